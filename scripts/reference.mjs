@@ -1,0 +1,70 @@
+/**
+ * Writes docs/reference from the tables in the source, so that the pages cannot say something else than the program.
+ *   node scripts/reference.mjs           write
+ *   node scripts/reference.mjs --check   exit 1 and name the files that are out of step
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { configPage } from './reference/config-page.mjs';
+import { errorsPage } from './reference/errors-page.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** What the pages are made of: name → module under src and what to take from it. */
+const INGREDIENTS = `
+  export { describeConfig } from './src/config/describe.ts';
+  export { jsonSchema } from './src/config/schema.ts';
+  export { UNAVAILABLE, THIS_VERSION } from './src/config/hints/unavailable.ts';
+  export { ERRORS } from './src/core/errors.ts';
+`;
+
+/** One line per generated file. */
+const PAGES = {
+  'docs/reference/config.md': configPage,
+  'docs/reference/errors.md': errorsPage,
+  'docs/reference/keepwell.schema.json': ({ jsonSchema }) => `${JSON.stringify(jsonSchema(), null, 2)}\n`,
+};
+
+/** Node 20 does not read TypeScript, so the source is bundled in memory and imported from there. */
+async function loadSource() {
+  const bundled = await build({
+    stdin: { contents: INGREDIENTS, resolveDir: root, loader: 'ts' },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    logLevel: 'silent',
+  });
+  const code = Buffer.from(bundled.outputFiles[0].contents).toString('base64');
+  return import(`data:text/javascript;base64,${code}`);
+}
+
+const current = (file) => {
+  try {
+    return readFileSync(join(root, file), 'utf8');
+  } catch {
+    return null;
+  }
+};
+
+const source = await loadSource();
+const stale = Object.entries(PAGES)
+  .map(([file, page]) => ({ file, text: page(source) }))
+  .filter(({ file, text }) => current(file) !== text);
+
+if (process.argv.includes('--check')) {
+  if (stale.length > 0) {
+    const names = stale.map(({ file }) => file).join(', ');
+    console.error(`Out of step with the source: ${names}. Run "npm run reference" and commit the result.`);
+    process.exitCode = 1;
+  }
+} else {
+  for (const { file, text } of stale) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+    console.log(`wrote ${file}`);
+  }
+}

@@ -1,0 +1,89 @@
+/** keepwell start, stop, restart: for what the configuration names, one by one or all. */
+import { Option } from 'commander';
+import type { ComponentView } from '../../core/views.ts';
+import { awaitAction, killedIn } from '../await-action.ts';
+import { type Definition, durationOption } from '../define.ts';
+import type { Session } from '../session.ts';
+import { requireTargets, resolveTargets } from '../targets.ts';
+
+type Verb = 'start' | 'stop' | 'restart';
+
+interface Options {
+  readonly all?: true;
+  readonly wait: boolean;
+  readonly timeout: number;
+}
+
+const PAST: Readonly<Record<Verb, string>> = { start: 'started', stop: 'stopped', restart: 'restarted' };
+
+const definition = (
+  verb: Verb,
+  more: Pick<Definition<Options>, 'summary' | 'description' | 'examples'>,
+): Definition<Options> => ({
+  usage: `${verb} [NAME...]`,
+  group: 'Run:',
+  ...more,
+  options: [
+    new Option('-a, --all', 'all components'),
+    new Option('--no-wait', 'only ask, do not wait for the outcome'),
+    durationOption('--timeout <TIME>', 'how long to wait (then exit 5)', '2m'),
+  ],
+  handler: (session, names, options) => act(session, verb, names, options),
+});
+
+export const start = definition('start', {
+  summary: 'start components, and keep them running',
+  description: 'By hand means a fresh start: restart counters begin again.',
+  examples: [
+    ['keepwell start worker', 'wait until it is ready'],
+    ['keepwell start --all --no-wait', 'ask for everything and return'],
+  ],
+});
+
+export const stop = definition('stop', {
+  summary: 'stop components; they stay stopped until started again',
+  description: 'What is stopped by hand stays stopped, also after a reboot.',
+  examples: [
+    ['keepwell stop worker', 'wait until every process of it is gone'],
+    ['keepwell stop "web-*"', 'all that match'],
+  ],
+});
+
+export const restart = definition('restart', {
+  summary: 'end the current run and begin a new one',
+  description: 'Reads env_file again, but not the configuration: that is "keepwell up".',
+  examples: [
+    ['keepwell restart api', 'wait until the new run is ready'],
+    ['keepwell restart --all --timeout 5m', 'everything'],
+  ],
+});
+
+async function act(session: Session, verb: Verb, patterns: readonly string[], options: Options): Promise<number> {
+  requireTargets(patterns, options.all ?? false, verb);
+  const { client } = session;
+  const { components: before } = await client.status();
+  const known = before.map(({ name }) => name);
+  const names = options.all ? known : resolveTargets(patterns, known);
+  const { last_seq: seq } = await client.listEvents({ limit: 1 });
+  if (names.length > 0) await client.act(verb, names);
+  if (!options.wait) return await asked(session, verb, names);
+  const { status, problem } = await awaitAction(session, { action: verb, names, before, timeoutMs: options.timeout });
+  for (const line of killedIn((await session.client.listEvents({ after: seq, limit: 1000 })).events))
+    session.note(line);
+  session.printJson({ ...status, components: only(status.components, names) });
+  if (problem) throw problem;
+  session.print(names.length === 0 ? 'there are no components' : `${PAST[verb]}: ${names.join(', ')}`);
+  return 0;
+}
+
+async function asked(session: Session, verb: Verb, names: readonly string[]): Promise<number> {
+  if (session.json) {
+    const status = await session.client.status();
+    session.printJson({ ...status, components: only(status.components, names) });
+  }
+  session.print(`asked to ${verb}: ${names.join(', ')}`);
+  return 0;
+}
+
+const only = (components: readonly ComponentView[], names: readonly string[]): ComponentView[] =>
+  components.filter(({ name }) => names.includes(name));

@@ -1,0 +1,39 @@
+/** keepwell crashes: what died, newest first. */
+import { Option } from 'commander';
+import { countOption, type Definition, durationOption } from '../define.ts';
+import { crashTable } from '../print/crashes.ts';
+import { readRecords } from '../records/read.ts';
+
+interface Options {
+  readonly last?: number;
+  readonly component?: string;
+  readonly limit?: number;
+}
+
+export const crashes: Definition<Options> = {
+  usage: 'crashes',
+  group: 'Look:',
+  summary: 'what died, newest first',
+  options: [
+    durationOption('--last <TIME>', 'only the last 30m, 24h, 7d'),
+    new Option('--component <NAME>', 'only of this component'),
+    countOption('--limit <N>', 'at most N (default: 100)', { min: 1, max: 1000 }),
+  ],
+  examples: [
+    ['keepwell crashes --last 24h', 'since yesterday'],
+    ['keepwell crashes --component api --limit 5', 'the last five of one'],
+    ['keepwell why 12', 'all about crash 12'],
+  ],
+  handler: async (session, _args, { last, component, limit = 100 }) => {
+    const sinceMs = last === undefined ? undefined : Math.max(0, Date.now() - last);
+    const { value, offline } = await readRecords(session, (records) => records.crashes({ component, sinceMs, limit }));
+    if (offline !== null) session.note(`${offline}; this is what the records say`);
+    session.printJson(value);
+    const { out } = session.world;
+    if (value.crashes.length === 0) session.print('no crashes on record');
+    else
+      for (const line of crashTable(value.crashes, session.paint, out.isTty ? out.columns : undefined))
+        session.print(line);
+    return 0;
+  },
+};

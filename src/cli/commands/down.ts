@@ -1,0 +1,126 @@
+/** keepwell down: stop everything in order, then the daemon, and say the truth about what is left. */
+import { AppError } from '../../core/errors.ts';
+import { formatDuration } from '../../core/format.ts';
+import type { ComponentView } from '../../core/views.ts';
+import { killedIn } from '../await-action.ts';
+import { ifRunning } from '../client.ts';
+import { daemonIdentity, untilGone } from '../daemon-end.ts';
+import { type Definition, durationOption } from '../define.ts';
+import { progressFor } from '../progress.ts';
+import { openOfflineRecords } from '../records/offline.ts';
+import type { Session } from '../session.ts';
+
+interface Options {
+  readonly timeout: number;
+}
+
+const REMIND_MS = 5_000;
+const EXIT_NOT_RUNNING = 3;
+
+export const down: Definition<Options> = {
+  usage: 'down',
+  group: 'Run:',
+  summary: 'stop everything, then the daemon',
+  description: 'Components stop in reverse order, each with its grace. They stay stopped until "keepwell up".',
+  options: [durationOption('--timeout <TIME>', 'how long to wait (then exit 5; the stopping goes on)', '5m')],
+  examples: [['keepwell down', 'stop everything and wait until it is gone']],
+  handler: async (session, _args, { timeout }) => {
+    const daemon = daemonIdentity(session);
+    const asked = await ifRunning(askDown(session));
+    if (asked === null) return await withoutDaemon(session);
+    const watch = new StopWatch(session, asked.before);
+    const wait = { timeoutMs: timeout, look: () => watch.look(), pending: () => watch.pending() };
+    await untilGone(session, daemon, wait).finally(() => watch.end());
+    const { killed, left } = await afterwards(session, asked.seq);
+    for (const line of killed) session.note(line);
+    session.printJson({ schema_version: 1, action: 'down', components: asked.components, killed, still_running: left });
+    if (left.length > 0) {
+      session.note(`the daemon is gone, but still running: ${left.join(', ')}`);
+      return 1;
+    }
+    session.print(`everything is stopped${asked.components.length === 0 ? '' : `: ${asked.components.join(', ')}`}`);
+    return 0;
+  },
+};
+
+async function askDown({ client }: Session) {
+  const { components: before } = await client.status();
+  const { last_seq: seq } = await client.listEvents({ limit: 1 });
+  try {
+    return { before, seq, components: (await client.down()).components };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'DAEMON_CLOSING') throw error;
+    return { before, seq, components: before.map(({ name }) => name) }; // on its way out already: only wait for it
+  }
+}
+
+/** Tells who is still stopping, and since when. */
+class StopWatch {
+  readonly #session: Session;
+  readonly #progress: ReturnType<typeof progressFor>;
+  readonly #began = performance.now();
+  #busy: readonly ComponentView[] = [];
+  #remindAt = this.#began + REMIND_MS;
+
+  constructor(session: Session, before: readonly ComponentView[]) {
+    this.#session = session;
+    this.#progress = progressFor(session, before);
+  }
+
+  async look(): Promise<void> {
+    const status = await this.#session.client.status().catch(() => null); // closing: soon there is nobody to ask
+    if (status === null) return;
+    this.#progress.update(status.components);
+    this.#busy = status.components.filter(({ state }) => state !== 'stopped' && state !== 'completed');
+    if (performance.now() < this.#remindAt) return;
+    this.#remindAt = performance.now() + REMIND_MS;
+    if (!this.#session.world.err.isTty)
+      this.#session.note(`after ${this.#sinceText()} still stopping: ${this.pending()}`);
+  }
+
+  pending(): string {
+    return (
+      this.#busy.map(({ name, note }) => (note === null ? name : `${name} (${note})`)).join(', ') || 'the daemon itself'
+    );
+  }
+
+  #sinceText(): string {
+    return formatDuration(performance.now() - this.#began);
+  }
+
+  end(): void {
+    this.#progress.end();
+  }
+}
+
+/** Read from the records, since the daemon's last words were written there. Without them there is simply less to say. */
+async function afterwards(session: Session, seq: number): Promise<{ killed: string[]; left: string[] }> {
+  try {
+    const records = await openOfflineRecords(session.project, session.world.env);
+    try {
+      const { events } = await records.listEvents({ after: seq, limit: 1000 });
+      return { killed: killedIn(events), left: alive((await records.status()).components) };
+    } finally {
+      records.close();
+    }
+  } catch {
+    return { killed: [], left: [] };
+  }
+}
+
+const alive = (components: readonly ComponentView[]): string[] =>
+  components.filter(({ pid }) => pid !== null).map(({ name, pid }) => `${name} (pid ${pid})`);
+
+async function withoutDaemon(session: Session): Promise<number> {
+  const records = await openOfflineRecords(session.project, session.world.env);
+  const { components } = await records.status().finally(() => records.close());
+  const left = alive(components);
+  session.printJson({ schema_version: 1, action: 'down', components: [], killed: [], still_running: left });
+  if (left.length === 0) {
+    session.print('nothing is running');
+    return 0;
+  }
+  session.note(`the daemon is not running, so nobody can stop these in order: ${left.join(', ')}`);
+  session.note('run "keepwell up" (it takes them over), then "keepwell down"');
+  return EXIT_NOT_RUNNING;
+}

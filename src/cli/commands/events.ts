@@ -1,0 +1,84 @@
+/** keepwell events: what happened, and with -f what happens. */
+import { Option } from 'commander';
+import { AppError } from '../../core/errors.ts';
+import type { EventView } from '../../core/views.ts';
+import { countOption, type Definition } from '../define.ts';
+import { pause } from '../interrupt.ts';
+import { newestEvents } from '../newest-events.ts';
+import { eventLine } from '../print/event.ts';
+import { readRecords } from '../records/read.ts';
+import type { Session } from '../session.ts';
+import { noSuch } from '../targets.ts';
+
+interface Options {
+  readonly follow?: true;
+  readonly after?: number;
+  readonly component?: string;
+  readonly limit?: number;
+}
+
+const AGAIN_MS = 500;
+
+export const events: Definition<Options> = {
+  usage: 'events',
+  group: 'Look:',
+  summary: 'what happened: starts, exits, decisions',
+  options: [
+    new Option('-f, --follow', 'go on with what happens, until Ctrl-C'),
+    countOption('--after <SEQ>', 'only events after this sequence number', { min: 0, max: Number.MAX_SAFE_INTEGER }),
+    new Option('--component <NAME>', 'only of this component'),
+    countOption('--limit <N>', 'at most N: the newest, or the first ones with --after (default: 100)', {
+      min: 1,
+      max: 1000,
+    }),
+  ],
+  examples: [
+    ['keepwell events', 'the last hundred'],
+    ['keepwell events -f -o json', 'a stream of JSON lines'],
+    ['keepwell events --after 120 --component api', 'go on where a script left off'],
+  ],
+  followTakesF: true,
+  handler: async (session, _args, options) => {
+    const { value, offline } = await readRecords(session, (records) => newestEvents(records, options));
+    if (offline !== null) session.note(`${offline}; this is what the records say`);
+    if (value.events.length === 0 && options.component !== undefined)
+      await requireComponent(session, options.component);
+    for (const event of value.events) show(session, event);
+    if (options.follow)
+      await follow(session, value.events.at(-1)?.seq ?? options.after ?? value.lastSeq, options.component);
+    return 0;
+  },
+};
+
+function show(session: Session, event: EventView): void {
+  session.printJsonLine(event);
+  session.print(eventLine(event, session.paint));
+}
+
+/** No events can mean a quiet component or a mistyped one. */
+async function requireComponent(session: Session, component: string): Promise<void> {
+  const { value } = await readRecords(session, (records) => records.status());
+  const names = value.components.map(({ name }) => name);
+  if (!names.includes(component)) throw noSuch(component, names);
+}
+
+/** Over crashes and upgrades of the daemon: each time it is back, on from the last event seen. */
+async function follow(session: Session, from: number, component: string | undefined): Promise<never> {
+  const { signal } = session;
+  let after = from;
+  let away = false;
+  for (;;) {
+    try {
+      for await (const event of session.client.events({ after, component, signal })) {
+        away = false;
+        after = event.seq;
+        show(session, event);
+      }
+    } catch (error) {
+      if (!(error instanceof AppError) || !/^DAEMON_(NOT_RUNNING|UNREACHABLE)$/.test(error.code)) throw error;
+      if (!away) session.note('the daemon is not running; waiting for it');
+      away = true;
+    }
+    await pause(AGAIN_MS, signal);
+  }
+}

@@ -1,0 +1,112 @@
+/** keepwell status: how everything is, also when no daemon runs. */
+import { Option } from 'commander';
+import type { ComponentView, StatusView } from '../../core/views.ts';
+import type { Definition } from '../define.ts';
+import { pause } from '../interrupt.ts';
+import { daemonLine, daemonRemarks, statusTable } from '../print/status.ts';
+import { verboseBlock } from '../print/verbose.ts';
+import { offlineNote, type Reading, readRecords } from '../records/read.ts';
+import type { Session } from '../session.ts';
+import { resolveTargets } from '../targets.ts';
+
+interface Options {
+  readonly verbose?: true;
+  readonly exitCode?: true;
+  readonly watch?: true;
+}
+
+const WATCH_MS = 1_000;
+const ENTER_SCREEN = '\u001b[?1049h';
+const LEAVE_SCREEN = '\u001b[?1049l';
+const FROM_TOP = '\u001b[H';
+const CLEAR_REST = '\u001b[J';
+
+export const status: Definition<Options> = {
+  usage: 'status [NAME...]',
+  aliases: ['ps', 'ls'],
+  group: 'Look:',
+  summary: 'how every component is right now',
+  description:
+    'Works without a daemon too: then the records and /proc are read, and it says so.\n' +
+    'The exit code is 0 whenever it answered; --exit-code makes it tell how things are.',
+  options: [
+    new Option('-v, --verbose', 'everything that is known about each'),
+    new Option('--exit-code', 'exit 1 when something is unhealthy, 3 when something wanted is not running'),
+    new Option('-w, --watch', 'again every second, until Ctrl-C'),
+  ],
+  examples: [
+    ['keepwell status', 'all components'],
+    ['keepwell status "web-*" --verbose', 'some of them, in full'],
+    ['keepwell status -o json | jq .components[].state', 'for scripts'],
+    ['keepwell status --exit-code', 'for monitoring: 0 all well, 1 unhealthy, 3 not running'],
+  ],
+  handler: async (session, names, options) => {
+    if (options.watch) return await watch(session, names, options);
+    const reading = await read(session, names);
+    if (reading.offline !== null) session.note(remark(reading));
+    session.printJson(reading.value);
+    for (const line of lines(session, reading.value, options)) session.print(line);
+    return options.exitCode ? exitCodeOf(reading.value.components) : 0;
+  },
+};
+
+async function read(session: Session, names: readonly string[]): Promise<Reading<StatusView>> {
+  return await readRecords(session, async (records) => {
+    const all = await records.status();
+    if (names.length === 0) return all;
+    const chosen = resolveTargets(
+      names,
+      all.components.map(({ name }) => name),
+    );
+    return { ...all, components: all.components.filter(({ name }) => chosen.includes(name)) };
+  });
+}
+
+function remark({ value, offline }: Reading<StatusView>): string {
+  if (value.components.length > 0) return offlineNote(offline!);
+  return `${offline}, and nothing is recorded yet; run "keepwell up"`;
+}
+
+function lines(session: Session, view: StatusView, { verbose }: Options): string[] {
+  const { paint, world } = session;
+  const remarks = daemonRemarks(view);
+  if (verbose) {
+    const blocks = view.components.flatMap((one) => [...verboseBlock(one, paint, Date.now()), '']);
+    return [...blocks, daemonLine(view.daemon), ...remarks];
+  }
+  if (view.components.length === 0) return view.daemon.running ? ['no components', ...remarks] : [];
+  return [...statusTable(view.components, paint, world.out.isTty ? world.out.columns : undefined), ...remarks];
+}
+
+/** Unhealthy is worse news than not (yet) running. */
+export function exitCodeOf(components: readonly ComponentView[]): number {
+  if (components.some(({ health }) => health === 'unhealthy')) return 1;
+  const up = (state: string) => state === 'running' || state === 'completed';
+  return components.some(({ desired, state }) => desired === 'running' && !up(state)) ? 3 : 0;
+}
+
+/** A terminal is redrawn in place; elsewhere, and as JSON, one answer follows the other. Ends by Ctrl-C only. */
+async function watch(session: Session, names: readonly string[], options: Options): Promise<never> {
+  const { world, signal, json } = session;
+  const redraw = world.out.isTty && !json;
+  if (redraw) world.out.write(ENTER_SCREEN);
+  try {
+    for (;;) {
+      const reading = await read(session, names);
+      const offline = reading.offline === null ? [] : [remark(reading), ''];
+      const text = [...offline, ...lines(session, reading.value, options)];
+      if (json) session.printJsonLine(reading.value);
+      else if (redraw)
+        world.out.write(
+          `${FROM_TOP}${text
+            .slice(0, (world.out.rows ?? 24) - 1)
+            .map((line) => `${line}\u001b[K\n`)
+            .join('')}${CLEAR_REST}`,
+        );
+      else world.out.write(`${text.join('\n')}\n\n`);
+      await pause(WATCH_MS, signal);
+    }
+  } finally {
+    if (redraw) world.out.write(LEAVE_SCREEN);
+  }
+}

@@ -1,0 +1,132 @@
+/** keepwell up: apply the configuration, start the daemon if need be, and wait until everything is ready. */
+import { Option } from 'commander';
+import { AppError } from '../../core/errors.ts';
+import { formatDuration } from '../../core/format.ts';
+import type { UpView } from '../../ports/control.ts';
+import { awaitAction } from '../await-action.ts';
+import { ifRunning } from '../client.ts';
+import { daemonIdentity, untilGone } from '../daemon-end.ts';
+import { type Definition, durationOption } from '../define.ts';
+import { Interrupted, orInterrupted } from '../interrupt.ts';
+import { followLogs } from '../logs/show.ts';
+import { type Session, usage } from '../session.ts';
+import { resolveTargets } from '../targets.ts';
+
+interface Options {
+  readonly wait: boolean;
+  readonly timeout: number;
+  readonly attach?: true;
+}
+
+const HANDOVER_MS = 30_000;
+const ATTACH_LINES = 10;
+
+export const up: Definition<Options> = {
+  usage: 'up [NAME...]',
+  group: 'Run:',
+  summary: 'apply the configuration and bring everything up',
+  description:
+    'Wants the named components (default: all) and what they depend on running, and waits until they are ready.\n' +
+    'Ctrl-C stops waiting, not the components.',
+  options: [
+    new Option('-d, --detach', 'accepted for habit: components always run in the background'),
+    new Option('--no-wait', 'do not wait until everything is ready'),
+    durationOption('--timeout <TIME>', 'how long to wait (then exit 5)', '2m'),
+    new Option('--attach', 'then follow the logs until Ctrl-C'),
+  ],
+  examples: [
+    ['keepwell up', 'everything'],
+    ['keepwell up api --attach', 'api and what it needs, then its log'],
+    ['keepwell up --no-wait && keepwell wait api --for ready', 'in scripts'],
+  ],
+  handler: async (session, patterns, options) => {
+    if (options.attach && session.json) throw usage('--attach shows logs for people; it does not go with -o json.');
+    try {
+      return await bringUp(session, patterns, options);
+    } catch (error) {
+      if (error instanceof Interrupted)
+        session.note('interrupted; nothing was stopped ("keepwell status" shows how things are)');
+      throw error;
+    }
+  },
+};
+
+async function bringUp(session: Session, patterns: readonly string[], options: Options): Promise<number> {
+  const began = performance.now();
+  const { project, world } = session;
+  const { loadConfig } = await import('../../config/load.ts');
+  const config = loadConfig({ files: project.files, env: world.env }); // mistakes end it here, before anything is touched
+  const names = resolveTargets(
+    patterns,
+    config.components.map(({ name }) => name),
+  );
+  await ensureDaemon(session);
+  const { components: before } = await session.client.status();
+  const applied = await askUp(session, names);
+  noteApplied(session, applied);
+  const wanted = applied.components;
+  if (!options.wait) {
+    if (session.json) session.printJson(await session.client.status());
+    session.print(`asked for: ${wanted.join(', ')}`);
+  } else {
+    const { status, problem } = await awaitAction(session, {
+      action: 'up',
+      names: wanted,
+      before,
+      timeoutMs: options.timeout,
+    });
+    session.printJson(status);
+    if (problem) throw problem;
+    const took = formatDuration(performance.now() - began);
+    session.print(`${wanted.length === 1 ? '1 component is' : `${wanted.length} components are`} up (${took})`);
+  }
+  if (options.attach) await followLogs(session, { names: wanted, tail: ATTACH_LINES });
+  return 0;
+}
+
+/** A daemon of this version, whatever was there before. */
+async function ensureDaemon(session: Session): Promise<void> {
+  const { version } = session.world;
+  const running = await ifRunning(session.client.version());
+  if (running === version) return;
+  if (running !== null) {
+    session.note(`the running daemon is version ${running}; handing over to ${version} (components go on)`);
+    const daemon = daemonIdentity(session);
+    await session.client.handover();
+    await untilGone(session, daemon, { timeoutMs: HANDOVER_MS, pending: () => 'the old daemon is still there' });
+  }
+  await launch(session);
+}
+
+async function launch(session: Session): Promise<void> {
+  const { project, world } = session;
+  session.note('starting the daemon');
+  const { launchDaemon } = await import('../../daemon/launch.ts');
+  await orInterrupted(launchDaemon({ project, env: world.env, entry: world.entry }), session.signal);
+}
+
+/** A daemon that is just going away is waited for and followed by a new one. */
+async function askUp(session: Session, names: readonly string[]): Promise<UpView> {
+  const { files } = session.project;
+  const daemon = daemonIdentity(session);
+  try {
+    return await session.client.up(names, files);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'DAEMON_CLOSING') throw error;
+  }
+  session.note('the daemon is shutting down; waiting for its end to start a new one');
+  await untilGone(session, daemon, {
+    timeoutMs: HANDOVER_MS * 4,
+    pending: () => 'the old daemon is still stopping components',
+  });
+  await launch(session);
+  return await session.client.up(names, files);
+}
+
+function noteApplied(session: Session, { applied }: UpView): void {
+  const { added, changed, removed } = applied;
+  const parts = Object.entries({ added, changed, removed }).flatMap(([what, names]) =>
+    names.length === 0 ? [] : [`${what}: ${names.join(', ')}`],
+  );
+  if (parts.length > 0) session.note(parts.join('; '));
+}

@@ -1,0 +1,50 @@
+/** keepwell validate, keepwell schema: the configuration, without starting anything. */
+import type { Problem } from '../../config/problem.ts';
+import type { Definition } from '../define.ts';
+import { toAppError } from '../failure.ts';
+
+export const validate: Definition<object> = {
+  usage: 'validate',
+  group: 'Configure:',
+  summary: 'check the configuration; every problem at once, with its line',
+  examples: [
+    ['keepwell validate', 'the keepwell.yaml found from here upwards'],
+    ['keepwell validate -f base.yaml -f prod.yaml', 'several files, merged'],
+    ['keepwell validate -o json | jq .problems', 'for editors and CI'],
+  ],
+  handler: async (session) => {
+    const { files } = session.project;
+    const { loadConfig } = await import('../../config/load.ts');
+    try {
+      const { components } = loadConfig({ files, env: session.world.env, cwd: session.world.cwd });
+      const names = components.map(({ name }) => name);
+      session.printJson({ schema_version: 1, valid: true, files, components: names, problems: [] });
+      session.print(
+        `valid: ${names.length === 1 ? '1 component' : `${names.length} components`} in ${files.join(', ')}`,
+      );
+      return 0;
+    } catch (error) {
+      const problems = problemsOf(error);
+      if (!session.json || problems === null) throw error;
+      // For programs that ask "is it valid?", a no is an answer like a yes.
+      session.printJson({ schema_version: 1, valid: false, files, components: [], problems });
+      return toAppError(error).exitCode;
+    }
+  },
+};
+
+/** Not by `instanceof`: the configuration part is a bundle of its own, with classes of its own. */
+const problemsOf = (error: unknown): readonly Problem[] | null =>
+  error instanceof Error && 'problems' in error && Array.isArray(error.problems) ? error.problems : null;
+
+export const schema: Definition<object> = {
+  usage: 'schema',
+  group: 'Configure:',
+  summary: 'print the JSON Schema of the configuration',
+  examples: [['keepwell schema > keepwell.schema.json', 'for editors']],
+  handler: async (session) => {
+    const { jsonSchema } = await import('../../config/schema.ts');
+    session.world.out.write(`${JSON.stringify(jsonSchema(), null, 2)}\n`);
+    return 0;
+  },
+};

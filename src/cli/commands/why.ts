@@ -1,0 +1,58 @@
+/** keepwell why: one death, with everything that is known about it. */
+import { AppError } from '../../core/errors.ts';
+import type { ComponentView, WhyView } from '../../core/views.ts';
+import type { Definition } from '../define.ts';
+import { whyText } from '../print/why.ts';
+import { readRecords } from '../records/read.ts';
+import type { Records } from '../records/records.ts';
+import type { Session } from '../session.ts';
+import { describe } from '../settle.ts';
+
+interface Found {
+  /** Null: nothing on record. */
+  readonly why: WhyView | null;
+  readonly current: ComponentView | null;
+}
+
+export const why: Definition<object> = {
+  usage: 'why <NAME|CRASH-ID>',
+  group: 'Look:',
+  summary: 'why something died: cause, last words, what was decided and by which rule',
+  examples: [
+    ['keepwell why worker', 'its last death'],
+    ['keepwell why 12', 'crash 12 of "keepwell crashes"'],
+    ['keepwell why worker -o json | jq .log_tail', 'for scripts'],
+  ],
+  handler: async (session, args) => {
+    const which = args[0]!;
+    const { value, offline } = await readRecords(session, (records) => find(records, which));
+    if (offline !== null) session.note(`${offline}; this is what the records say`);
+    if (value.why === null) throw nothing(session, which, value.current);
+    session.printJson(value.why);
+    const context = { current: value.current, nowMs: Date.now(), paint: session.paint };
+    for (const line of whyText(value.why, context)) session.print(line);
+    return 0;
+  },
+};
+
+async function find(records: Records, which: string): Promise<Found> {
+  const { components } = await records.status();
+  const named = (name: string) => components.find((one) => one.name === name) ?? null;
+  const id = /^#?(\d{1,15})$/.exec(which)?.[1];
+  const current = named(which);
+  try {
+    // A name made of digits only is allowed, and meant when there is one.
+    const found = await records.why(id !== undefined && current === null ? { id: Number(id) } : { component: which });
+    return { why: found, current: named(found.subject.name) };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOTHING_RECORDED') return { why: null, current };
+    throw error;
+  }
+}
+
+/** Nobody died: an error for scripts, good news for people. */
+function nothing(session: Session, name: string, current: ComponentView | null): AppError {
+  if (current?.state === 'running') session.note(`${describe(current)}${current.ready ? ' and fine' : ''}`);
+  else if (current !== null) session.note(describe(current));
+  return new AppError('NOTHING_RECORDED', { name });
+}

@@ -1,0 +1,99 @@
+/** How a command is put together: global options everywhere, one handler, one example at least. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { durationHint, parseDuration } from '../config/duration.ts';
+import { type GlobalOptions, Session, type World } from './session.ts';
+
+/** Gets the arguments as a flat list and the options of its own. Returns the exit code; nothing means 0. */
+export type Handler<Options> = (
+  session: Session,
+  args: readonly string[],
+  options: Options,
+) => Promise<number | undefined>;
+
+export interface Definition<Options> {
+  /** Name and arguments: "status [NAME...]". */
+  readonly usage: string;
+  readonly aliases?: readonly string[];
+  readonly group: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** More, for the command's own help. */
+  readonly description?: string;
+  readonly options?: readonly Option[];
+  readonly examples: readonly (readonly [command: string, what: string])[];
+  /** `logs -f` and `events -f` follow, so there -f cannot name a file; --file still does. */
+  readonly followTakesF?: boolean;
+  readonly hidden?: boolean;
+  readonly handler: Handler<Options>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the options of the same row make what its handler gets
+export type AnyDefinition = Definition<any>;
+
+export interface Host {
+  readonly world: World;
+  /** Told once a command is known, so that errors can be printed in its form. */
+  began(session: Session): void;
+  ended(exitCode: number): void;
+}
+
+export function addCommand(program: Command, definition: AnyDefinition, host: Host): void {
+  const command = program.command(definition.usage, { hidden: definition.hidden ?? false });
+  command
+    .aliases(definition.aliases ?? [])
+    .helpGroup(definition.group)
+    .summary(definition.summary);
+  command.description([definition.summary, definition.description].filter(Boolean).join('\n\n'));
+  for (const option of definition.options ?? []) command.addOption(option);
+  addGlobalOptions(command, definition.followTakesF ?? false);
+  command.addHelpText('after', examplesText(definition.examples));
+  command.action(async () => {
+    const session = new Session(host.world, globalOptions(program, command));
+    host.began(session);
+    host.ended((await definition.handler(session, command.args, command.opts())) ?? 0);
+  });
+}
+
+const collect = (value: string, before: readonly string[] | undefined): string[] => [...(before ?? []), value];
+
+/** They may stand before or after the name of the command. */
+export function addGlobalOptions(command: Command, followTakesF = false): void {
+  const flags = followTakesF ? '--file <FILE>' : '-f, --file <FILE>';
+  command
+    .addOption(new Option(flags, 'configuration file; repeatable, later files over earlier').argParser(collect))
+    .addOption(new Option('-o, --output <FORM>', 'text for people, json for programs').choices(['text', 'json']))
+    .addOption(new Option('--no-color', 'no colours (NO_COLOR does the same)'));
+}
+
+function globalOptions(program: Command, command: Command): GlobalOptions {
+  const [outer, inner] = [program.opts(), command.opts()];
+  return {
+    files: [...(outer['file'] ?? []), ...(inner['file'] ?? [])],
+    json: (inner['output'] ?? outer['output']) === 'json',
+    colour: outer['color'] !== false && inner['color'] !== false,
+  };
+}
+
+function examplesText(examples: AnyDefinition['examples']): string {
+  const width = Math.max(...examples.map(([command]) => command.length));
+  const lines = examples.map(([command, what]) => `  ${command.padEnd(width)}  ${what}`);
+  return `\nExamples:\n${lines.join('\n')}`;
+}
+
+/** --timeout 2m: milliseconds inside. */
+export function durationOption(flags: string, what: string, fallback?: string): Option {
+  const option = new Option(flags, what).argParser((text: string) => {
+    const ms = parseDuration(text);
+    if (ms === null) throw new InvalidArgumentError(durationHint(text));
+    return ms;
+  });
+  return fallback === undefined ? option : option.default(parseDuration(fallback), fallback);
+}
+
+export function countOption(flags: string, what: string, { min, max }: { min: number; max: number }): Option {
+  return new Option(flags, what).argParser((text: string) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  });
+}

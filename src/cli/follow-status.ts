@@ -1,0 +1,51 @@
+/** Polls the status until a question is answered, the time is up or Ctrl-C comes. */
+import { AppError } from '../core/errors.ts';
+import { formatDuration } from '../core/format.ts';
+import type { StatusView } from '../core/views.ts';
+import { pause } from './interrupt.ts';
+import type { Session } from './session.ts';
+
+const POLL_MS = 150;
+/** A daemon that crashed is back in two seconds; this long without one means it is not coming back. */
+const GAP_MS = 15_000;
+
+export interface Question<T> {
+  readonly timeoutMs: number;
+  /** Undefined: not yet. `elapsedMs` counts from the first look. */
+  answer(status: StatusView, elapsedMs: number): T | undefined;
+  /** What is still missing, for the message when the time is up. */
+  pending(status: StatusView | null): string;
+}
+
+/** Throws WAIT_TIMEOUT, or the connection's own error when the daemon stays away. */
+export async function followStatus<T>(session: Session, question: Question<T>): Promise<T> {
+  const { signal } = session;
+  const began = performance.now();
+  let last: StatusView | null = null;
+  let lastSeen = began;
+  for (;;) {
+    const status: StatusView | null = await statusOrGap(session, performance.now() - lastSeen);
+    if (status) {
+      last = status;
+      lastSeen = performance.now();
+      const answer = question.answer(status, lastSeen - began);
+      if (answer !== undefined) return answer;
+    }
+    if (performance.now() - began >= question.timeoutMs) {
+      const after = formatDuration(question.timeoutMs);
+      throw new AppError('WAIT_TIMEOUT', { after, pending: question.pending(last) });
+    }
+    await pause(POLL_MS, signal);
+  }
+}
+
+/** Null while the daemon is away for a moment: its guardian brings it back. */
+async function statusOrGap(session: Session, goneMs: number): Promise<StatusView | null> {
+  try {
+    return await session.client.status();
+  } catch (error) {
+    const away = error instanceof AppError && /^DAEMON_(NOT_RUNNING|UNREACHABLE)$/.test(error.code);
+    if (away && goneMs < GAP_MS) return null;
+    throw error;
+  }
+}

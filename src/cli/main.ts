@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+/** The program: hands the process to `runCli`. The only file of the CLI that touches `process`. */
+import type { WriteStream } from 'node:tty';
+import { VERSION } from '../version.ts';
+import { failureText, toAppError } from './failure.ts';
+import { Interrupted } from './interrupt.ts';
+import { noPaint } from './print/colour.ts';
+import { EXIT_INTERRUPTED, runCli } from './run.ts';
+import type { Terminal } from './session.ts';
+
+const terminal = (stream: WriteStream): Terminal => ({
+  write: (text) => void stream.write(text),
+  get isTty() {
+    return stream.isTTY === true;
+  },
+  get columns() {
+    return stream.columns || undefined; // 0 where nobody knows
+  },
+  get rows() {
+    return stream.rows || undefined;
+  },
+});
+
+let interrupted: AbortController | null = null;
+
+/** The first Ctrl-C ends what is waited for, the second one the process. */
+function interrupt(): AbortSignal {
+  if (interrupted === null) {
+    const controller = new AbortController();
+    interrupted = controller;
+    process.on('SIGINT', () => {
+      if (controller.signal.aborted) process.exit(EXIT_INTERRUPTED);
+      controller.abort(new Interrupted());
+    });
+  }
+  return interrupted.signal;
+}
+
+/** `keepwell logs | head`: the reader has seen enough, which is no error. A full disk is. */
+function onBrokenOutput(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
+  fail(error);
+}
+
+/** Our own mistakes, in the form of every other error. The daemon has a better handler and brings it along. */
+function fail(error: unknown): void {
+  if (process.listenerCount('uncaughtException') > 1) return;
+  const form = { json: false, paint: noPaint, debug: process.env['KEEPWELL_DEBUG'] === '1' };
+  process.stderr.write(failureText(error, form));
+  process.exit(toAppError(error).exitCode);
+}
+
+process.stdout.on('error', onBrokenOutput);
+process.stderr.on('error', onBrokenOutput);
+process.on('uncaughtException', fail);
+
+void runCli(process.argv.slice(2), {
+  cwd: process.cwd(),
+  env: process.env,
+  uid: process.getuid?.() ?? 0,
+  entry: process.argv[1]!,
+  version: VERSION,
+  node: process.versions.node,
+  out: terminal(process.stdout),
+  err: terminal(process.stderr),
+  interrupt,
+}).then((code) => {
+  process.exitCode = code;
+  if (code === EXIT_INTERRUPTED) process.exit(); // whatever was left running in here is not waited for
+});

@@ -1,0 +1,41 @@
+/** The last N events, out of a history that is read forwards. */
+import type { EventView } from '../core/views.ts';
+import type { Records } from './records/records.ts';
+
+export interface EventsWanted {
+  readonly after?: number | undefined;
+  readonly component?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+const PAGE = 1000;
+
+/** With `after`: the first ones behind it. Without: the newest. Oldest first either way. */
+export async function newestEvents(
+  records: Pick<Records, 'listEvents'>,
+  { after, component, limit = 100 }: EventsWanted,
+): Promise<{ readonly events: readonly EventView[]; readonly lastSeq: number }> {
+  const first = await records.listEvents({ after: after ?? 0, component, limit: after === undefined ? 1 : limit });
+  const lastSeq = first.last_seq;
+  if (after !== undefined) return { events: first.events, lastSeq };
+  // One component's events lie scattered among the others': look further and further back until there are enough.
+  for (let window = limit; ; window *= 4) {
+    const from = Math.max(0, lastSeq - window);
+    const events = await lastOf(records, { after: from, component, limit });
+    if (events.length >= limit || from === 0) return { events, lastSeq };
+  }
+}
+
+/** Page by page, keeping only the last `limit`. */
+async function lastOf(
+  records: Pick<Records, 'listEvents'>,
+  { after, component, limit }: { after: number; component: string | undefined; limit: number },
+): Promise<readonly EventView[]> {
+  let kept: readonly EventView[] = [];
+  for (let from = after; ; ) {
+    const { events } = await records.listEvents({ after: from, component, limit: PAGE });
+    kept = [...kept, ...events].slice(-limit);
+    if (events.length < PAGE) return kept;
+    from = events.at(-1)!.seq;
+  }
+}

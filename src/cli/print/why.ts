@@ -1,0 +1,94 @@
+/** The dossier of one death, in the order in which somebody at three in the morning needs it. */
+import { describeExit } from '../../core/exit.ts';
+import { formatDuration } from '../../core/format.ts';
+import type { ComponentView, WhyView } from '../../core/views.ts';
+import type { Paint } from './colour.ts';
+import { sanitise } from './sanitise.ts';
+import { localTime, relative } from './time.ts';
+
+export interface WhyContext {
+  /** How the component is now; null when the configuration no longer names it. */
+  readonly current: ComponentView | null;
+  readonly nowMs: number;
+  readonly paint: Paint;
+}
+
+export function whyText(why: WhyView, context: WhyContext): string[] {
+  const { paint, nowMs } = context;
+  const name = oneLine(why.subject.name);
+  return [
+    `${paint.bold(name)} ${headline(why, paint)} (${relative(why.at, nowMs)})`,
+    ...rows([
+      ['When', `${localTime(why.at)}, after ${formatDuration(why.uptime_ms)}`],
+      ['Crash', `${why.id}, run ${why.run_id}`],
+      ['Error', why.error_type && [why.error_type, why.error_message].filter(Boolean).join(': ')],
+      ['Cause', why.root_cause],
+      ['Decision', why.decision],
+      ['Rule', ruleText(why)],
+      ['Changed', changedText(why)],
+      ['Now', nowText(context)],
+    ]),
+    ...section('Dependencies at that time', why.dependencies.map(dependencyText)),
+    ...section('Stack', why.stack),
+    ...section('Files', why.related_files),
+    ...section('Its last lines', why.log_tail.length > 0 ? why.log_tail : ['(it had said nothing)']),
+  ];
+}
+
+const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));
+
+/** What never started has not died. */
+const headline = ({ exit }: WhyView, paint: Paint): string =>
+  exit.spawn_error === null
+    ? `died: ${paint.red(oneLine(describeExit(exit)))}`
+    : paint.red(oneLine(describeExit(exit)));
+
+const rows = (entries: readonly (readonly [string, string | null])[]): string[] =>
+  entries.flatMap(([label, text]) =>
+    text === null || text === '' ? [] : [`  ${`${label}:`.padEnd(10)}${oneLine(text)}`],
+  );
+
+const section = (title: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : ['', `  ${title}:`, ...lines.map((line) => `    ${sanitise(line)}`)];
+
+const count = (value: number, one: string, many: string): string => `${value} ${value === 1 ? one : many}`;
+
+function ruleText({ rule }: WhyView): string {
+  const { restarts_in_window: inWindow, failures, spawn_errors: spawnErrors, total } = rule.counters;
+  const parts = [
+    count(inWindow, 'restart in the window', 'restarts in the window'),
+    count(failures, 'failure in a row', 'failures in a row'),
+    ...(spawnErrors > 0 ? [count(spawnErrors, 'failed start in a row', 'failed starts in a row')] : []),
+    `${total} in all since it was started by hand`,
+  ];
+  return `${rule.name} (${parts.join(', ')})`;
+}
+
+function changedText({ changed_since_good: changed }: WhyView): string {
+  if (changed === null) return 'not known: there is no good run to compare with';
+  return changed.length === 0 ? 'nothing since the last good run' : `${changed.join(', ')} (since the last good run)`;
+}
+
+const dependencyText = ({ name, condition, state, ready }: WhyView['dependencies'][number]): string =>
+  `${name}: ${state}${ready ? ', ready' : ', not ready'} (needed: ${condition})`;
+
+/** What happened after it, and what happens next. */
+function nowText({ current, nowMs }: WhyContext): string {
+  if (current === null) return 'the configuration no longer names it';
+  const { name, state } = current;
+  const next = current.next_attempt_at === null ? null : relative(current.next_attempt_at, nowMs);
+  switch (state) {
+    case 'running':
+      return `running${current.ready ? ' and ready' : ', not ready'}, pid ${current.pid ?? '?'}, for ${formatDuration(current.uptime_ms ?? 0)}`;
+    case 'backing-off':
+      return `it is started again ${next ?? 'soon'}`;
+    case 'gave-up':
+      return `gave up; ${next === null ? 'not tried again by itself' : `tried once more ${next}`}. "keepwell start ${name}" starts it now`;
+    case 'waiting':
+      return `waiting for ${current.waiting_for.join(', ')}`;
+    case 'stopped':
+      return current.desired === 'stopped' ? `stopped by hand; "keepwell start ${name}" starts it` : 'not running';
+    default:
+      return state;
+  }
+}

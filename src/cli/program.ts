@@ -1,0 +1,77 @@
+/** All commands, in the order in which the help shows them. */
+import { Command } from 'commander';
+import { restart, start, stop } from './commands/act.ts';
+import { crashes } from './commands/crashes.ts';
+import { daemon } from './commands/daemon.ts';
+import { demo } from './commands/demo.ts';
+import { down } from './commands/down.ts';
+import { events } from './commands/events.ts';
+import { logs } from './commands/logs.ts';
+import { status } from './commands/status.ts';
+import { up } from './commands/up.ts';
+import { schema, validate } from './commands/validate.ts';
+import { version } from './commands/version.ts';
+import { wait } from './commands/wait.ts';
+import { why } from './commands/why.ts';
+import { type AnyDefinition, addCommand, addGlobalOptions, type Host } from './define.ts';
+
+/** Tests and the reference enumerate these. */
+export const COMMANDS: readonly AnyDefinition[] = [
+  up,
+  down,
+  start,
+  stop,
+  restart,
+  status,
+  why,
+  crashes,
+  logs,
+  events,
+  wait,
+  validate,
+  schema,
+  demo,
+  daemon,
+  version,
+];
+
+const WHICH = `
+Which command answers what:
+  Is everything up?              keepwell status
+  Why did it die?                keepwell why NAME
+  What died lately?              keepwell crashes --last 24h
+  What does it say?              keepwell logs NAME -f
+  What happened, in order?       keepwell events
+  May my script go on?           keepwell wait NAME --for ready
+
+Exit codes: 0 ok, 1 unhealthy or failed, 2 usage or configuration, 3 not running, 4 no such component,
+5 timeout, 70 internal error, 130 interrupted.
+
+Example:
+  keepwell up && keepwell status`;
+
+/** Throws CommanderError instead of ending the process, and leaves the printing of errors to the caller. */
+export function buildProgram(host: Host): Command {
+  const { world } = host;
+  const program = new Command('keepwell')
+    .description('Keeps the things an orchestrator runs alive and well, and explains every death.')
+    .version(world.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .addHelpCommand(
+      new Command('help').argument('[COMMAND]').helpGroup('More:').description('print the help of a command'),
+    )
+    .enablePositionalOptions()
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => world.out.write(text),
+      writeErr: (text) => world.err.write(text),
+      outputError: () => {},
+      getOutHelpWidth: () => world.out.columns ?? 100,
+      getErrHelpWidth: () => world.err.columns ?? 100,
+    })
+    .addHelpText('after', WHICH);
+  addGlobalOptions(program);
+  for (const definition of COMMANDS) addCommand(program, definition, host);
+  return program;
+}

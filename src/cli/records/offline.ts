@@ -1,0 +1,79 @@
+/** The records on disk, read without a daemon. The heavy part (SQLite) is loaded only here. */
+import { existsSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { AppError } from '../../core/errors.ts';
+import type { WallMs } from '../../core/ids.ts';
+import type { WhyView } from '../../core/views.ts';
+import { homePaths, type Project } from '../../daemon/home.ts';
+import type { Offline } from '../../daemon/offline.ts';
+import type { World } from '../session.ts';
+import { noSuch } from '../targets.ts';
+import type { Records, Which } from './records.ts';
+
+export interface OfflineRecords extends Records {
+  close(): void;
+}
+
+export async function openOfflineRecords(project: Project, env: World['env']): Promise<OfflineRecords> {
+  if (!existsSync(homePaths(project.home).db)) return nothingYet(project);
+  const { openOffline } = await import('../../daemon/offline.ts');
+  const offline = await openOffline(project, env);
+  const { history } = offline;
+  return {
+    status: async () => offline.status(),
+    crashes: async ({ component, sinceMs, limit }) => {
+      const crashes = history.crashes({
+        ...(component === undefined ? {} : { component }),
+        ...(sinceMs === undefined ? {} : { since: sinceMs as WallMs }),
+        ...(limit === undefined ? {} : { limit }),
+      });
+      if (component !== undefined && crashes.length === 0) requireKnown(offline, component);
+      return { schema_version: 1, crashes };
+    },
+    why: async (which) => why(offline, which),
+    listEvents: async ({ after = 0, component, limit }) => {
+      const filter = component === undefined ? {} : { component };
+      const events = history.events({ afterSeq: after, limit, ...filter });
+      return { schema_version: 1, last_seq: history.lastSeq(), events };
+    },
+    close: () => offline.close(),
+  };
+}
+
+function why(offline: Offline, which: Which): WhyView {
+  const found = offline.history.why(which);
+  if (found) return found;
+  if ('id' in which) throw new AppError('NO_SUCH_CRASH', { id: which.id });
+  requireKnown(offline, which.component);
+  throw new AppError('NOTHING_RECORDED', { name: which.component });
+}
+
+/** A component that is gone from the configuration keeps its crashes; a name without any must at least be known. */
+function requireKnown({ status, history }: Offline, component: string): void {
+  const names = status().components.map(({ name }) => name);
+  if (!names.includes(component) && history.why({ component }) === null) throw noSuch(component, names);
+}
+
+/** `keepwell up` has never run here. That is an answer, not an error. */
+function nothingYet({ files }: Project): OfflineRecords {
+  const daemon = {
+    running: false,
+    pid: null,
+    version: null,
+    started_at: null,
+    store: null,
+    loop_delay_ms: null,
+    guardian_pid: null,
+  };
+  const project = basename(dirname(files[0]!));
+  return {
+    status: async () => ({ schema_version: 1, project, daemon, components: [] }),
+    crashes: async () => ({ schema_version: 1, crashes: [] }),
+    why: async (which) => {
+      if ('id' in which) throw new AppError('NO_SUCH_CRASH', { id: which.id });
+      throw new AppError('NOTHING_RECORDED', { name: which.component });
+    },
+    listEvents: async () => ({ schema_version: 1, last_seq: 0, events: [] }),
+    close: () => {},
+  };
+}

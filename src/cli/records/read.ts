@@ -1,0 +1,37 @@
+/** Asks the daemon, and when there is none, the records. */
+import { AppError } from '../../core/errors.ts';
+import type { Session } from '../session.ts';
+import { openOfflineRecords } from './offline.ts';
+import type { Records } from './records.ts';
+
+export interface Reading<T> {
+  readonly value: T;
+  /** Why the daemon was not asked, as the beginning of a sentence; null when it was. */
+  readonly offline: string | null;
+}
+
+/** `read` may run twice: first against the daemon, then against the records. So it must not print. */
+export async function readRecords<T>(session: Session, read: (records: Records) => Promise<T>): Promise<Reading<T>> {
+  let offline: string;
+  try {
+    return { value: await read(session.client), offline: null };
+  } catch (error) {
+    offline = whyOffline(error);
+  }
+  const records = await openOfflineRecords(session.project, session.world.env);
+  try {
+    return { value: await read(records), offline };
+  } finally {
+    records.close();
+  }
+}
+
+function whyOffline(error: unknown): string {
+  if (error instanceof AppError && error.code === 'DAEMON_NOT_RUNNING') return 'the daemon is not running';
+  if (error instanceof AppError && error.code === 'DAEMON_UNREACHABLE') {
+    return `the daemon does not answer (${String(error.details['problem']).replace(/\.$/, '')})`;
+  }
+  throw error;
+}
+
+export const offlineNote = (offline: string): string => `${offline}; this is what the records and /proc say`;

@@ -1,0 +1,15 @@
+/** What is known about a project: from the daemon when it runs, otherwise from its records on disk and from /proc. */
+import type { CrashesView, StatusView, WhyView } from '../../core/views.ts';
+import type { CrashesQuery, EventsView } from '../client.ts';
+import type { EventsQuery } from '../event-reader.ts';
+
+export type Which = { readonly component: string } | { readonly id: number };
+
+export interface Records {
+  status(): Promise<StatusView>;
+  crashes(query: CrashesQuery): Promise<CrashesView>;
+  /** Throws NOTHING_RECORDED, NO_SUCH_CRASH or NO_SUCH_COMPONENT. */
+  why(which: Which): Promise<WhyView>;
+  /** Oldest first, after a sequence number. */
+  listEvents(query: EventsQuery & { readonly limit: number }): Promise<EventsView>;
+}

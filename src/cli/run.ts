@@ -1,0 +1,61 @@
+/** One call of the CLI, from arguments to exit code. */
+import { CommanderError } from 'commander';
+import { AppError } from '../core/errors.ts';
+import { failureText, toAppError } from './failure.ts';
+import { Interrupted } from './interrupt.ts';
+import { paintFor } from './print/colour.ts';
+import { buildProgram } from './program.ts';
+import type { Session, World } from './session.ts';
+
+export const EXIT_INTERRUPTED = 130;
+const EXIT_USAGE = 2;
+
+/** Never rejects. */
+export async function runCli(args: readonly string[], world: World): Promise<number> {
+  let session: Session | null = null;
+  let exitCode = 0;
+  const program = buildProgram({
+    world,
+    began: (one) => {
+      session = one;
+    },
+    ended: (code) => {
+      exitCode = code;
+    },
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return fail(error, args, world, session);
+  }
+}
+
+function fail(error: unknown, args: readonly string[], world: World, session: Session | null): number {
+  if (error instanceof Interrupted) return EXIT_INTERRUPTED;
+  if (error instanceof CommanderError && isHelp(error)) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  const known = error instanceof CommanderError ? usageError(error) : error;
+  world.err.write(
+    failureText(known, {
+      json: session?.json ?? asksForJson(args),
+      paint: session?.errPaint ?? paintFor(world.err, world.env, !args.includes('--no-color')),
+      debug: world.env['KEEPWELL_DEBUG'] === '1',
+    }),
+  );
+  return toAppError(known).exitCode;
+}
+
+/** Help and version have been printed by then; without a command the help is printed too, as a usage error. */
+const isHelp = ({ code }: CommanderError): boolean => /^commander\.(help|helpDisplayed|version)$/.test(code);
+
+/** "error: unknown command 'statsu'\n(Did you mean status?)", as a sentence of ours. */
+function usageError({ message }: CommanderError): AppError {
+  const text = message.replace(/^error: /, '').replaceAll('\n', ' ');
+  return new AppError('USAGE', { problem: `${text.charAt(0).toUpperCase()}${text.slice(1)}` });
+}
+
+/** The arguments could not be read, but whether the caller is a program can still be seen. */
+const asksForJson = (args: readonly string[]): boolean =>
+  args.some(
+    (arg, at) => /^(-o=?|--output=)json$/.test(arg) || (arg === 'json' && /^(-o|--output)$/.test(args[at - 1] ?? '')),
+  );

@@ -1,0 +1,94 @@
+/** One call of the CLI: where it was called, what the global options say, and where its words go. */
+import { AppError } from '../core/errors.ts';
+import { findProject, homePaths, type Project, readDaemonFile, socketPath } from '../daemon/home.ts';
+import { type Client, createClient } from './client.ts';
+import { type Paint, paintFor } from './print/colour.ts';
+import { jsonDocument, jsonLine } from './print/json.ts';
+import { sanitiseText } from './print/sanitise.ts';
+
+export interface Terminal {
+  write(text: string): void;
+  readonly isTty: boolean;
+  /** Read anew each time: windows change their size. */
+  readonly columns: number | undefined;
+  readonly rows: number | undefined;
+}
+
+/** The world around the CLI, handed in by main.ts, so that nothing else touches `process`. */
+export interface World {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly uid: number;
+  /** The file that was started; `up` starts the daemon with the same one. */
+  readonly entry: string;
+  readonly version: string;
+  /** The version of Node. */
+  readonly node: string;
+  readonly out: Terminal;
+  readonly err: Terminal;
+  /** From the first call on, Ctrl-C aborts the signal instead of ending the process. */
+  interrupt(): AbortSignal;
+}
+
+export interface GlobalOptions {
+  readonly files: readonly string[];
+  readonly json: boolean;
+  readonly colour: boolean;
+}
+
+export class Session {
+  readonly world: World;
+  readonly json: boolean;
+  /** Colours for stdout and for stderr. */
+  readonly paint: Paint;
+  readonly errPaint: Paint;
+  readonly #files: readonly string[];
+  #project: Project | undefined;
+
+  constructor(world: World, { files, json, colour }: GlobalOptions) {
+    this.world = world;
+    this.json = json;
+    this.paint = paintFor(world.out, world.env, colour);
+    this.errPaint = paintFor(world.err, world.env, colour);
+    this.#files = files;
+  }
+
+  get signal(): AbortSignal {
+    return this.world.interrupt();
+  }
+
+  get project(): Project {
+    const { cwd, env } = this.world;
+    this.#project ??= findProject({ cwd, env, files: this.#files });
+    return this.#project;
+  }
+
+  /** Made anew for each use: a daemon that was started meanwhile may listen elsewhere. */
+  get client(): Client {
+    const { home } = this.project;
+    const { env, uid } = this.world;
+    return createClient(readDaemonFile(homePaths(home))?.socket ?? socketPath(home, env, uid), this.signal);
+  }
+
+  /** Lines for people on stdout. With `-o json` there is nothing but JSON there, so this stays silent. */
+  print(text: string): void {
+    if (!this.json) this.world.out.write(`${text}\n`);
+  }
+
+  /** The one document of `-o json`. */
+  printJson(value: unknown): void {
+    if (this.json) this.world.out.write(jsonDocument(value));
+  }
+
+  /** One line of a stream. */
+  printJsonLine(value: unknown): void {
+    if (this.json) this.world.out.write(jsonLine(value));
+  }
+
+  /** Progress and remarks, on stderr in every mode. */
+  note(text: string): void {
+    this.world.err.write(`${sanitiseText(text)}\n`);
+  }
+}
+
+export const usage = (problem: string): AppError => new AppError('USAGE', { problem });

@@ -1,0 +1,73 @@
+/** When is an action done? A pure reading of the status before it and the status now. */
+import type { ComponentView } from '../core/views.ts';
+import { noteOf } from './print/status.ts';
+
+export type Action = 'up' | 'start' | 'stop' | 'restart';
+
+export type Verdict =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'gave-up'; readonly reason: string }
+  /** It cannot go on: what it needs has given up. */
+  | { readonly kind: 'blocked'; readonly reason: string }
+  | { readonly kind: 'pending'; readonly reason: string };
+
+export interface Situation {
+  readonly action: Action;
+  readonly before: readonly ComponentView[];
+  readonly now: readonly ComponentView[];
+  /** The daemon has had time to react: what still looks as before is meant to be so. */
+  readonly believed: boolean;
+}
+
+const DONE: Verdict = { kind: 'done' };
+
+export function judge(name: string, situation: Situation): Verdict {
+  const { action, now, believed } = situation;
+  const view = now.find((one) => one.name === name);
+  if (!view) return action === 'stop' ? DONE : { kind: 'pending', reason: `${name} is not there yet` };
+  const before = situation.before.find((one) => one.name === name);
+  if (action === 'stop') return view.state === 'stopped' || (believed && isOver(view)) ? DONE : pending(view);
+  const old = before !== undefined && !hasMoved(before, view);
+  if (isOver(view) && old && !believed) return pending(view);
+  if (view.state === 'gave-up') return { kind: 'gave-up', reason: `${name} ${noteOf(view) || 'gave up'}` };
+  if (view.state === 'completed') return DONE;
+  if (view.ready && !(action === 'restart' && old)) return DONE;
+  const blocker = blockerOf(view, now);
+  if (blocker !== null) return { kind: 'blocked', reason: `${name} needs ${blocker}, which gave up` };
+  return pending(view, now);
+}
+
+const isOver = ({ state }: ComponentView): boolean => state === 'completed' || state === 'gave-up';
+
+/** Has anything happened to it? A new run, another state, another death. */
+const hasMoved = (before: ComponentView, now: ComponentView): boolean =>
+  before.state !== now.state || before.run_id !== now.run_id || before.last_exit?.at !== now.last_exit?.at;
+
+function pending(view: ComponentView, all: readonly ComponentView[] = []): Verdict {
+  const stopped = all.filter(({ name, state, desired }) => {
+    return view.waiting_for.includes(name) && state === 'stopped' && desired === 'stopped';
+  });
+  const because = stopped.length === 0 ? '' : ` (not started: ${stopped.map(({ name }) => name).join(', ')})`;
+  return { kind: 'pending', reason: `${describe(view)}${because}` };
+}
+
+/** "api is waiting for temporal", "worker is starting". */
+export function describe(view: ComponentView): string {
+  const note = noteOf(view);
+  if (view.state === 'waiting') return `${view.name} is ${note || 'waiting'}`;
+  const ready = view.state === 'running' && !view.ready ? 'running but not ready' : view.state;
+  return `${view.name} is ${ready}${note === '' ? '' : ` (${note})`}`;
+}
+
+/** The component that gave up and that this one, directly or not, is waiting for. */
+function blockerOf(view: ComponentView, all: readonly ComponentView[], seen: readonly string[] = []): string | null {
+  if (view.state !== 'waiting') return null;
+  for (const name of view.waiting_for) {
+    const needed = all.find((one) => one.name === name);
+    if (!needed || seen.includes(name)) continue;
+    if (needed.state === 'gave-up') return name;
+    const further = blockerOf(needed, all, [...seen, name]);
+    if (further !== null) return further;
+  }
+  return null;
+}

@@ -1,0 +1,15 @@
+/** Every default a configuration can leave out. docs/reference/config.md is generated from this table; nothing else holds a default. */
+export const DEFAULTS = {
+  process: { shell: false },
+  stop: { signal: 'SIGTERM', graceMs: 10_000 },
+  restart: {
+    policy: 'always',
+    backoff: { initialMs: 1_000, factor: 2, maxMs: 60_000, jitterRatio: 0.1, resetAfterMs: 600_000 },
+    limit: { max: 10, withinMs: 600_000, retryMs: 900_000 },
+    dependents: false,
+  },
+  /** Under `always` a program that ends at once is broken even when it says 0; under the others a short job is normal. */
+  minUptimeMs: { always: 10_000, 'on-failure': 0, never: 0 },
+  /** How long `keepwell up` waits until everything is ready. */
+  up: { timeoutMs: 120_000 },
+} as const;

@@ -1,0 +1,49 @@
+/** Short hashes of a component: whether it changed, and which part of it. Values never leave this file in the clear. */
+import { createHash } from 'node:crypto';
+import type { ComponentSpec } from '../core/component.ts';
+
+/**
+ * Equal when a run would be started with the same things: a change of anything else (the restart policy, the stop signal, …)
+ * takes hold without a restart.
+ */
+export const specHash = ({ driver }: ComponentSpec): string => hash(driver, 16);
+
+/**
+ * What a run was made of, as name → short hash, to answer "what changed since the last good run". `envFileTexts` (path → text)
+ * makes edits inside an env file visible; without it only the list of files counts.
+ */
+export function ingredients(
+  { driver, dependsOn, stop, restart, minUptimeMs }: ComponentSpec,
+  envFileTexts: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const parts: [name: string, value: unknown][] = [
+    ['command', [driver.shell, driver.command]],
+    ['cwd', driver.cwd],
+    ...Object.entries(driver.env).map(([name, value]): [string, unknown] => [`env ${name}`, value]),
+    ...driver.envFiles.map((path, index): [string, unknown] => [
+      `env_file ${inside(driver.cwd, path)}`,
+      [index, Object.hasOwn(envFileTexts, path) ? envFileTexts[path] : null],
+    ]),
+    ['depends_on', dependsOn],
+    ['stop', stop],
+    ['restart', restart],
+    ['min_uptime', minUptimeMs],
+  ];
+  return Object.fromEntries(parts.map(([name, value]) => [name, hash(value, 8)]));
+}
+
+const inside = (dir: string, path: string): string => (path.startsWith(`${dir}/`) ? path.slice(dir.length + 1) : path);
+
+const hash = (value: unknown, length: number): string =>
+  createHash('sha256')
+    .update(JSON.stringify(canonical(value)))
+    .digest('hex')
+    .slice(0, length);
+
+/** Maps become sorted lists of pairs, so that the same content always gives the same text. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== 'object' || value === null) return value;
+  const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return { map: pairs.map(([key, inner]) => [key, canonical(inner)]) };
+}

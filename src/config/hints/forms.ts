@@ -1,0 +1,122 @@
+/** Values that have the right key and the shape another tool gives it, and the form to paste instead. */
+import { refuse } from '../readers.ts';
+import { printable, quoted, shorten } from '../text.ts';
+import type { MapNode, Mistake, ScalarNode, TreeNode } from '../tree.ts';
+import { commandText, flowText } from './argv.ts';
+import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './vocabulary.ts';
+
+type Form = (node: TreeNode) => Mistake | null;
+
+const isText = (node: TreeNode | undefined): node is ScalarNode => node?.kind === 'scalar' && node.value !== null;
+const texts = (node: TreeNode): readonly string[] =>
+  node.kind === 'list' ? node.items.filter(isText).map(({ source }) => source) : isText(node) ? [node.source] : [];
+const lookUp = (table: Readonly<Record<string, string>>, word: string): string | null =>
+  Object.hasOwn(table, word) ? table[word]! : null;
+
+/** `restart: always`, `restart: "no"`, `restart: on-failure:5`, `restart: true`. */
+const restart: Form = (node) => {
+  if (!isText(node)) return null;
+  const [word = '', tries] = node.source.toLowerCase().split(':');
+  const policy = lookUp(FOREIGN_POLICIES, word) ?? (/^(?:always|on-failure|never)$/.test(word) ? word : 'always');
+  const limit = tries && /^\d{1,6}$/.test(tries) ? `, limit: { max: ${tries} }` : '';
+  return refuse('must be a map, not a single value', `Write: restart: { policy: ${policy}${limit} }`);
+};
+
+/** A list says who is needed but not what for, and "started" is rarely what people want. */
+const dependsOn: Form = (node) => {
+  const names = texts(node).slice(0, 20);
+  if (node.kind !== 'list' && !isText(node)) return null;
+  const pairs = (names.length > 0 ? names : ['other']).map((name) => `${flowText(name)}: started`).join(', ');
+  return refuse(
+    `must be a map of names and conditions, not a ${node.kind === 'list' ? 'list' : 'single value'}`,
+    `Write: depends_on: { ${printable(pairs)} }   (started, ready or completed)`,
+  );
+};
+
+/** Compose: `redis: { condition: service_healthy }`. */
+const condition: Form = (node) => {
+  if (node.kind !== 'map') return null;
+  const given = node.entries.get('condition')?.value;
+  const word = given?.kind === 'scalar' ? given.source : '';
+  return refuse(
+    'must be started, ready or completed, not a map',
+    `Write ${lookUp(FOREIGN_CONDITIONS, word) ?? 'started'}.`,
+  );
+};
+
+/** Compose: `environment: ["A=b"]`. */
+const env: Form = (node) => {
+  if (node.kind !== 'list') return null;
+  const pairs = texts(node)
+    .slice(0, 20)
+    .map((text) => {
+      const at = text.indexOf('=');
+      return at > 0
+        ? `${flowText(text.slice(0, at))}: ${JSON.stringify(text.slice(at + 1))}`
+        : `${flowText(text)}: "\${${text}}"`;
+    });
+  return refuse(
+    'must be a map of names and values, not a list',
+    `Write: env: { ${printable(pairs.join(', ')) || 'NAME: "value"'} }`,
+  );
+};
+
+/** Procfile: `web: npm start`. */
+const component: Form = (node) =>
+  node.kind === 'list' || isText(node)
+    ? refuse('a component is a map, not a bare command', `Write: { process: { command: ${commandText(node)} } }`)
+    : null;
+
+const process: Form = (node) =>
+  node.kind === 'list' || isText(node)
+    ? refuse('must be a map, not a bare command', `Write: process: { command: ${commandText(node)} }`)
+    : null;
+
+/** PM2 and others: a list whose entries carry a name. */
+const components: Form = (node) => {
+  if (node.kind !== 'list') return null;
+  const maps = node.items.filter((item): item is MapNode => item.kind === 'map');
+  const name = maps.map((item) => item.entries.get('name')?.value).find(isText)?.source ?? 'api';
+  return refuse(
+    'must be a map from name to component, not a list',
+    `Write: components: { ${flowText(shorten(name))}: { process: … } }`,
+  );
+};
+
+const single =
+  (key: string, form: (written: string) => string): Form =>
+  (node) =>
+    isText(node)
+      ? refuse('must be a map, not a single value', `Write: ${key}: ${form(printable(shorten(node.source)))}`)
+      : null;
+
+const neverOn: Form = (node) =>
+  isText(node)
+    ? refuse('must be a list, not a single value', `Write: never_on: [${printable(shorten(node.source))}]`)
+    : null;
+
+const FORMS: Readonly<Record<string, Form>> = {
+  components,
+  'components.*': component,
+  'components.*.process': process,
+  'components.*.process.env': env,
+  'components.*.depends_on': dependsOn,
+  'components.*.depends_on.*': condition,
+  'components.*.stop': single('stop', (text) => (/^\d/.test(text) ? `{ grace: ${text} }` : `{ signal: ${text} }`)),
+  'components.*.restart': restart,
+  'components.*.restart.backoff': single('backoff', (text) => `{ initial: ${text} }`),
+  'components.*.restart.limit': single('limit', (text) => `{ max: ${text} }`),
+  'components.*.restart.never_on': neverOn,
+};
+
+export const wrongForm = (place: string, node: TreeNode): Mistake | null => FORMS[place]?.(node) ?? null;
+
+/** What to say when a required key is not there. */
+const MISSING: Readonly<Record<string, Mistake>> = {
+  components: refuse('there are no components', 'Write: components: { api: { process: { command: [./bin/server] } } }'),
+  'components.*.process': refuse('nothing says what to run', 'Write: process: { command: [./bin/server] }'),
+  'components.*.process.command': refuse('the command is missing', 'Write: command: [./bin/server, --port, "7234"]'),
+};
+
+export const missing = (place: string, key: string): Mistake =>
+  MISSING[place] ?? refuse(`${quoted(key)} is missing`, null);

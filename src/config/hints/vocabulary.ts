@@ -1,0 +1,166 @@
+/**
+ * What Compose, PM2, supervisord, systemd, process-compose, Kubernetes, foreman and runit call things, and what we call them.
+ * Words are compared without case, dashes and underscores, so `workingDir`, `working_dir` and `WorkingDir` are one row.
+ */
+import { NOT_AVAILABLE } from './unavailable.ts';
+
+export interface Ours {
+  /** Seen from the component; 'components' and 'name' are top level. */
+  readonly to: string;
+  /** The value to paste; `*` stands for what was written. */
+  readonly form: string;
+  /** Instead of `*` when what was written cannot be shown. */
+  readonly sample: string;
+}
+
+const row = (to: string, form: string, sample = ''): Ours => ({ to, form, sample });
+
+const COMMAND = row('process.command', '[*]', './bin/server, --port, "7234"');
+const SHELL = row('process.shell', '*', 'true');
+const ENV = row('process.env', '{ NAME: "value" }');
+const ENV_FILE = row('process.env_file', '*', '.env');
+const CWD = row('process.cwd', '*', './server');
+const GRACE_SECONDS = row('stop.grace', '*s', '10');
+const GRACE = row('stop.grace', '*', '10s');
+const GRACE_MS = row('stop.grace', '*ms', '1600');
+const SIGNAL = row('stop.signal', 'SIGTERM');
+const DEPENDS = row('depends_on', '{ other: started }');
+const POLICY = row('restart.policy', 'always');
+const MAX = row('restart.limit.max', '*', '10');
+const WITHIN = row('restart.limit.within', '10m');
+const INITIAL = row('restart.backoff.initial', '*s', '1');
+const INITIAL_MS = row('restart.backoff.initial', '*ms', '100');
+const NEVER_ON = row('restart.never_on', '[78]');
+const UPTIME = row('min_uptime', '10s');
+const COMPONENTS = row('components', '{ api: { process: { command: [./bin/server] } } }');
+const IMAGE = row('container', '{ image: * }', 'name:tag');
+const READINESS = row('readiness', '{ http: { port: 8080, path: /ready }, period: 10s }');
+const LIVENESS = row('liveness', '{ http: { port: 8080, path: /healthz }, period: 10s }');
+const STARTUP = row('startup', '{ tcp: { port: 8080 }, period: 1s, failure_threshold: 30 }');
+const USER = row('process.user', '*', 'app');
+const MEMORY = row('limits.memory', '512MiB');
+
+export const FOREIGN_WORDS: Readonly<Record<string, Ours>> = {
+  // the list of things to run
+  ...{ services: COMPONENTS, processes: COMPONENTS, programs: COMPONENTS, apps: COMPONENTS, procs: COMPONENTS },
+  ...{ units: COMPONENTS, workers: COMPONENTS, commands: COMPONENTS, tasks: COMPONENTS, jobs: COMPONENTS },
+  ...{ service: COMPONENTS, program: COMPONENTS, component: COMPONENTS, containers: COMPONENTS },
+  project: row('name', '*', 'my-project'),
+  // what to run
+  ...{ script: COMMAND, args: COMMAND, exec: COMMAND, execstart: COMMAND, cmd: COMMAND, run: COMMAND, argv: COMMAND },
+  ...{ entrypoint: COMMAND, arguments: COMMAND, interpreter: COMMAND, programarguments: COMMAND, start: COMMAND },
+  ...{ useshell: SHELL, isshell: SHELL },
+  ...{
+    environment: ENV,
+    envvars: ENV,
+    envs: ENV,
+    variables: ENV,
+    vars: ENV,
+    environmentfile: ENV_FILE,
+    envfiles: ENV_FILE,
+  },
+  ...{ dotenv: ENV_FILE, envfrom: ENV_FILE },
+  ...{ workingdir: CWD, workdir: CWD, workingdirectory: CWD, directory: CWD, dir: CWD, chdir: CWD },
+  // how to stop it
+  ...{ stopwaitsecs: GRACE_SECONDS, terminationgraceperiodseconds: GRACE_SECONDS, shutdowntimeout: GRACE_SECONDS },
+  ...{ stopgraceperiod: GRACE, timeoutstopsec: GRACE_SECONDS, stoptimeout: GRACE_SECONDS },
+  ...{ killtimeout: GRACE_MS, stopsignal: SIGNAL, killsignal: SIGNAL, shutdown: SIGNAL },
+  // what it needs
+  ...{
+    dependson: DEPENDS,
+    requires: DEPENDS,
+    require: DEPENDS,
+    wants: DEPENDS,
+    after: DEPENDS,
+    needs: DEPENDS,
+    links: DEPENDS,
+  },
+  // when to start it again
+  ...{ autorestart: POLICY, restartpolicy: POLICY, availability: POLICY },
+  ...{ maxrestarts: MAX, startretries: MAX, maxretries: MAX, maxattempts: MAX, startlimitburst: MAX },
+  ...{ startlimitinterval: WITHIN, startlimitintervalsec: WITHIN, window: WITHIN },
+  ...{ restartsec: INITIAL, backoffseconds: INITIAL, restartdelay: INITIAL_MS, expbackoffrestartdelay: INITIAL_MS },
+  ...{ restartpreventexitstatus: NEVER_ON, stopexitcodes: NEVER_ON, exitcodes: NEVER_ON },
+  ...{ startsecs: row('min_uptime', '*s', '10'), minuptime: UPTIME },
+  // is it well
+  ...{
+    readinessprobe: READINESS,
+    readylogline: READINESS,
+    waitready: READINESS,
+    healthcheck: READINESS,
+    probe: READINESS,
+  },
+  ...{
+    livenessprobe: LIVENESS,
+    startupprobe: STARTUP,
+    watchdogsec: row('heartbeat', '{ log_every: 30s, freeze_after: 5m }'),
+  },
+  ...{ initialdelayseconds: STARTUP, listentimeout: STARTUP },
+  periodseconds: row('readiness.period', '*s', '10'),
+  timeoutseconds: row('readiness.timeout', '*s', '1'),
+  failurethreshold: row('readiness.failure_threshold', '*', '3'),
+  successthreshold: row('readiness.success_threshold', '*', '1'),
+  // what we do not have yet under these names either
+  ...{ image: IMAGE, build: IMAGE, containername: row('container', '{ name: * }', 'my-app'), user: USER, uid: USER },
+  ...{ memlimit: MEMORY, maxmemoryrestart: MEMORY, memorymax: MEMORY, resources: MEMORY },
+};
+
+const ONE_EACH = 'Keepwell runs one process per component: write one component for each.';
+const ONE_LOG = 'Remove it: all output goes to .keepwell/logs/NAME.log.';
+const CONTAINERS = `It belongs to containers, which are ${NOT_AVAILABLE}.`;
+
+/** Words without a counterpart, and what to do instead. */
+export const NO_COUNTERPART: Readonly<Record<string, string>> = {
+  ...{ execmode: ONE_EACH, instances: ONE_EACH, numprocs: ONE_EACH, replicas: ONE_EACH, scale: ONE_EACH },
+  ...{ stdoutlogfile: ONE_LOG, stderrlogfile: ONE_LOG, outfile: ONE_LOG, errorfile: ONE_LOG, errfile: ONE_LOG },
+  ...{ loglocation: ONE_LOG, redirectstderr: ONE_LOG, logging: ONE_LOG, standardoutput: ONE_LOG, mergelogs: ONE_LOG },
+  ...{ ports: CONTAINERS, volumes: CONTAINERS, networks: CONTAINERS, expose: CONTAINERS, labels: CONTAINERS },
+  autostart: 'Remove it: "keepwell up" starts every component, "keepwell stop NAME" keeps one stopped.',
+  priority: 'Remove it: the order comes from depends_on.',
+  watch: 'Remove it: Keepwell does not watch source files.',
+  ignorewatch: 'Remove it: Keepwell does not watch source files.',
+  cronrestart: 'Remove it: Keepwell restarts what fails, not by the clock.',
+  profiles: 'Remove it: "keepwell up NAME" starts only what is named and what that needs.',
+};
+
+/** Compose and process-compose conditions, and words people guess. */
+export const FOREIGN_CONDITIONS = {
+  service_started: 'started',
+  service_healthy: 'ready',
+  service_completed_successfully: 'completed',
+  process_started: 'started',
+  process_healthy: 'ready',
+  process_log_ready: 'ready',
+  process_completed: 'completed',
+  process_completed_successfully: 'completed',
+  running: 'started',
+  healthy: 'ready',
+  success: 'completed',
+} as const;
+
+export const FOREIGN_POLICIES = {
+  'unless-stopped': 'always',
+  yes: 'always',
+  true: 'always',
+  unexpected: 'on-failure',
+  on_failure: 'on-failure',
+  'on-abnormal': 'on-failure',
+  'on-abort': 'on-failure',
+  onfailure: 'on-failure',
+  exit_on_failure: 'on-failure',
+  no: 'never',
+  none: 'never',
+  false: 'never',
+} as const;
+
+const normal = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
+
+export function foreignWord(word: string): Ours | null {
+  const key = normal(word);
+  return Object.hasOwn(FOREIGN_WORDS, key) ? FOREIGN_WORDS[key]! : null;
+}
+
+export function withoutCounterpart(word: string): string | null {
+  const key = normal(word);
+  return Object.hasOwn(NO_COUNTERPART, key) ? NO_COUNTERPART[key]! : null;
+}

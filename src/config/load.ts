@@ -1,0 +1,200 @@
+/** Files and environment in, a complete configuration out. The only file of this folder that touches the disk. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { ComponentSpec } from '../core/component.ts';
+import { AppError } from '../core/errors.ts';
+import { MAX_FILE_BYTES, readDocument, TOO_LARGE } from './document.ts';
+import { parseEnvFile } from './env-file.ts';
+import { interpolate } from './interpolate.ts';
+import { mergeTrees } from './merge.ts';
+import { ConfigError, Problems } from './problem.ts';
+import { resolveConfig } from './resolve.ts';
+import { emptyRecord } from './walk.ts';
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+export interface Source {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface ResolvedConfig {
+  readonly name: string;
+  /** Absolute, in the order given. */
+  readonly files: readonly string[];
+  /** The folder of the first file: what relative paths are relative to. */
+  readonly baseDir: string;
+  readonly components: readonly ComponentSpec[];
+  /** The texts this was made of; with `dotenv` they are enough to make it again with `loadConfigFromTexts`. */
+  readonly sources: readonly Source[];
+  /** The text of `.env` beside the first file; null: there is none. */
+  readonly dotenv: string | null;
+}
+
+export interface LoadOptions {
+  /** Absolute; later files over earlier ones. */
+  readonly files: readonly string[];
+  readonly env: Variables;
+  /** Only to shorten file names in messages. */
+  readonly cwd?: string | null;
+}
+
+export interface TextOptions {
+  readonly files: readonly Source[];
+  readonly dotenv: string | null;
+  readonly env: Variables;
+  readonly cwd?: string | null;
+}
+
+/** Throws a ConfigError with every problem at once. */
+export function loadConfig({ files, env, cwd = workingDirectory() }: LoadOptions): ResolvedConfig {
+  if (files.length === 0) throw new AppError('USAGE', { problem: 'No configuration file was given.' });
+  const problems = new Problems();
+  const read = (path: string, isOptional: boolean): string | null => {
+    const result = readText(path);
+    if ('text' in result) return result.text;
+    const isNone = isOptional && [MISSING, DIRECTORY].includes(result.problem); // `.env` is also a folder of Python's
+    if (!isNone) problems.add({ file: path, line: 1, column: 1 }, [], result.problem);
+    return null;
+  };
+  const texts = files.map((path) => ({ path, text: read(path, false) ?? '' }));
+  const dotenv = read(join(dirname(files[0]!), '.env'), true);
+  if (problems.count > 0) throw new ConfigError(problems.sorted(files), cwd);
+  return loadConfigFromTexts({ files: texts, dotenv, env, cwd });
+}
+
+/** The same without the disk: for a copy that was kept, and for tests. Throws a ConfigError with every problem at once. */
+export function loadConfigFromTexts({ files, dotenv, env, cwd = workingDirectory() }: TextOptions): ResolvedConfig {
+  if (files.length === 0) throw new AppError('USAGE', { problem: 'No configuration file was given.' });
+  const paths = files.map(({ path }) => path);
+  const baseDir = dirname(paths[0]!);
+  const problems = new Problems();
+  const [first, ...later] = files.map(({ path, text }) => readDocument(path, text, problems));
+  const usable = later.filter((tree) => tree !== null);
+  // With a file missing, everything else would be said about a configuration nobody has written.
+  if (!first || usable.length < later.length) throw new ConfigError(problems.sorted(paths), cwd);
+  const variables = variablesFrom(env, dotenv ?? '');
+  const tree = interpolate(mergeTrees(first, ...usable), variables.lookup, problems);
+  for (const { line, column, message, hint } of variables.problems()) {
+    problems.add({ file: join(baseDir, '.env'), line, column }, [], message, hint);
+  }
+  // Which variables its bad lines would have set is unknown, so nothing is said about those that seem to be missing.
+  if (variables.problems().length > 0) throw new ConfigError(problems.sorted(paths), cwd);
+  const base = { dir: baseDir, folder: basename(baseDir), absolute: (path: string) => resolve(baseDir, path) };
+  const resolved = resolveConfig(tree, base, problems);
+  if (!resolved) throw new ConfigError(problems.sorted(paths), cwd);
+  return { ...resolved, files: paths, baseDir, sources: files, dotenv };
+}
+
+/**
+ * The environment over `.env`. That file may be there for another program with rules of its own, so its mistakes only count when
+ * something was looked for in it.
+ */
+function variablesFrom(env: Variables, dotenv: string) {
+  const { entries, problems } = parseEnvFile(dotenv);
+  let isNeeded = false;
+  const lookup = (name: string): string | undefined => {
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    isNeeded ||= value === undefined;
+    return value ?? entries.get(name);
+  };
+  return { lookup, problems: () => (isNeeded ? problems : []) };
+}
+
+/** The variables of these files, later ones over earlier ones. Throws an Error that names the file and the line. */
+export function readEnvFiles(paths: readonly string[]): Readonly<Record<string, string>> {
+  const merged = emptyRecord<string>();
+  for (const path of paths) {
+    const read = readText(path);
+    if (!('text' in read)) throw new Error(`env_file ${path}: ${read.problem}`);
+    const { entries, problems } = parseEnvFile(read.text);
+    const [problem] = problems;
+    if (problem)
+      throw new Error(`env_file ${path}:${problem.line}:${problem.column}: ${problem.message}. ${problem.hint}`);
+    for (const [name, value] of entries) merged[name] = value;
+  }
+  return merged;
+}
+
+/** The texts of these files by path; one that cannot be read counts as empty. For telling whether they changed. */
+export function readEnvFileTexts(paths: readonly string[]): Readonly<Record<string, string>> {
+  const texts = emptyRecord<string>();
+  for (const path of paths) {
+    const read = readText(path);
+    texts[path] = 'text' in read ? read.text : '';
+  }
+  return texts;
+}
+
+export interface EnvFileWarning {
+  readonly component: string;
+  readonly path: string;
+  readonly problem: string;
+}
+
+/** Env files that a start would stumble over now. Not an error: they are read at each start and may appear by then. */
+export function envFileWarnings({ components }: Pick<ResolvedConfig, 'components'>): readonly EnvFileWarning[] {
+  return components.flatMap(({ name, driver }) =>
+    driver.envFiles.flatMap((path) => {
+      try {
+        readEnvFiles([path]);
+        return [];
+      } catch (error) {
+        return [{ component: name, path, problem: (error as Error).message }];
+      }
+    }),
+  );
+}
+
+/** Null when it has been deleted under us, which is no reason to fail. */
+function workingDirectory(): string | null {
+  try {
+    return process.cwd();
+  } catch {
+    return null;
+  }
+}
+
+const MISSING = 'there is no such file';
+const DIRECTORY = 'it is a directory, not a file';
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: MISSING,
+  ENOTDIR: MISSING,
+  EACCES: 'it may not be read (permission denied)',
+  EPERM: 'it may not be read (not permitted)',
+  ELOOP: 'it is a symbolic link to itself',
+  ENXIO: 'it is not a regular file',
+  ENAMETOOLONG: 'its name is too long',
+};
+
+/** Never waits and never reads more than it may: a pipe would block the daemon, /dev/zero would never end. */
+function readText(path: string): { readonly text: string } | { readonly problem: string } {
+  let descriptor: number | null = null;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(descriptor);
+    if (stat.isDirectory()) return { problem: DIRECTORY };
+    if (!stat.isFile()) return { problem: 'it is not a regular file' };
+    const bytes = readUpTo(descriptor, MAX_FILE_BYTES + 1);
+    if (bytes.length > MAX_FILE_BYTES) return { problem: TOO_LARGE };
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { problem: 'it is not valid UTF-8 text' };
+    return { problem: REASONS[code ?? ''] ?? `it cannot be read: ${message}` };
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+  }
+}
+
+function readUpTo(descriptor: number, limit: number): Buffer {
+  const buffer = Buffer.allocUnsafe(limit);
+  let length = 0;
+  for (;;) {
+    const count = readSync(descriptor, buffer, length, limit - length, null);
+    length += count;
+    if (count === 0 || length === limit) return buffer.subarray(0, length);
+  }
+}

@@ -1,0 +1,107 @@
+/** From a tree to complete components: everything is checked and filled in here, and nowhere downstream again. Pure. */
+import type {
+  BackoffSpec,
+  ComponentSpec,
+  DependencyCondition,
+  LimitSpec,
+  ProcessSpec,
+  RestartSpec,
+} from '../core/component.ts';
+import { type ComponentName, componentName } from '../core/ids.ts';
+import { checkConfig } from './checks.ts';
+import { DEFAULTS } from './defaults.ts';
+import type { Problems } from './problem.ts';
+import { nameFrom } from './readers.ts';
+import type { ComponentConfig, Config } from './shape.ts';
+import type { MapNode } from './tree.ts';
+import { emptyRecord, walkConfig } from './walk.ts';
+
+export interface Resolved {
+  readonly name: string;
+  /** In file order. */
+  readonly components: readonly ComponentSpec[];
+}
+
+export interface Base {
+  /** The folder of the first file, absolute. */
+  readonly dir: string;
+  /** Its last part. */
+  readonly folder: string;
+  /** An absolute path from one relative to `dir`. */
+  readonly absolute: (path: string) => string;
+}
+
+/** Null when anything was wrong; then `problems` has all of it. */
+export function resolveConfig(root: MapNode, base: Base, problems: Problems): Resolved | null {
+  const draft = walkConfig(root, problems);
+  checkConfig(draft, root, problems);
+  if (problems.count > 0) return null;
+  const config = draft as Config; // nothing was reported, so nothing is missing
+  const written = root.entries.get('components')?.value;
+  // The order comes from the tree: an object would put a component called `1` first.
+  const names = written?.kind === 'map' ? [...written.entries.keys()] : [];
+  return {
+    name: config.name ?? (nameFrom(base.folder) || 'project'),
+    components: names.map((name) => componentSpec(componentName(name), config.components[name]!, base)),
+  };
+}
+
+function componentSpec(name: ComponentName, config: ComponentConfig, base: Base): ComponentSpec {
+  const restart = restartSpec(config.restart);
+  const dependsOn = emptyRecord<DependencyCondition>();
+  for (const [other, condition] of Object.entries(config.depends_on ?? {})) dependsOn[other] = condition;
+  return {
+    name,
+    driver: processSpec(config.process, base),
+    dependsOn,
+    stop: {
+      signal: config.stop?.signal ?? DEFAULTS.stop.signal,
+      graceMs: config.stop?.grace ?? DEFAULTS.stop.graceMs,
+    },
+    restart,
+    minUptimeMs: config.min_uptime ?? DEFAULTS.minUptimeMs[restart.policy],
+  };
+}
+
+function processSpec({ command, shell, cwd, env, env_file }: ComponentConfig['process'], base: Base): ProcessSpec {
+  return {
+    kind: 'process',
+    command: typeof command === 'string' ? ['/bin/sh', '-c', command] : command,
+    shell: shell ?? DEFAULTS.process.shell,
+    cwd: cwd === undefined ? base.dir : base.absolute(cwd),
+    env: env ?? emptyRecord<string>(),
+    envFiles: (typeof env_file === 'string' ? [env_file] : (env_file ?? [])).map(base.absolute),
+  };
+}
+
+function restartSpec(config: ComponentConfig['restart'] = {}): RestartSpec {
+  return {
+    policy: config.policy ?? DEFAULTS.restart.policy,
+    backoff: backoffSpec(config.backoff),
+    limit: limitSpec(config.limit),
+    neverOn: config.never_on ?? [],
+    dependents: config.dependents ?? DEFAULTS.restart.dependents,
+  };
+}
+
+type RestartConfig = NonNullable<ComponentConfig['restart']>;
+
+function backoffSpec(config: RestartConfig['backoff'] = {}): BackoffSpec {
+  const { initialMs, factor, maxMs, jitterRatio, resetAfterMs } = DEFAULTS.restart.backoff;
+  return {
+    initialMs: config.initial ?? initialMs,
+    factor: config.factor ?? factor,
+    maxMs: config.max ?? maxMs,
+    jitterRatio: config.jitter ?? jitterRatio,
+    resetAfterMs: config.reset_after ?? resetAfterMs,
+  };
+}
+
+function limitSpec({ max, within, retry }: NonNullable<RestartConfig['limit']> = {}): LimitSpec {
+  const { max: defaultMax, withinMs, retryMs } = DEFAULTS.restart.limit;
+  return {
+    max: max ?? defaultMax,
+    withinMs: within ?? withinMs,
+    retryMs: retry === 'never' ? null : (retry ?? retryMs),
+  };
+}

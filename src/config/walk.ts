@@ -1,0 +1,160 @@
+/**
+ * Reads a tree by the schema and keeps what is right, so that one mistake hides nothing else: unknown keys, missing keys and wrong
+ * values are all reported, each once and at its place.
+ */
+import { z } from 'zod';
+import { componentKeys, inner, listOf, singleOf } from './describe.ts';
+import { missing, wrongForm } from './hints/forms.ts';
+import { explainKey } from './hints/keys.ts';
+import { NOT_AVAILABLE } from './hints/unavailable.ts';
+import type { Problems } from './problem.ts';
+import { type Config, configSchema } from './shape.ts';
+import {
+  type BrokenNode,
+  type ListNode,
+  locate,
+  type MapNode,
+  type Path,
+  type ScalarNode,
+  type TreeNode,
+} from './tree.ts';
+
+/** What is left of T when every part may have been wrong. */
+export type Draft<T> = T extends readonly (infer Item)[]
+  ? readonly (Draft<Item> | undefined)[]
+  : T extends object
+    ? { readonly [K in keyof T]?: Draft<T[K]> | undefined }
+    : T;
+
+export interface Spot {
+  readonly path: Path;
+  /** The path with `*` for names that people choose. */
+  readonly place: string;
+}
+
+export function walkConfig(root: MapNode, problems: Problems): Draft<Config> {
+  const campaign = root.entries.get('campaign');
+  if (campaign) {
+    // A file of another kind: what else it says is not wrong, it is just not a configuration.
+    problems.add(campaign.keyAt, ['campaign'], `campaign files are ${NOT_AVAILABLE}`);
+    return {};
+  }
+  return (new Walk(root, problems).value(configSchema, root, { path: [], place: '' }) ?? {}) as Draft<Config>;
+}
+
+/** Without a prototype, so that `__proto__` and `constructor` are names like any other. */
+export const emptyRecord = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
+
+const below = ({ path, place }: Spot, key: string, pattern = key): Spot => ({
+  path: [...path, key],
+  place: place === '' ? pattern : `${place}.${pattern}`,
+});
+
+class Walk {
+  readonly #root: MapNode;
+  readonly #problems: Problems;
+  #homes: ReturnType<typeof componentKeys> | null = null;
+
+  constructor(root: MapNode, problems: Problems) {
+    this.#root = root;
+    this.#problems = problems;
+  }
+
+  /** The value, or undefined when it was wrong (and has been reported). */
+  value(field: z.ZodType, node: TreeNode, spot: Spot): unknown {
+    if (node.kind === 'broken') return this.#broken(node, spot);
+    const form = wrongForm(spot.place, node);
+    if (form) return this.#report(spot, form.message, form.hint);
+    const schema = inner(field);
+    if (schema instanceof z.ZodObject) return this.#object(schema.shape as Record<string, z.ZodType>, node, spot);
+    if (schema instanceof z.ZodRecord) return this.#record(schema, node, spot);
+    if (schema instanceof z.ZodUnion)
+      return this.value(node.kind === 'list' ? listOf(schema) : singleOf(schema), node, spot);
+    if (schema instanceof z.ZodArray) return this.#list(schema.element as z.ZodType, node, spot);
+    return this.#leaf(schema, node, spot);
+  }
+
+  #broken({ at, mistakes }: BrokenNode, { path }: Spot): undefined {
+    for (const { message, hint } of mistakes) this.#problems.add(at, path, message, hint);
+  }
+
+  #report({ path }: Spot, message: string, hint: string | null): undefined {
+    this.#problems.add(locate(this.#root, path), path, message, hint);
+  }
+
+  #map(node: TreeNode, spot: Spot): MapNode | undefined {
+    if (node.kind === 'map') return node;
+    const isEmpty = node.kind === 'scalar' && node.value === null;
+    return this.#report(
+      spot,
+      isEmpty ? 'is empty' : 'must be a map',
+      isEmpty ? 'Give it content, or remove the line.' : null,
+    );
+  }
+
+  #object(shape: Readonly<Record<string, z.ZodType>>, node: TreeNode, spot: Spot): unknown {
+    const map = this.#map(node, spot);
+    if (!map) return undefined;
+    const standIns = this.#unknownKeys(map, Object.keys(shape), spot);
+    const result = emptyRecord<unknown>();
+    for (const [key, field] of Object.entries(shape)) {
+      const entry = map.entries.get(key);
+      if (entry) result[key] = this.value(field, entry.value, below(spot, key));
+      else if (!(field instanceof z.ZodOptional) && !standIns.has(key)) {
+        const { message, hint } = missing(below(spot, key).place, key);
+        this.#report(spot, message, hint);
+      }
+    }
+    return result;
+  }
+
+  /** Reports them, and returns the keys of ours that they probably stand for. */
+  #unknownKeys(map: MapNode, valid: readonly string[], { path, place }: Spot): ReadonlySet<string | null> {
+    const standIns = new Set<string | null>();
+    for (const [key, { keyAt, value }] of map.entries) {
+      if (valid.includes(key)) continue;
+      const suggest = !this.#problems.areMany;
+      this.#homes ??= componentKeys(); // only a file with an unknown key pays for it
+      const { message, hint, standsFor } = explainKey({ key, value, place, valid, homes: this.#homes, suggest });
+      this.#problems.add(keyAt, [...path, key], message, hint);
+      standIns.add(standsFor);
+    }
+    return standIns;
+  }
+
+  #record(schema: z.ZodRecord, node: TreeNode, spot: Spot): unknown {
+    const map = this.#map(node, spot);
+    if (!map) return undefined;
+    const result = emptyRecord<unknown>();
+    for (const [key, { keyAt, value }] of map.entries) {
+      const at = below(spot, key, '*');
+      const keyNode: ScalarNode = { kind: 'scalar', at: keyAt, value: key, source: key, expanded: false };
+      const name = (schema.keyType as z.ZodType).safeParse(keyNode);
+      if (name.success) result[key] = this.value(schema.valueType as z.ZodType, value, at);
+      else this.#problems.add(keyAt, at.path, ...firstIssue(name.error));
+    }
+    return result;
+  }
+
+  #list(element: z.ZodType, node: TreeNode, spot: Spot): unknown {
+    if (node.kind !== 'list') return this.#report(spot, 'must be a list', null);
+    return (node as ListNode).items.map((item, index) =>
+      this.value(element, item, { path: [...spot.path, index], place: `${spot.place}.*` }),
+    );
+  }
+
+  #leaf(schema: z.ZodType, node: TreeNode, spot: Spot): unknown {
+    const read = schema.safeParse(node);
+    return read.success ? read.data : this.#report(spot, ...firstIssue(read.error));
+  }
+}
+
+function firstIssue({
+  issues,
+}: {
+  readonly issues: readonly z.core.$ZodIssue[];
+}): [message: string, hint: string | null] {
+  const issue = issues[0]!;
+  const hint = issue.code === 'custom' ? issue.params?.['hint'] : null;
+  return [issue.message, typeof hint === 'string' ? hint : null];
+}

@@ -1,0 +1,69 @@
+/** How a run ended. Exit code and signal are different things, and "we do not know" is a third. */
+export type SignalName = `SIG${string}`;
+
+/** Why a command could not be started at all. `heals: false` means trying again cannot help without somebody changing something. */
+export interface SpawnProblem {
+  readonly code:
+    | 'cwd-missing'
+    | 'cwd-not-a-directory'
+    | 'cwd-permission'
+    | 'command-not-found'
+    | 'command-permission'
+    | 'command-is-a-directory'
+    | 'interpreter-not-found'
+    | 'bad-executable'
+    | 'arguments-too-long'
+    | 'env-file'
+    | 'log-file'
+    | 'out-of-resources'
+    | 'no-answer'
+    | 'cancelled'
+    | 'other';
+  /** One sentence for people, naming the thing: 'no such command: "temporl" (looked in PATH)'. */
+  readonly message: string;
+  readonly heals: boolean;
+}
+
+export type ExitCause =
+  /** `ambiguous`: sh cannot tell "exit 130" from a death by SIGINT, nor 141 from SIGPIPE. */
+  | { readonly kind: 'code'; readonly code: number; readonly ambiguous: boolean }
+  | { readonly kind: 'signal'; readonly signal: SignalName; readonly core: boolean; readonly oom: boolean }
+  | { readonly kind: 'spawn-failed'; readonly problem: SpawnProblem }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+export const isClean = (cause: ExitCause): boolean => cause.kind === 'code' && cause.code === 0;
+
+/** The JSON form used by status, crashes and why (design section 7). */
+export interface ExitView {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly oom: boolean;
+  readonly core: boolean;
+  readonly ambiguous: boolean;
+  readonly spawn_error: string | null;
+  readonly unknown: string | null;
+}
+
+export function exitView(cause: ExitCause): ExitView {
+  return {
+    code: cause.kind === 'code' ? cause.code : null,
+    signal: cause.kind === 'signal' ? cause.signal : null,
+    oom: cause.kind === 'signal' && cause.oom,
+    core: cause.kind === 'signal' && cause.core,
+    ambiguous: cause.kind === 'code' && cause.ambiguous,
+    spawn_error: cause.kind === 'spawn-failed' ? cause.problem.message : null,
+    unknown: cause.kind === 'unknown' ? cause.why : null,
+  };
+}
+
+/** A death in a few words, as people say it: "exit code 7", "killed by SIGKILL (out of memory)". */
+export function describeExit(exit: ExitView): string {
+  if (exit.spawn_error !== null) return `could not be started: ${exit.spawn_error}`;
+  if (exit.signal !== null) {
+    const notes = [...(exit.oom ? ['out of memory'] : []), ...(exit.core ? ['core dumped'] : [])];
+    return `killed by ${exit.signal}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
+  }
+  if (exit.code === null) return `ended, exit code unknown (${exit.unknown ?? 'no record'})`;
+  const maybe = exit.code === 130 ? 'SIGINT' : 'SIGPIPE';
+  return exit.ambiguous ? `exit code ${exit.code} (or killed by ${maybe}: sh cannot tell)` : `exit code ${exit.code}`;
+}

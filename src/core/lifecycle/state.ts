@@ -1,0 +1,156 @@
+/** One state per component; each kind carries only what exists in that state. Events are facts, effects are requests. */
+import type { ComponentSpec } from '../component.ts';
+import type { ExitCause, SignalName, SpawnProblem } from '../exit.ts';
+import type { ComponentName, MonoMs, RunId } from '../ids.ts';
+
+/** Why a run was begun: by hand or boot, by the restart policy, or as the one quiet retry after giving up. */
+export type Attempt = 'first' | 'restart' | 'quiet';
+
+/** What happens once everything of the run being stopped is gone. */
+export type Goal = 'stay-stopped' | 'start-again' | 'decide';
+
+/** The main process of a run is gone: how, when, and after how long. */
+export interface Ended {
+  readonly cause: ExitCause;
+  readonly at: MonoMs;
+  readonly uptimeMs: number;
+}
+
+export type ComponentState =
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'waiting'; readonly attempt: Attempt }
+  | { readonly kind: 'starting'; readonly run: RunId; readonly since: MonoMs; readonly attempt: Attempt }
+  | {
+      readonly kind: 'running';
+      readonly run: RunId;
+      readonly pid: number;
+      readonly startedAt: MonoMs;
+      readonly attempt: Attempt;
+      /** The command put itself in the background: its tree lives, its exit code will never be known. */
+      readonly daemonised: boolean;
+    }
+  | { readonly kind: 'backing-off'; readonly until: MonoMs }
+  | {
+      readonly kind: 'stopping';
+      readonly run: RunId;
+      readonly pid: number | null;
+      readonly startedAt: MonoMs;
+      readonly attempt: Attempt;
+      /** asked: the stop signal was sent; killed: SIGKILL went to the tree; unkillable: it is still there. */
+      readonly stage: 'asked' | 'killed' | 'unkillable';
+      readonly until: MonoMs;
+      readonly goal: Goal;
+      /** Set once the main process is gone; what is awaited then is the rest of its tree. */
+      readonly ended: Ended | null;
+    }
+  | { readonly kind: 'completed' }
+  | { readonly kind: 'gave-up'; readonly rule: Rule; readonly retryAt: MonoMs | null };
+
+export type StateKind = ComponentState['kind'];
+export type In<K extends StateKind> = Extract<ComponentState, { kind: K }>;
+
+/** Which rule made a decision. Stored with it, so that `why` can say so. */
+export type Rule =
+  | 'clean-exit'
+  | 'backoff'
+  | 'limit'
+  | 'never-on'
+  | 'policy-never'
+  | 'spawn-error'
+  | 'spawn-retry'
+  | 'quiet-retry-failed'
+  | 'planned-stop';
+
+/** What outlives a single run. Reset by a start by hand. */
+export interface Counters {
+  /** When restarts were decided, for the limit's sliding window. */
+  readonly restarts: readonly MonoMs[];
+  /** Unplanned ends since the last good stretch: the exponent of the backoff. */
+  readonly failures: number;
+  /** Failures to start at all, in a row. */
+  readonly spawnErrors: number;
+  /** Unplanned restarts since the last start by hand, for people. */
+  readonly total: number;
+}
+
+export interface Component {
+  readonly state: ComponentState;
+  readonly counters: Counters;
+}
+
+export type ComponentEvent =
+  /** `fresh`: by hand, so counters start again; otherwise the daemon brings back what was wanted. */
+  | { readonly kind: 'start-requested'; readonly fresh: boolean }
+  | { readonly kind: 'stop-requested' }
+  /** `byHand`: counters start again, and what is not running is started; otherwise only what runs is restarted. */
+  | { readonly kind: 'restart-requested'; readonly byHand: boolean }
+  | { readonly kind: 'dependencies-changed' }
+  | { readonly kind: 'started'; readonly run: RunId; readonly pid: number; readonly at: MonoMs }
+  | { readonly kind: 'spawn-failed'; readonly run: RunId; readonly problem: SpawnProblem }
+  /** `leftovers`: processes of the run's tree that outlived its main process, which ended `at`. */
+  | {
+      readonly kind: 'exited';
+      readonly run: RunId;
+      readonly at: MonoMs;
+      readonly cause: ExitCause;
+      readonly leftovers: readonly number[];
+    }
+  | { readonly kind: 'tree-gone'; readonly run: RunId }
+  | { readonly kind: 'woke' };
+
+export type Effect =
+  | { readonly kind: 'spawn'; readonly run: RunId; readonly attempt: Attempt }
+  | { readonly kind: 'signal'; readonly run: RunId; readonly signal: SignalName }
+  | { readonly kind: 'kill-tree'; readonly run: RunId }
+  /** The run is over and decided upon: its directory may go once the record is safe. */
+  | { readonly kind: 'end-run'; readonly run: RunId; readonly end: RunEnd }
+  /** Something worth an event in the history. */
+  | { readonly kind: 'tell'; readonly type: TellType; readonly run: RunId | null; readonly data: TellData };
+
+export interface RunEnd extends Ended {
+  /** A crash is an unplanned end that counts as a failure. */
+  readonly crash: boolean;
+  readonly rule: Rule;
+  /** "restart in 1 s (1 of 10 in 10 min)" */
+  readonly decision: string;
+  readonly counters: Counters;
+}
+
+export type TellType =
+  | 'component.waiting'
+  | 'component.starting'
+  | 'component.started'
+  | 'component.exited'
+  | 'component.backing-off'
+  | 'component.gave-up'
+  | 'component.completed'
+  | 'component.stopping'
+  | 'component.stopped'
+  | 'component.killed'
+  | 'component.unkillable'
+  | 'component.daemonised'
+  | 'component.leftovers';
+
+export type TellData = Readonly<Record<string, string | number | boolean | null | readonly (string | number)[]>>;
+
+/** Everything a step may look at besides the component itself. */
+export interface Context {
+  readonly now: MonoMs;
+  /** In [0, 1). */
+  readonly random: number;
+  /** The id to use if this step begins a run. */
+  readonly newRun: RunId;
+  /** Dependencies whose condition does not hold right now. */
+  readonly unmet: readonly ComponentName[];
+  readonly policy: LifecyclePolicy;
+}
+
+export type LifecyclePolicy = Pick<ComponentSpec, 'restart' | 'stop' | 'minUptimeMs'>;
+
+export interface Step {
+  readonly component: Component;
+  readonly effects: readonly Effect[];
+}
+
+export const FRESH: Counters = { restarts: [], failures: 0, spawnErrors: 0, total: 0 };
+export const INITIAL: Component = { state: { kind: 'stopped' }, counters: FRESH };

@@ -1,0 +1,97 @@
+/** A run that is being ended: asked, then killed, then reported as unkillable; never forgotten and never doubled. */
+import { after } from '../ids.ts';
+import {
+  type Component,
+  type ComponentEvent,
+  type Context,
+  type Counters,
+  type Effect,
+  FRESH,
+  type In,
+  type RunEnd,
+  type Step,
+} from './state.ts';
+import { afterEnd, begin, isDue, neverBegan, stay, step, tell, tellExited, toStopped } from './transitions.ts';
+
+/** How long the kernel gets to carry out a SIGKILL before a process counts as unkillable, and how often it is tried again. */
+export const KILL_WAIT_MS = 5_000;
+
+type Exited = Extract<ComponentEvent, { kind: 'exited' }>;
+
+export function whenStopping(
+  component: Component,
+  state: In<'stopping'>,
+  event: ComponentEvent,
+  context: Context,
+): Step {
+  const { counters } = component;
+  switch (event.kind) {
+    case 'started':
+      return event.run === state.run
+        ? step({ ...state, pid: event.pid, startedAt: event.at }, counters)
+        : stay(component);
+    case 'spawn-failed':
+      if (event.run !== state.run) return stay(component);
+      return gone(counters, { ...state, ended: neverBegan(event.problem, context) }, context);
+    case 'exited':
+      return event.run === state.run ? mainEndedAsAsked(counters, state, event, context) : stay(component);
+    case 'tree-gone':
+      return event.run === state.run && state.ended ? gone(counters, state, context) : stay(component);
+    case 'woke':
+      return isDue(state.until, context) ? escalate(counters, state, context) : stay(component);
+    case 'stop-requested':
+      return step({ ...state, goal: 'stay-stopped' }, counters);
+    case 'start-requested':
+      if (event.fresh) return step({ ...state, goal: 'start-again' }, FRESH);
+      // Wanted after all: a daemon that left in the middle of its shutdown comes back to what it was stopping.
+      return state.goal === 'stay-stopped' ? step({ ...state, goal: 'start-again' }, counters) : stay(component);
+    case 'restart-requested':
+      return event.byHand ? step({ ...state, goal: 'start-again' }, FRESH) : stay(component);
+    default:
+      return stay(component);
+  }
+}
+
+function mainEndedAsAsked(counters: Counters, state: In<'stopping'>, event: Exited, context: Context): Step {
+  const { cause, at } = event;
+  const ended = { ...state, ended: { cause, at, uptimeMs: Math.max(0, at - state.startedAt) } };
+  if (event.leftovers.length === 0) return gone(counters, ended, context);
+  // The group had its signal; those that left the group get theirs now, within the same grace.
+  const { run } = state;
+  const again: Effect =
+    state.stage === 'asked' ? { kind: 'signal', run, signal: context.policy.stop.signal } : { kind: 'kill-tree', run };
+  return step(ended, counters, again);
+}
+
+function escalate(counters: Counters, state: In<'stopping'>, { now, policy }: Context): Step {
+  const { run } = state;
+  const until = after(now, KILL_WAIT_MS);
+  const kill: Effect = { kind: 'kill-tree', run };
+  switch (state.stage) {
+    case 'asked':
+      return step(
+        { ...state, stage: 'killed', until },
+        counters,
+        tell('component.killed', run, { grace_ms: policy.stop.graceMs }),
+        kill,
+      );
+    case 'killed':
+      return step({ ...state, stage: 'unkillable', until }, counters, tell('component.unkillable', run, {}), kill);
+    case 'unkillable':
+      return step({ ...state, until }, counters, kill); // it may come out of its system call one day
+    default:
+      throw new Error(`no such stage: ${state.stage satisfies never}`);
+  }
+}
+
+/** Nothing of the run is left: do what was to happen then. */
+function gone(counters: Counters, state: In<'stopping'>, context: Context): Step {
+  const { run, attempt, ended, goal } = state;
+  if (!ended) throw new Error('a run cannot be gone before its main process has ended');
+  if (goal === 'decide') return afterEnd(counters, { run, attempt, ...ended }, context);
+  const decision = goal === 'start-again' ? 'restarted as asked' : 'stopped as asked';
+  const end: RunEnd = { ...ended, crash: false, rule: 'planned-stop', decision, counters };
+  const effects: Effect[] = [tellExited(run, end), { kind: 'end-run', run, end }];
+  const following = goal === 'start-again' ? begin(counters, 'first', context) : toStopped(counters);
+  return { component: following.component, effects: [...effects, ...following.effects] };
+}

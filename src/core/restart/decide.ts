@@ -1,0 +1,130 @@
+/** What an unplanned end leads to. One clause per case, read from top to bottom; the first that fits decides. */
+import { type ExitCause, isClean, type SpawnProblem } from '../exit.ts';
+import { formatDuration } from '../format.ts';
+import type { MonoMs } from '../ids.ts';
+import type { Attempt, Counters, LifecyclePolicy, Rule } from '../lifecycle/state.ts';
+import { delayMs } from './backoff.ts';
+import { spend } from './budget.ts';
+
+export interface End {
+  readonly cause: ExitCause;
+  readonly uptimeMs: number;
+  readonly attempt: Attempt;
+}
+
+export interface Moment {
+  readonly now: MonoMs;
+  readonly random: number;
+}
+
+export interface Verdict {
+  readonly kind: 'complete' | 'restart' | 'give-up';
+  readonly rule: Rule;
+  /** Does this end count as a failure of the component? */
+  readonly crash: boolean;
+  readonly counters: Counters;
+  /** Until the restart, or until the quiet retry; null: never. */
+  readonly inMs: number | null;
+  readonly text: string;
+}
+
+/** A command that cannot be found will not be found by trying harder. */
+export const MAX_SPAWN_ERRORS = 3;
+
+export function decide(end: End, counters: Counters, policy: LifecyclePolicy, moment: Moment): Verdict {
+  if (end.cause.kind === 'spawn-failed') return afterSpawnFailure(end.cause.problem, end, counters, policy, moment);
+  const { restart, minUptimeMs } = policy;
+  const clean = isClean(end.cause) && end.uptimeMs >= minUptimeMs;
+  const crash = !clean;
+
+  if (clean && restart.policy !== 'always') return complete(counters);
+  if (listed(end.cause, restart.neverOn)) {
+    return giveUp('never-on', counters, null, `gave up: ${named(end.cause)} is listed in never_on`);
+  }
+  if (restart.policy === 'never') {
+    return giveUp('policy-never', counters, null, 'gave up: the restart policy is never');
+  }
+  if (end.attempt === 'quiet' && end.uptimeMs < restart.backoff.resetAfterMs) {
+    return giveUp(
+      'quiet-retry-failed',
+      counters,
+      restart.limit.retryMs,
+      `gave up again: the quiet retry ended${again(restart.limit.retryMs)}`,
+      crash,
+    );
+  }
+  return withinBudget(crash, resetIfStable(counters, end, policy), policy, moment);
+}
+
+const complete = (counters: Counters): Verdict => ({
+  kind: 'complete',
+  rule: 'clean-exit',
+  crash: false,
+  counters,
+  inMs: null,
+  text: 'completed: it ended well and no restart is due',
+});
+
+function giveUp(rule: Rule, counters: Counters, inMs: number | null, text: string, crash = true): Verdict {
+  return { kind: 'give-up', rule, crash, counters, inMs, text };
+}
+
+const again = (retryMs: number | null): string =>
+  retryMs === null ? '' : `, next quiet try in ${formatDuration(retryMs)}`;
+
+/** A long good stretch forgives what came before it. */
+function resetIfStable(counters: Counters, end: End, policy: LifecyclePolicy): Counters {
+  return end.uptimeMs >= policy.restart.backoff.resetAfterMs ? { ...counters, failures: 0 } : counters;
+}
+
+function withinBudget(crash: boolean, counters: Counters, policy: LifecyclePolicy, { now, random }: Moment): Verdict {
+  const { limit, backoff } = policy.restart;
+  const { allowed, recent } = spend(counters.restarts, now, limit);
+  const window = `in ${formatDuration(limit.withinMs)}`;
+  if (!allowed) {
+    const text = `gave up: ${recent.length} restarts ${window}${again(limit.retryMs)}`;
+    return giveUp('limit', { ...counters, restarts: recent }, limit.retryMs, text, crash);
+  }
+  const inMs = delayMs(backoff, counters.failures, random);
+  const text = `restart in ${formatDuration(inMs)} (${recent.length} of ${limit.max} ${window})`;
+  const spent = { ...counters, restarts: recent, failures: counters.failures + 1 };
+  return { kind: 'restart', rule: 'backoff', crash, counters: spent, inMs, text };
+}
+
+/** Not having begun is not having crashed: what may heal is tried again for as long as it takes, what cannot heal three times. */
+function afterSpawnFailure(
+  problem: SpawnProblem,
+  end: End,
+  counters: Counters,
+  policy: LifecyclePolicy,
+  moment: Moment,
+): Verdict {
+  const { restart } = policy;
+  const tries = counters.spawnErrors + 1;
+  const counted = { ...counters, spawnErrors: tries };
+  const inMs = problem.code === 'cancelled' ? 0 : delayMs(restart.backoff, counters.spawnErrors, moment.random);
+  if (problem.heals) {
+    const text = `could not start (not its fault), trying again in ${formatDuration(inMs)}`;
+    return { kind: 'restart', rule: 'spawn-retry', crash: false, counters: counted, inMs, text };
+  }
+  if (restart.policy === 'never')
+    return giveUp('policy-never', counted, null, 'gave up: it cannot be started and the restart policy is never');
+  if (end.attempt === 'quiet' || tries >= MAX_SPAWN_ERRORS) {
+    const text = `gave up: it cannot be started, ${tries} tries in a row${again(restart.limit.retryMs)}`;
+    return giveUp('spawn-error', counted, restart.limit.retryMs, text);
+  }
+  const text = `restart in ${formatDuration(inMs)} (start ${tries} of ${MAX_SPAWN_ERRORS} failed)`;
+  return { kind: 'restart', rule: 'spawn-error', crash: true, counters: counted, inMs, text };
+}
+
+const SIGNAL_BEHIND: Readonly<Record<number, string>> = { 130: 'SIGINT', 141: 'SIGPIPE' };
+
+function listed(cause: ExitCause, neverOn: readonly (number | string)[]): boolean {
+  if (cause.kind === 'signal') return neverOn.includes(cause.signal);
+  if (cause.kind !== 'code') return false;
+  const signal = cause.ambiguous ? SIGNAL_BEHIND[cause.code] : undefined;
+  return neverOn.includes(cause.code) || (signal !== undefined && neverOn.includes(signal));
+}
+
+const named = (cause: ExitCause): string =>
+  cause.kind === 'signal' ? cause.signal : cause.kind === 'code' ? `exit code ${cause.code}` : 'this end';

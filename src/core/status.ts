@@ -1,0 +1,138 @@
+/** What people and scripts are told about one component: a pure reading of its state. */
+import type { ComponentSpec, DependencyCondition } from './component.ts';
+import { describeExit, type ExitView } from './exit.ts';
+import { formatDuration } from './format.ts';
+import type { MonoMs, RunId, WallMs } from './ids.ts';
+import { wakeAt } from './lifecycle/next.ts';
+import type { Component, ComponentState } from './lifecycle/state.ts';
+import type { ComponentView, Condition, Health } from './views.ts';
+
+export interface Facts {
+  readonly spec: ComponentSpec;
+  readonly component: Component;
+  readonly desired: 'running' | 'stopped';
+  readonly adopted: boolean;
+  readonly startedAt: WallMs | null;
+  readonly lastRestart: { readonly at: WallMs; readonly reason: string } | null;
+  readonly lastExit: { readonly at: WallMs; readonly exit: ExitView } | null;
+  readonly unmet: readonly string[];
+  readonly survivors: readonly string[];
+  readonly treeMechanism: string | null;
+}
+
+export interface Instant {
+  readonly now: MonoMs;
+  readonly wall: WallMs;
+}
+
+export const isoTime = (at: WallMs): string => new Date(at).toISOString();
+
+export function componentView(facts: Facts, instant: Instant): ComponentView {
+  const { spec, component, lastRestart, lastExit } = facts;
+  const { state, counters } = component;
+  const live = state.kind === 'running' || state.kind === 'stopping' ? state : null;
+  return {
+    name: spec.name,
+    kind: spec.driver.kind,
+    state: state.kind,
+    condition: conditionOf(state),
+    ...healthOf(state),
+    adopted: facts.adopted && runOf(state) !== null,
+    run_id: runOf(state),
+    pid: state.kind === 'running' && state.daemonised ? null : (live?.pid ?? null),
+    container: null,
+    started_at: live && facts.startedAt !== null ? isoTime(facts.startedAt) : null,
+    uptime_ms: live ? Math.max(0, Math.round(instant.now - live.startedAt)) : null,
+    restarts: counters.total,
+    last_restart: lastRestart && { at: isoTime(lastRestart.at), reason: lastRestart.reason },
+    next_attempt_at: nextAttempt(state, instant),
+    last_exit: lastExit && { ...lastExit.exit, at: isoTime(lastExit.at) },
+    desired: facts.desired,
+    waiting_for: state.kind === 'waiting' ? facts.unmet : [],
+    depends_on: spec.dependsOn,
+    note: noteOn(facts, instant),
+    survivors: facts.survivors,
+    tree_mechanism: facts.treeMechanism,
+  };
+}
+
+/** A component without probes is healthy and ready once started (an implicit pid liveness). */
+export function healthOf(state: ComponentState): { readonly health: Health; readonly ready: boolean } {
+  switch (state.kind) {
+    case 'running':
+      return { health: 'healthy', ready: true };
+    case 'starting':
+      return { health: 'starting', ready: false };
+    case 'gave-up':
+    case 'backing-off':
+      return { health: 'unhealthy', ready: false };
+    default:
+      return { health: 'unknown', ready: false };
+  }
+}
+
+/** Is the condition that a dependent waits for true of a component in this state? */
+export function conditionHolds(condition: DependencyCondition, state: ComponentState): boolean {
+  switch (condition) {
+    case 'started':
+      return state.kind === 'running' || state.kind === 'completed';
+    case 'ready':
+      return healthOf(state).ready;
+    case 'completed':
+      return state.kind === 'completed';
+    default:
+      throw new Error(`no such condition: ${condition satisfies never}`);
+  }
+}
+
+export const runOf = (state: ComponentState): RunId | null =>
+  state.kind === 'starting' || state.kind === 'running' || state.kind === 'stopping' ? state.run : null;
+
+function conditionOf(state: ComponentState): Condition | null {
+  if (state.kind === 'running' && state.daemonised) return 'daemonised';
+  if (state.kind === 'stopping' && state.stage === 'unkillable') return 'unkillable';
+  return null;
+}
+
+function nextAttempt(state: ComponentState, { now, wall }: Instant): string | null {
+  if (state.kind !== 'backing-off' && state.kind !== 'gave-up') return null;
+  const at = wakeAt(state);
+  return at === null ? null : isoTime((wall + Math.max(0, at - now)) as WallMs);
+}
+
+function noteOn({ component, unmet, survivors, lastExit, spec }: Facts, { now }: Instant): string | null {
+  const { state } = component;
+  const died = lastExit ? describeExit(lastExit.exit) : 'ended';
+  switch (state.kind) {
+    case 'waiting':
+      return `waiting for ${unmet.join(', ') || 'nothing any more'}`;
+    case 'backing-off':
+      return `${died}; restart in ${formatDuration(Math.max(0, Math.round(state.until - now)))}`;
+    case 'gave-up': {
+      const next =
+        state.retryAt === null
+          ? 'no further try'
+          : `next try in ${formatDuration(Math.max(0, Math.round(state.retryAt - now)))}`;
+      return `gave up (${state.rule}): ${died}; ${next}`;
+    }
+    case 'running':
+      return state.daemonised
+        ? 'put itself in the background: its processes are watched, its exit code cannot be known; let it run in the foreground'
+        : null;
+    case 'stopping':
+      return stoppingNote(state.stage, spec.stop, survivors);
+    default:
+      return null;
+  }
+}
+
+function stoppingNote(
+  stage: 'asked' | 'killed' | 'unkillable',
+  stop: ComponentSpec['stop'],
+  survivors: readonly string[],
+): string {
+  const who = survivors.length > 0 ? `: ${survivors.join(', ')}` : '';
+  if (stage === 'asked') return `${stop.signal} sent, up to ${formatDuration(stop.graceMs)} to end${who}`;
+  if (stage === 'killed') return `ignored ${stop.signal} for ${formatDuration(stop.graceMs)}, SIGKILL sent${who}`;
+  return `SIGKILL has no effect; not started again while it is there${who}`;
+}

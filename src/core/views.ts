@@ -1,0 +1,120 @@
+/** The stable JSON shapes of design section 7: what the API returns and `-o json` prints. Additions are allowed, changes are not. */
+import type { ExitView } from './exit.ts';
+import type { StateKind } from './lifecycle/state.ts';
+
+export type Health = 'unknown' | 'starting' | 'healthy' | 'unhealthy';
+export type Condition = 'engine-unreachable' | 'daemonised' | 'unkillable' | 'frozen';
+
+export interface Subject {
+  readonly kind: 'component' | 'daemon';
+  readonly name: string;
+}
+
+export interface ComponentView {
+  readonly name: string;
+  readonly kind: 'process' | 'container' | 'compose' | 'external';
+  readonly state: StateKind;
+  readonly condition: Condition | null;
+  readonly health: Health;
+  readonly ready: boolean;
+  /** The run was started by an earlier daemon and taken over by this one. */
+  readonly adopted: boolean;
+  readonly run_id: string | null;
+  readonly pid: number | null;
+  readonly container: string | null;
+  readonly started_at: string | null;
+  readonly uptime_ms: number | null;
+  readonly restarts: number;
+  readonly last_restart: { readonly at: string; readonly reason: string } | null;
+  /** When a component in backoff, or one that gave up, is tried again. */
+  readonly next_attempt_at: string | null;
+  readonly last_exit: (ExitView & { readonly at: string }) | null;
+  /** running: Keepwell keeps it up; stopped: somebody stopped it by hand. */
+  readonly desired: 'running' | 'stopped';
+  /** Dependencies it is waiting for. */
+  readonly waiting_for: readonly string[];
+  readonly depends_on: Readonly<Record<string, string>>;
+  /** A sentence about what is going on, when there is something to say. */
+  readonly note: string | null;
+  /** Processes of a stop that did not end: "1234 (sleep)". */
+  readonly survivors: readonly string[];
+  /** Which mechanism ends the whole process tree: 'cgroup-v2' or 'process-group + cookie'. */
+  readonly tree_mechanism: string | null;
+}
+
+export interface DaemonView {
+  readonly running: boolean;
+  readonly pid: number | null;
+  readonly version: string | null;
+  readonly started_at: string | null;
+  /** ok, or what is wrong with the history while supervision goes on: "cannot write (disk full), 12 records kept in memory". */
+  readonly store: string | null;
+  /** Longest recent stall of the event loop. */
+  readonly loop_delay_ms: number | null;
+  readonly guardian_pid: number | null;
+}
+
+export interface StatusView {
+  readonly schema_version: 1;
+  readonly project: string;
+  readonly daemon: DaemonView;
+  readonly components: readonly ComponentView[];
+}
+
+export interface CrashView {
+  readonly id: number;
+  readonly subject: Subject;
+  readonly run_id: string;
+  readonly at: string;
+  readonly uptime_ms: number;
+  readonly exit: ExitView;
+  readonly error_type: string | null;
+  readonly error_message: string | null;
+  readonly root_cause: string | null;
+  readonly fingerprint: string | null;
+  readonly agent_type: string | null;
+  readonly task_id: string | null;
+  readonly decision: string;
+  readonly incident: number | null;
+  readonly ticket: string | null;
+}
+
+export interface CrashesView {
+  readonly schema_version: 1;
+  readonly crashes: readonly CrashView[];
+}
+
+/** One crash, with all that is known about it. */
+export interface WhyView extends CrashView {
+  readonly schema_version: 1;
+  readonly log_tail: readonly string[];
+  readonly stack: readonly string[];
+  readonly related_files: readonly string[];
+  readonly probes: readonly unknown[];
+  readonly dependencies: readonly {
+    readonly name: string;
+    readonly condition: string;
+    readonly state: string;
+    readonly ready: boolean;
+  }[];
+  /** Names only, never values: "env LOG_LEVEL", "command", "env_file .env". Null: there is no good run to compare with. */
+  readonly changed_since_good: readonly string[] | null;
+  readonly rule: {
+    readonly name: string;
+    readonly counters: {
+      readonly restarts_in_window: number;
+      readonly failures: number;
+      readonly spawn_errors: number;
+      readonly total: number;
+    };
+  };
+}
+
+export interface EventView {
+  readonly seq: number;
+  readonly at: string;
+  readonly subject: Subject;
+  readonly type: string;
+  readonly run_id: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}

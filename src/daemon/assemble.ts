@@ -1,0 +1,111 @@
+/** The only file that knows which implementation stands behind each port. */
+import { ingredients, specHash } from '../config/fingerprint.ts';
+import type { ResolvedConfig } from '../config/load.ts';
+import { readEnvFileTexts } from '../config/load.ts';
+import { createProcessDriver } from '../drivers/process/process-driver.ts';
+import type { Control } from '../ports/control.ts';
+import type { Failpoints } from '../ports/failpoints.ts';
+import type { Log } from '../ports/log.ts';
+import type { Desired } from '../ports/store.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import { Supervisor } from '../supervisor/supervisor.ts';
+import { systemClock } from '../supervisor/system-clock.ts';
+import { saveApplied } from './configuration.ts';
+import { type ControlParts, createControl, EventBus } from './control.ts';
+import { readDesired, saveDesired } from './desired.ts';
+import { collectEvidence } from './evidence.ts';
+import type { HomePaths } from './home.ts';
+import { baseEnvironment, type Environment, launchRun } from './launch-run.ts';
+import { straySpec } from './stray-spec.ts';
+
+export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
+  readonly paths: HomePaths;
+  readonly config: ResolvedConfig;
+  readonly env: Environment;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  readonly softNofile: number | null;
+  /** Ends this process; see Supervisor. */
+  fatal(error: unknown): void;
+  /** For the event that says this daemon has begun. */
+  readonly about: Readonly<Record<string, unknown>>;
+  /** What is wanted of a component that nobody has ever said anything about. */
+  readonly wantNew: Desired;
+}
+
+export interface Assembled {
+  readonly supervisor: Supervisor;
+  readonly control: Control;
+  /** 'ok', or what is wrong with the history. */
+  storeHealth(): string;
+  /** Lets go of everything; no component is touched. */
+  close(): Promise<void>;
+}
+
+/** Opens the store, the driver and the supervisor, and takes over whatever earlier daemons left. The caller holds the lock. */
+export async function assemble(options: AssembleOptions): Promise<Assembled> {
+  const { paths, env, log, failpoints } = options;
+  let { config } = options;
+  const events = new EventBus(log);
+  const store = await openSqliteStore({ path: paths.db, log, failpoints, clock: systemClock });
+  failpoints.hit('daemon.store-open');
+  const driver = createProcessDriver({
+    home: paths.home,
+    runsDir: paths.runs,
+    trashDir: paths.trash,
+    clock: systemClock,
+    failpoints,
+    log,
+    softNofile: options.softNofile,
+    ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
+    cgroup: env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto',
+  });
+  const base = baseEnvironment(env);
+  const supervisor = new Supervisor({
+    clock: systemClock,
+    random: Math.random,
+    driver,
+    store,
+    log,
+    failpoints,
+    specHash,
+    ingredients: (spec) => ingredients(spec, readEnvFileTexts(spec.driver.envFiles)),
+    straySpec,
+    launch: (spec, run) => launchRun(spec, run, paths.logs, base),
+    evidence: (spec, exit) => collectEvidence({ spec, exit, logsDir: paths.logs, base, history: store }),
+    publish: events.publish,
+    fatal: options.fatal,
+  });
+  supervisor.tell('daemon.started', options.about);
+  const desired = readDesired(paths);
+  supervisor.open(config.components, (name) => desired.get(name) ?? options.wantNew);
+  const wanted = () => saveDesired(paths, supervisor.desired(), log);
+  wanted();
+  saveApplied(paths, config, log);
+  const control = createControl({
+    supervisor,
+    store,
+    log,
+    env,
+    events,
+    files: config.files,
+    project: () => config.name,
+    daemon: options.daemon,
+    end: options.end,
+    applied: (fresh) => {
+      config = fresh;
+      saveApplied(paths, fresh, log);
+    },
+    wanted,
+  });
+  return {
+    supervisor,
+    control,
+    storeHealth: () => store.health(),
+    close: async () => {
+      supervisor.close();
+      await driver.close();
+      store.close();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/** The daemon's answer to everything that can be asked of it; HTTP routes and the library are thin layers over this. */
+import { dirname } from 'node:path';
+import { loadConfig, type ResolvedConfig } from '../config/load.ts';
+import { AppError } from '../core/errors.ts';
+import { didYouMean } from '../core/suggest.ts';
+import type { DaemonView, EventView } from '../core/views.ts';
+import type { ActionView, AppliedView, Control, UpView } from '../ports/control.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { Environment } from './launch-run.ts';
+
+export interface ControlParts {
+  readonly supervisor: Supervisor;
+  readonly store: Store;
+  readonly log: Log;
+  readonly env: Environment;
+  readonly files: readonly string[];
+  readonly events: EventBus;
+  project(): string;
+  daemon(): DaemonView;
+  /** Somebody changed what is wanted. */
+  wanted(): void;
+  /** A new configuration is in force. */
+  applied(config: ResolvedConfig): void;
+  /** Ends the daemon: after stopping everything, or leaving everything as it is. */
+  end(how: 'down' | 'handover'): void;
+}
+
+export function createControl(parts: ControlParts): Control {
+  const { supervisor, store, events } = parts;
+  const acted = (action: ActionView['action'], components: readonly string[]): ActionView => {
+    parts.wanted();
+    return { schema_version: 1, action, components };
+  };
+  return {
+    status: () => ({
+      schema_version: 1,
+      project: parts.project(),
+      daemon: parts.daemon(),
+      components: supervisor.views(),
+    }),
+    up: async (names, files) => up(parts, names, files),
+    reload: async () => {
+      const applied = applyFiles(parts);
+      if (applied.added.length > 0) supervisor.up(applied.added);
+      parts.wanted();
+      return applied;
+    },
+    start: (names) => {
+      supervisor.start(names);
+      return acted('start', names);
+    },
+    stop: (names) => {
+      supervisor.stop(names);
+      return acted('stop', names);
+    },
+    restart: (names) => {
+      supervisor.restart(names);
+      return acted('restart', names);
+    },
+    down: () => {
+      const { names } = supervisor;
+      supervisor.stop(names);
+      const answer = acted('down', names);
+      parts.end('down');
+      return answer;
+    },
+    handover: () => parts.end('handover'),
+    history: store,
+    subscribe: (listener) => events.subscribe(listener),
+  };
+}
+
+/** Reads the configuration again and applies it, whole or not at all. `check` may still refuse it. */
+function applyFiles(parts: ControlParts, check: (config: ResolvedConfig) => void = () => {}): AppliedView {
+  const config = loadConfig({ files: parts.files, env: parts.env, cwd: dirname(parts.files[0]!) });
+  check(config);
+  const applied = parts.supervisor.apply(config.components);
+  parts.applied(config);
+  return applied;
+}
+
+function up(parts: ControlParts, names: readonly string[], files: readonly string[]): UpView {
+  const { supervisor } = parts;
+  if (files.join('\n') !== parts.files.join('\n')) {
+    throw new AppError('CONFIG_FILES_DIFFER', { running: parts.files.join(', '), asked: files.join(', ') });
+  }
+  const applied = applyFiles(parts, ({ components }) => {
+    const known = components.map(({ name }) => name as string);
+    const name = names.find((each) => !known.includes(each));
+    if (name !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name, suggestion: didYouMean(name, known) });
+  });
+  const components = supervisor.up(names.length > 0 ? names : supervisor.names);
+  parts.wanted();
+  return { schema_version: 1, applied, components };
+}
+
+/** Tells every listener of every event; one that throws is its own problem. */
+export class EventBus {
+  readonly #listeners = new Set<(event: EventView) => void>();
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  subscribe(listener: (event: EventView) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  readonly publish = (event: EventView): void => {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#log.error('a listener of events failed', { error: String(error) });
+      }
+    }
+  };
+}

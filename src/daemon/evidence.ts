@@ -1,0 +1,43 @@
+/** What a crash record gets besides the exit itself: the last output and what changed since the last good run. */
+import { join } from 'node:path';
+import { ingredients } from '../config/fingerprint.ts';
+import { readEnvFileTexts } from '../config/load.ts';
+import type { ComponentSpec } from '../core/component.ts';
+import { describeExit, type ExitView } from '../core/exit.ts';
+import { secretValues } from '../core/redact.ts';
+import { logTail } from '../forensics/log-tail.ts';
+import type { History } from '../ports/store.ts';
+import type { SupervisorParts } from '../supervisor/supervisor.ts';
+import { environmentOf } from './launch-run.ts';
+
+export interface EvidenceOptions {
+  readonly spec: ComponentSpec;
+  readonly exit: ExitView;
+  readonly logsDir: string;
+  /** The daemon's own environment, which components inherit. */
+  readonly base: Readonly<Record<string, string>>;
+  readonly history: History;
+}
+
+export function collectEvidence(options: EvidenceOptions): ReturnType<SupervisorParts['evidence']> {
+  const { spec, exit, logsDir, base, history } = options;
+  const environment = environmentOf(spec, base);
+  const secrets = secretValues('heals' in environment ? { ...base, ...spec.driver.env } : environment.env);
+  const now = ingredients(spec, readEnvFileTexts(spec.driver.envFiles));
+  return {
+    logTail: logTail(join(logsDir, `${spec.name}.log`), secrets),
+    changedSinceGood: changes(history.lastGoodIngredients(spec.name), now),
+    errorType: null,
+    errorMessage: null,
+    rootCause: exit.spawn_error ?? (exit.oom ? 'it ran out of memory' : exit.signal ? describeExit(exit) : null),
+  };
+}
+
+type Ingredients = Readonly<Record<string, string>>;
+
+/** Null when there is no good run to compare with. */
+function changes(good: Ingredients | null, now: Ingredients): readonly string[] | null {
+  if (!good) return null;
+  const names = new Set([...Object.keys(good), ...Object.keys(now)]);
+  return [...names].filter((name) => good[name] !== now[name]).sort();
+}

@@ -1,0 +1,49 @@
+/** Makes the state directory, and refuses one that is not safe or not ours. */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { AppError } from '../core/errors.ts';
+import { type HomePaths, homePaths, type Project, projectOf, refuseForeign } from './home.ts';
+
+export function prepareHome({ home, files }: Project): HomePaths {
+  const paths = homePaths(home);
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  refuseUnsafe(home);
+  chmodSync(home, 0o700);
+  for (const dir of [paths.logs, paths.runs, paths.trash]) mkdirSync(dir, { recursive: true, mode: 0o700 });
+  claimProject(paths, files[0]!);
+  if (!existsSync(`${home}/.gitignore`)) writeFileSync(`${home}/.gitignore`, '*\n');
+  if (!existsSync(paths.token)) writeAtomically(paths.token, `${randomBytes(32).toString('hex')}\n`);
+  return paths;
+}
+
+/** What others can write, others can use against us: a link, another owner, an open directory are refused. */
+function refuseUnsafe(home: string): void {
+  const stat = lstatSync(home);
+  const uid = process.getuid?.() ?? 0;
+  const problem = stat.isSymbolicLink()
+    ? 'it is a symbolic link'
+    : !stat.isDirectory()
+      ? 'it is not a directory'
+      : stat.uid !== uid
+        ? `it belongs to user ${stat.uid}, you are ${uid}`
+        : (stat.mode & 0o022) !== 0
+          ? 'others can write to it'
+          : null;
+  if (problem) throw new AppError('HOME_UNSAFE', { home, problem });
+}
+
+/** The first configuration file owns the directory. */
+function claimProject(paths: HomePaths, file: string): void {
+  const projectDir = dirname(file);
+  refuseForeign(paths.home, projectDir);
+  if (projectOf(paths.home) === null) {
+    writeAtomically(paths.projectJson, `${JSON.stringify({ project_dir: projectDir })}\n`);
+  }
+}
+
+/** The old content or the new one, never half of it. */
+export function writeAtomically(path: string, text: string): void {
+  writeFileSync(`${path}.tmp`, text, { mode: 0o600, flush: true });
+  renameSync(`${path}.tmp`, path);
+}

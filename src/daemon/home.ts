@@ -1,0 +1,127 @@
+/** Where a project keeps its state, and how to find it from a working directory. Light: the CLI loads it on every call. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { AppError } from '../core/errors.ts';
+
+export const CONFIG_NAMES = ['keepwell.yaml', 'keepwell.yml', 'keepwell.json'] as const;
+
+export interface Project {
+  /** Absolute, in the order given: later files over earlier ones. */
+  readonly files: readonly string[];
+  /** `.keepwell` beside the first file, or KEEPWELL_HOME. */
+  readonly home: string;
+}
+
+export interface HomePaths {
+  readonly home: string;
+  readonly db: string;
+  readonly lock: string;
+  readonly daemonJson: string;
+  readonly daemonLog: string;
+  readonly projectJson: string;
+  readonly applied: string;
+  readonly desired: string;
+  readonly logs: string;
+  readonly runs: string;
+  readonly trash: string;
+  readonly token: string;
+}
+
+export interface Where {
+  readonly cwd: string;
+  /** The -f options. */
+  readonly files: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The configuration files and the state directory, without reading either. */
+export function findProject({ cwd, files, env }: Where): Project {
+  const found = files.length > 0 ? files.map((file) => resolve(cwd, file)) : [findUpwards(cwd)];
+  const missing = found.find((file) => !existsSync(file));
+  if (missing !== undefined) throw new AppError('USAGE', { problem: `There is no configuration file ${missing}.` });
+  const projectDir = dirname(found[0]!);
+  const home = env['KEEPWELL_HOME'] ? resolve(cwd, env['KEEPWELL_HOME']) : join(projectDir, '.keepwell');
+  refuseForeign(home, projectDir);
+  return { files: found, home };
+}
+
+/** KEEPWELL_HOME must not mix two projects: the directory belongs to the project that used it first. */
+export function refuseForeign(home: string, projectDir: string): void {
+  const owner = projectOf(home);
+  if (owner !== null && owner !== projectDir) {
+    throw new AppError('HOME_OF_ANOTHER_PROJECT', { home, owner, asked: projectDir });
+  }
+}
+
+/** The folder of the first configuration file of the project that uses this state directory; null: none yet. */
+export function projectOf(home: string): string | null {
+  try {
+    return (JSON.parse(readFileSync(homePaths(home).projectJson, 'utf8')) as { project_dir: string }).project_dir;
+  } catch {
+    return null;
+  }
+}
+
+function findUpwards(cwd: string): string {
+  for (let dir = resolve(cwd); ; dir = dirname(dir)) {
+    for (const name of CONFIG_NAMES) {
+      if (existsSync(join(dir, name))) return join(dir, name);
+    }
+    if (dir === dirname(dir)) throw new AppError('CONFIG_NOT_FOUND', { where: cwd });
+  }
+}
+
+export function homePaths(home: string): HomePaths {
+  const at = (name: string) => join(home, name);
+  return {
+    home,
+    db: at('keepwell.db'),
+    lock: at('lock.db'),
+    daemonJson: at('daemon.json'),
+    daemonLog: at('daemon.log'),
+    projectJson: at('project.json'),
+    applied: at('applied.json'),
+    desired: at('desired.json'),
+    logs: at('logs'),
+    runs: at('runs'),
+    trash: at('trash'),
+    token: at('token'),
+  };
+}
+
+/** sockaddr_un holds 108 bytes with the closing NUL. */
+const MAX_SOCKET_PATH = 107;
+
+/** Where the socket of this home belongs: inside it, or under a run-time directory of the user when that path is too long. */
+export function socketPath(home: string, env: Where['env'], uid: number): string {
+  const plain = join(home, 'keepwell.sock');
+  if (Buffer.byteLength(plain) <= MAX_SOCKET_PATH) return plain;
+  const base = env['XDG_RUNTIME_DIR'] || (uid === 0 ? '/run' : '');
+  const short = join(base, `keepwell-${createHash('sha256').update(home).digest('hex').slice(0, 16)}.sock`);
+  if (base === '' || Buffer.byteLength(short) > MAX_SOCKET_PATH) {
+    throw new AppError('SOCKET_PATH_TOO_LONG', { path: plain, length: Buffer.byteLength(plain) });
+  }
+  return short;
+}
+
+/** Who holds the project, as written by the daemon when it took the lock. A crash leaves it behind, a clean end removes it. */
+export interface DaemonFile {
+  readonly pid: number;
+  /** Start time of that pid from /proc, so that a recycled pid is not mistaken for the daemon. */
+  readonly start_time: string;
+  readonly boot_id: string;
+  readonly version: string;
+  readonly started_at: string;
+  readonly socket: string;
+  readonly files: readonly string[];
+  readonly guardian_pid: number | null;
+}
+
+export function readDaemonFile(paths: HomePaths): DaemonFile | null {
+  try {
+    return JSON.parse(readFileSync(paths.daemonJson, 'utf8')) as DaemonFile;
+  } catch {
+    return null; // not there, or half a file from a disk that was full: both mean "nobody we know of"
+  }
+}

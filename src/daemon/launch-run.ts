@@ -1,0 +1,50 @@
+/** Turns a specification into everything one run needs: files are read again at each start. */
+import { join } from 'node:path';
+import { specHash } from '../config/fingerprint.ts';
+import { readEnvFiles } from '../config/load.ts';
+import type { ComponentSpec } from '../core/component.ts';
+import type { SpawnProblem } from '../core/exit.ts';
+import type { RunId } from '../core/ids.ts';
+import type { Launch } from '../ports/driver.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The daemon's environment without its own variables: those are between us and our guardian. */
+export function baseEnvironment(env: Environment): Readonly<Record<string, string>> {
+  const ours = (name: string) => name.startsWith('KEEPWELL_');
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined || ours(name) ? [] : [[name, value]])),
+  );
+}
+
+/** Everything a run of this component sees, or what is wrong with its env files. */
+export function environmentOf(
+  { driver }: ComponentSpec,
+  base: Readonly<Record<string, string>>,
+): { readonly env: Readonly<Record<string, string>> } | SpawnProblem {
+  try {
+    return { env: { ...base, ...readEnvFiles(driver.envFiles), ...driver.env } };
+  } catch (error) {
+    return { code: 'env-file', message: (error as Error).message, heals: false };
+  }
+}
+
+export function launchRun(
+  spec: ComponentSpec,
+  run: RunId,
+  logsDir: string,
+  base: Readonly<Record<string, string>>,
+): Launch | SpawnProblem {
+  const { command, cwd } = spec.driver;
+  const environment = environmentOf(spec, base);
+  if ('heals' in environment) return environment;
+  return {
+    run,
+    component: spec.name,
+    command,
+    cwd,
+    env: environment.env,
+    logPath: join(logsDir, `${spec.name}.log`),
+    specHash: specHash(spec),
+  };
+}

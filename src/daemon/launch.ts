@@ -1,0 +1,93 @@
+/** Starts the daemon of a project in the background and waits until it answers, or says why it did not. */
+import { readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../core/errors.ts';
+import { exitFile, startGuardian } from './guardian.ts';
+import { type HomePaths, type Project, readDaemonFile } from './home.ts';
+import { prepareHome } from './home-dir.ts';
+import type { Environment } from './launch-run.ts';
+import { inheritedSoftNofile } from './limits.ts';
+
+const LAUNCH_LIMIT_MS = 30_000;
+const POLL_MS = 20;
+
+export interface LaunchOptions {
+  readonly project: Project;
+  readonly env: Environment;
+  /** The CLI bundle itself. */
+  readonly entry: string;
+}
+
+export async function launchDaemon({ project, env, entry }: LaunchOptions): Promise<void> {
+  const paths = prepareHome(project);
+  rmSync(exitFile(paths), { force: true });
+  const softNofile = inheritedSoftNofile(process.ppid);
+  const guardianEnv = softNofile === null ? env : { ...env, KEEPWELL_SOFT_NOFILE: String(softNofile) };
+  const guardian = startGuardian({ project, paths, env: guardianEnv, entry });
+  const until = performance.now() + LAUNCH_LIMIT_MS;
+  while (performance.now() < until) {
+    if (await answers(readDaemonFile(paths)?.socket)) return;
+    const code = readExit(paths);
+    if (code !== null && code !== '0') {
+      endGuardian(guardian);
+      throw new AppError('DAEMON_START_FAILED', { problem: lastWords(paths), log: paths.daemonLog });
+    }
+    await sleep(POLL_MS);
+  }
+  throw new AppError('DAEMON_START_FAILED', {
+    problem: `it did not answer within ${LAUNCH_LIMIT_MS / 1000} s`,
+    log: paths.daemonLog,
+  });
+}
+
+/** Does a live daemon listen here? */
+export function answers(socket: string | undefined): Promise<boolean> {
+  if (socket === undefined) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const asked = request(
+      { socketPath: socket, path: '/livez', headers: { host: 'localhost' }, timeout: 1_000 },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
+      },
+    );
+    asked.on('timeout', () => asked.destroy());
+    asked.on('error', () => resolve(false));
+    asked.end();
+  });
+}
+
+function readExit(paths: HomePaths): string | null {
+  try {
+    return readFileSync(exitFile(paths), 'utf8').trim();
+  } catch {
+    return null;
+  }
+}
+
+function endGuardian(pid: number): void {
+  try {
+    if (pid > 0) process.kill(-pid, 'SIGKILL'); // its own session: nobody else can be in there but the daemon that failed
+  } catch {
+    // gone already
+  }
+}
+
+function lastWords(paths: HomePaths): string {
+  try {
+    const lines = readFileSync(paths.daemonLog, 'utf8').trimEnd().split('\n').slice(-5);
+    const failed = lines.map(parse).findLast((line) => line?.level === 'error');
+    return failed ? String(failed.message) : lines.join('\n');
+  } catch {
+    return 'it said nothing';
+  }
+}
+
+function parse(line: string): { level?: string; message?: string } | null {
+  try {
+    return JSON.parse(line) as { level?: string; message?: string };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,159 @@
+/** The truth without a daemon: what the records say, corrected by what /proc and the run directories show right now. */
+import { existsSync } from 'node:fs';
+import { loadConfig } from '../config/load.ts';
+import type { ComponentSpec } from '../core/component.ts';
+import { describeExit, exitView } from '../core/exit.ts';
+import { type Component, INITIAL } from '../core/lifecycle/state.ts';
+import { componentView, runOf } from '../core/status.ts';
+import { restore } from '../core/time.ts';
+import type { ComponentView, DaemonView, StatusView } from '../core/views.ts';
+import { inspectRuns } from '../drivers/process/inspect.ts';
+import { sameProcess } from '../drivers/process/proc.ts';
+import type { ComponentRecord, History } from '../ports/store.ts';
+import { openMemoryStore } from '../store/memory.ts';
+import { openHistory } from '../store/sqlite/history.ts';
+import { systemClock } from '../supervisor/system-clock.ts';
+import { type HomePaths, homePaths, type Project, readDaemonFile } from './home.ts';
+import type { Environment } from './launch-run.ts';
+import { straySpec } from './stray-spec.ts';
+
+type SeenRun = ReturnType<typeof inspectRuns>[number];
+
+export interface Offline {
+  status(): StatusView;
+  readonly history: History;
+  close(): void;
+}
+
+export async function openOffline(project: Project, env: Environment): Promise<Offline> {
+  const paths = homePaths(project.home);
+  const { history, problem, close } = await openRecords(paths);
+  const { name, specs } = readSpecs(project, env);
+  return {
+    history,
+    close,
+    status: () => {
+      const daemon = { ...daemonView(paths), store: problem };
+      const components = componentViews(specs, history, inspectRuns(paths.runs, systemClock.bootId), daemon.running);
+      return { schema_version: 1, project: name, daemon, components };
+    },
+  };
+}
+
+interface Records {
+  readonly history: History;
+  /** Why the records cannot be read; null: they can. */
+  readonly problem: string | null;
+  close(): void;
+}
+
+/** Nothing recorded yet is an answer too, and so is what the run directories say when the records cannot be read. */
+async function openRecords(paths: HomePaths): Promise<Records> {
+  const empty = openMemoryStore({ clock: systemClock });
+  if (!existsSync(paths.db)) return { history: empty, problem: null, close: () => empty.close() };
+  try {
+    const history = await openHistory(paths.db);
+    return { history, problem: null, close: () => history.close() };
+  } catch (error) {
+    return { history: empty, problem: (error as Error).message, close: () => empty.close() };
+  }
+}
+
+/** The configuration is only needed for names and dependencies here: one with mistakes in it must not hide the truth. */
+function readSpecs(project: Project, env: Environment): { name: string; specs: readonly ComponentSpec[] } {
+  try {
+    const { name, components } = loadConfig({ files: project.files, env });
+    return { name, specs: components };
+  } catch {
+    return { name: project.home, specs: [] };
+  }
+}
+
+/** A daemon that hangs is there all the same: it holds the project. */
+function daemonView(paths: HomePaths): DaemonView {
+  const file = readDaemonFile(paths);
+  const alive = file !== null && file.boot_id === systemClock.bootId && sameProcess(file.pid, file.start_time);
+  return {
+    running: alive,
+    pid: alive ? file.pid : null,
+    version: alive ? file.version : null,
+    started_at: alive ? file.started_at : null,
+    store: null,
+    loop_delay_ms: null,
+    guardian_pid: null,
+  };
+}
+
+function componentViews(
+  specs: readonly ComponentSpec[],
+  history: History,
+  runs: readonly SeenRun[],
+  hasDaemon: boolean,
+): readonly ComponentView[] {
+  const records = new Map(history.components().map((record) => [record.name, record]));
+  const named = new Set(specs.map(({ name }) => name));
+  const strays = [
+    ...new Set([...records.keys(), ...runs.filter(({ alive }) => alive).map(({ component }) => component)]),
+  ]
+    .filter((name) => !named.has(name))
+    .map(straySpec);
+  return [...specs, ...strays].map((spec) => view(spec, records.get(spec.name) ?? null, runs, hasDaemon));
+}
+
+function view(
+  spec: ComponentSpec,
+  record: ComponentRecord | null,
+  runs: readonly SeenRun[],
+  hasDaemon: boolean,
+): ComponentView {
+  const now = systemClock.now();
+  const stored = record ? restore(record.component, record.bootId, systemClock.bootId, now) : INITIAL;
+  const own = runOf(stored.state);
+  const seen = runs.find(({ run, component }) => (own === null ? component === spec.name : run === own));
+  const { component, note, lastExit } = correct(stored, seen, hasDaemon);
+  const facts = {
+    spec,
+    component,
+    desired: record?.desired ?? ('stopped' as const),
+    adopted: false,
+    startedAt: record?.startedAt ?? null,
+    lastRestart: record?.lastRestart ?? null,
+    lastExit: lastExit ?? record?.lastExit ?? null,
+    unmet: Object.keys(spec.dependsOn),
+    survivors: [],
+    treeMechanism: null,
+  };
+  const shown = componentView(facts, { now, wall: systemClock.wallNow() });
+  return { ...shown, next_attempt_at: null, note: note ?? shown.note };
+}
+
+interface Corrected {
+  readonly component: Component;
+  readonly note: string | null;
+  readonly lastExit: ComponentRecord['lastExit'];
+}
+
+/** The record says what was; the run directory and /proc say what is. */
+function correct(stored: Component, seen: SeenRun | undefined, hasDaemon: boolean): Corrected {
+  const { state, counters } = stored;
+  const nobody = hasDaemon ? 'the daemon does not answer' : 'no daemon is running';
+  if (seen?.alive && seen.pid !== null) {
+    const startedAt = state.kind === 'running' || state.kind === 'stopping' ? state.startedAt : systemClock.now();
+    const running = {
+      kind: 'running',
+      run: seen.run,
+      pid: seen.pid,
+      startedAt,
+      attempt: 'first',
+      daemonised: false,
+    } as const;
+    return { component: { state: running, counters }, note: `alive, but ${nobody}`, lastExit: null };
+  }
+  const pending = state.kind === 'backing-off' || state.kind === 'waiting' || state.kind === 'gave-up';
+  if (pending) return { component: stored, note: `nothing will be started: ${nobody}`, lastExit: null };
+  if (runOf(state) === null) return { component: stored, note: null, lastExit: null };
+  const exit = seen?.exit ? exitView(seen.exit) : null;
+  const how = exit ? describeExit(exit) : 'it is gone, its exit code is not known yet';
+  const lastExit = exit && { at: seen?.exitAt ?? systemClock.wallNow(), exit };
+  return { component: { state: { kind: 'stopped' }, counters }, note: `${how}; ${nobody}`, lastExit };
+}

@@ -1,0 +1,16 @@
+/** A specification that can only end a run: for components that the configuration no longer names. */
+import { DEFAULTS } from '../config/defaults.ts';
+import type { ComponentSpec } from '../core/component.ts';
+import type { ComponentName } from '../core/ids.ts';
+
+export function straySpec(name: ComponentName): ComponentSpec {
+  const { restart, stop } = DEFAULTS;
+  return {
+    name,
+    driver: { kind: 'process', command: [], shell: false, cwd: '/', env: {}, envFiles: [] },
+    dependsOn: {},
+    stop: { signal: stop.signal, graceMs: stop.graceMs },
+    restart: { ...restart, policy: 'never', neverOn: [], dependents: false },
+    minUptimeMs: 0,
+  };
+}

@@ -1,0 +1,71 @@
+/** Taking over a run that an earlier daemon began. */
+import { closeSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BootId, RUN_ID_PATTERN, type RunId } from '../../core/ids.ts';
+import type { Failpoints } from '../../ports/failpoints.ts';
+import { isShimOf, type RunMeta, readClaim, readMeta, revoke } from './run-dir.ts';
+import { drainFifo, openFifo } from './shim/fifo.ts';
+
+export type Adoption =
+  /** Nothing is known of it; only who carries its cookie can still be told. */
+  | { readonly kind: 'lost'; readonly why: string }
+  /** Of another boot: its pids mean other processes now, so nothing of it may be asked for or signalled. */
+  | { readonly kind: 'past'; readonly why: string }
+  /** Ours to watch. */
+  | ({ readonly kind: 'taken'; readonly meta: RunMeta | null } & FifoEnd);
+
+export interface FifoEnd {
+  /** Null when there is nothing to listen to. */
+  readonly fifo: number | null;
+  /** What was still in it. */
+  readonly text: string;
+  /** Nobody holds the other end any more. */
+  readonly isShimDead: boolean;
+}
+
+export interface AdoptionWorld {
+  readonly runsDir: string;
+  readonly bootId: BootId;
+  readonly failpoints: Failpoints;
+}
+
+export function takeOver(run: RunId, { runsDir, bootId, failpoints }: AdoptionWorld): Adoption {
+  const dir = join(runsDir, run);
+  if (!RUN_ID_PATTERN.test(run) || !existsSync(dir)) return { kind: 'lost', why: 'its run directory is gone' };
+  const meta = readMeta(dir);
+  if (!isOfBoot(dir, meta, bootId, run)) return { kind: 'past', why: 'the machine was restarted' };
+  // Opened before anything is asked about the shim: its death after this moment will be told.
+  const end = openEnd(join(dir, 'fifo'));
+  try {
+    if (readClaim(dir).by === 'nobody') {
+      failpoints.hit('adopt.before-revoke');
+      revoke(dir); // or the shim was first: whoever looks next reads from the claim who it was
+      failpoints.hit('adopt.after-revoke');
+    }
+    return { kind: 'taken', meta, ...end };
+  } catch (error) {
+    if (end.fifo !== null) closeSync(end.fifo);
+    throw error;
+  }
+}
+
+/** Without a readable record (the machine lost power while it was written) only a living shim proves that it is of this boot. */
+export function isOfBoot(dir: string, meta: RunMeta | null, bootId: BootId, run: RunId): boolean {
+  if (meta) return meta.boot_id === bootId;
+  const claim = readClaim(dir);
+  return claim.by === 'shim' && isShimOf(claim.pid, run);
+}
+
+/** Throws when too many files are open: the sweep tries the adoption again. */
+function openEnd(path: string): FifoEnd {
+  let fd: number;
+  try {
+    fd = openFifo(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return { fifo: null, text: '', isShimDead: false };
+  }
+  const { text, hasWriter } = drainFifo(fd);
+  if (!hasWriter) closeSync(fd);
+  return { fifo: hasWriter ? fd : null, text, isShimDead: !hasWriter };
+}

@@ -1,0 +1,108 @@
+/** From the end of the main process to the end of everything it started: `exited` with what is left over, then `tree-gone`. */
+import { type FSWatcher, watch } from 'node:fs';
+import { join } from 'node:path';
+import type { ExitCause } from '../../core/exit.ts';
+import { after, type MonoMs } from '../../core/ids.ts';
+import type { RunReport } from '../../ports/driver.ts';
+import type { Guard } from './guard.ts';
+import type { Tree, TreeWorld } from './tree/tree.ts';
+
+/**
+ * A signal to a group reaches all of it at once, but its members die one after the other. Whoever is still there after this
+ * long did not just lose that race.
+ */
+const SETTLE_MS = 20;
+
+export interface AftermathOptions {
+  readonly tree: Tree;
+  readonly world: TreeWorld & { wantsPolling(): void };
+  readonly guard: Guard;
+  tell(report: RunReport): void;
+}
+
+export class Aftermath {
+  readonly #options: AftermathOptions;
+  #watcher: FSWatcher | null = null;
+  #state: 'looking' | 'leftovers' | 'over' = 'looking';
+  #isChecking = false;
+
+  /** The main process ended `at`, of this cause. */
+  constructor(options: AftermathOptions, cause: ExitCause, at: MonoMs) {
+    this.#options = options;
+    options.guard.later(() => this.#report(cause, at));
+  }
+
+  /** True while somebody is left who has to be watched. */
+  get hasLeftovers(): boolean {
+    return this.#state === 'leftovers';
+  }
+
+  get isOver(): boolean {
+    return this.#state === 'over';
+  }
+
+  /** Reports `tree-gone` when nobody is left. */
+  check(): void {
+    this.#options.guard.later(async () => {
+      if (!this.hasLeftovers || !(await this.#isGone()) || !this.hasLeftovers) return;
+      this.close();
+      this.#options.tell({ kind: 'tree-gone' });
+    });
+  }
+
+  /** After a signal to the leftovers, which need a moment to die of it. */
+  async checkSoon(): Promise<void> {
+    const { clock, signal } = this.#options.world;
+    await clock.sleepUntil(after(clock.now(), SETTLE_MS), signal);
+    this.check();
+  }
+
+  close(): void {
+    this.#state = 'over';
+    this.#watcher?.close();
+    this.#watcher = null;
+  }
+
+  async #report(cause: ExitCause, at: MonoMs): Promise<void> {
+    const { guard, tell, world } = this.#options;
+    const leftovers = await this.#leftovers().catch((error: unknown): readonly number[] => {
+      guard.complain(error);
+      return []; // better than an end that is never reported
+    });
+    this.#state = leftovers.length > 0 ? 'leftovers' : 'over';
+    if (this.hasLeftovers) this.#watch();
+    tell({ kind: 'exited', at, cause, leftovers });
+    if (this.hasLeftovers) world.wantsPolling();
+  }
+
+  async #leftovers(): Promise<readonly number[]> {
+    const { tree, world } = this.#options;
+    if ((await tree.members()).length === 0) return [];
+    await world.clock.sleepUntil(after(world.clock.now(), SETTLE_MS), world.signal);
+    return (await tree.members()).map(({ pid }) => pid);
+  }
+
+  /** The kernel says when the cgroup changes. Only a hint: the poll finds out as well. */
+  #watch(): void {
+    const { cgroup } = this.#options.tree;
+    if (cgroup === null) return;
+    try {
+      this.#watcher = watch(join(cgroup, 'cgroup.events'), { persistent: false }, () => this.check());
+      this.#watcher.on('error', () => this.#watcher?.close());
+    } catch {
+      // no inotify watch left
+    }
+  }
+
+  async #isGone(): Promise<boolean> {
+    const { tree } = this.#options;
+    // Searching the whole machine twice a second for a daemonised child would be a waste: those found before come first.
+    if (this.#isChecking || (tree.cgroup === null && tree.hasKnownMember())) return false;
+    this.#isChecking = true;
+    try {
+      return (await tree.members()).length === 0;
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * The main process of one run, from the spawned shim to the end. Lines in the FIFO and exits of the shim only make it look;
+ * what it tells comes from the run directory and from /proc, so a lost hint costs time and nothing else.
+ */
+import type { ExitCause, SpawnProblem } from '../../core/exit.ts';
+import type { MonoMs, RunId } from '../../core/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { passing } from './command/spawn-problem.ts';
+import { causeOfWaitStatus, type ExitRecord, readExit } from './exit-record.ts';
+import type { Guard } from './guard.ts';
+import { type Identity, isAlive, isOurs, readProcStat, sameProcess } from './proc.ts';
+import { type RunMeta, readClaim, readShimError, readStarted, revoke, type Started } from './run-dir.ts';
+import { ShimLine } from './shim/shim-line.ts';
+import type { Tree } from './tree/tree.ts';
+import { verdict } from './verdict.ts';
+
+/** In this order: at most one `started`, at most one `shimLost`, exactly one `ended`. */
+export interface MainEvents {
+  started(started: Started): void;
+  shimLost(): void;
+  ended(outcome: ExitCause | SpawnProblem): void;
+}
+
+export interface MainOptions {
+  readonly run: RunId;
+  readonly dir: string;
+  readonly meta: RunMeta | null;
+  readonly tree: Tree;
+  readonly clock: Clock;
+  readonly guard: Guard;
+  readonly events: MainEvents;
+}
+
+type State =
+  /** No main process is known yet. */
+  | { readonly kind: 'waiting'; readonly since: MonoMs }
+  | { readonly kind: 'running'; readonly main: Identity; readonly isShimLost: boolean; readonly isUncollected: boolean }
+  | { readonly kind: 'over' };
+
+const NO_ANSWER_AFTER_MS = 30_000;
+const UNSEEN: ExitCause = { kind: 'unknown', why: 'its shim was killed, so nobody saw the exit code' };
+const UNCOLLECTED: ExitCause = { kind: 'unknown', why: 'its shim does not respond, so nobody saw the exit code' };
+const NEVER_BEGAN = passing('cancelled', 'the daemon died before this run began');
+const NO_ANSWER = passing('no-answer', `the shell that runs it gave no answer for ${NO_ANSWER_AFTER_MS / 1000} s`);
+
+export class MainWatch {
+  readonly shim: ShimLine;
+  readonly #options: MainOptions;
+  #state: State;
+
+  constructor(options: MainOptions) {
+    this.#options = options;
+    this.#state = { kind: 'waiting', since: options.clock.now() };
+    const { guard } = options;
+    this.shim = new ShimLine({
+      started: (started) => guard.now(() => this.#started(started)),
+      exited: (record) => guard.now(() => this.#exited(record)),
+      gone: () => guard.now(() => this.look()),
+    });
+  }
+
+  get isWaiting(): boolean {
+    return this.#state.kind === 'waiting';
+  }
+
+  /** Forbids the run. False when its shim has claimed it already. */
+  revoke(): boolean {
+    const { dir } = this.#options;
+    return this.isWaiting && readClaim(dir).by === 'nobody' && revoke(dir);
+  }
+
+  /** Reads everything there is to know and tells what is new. */
+  look(): void {
+    const { dir, run } = this.#options;
+    if (this.#readFiles() || this.shim.hasShim(dir, run)) return;
+    if (this.#revokeDead()) this.#end(this.#shimProblem());
+    else if (readClaim(dir).by === 'revoked') this.#end(NEVER_BEGAN);
+    // Once more: the shim may have written after the first look and before it went.
+    else if (!this.#readFiles()) this.#goOnAlone(this.#state);
+  }
+
+  /** What only time can tell. Called at the interval of the sweep. */
+  sweep(): void {
+    this.look();
+    const state = this.#state;
+    if (state.kind === 'running') this.#collect(state);
+    if (state.kind !== 'waiting' || this.#options.clock.now() - state.since < NO_ANSWER_AFTER_MS) return;
+    if (this.revoke()) this.#end(NO_ANSWER);
+  }
+
+  /** True while the run has lost its shim and must be polled. */
+  poll(): boolean {
+    const state = this.#state;
+    if (state.kind !== 'running' || !state.isShimLost) return false;
+    if (!sameProcess(state.main.pid, state.main.startTime)) this.#options.guard.now(() => this.look());
+    return true;
+  }
+
+  /** Nothing is told any more. */
+  close(): void {
+    this.#state = { kind: 'over' };
+  }
+
+  /** True when it is over. */
+  #readFiles(): boolean {
+    const { dir, run } = this.#options;
+    if (this.#state.kind === 'over') return true;
+    const record = readExit(dir);
+    if (record) this.#exited(record);
+    else if (this.isWaiting) {
+      const started = readStarted(dir);
+      // With nobody left to tell more about it, a dead one did not start: it ended.
+      const isLive = started && (sameProcess(started.pid, started.startTime) || this.shim.hasShim(dir, run));
+      if (started && isLive) this.#started(started);
+    }
+    return record !== null;
+  }
+
+  #started(started: Started): void {
+    if (this.#state.kind !== 'waiting') return;
+    this.#state = { kind: 'running', main: started, isShimLost: false, isUncollected: false };
+    this.#options.events.started(started);
+  }
+
+  #exited(record: ExitRecord): void {
+    const { dir, meta, tree } = this.#options;
+    const main = this.#state.kind === 'running' ? this.#state.main : readStarted(dir);
+    const outcome = verdict(record, { meta, hadMain: main !== null, wasOomKilled: tree.wasOomKilled() });
+    this.#end(outcome);
+  }
+
+  #end(outcome: ExitCause | SpawnProblem): void {
+    if (this.#state.kind === 'over') return;
+    this.#options.events.ended(outcome);
+    this.#state = { kind: 'over' };
+  }
+
+  /** The shim is dead, so nobody can claim the run any more, even where a full disk keeps us from writing that down. */
+  #revokeDead(): boolean {
+    try {
+      return this.revoke();
+    } catch {
+      return true;
+    }
+  }
+
+  /** It ended before it claimed its run. The usual reason is a full disk, and `ln` has said so. */
+  #shimProblem(): SpawnProblem {
+    const said = readShimError(this.#options.dir);
+    return passing('out-of-resources', `the shell that runs it ended before it began${said ? `: ${said}` : ''}`);
+  }
+
+  #goOnAlone(state: State): void {
+    if (state.kind === 'running') {
+      if (!sameProcess(state.main.pid, state.main.startTime)) this.#end(UNSEEN);
+      else if (!state.isShimLost) {
+        this.#state = { ...state, isShimLost: true };
+        this.#options.events.shimLost();
+      }
+    }
+    // Somebody still holding the FIFO is the shim's child, about to say who it is.
+    else if (state.kind === 'waiting' && this.shim.isSilent) this.#end(UNSEEN);
+  }
+
+  /** A main process that stays a zombie has a shim that does not get to run (stopped, or frozen). The kernel knows the status. */
+  #collect(state: Extract<State, { kind: 'running' }>): void {
+    const stat = readProcStat(state.main.pid);
+    if (this.#state !== state || stat?.startTime !== state.main.startTime || isAlive(stat)) return;
+    if (!state.isUncollected) this.#state = { ...state, isUncollected: true };
+    else if (stat.waitStatus === 0 && !isOurs(stat.pid)) this.#end(UNCOLLECTED);
+    else this.#end(causeOfWaitStatus(stat.waitStatus, this.#options.tree.wasOomKilled()));
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Why a command cannot be started, found out before trying. The kernel says ENOENT for a missing command, a missing
+ * interpreter and a missing working directory alike; people need to know which.
+ */
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import type { SpawnProblem } from '../../core/exit.ts';
+import type { Launch } from '../../ports/driver.ts';
+import { tooLong } from './command/arguments.ts';
+import { executableProblem } from './command/executable.ts';
+import { permanent } from './command/spawn-problem.ts';
+
+export type Command = Pick<Launch, 'command' | 'cwd' | 'env'>;
+
+/** What execvp(3) uses when the environment has no PATH. */
+const DEFAULT_PATH = '/bin:/usr/bin';
+
+/** The first problem found, or null when nothing stands in the way of a start. */
+export function precheck(launch: Command): SpawnProblem | null {
+  return nulProblem(launch) ?? cwdProblem(launch.cwd) ?? commandProblem(launch) ?? tooLong(launch);
+}
+
+function nulProblem({ command, env, cwd }: Command): SpawnProblem | null {
+  const texts = [...command, ...Object.entries(env).flat(), cwd];
+  if (!texts.some((text) => text.includes('\0'))) return null;
+  return permanent('other', 'the command, its environment or its working directory contains a NUL byte');
+}
+
+function cwdProblem(cwd: string): SpawnProblem | null {
+  const kind = kindOf(cwd);
+  if (kind === 'missing') return permanent('cwd-missing', `the working directory ${cwd} does not exist`);
+  if (kind === 'forbidden' || (kind === 'directory' && !mayExecute(cwd))) {
+    return permanent('cwd-permission', `the working directory ${cwd} may not be entered`);
+  }
+  if (kind !== 'directory') return permanent('cwd-not-a-directory', `the working directory ${cwd} is not a directory`);
+  return null;
+}
+
+function commandProblem(launch: Command): SpawnProblem | null {
+  const [name] = launch.command;
+  if (!name) return permanent('command-not-found', 'the command is empty');
+  const found = name.includes('/') ? resolve(launch.cwd, name) : lookUp(name, launch);
+  if (found === null) return permanent('command-not-found', `no such command: "${name}" (looked in PATH)`);
+  return fileProblem(name, found) ?? executableProblem(name, found, (other) => lookUp(other, launch) !== null);
+}
+
+function fileProblem(name: string, path: string): SpawnProblem | null {
+  const kind = kindOf(path);
+  const named = name === path ? `"${name}"` : `"${name}" (${path})`;
+  if (kind === 'missing') return permanent('command-not-found', `no such command: ${named}`);
+  if (kind === 'directory') return permanent('command-is-a-directory', `${named} is a directory, not a command`);
+  if (kind === 'forbidden') return permanent('command-permission', `${named} may not be reached`);
+  if (!mayExecute(path)) return permanent('command-permission', `${named} is not executable (chmod +x?)`);
+  return null;
+}
+
+/**
+ * Like execvp(3), in the PATH that the command itself will have: what cannot be executed is passed over. When nothing can,
+ * a file that merely lacks the permission is still the better answer than "not found".
+ */
+function lookUp(name: string, { cwd, env }: Command): string | null {
+  let second: string | null = null;
+  for (const directory of (env['PATH'] ?? DEFAULT_PATH).split(delimiter)) {
+    const path = join(resolve(cwd, directory || '.'), name);
+    if (kindOf(path) !== 'file') continue;
+    if (mayExecute(path)) return path;
+    second ??= path;
+  }
+  return second;
+}
+
+type Kind = 'file' | 'directory' | 'missing' | 'forbidden';
+
+function kindOf(path: string): Kind {
+  try {
+    return statSync(path).isDirectory() ? 'directory' : 'file';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'forbidden' : 'missing';
+  }
+}
+
+function mayExecute(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,99 @@
+/** Who a process is. A pid alone is reused; pid + start time within one boot is not. */
+import { readFileSync, statSync } from 'node:fs';
+import type { BootId, MonoMs } from '../../core/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+
+export interface Identity {
+  readonly pid: number;
+  /** Field 22 of /proc/PID/stat: clock ticks since boot. Kept as text, because it is only ever compared. */
+  readonly startTime: string;
+}
+
+export interface ProcStat extends Identity {
+  readonly name: string;
+  readonly state: string;
+  readonly ppid: number;
+  readonly pgrp: number;
+  readonly session: number;
+  readonly threads: number;
+  /** The raw wait status, which the kernel shows for a zombie to those who may trace it; 0 otherwise. */
+  readonly waitStatus: number;
+}
+
+/** The name stands in parentheses and may itself hold spaces and parentheses, so fields are counted from the last one. */
+export function parseStat(text: string): ProcStat | null {
+  const open = text.indexOf('(');
+  const close = text.lastIndexOf(')');
+  if (open < 0 || close < open) return null;
+  const fields = text.slice(close + 2).split(' ');
+  const field = (number: number): string => fields[number - 3] ?? '';
+  const pid = Number.parseInt(text, 10);
+  if (!Number.isSafeInteger(pid) || !/^\d+$/.test(field(22))) return null;
+  return {
+    pid,
+    name: text.slice(open + 1, close),
+    state: field(3),
+    ppid: Number(field(4)),
+    pgrp: Number(field(5)),
+    session: Number(field(6)),
+    threads: Number(field(20)),
+    startTime: field(22),
+    waitStatus: Number(field(52)) || 0,
+  };
+}
+
+/** Null when there is no such process. Zombies are returned: use `isAlive` to tell. */
+export function readProcStat(pid: number): ProcStat | null {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return null; // ENOENT, or ESRCH when it went away between open and read
+  }
+}
+
+/**
+ * A zombie has an entry and answers kill(pid, 0), and is dead all the same; unless only its first thread has ended and
+ * others go on.
+ */
+export const isAlive = ({ state, threads }: ProcStat): boolean =>
+  state === 'Z' ? threads > 1 : state !== 'X' && state !== 'x';
+
+/** Whether that very process lives. Pids of another boot must not be asked for: compare boot ids first. */
+export function sameProcess(pid: number, startTime: string): boolean {
+  const stat = readProcStat(pid);
+  return stat !== null && stat.startTime === startTime && isAlive(stat);
+}
+
+/** Whether the kernel tells us all about it. Of other users' processes some numbers read 0. */
+export function isOurs(pid: number): boolean {
+  const uid = process.geteuid?.();
+  try {
+    return uid === 0 || statSync(`/proc/${pid}`).uid === uid;
+  } catch {
+    return false;
+  }
+}
+
+/** The arguments of a process, or none when it is gone, a zombie or not ours to read. */
+export function readCmdline(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+export const bootId = (): BootId => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() as BootId;
+
+/** USER_HZ, which is 100 on every Linux that Node runs on. */
+const MS_PER_TICK = 10;
+
+/**
+ * When a process began, on our clock. Start times count suspended time (CLOCK_BOOTTIME) and our clock does not, so the age
+ * is taken from /proc/uptime, which counts like start times do.
+ */
+export function startedAt(startTime: string, clock: Clock): MonoMs {
+  const now = clock.now();
+  const uptimeMs = Number.parseFloat(readFileSync('/proc/uptime', 'utf8')) * 1000;
+  return (now - Math.max(0, uptimeMs - Number(startTime) * MS_PER_TICK)) as MonoMs;
+}

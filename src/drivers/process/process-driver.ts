@@ -1,0 +1,175 @@
+/** The process driver: begins, watches and ends runs as processes of this machine. It decides nothing about restarts. */
+import { setMaxListeners } from 'node:events';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { SignalName } from '../../core/exit.ts';
+import type { RunId } from '../../core/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Driver, FoundRun, Launch, ProcessInfo, Reporter } from '../../ports/driver.ts';
+import type { Failpoints } from '../../ports/failpoints.ts';
+import type { Log } from '../../ports/log.ts';
+import { findRuns } from './inspect.ts';
+import { Releases } from './releases.ts';
+import { UNFINISHED } from './run-dir.ts';
+import { RunWatch, type RunWorld } from './run-watch.ts';
+import { FifoPool } from './shim/fifo-pool.ts';
+import { shimScript } from './shim/shim.ts';
+import { findTools } from './shim/tools.ts';
+import { StartQueue } from './start-queue.ts';
+import { Ticker } from './ticker.ts';
+import { Trash } from './trash.ts';
+import { childCgroups, findHomeCgroup, removeCgroup, removeEmpty } from './tree/cgroup.ts';
+import { ProcScan } from './tree/proc-scan.ts';
+
+export interface ProcessDriverOptions {
+  readonly home: string;
+  readonly runsDir: string;
+  readonly trashDir: string;
+  readonly clock: Clock;
+  readonly failpoints: Failpoints;
+  readonly log: Log;
+  /** The soft limit for open files that commands get. Node raises its own; null leaves that as it is. */
+  readonly softNofile: number | null;
+  /** 'off': never use cgroups, also where they would work. */
+  readonly cgroup?: 'auto' | 'off';
+  /** Seconds for the shim to dawdle at named points, for tests: `claim:0.4,started:0.2,exit:0.2,record:0.2`. */
+  readonly shimDelay?: string;
+  /** The shell that runs the shim; /bin/sh unless told. */
+  readonly shell?: string;
+}
+
+const SWEEP_MS = 5_000;
+const POLL_MS = 500;
+/** Between two turns of the event loop a sweep looks at this many runs, a few milliseconds of work. */
+const SWEEP_CHUNK = 50;
+
+export function createProcessDriver(options: ProcessDriverOptions): Driver {
+  return new ProcessDriver(options);
+}
+
+class ProcessDriver implements Driver {
+  readonly treeMechanism: string;
+  readonly #world: RunWorld;
+  readonly #releases: Releases;
+  readonly #trash: Trash;
+  readonly #watches = new Map<RunId, RunWatch>();
+  readonly #starts = new StartQueue();
+  readonly #adoptions = new StartQueue();
+  readonly #end = new AbortController();
+
+  constructor(options: ProcessDriverOptions) {
+    const { home, clock, log, failpoints, softNofile } = options;
+    // Absolute, because the shim does not share our working directory.
+    const runsDir = resolve(options.runsDir);
+    const tools = { ...findTools(), ...(options.shell === undefined ? {} : { sh: options.shell }) };
+    const homeCgroup = options.cgroup === 'off' ? null : findHomeCgroup(home, tools.sh);
+    const { signal } = this.#end;
+    setMaxListeners(0, signal); // one for each wait
+    mkdirSync(runsDir, { recursive: true, mode: 0o700 });
+    this.#trash = new Trash(resolve(options.trashDir), log);
+    const ticker = { clock, log, signal };
+    const poller = new Ticker({ ...ticker, everyMs: POLL_MS, work: () => this.#poll() });
+    this.treeMechanism = homeCgroup === null ? 'process-group + cookie' : 'cgroup-v2';
+    this.#world = {
+      runsDir,
+      clock,
+      failpoints,
+      log,
+      tools,
+      fifos: new FifoPool(join(runsDir, '.fifos'), tools.mkfifo),
+      shim: shimScript(tools, options.shimDelay),
+      softNofile,
+      homeCgroup,
+      scan: new ProcScan(),
+      signal,
+      wantsPolling: () => poller.wake(),
+    };
+    this.#releases = new Releases({ runsDir, clock, failpoints, log, trash: this.#trash, signal });
+    try {
+      this.#clearAway();
+    } catch (error) {
+      log.warn('what earlier daemons left half-done could not be cleared away', { error: String(error) });
+    }
+    new Ticker({ ...ticker, everyMs: SWEEP_MS, work: () => this.#sweep() }).wake();
+  }
+
+  start(launch: Launch, report: Reporter): void {
+    if (this.#end.signal.aborted) return;
+    const watch = this.#watch(launch.run, report);
+    this.#starts.push(launch.run, () => watch.begin(launch));
+  }
+
+  found(): readonly FoundRun[] {
+    const { runsDir, clock } = this.#world;
+    return findRuns(runsDir, clock.bootId);
+  }
+
+  adopt(run: RunId, report: Reporter): void {
+    if (this.#end.signal.aborted) return;
+    const watch = this.#watch(run, report);
+    this.#adoptions.push(run, () => watch.adopt());
+  }
+
+  signal(run: RunId, signal: SignalName): void {
+    this.#watches.get(run)?.signal(signal);
+  }
+
+  killTree(run: RunId): void {
+    const watch = this.#watches.get(run);
+    if (watch && this.#starts.cancel(run)) setImmediate(() => watch.cancel());
+    else watch?.killTree();
+  }
+
+  async survivors(run: RunId): Promise<readonly ProcessInfo[]> {
+    return (await this.#watches.get(run)?.survivors()) ?? [];
+  }
+
+  release(run: RunId): void {
+    const watch = this.#watches.get(run) ?? null;
+    this.#starts.cancel(run);
+    this.#adoptions.cancel(run);
+    this.#watches.delete(run);
+    this.#releases.add(run, watch);
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort();
+    this.#starts.clear();
+    this.#adoptions.clear();
+    for (const watch of this.#watches.values()) watch.close();
+    this.#watches.clear();
+    this.#world.fifos.close();
+    await this.#releases.close();
+    await this.#trash.close();
+    if (this.#world.homeCgroup !== null) removeEmpty(this.#world.homeCgroup);
+  }
+
+  #watch(run: RunId, report: Reporter): RunWatch {
+    const watch = new RunWatch(run, report, this.#world);
+    this.#watches.set(run, watch);
+    return watch;
+  }
+
+  /** What daemons that were killed left half-done: unfinished run directories, and cgroups of runs that are gone. */
+  #clearAway(): void {
+    const { runsDir, homeCgroup } = this.#world;
+    const names = new Set(readdirSync(runsDir));
+    for (const name of names) if (name.startsWith(UNFINISHED)) this.#trash.take(join(runsDir, name));
+    const cgroups = homeCgroup === null ? [] : childCgroups(homeCgroup);
+    for (const path of cgroups) if (!names.has(path.slice(path.lastIndexOf('/') + 1))) removeCgroup(path);
+  }
+
+  #poll(): boolean {
+    return [...this.#watches.values()].map((watch) => watch.poll()).includes(true);
+  }
+
+  async #sweep(): Promise<boolean> {
+    this.#releases.retry();
+    for (const [index, watch] of [...this.#watches.values()].entries()) {
+      watch.sweep();
+      if (index % SWEEP_CHUNK === SWEEP_CHUNK - 1) await nextTurn();
+    }
+    return !this.#end.signal.aborted;
+  }
+}

@@ -1,0 +1,113 @@
+/** A run on disk. Everything a later daemon needs to take the run over is in its directory and nowhere else. */
+import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BootId, ComponentName, RunId } from '../../core/ids.ts';
+import { type Identity, readCmdline } from './proc.ts';
+
+export interface RunMeta {
+  readonly v: 1;
+  readonly run: RunId;
+  readonly component: ComponentName;
+  readonly boot_id: BootId;
+  readonly spec_hash: string;
+  readonly cgroup: string | null;
+  readonly created_at: string;
+  /** To read, after an exit 126 or 127, whether the command could not be executed at all. */
+  readonly log: string;
+  readonly program: string;
+}
+
+/** Directories being made are hidden under this prefix, so that a half-made one is never taken for a run. */
+export const UNFINISHED = '.new-';
+
+/** Room for the longest line the shim writes; enough that recording a death needs no new disk block. */
+const RESERVED = `${' '.repeat(1023)}\n`;
+
+/** The directory of a new run, complete from the moment it has its name. `fifoTo` puts a FIFO at the path it is given. */
+export function makeRunDir(runsDir: string, meta: RunMeta, shim: string, fifoTo: (path: string) => void): string {
+  const made = join(runsDir, UNFINISHED + meta.run);
+  try {
+    mkdirSync(made, { mode: 0o700 });
+    writeFileSync(join(made, 'run.json'), `${JSON.stringify(meta)}\n`, { mode: 0o600 });
+    writeFileSync(join(made, 'shim.sh'), shim, { mode: 0o600 });
+    for (const name of ['err', 'pid', 'exit.tmp']) writeFileSync(join(made, name), RESERVED, { mode: 0o600 });
+    fifoTo(join(made, 'fifo'));
+    const dir = join(runsDir, meta.run);
+    renameSync(made, dir);
+    return dir;
+  } catch (error) {
+    rmSync(made, { recursive: true, force: true }); // on a full disk every byte counts
+    throw error;
+  }
+}
+
+/** Null when it is missing or unreadable, which only the loss of the whole machine can bring about. */
+export function readMeta(dir: string): RunMeta | null {
+  try {
+    const meta = JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as RunMeta;
+    return meta.v === 1 && typeof meta.boot_id === 'string' && typeof meta.spec_hash === 'string' ? meta : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Who has the right to decide about a run: nobody yet, the shim that will run it, or a daemon that forbade it. */
+export type Claim =
+  | { readonly by: 'nobody' }
+  | { readonly by: 'shim'; readonly pid: number }
+  | { readonly by: 'revoked' };
+
+export function readClaim(dir: string): Claim {
+  try {
+    const target = readlinkSync(join(dir, 'claim'));
+    return target.startsWith('shim:') ? { by: 'shim', pid: Number(target.slice(5)) } : { by: 'revoked' };
+  } catch {
+    return { by: 'nobody' };
+  }
+}
+
+/** Forbids a run that no shim has claimed. False when a shim (or an earlier daemon) was first. */
+export function revoke(dir: string): boolean {
+  try {
+    symlinkSync('revoked', join(dir, 'claim'));
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    if (code === 'ENOENT') return true; // without a directory nobody can claim it either
+    throw error;
+  }
+}
+
+/** Pids get reused, so the shim must also carry this run's id among its arguments. */
+export const isShimOf = (pid: number, run: RunId): boolean => readCmdline(pid).includes(run);
+
+export interface Started extends Identity {
+  /** Whether it joined the run's cgroup. */
+  readonly inCgroup: boolean;
+}
+
+/** `PID STARTTIME cgroup|-`, as in the file `pid` and after `started` in the FIFO. */
+export function parseStarted(words: string): Started | null {
+  const [, pid, startTime, tree] = /^(\d+) (\d+) (cgroup|-)$/.exec(words) ?? [];
+  return pid && startTime ? { pid: Number(pid), startTime, inCgroup: tree === 'cgroup' } : null;
+}
+
+/** The main process of the run, or null while the shim has not told: without its newline the line is not complete. */
+export function readStarted(dir: string): Started | null {
+  try {
+    const text = readFileSync(join(dir, 'pid'), 'utf8');
+    return parseStarted(text.slice(0, Math.max(0, text.indexOf('\n'))));
+  } catch {
+    return null;
+  }
+}
+
+/** What the shell complained about before it could run anything; empty when it said nothing. */
+export function readShimError(dir: string): string {
+  try {
+    return (readFileSync(join(dir, 'err'), 'utf8').split('\n')[0] ?? '').trim();
+  } catch {
+    return '';
+  }
+}

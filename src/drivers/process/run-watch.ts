@@ -1,0 +1,240 @@
+/** One run as the driver sees it, from its place in the queue to the end of its tree: commands in, reports out. */
+import { join } from 'node:path';
+import type { ExitCause, SignalName, SpawnProblem } from '../../core/exit.ts';
+import type { MonoMs, RunId } from '../../core/ids.ts';
+import type { Launch, ProcessInfo, Reporter, RunReport } from '../../ports/driver.ts';
+import { takeOver } from './adopt.ts';
+import { Aftermath } from './aftermath.ts';
+import { passing, problemOfError } from './command/spawn-problem.ts';
+import { recordedAt } from './exit-record.ts';
+import { Guard } from './guard.ts';
+import { beginRun, explain, type LaunchWorld } from './launch.ts';
+import { MainWatch } from './main-watch.ts';
+import { startedAt } from './proc.ts';
+import { type RunMeta, readStarted, type Started } from './run-dir.ts';
+import { isRunCgroup } from './tree/cgroup.ts';
+import { Tree, type TreeWorld } from './tree/tree.ts';
+import { isProblem } from './verdict.ts';
+
+export interface RunWorld extends LaunchWorld, TreeWorld {
+  /** Asks for `poll` to be called twice a second for as long as it returns true. */
+  wantsPolling(): void;
+}
+
+type Phase =
+  | { readonly kind: 'queued' }
+  | { readonly kind: 'live'; readonly main: MainWatch }
+  | { readonly kind: 'ended'; readonly aftermath: Aftermath }
+  /** It never came to life, or not in this boot. */
+  | { readonly kind: 'closed' };
+
+const STOPPED_EARLY = passing('cancelled', 'it was stopped before it began');
+
+export class RunWatch {
+  readonly #run: RunId;
+  readonly #world: RunWorld;
+  readonly #reporter: Reporter;
+  readonly #dir: string;
+  readonly #guard: Guard;
+  readonly #pendingSignals: SignalName[] = [];
+  #phase: Phase = { kind: 'queued' };
+  #tree: Tree;
+  #main: MainWatch | null = null;
+  #startedAt: MonoMs | null = null;
+  #isAdopted = false;
+  #isKillPending = false;
+  #isKilling = false;
+  #isMuted = false;
+
+  constructor(run: RunId, reporter: Reporter, world: RunWorld) {
+    this.#run = run;
+    this.#world = world;
+    this.#reporter = reporter;
+    this.#dir = join(world.runsDir, run);
+    this.#guard = new Guard(run, world);
+    this.#tree = new Tree(run, null, world);
+  }
+
+  begin(launch: Launch): void {
+    try {
+      const begun = beginRun(launch, this.#world);
+      if ('heals' in begun) this.#fail(begun);
+      else {
+        const main = this.#watchMain(begun.meta);
+        begun.shim.once('error', (error) => this.#guard.now(() => this.#ended(explain(error, launch))));
+        begun.shim.once('exit', () => this.#guard.now(() => main.shim.shimExited()));
+        main.shim.open(begun.fifoFd);
+        this.#world.failpoints.hit('spawn.after-shim');
+      }
+    } catch (error) {
+      this.#guard.complain(error);
+      if (this.#phase.kind === 'queued') this.#fail(problemOfError(error));
+    }
+  }
+
+  adopt(): void {
+    this.#isAdopted = true;
+    this.#guard.now(() => {
+      const { runsDir, clock, failpoints } = this.#world;
+      const adoption = takeOver(this.#run, { runsDir, bootId: clock.bootId, failpoints });
+      if (adoption.kind === 'lost') this.#ended({ kind: 'unknown', why: adoption.why });
+      else if (adoption.kind === 'past') this.#close({ kind: 'unknown', why: adoption.why });
+      else {
+        const main = this.#watchMain(adoption.meta);
+        main.shim.open(adoption.fifo, adoption);
+        main.look();
+        if (this.#isKillPending) this.killTree();
+      }
+    });
+  }
+
+  /** Its start was taken out of the queue. */
+  cancel(): void {
+    this.#fail(STOPPED_EARLY);
+  }
+
+  signal(signal: SignalName): void {
+    if (!this.#isReachable()) this.#pendingSignals.push(signal);
+    else if (!this.#isOver()) {
+      this.#guard.later(async () => {
+        this.#world.failpoints.hit('signal.before');
+        await this.#tree.signal(signal);
+        if (this.#phase.kind === 'ended') await this.#phase.aftermath.checkSoon();
+      });
+    }
+  }
+
+  killTree(): void {
+    this.#guard.later(async () => {
+      this.#world.failpoints.hit('kill.before');
+      if (this.#phase.kind === 'live' && this.#phase.main.revoke()) this.#ended(STOPPED_EARLY);
+      else if (!this.#isReachable()) this.#isKillPending = true;
+      else if (!this.#isOver() && !this.#isKilling) await this.#kill();
+    });
+  }
+
+  async survivors(): Promise<readonly ProcessInfo[]> {
+    const members = await this.#tree.members();
+    return members.map(({ pid, name, state }) => ({ pid, name, state }));
+  }
+
+  /** The truth, whatever hints were lost. */
+  sweep(): void {
+    const phase = this.#phase;
+    if (phase.kind === 'queued' && this.#isAdopted) this.adopt(); // the first try had failed
+    if (phase.kind === 'live') this.#guard.now(() => phase.main.sweep());
+    if (phase.kind === 'ended') phase.aftermath.check();
+  }
+
+  /** For runs whose end nobody will tell. False when there is nothing to poll for. */
+  poll(): boolean {
+    const phase = this.#phase;
+    if (phase.kind === 'live') return phase.main.poll();
+    if (phase.kind !== 'ended') return false;
+    phase.aftermath.check();
+    return phase.aftermath.hasLeftovers;
+  }
+
+  /** No reports from now on. Resolves when the shim has written all it had to write. */
+  async mute(): Promise<void> {
+    this.#isMuted = true;
+    await this.#main?.shim.silent();
+  }
+
+  close(): void {
+    this.#isMuted = true;
+    this.#main?.close();
+    this.#main?.shim.close();
+    if (this.#phase.kind === 'ended') this.#phase.aftermath.close();
+  }
+
+  /** A signal needs a pid. Until there is one, signals and the wish to kill are kept. */
+  #isReachable(): boolean {
+    return this.#phase.kind !== 'queued' && !(this.#phase.kind === 'live' && this.#phase.main.isWaiting);
+  }
+
+  #isOver(): boolean {
+    return this.#phase.kind === 'closed' || (this.#phase.kind === 'ended' && this.#phase.aftermath.isOver);
+  }
+
+  #watchMain(meta: RunMeta | null): MainWatch {
+    const cgroup = meta?.cgroup && isRunCgroup(meta.cgroup, this.#run) ? meta.cgroup : null;
+    const { clock } = this.#world;
+    this.#tree = new Tree(this.#run, cgroup, this.#world);
+    const events = {
+      started: (started: Started) => this.#started(started),
+      ended: (outcome: ExitCause | SpawnProblem) => this.#ended(outcome),
+      shimLost: () => {
+        this.#tell({ kind: 'shim-lost' });
+        this.#world.wantsPolling();
+      },
+    };
+    const about = { run: this.#run, dir: this.#dir, meta, tree: this.#tree, clock, guard: this.#guard };
+    const main = new MainWatch({ ...about, events });
+    this.#main = main;
+    this.#phase = { kind: 'live', main };
+    return main;
+  }
+
+  #started(started: Started): void {
+    this.#tell({ kind: 'started', pid: started.pid, at: this.#know(started) });
+    this.#sendPending();
+  }
+
+  #know(started: Started): MonoMs {
+    this.#tree.setMain(started, started.inCgroup);
+    this.#startedAt = startedAt(started.startTime, this.#world.clock);
+    return this.#startedAt;
+  }
+
+  #sendPending(): void {
+    for (const signal of this.#pendingSignals.splice(0)) this.signal(signal);
+    if (this.#isKillPending) this.killTree();
+  }
+
+  #ended(outcome: ExitCause | SpawnProblem): void {
+    if (this.#phase.kind !== 'queued' && this.#phase.kind !== 'live') return;
+    if (isProblem(outcome)) this.#fail(outcome);
+    else {
+      this.#world.failpoints.hit('exit.seen');
+      const untold = this.#startedAt === null ? readStarted(this.#dir) : null;
+      const startAt = untold ? this.#know(untold) : this.#startedAt;
+      const at = recordedAt(this.#dir, startAt, this.#world.clock);
+      // Death came before its birth was told. Whoever adopts it only wants to know how it ended.
+      if (untold && startAt !== null && !this.#isAdopted) this.#tell({ kind: 'started', pid: untold.pid, at: startAt });
+      const tell = (report: RunReport): void => this.#tell(report);
+      const about = { tree: this.#tree, world: this.#world, guard: this.#guard, tell };
+      this.#phase = { kind: 'ended', aftermath: new Aftermath(about, outcome, at) };
+      this.#sendPending();
+    }
+  }
+
+  /** Nothing of it came to life, or what did could not become the command. */
+  #fail(problem: SpawnProblem): void {
+    this.#phase = { kind: 'closed' };
+    this.#main?.close();
+    this.#main?.shim.close();
+    if (this.#startedAt === null) this.#tell({ kind: 'spawn-failed', problem });
+    else this.#close({ kind: 'spawn-failed', problem });
+  }
+
+  /** It is over, and its tree is not looked at. */
+  #close(cause: ExitCause): void {
+    this.#phase = { kind: 'closed' };
+    this.#tell({ kind: 'exited', at: this.#world.clock.now(), cause, leftovers: [] });
+  }
+
+  async #kill(): Promise<void> {
+    this.#isKilling = true;
+    try {
+      await this.#tree.kill();
+    } finally {
+      this.#isKilling = false;
+    }
+    if (this.#phase.kind === 'ended') this.#phase.aftermath.check();
+  }
+
+  #tell(report: RunReport): void {
+    if (!this.#isMuted) this.#guard.now(() => this.#reporter(report));
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The shell program between the daemon and a command. It outlives the daemon, so it is the one who sees the exit status; it
+ * is copied into every run directory, so that a run keeps the code it was begun with when Keepwell is upgraded.
+ * Works with dash, bash and busybox sh.
+ */
+import type { Tools } from './tools.ts';
+
+/** Changes when the files, lines or arguments of the protocol change in a way an older daemon would not understand. */
+export const SHIM_VERSION = 1;
+
+/** Test seams: seconds to wait before the claim, after it, before telling the exit, and between telling and recording it. */
+const DELAY_POINTS = ['claim', 'started', 'exit', 'record'] as const;
+type DelayPoint = (typeof DELAY_POINTS)[number];
+
+/**
+ * The script. Why it is written the way it is:
+ * - The command runs in the foreground. A background command of a POSIX shell ignores SIGINT and SIGQUIT for ever.
+ * - `trap :` and not `trap ''`: an ignored signal would stay ignored in the command.
+ * - Private values are positional parameters, or variables that are unset before the command: an assignment to a name that
+ *   the component's own environment holds would change what the component sees.
+ * - The files `err`, `pid` and `exit.tmp` were filled with spaces in advance and are opened `<>`, without truncation, so
+ *   that nothing here needs a new disk block: a death on a full disk is recorded like any other.
+ * - Standard error is a file because the shell's own words ("Terminated", "Killed") are all that tells a death by signal
+ *   from an exit code above 128. Nothing else may write there, hence the early redirection to the log in `inner`.
+ * - `inner` is a function because bash quotes the text of the subshell in that message.
+ * - `"$@"` begins with the setsid program. The subshell is no group leader, so setsid does not fork and the pid stays.
+ */
+export function shimScript(tools: Tools, delay?: string): string {
+  const pause = delays(delay, tools);
+  const skip = (count: number): string => Array(count).fill('KEEPWELL_SHIM_').join(' ');
+  return String.raw`# keepwell shim ${SHIM_VERSION}
+# arguments: run-directory log soft-nofile cgroup run-id -- command…
+exec 2<>"$1/err"
+exec 9<>"$1/fifo"
+trap : TERM INT HUP QUIT PIPE ALRM USR1 USR2
+${pause('claim')}
+${tools.ln} -s "shim:$$" "$1/claim" || exit 111
+${pause('started')}
+inner() {
+  exec >>"$2" 2>&1 </dev/null || exit 125
+  [ "$3" = - ] || ulimit -S -n "$3" 2>/dev/null
+  ulimit -S -c 0 2>/dev/null
+  KEEPWELL_SHIM_TREE=-
+  [ "$4" = - ] || { printf 0 >"$4/cgroup.procs" && KEEPWELL_SHIM_TREE=cgroup; } 2>/dev/null
+  read -r KEEPWELL_SHIM_PID ${skip(20)} KEEPWELL_SHIM_START KEEPWELL_SHIM_ </proc/self/stat
+  printf '%s %s %s\n' "$KEEPWELL_SHIM_PID" "$KEEPWELL_SHIM_START" "$KEEPWELL_SHIM_TREE" 1<>"$1/pid"
+  printf 'started %s %s %s\n' "$KEEPWELL_SHIM_PID" "$KEEPWELL_SHIM_START" "$KEEPWELL_SHIM_TREE" >&9
+  unset KEEPWELL_SHIM_ KEEPWELL_SHIM_PID KEEPWELL_SHIM_START KEEPWELL_SHIM_TREE
+  KEEPWELL_RUN=$5
+  export KEEPWELL_RUN
+  shift 6
+  exec "$@" 9>&-
+}
+( inner "$@" )
+set -- "$1" "$?"
+${pause('exit')}
+read -r KEEPWELL_SHIM_ <"$1/err"
+printf 'exit %s %s\n' "$2" "$KEEPWELL_SHIM_" >&9
+${pause('record')}
+printf 'exit %s %s\n' "$2" "$KEEPWELL_SHIM_" 1<>"$1/exit.tmp"
+${tools.mv} -f "$1/exit.tmp" "$1/exit"
+`.replaceAll(/\n+/g, '\n');
+}
+
+/** `claim:0.4,exit:0.2` → the sleep commands for these points, nothing for the others. */
+function delays(text: string | undefined, tools: Tools): (point: DelayPoint) => string {
+  const seconds = new Map<string, string>();
+  for (const part of text ? text.split(',') : []) {
+    const [, point, value] = /^(\w+):(\d+(?:\.\d+)?)$/.exec(part) ?? [];
+    if (!point || !value || !(DELAY_POINTS as readonly string[]).includes(point)) {
+      throw new TypeError(`shimDelay "${part}" is not one of ${DELAY_POINTS.join(', ')} with a number of seconds`);
+    }
+    seconds.set(point, value);
+  }
+  return (point) => (seconds.has(point) ? `${tools.sleep} ${seconds.get(point)} 9>&-` : '');
+}

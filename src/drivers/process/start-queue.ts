@@ -1,0 +1,39 @@
+/** One piece of heavy work per turn of the event loop, in order: 500 starts must not hold up probes and the API. */
+import type { RunId } from '../../core/ids.ts';
+
+interface Job {
+  readonly run: RunId;
+  readonly work: () => void;
+}
+
+export class StartQueue {
+  #jobs: Job[] = [];
+  #isTicking = false;
+
+  push(run: RunId, work: () => void): void {
+    this.#jobs.push({ run, work });
+    this.#tick();
+  }
+
+  /** True when the run was still waiting; its work will not be done then. */
+  cancel(run: RunId): boolean {
+    const before = this.#jobs.length;
+    this.#jobs = this.#jobs.filter((job) => job.run !== run);
+    return this.#jobs.length < before;
+  }
+
+  clear(): void {
+    this.#jobs = [];
+  }
+
+  #tick(): void {
+    if (this.#isTicking || this.#jobs.length === 0) return;
+    this.#isTicking = true;
+    setImmediate(() => {
+      this.#isTicking = false;
+      const job = this.#jobs.shift();
+      this.#tick();
+      job?.work();
+    });
+  }
+}

@@ -1,0 +1,113 @@
+/** All processes of one run: who is left, signals to them, and the end of them. */
+import type { SignalName } from '../../../core/exit.ts';
+import { after, type RunId } from '../../../core/ids.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Log } from '../../../ports/log.ts';
+import { type Identity, isAlive, type ProcStat, readProcStat, sameProcess } from '../proc.ts';
+import { cgroupMembers, killCgroup, oomKills } from './cgroup.ts';
+import type { ProcScan } from './proc-scan.ts';
+import { TreeSearch } from './tree-search.ts';
+
+export interface TreeWorld {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly scan: ProcScan;
+  /** Ends every wait when the driver closes. */
+  readonly signal: AbortSignal;
+}
+
+/** A tree can fork as fast as it is killed; this often it is searched and killed before the next try is left to the caller. */
+const KILL_ROUNDS = 10;
+const KILL_PAUSE_MS = 20;
+
+export class Tree {
+  readonly #run: RunId;
+  readonly #world: TreeWorld;
+  readonly #search: TreeSearch;
+  #cgroup: string | null;
+  #main: Identity | null = null;
+
+  constructor(run: RunId, cgroup: string | null, world: TreeWorld) {
+    this.#run = run;
+    this.#cgroup = cgroup;
+    this.#world = world;
+    this.#search = new TreeSearch(run);
+  }
+
+  get cgroup(): string | null {
+    return this.#cgroup;
+  }
+
+  setMain(main: Identity, inCgroup: boolean): void {
+    this.#main = main;
+    this.#search.setMain(main, sameProcess(main.pid, main.startTime));
+    if (!inCgroup) this.#cgroup = null;
+  }
+
+  async members(): Promise<readonly ProcStat[]> {
+    if (this.#cgroup !== null) return cgroupMembers(this.#cgroup);
+    const since = Number(this.#main?.startTime ?? 0);
+    return this.#search.among(await this.#world.scan.look(since));
+  }
+
+  /** Whether somebody found earlier still lives: a cheap first question before a search of the whole machine. */
+  hasKnownMember(): boolean {
+    return this.#search.known().some(({ pid, startTime }) => sameProcess(pid, startTime));
+  }
+
+  wasOomKilled(): boolean {
+    return this.#cgroup !== null && oomKills(this.#cgroup) > 0;
+  }
+
+  /** To the group while its leader is verified to live; then to each one left, verified one by one. */
+  async signal(signal: SignalName): Promise<void> {
+    if (this.#signalMain(signal)) {
+      // Who is there now, before the signal takes effect, can be recognised later even when it has lost its parent.
+      if (this.#cgroup === null) await this.members();
+      return;
+    }
+    for (const member of await this.members()) this.#signalOne(member, signal);
+  }
+
+  /** SIGKILL to all, again and again while new ones appear. What cannot die (state D, a frozen cgroup) is left to the caller. */
+  async kill(): Promise<void> {
+    if (this.#cgroup !== null && killCgroup(this.#cgroup)) {
+      this.#signalMain('SIGKILL'); // should it have left its cgroup
+      return;
+    }
+    for (let round = 0; round < KILL_ROUNDS; round++) {
+      // Searched before the first blow: a child is only known by its parent while the parent lives.
+      const members = await this.members();
+      if (members.length === 0) return;
+      this.#signalMain('SIGKILL');
+      for (const member of members) this.#signalOne(member, 'SIGKILL');
+      const { clock, signal } = this.#world;
+      await clock.sleepUntil(after(clock.now(), KILL_PAUSE_MS), signal);
+    }
+  }
+
+  /** False when the main process is not there any more. */
+  #signalMain(signal: SignalName): boolean {
+    const main = this.#main;
+    if (main === null) return false;
+    const stat = readProcStat(main.pid);
+    if (stat === null || stat.startTime !== main.startTime || !isAlive(stat)) return false;
+    // In the instant before it has its own session, its group is the shim's.
+    this.#send(stat.pgrp === stat.pid ? -stat.pid : stat.pid, signal);
+    return true;
+  }
+
+  #signalOne({ pid, startTime }: Identity, signal: SignalName): void {
+    if (sameProcess(pid, startTime)) this.#send(pid, signal);
+  }
+
+  #send(pid: number, signal: SignalName): void {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code !== 'ESRCH')
+        this.#world.log.warn('a signal could not be sent', { run: this.#run, pid, signal, message });
+    }
+  }
+}

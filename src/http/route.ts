@@ -1,0 +1,92 @@
+/** What a route is, and how a request finds its one. The table is closed: what is not in it does not exist. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import type { Control } from '../ports/control.ts';
+import type { Log } from '../ports/log.ts';
+import type { StreamSet } from './event-stream.ts';
+
+export interface Services {
+  readonly control: Control;
+  readonly log: Log;
+  readonly version: string;
+  readonly streams: StreamSet;
+}
+
+/** One request, checked: `query` and `body` have passed the schemas of the route. */
+export interface Call<Query, Body> {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly services: Services;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Returned by a handler that has taken the response over. */
+export const STREAMING = Symbol('streaming');
+
+export type Answer = object | typeof STREAMING;
+
+interface Shape<Query extends z.ZodType, Body extends z.ZodType> {
+  readonly method: 'GET' | 'POST';
+  /** Segments in braces are parameters: /v1/components/{name}. */
+  readonly path: `/${string}`;
+  /** One sentence for the reference. */
+  readonly summary: string;
+  /** The status of a good answer; 202 where the work only begins. */
+  readonly success: 200 | 202;
+  readonly query: Query;
+  readonly body: Body;
+  handler(call: Call<z.output<Query>, z.output<Body>>): Answer | Promise<Answer>;
+}
+
+/** A row of the table. Handlers are typed by their schemas where they are written (see `route`), and opaque from here on. */
+export interface Route extends Omit<Shape<z.ZodType, z.ZodType>, 'handler'> {
+  // biome-ignore lint/suspicious/noExplicitAny: the schemas of the same row have checked what goes in
+  handler(call: Call<any, any>): Answer | Promise<Answer>;
+}
+
+export const route = <Query extends z.ZodType, Body extends z.ZodType>(shape: Shape<Query, Body>): Route => shape;
+
+export interface Match {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The route, or the methods that the path does take (empty: there is no such path). */
+export function match(routes: readonly Route[], method: string, path: string): Match | { readonly allowed: string[] } {
+  const allowed: string[] = [];
+  for (const candidate of routes) {
+    const params = matchPath(candidate.path, path);
+    if (params === null) continue;
+    if (candidate.method === method) return { route: candidate, params };
+    allowed.push(candidate.method);
+  }
+  return { allowed };
+}
+
+function matchPath(pattern: string, path: string): Record<string, string> | null {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  if (wanted.length !== given.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, segment] of wanted.entries()) {
+    const raw = given[index]!;
+    if (!segment.startsWith('{')) {
+      if (segment !== raw) return null;
+      continue;
+    }
+    const value = decode(raw);
+    if (value === null || value === '') return null;
+    params[segment.slice(1, -1)] = value;
+  }
+  return params;
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null; // a broken escape names nothing
+  }
+}

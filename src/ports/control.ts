@@ -1,0 +1,47 @@
+import type { EventView, StatusView } from '../core/views.ts';
+import type { History } from './store.ts';
+
+/** What applying the configuration changed. */
+export interface AppliedView {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+  readonly unchanged: readonly string[];
+}
+
+/** The answer to `up`: what was applied, and which components are wanted now (the named ones and their dependencies, in start order). */
+export interface UpView {
+  readonly schema_version: 1;
+  readonly applied: AppliedView;
+  readonly components: readonly string[];
+}
+
+/** The answer to start, stop and restart: what was asked of whom. The outcome is read from status. */
+export interface ActionView {
+  readonly schema_version: 1;
+  readonly action: 'start' | 'stop' | 'restart' | 'down';
+  readonly components: readonly string[];
+}
+
+/**
+ * All that can be asked of a running daemon; the HTTP routes and the library are thin layers over it.
+ * Actions record what is wanted and return at once; progress is read from `status` and the events.
+ * Unknown names reject with NO_SUCH_COMPONENT and change nothing; while the daemon is closing, actions reject with DAEMON_CLOSING.
+ */
+export interface Control {
+  status(): StatusView;
+  /** Reads the configuration files again, applies them, and wants the named components (default: all) and their dependencies running. */
+  up(names: readonly string[], files: readonly string[]): Promise<UpView>;
+  /** Reads the configuration files again and applies them; what is new is wanted running. Any problem leaves everything as it was. */
+  reload(): Promise<AppliedView>;
+  start(names: readonly string[]): ActionView;
+  stop(names: readonly string[]): ActionView;
+  restart(names: readonly string[]): ActionView;
+  /** Stops everything in reverse order, remembers that it was stopped by hand, then ends the daemon. */
+  down(): ActionView;
+  /** Ends the daemon and touches no component: the next daemon adopts them. */
+  handover(): void;
+  readonly history: History;
+  /** Every event from now on. The listener must not throw. Returns the function that ends the subscription. */
+  subscribe(listener: (event: EventView) => void): () => void;
+}

@@ -1,0 +1,71 @@
+import type { ExitCause, SignalName, SpawnProblem } from '../core/exit.ts';
+import type { ComponentName, MonoMs, RunId } from '../core/ids.ts';
+
+/** Everything needed to begin one run. The environment is complete: nothing of the daemon's own leaks in by accident. */
+export interface Launch {
+  readonly run: RunId;
+  readonly component: ComponentName;
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** stdout and stderr, together, appended. */
+  readonly logPath: string;
+  /** Identifies the configuration the run was begun with, so that a later daemon can tell whether it changed. */
+  readonly specHash: string;
+}
+
+export interface ProcessInfo {
+  readonly pid: number;
+  readonly name: string;
+  /** R, S, D, T, … from /proc. */
+  readonly state: string;
+}
+
+/** Facts about one run, told in order. Exactly one `exited` or `spawn-failed` ends the main process's story. */
+export type RunReport =
+  | { readonly kind: 'started'; readonly pid: number; readonly at: MonoMs }
+  | { readonly kind: 'spawn-failed'; readonly problem: SpawnProblem }
+  /**
+   * `leftovers`: pids of the tree that outlived the main process; when not empty, `tree-gone` follows once they are gone.
+   * `at`: when the main process ended, as well as can be known (an end seen later is dated by its exit record's mtime).
+   */
+  | { readonly kind: 'exited'; readonly at: MonoMs; readonly cause: ExitCause; readonly leftovers: readonly number[] }
+  | { readonly kind: 'tree-gone' }
+  /** The shim died before its child: the run goes on, its exit code will be unknown. */
+  | { readonly kind: 'shim-lost' };
+
+export type Reporter = (report: RunReport) => void;
+
+/** A run directory found on disk at start. */
+export interface FoundRun {
+  readonly run: RunId;
+  readonly component: ComponentName;
+  readonly specHash: string;
+  /** False: from an earlier boot, so nothing of it can be alive. */
+  readonly sameBoot: boolean;
+}
+
+/** Starts, watches and ends the processes of runs. It decides nothing about restarts. */
+export interface Driver {
+  /** 'cgroup-v2' or 'process-group + cookie': how the whole tree of a run is found and ended. */
+  readonly treeMechanism: string;
+  /** Queues the start; all that follows comes through `report`. Never throws, never reports before returning. */
+  start(launch: Launch, report: Reporter): void;
+  /** The runs that earlier daemons left behind, newest first. */
+  found(): readonly FoundRun[];
+  /**
+   * Takes over a run of an earlier daemon. Reports `started` when it lives, `exited` or `spawn-failed` when it does not.
+   * A run whose directory is gone reports `exited` with an unknown cause.
+   */
+  adopt(run: RunId, report: Reporter): void;
+  /** Sends `signal` to the run's process group, or to what is left of its tree. Before the pid is known it is kept and sent then. */
+  signal(run: RunId, signal: SignalName): void;
+  /** SIGKILL to the whole tree; also cancels a start that has not happened yet (reported as spawn-failed, code cancelled). */
+  killTree(run: RunId): void;
+  /** Who is still there. */
+  survivors(run: RunId): Promise<readonly ProcessInfo[]>;
+  /** The run is recorded: its directory goes to the trash. Also forgets it. Safe to call twice. */
+  release(run: RunId): void;
+  /** Stops watching everything, touches no process. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,38 @@
+/**
+ * Named places where tests can make the product die, wait or fail. Off unless KEEPWELL_FAILPOINTS names them; then
+ * `name=crash`, `name=delay:400`, `name=error:ENOSPC`, each optionally `@N` (only the Nth hit), separated by `;`.
+ */
+export const FAILPOINTS = [
+  'daemon.locked',
+  'daemon.store-open',
+  'daemon.before-listen',
+  'daemon.before-adopt',
+  'daemon.adopted',
+  'desired.before-commit',
+  'desired.after-commit',
+  'step.before-commit',
+  'step.after-commit',
+  'spawn.before-dir',
+  'spawn.after-dir',
+  'spawn.before-shim',
+  'spawn.after-shim',
+  'adopt.before-revoke',
+  'adopt.after-revoke',
+  'exit.seen',
+  'exit.before-release',
+  'release.before-rename',
+  'release.after-rename',
+  'signal.before',
+  'kill.before',
+  'store.write',
+  'store.open',
+] as const;
+
+export type Failpoint = (typeof FAILPOINTS)[number];
+
+export interface Failpoints {
+  /** Returns at once when the failpoint is off. Throws an error with `code` for `error:CODE`; never returns for `crash`. */
+  hit(name: Failpoint): void;
+}
+
+export const noFailpoints: Failpoints = { hit: () => {} };

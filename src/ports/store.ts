@@ -1,0 +1,132 @@
+import type { ExitView } from '../core/exit.ts';
+import type { BootId, ComponentName, RunId, WallMs } from '../core/ids.ts';
+import type { Component, Counters, Rule } from '../core/lifecycle/state.ts';
+import type { CrashView, EventView, Subject, WhyView } from '../core/views.ts';
+
+export type Desired = 'running' | 'stopped';
+
+/** What must outlive the daemon about one component. Times in `component` count from `bootId`. */
+export interface ComponentRecord {
+  readonly name: ComponentName;
+  readonly desired: Desired;
+  readonly bootId: BootId;
+  readonly component: Component;
+  readonly specHash: string;
+  readonly lastRestart: { readonly at: WallMs; readonly reason: string } | null;
+  readonly lastExit: { readonly at: WallMs; readonly exit: ExitView } | null;
+  /** When the current run began, for people. */
+  readonly startedAt: WallMs | null;
+}
+
+export interface NewEvent {
+  readonly at: WallMs;
+  readonly subject: Subject;
+  readonly type: string;
+  readonly run: RunId | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface RunBegun {
+  readonly run: RunId;
+  readonly component: ComponentName;
+  readonly at: WallMs;
+  readonly specHash: string;
+  /** What the run was made of, by name: used to say what changed since the last good run. Values are hashes, never plain. */
+  readonly ingredients: Readonly<Record<string, string>>;
+}
+
+export interface RunEnded {
+  readonly run: RunId;
+  readonly component: ComponentName;
+  readonly at: WallMs;
+  readonly uptimeMs: number;
+  readonly exit: ExitView;
+  readonly planned: boolean;
+  /** It did not crash: what it was made of is worth comparing a later crash with. */
+  readonly good: boolean;
+  readonly decision: string;
+  readonly rule: Rule;
+}
+
+export interface NewCrash {
+  readonly subject: Subject;
+  readonly run: RunId;
+  readonly at: WallMs;
+  readonly uptimeMs: number;
+  readonly exit: ExitView;
+  readonly decision: string;
+  readonly rule: Rule;
+  readonly counters: Counters;
+  readonly restartsInWindow: number;
+  readonly logTail: readonly string[];
+  readonly dependencies: WhyView['dependencies'];
+  /** Null: there is no good run to compare with. */
+  readonly changedSinceGood: readonly string[] | null;
+  readonly errorType: string | null;
+  readonly errorMessage: string | null;
+  readonly rootCause: string | null;
+}
+
+/** What one step of one component changes: written in one transaction, or kept and written later. */
+export interface Commit {
+  readonly record?: ComponentRecord;
+  readonly runBegun?: RunBegun;
+  readonly runPid?: { readonly run: RunId; readonly pid: number };
+  readonly runEnded?: RunEnded;
+  readonly crash?: NewCrash;
+  readonly events?: readonly NewEvent[];
+  /** Called once the commit is safely on disk: at once normally, later when the disk was full. */
+  readonly onDurable?: () => void;
+}
+
+export interface CrashQuery {
+  readonly component?: string;
+  /** Only crashes at or after this time. */
+  readonly since?: WallMs;
+  readonly limit?: number;
+}
+
+export interface RunRow {
+  readonly run: RunId;
+  readonly component: ComponentName;
+  readonly begunAt: WallMs;
+  readonly endedAt: WallMs | null;
+  readonly pid: number | null;
+  readonly exit: ExitView | null;
+  readonly planned: boolean | null;
+}
+
+/** Reads the history. Used by the daemon's API and, when no daemon runs, by the CLI. */
+export interface History {
+  components(): readonly ComponentRecord[];
+  /** Newest first. */
+  crashes(query: CrashQuery): readonly CrashView[];
+  /** The newest crash of the component, or the crash with this id. */
+  why(which: { readonly component: string } | { readonly id: number }): WhyView | null;
+  /** Events after `seq`, oldest first. */
+  events(query: {
+    readonly afterSeq: number;
+    readonly limit: number;
+    readonly component?: string;
+  }): readonly EventView[];
+  lastSeq(): number;
+  run(run: RunId): RunRow | null;
+  /** Newest first. */
+  runs(query: { readonly component?: string; readonly limit: number }): readonly RunRow[];
+  /** Ingredients of the newest run of the component that ended well or outlived its min_uptime; null when there is none. */
+  lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null;
+  meta(key: string): string | null;
+}
+
+/** The history with its one writer. A failing disk never stops supervision: what cannot be written is kept and written later. */
+export interface Store extends History {
+  /** Returns the events with their sequence numbers. Never throws. */
+  commit(commit: Commit): readonly EventView[];
+  setMeta(key: string, value: string): void;
+  /** Removes the record of a component that the configuration no longer names; its history stays. */
+  forget(component: ComponentName): void;
+  /** 'ok', or a sentence about what is wrong. */
+  health(): string;
+  /** Writes what is still kept, then closes. Never throws. */
+  close(): void;
+}

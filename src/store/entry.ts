@@ -1,0 +1,44 @@
+/** A commit as the stores keep it: its events numbered, and small writes (meta, forget) in the same queue so that order holds. */
+import type { ComponentName, WallMs } from '../core/ids.ts';
+import type { EventView } from '../core/views.ts';
+import type { Commit, NewEvent } from '../ports/store.ts';
+import { isoTime } from './views.ts';
+
+export interface NumberedEvent extends NewEvent {
+  readonly seq: number;
+}
+
+export interface Entry extends Omit<Commit, 'events'> {
+  readonly events: readonly NumberedEvent[];
+  readonly meta?: { readonly key: string; readonly value: string };
+  readonly forget?: ComponentName;
+  readonly recordedAt: WallMs;
+}
+
+/** Hands out sequence numbers: strictly increasing, whatever happens to the disk. */
+export class Sequence {
+  #last: number;
+
+  constructor(last = 0) {
+    this.#last = last;
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Never hand out a number at or below this one. */
+  raiseTo(seq: number): void {
+    this.#last = Math.max(this.#last, seq);
+  }
+
+  number(event: NewEvent): NumberedEvent {
+    this.#last += 1;
+    return { ...event, seq: this.#last };
+  }
+}
+
+export function eventView(event: NumberedEvent): EventView {
+  const { seq, at, subject, type, run, data } = event;
+  return { seq, at: isoTime(at), subject, type, run_id: run, data };
+}

@@ -1,0 +1,57 @@
+/** A store that forgets when the process ends: for tests, for library use without a project, and as the last resort. */
+import type { ComponentName } from '../core/ids.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Commit, Store } from '../ports/store.ts';
+import { type Entry, eventView, Sequence } from './entry.ts';
+import { type Bounds, Tables } from './tables.ts';
+
+/** Small enough to be held for a year, large enough for every question people ask about the recent past. */
+const BOUNDS: Bounds = { events: 10_000, crashes: 1_000, runs: 2_000 };
+
+export interface MemoryStoreOptions {
+  readonly clock: Pick<Clock, 'wallNow'>;
+  /** What `health()` says; a reason why nothing is written to disk. */
+  readonly health?: string;
+  /** False: what is committed is never safe, so `onDurable` is never called and run directories stay as the evidence. */
+  readonly durable?: boolean;
+  /** Sequence numbers begin after this one. */
+  readonly lastSeq?: number;
+  readonly bounds?: Bounds;
+}
+
+export function openMemoryStore(options: MemoryStoreOptions): Store {
+  const { clock, health = 'ok', durable = true, lastSeq = 0, bounds = BOUNDS } = options;
+  const tables = new Tables({ bounds });
+  const sequence = new Sequence(lastSeq);
+  const apply = (entry: Omit<Entry, 'recordedAt'>) => tables.apply({ ...entry, recordedAt: clock.wallNow() });
+  return {
+    commit: (commit: Commit) => {
+      const events = (commit.events ?? []).map((event) => sequence.number(event));
+      apply({ ...commit, events });
+      if (durable) callBack(commit.onDurable);
+      return events.map(eventView);
+    },
+    setMeta: (key, value) => apply({ events: [], meta: { key, value } }),
+    forget: (component: ComponentName) => apply({ events: [], forget: component }),
+    health: () => health,
+    close: () => {},
+    components: () => tables.components(),
+    crashes: (query) => tables.crashes(query),
+    why: (which) => tables.why(which),
+    events: (query) => tables.events(query),
+    lastSeq: () => sequence.last,
+    run: (run) => tables.run(run),
+    runs: (query) => tables.runs(query),
+    lastGoodIngredients: (component) => tables.lastGoodIngredients(component),
+    meta: (key) => tables.meta(key),
+  };
+}
+
+/** A commit never throws, so neither may what somebody hangs on to it. */
+function callBack(onDurable: (() => void) | undefined): void {
+  try {
+    onDurable?.();
+  } catch {
+    // The commit itself is kept; the caller's own failure is the caller's to notice.
+  }
+}

@@ -1,0 +1,72 @@
+/** The row of one component. Strict when reading: the supervisor acts on what it finds here, so a doubtful row is no row. */
+import type { ComponentName, WallMs } from '../../core/ids.ts';
+import { NAME_PATTERN } from '../../core/ids.ts';
+import type { Component, StateKind } from '../../core/lifecycle/state.ts';
+import type { ComponentRecord } from '../../ports/store.ts';
+import { isObject, json, numOrNull, parsed, str, whole } from './cells.ts';
+import type { Row } from './driver.ts';
+
+export const componentRow = (record: ComponentRecord, updatedAt: WallMs): Row => ({
+  name: record.name,
+  desired: record.desired,
+  boot_id: record.bootId,
+  component_json: json(record.component),
+  spec_hash: record.specHash,
+  last_restart_json: record.lastRestart && json(record.lastRestart),
+  last_exit_json: record.lastExit && json(record.lastExit),
+  started_at: record.startedAt && whole(record.startedAt),
+  updated_at: whole(updatedAt),
+});
+
+/** Null for a row that cannot be believed: a component that starts afresh is better than one in an impossible state. */
+export function componentRecord(row: Row): ComponentRecord | null {
+  const name = str(row['name']);
+  const desired = str(row['desired']);
+  const component = parsed<Component | null>(row['component_json'], null, isComponent);
+  if (component === null || !NAME_PATTERN.test(name) || (desired !== 'running' && desired !== 'stopped')) return null;
+  return {
+    name: name as ComponentName,
+    desired,
+    bootId: str(row['boot_id']) as ComponentRecord['bootId'],
+    component,
+    specHash: str(row['spec_hash']),
+    lastRestart: parsed<ComponentRecord['lastRestart']>(row['last_restart_json'], null, isObject),
+    lastExit: parsed<ComponentRecord['lastExit']>(row['last_exit_json'], null, isObject),
+    startedAt: numOrNull(row['started_at']) as WallMs | null,
+  };
+}
+
+/** What each state cannot be without, so that a damaged row is noticed here and not in the middle of a decision. */
+const NEEDS: Readonly<Record<StateKind, readonly (readonly [string, 'string' | 'number'])[]>> = {
+  stopped: [],
+  waiting: [['attempt', 'string']],
+  starting: [
+    ['run', 'string'],
+    ['since', 'number'],
+  ],
+  running: [
+    ['run', 'string'],
+    ['pid', 'number'],
+    ['startedAt', 'number'],
+  ],
+  'backing-off': [['until', 'number']],
+  stopping: [
+    ['run', 'string'],
+    ['stage', 'string'],
+    ['until', 'number'],
+    ['goal', 'string'],
+  ],
+  completed: [],
+  'gave-up': [['rule', 'string']],
+};
+
+function isComponent(value: unknown): boolean {
+  if (!isObject(value) || !isObject(value['state']) || !isObject(value['counters'])) return false;
+  const { state, counters } = value;
+  const kind = state['kind'];
+  if (typeof kind !== 'string' || !Object.hasOwn(NEEDS, kind)) return false;
+  const complete = NEEDS[kind as StateKind].every(([field, type]) => typeof state[field] === type);
+  const { restarts } = counters;
+  const counted = ['failures', 'spawnErrors', 'total'].every((field) => Number.isFinite(counters[field]));
+  return complete && counted && Array.isArray(restarts) && restarts.every((at) => Number.isFinite(at));
+}

@@ -1,0 +1,96 @@
+/**
+ * Commits that are not on disk yet, in order. Bounded by dropping what can be missed: the oldest events first, then the log tails
+ * of the oldest crashes. Records, ends of runs and crashes themselves are never dropped.
+ */
+import type { ComponentName } from '../../core/ids.ts';
+import type { Entry } from '../entry.ts';
+
+const MAX_EVENTS = 10_000;
+/** Dropping one event per commit would walk the list each time, so a tenth of them goes at once. */
+const EVENTS_AFTER_DROP = MAX_EVENTS * 0.9;
+const MAX_LOG_TAILS = 500;
+const TAIL_DROPPED = ['(log tail dropped: the disk could not be written for too long)'];
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export class Kept {
+  #entries: Mutable<Entry>[] = [];
+  /** Where the newest record of each component is: older ones are not worth keeping. */
+  readonly #newest = new Map<ComponentName, Mutable<Entry>>();
+  #withTail: Mutable<Entry>[] = [];
+  #events = 0;
+  #droppedEvents = 0;
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  get droppedEvents(): number {
+    return this.#droppedEvents;
+  }
+
+  entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  push(added: Entry): void {
+    const entry: Mutable<Entry> = { ...added };
+    this.#entries.push(entry);
+    const component = entry.record?.name ?? entry.forget;
+    if (component !== undefined) {
+      delete this.#newest.get(component)?.record;
+      this.#newest.set(component, entry);
+    }
+    this.#events += entry.events.length;
+    if (this.#events > MAX_EVENTS) this.#dropEvents();
+    if (entry.crash !== undefined) this.#withTail.push(entry);
+    if (this.#withTail.length > MAX_LOG_TAILS) this.#dropTail(this.#withTail.shift()!);
+  }
+
+  /** Puts history (no records) before everything else: it is older than all that is kept. */
+  prepend(older: readonly Entry[]): void {
+    const entries = older.map((entry): Mutable<Entry> => ({ ...entry }));
+    this.#entries.unshift(...entries);
+    this.#withTail.unshift(...entries.filter(({ crash }) => crash !== undefined));
+    for (const { events } of entries) this.#events += events.length;
+  }
+
+  /** The oldest entries, up to `count`. */
+  peek(count: number): readonly Entry[] {
+    return this.#entries.slice(0, count);
+  }
+
+  /** Takes the oldest entries away, because they are written or can never be. */
+  remove(count: number): readonly Entry[] {
+    const removed = this.#entries.splice(0, count);
+    for (const entry of removed) {
+      this.#events -= entry.events.length;
+      const component = entry.record?.name ?? entry.forget;
+      if (component !== undefined && this.#newest.get(component) === entry) this.#newest.delete(component);
+    }
+    if (this.#withTail.length > 0) this.#withTail = this.#withTail.filter((entry) => !removed.includes(entry));
+    if (this.#entries.length === 0) this.#droppedEvents = 0;
+    return removed;
+  }
+
+  #dropEvents(): void {
+    for (const entry of this.#entries) {
+      if (this.#events <= EVENTS_AFTER_DROP) break;
+      this.#events -= entry.events.length;
+      this.#droppedEvents += entry.events.length;
+      entry.events = [];
+    }
+    this.#entries = this.#entries.filter(saysSomething);
+  }
+
+  #dropTail(entry: Mutable<Entry>): void {
+    if (entry.crash !== undefined) entry.crash = { ...entry.crash, logTail: TAIL_DROPPED };
+  }
+}
+
+/** An entry may have lost its events and its record, and still owe somebody a call. */
+function saysSomething(entry: Entry): boolean {
+  const { record, forget, meta, runBegun, runPid, runEnded, crash, onDurable } = entry;
+  const facts = [record, forget, meta, runBegun, runPid, runEnded, crash, onDurable];
+  return entry.events.length > 0 || facts.some((fact) => fact !== undefined);
+}

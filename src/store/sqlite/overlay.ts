@@ -1,0 +1,45 @@
+/** The history with the commits laid over it that are not on disk yet, so that nobody reads a past without its newest part. */
+import type { History } from '../../ports/store.ts';
+import type { Entry } from '../entry.ts';
+import { Tables } from '../tables.ts';
+import { atMost, DEFAULT_CRASHES } from '../views.ts';
+import type { SqliteHistory } from './reader.ts';
+
+/** What is read from the disk. Components, meta and the last number are known in memory and asked there. */
+export type Readable = Omit<History, 'components' | 'meta' | 'lastSeq'>;
+
+/** `history` is null when there is no database to read; then the kept commits are all there is. */
+export function readable(history: SqliteHistory | null, kept: readonly Entry[]): Readable {
+  if (history === null) return tablesOf(kept, new Tables());
+  if (kept.length === 0) return history;
+  const base = {
+    lastCrashId: history.lastCrashId(),
+    run: (run: Parameters<Readable['run']>[0]) => history.knownRun(run),
+  };
+  return merged(history, tablesOf(kept, new Tables({ base })));
+}
+
+function tablesOf(kept: readonly Entry[], tables: Tables): Tables {
+  for (const entry of kept) tables.apply(entry);
+  return tables;
+}
+
+/** Everything kept is newer than everything written: the queue is emptied in order. */
+function merged(below: SqliteHistory, above: Tables): Readable {
+  return {
+    crashes: (query) => {
+      const limit = atMost(query.limit ?? DEFAULT_CRASHES);
+      return [...above.crashes(query), ...below.crashes(query)].slice(0, limit);
+    },
+    why: (which) => above.why(which) ?? below.why(which),
+    events: (query) => [...below.events(query), ...above.events(query)].slice(0, atMost(query.limit)),
+    run: (run) => above.run(run) ?? below.run(run),
+    runs: (query) => {
+      const newer = above.runs(query);
+      const seen = new Set(newer.map(({ run }) => run));
+      const older = below.runs(query).filter(({ run }) => !seen.has(run));
+      return [...newer, ...older].sort((a, b) => b.begunAt - a.begunAt).slice(0, atMost(query.limit));
+    },
+    lastGoodIngredients: (component) => above.lastGoodIngredients(component) ?? below.lastGoodIngredients(component),
+  };
+}

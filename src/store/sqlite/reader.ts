@@ -1,0 +1,120 @@
+/** Reads the history out of the database. No iterators: a read that stays open would keep the WAL from being emptied. */
+import type { ComponentName, RunId } from '../../core/ids.ts';
+import type { CrashView, EventView, WhyView } from '../../core/views.ts';
+import type { ComponentRecord, CrashQuery, History, RunRow } from '../../ports/store.ts';
+import type { KnownRun } from '../runs.ts';
+import { atMost, DEFAULT_CRASHES } from '../views.ts';
+import { num, strOrNull } from './cells.ts';
+import { componentRecord } from './component-row.ts';
+import type { Database, Row, Statement } from './driver.ts';
+import { CRASH_COLUMNS, crashView, eventView, ingredientsOf, knownRun, whyView } from './rows.ts';
+
+const OF_COMPONENT = "subject_name = $component AND subject_kind = 'component'";
+
+/** With and without a component are two statements: one with "or null" in it could use no index. */
+const SQL = {
+  components: 'SELECT * FROM components ORDER BY name',
+  crashes: `SELECT ${CRASH_COLUMNS} FROM crashes WHERE at >= $since ORDER BY id DESC LIMIT $limit`,
+  crashesOf: `SELECT ${CRASH_COLUMNS} FROM crashes WHERE ${OF_COMPONENT} AND at >= $since ORDER BY id DESC LIMIT $limit`,
+  crash: 'SELECT * FROM crashes WHERE id = $id',
+  lastCrash: `SELECT * FROM crashes WHERE ${OF_COMPONENT} ORDER BY id DESC LIMIT 1`,
+  lastCrashId: "SELECT seq FROM sqlite_sequence WHERE name = 'crashes'",
+  events: 'SELECT * FROM events WHERE seq > $after ORDER BY seq LIMIT $limit',
+  eventsOf: `SELECT * FROM events WHERE ${OF_COMPONENT} AND seq > $after ORDER BY seq LIMIT $limit`,
+  lastSeq: 'SELECT max(seq) AS seq FROM events',
+  run: 'SELECT * FROM runs WHERE run_id = $run',
+  runs: 'SELECT * FROM runs ORDER BY begun_at DESC, rowid DESC LIMIT $limit',
+  runsOf: 'SELECT * FROM runs WHERE component = $component ORDER BY begun_at DESC, rowid DESC LIMIT $limit',
+  good: `SELECT ingredients_json FROM runs WHERE component = $component AND good = 1 AND ingredients_json IS NOT NULL
+    ORDER BY begun_at DESC, rowid DESC LIMIT 1`,
+  meta: 'SELECT value FROM meta WHERE key = $key',
+  allMeta: 'SELECT key, value FROM meta',
+} as const;
+
+type Name = keyof typeof SQL;
+
+export class SqliteHistory implements History {
+  readonly #statements: Readonly<Record<Name, Statement>>;
+
+  /** Prepares everything at once, so that a schema that does not fit is found at opening. */
+  constructor(db: Database) {
+    const prepared = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)] as const);
+    this.#statements = Object.fromEntries(prepared) as Record<Name, Statement>;
+  }
+
+  #all(name: Name, values: Row = {}): readonly Row[] {
+    return this.#statements[name].all(values);
+  }
+
+  #one<T>(name: Name, values: Row, map: (row: Row) => T): T | null {
+    const row = this.#statements[name].get(values);
+    return row === undefined ? null : map(row);
+  }
+
+  components(): readonly ComponentRecord[] {
+    return this.#all('components').flatMap((row) => componentRecord(row) ?? []);
+  }
+
+  crashes({ component, since, limit = DEFAULT_CRASHES }: CrashQuery): readonly CrashView[] {
+    const values = { since: since ?? Number.MIN_SAFE_INTEGER, limit: atMost(limit) };
+    const rows =
+      component === undefined ? this.#all('crashes', values) : this.#all('crashesOf', { ...values, component });
+    return rows.map(crashView);
+  }
+
+  why(which: { readonly component: string } | { readonly id: number }): WhyView | null {
+    return 'id' in which
+      ? this.#one('crash', { id: which.id }, whyView)
+      : this.#one('lastCrash', { component: which.component }, whyView);
+  }
+
+  /** Ids of crashes are never used twice, so this may be higher than the newest one that is still there. */
+  lastCrashId(): number {
+    return this.#one('lastCrashId', {}, (row) => num(row['seq'])) ?? 0;
+  }
+
+  events(query: {
+    readonly afterSeq: number;
+    readonly limit: number;
+    readonly component?: string;
+  }): readonly EventView[] {
+    const { afterSeq: after, component } = query;
+    const limit = atMost(query.limit);
+    const rows =
+      component === undefined
+        ? this.#all('events', { after, limit })
+        : this.#all('eventsOf', { after, limit, component });
+    return rows.map(eventView);
+  }
+
+  lastSeq(): number {
+    return this.#one('lastSeq', {}, (row) => num(row['seq'])) ?? 0;
+  }
+
+  knownRun(run: RunId): KnownRun | undefined {
+    return this.#one('run', { run }, knownRun) ?? undefined;
+  }
+
+  run(run: RunId): RunRow | null {
+    return this.knownRun(run)?.row ?? null;
+  }
+
+  runs(query: { readonly component?: string; readonly limit: number }): readonly RunRow[] {
+    const { component } = query;
+    const limit = atMost(query.limit);
+    const rows = component === undefined ? this.#all('runs', { limit }) : this.#all('runsOf', { component, limit });
+    return rows.map((row) => knownRun(row).row);
+  }
+
+  lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {
+    return this.#one('good', { component }, ingredientsOf);
+  }
+
+  meta(key: string): string | null {
+    return this.#one('meta', { key }, (row) => strOrNull(row['value']));
+  }
+
+  allMeta(): readonly (readonly [string, string])[] {
+    return this.#all('allMeta').map((row) => [strOrNull(row['key']) ?? '', strOrNull(row['value']) ?? ''] as const);
+  }
+}

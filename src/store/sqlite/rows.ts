@@ -1,0 +1,154 @@
+/** Between the rows of runs, crashes and events and our types. Each column is named twice, once per direction, and only here. */
+import type { ExitView } from '../../core/exit.ts';
+import type { ComponentName, RunId, WallMs } from '../../core/ids.ts';
+import type { CrashView, EventView, Subject, WhyView } from '../../core/views.ts';
+import type { NewCrash, RunBegun, RunEnded } from '../../ports/store.ts';
+import type { NumberedEvent } from '../entry.ts';
+import { begunBefore, type KnownRun } from '../runs.ts';
+import { countersView, isoTime } from '../views.ts';
+import {
+  flag,
+  isList,
+  isObject,
+  json,
+  num,
+  numOrNull,
+  parsed,
+  str,
+  strOrNull,
+  text,
+  textOrNull,
+  whole,
+} from './cells.ts';
+import type { Row } from './driver.ts';
+
+const UNREADABLE: ExitView = {
+  code: null,
+  signal: null,
+  oom: false,
+  core: false,
+  ambiguous: false,
+  spawn_error: null,
+  unknown: 'the record cannot be read',
+};
+const NO_COUNTERS: WhyView['rule']['counters'] = { restarts_in_window: 0, failures: 0, spawn_errors: 0, total: 0 };
+
+export const begunRow = ({ run, component, at, specHash, ingredients }: RunBegun): Row => ({
+  run_id: run,
+  component,
+  begun_at: whole(at),
+  spec_hash: specHash,
+  ingredients_json: json(ingredients),
+});
+
+export const endedRow = (ended: RunEnded): Row => ({
+  run_id: ended.run,
+  component: ended.component,
+  begun_at: begunBefore(ended),
+  ended_at: whole(ended.at),
+  uptime_ms: whole(ended.uptimeMs),
+  exit_code: ended.exit.code,
+  exit_signal: ended.exit.signal,
+  exit_json: json(ended.exit),
+  planned: flag(ended.planned),
+  decision: text(ended.decision),
+  rule: ended.rule,
+  good: flag(ended.good),
+});
+
+export function knownRun(row: Row): KnownRun {
+  const endedAt = numOrNull(row['ended_at']) as WallMs | null;
+  return {
+    row: {
+      run: str(row['run_id']) as RunId,
+      component: str(row['component']) as ComponentName,
+      begunAt: num(row['begun_at']) as WallMs,
+      endedAt,
+      pid: numOrNull(row['pid']),
+      exit: endedAt === null ? null : parsed(row['exit_json'], UNREADABLE, isObject),
+      planned: endedAt === null ? null : num(row['planned']) === 1,
+    },
+    good: num(row['good']) === 1,
+    ingredients: ingredientsOf(row),
+  };
+}
+
+export const ingredientsOf = (row: Row): Readonly<Record<string, string>> | null =>
+  parsed<Readonly<Record<string, string>> | null>(row['ingredients_json'], null, isObject);
+
+export const crashRow = (crash: NewCrash): Row => ({
+  subject_kind: crash.subject.kind,
+  subject_name: text(crash.subject.name),
+  run_id: crash.run,
+  at: whole(crash.at),
+  uptime_ms: whole(crash.uptimeMs),
+  exit_json: json(crash.exit),
+  error_type: textOrNull(crash.errorType),
+  error_message: textOrNull(crash.errorMessage),
+  root_cause: textOrNull(crash.rootCause),
+  decision: text(crash.decision),
+  rule: crash.rule,
+  counters_json: json(countersView(crash)),
+  log_tail_json: json(crash.logTail),
+  dependencies_json: json(crash.dependencies),
+  changed_json: json(crash.changedSinceGood),
+});
+
+/** The columns a list of crashes needs: log tails stay on the disk. */
+export const CRASH_COLUMNS =
+  'id, subject_kind, subject_name, run_id, at, uptime_ms, exit_json, error_type, error_message, root_cause, ' +
+  'fingerprint, agent_type, task_id, decision, incident, ticket';
+
+export const crashView = (row: Row): CrashView => ({
+  id: num(row['id']),
+  subject: subjectOf(row),
+  run_id: str(row['run_id']),
+  at: isoTime(num(row['at'])),
+  uptime_ms: num(row['uptime_ms']),
+  exit: parsed(row['exit_json'], UNREADABLE, isObject),
+  error_type: strOrNull(row['error_type']),
+  error_message: strOrNull(row['error_message']),
+  root_cause: strOrNull(row['root_cause']),
+  fingerprint: strOrNull(row['fingerprint']),
+  agent_type: strOrNull(row['agent_type']),
+  task_id: strOrNull(row['task_id']),
+  decision: str(row['decision']),
+  incident: numOrNull(row['incident']),
+  ticket: strOrNull(row['ticket']),
+});
+
+export const whyView = (row: Row): WhyView => ({
+  schema_version: 1,
+  ...crashView(row),
+  log_tail: parsed(row['log_tail_json'], [], isList),
+  stack: parsed(row['stack_json'], [], isList),
+  related_files: parsed(row['related_files_json'], [], isList),
+  probes: [],
+  dependencies: parsed(row['dependencies_json'], [], isList),
+  changed_since_good: parsed<readonly string[] | null>(row['changed_json'], null, isList),
+  rule: { name: str(row['rule']), counters: parsed(row['counters_json'], NO_COUNTERS, isObject) },
+});
+
+export const eventRow = ({ seq, at, subject, type, run, data }: NumberedEvent): Row => ({
+  seq,
+  at: whole(at),
+  subject_kind: subject.kind,
+  subject_name: text(subject.name),
+  type: text(type),
+  run_id: run,
+  data_json: json(data),
+});
+
+export const eventView = (row: Row): EventView => ({
+  seq: num(row['seq']),
+  at: isoTime(num(row['at'])),
+  subject: subjectOf(row),
+  type: str(row['type']),
+  run_id: strOrNull(row['run_id']),
+  data: parsed(row['data_json'], {}, isObject),
+});
+
+const subjectOf = (row: Row): Subject => ({
+  kind: row['subject_kind'] === 'daemon' ? 'daemon' : 'component',
+  name: str(row['subject_name']),
+});

@@ -1,0 +1,91 @@
+/** Writes entries, a batch at a time, each batch one transaction. Every statement may be repeated without harm: a retry writes the same rows. */
+import type { Entry } from '../entry.ts';
+import { ownerOf } from '../runs.ts';
+import { text } from './cells.ts';
+import { componentRow } from './component-row.ts';
+import type { Database, Row, Statement } from './driver.ts';
+import { transaction } from './migrate.ts';
+import { begunRow, crashRow, endedRow, eventRow } from './rows.ts';
+
+const list = (columns: readonly string[], one: (column: string) => string): string => columns.map(one).join(', ');
+
+/** `insert`: all columns given. `replace`: the columns to overwrite when the key is there already, none for "leave it". */
+function upsert(table: string, key: string, insert: readonly string[], replace: readonly string[]): string {
+  const values = list(insert, (column) => `$${column}`);
+  const update =
+    replace.length > 0 ? `UPDATE SET ${list(replace, (column) => `${column} = excluded.${column}`)}` : 'NOTHING';
+  return `INSERT INTO ${table} (${list(insert, (column) => column)}) VALUES (${values}) ON CONFLICT (${key}) DO ${update}`;
+}
+
+const COMPONENT = [
+  'desired',
+  'boot_id',
+  'component_json',
+  'spec_hash',
+  'last_restart_json',
+  'last_exit_json',
+  'started_at',
+  'updated_at',
+];
+const BEGUN = ['component', 'begun_at', 'spec_hash', 'ingredients_json'];
+const ENDED = ['ended_at', 'uptime_ms', 'exit_code', 'exit_signal', 'exit_json', 'planned', 'decision', 'rule', 'good'];
+const CRASH = [
+  ...[
+    'subject_kind',
+    'subject_name',
+    'run_id',
+    'at',
+    'uptime_ms',
+    'exit_json',
+    'error_type',
+    'error_message',
+    'root_cause',
+  ],
+  ...['decision', 'rule', 'counters_json', 'log_tail_json', 'dependencies_json', 'changed_json'],
+];
+const EVENT = ['seq', 'at', 'subject_kind', 'subject_name', 'type', 'run_id', 'data_json'];
+
+const SQL = {
+  component: upsert('components', 'name', ['name', ...COMPONENT], COMPONENT),
+  forget: 'DELETE FROM components WHERE name = $name',
+  begun: upsert('runs', 'run_id', ['run_id', ...BEGUN], BEGUN),
+  pid: upsert('runs', 'run_id', ['run_id', 'component', 'begun_at', 'pid'], ['pid']),
+  // The first record of an end stays: a second one comes from a daemon that found the same end again.
+  ended: `${upsert('runs', 'run_id', ['run_id', 'component', 'begun_at', ...ENDED], ENDED)} WHERE runs.ended_at IS NULL`,
+  crash: upsert('crashes', 'run_id, subject_kind, subject_name', CRASH, []),
+  event: upsert('events', 'seq', EVENT, []),
+  meta: upsert('meta', 'key', ['key', 'value'], ['value']),
+} as const;
+
+export class Writer {
+  readonly #db: Database;
+  readonly #statements: Readonly<Record<keyof typeof SQL, Statement>>;
+
+  /** Prepares everything at once, so that a schema that does not fit is found at opening. */
+  constructor(db: Database) {
+    this.#db = db;
+    const prepared = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)] as const);
+    this.#statements = Object.fromEntries(prepared) as Record<keyof typeof SQL, Statement>;
+  }
+
+  write(batch: readonly Entry[]): void {
+    transaction(this.#db, () => {
+      for (const entry of batch) this.#write(entry);
+    });
+  }
+
+  #write(entry: Entry): void {
+    const run = (name: keyof typeof SQL, row: Row) => this.#statements[name].run(row);
+    const { record, forget, runBegun, runPid, runEnded, crash, meta, recordedAt } = entry;
+    if (record !== undefined) run('component', componentRow(record, recordedAt));
+    if (forget !== undefined) run('forget', { name: forget });
+    if (runBegun !== undefined) run('begun', begunRow(runBegun));
+    if (runPid !== undefined) {
+      run('pid', { run_id: runPid.run, component: ownerOf(runPid.run), begun_at: recordedAt, pid: runPid.pid });
+    }
+    if (runEnded !== undefined) run('ended', endedRow(runEnded));
+    if (crash !== undefined) run('crash', crashRow(crash));
+    for (const event of entry.events) run('event', eventRow(event));
+    if (meta !== undefined) run('meta', { key: text(meta.key), value: text(meta.value) });
+  }
+}

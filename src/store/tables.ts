@@ -1,0 +1,132 @@
+/** The history as plain lists: all of the memory store, and what the SQLite store shows of commits it could not write yet. */
+import type { ComponentName, RunId } from '../core/ids.ts';
+import type { CrashView, EventView, WhyView } from '../core/views.ts';
+import type { ComponentRecord, CrashQuery, History, NewCrash, RunRow } from '../ports/store.ts';
+import { type Entry, eventView, type NumberedEvent } from './entry.ts';
+import { type KnownRun, runsAfter } from './runs.ts';
+import { atMost, crashView, DEFAULT_CRASHES, isOf, whyView } from './views.ts';
+
+export interface Bounds {
+  readonly events: number;
+  readonly crashes: number;
+  readonly runs: number;
+}
+
+/** What lies below: runs and crash ids of a database that these lists are laid over. */
+export interface Base {
+  readonly lastCrashId: number;
+  run(run: RunId): KnownRun | undefined;
+}
+
+const UNBOUNDED: Bounds = { events: Infinity, crashes: Infinity, runs: Infinity };
+const NOTHING: Base = { lastCrashId: 0, run: () => undefined };
+
+export class Tables implements History {
+  readonly #bounds: Bounds;
+  readonly #base: Base;
+  readonly #records = new Map<ComponentName, ComponentRecord>();
+  readonly #meta = new Map<string, string>();
+  readonly #runs = new Map<RunId, KnownRun>();
+  readonly #crashes = new Map<string, { readonly id: number; readonly crash: NewCrash }>();
+  readonly #events: NumberedEvent[] = [];
+  #lastCrashId: number;
+
+  constructor({ bounds = UNBOUNDED, base = NOTHING }: { readonly bounds?: Bounds; readonly base?: Base } = {}) {
+    this.#bounds = bounds;
+    this.#base = base;
+    this.#lastCrashId = base.lastCrashId;
+  }
+
+  apply(entry: Entry): void {
+    if (entry.record !== undefined) this.#records.set(entry.record.name, entry.record);
+    if (entry.forget !== undefined) this.#records.delete(entry.forget);
+    if (entry.meta !== undefined) this.#meta.set(entry.meta.key, entry.meta.value);
+    const before = (run: RunId) => this.#runs.get(run) ?? this.#base.run(run);
+    for (const known of runsAfter(entry, before)) this.#runs.set(known.row.run, known);
+    if (entry.crash !== undefined) this.#addCrash(entry.crash);
+    this.#events.push(...entry.events);
+    this.#dropOldest();
+  }
+
+  #addCrash(crash: NewCrash): void {
+    const key = `${crash.subject.kind} ${crash.subject.name} ${crash.run}`;
+    if (this.#crashes.has(key)) return;
+    this.#lastCrashId += 1;
+    this.#crashes.set(key, { id: this.#lastCrashId, crash });
+  }
+
+  #dropOldest(): void {
+    const { events, crashes, runs } = this.#bounds;
+    if (this.#events.length > events) this.#events.splice(0, this.#events.length - events);
+    while (this.#crashes.size > crashes) this.#crashes.delete(first(this.#crashes));
+    while (this.#runs.size > runs) this.#runs.delete(first(this.#runs));
+  }
+
+  components(): readonly ComponentRecord[] {
+    return [...this.#records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  crashes({ component, since = -Infinity as never, limit = DEFAULT_CRASHES }: CrashQuery): readonly CrashView[] {
+    return this.#newestCrashes()
+      .filter(({ crash }) => (component === undefined || isOf(crash.subject, component)) && crash.at >= since)
+      .slice(0, atMost(limit))
+      .map(({ id, crash }) => crashView(whyView(id, crash)));
+  }
+
+  why(which: { readonly component: string } | { readonly id: number }): WhyView | null {
+    const found = this.#newestCrashes().find(({ id, crash }) =>
+      'id' in which ? id === which.id : isOf(crash.subject, which.component),
+    );
+    return found === undefined ? null : whyView(found.id, found.crash);
+  }
+
+  #newestCrashes() {
+    return [...this.#crashes.values()].reverse();
+  }
+
+  events(query: {
+    readonly afterSeq: number;
+    readonly limit: number;
+    readonly component?: string;
+  }): readonly EventView[] {
+    const { afterSeq, limit, component } = query;
+    return this.#events
+      .filter(({ seq, subject }) => seq > afterSeq && (component === undefined || isOf(subject, component)))
+      .slice(0, atMost(limit))
+      .map(eventView);
+  }
+
+  lastSeq(): number {
+    return this.#events.at(-1)?.seq ?? 0;
+  }
+
+  run(run: RunId): RunRow | null {
+    return this.#runs.get(run)?.row ?? null;
+  }
+
+  runs({ component, limit }: { readonly component?: string; readonly limit: number }): readonly RunRow[] {
+    return this.#newestRuns(component)
+      .slice(0, atMost(limit))
+      .map(({ row }) => row);
+  }
+
+  lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {
+    return (
+      this.#newestRuns(component).find(({ good, ingredients }) => good && ingredients !== null)?.ingredients ?? null
+    );
+  }
+
+  #newestRuns(component: string | undefined): KnownRun[] {
+    const runs = [...this.#runs.values()].reverse();
+    return runs
+      .filter(({ row }) => component === undefined || row.component === component)
+      .sort((a, b) => b.row.begunAt - a.row.begunAt);
+  }
+
+  meta(key: string): string | null {
+    return this.#meta.get(key) ?? null;
+  }
+}
+
+/** Maps keep the order of insertion, so the first key is the oldest. */
+const first = <K>(map: ReadonlyMap<K, unknown>): K => map.keys().next().value as K;

@@ -1,0 +1,65 @@
+/** From what is stored to what is shown, the same for every store. */
+import type { CrashView, Subject, WhyView } from '../core/views.ts';
+import type { NewCrash } from '../ports/store.ts';
+
+/** How many crashes a query without a limit gets. */
+export const DEFAULT_CRASHES = 100;
+
+/** Limits come from people and programs: never negative, never more than a database takes. */
+export const atMost = (limit: number): number => Math.max(0, Math.min(Math.floor(limit) || 0, Number.MAX_SAFE_INTEGER));
+
+const MAX_DATE = 8.64e15;
+
+/** A time out of a damaged row must not make a whole page of history unreadable. */
+export function isoTime(at: number): string {
+  return new Date(Math.abs(at) <= MAX_DATE ? at : 0).toISOString();
+}
+
+export const isOf = (subject: Subject, component: string): boolean =>
+  subject.kind === 'component' && subject.name === component;
+
+/** All that is known about one crash. Lists of crashes show the first part of it. */
+export function whyView(id: number, crash: NewCrash): WhyView {
+  return {
+    schema_version: 1,
+    id,
+    subject: crash.subject,
+    run_id: crash.run,
+    at: isoTime(crash.at),
+    uptime_ms: Math.round(crash.uptimeMs),
+    exit: crash.exit,
+    error_type: crash.errorType,
+    error_message: crash.errorMessage,
+    root_cause: crash.rootCause,
+    fingerprint: null,
+    agent_type: null,
+    task_id: null,
+    decision: crash.decision,
+    incident: null,
+    ticket: null,
+    log_tail: crash.logTail,
+    stack: [],
+    related_files: [],
+    probes: [],
+    dependencies: crash.dependencies,
+    changed_since_good: crash.changedSinceGood,
+    rule: { name: crash.rule, counters: countersView(crash) },
+  };
+}
+
+/** The short form, for lists. */
+export function crashView(why: WhyView): CrashView {
+  const { id, subject, run_id, at, uptime_ms, exit, error_type, error_message, root_cause } = why;
+  const { fingerprint, agent_type, task_id, decision, incident, ticket } = why;
+  const cause = { exit, error_type, error_message, root_cause, fingerprint, agent_type, task_id };
+  return { id, subject, run_id, at, uptime_ms, ...cause, decision, incident, ticket };
+}
+
+export function countersView({ counters, restartsInWindow }: NewCrash): WhyView['rule']['counters'] {
+  return {
+    restarts_in_window: restartsInWindow,
+    failures: counters.failures,
+    spawn_errors: counters.spawnErrors,
+    total: counters.total,
+  };
+}

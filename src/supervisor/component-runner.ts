@@ -1,0 +1,272 @@
+/** One component: its mailbox, its state, and the effects of each step. The only writer of that state. */
+import type { ComponentSpec } from '../core/component.ts';
+import { describeExit, exitView, type SpawnProblem } from '../core/exit.ts';
+import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../core/ids.ts';
+import { next, wakeAt } from '../core/lifecycle/next.ts';
+import type { Component, ComponentEvent, Effect } from '../core/lifecycle/state.ts';
+import { componentView, runOf } from '../core/status.ts';
+import type { ComponentView } from '../core/views.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Driver, Launch, RunReport } from '../ports/driver.ts';
+import type { Failpoints } from '../ports/failpoints.ts';
+import type { Log } from '../ports/log.ts';
+import type { Commit, ComponentRecord, Desired } from '../ports/store.ts';
+import { type Explainer, stepCommit } from './step-commit.ts';
+import type { Turns } from './turns.ts';
+
+/** What a runner needs from the world. Everything is handed in; nothing is reached for. */
+export interface RunnerWorld extends Explainer {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly driver: Driver;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  readonly turns: Turns;
+  /** Writes to the history and tells those who listen. */
+  commit(commit: Commit): void;
+  /** Dependencies of this component whose condition does not hold right now. */
+  unmet(spec: ComponentSpec): readonly ComponentName[];
+  /** Everything the driver needs for a run, or why it cannot be given. */
+  launch(spec: ComponentSpec, run: RunId): Launch | SpawnProblem;
+  /** Called after every step that changed something, when its effects have been performed. */
+  changed(runner: ComponentRunner, before: Component): void;
+}
+
+const NEVER_BEGAN: SpawnProblem = {
+  code: 'cancelled',
+  message: 'the daemon died before this run began',
+  heals: true,
+};
+
+/** What a runner begins with: the state restored for this boot, what is wanted, and the record of earlier daemons if there is one. */
+export interface Past {
+  readonly component: Component;
+  readonly desired: Desired;
+  readonly record: ComponentRecord | null;
+}
+
+export class ComponentRunner {
+  spec: ComponentSpec;
+  readonly #world: RunnerWorld;
+  #component: Component;
+  #desired: Desired;
+  #adopted = false;
+  #startedAt: WallMs | null;
+  #lastRestart: ComponentRecord['lastRestart'];
+  #lastExit: ComponentRecord['lastExit'];
+  /** Why the coming start happens, for `last_restart`; null for a plain start. */
+  #startReason: string | null = null;
+  #survivors: readonly string[] = [];
+  #alarm: AbortController | null = null;
+  #closed = false;
+
+  constructor(spec: ComponentSpec, world: RunnerWorld, past: Past) {
+    const { component, desired, record } = past;
+    this.spec = spec;
+    this.#world = world;
+    this.#component = component;
+    this.#desired = desired;
+    this.#startedAt = record?.startedAt ?? null;
+    this.#lastRestart = record?.lastRestart ?? null;
+    this.#lastExit = record?.lastExit ?? null;
+  }
+
+  get name(): ComponentName {
+    return this.spec.name;
+  }
+  get component(): Component {
+    return this.#component;
+  }
+  get desired(): Desired {
+    return this.#desired;
+  }
+
+  /** Records what is wanted before anything is done about it. */
+  want(desired: Desired): void {
+    const { failpoints } = this.#world;
+    this.#desired = desired;
+    failpoints.hit('desired.before-commit');
+    this.#world.commit({ record: this.#record() });
+    failpoints.hit('desired.after-commit');
+  }
+
+  /** The only way to change this component's state. Events are handled one at a time, in order. */
+  readonly send = (event: ComponentEvent): void => {
+    this.#world.turns.post(() => {
+      if (!this.#closed) this.#handle(event);
+    });
+  };
+
+  /** A restart, with the reason that `status` will show. */
+  restart(reason: string, byHand: boolean): void {
+    const { kind } = this.#component.state;
+    if (byHand || kind === 'running' || kind === 'starting') this.#startReason = reason;
+    this.send({ kind: 'restart-requested', byHand });
+  }
+
+  /** Takes over the run that the record names. `hasTraces`: its directory exists. */
+  adopt(hasTraces: boolean): void {
+    const { driver } = this.#world;
+    const { state } = this.#component;
+    const run = runOf(state);
+    // The intent is written before the directory is made: nothing to see of a run that never got a pid means it never began.
+    const neverBegan = !hasTraces && (state.kind === 'starting' || (state.kind === 'stopping' && state.pid === null));
+    if (run !== null && neverBegan) this.send({ kind: 'spawn-failed', run, problem: NEVER_BEGAN });
+    else if (run !== null) {
+      this.#adopted = true;
+      driver.adopt(run, (report) => this.#report(run, report));
+    }
+    this.#arm();
+  }
+
+  /** Takes over a run that the record does not know about: the disk was full, or the record was lost. */
+  adoptUnrecorded(run: RunId): void {
+    const state = { kind: 'starting', run, since: this.#world.clock.now(), attempt: 'restart' } as const;
+    this.#component = { ...this.#component, state };
+    this.adopt(true);
+  }
+
+  /** Ends the mailbox and the alarm; the component itself is not touched. */
+  close(): void {
+    this.#closed = true;
+    this.#alarm?.abort();
+  }
+
+  view(): ComponentView {
+    const { clock, driver, unmet } = this.#world;
+    const facts = {
+      spec: this.spec,
+      component: this.#component,
+      desired: this.#desired,
+      adopted: this.#adopted,
+      startedAt: this.#startedAt,
+      lastRestart: this.#lastRestart,
+      lastExit: this.#lastExit,
+      unmet: this.#component.state.kind === 'waiting' ? unmet(this.spec) : [],
+      survivors: this.#survivors,
+      treeMechanism: driver.treeMechanism,
+    };
+    return componentView(facts, { now: clock.now(), wall: clock.wallNow() });
+  }
+
+  #handle(event: ComponentEvent): void {
+    const { clock, random, failpoints, driver } = this.#world;
+    const before = this.#component;
+    const at = clock.wallNow();
+    const now = clock.now();
+    const { component, effects } = next(before, event, {
+      now,
+      random: random(),
+      newRun: runId(this.name, at, random()),
+      unmet: this.#world.unmet(this.spec),
+      policy: this.spec,
+    });
+    if (component === before && effects.length === 0) return;
+    this.#component = component;
+    const wall = (mono: MonoMs) => (at - Math.max(0, now - mono)) as WallMs; // a death seen late is dated when it happened
+    this.#remember(event, effects, wall);
+    failpoints.hit('step.before-commit');
+    const release = (run: RunId) => driver.release(run);
+    this.#world.commit(
+      stepCommit({ spec: this.spec, at, wall, event, effects, record: this.#record(), release }, this.#world),
+    );
+    failpoints.hit('step.after-commit');
+    for (const effect of effects) this.#perform(effect);
+    this.#arm();
+    this.#world.changed(this, before);
+  }
+
+  /** What status will tell, brought up to date with this step. */
+  #remember(event: ComponentEvent, effects: readonly Effect[], wall: (mono: MonoMs) => WallMs): void {
+    if (event.kind === 'start-requested' && event.fresh) this.#startReason = null;
+    for (const effect of effects) {
+      if (effect.kind === 'end-run') {
+        this.#lastExit = { at: wall(effect.end.at), exit: exitView(effect.end.cause) };
+        this.#survivors = [];
+        if (effect.end.rule !== 'planned-stop') this.#startReason = describeExit(exitView(effect.end.cause));
+      }
+      if (effect.kind === 'spawn') {
+        this.#adopted = false;
+        if (this.#startReason !== null)
+          this.#lastRestart = { at: this.#world.clock.wallNow(), reason: this.#startReason };
+        this.#startReason = null;
+      }
+    }
+    if (event.kind === 'started') this.#startedAt = wall(event.at);
+  }
+
+  #record(): ComponentRecord {
+    return {
+      name: this.name,
+      desired: this.#desired,
+      bootId: this.#world.clock.bootId,
+      component: this.#component,
+      specHash: this.#world.specHash(this.spec),
+      lastRestart: this.#lastRestart,
+      lastExit: this.#lastExit,
+      startedAt: this.#startedAt,
+    };
+  }
+
+  #perform(effect: Effect): void {
+    const { driver } = this.#world;
+    switch (effect.kind) {
+      case 'spawn':
+        this.#spawn(effect.run);
+        break;
+      case 'signal':
+        driver.signal(effect.run, effect.signal);
+        this.#nameSurvivors(effect.run);
+        break;
+      case 'kill-tree':
+        driver.killTree(effect.run);
+        this.#nameSurvivors(effect.run);
+        break;
+      case 'end-run': // written with the step; the directory goes once that is durable
+      case 'tell': // written with the step
+        break;
+      default:
+        throw new Error(`no such effect: ${JSON.stringify(effect satisfies never)}`);
+    }
+  }
+
+  #spawn(run: RunId): void {
+    const { driver, launch } = this.#world;
+    const launched = launch(this.spec, run);
+    if ('heals' in launched) this.send({ kind: 'spawn-failed', run, problem: launched });
+    else driver.start(launched, (report) => this.#report(run, report));
+  }
+
+  #report(run: RunId, report: RunReport): void {
+    if (report.kind === 'shim-lost') {
+      const about = { component: this.name, run };
+      this.#world.log.warn('a shim was killed; its run goes on, but its exit code will be unknown', about);
+      return;
+    }
+    this.send({ ...report, run });
+  }
+
+  /** Who is still there, for status; asked only while something is being ended. */
+  #nameSurvivors(run: RunId): void {
+    this.#world.driver.survivors(run).then(
+      (found) => {
+        if (runOf(this.#component.state) === run) this.#survivors = found.map(({ pid, name }) => `${pid} (${name})`);
+      },
+      (error: unknown) => this.#world.log.warn('could not list what is left of a run', { run, error: String(error) }),
+    );
+  }
+
+  /** One alarm at most, for the time the state itself names. */
+  #arm(): void {
+    this.#alarm?.abort();
+    this.#alarm = null;
+    const at = wakeAt(this.#component.state);
+    if (at === null || this.#closed) return;
+    const alarm = new AbortController();
+    this.#alarm = alarm;
+    this.#world.clock.sleepUntil(at, alarm.signal).then(
+      () => this.#alarm === alarm && this.send({ kind: 'woke' }),
+      () => {}, // a newer state has its own alarm
+    );
+  }
+}

@@ -1,0 +1,92 @@
+/** What one step of a component writes into the history: its record, its events, the begin or the end of a run, the crash. */
+import type { ComponentSpec } from '../core/component.ts';
+import { type ExitView, exitView } from '../core/exit.ts';
+import type { MonoMs, RunId, WallMs } from '../core/ids.ts';
+import type { ComponentEvent, Effect, RunEnd } from '../core/lifecycle/state.ts';
+import type { Subject } from '../core/views.ts';
+import type { Commit, ComponentRecord, NewCrash, NewEvent } from '../ports/store.ts';
+
+export type Evidence = Pick<
+  NewCrash,
+  'logTail' | 'dependencies' | 'changedSinceGood' | 'errorType' | 'errorMessage' | 'rootCause'
+>;
+
+/** How a run is identified and explained; all of it by hash and name, never by value. */
+export interface Explainer {
+  /** Hash of what a run is started with: a run with another hash has to be restarted to follow the configuration. */
+  specHash(spec: ComponentSpec): string;
+  /** What makes up a run, by name, hashed: to say what changed since the last good one. */
+  ingredients(spec: ComponentSpec): Readonly<Record<string, string>>;
+  /** The evidence of a crash beyond its exit. */
+  evidence(spec: ComponentSpec, run: RunId, exit: ExitView): Evidence;
+}
+
+export interface StepFacts {
+  readonly spec: ComponentSpec;
+  readonly at: WallMs;
+  /** The wall time of a moment in the past. */
+  wall(mono: MonoMs): WallMs;
+  readonly event: ComponentEvent;
+  readonly effects: readonly Effect[];
+  readonly record: ComponentRecord;
+  /** The record of this run is safe: its directory may go. */
+  release(run: RunId): void;
+}
+
+export function stepCommit(facts: StepFacts, explain: Explainer): Commit {
+  const { spec, at, event, effects, record, wall } = facts;
+  const commit: { -readonly [K in keyof Commit]: Commit[K] } = { record, events: events(spec, effects, at) };
+  if (event.kind === 'started') commit.runPid = { run: event.run, pid: event.pid };
+  for (const effect of effects) {
+    if (effect.kind === 'spawn') {
+      const { run } = effect;
+      commit.runBegun = {
+        run,
+        component: spec.name,
+        at,
+        specHash: record.specHash,
+        ingredients: explain.ingredients(spec),
+      };
+    }
+    if (effect.kind === 'end-run') {
+      const { run, end } = effect;
+      commit.runEnded = runEnded(spec, run, end, wall(end.at));
+      if (end.crash) commit.crash = crash(spec, run, end, wall(end.at), explain);
+      commit.onDurable = () => facts.release(run);
+    }
+  }
+  return commit;
+}
+
+const subjectOf = (spec: ComponentSpec): Subject => ({ kind: 'component', name: spec.name });
+
+function events(spec: ComponentSpec, effects: readonly Effect[], at: WallMs): readonly NewEvent[] {
+  const subject = subjectOf(spec);
+  return effects.flatMap((effect) =>
+    effect.kind === 'tell' ? [{ at, subject, type: effect.type, run: effect.run, data: effect.data }] : [],
+  );
+}
+
+function runEnded(spec: ComponentSpec, run: RunId, end: RunEnd, at: WallMs): NonNullable<Commit['runEnded']> {
+  const { uptimeMs, decision, rule, crash } = end;
+  const planned = rule === 'planned-stop';
+  return { run, component: spec.name, at, uptimeMs, exit: exitView(end.cause), planned, good: !crash, decision, rule };
+}
+
+function crash(spec: ComponentSpec, run: RunId, end: RunEnd, at: WallMs, explain: Explainer): NewCrash {
+  const { uptimeMs, decision, rule, counters } = end;
+  const exit = exitView(end.cause);
+  const restartsInWindow = counters.restarts.length;
+  return {
+    subject: subjectOf(spec),
+    run,
+    at,
+    uptimeMs,
+    exit,
+    decision,
+    rule,
+    counters,
+    restartsInWindow,
+    ...explain.evidence(spec, run, exit),
+  };
+}

@@ -1,0 +1,242 @@
+/** Keeps the set of components as the configuration and people want it: start and stop order, desired state, adoption. */
+import type { ComponentSpec } from '../core/component.ts';
+import { AppError } from '../core/errors.ts';
+import type { ComponentName } from '../core/ids.ts';
+import { type Component, INITIAL } from '../core/lifecycle/state.ts';
+import { restore } from '../core/time.ts';
+import type { ComponentView, EventView } from '../core/views.ts';
+import type { AppliedView } from '../ports/control.ts';
+import type { FoundRun } from '../ports/driver.ts';
+import type { Commit, Desired, Store } from '../ports/store.ts';
+import { adoptAll } from './adoption.ts';
+import { ComponentRunner, type Past, type RunnerWorld } from './component-runner.ts';
+import { ComponentSet } from './component-set.ts';
+import type { Evidence } from './step-commit.ts';
+import { isActive, StopOrder } from './stop-order.ts';
+import { Turns } from './turns.ts';
+
+type FromRunner = 'clock' | 'random' | 'driver' | 'log' | 'failpoints' | 'launch' | 'specHash' | 'ingredients';
+
+export interface SupervisorParts extends Pick<RunnerWorld, FromRunner> {
+  readonly store: Store;
+  evidence(spec: ComponentSpec, exit: Parameters<RunnerWorld['evidence']>[2]): Omit<Evidence, 'dependencies'>;
+  /** Just enough of a specification to end a run of a component that the configuration no longer names. */
+  straySpec(name: ComponentName): ComponentSpec;
+  /** A step failed half-way: this process must end, components go on, the next daemon finds the truth on disk. */
+  fatal(error: unknown): void;
+  /** Every event, in order, after it was written (or kept for later when the disk is full). */
+  publish(event: EventView): void;
+}
+
+/** Until somebody wants it, a new component is not wanted. */
+const NEW: Past = { component: INITIAL, desired: 'stopped', record: null };
+
+export class Supervisor {
+  readonly #parts: SupervisorParts;
+  readonly #world: RunnerWorld;
+  readonly #set = new ComponentSet();
+  readonly #stops: StopOrder;
+  readonly #watchers = new Set<() => void>();
+  #closing = false;
+
+  constructor(parts: SupervisorParts) {
+    this.#parts = parts;
+    this.#stops = new StopOrder(
+      (name) => this.#set.get(name),
+      () => this.#set.graph(),
+    );
+    this.#world = {
+      ...parts,
+      turns: new Turns(parts.clock, parts.fatal),
+      commit: (commit) => this.#commit(commit),
+      unmet: (spec) => this.#set.unmet(spec),
+      evidence: (spec, _run, exit) => ({
+        ...parts.evidence(spec, exit),
+        dependencies: this.#set.dependencyStates(spec),
+      }),
+      changed: (runner, before) => this.#changed(runner, before),
+    };
+  }
+
+  /** Brings back what earlier daemons left: records, live runs, exits nobody saw. Starts what is wanted. */
+  open(specs: readonly ComponentSpec[], want: (name: ComponentName) => Desired): void {
+    const { store, clock, driver, log, failpoints, specHash } = this.#parts;
+    const records = new Map(store.components().map((record) => [record.name, record]));
+    const runners = specs.map((spec) => {
+      const record = records.get(spec.name) ?? null;
+      const component = record ? restore(record.component, record.bootId, clock.bootId, clock.now()) : INITIAL;
+      return new ComponentRunner(spec, this.#world, { component, desired: record?.desired ?? want(spec.name), record });
+    });
+    this.#set.setCurrent(runners);
+    failpoints.hit('daemon.before-adopt');
+    const runnerFor = (found: FoundRun) => this.#set.get(found.component) ?? this.#stray(found);
+    adoptAll(runners, { driver, history: store, clock, log, runnerFor, commit: (commit) => this.#commit(commit) });
+    failpoints.hit('daemon.adopted');
+    for (const { name } of records.values()) if (!this.#set.get(name)) store.forget(name);
+    this.#stops.add(this.#set.leaving.map(({ name }) => name));
+    for (const runner of this.#set.inStartOrder()) {
+      const stored = records.get(runner.name)?.specHash;
+      if (stored !== undefined && stored !== specHash(runner.spec)) runner.restart(CHANGED, false);
+      if (runner.desired === 'running') runner.send({ kind: 'start-requested', fresh: false });
+    }
+  }
+
+  /** Makes the running set follow the configuration; touches only what changed. */
+  apply(specs: readonly ComponentSpec[]): AppliedView {
+    this.#refuseWhenClosing();
+    const { specHash } = this.#parts;
+    const applied = {
+      added: [] as string[],
+      changed: [] as string[],
+      removed: [] as string[],
+      unchanged: [] as string[],
+    };
+    const restarts: ComponentRunner[] = [];
+    const runners = specs.map((spec) => {
+      const known = this.#set.isCurrent(spec.name) ? this.#set.get(spec.name) : undefined;
+      const runner = known ?? new ComponentRunner(spec, this.#world, NEW);
+      const changed = JSON.stringify(runner.spec) !== JSON.stringify(spec);
+      if (changed && specHash(runner.spec) !== specHash(spec)) restarts.push(runner);
+      runner.spec = spec;
+      applied[known ? (changed ? 'changed' : 'unchanged') : 'added'].push(spec.name);
+      return runner;
+    });
+    const removed = this.#set.current.filter((runner) => !runners.includes(runner));
+    this.#set.setCurrent(runners);
+    for (const runner of removed) {
+      applied.removed.push(runner.name);
+      runner.want('stopped');
+      this.#set.addLeaving(runner);
+    }
+    this.#stops.add(removed.map(({ name }) => name));
+    for (const runner of restarts) runner.restart(CHANGED, false);
+    for (const runner of runners) runner.send({ kind: 'dependencies-changed' });
+    return applied;
+  }
+
+  /** Wants these and all they depend on running. A component that gave up is tried afresh; one that completed stays so. */
+  up(names: readonly string[]): readonly string[] {
+    const wanted = this.#wantRunning(names);
+    for (const runner of wanted) {
+      const { kind } = runner.component.state;
+      if (kind === 'stopped' || kind === 'gave-up') runner.send({ kind: 'start-requested', fresh: true });
+    }
+    return wanted.map(({ name }) => name);
+  }
+
+  /** Starts these by hand: counters begin again. What they depend on is wanted too. */
+  start(names: readonly string[]): void {
+    for (const runner of this.#wantRunning(names)) {
+      runner.send({ kind: 'start-requested', fresh: names.includes(runner.name) });
+    }
+  }
+
+  restart(names: readonly string[]): void {
+    this.#refuseWhenClosing();
+    for (const runner of this.#set.find(names)) {
+      this.#stops.remove(runner.name);
+      runner.want('running');
+      runner.restart('requested by hand', true);
+    }
+  }
+
+  /** Stops these and remembers that it was asked for: they stay stopped, also after a reboot. */
+  stop(names: readonly string[]): void {
+    this.#refuseWhenClosing();
+    for (const runner of this.#set.find(names)) runner.want('stopped');
+    this.#stops.add(names);
+  }
+
+  /** Stops everything in reverse order; what is wanted is not touched. Resolves when all are gone, or cannot be killed. */
+  async shutDown(): Promise<void> {
+    this.#closing = true;
+    const all = this.#set.all;
+    this.#stops.add(all.filter(({ component }) => !AT_REST.has(component.state.kind)).map(({ name }) => name));
+    await this.#until(() => all.every(({ component }) => !isActive(component.state)));
+  }
+
+  /** Lets go of everything without touching a process. */
+  close(): void {
+    this.#closing = true;
+    for (const runner of this.#set.all) runner.close();
+  }
+
+  views(): readonly ComponentView[] {
+    return this.#set.all.map((runner) => runner.view());
+  }
+
+  /** What is wanted of each component. */
+  desired(): Readonly<Record<string, Desired>> {
+    return Object.fromEntries(this.#set.current.map(({ name, desired }) => [name, desired]));
+  }
+
+  get names(): readonly string[] {
+    return this.#set.current.map(({ name }) => name);
+  }
+
+  /** An event of the daemon itself. */
+  tell(type: string, data: Readonly<Record<string, unknown>>): void {
+    const subject = { kind: 'daemon', name: 'keepwell' } as const;
+    this.#commit({ events: [{ at: this.#parts.clock.wallNow(), subject, type, run: null, data }] });
+  }
+
+  #wantRunning(names: readonly string[]): readonly ComponentRunner[] {
+    this.#refuseWhenClosing();
+    const wanted = this.#set.findWithDependencies(names);
+    for (const runner of wanted) {
+      this.#stops.remove(runner.name);
+      runner.want('running');
+    }
+    return wanted;
+  }
+
+  #refuseWhenClosing(): void {
+    if (this.#closing) throw new AppError('DAEMON_CLOSING');
+  }
+
+  /** A run of a component that the configuration no longer names: a runner that can only end it. */
+  #stray({ component, run }: FoundRun): ComponentRunner {
+    this.#parts.log.warn('ending a run of a component that the configuration no longer names', { component, run });
+    const runner = new ComponentRunner(this.#parts.straySpec(component), this.#world, NEW);
+    this.#set.addLeaving(runner);
+    return runner;
+  }
+
+  #commit(commit: Commit): void {
+    for (const event of this.#parts.store.commit(commit)) this.#parts.publish(event);
+  }
+
+  /** Somebody's state changed: those who wait for it look again, a stop in progress goes on, the watchers are told. */
+  #changed(runner: ComponentRunner, before: Component): void {
+    const { state } = runner.component;
+    const recovered = state.kind === 'running' && before.state.kind === 'starting' && state.attempt !== 'first';
+    for (const dependent of this.#set.dependentsOf(runner)) {
+      dependent.send({ kind: 'dependencies-changed' });
+      if (recovered && runner.spec.restart.dependents)
+        dependent.restart(`${runner.name}, which it depends on, was restarted`, false);
+    }
+    if (state.kind === 'stopped' && this.#set.forget(runner)) {
+      this.#parts.store.forget(runner.name);
+      runner.close();
+    }
+    this.#stops.advance();
+    for (const watch of [...this.#watchers]) watch();
+  }
+
+  /** Resolves once `fact` is true; looked at again after every change. */
+  async #until(fact: () => boolean): Promise<void> {
+    if (fact()) return;
+    await new Promise<void>((resolve) => {
+      const watch = () => {
+        if (!fact()) return;
+        this.#watchers.delete(watch);
+        resolve();
+      };
+      this.#watchers.add(watch);
+    });
+  }
+}
+
+const CHANGED = 'its configuration changed';
+/** Nothing to stop, and remembered as they are. */
+const AT_REST: ReadonlySet<string> = new Set(['stopped', 'completed', 'gave-up']);

@@ -1,0 +1,163 @@
+/** A Control without a daemon: two components, a history in memory, and a record of what was asked. */
+import { AppError } from '../../../src/core/errors.ts';
+import type { ComponentView, CrashView, EventView, StatusView, WhyView } from '../../../src/core/views.ts';
+import type { ActionView, AppliedView, Control, UpView } from '../../../src/ports/control.ts';
+import type { History } from '../../../src/ports/store.ts';
+
+export const component = (name: string, more: Partial<ComponentView> = {}): ComponentView => ({
+  name,
+  kind: 'process',
+  state: 'running',
+  condition: null,
+  health: 'healthy',
+  ready: true,
+  adopted: false,
+  run_id: `${name}~000000001000001`,
+  pid: 4321,
+  container: null,
+  started_at: '2026-01-02T03:04:05.678Z',
+  uptime_ms: 8_100_000,
+  restarts: 0,
+  last_restart: null,
+  next_attempt_at: null,
+  last_exit: null,
+  desired: 'running',
+  waiting_for: [],
+  depends_on: {},
+  note: null,
+  survivors: [],
+  tree_mechanism: 'process-group + cookie',
+  ...more,
+});
+
+export const event = (seq: number, name = 'api', type = 'component.started'): EventView => ({
+  seq,
+  at: new Date(1_767_000_000_000 + seq).toISOString(),
+  subject: { kind: 'component', name },
+  type,
+  run_id: null,
+  data: { n: seq },
+});
+
+export const crash = (id: number, name: string): CrashView => ({
+  id,
+  subject: { kind: 'component', name },
+  run_id: `${name}~000000001000001`,
+  at: new Date(1_767_000_000_000 + id).toISOString(),
+  uptime_ms: 2040,
+  exit: { code: 1, signal: null, oom: false, core: false, ambiguous: false, spawn_error: null, unknown: null },
+  error_type: null,
+  error_message: null,
+  root_cause: null,
+  fingerprint: null,
+  agent_type: null,
+  task_id: null,
+  decision: 'restart in 1 s (1 of 10 in 10 min)',
+  incident: null,
+  ticket: null,
+});
+
+export const why = (id: number, name: string): WhyView => ({
+  ...crash(id, name),
+  schema_version: 1,
+  log_tail: ['boom'],
+  stack: [],
+  related_files: [],
+  probes: [],
+  dependencies: [],
+  changed_since_good: [],
+  rule: { name: 'backoff', counters: { restarts_in_window: 1, failures: 1, spawn_errors: 0, total: 1 } },
+});
+
+const statusOf = (components: readonly ComponentView[]): StatusView => ({
+  schema_version: 1,
+  project: 'demo',
+  daemon: {
+    running: true,
+    pid: 99,
+    version: '0.1.0',
+    started_at: '2026-01-02T03:04:05.678Z',
+    store: 'ok',
+    loop_delay_ms: 1,
+    guardian_pid: null,
+  },
+  components,
+});
+
+export class FakeControl implements Control {
+  readonly asked: unknown[][] = [];
+  components: ComponentView[] = [component('api'), component('worker')];
+  readonly events: EventView[] = [];
+  readonly crashList: WhyView[] = [];
+  readonly listeners = new Set<(event: EventView) => void>();
+  /** Thrown by the next call, whichever it is. */
+  failure: Error | null = null;
+
+  readonly history: History = {
+    components: () => [],
+    crashes: ({ component: name, since, limit }) =>
+      this.crashList
+        .filter((one) => name === undefined || one.subject.name === name)
+        .filter((one) => since === undefined || Date.parse(one.at) >= since)
+        .toSorted((a, b) => b.id - a.id)
+        .slice(0, limit),
+    why: (which) =>
+      this.crashList.findLast((one) => ('id' in which ? one.id === which.id : one.subject.name === which.component)) ??
+      null,
+    events: ({ afterSeq, limit, component: name }) =>
+      this.events
+        .filter(({ seq, subject }) => seq > afterSeq && (name === undefined || subject.name === name))
+        .slice(0, limit),
+    lastSeq: () => this.events.at(-1)?.seq ?? 0,
+    run: () => null,
+    runs: () => [],
+    lastGoodIngredients: () => null,
+    meta: () => null,
+  };
+
+  status(): StatusView {
+    if (this.failure) throw this.failure;
+    return statusOf(this.components);
+  }
+
+  async up(names: readonly string[], files: readonly string[]): Promise<UpView> {
+    this.#record('up', names, files);
+    const all = this.components.map(({ name }) => name);
+    const applied = { added: [], changed: [], removed: [], unchanged: all };
+    return { schema_version: 1, applied, components: names.length > 0 ? names : all };
+  }
+
+  async reload(): Promise<AppliedView> {
+    this.#record('reload');
+    return { added: [], changed: [], removed: [], unchanged: [] };
+  }
+
+  start = (names: readonly string[]): ActionView => this.#act('start', names);
+  stop = (names: readonly string[]): ActionView => this.#act('stop', names);
+  restart = (names: readonly string[]): ActionView => this.#act('restart', names);
+  down = (): ActionView => this.#act('down', []);
+  handover = (): void => this.#record('handover');
+
+  subscribe(listener: (event: EventView) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** As the supervisor does: into the history and to those who listen, in one go. */
+  emit(one: EventView): void {
+    this.events.push(one);
+    for (const listener of this.listeners) listener(one);
+  }
+
+  #act(action: ActionView['action'], names: readonly string[]): ActionView {
+    this.#record(action, names);
+    const missing = names.find((name) => !this.components.some((one) => one.name === name));
+    if (missing !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name: missing, suggestion: '' });
+    return { schema_version: 1, action, components: names };
+  }
+
+  #record(...call: unknown[]): void {
+    if (this.failure) throw this.failure;
+    this.asked.push(call);
+  }
+}

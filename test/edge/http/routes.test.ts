@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { AppError } from '../../../src/core/errors.ts';
+import { ROUTES } from '../../../src/http/table.ts';
+import { component, crash, event, why } from './fake-control.ts';
+import { Served } from './serve.ts';
+
+let served: Served;
+beforeAll(async () => {
+  served = await Served.open();
+});
+afterAll(() => served[Symbol.asyncDispose]());
+beforeEach(() => {
+  served.control.asked.length = 0;
+  served.control.failure = null;
+  served.control.events.length = 0;
+  served.control.crashList.length = 0;
+});
+
+const concrete = (path: string) => path.replace('{name}', 'api').replace('{id}', '1');
+
+test('the table is exactly this', () => {
+  expect(ROUTES.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /v1/status',
+    'GET /v1/components/{name}',
+    'GET /v1/version',
+    'GET /livez',
+    'GET /readyz',
+    'POST /v1/up',
+    'POST /v1/start',
+    'POST /v1/stop',
+    'POST /v1/restart',
+    'POST /v1/down',
+    'POST /v1/handover',
+    'GET /v1/crashes',
+    'GET /v1/crashes/{id}',
+    'GET /v1/why/{name}',
+    'GET /v1/events',
+  ]);
+  for (const { summary } of ROUTES) expect(summary).toMatch(/\.$/);
+});
+
+test('every row can become a page of the reference: its schemas can be written as JSON Schema', () => {
+  for (const { body, query } of ROUTES) {
+    for (const schema of [body, query]) z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  }
+});
+
+test('status and one component', async () => {
+  const status = await served.ask('GET', '/v1/status');
+  expect(status.status).toBe(200);
+  expect(status.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(status.headers['cache-control']).toBe('no-store');
+  expect(status.json.components.map((one: { name: string }) => one.name)).toEqual(['api', 'worker']);
+  const one = await served.ask('GET', '/v1/components/api');
+  expect(one.json).toEqual({ schema_version: 1, ...component('api') });
+});
+
+test('an unknown component is answered with the nearest one', async () => {
+  const { status, json } = await served.ask('GET', '/v1/components/wroker');
+  expect(status).toBe(404);
+  expect(json.error).toMatchObject({ code: 'NO_SUCH_COMPONENT', message: expect.stringContaining('worker') });
+});
+
+test('version, livez and readyz', async () => {
+  expect((await served.ask('GET', '/v1/version')).json).toEqual({ schema_version: 1, version: '0.1.0' });
+  expect((await served.ask('GET', '/livez?t=1')).json).toEqual({ schema_version: 1, status: 'ok' });
+  const ready = await served.ask('GET', '/readyz');
+  expect(ready.json).toEqual({ schema_version: 1, status: 'ok', store: 'ok', components: 2 });
+});
+
+test.each([
+  ['/v1/up', { files: ['/p/keepwell.yaml'] }, ['up', [], ['/p/keepwell.yaml']]],
+  ['/v1/up', { components: ['api'], files: ['/p/keepwell.yaml'] }, ['up', ['api'], ['/p/keepwell.yaml']]],
+  ['/v1/start', { components: ['api'] }, ['start', ['api']]],
+  ['/v1/stop', { components: ['api', 'worker'] }, ['stop', ['api', 'worker']]],
+  ['/v1/restart', { components: ['worker'] }, ['restart', ['worker']]],
+  ['/v1/down', {}, ['down', []]],
+  ['/v1/handover', {}, ['handover']],
+])('POST %s %j reaches the control', async (path, body, call) => {
+  const { status, json } = await served.ask('POST', path, { body });
+  expect(status).toBe(202);
+  expect(json.schema_version).toBe(1);
+  expect(served.control.asked).toEqual([call]);
+});
+
+test.each([
+  ['/v1/up', {}, 'files'],
+  ['/v1/up', { files: [] }, 'files'],
+  ['/v1/up', { files: 'keepwell.yaml' }, 'files'],
+  ['/v1/start', {}, 'components'],
+  ['/v1/start', { components: [] }, 'components'],
+  ['/v1/stop', { components: ['api', 7] }, 'components.1'],
+  ['/v1/restart', { components: 'api' }, 'components'],
+  ['/v1/down', [], 'array'],
+  ['/v1/down', null, 'null'],
+])('POST %s %j is refused and touches nothing', async (path, body, mention) => {
+  const { status, json } = await served.ask('POST', path, { body });
+  expect(status).toBe(400);
+  expect(json.error.code).toBe('REQUEST_INVALID');
+  expect(json.error.message).toContain(mention);
+  expect(served.control.asked).toEqual([]);
+});
+
+test('errors of the control keep code, status and details', async () => {
+  served.control.failure = new AppError('DAEMON_CLOSING');
+  const closing = await served.ask('POST', '/v1/start', { body: { components: ['api'] } });
+  expect([closing.status, closing.json.error.code]).toEqual([503, 'DAEMON_CLOSING']);
+  served.control.failure = new AppError('CONFIG_FILES_DIFFER', { running: 'a.yaml', asked: 'b.yaml' });
+  const differ = await served.ask('POST', '/v1/up', { body: { files: ['/b.yaml'] } });
+  expect(differ.status).toBe(409);
+  expect(differ.json.error.details).toEqual({ running: 'a.yaml', asked: 'b.yaml' });
+});
+
+test('an unknown exception is a 500 without a stack, and the stack is in the log', async () => {
+  served.control.failure = new TypeError('secret inner detail');
+  const { status, json, text } = await served.ask('GET', '/v1/status');
+  expect(status).toBe(500);
+  expect(json.error.code).toBe('INTERNAL');
+  expect(text).not.toContain('secret inner detail');
+  expect(text).not.toContain('.ts:');
+  expect(JSON.stringify(served.logged.at(-1))).toContain('secret inner detail');
+});
+
+test('crashes by component, time and number', async () => {
+  served.control.crashList.push(why(1, 'api'), why(2, 'worker'), why(3, 'api'));
+  const ids = async (path: string) => (await served.ask('GET', path)).json.crashes.map((one: { id: number }) => one.id);
+  expect(await ids('/v1/crashes')).toEqual([3, 2, 1]);
+  expect(await ids('/v1/crashes?component=api')).toEqual([3, 1]);
+  expect(await ids('/v1/crashes?limit=1')).toEqual([3]);
+  expect(await ids(`/v1/crashes?since=${Date.parse(crash(2, '').at)}`)).toEqual([3, 2]);
+  expect(await ids(`/v1/crashes?since=${crash(3, '').at}`)).toEqual([3]);
+  expect(await ids('/v1/crashes?component=api&since=2099-01-01T00:00:00Z')).toEqual([]);
+  expect((await served.ask('GET', '/v1/crashes?component=nobody')).status).toBe(404);
+});
+
+test('a dossier by crash number and by component', async () => {
+  served.control.crashList.push(why(1, 'api'));
+  expect((await served.ask('GET', '/v1/crashes/1')).json).toEqual(why(1, 'api'));
+  expect((await served.ask('GET', '/v1/why/api')).json).toEqual(why(1, 'api'));
+  expect((await served.ask('GET', '/v1/why/worker')).json.error.code).toBe('NOTHING_RECORDED');
+  expect((await served.ask('GET', '/v1/why/nobody')).json.error.code).toBe('NO_SUCH_COMPONENT');
+  for (const id of ['7', 'x', '1e3', '-1', '%00', '99999999999999999999']) {
+    const answer = await served.ask('GET', `/v1/crashes/${id}`);
+    expect([answer.status, answer.json.error.code]).toEqual([404, 'NO_SUCH_CRASH']);
+  }
+});
+
+test('events as one list', async () => {
+  for (let seq = 1; seq <= 5; seq++) served.control.events.push(event(seq, seq % 2 ? 'api' : 'worker'));
+  const list = async (query: string) =>
+    (await served.ask('GET', `/v1/events${query}`, { headers: { Accept: 'application/json' } })).json;
+  expect(await list('')).toEqual({ schema_version: 1, last_seq: 5, events: served.control.events });
+  expect((await list('?after=3&limit=1')).events.map(({ seq }: { seq: number }) => seq)).toEqual([4]);
+  expect((await list('?component=api')).events.map(({ seq }: { seq: number }) => seq)).toEqual([1, 3, 5]);
+});
+
+test.each([
+  '/v1/crashes?limit=0',
+  '/v1/crashes?limit=1001',
+  '/v1/crashes?limit=ten',
+  '/v1/crashes?since=yesterday',
+  '/v1/crashes?since=2026-99-99',
+  '/v1/crashes?component=',
+  '/v1/crashes?component=a&component=b',
+  '/v1/events?after=-1',
+  '/v1/events?after=1.5',
+  '/v1/events?limit=5',
+])('GET %s is refused', async (path) => {
+  const { status, json } = await served.ask('GET', path);
+  expect(status).toBe(400);
+  expect(json.error.code).toBe('REQUEST_INVALID');
+});
+
+test.each(ROUTES.filter(({ path }) => !path.endsWith('z')).map(({ method, path }) => [method, path] as const))(
+  '%s %s refuses a query it does not know',
+  async (method, path) => {
+    const { status } = await served.ask(method, `${concrete(path)}?bogus=1`, method === 'POST' ? { body: {} } : {});
+    expect(status).toBe(400);
+    expect(served.control.asked).toEqual([]);
+  },
+);

@@ -1,0 +1,68 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { SHELLS, shellPath } from './shells.ts';
+import { readText, workshop } from './workshop.ts';
+
+const shop = workshop();
+
+const SIGNALS = 'HUP INT QUIT ILL ABRT FPE KILL SEGV PIPE ALRM TERM USR1 USR2'.split(' ');
+const CODES = [0, 1, 3, 42, 126, 127, 128, 130, 137, 141, 143, 255];
+/** Of these no shell says a word, so they look like the exit codes 130 and 141. */
+const SILENT: Readonly<Record<string, number>> = { INT: 130, PIPE: 141 };
+
+describe.each(SHELLS)('with a shim run by %s', (name) => {
+  test.for(CODES)('exit code %i is reported as that exit code', async (code, context) => {
+    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const run = shop.now.start(driver, `exit ${code}`);
+    const { cause, leftovers } = await run.until('exited');
+    expect(cause).toEqual({ kind: 'code', code, ambiguous: code === 130 || code === 141 });
+    expect(leftovers).toEqual([]);
+    expect(run.kinds).toEqual(['started', 'exited']);
+  });
+
+  test.for(SIGNALS)('a death by SIG%s is reported as that signal, as far as sh can tell', async (signal, context) => {
+    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const run = shop.now.start(driver, `kill -${signal} $$; sleep 60`);
+    const { cause } = await run.until('exited');
+    const silent = SILENT[signal];
+    expect(cause).toEqual(
+      silent === undefined
+        ? { kind: 'signal', signal: `SIG${signal}`, core: false, oom: false }
+        : { kind: 'code', code: silent, ambiguous: true },
+    );
+  });
+
+  test('a signal to the shim itself changes nothing about what it records', async (context) => {
+    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const run = shop.now.start(driver, 'echo up; while ! test -e go; do sleep 0.02; done; exit 7');
+    await run.line(/^up$/);
+    const shim = await run.shim();
+    for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGUSR1'] as const) process.kill(shim, signal);
+    shop.now.dir('go');
+    expect((await run.until('exited')).cause).toMatchObject({ kind: 'code', code: 7 });
+  });
+
+  test('a core dump is told', async (context) => {
+    if (readText('/proc/sys/kernel/core_pattern').trim() !== 'core') {
+      context.skip('core dumps go elsewhere on this machine (kernel.core_pattern)');
+    }
+    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const run = shop.now.start(driver, 'ulimit -c unlimited; kill -SEGV $$');
+    expect((await run.until('exited')).cause).toMatchObject({ kind: 'signal', signal: 'SIGSEGV', core: true });
+  });
+});
+
+test('no core file is written unless the command asks for it', async () => {
+  const run = shop.now.start(shop.now.driver(), 'kill -SEGV $$');
+  expect((await run.until('exited')).cause).toMatchObject({ signal: 'SIGSEGV', core: false });
+  expect(readdirSync(shop.now.home).filter((name) => name.startsWith('core'))).toEqual([]);
+});
+
+test('the end is dated when it happened, and started is dated before it', async () => {
+  const run = shop.now.start(shop.now.driver(), 'sleep 0.3');
+  const started = await run.until('started');
+  const exited = await run.until('exited');
+  // Start times have a resolution of 10 ms.
+  expect(exited.at - started.at).toBeGreaterThanOrEqual(290);
+  expect(exited.at - started.at).toBeLessThan(5000);
+});

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { componentName } from '../../../src/core/ids.ts';
+import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
+import { openHistory } from '../../../src/store/sqlite/history.ts';
+import { LATEST, migrate, schemaVersion } from '../../../src/store/sqlite/migrate.ts';
+import { MIGRATIONS } from '../../../src/store/sqlite/migrations/index.ts';
+import { eventOf, runningOf, runOf } from '../../support/history-samples.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { column, upTo } from './inspect.ts';
+import { openStore } from './open-store.ts';
+
+const golden = (version: number): string => `test/fixtures/store/v${version}.sql`;
+
+/** A database as an earlier release has left it. */
+async function restoreGolden(version: number, path: string): Promise<void> {
+  const db = (await loadSqlite()).open(path, 'read-write');
+  db.exec(readFileSync(golden(version), 'utf8'));
+  db.close();
+}
+
+test('every version that was ever released has its golden database', () => {
+  expect(upTo(LATEST).filter((version) => !existsSync(golden(version)))).toEqual([]);
+});
+
+test.each(upTo(LATEST))('a database of version %i is read as it was meant, and written on', async (version) => {
+  using dir = tempDir();
+  const path = dir.at('keepwell.db');
+  await restoreGolden(version, path);
+  using opened = await openStore(path);
+  const { store } = opened;
+  expect(store.health()).toBe('ok');
+  expect(await column(path, 'PRAGMA user_version')).toEqual([LATEST]);
+  expect(store.components()).toMatchObject([runningOf('api', 42), { name: 'db', desired: 'stopped' }]);
+  expect(store.why({ component: 'api' })).toMatchObject({
+    id: 1,
+    error_message: "No module named 'x'",
+    log_tail: ['first line', 'last line'],
+    rule: { name: 'backoff', counters: { restarts_in_window: 4, failures: 1, spawn_errors: 2, total: 3 } },
+  });
+  expect(store.runs({ limit: 10 })).toMatchObject([
+    { run: runOf('api', 2) },
+    { run: runOf('api', 1), pid: 41, planned: true },
+  ]);
+  expect(store.lastGoodIngredients(componentName('api'))).toEqual({ command: 'aaaa', 'env LOG_LEVEL': 'bbbb' });
+  expect(store.meta('project')).toBe('golden');
+  expect(store.commit({ events: [eventOf('api', 'next')] })[0]?.seq).toBe(4);
+});
+
+test('the newest golden database has exactly the tables that a new one gets', async () => {
+  using dir = tempDir();
+  await restoreGolden(LATEST, dir.at('golden.db'));
+  (await openStore(dir.at('new.db'))).store.close();
+  const schema = (path: string) => column(path, 'SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name');
+  expect(await schema(dir.at('golden.db'))).toEqual(await schema(dir.at('new.db')));
+});
+
+test('a migration that fails half way leaves the database as it was', async () => {
+  using dir = tempDir();
+  const db = (await loadSqlite()).open(dir.at('keepwell.db'), 'read-write');
+  migrate(db);
+  const failing = [...MIGRATIONS, 'CREATE TABLE half (done); INSERT INTO nowhere VALUES (1)'];
+  expect(() => migrate(db, failing)).toThrow('nowhere');
+  expect(schemaVersion(db)).toBe(LATEST);
+  expect(db.prepare("SELECT name FROM sqlite_master WHERE name = 'half'").all()).toEqual([]);
+  migrate(db, [...MIGRATIONS, 'CREATE TABLE whole (done)']);
+  expect(schemaVersion(db, LATEST + 1)).toBe(LATEST + 1);
+  db.close();
+});
+
+test('a database of a later Keepwell is not touched: supervision goes on in memory and says so', async () => {
+  using dir = tempDir();
+  const path = dir.at('keepwell.db');
+  await restoreGolden(LATEST, path);
+  const db = (await loadSqlite()).open(path, 'read-write');
+  db.exec(`PRAGMA user_version = ${LATEST + 1}`);
+  db.close();
+  const fingerprint = () => createHash('sha256').update(readFileSync(path)).digest('hex');
+  const before = fingerprint();
+  using opened = await openStore(path);
+  opened.add(1);
+  expect(opened.store.health()).toBe(
+    `not recording: the database has version ${LATEST + 1}, this Keepwell knows versions up to ${LATEST}`,
+  );
+  expect(opened.shown()).toEqual([1]);
+  expect(opened.durable).toEqual([]);
+  expect(fingerprint()).toBe(before);
+  await expect(openHistory(path)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+});

@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest';
+import { noPaint, paintFor } from '../../../src/cli/print/colour.ts';
+import { crashTable } from '../../../src/cli/print/crashes.ts';
+import { eventLine } from '../../../src/cli/print/event.ts';
+import { daemonLine, daemonRemarks, statusTable } from '../../../src/cli/print/status.ts';
+import { table } from '../../../src/cli/print/table.ts';
+import { localTime, relative } from '../../../src/cli/print/time.ts';
+import { verboseBlock } from '../../../src/cli/print/verbose.ts';
+import { whyText } from '../../../src/cli/print/why.ts';
+import { displayWidth, shorten } from '../../../src/cli/print/width.ts';
+import { event, exit, idle, NOW, status, view, why } from './views.ts';
+
+describe('tables', () => {
+  test('columns are aligned, the last one is not padded, empty cells are dashes', () => {
+    const rows = [
+      [{ text: 'a' }, { text: '' }, { text: 'long note' }],
+      [{ text: 'bbb' }, { text: '日本' }, { text: '' }],
+    ];
+    expect(table(['X', 'Y', 'NOTE'], rows)).toEqual(['X    Y     NOTE', 'a    -     long note', 'bbb  日本']);
+  });
+
+  test('the last column is cut at the width of the terminal', () => {
+    const [, row] = table(['X', 'NOTE'], [[{ text: 'a' }, { text: 'a very long note' }]], 12);
+    expect(row).toBe('a  a very l…');
+    expect(displayWidth(row!)).toBe(12);
+  });
+
+  test('colours do not disturb the alignment', () => {
+    const paint = paintFor({ isTty: true }, {}, true);
+    const rows = [
+      [{ text: 'a', brush: paint.red }, { text: 'x' }],
+      [{ text: 'bb' }, { text: 'y' }],
+    ];
+    expect(table(['N', 'V'], rows)).toEqual(['N   V', '\u001b[31ma\u001b[39m   x', 'bb  y']);
+  });
+
+  test.each([
+    ['abc', 3],
+    ['日本', 4],
+    ['💥', 2],
+    ['é', 1],
+    ['e\u0301', 1],
+    ['', 0],
+  ])('%j is %i wide', (text, width) => {
+    expect(displayWidth(text)).toBe(width);
+  });
+
+  test.each([
+    ['日本語', 4, '日…'],
+    ['abc', 3, 'abc'],
+    ['abcd', 3, 'ab…'],
+    ['abc', 0, ''],
+  ])('%j in %i columns is %j', (text, columns, cut) => {
+    expect(shorten(text, columns)).toBe(cut);
+  });
+});
+
+describe('colours', () => {
+  test.each([
+    ['a terminal', true, {}, true, true],
+    ['a pipe', false, {}, true, false],
+    ['NO_COLOR', true, { NO_COLOR: '1' }, true, false],
+    ['an empty NO_COLOR', true, { NO_COLOR: '' }, true, true],
+    ['--no-color', true, {}, false, false],
+    ['a dumb terminal', true, { TERM: 'dumb' }, true, false],
+    ['FORCE_COLOR into a pipe', false, { FORCE_COLOR: '1' }, true, true],
+    ['FORCE_COLOR=0', false, { FORCE_COLOR: '0' }, true, false],
+    ['both', true, { FORCE_COLOR: '1', NO_COLOR: '1' }, true, false],
+  ])('%s', (_what, isTty, env, wanted, expected) => {
+    expect(paintFor({ isTty }, env, wanted).isColorSupported).toBe(expected);
+  });
+});
+
+describe('status', () => {
+  const components = [
+    view('api'),
+    idle('worker', 'backing-off', { health: 'unhealthy', restarts: 3, note: 'exit code 7; restart in 4 s' }),
+    idle('later', 'waiting', { note: 'waiting for worker' }),
+    idle('old', 'stopped', { desired: 'stopped', last_exit: { ...exit, at: '2026-01-02T03:04:05.678Z' } }),
+    idle('new', 'stopped', { desired: 'stopped' }),
+    idle('lost', 'stopped'),
+  ];
+
+  test('as a table', () => {
+    expect(statusTable(components, noPaint)).toEqual([
+      'NAME    STATE        HEALTH     READY  PID    UPTIME  RESTARTS  NOTE',
+      'api     running      healthy    yes    12345  2h15m   0',
+      'worker  backing-off  unhealthy  no     -      -       3         exit code 7; restart in 4 s',
+      'later   waiting      unknown    no     -      -       0         waiting for worker',
+      'old     stopped      unknown    no     -      -       0         stopped by hand',
+      'new     stopped      unknown    no     -      -       0         not started',
+      'lost    stopped      unknown    no     -      -       0         wanted, but not running',
+    ]);
+  });
+
+  test('in full', () => {
+    const full = view('api', { depends_on: { temporal: 'ready', db: 'started' }, waiting_for: ['db'], adopted: true });
+    expect(verboseBlock(full, noPaint, NOW)).toEqual([
+      'api',
+      '  Status:   ✓ Running        Health: ✓ Healthy      Ready: yes',
+      '  PID:      12345            Uptime: 2h 15m         Restarts: 0',
+      '  Run:      api~0abcdefgh123456, taken over from an earlier daemon',
+      `  Started:  ${localTime(full.started_at!)} (2 h 15 min ago)`,
+      '  Wanted:   running',
+      '  Needs:    temporal ready, db started (not yet)',
+      '  Tree:     cgroup-v2',
+    ]);
+  });
+
+  test('in full, when it has given up', () => {
+    const gone = idle('worker', 'gave-up', {
+      health: 'unhealthy',
+      note: 'gave up (limit): exit code 7; next try in 15 min',
+      last_exit: { ...exit, at: '2026-01-02T05:18:05.678Z' },
+      last_restart: { at: '2026-01-02T05:17:05.678Z', reason: 'exit code 7' },
+      next_attempt_at: '2026-01-02T05:34:05.678Z',
+      survivors: ['99 (sleep)'],
+      tree_mechanism: null,
+    });
+    const text = verboseBlock(gone, noPaint, NOW).join('\n');
+    expect(text).toContain('✗ Gave-up');
+    expect(text).toContain('✗ Unhealthy');
+    expect(text).toMatch(/Exited: {3}exit code 7, .* \(1 min ago\)/);
+    expect(text).toMatch(/Next try: .*\(in 15 min\)/);
+    expect(text).toMatch(/Leftover: 99 \(sleep\)/);
+  });
+
+  test('escapes from a component never reach the terminal', () => {
+    const nasty = idle('worker', 'gave-up', { note: 'no such command: "\u001b]0;x\u0007ls"\nsecond line' });
+    const lines = [...statusTable([nasty], noPaint), ...verboseBlock(nasty, noPaint, NOW)].join('\n');
+    expect(lines).not.toMatch(/\u001b|\u0007/);
+    expect(statusTable([nasty], noPaint)).toHaveLength(2);
+  });
+
+  test('the daemon is mentioned when something is wrong with it', () => {
+    const good = status([]);
+    expect(daemonRemarks(good)).toEqual([]);
+    expect(daemonLine(good.daemon)).toBe(
+      'daemon: pid 4711, version 0.1.0, guardian pid 4710, since 2026-01-02T03:04:05.678Z',
+    );
+    const bad = { ...good, daemon: { ...good.daemon, store: 'cannot write (disk full)', loop_delay_ms: 4000 } };
+    expect(daemonRemarks(bad)).toEqual([
+      'history: cannot write (disk full)',
+      'the daemon was held up for 4s: the machine is overloaded or was asleep',
+    ]);
+    expect(daemonLine({ ...good.daemon, running: false })).toBe('daemon: not running');
+  });
+});
+
+describe('why', () => {
+  test('the whole dossier', () => {
+    const current = idle('worker', 'backing-off', { next_attempt_at: '2026-01-02T05:19:17.678Z' });
+    expect(whyText(why(), { current, nowMs: NOW, paint: noPaint })).toEqual([
+      'worker died: exit code 1 (3 min ago)',
+      `  When:     ${localTime(why().at)}, after 2 s`,
+      '  Crash:    12, run worker~0abcdefgh123456',
+      "  Error:    ImportError: No module named 'yaml'",
+      '  Cause:    the module yaml is not installed',
+      '  Decision: restart in 1 s (1 of 10 in 10 min)',
+      '  Rule:     backoff (1 restart in the window, 1 failure in a row, 3 in all since it was started by hand)',
+      '  Changed:  env LOG_LEVEL, command (since the last good run)',
+      '  Now:      it is started again in 12 s',
+      '',
+      '  Dependencies at that time:',
+      '    api: backing-off, not ready (needed: ready)',
+      '',
+      '  Stack:',
+      '    File "main.py", line 3',
+      '',
+      '  Files:',
+      '    main.py',
+      '',
+      '  Its last lines:',
+      '    starting',
+      "    ImportError: No module named 'yaml'",
+    ]);
+  });
+
+  test.each([
+    [view('worker'), 'running and ready, pid 12345, for 2 h 15 min'],
+    [view('worker', { ready: false }), 'running, not ready, pid 12345'],
+    [idle('worker', 'gave-up'), 'gave up; not tried again by itself. "keepwell start worker" starts it now'],
+    [idle('worker', 'gave-up', { next_attempt_at: '2026-01-02T05:34:05.678Z' }), 'gave up; tried once more in 15 min.'],
+    [idle('worker', 'waiting', { waiting_for: ['api', 'db'] }), 'waiting for api, db'],
+    [idle('worker', 'stopped', { desired: 'stopped' }), 'stopped by hand; "keepwell start worker" starts it'],
+    [idle('worker', 'completed'), 'completed'],
+    [null, 'the configuration no longer names it'],
+  ])('what happens next', (current, expected) => {
+    expect(whyText(why(), { current, nowMs: NOW, paint: noPaint }).join('\n')).toContain(`Now:      ${expected}`);
+  });
+
+  test('the last words are harmless', () => {
+    const nasty = why({ log_tail: ['\u001b[2J\u001b]52;c;x\u0007bye\u202e'], error_message: 'a\nb' });
+    const text = whyText(nasty, { current: null, nowMs: NOW, paint: noPaint });
+    expect(text.join('\n')).not.toMatch(/[\u001b\u0007\u202e]/);
+    expect(text).toContain('    bye');
+    expect(text).toContain('  Error:    ImportError: a b');
+  });
+
+  test('what could not be started has not died', () => {
+    const never = why({ exit: { ...exit, code: null, spawn_error: 'no such command: "temporl"' } });
+    const [head] = whyText(never, { current: null, nowMs: NOW, paint: noPaint });
+    expect(head).toBe('worker could not be started: no such command: "temporl" (3 min ago)');
+  });
+
+  test('silence is said to be silence', () => {
+    const quiet = why({
+      log_tail: [],
+      stack: [],
+      related_files: [],
+      dependencies: [],
+      error_type: null,
+      root_cause: null,
+    });
+    const text = whyText(quiet, { current: null, nowMs: NOW, paint: noPaint });
+    expect(text.slice(-2)).toEqual(['  Its last lines:', '    (it had said nothing)']);
+    expect(text.some((line) => line.includes('Error:'))).toBe(false);
+  });
+});
+
+test('crashes, newest first as they come', () => {
+  const killed = why({ id: 13, error_type: null, exit: { ...exit, code: null, signal: 'SIGKILL', oom: true } });
+  expect(crashTable([killed, why()], noPaint)).toEqual([
+    'ID  WHEN                 NAME    UPTIME  EXIT                               DECISION',
+    `13  ${localTime(why().at)}  worker  2s      killed by SIGKILL (out of memory)  restart in 1 s (1 of 10 in 10 min)`,
+    `12  ${localTime(why().at)}  worker  2s      ImportError (exit code 1)          restart in 1 s (1 of 10 in 10 min)`,
+  ]);
+});
+
+test.each([
+  [event('component.started', { pid: 5 }), 'api  started, pid 5'],
+  [event('component.starting', { attempt: 'first' }), 'api  starting'],
+  [event('component.starting', { attempt: 'quiet' }), 'api  starting (quiet)'],
+  [event('component.waiting', { for: ['db', 'mq'] }), 'api  waiting for db, mq'],
+  [
+    event('component.exited', { exit: 'exit code 7', uptime_ms: 2040, decision: 'restart in 1 s', rule: 'backoff' }),
+    'api  exit code 7 after 2 s; restart in 1 s',
+  ],
+  [event('component.killed', { grace_ms: 10_000 }), 'api  did not end within 10 s, SIGKILL sent'],
+  [event('component.gave-up', { decision: 'gave up: 10 restarts in 10 min' }), 'api  gave up: 10 restarts in 10 min'],
+  [event('component.from-the-future', { a: 1, b: { c: 2 } }), 'api  component.from-the-future a=1 b={"c":2}'],
+  [event('constructor', {}), 'api  constructor'],
+  [event('daemon.started', { pid: 9 }), 'daemon  daemon.started pid=9'],
+  [event('component.exited', { exit: '\u001b[2Jx', uptime_ms: 0, decision: 'a\nb' }), 'api  x after 0 ms; a b'],
+])('event %#', (one, expected) => {
+  expect(eventLine(one, noPaint)).toBe(`${localTime(one.at)}     17  ${expected}`);
+});
+
+test.each([
+  ['2026-01-02T05:16:05.678Z', '3 min ago'],
+  ['2026-01-02T05:19:17.678Z', 'in 12 s'],
+  ['2026-01-02T05:19:05.700Z', 'just now'],
+  ['nonsense', 'nonsense'],
+])('%s is %s', (iso, expected) => {
+  expect(relative(iso, NOW)).toBe(expected);
+});

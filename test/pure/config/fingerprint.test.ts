@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { ingredients, specHash } from '../../../src/config/fingerprint.ts';
+import { api, only, proc } from './support.ts';
+
+const base = proc('command: [server], env: { LOG_LEVEL: info, TOKEN: hunter2 }, env_file: [.env, /etc/x.env]');
+
+test('the hash of a specification depends on its content and not on the order of its keys', () => {
+  const reordered = proc('env_file: [.env, /etc/x.env], env: { TOKEN: hunter2, LOG_LEVEL: info }, command: [server]');
+  expect(specHash(only(base))).toMatch(/^[0-9a-f]{16}$/);
+  expect(specHash(only(base))).toBe(specHash(only(reordered)));
+  expect(specHash(only(base))).toBe(specHash(structuredClone(only(base))));
+});
+
+test.each([
+  ['the command', 'command: [server, -v]'],
+  ['an argument moved into another', 'command: ["server "]'],
+  ['the working directory', 'command: [server], cwd: x'],
+  ['a variable', 'command: [server], env: { A: b }'],
+  ['an env file', 'command: [server], env_file: x'],
+])('%s changes the hash', (_, keys) => {
+  expect(specHash(only(proc(keys)))).not.toBe(specHash(only(proc('command: [server]'))));
+});
+
+test('the same words split differently are different commands', () => {
+  expect(specHash(only(proc('command: [a, b c]')))).not.toBe(specHash(only(proc('command: [a b, c]'))));
+});
+
+test('ingredients name every part and show no value', () => {
+  const parts = ingredients(only(base));
+  expect(Object.keys(parts)).toEqual([
+    'command',
+    'cwd',
+    'env LOG_LEVEL',
+    'env TOKEN',
+    'env_file .env',
+    'env_file /etc/x.env',
+    'depends_on',
+    'stop',
+    'restart',
+    'min_uptime',
+  ]);
+  for (const hash of Object.values(parts)) expect(hash).toMatch(/^[0-9a-f]{8}$/);
+  expect(JSON.stringify(parts)).not.toContain('hunter2');
+});
+
+test('a change shows under its own name only', () => {
+  const changed = (before: string, after: string): readonly string[] => {
+    const [old, now] = [ingredients(only(before)), ingredients(only(after))];
+    return [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((name) => old[name] !== now[name]);
+  };
+  expect(changed(base, base.replace('info', 'debug'))).toEqual(['env LOG_LEVEL']);
+  expect(changed(base, base.replace('LOG_LEVEL: info, ', ''))).toEqual(['env LOG_LEVEL']);
+  expect(changed(api('stop: { grace: 1s }'), api('stop: { grace: 2s }'))).toEqual(['stop']);
+  expect(changed(api('restart: { limit: { max: 1 } }'), api(''))).toEqual(['restart']);
+});
+
+test('the text of an env file counts when it is given', () => {
+  const spec = only(base);
+  const path = '/project/.env';
+  expect(ingredients(spec, { [path]: 'A=1' })['env_file .env']).not.toBe(
+    ingredients(spec, { [path]: 'A=2' })['env_file .env'],
+  );
+  expect(ingredients(spec, { [path]: 'A=1' })['env_file /etc/x.env']).toBe(ingredients(spec)['env_file /etc/x.env']);
+});

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { describeConfig } from '../../../src/config/describe.ts';
+import { UNAVAILABLE } from '../../../src/config/hints/unavailable.ts';
+import { FOREIGN_WORDS, NO_COUNTERPART } from '../../../src/config/hints/vocabulary.ts';
+import { jsonSchema } from '../../../src/config/schema.ts';
+import { load } from './support.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+const schema = jsonSchema() as Json;
+
+/** Every object inside, with its path. */
+function* objects(value: unknown, path = ''): Generator<readonly [string, Json]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [path, value as Json];
+  for (const [key, inner] of Object.entries(value)) yield* objects(inner, `${path}/${key}`);
+}
+
+describe('the JSON Schema', () => {
+  test('says what it is', () => {
+    expect(schema).toMatchObject({
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $id: 'urn:keepwell:schema:config:1',
+      title: 'Keepwell configuration',
+      required: ['components'],
+      additionalProperties: false,
+    });
+  });
+
+  test('survives being written as JSON, and every reference in it exists', () => {
+    expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
+    const defs = schema['$defs'] as Json;
+    for (const [path, { $ref }] of objects(schema)) {
+      if (typeof $ref === 'string') expect(defs, path).toHaveProperty([$ref.replace('#/$defs/', '')]);
+    }
+  });
+
+  test('describes every property and keeps our own words to itself', () => {
+    for (const [path, object] of objects(schema)) {
+      for (const ours of ['defaultsTo', 'defaultNote', 'example', 'kind'])
+        expect(object, path).not.toHaveProperty(ours);
+      const { properties } = object;
+      if (typeof properties !== 'object' || path.includes('/properties/properties')) continue;
+      for (const [key, property] of Object.entries(properties as Json))
+        expect(property, key).toHaveProperty('description');
+    }
+  });
+
+  test('states defaults in the syntax of the configuration', () => {
+    const component = (schema['$defs'] as Record<string, { properties: Record<string, Json> }>)['component']!
+      .properties;
+    expect((component['stop']!['properties'] as Json)['grace']).toMatchObject({ default: '10s' });
+    expect((component['restart']!['properties'] as Json)['policy']).toMatchObject({ default: 'always' });
+  });
+
+  test('no property is one that is not available', () => {
+    const known = describeConfig().map(({ path }) => path.replace('NAME', '*'));
+    for (const [place, keys] of Object.entries(UNAVAILABLE)) {
+      for (const key of keys) expect(known).not.toContain(place === '' ? key : `${place}.${key}`);
+    }
+  });
+});
+
+describe('the rows of the reference page', () => {
+  const rows = describeConfig();
+
+  test.each(rows)(
+    '$path has a meaning, and a default or a reason',
+    ({ description, required, type, default: value, defaultNote }) => {
+      expect(description).toMatch(/\.$/);
+      expect(type).not.toBe('value');
+      if (type !== 'map') expect(required || value !== undefined || defaultNote !== null).toBe(true);
+    },
+  );
+
+  test.each(rows.filter(({ example }) => example !== undefined))(
+    'the example of $path is accepted',
+    ({ path, example }) => {
+      const config: Record<string, unknown> = {
+        components: {
+          api: { process: { command: path.endsWith('.shell') ? 'a b' : ['a'] } },
+          database: { process: { command: ['a'] } },
+          migrate: { process: { command: ['a'] }, restart: { policy: 'never' } },
+        },
+      };
+      const steps = path.replace('NAME', 'api').split('.');
+      let at = config;
+      for (const step of steps.slice(0, -1)) {
+        at[step] ??= {};
+        at = at[step] as Record<string, unknown>;
+      }
+      at[steps.at(-1)!] = example;
+      expect(() => load(JSON.stringify(config))).not.toThrow();
+    },
+  );
+});
+
+describe('the vocabulary', () => {
+  test.each(Object.entries(FOREIGN_WORDS))('%s leads to a key that exists or will', (word, { to }) => {
+    expect(word).toMatch(/^[a-z]+$/); // compared without case, dashes and underscores
+    const known = describeConfig().map(({ path }) => path.replace('components.NAME.', ''));
+    const planned = UNAVAILABLE['components.*']!.includes(to.split('.')[0]!) || to === 'process.user';
+    expect(planned || known.includes(to), to).toBe(true);
+  });
+
+  test('no word has two answers', () => {
+    expect(Object.keys(NO_COUNTERPART).filter((word) => Object.hasOwn(FOREIGN_WORDS, word))).toEqual([]);
+  });
+});

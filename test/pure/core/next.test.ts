@@ -1,0 +1,552 @@
+import { describe, expect, test } from 'vitest';
+import { componentName } from '../../../src/core/ids.ts';
+import { DAEMONISE_WINDOW_MS, next, wakeAt } from '../../../src/core/lifecycle/next.ts';
+import {
+  type Component,
+  type ComponentEvent,
+  type ComponentState,
+  type Context,
+  FRESH,
+} from '../../../src/core/lifecycle/state.ts';
+import { KILL_WAIT_MS } from '../../../src/core/lifecycle/when-stopping.ts';
+import { exitCode, mono, restartSpec, run, spec } from '../../support/builders.ts';
+
+const NOW = mono(1_000_000);
+const R1 = run('a~000000001aaaaaa');
+const R2 = run('a~000000002bbbbbb');
+const BUSY = { ...FRESH, restarts: [mono(NOW - 5)], failures: 3, total: 4 };
+
+const STATES = {
+  stopped: { kind: 'stopped' },
+  completed: { kind: 'completed' },
+  waiting: { kind: 'waiting', attempt: 'restart' },
+  backingOff: { kind: 'backing-off', until: mono(NOW + 500) },
+  due: { kind: 'backing-off', until: NOW },
+  gaveUp: { kind: 'gave-up', rule: 'limit', retryAt: mono(NOW + 500) },
+  retryDue: { kind: 'gave-up', rule: 'limit', retryAt: NOW },
+  gaveUpForGood: { kind: 'gave-up', rule: 'never-on', retryAt: null },
+  starting: { kind: 'starting', run: R1, since: mono(NOW - 50), attempt: 'first' },
+  running: { kind: 'running', run: R1, pid: 7, startedAt: mono(NOW - 60_000), attempt: 'first', daemonised: false },
+  young: { kind: 'running', run: R1, pid: 7, startedAt: mono(NOW - 100), attempt: 'first', daemonised: false },
+  daemonised: { kind: 'running', run: R1, pid: 7, startedAt: mono(NOW - 60_000), attempt: 'first', daemonised: true },
+  asked: {
+    kind: 'stopping',
+    run: R1,
+    pid: 7,
+    startedAt: mono(NOW - 60_000),
+    attempt: 'first',
+    stage: 'asked',
+    until: NOW,
+    goal: 'stay-stopped',
+    ended: null,
+  },
+  killed: {
+    kind: 'stopping',
+    run: R1,
+    pid: 7,
+    startedAt: mono(NOW - 60_000),
+    attempt: 'first',
+    stage: 'killed',
+    until: NOW,
+    goal: 'stay-stopped',
+    ended: null,
+  },
+  unkillable: {
+    kind: 'stopping',
+    run: R1,
+    pid: 7,
+    startedAt: mono(NOW - 60_000),
+    attempt: 'first',
+    stage: 'unkillable',
+    until: NOW,
+    goal: 'stay-stopped',
+    ended: null,
+  },
+  toRestart: {
+    kind: 'stopping',
+    run: R1,
+    pid: 7,
+    startedAt: mono(NOW - 60_000),
+    attempt: 'first',
+    stage: 'asked',
+    until: mono(NOW + 9),
+    goal: 'start-again',
+    ended: null,
+  },
+  mainGone: {
+    kind: 'stopping',
+    run: R1,
+    pid: 7,
+    startedAt: mono(NOW - 60_000),
+    attempt: 'first',
+    stage: 'asked',
+    until: mono(NOW + 9),
+    goal: 'stay-stopped',
+    ended: { cause: exitCode(0), at: NOW, uptimeMs: 60_000 },
+  },
+  leftovers: {
+    kind: 'stopping',
+    run: R1,
+    pid: 7,
+    startedAt: mono(NOW - 60_000),
+    attempt: 'first',
+    stage: 'asked',
+    until: mono(NOW + 9),
+    goal: 'decide',
+    ended: { cause: exitCode(1), at: NOW, uptimeMs: 60_000 },
+  },
+} satisfies Record<string, ComponentState>;
+
+const EVENTS = {
+  start: { kind: 'start-requested', fresh: true },
+  bringBack: { kind: 'start-requested', fresh: false },
+  stop: { kind: 'stop-requested' },
+  restart: { kind: 'restart-requested', byHand: true },
+  restartAfterDependency: { kind: 'restart-requested', byHand: false },
+  dependencies: { kind: 'dependencies-changed' },
+  woke: { kind: 'woke' },
+  started: { kind: 'started', run: R1, pid: 9, at: NOW },
+  startedOther: { kind: 'started', run: R2, pid: 9, at: NOW },
+  notStarted: { kind: 'spawn-failed', run: R1, problem: { code: 'command-not-found', message: 'no', heals: false } },
+  crash: { kind: 'exited', run: R1, at: NOW, cause: exitCode(1), leftovers: [] },
+  clean: { kind: 'exited', run: R1, at: NOW, cause: exitCode(0), leftovers: [] },
+  crashWithLeftovers: { kind: 'exited', run: R1, at: NOW, cause: exitCode(1), leftovers: [8] },
+  cleanWithLeftovers: { kind: 'exited', run: R1, at: NOW, cause: exitCode(0), leftovers: [8] },
+  crashOther: { kind: 'exited', run: R2, at: NOW, cause: exitCode(1), leftovers: [] },
+  treeGone: { kind: 'tree-gone', run: R1 },
+  treeGoneOther: { kind: 'tree-gone', run: R2 },
+} satisfies Record<string, ComponentEvent>;
+
+type StateName = keyof typeof STATES;
+type EventName = keyof typeof EVENTS;
+interface Row {
+  readonly name: string;
+  readonly from: StateName;
+  readonly on: EventName;
+  readonly unmet?: string[];
+  readonly to: Partial<ComponentState> & { kind: ComponentState['kind'] };
+  readonly does: string[];
+  readonly fresh?: boolean;
+}
+
+function apply({ from, on, unmet = [] }: Pick<Row, 'from' | 'on' | 'unmet'>) {
+  const component: Component = { state: STATES[from], counters: BUSY };
+  const policy = spec('a', { restart: restartSpec({ policy: 'on-failure' }) });
+  const context: Context = { now: NOW, random: 0, newRun: R2, unmet: unmet.map(componentName), policy };
+  return next(component, EVENTS[on], context);
+}
+
+const ROWS: readonly Row[] = [
+  {
+    name: 'a start by hand begins a run and forgets the counters',
+    from: 'stopped',
+    on: 'start',
+    to: { kind: 'starting', run: R2, attempt: 'first' },
+    does: ['spawn'],
+    fresh: true,
+  },
+  {
+    name: 'a start with an unmet dependency waits for it',
+    from: 'stopped',
+    on: 'start',
+    unmet: ['db'],
+    to: { kind: 'waiting', attempt: 'first' },
+    does: [],
+    fresh: true,
+  },
+  {
+    name: 'the daemon brings back what was wanted and keeps the counters',
+    from: 'stopped',
+    on: 'bringBack',
+    to: { kind: 'starting' },
+    does: ['spawn'],
+  },
+  {
+    name: 'what has completed is not run again by the daemon',
+    from: 'completed',
+    on: 'bringBack',
+    to: { kind: 'completed' },
+    does: [],
+  },
+  {
+    name: 'what has completed is run again by hand',
+    from: 'completed',
+    on: 'start',
+    to: { kind: 'starting' },
+    does: ['spawn'],
+    fresh: true,
+  },
+  {
+    name: 'what gave up stays so when the daemon comes back',
+    from: 'gaveUp',
+    on: 'bringBack',
+    to: { kind: 'gave-up' },
+    does: [],
+  },
+  {
+    name: 'what gave up is started afresh by hand',
+    from: 'gaveUpForGood',
+    on: 'start',
+    to: { kind: 'starting', attempt: 'first' },
+    does: ['spawn'],
+    fresh: true,
+  },
+  {
+    name: 'the quiet retry begins when it is due',
+    from: 'retryDue',
+    on: 'woke',
+    to: { kind: 'starting', attempt: 'quiet' },
+    does: ['spawn'],
+  },
+  { name: 'the quiet retry does not begin early', from: 'gaveUp', on: 'woke', to: { kind: 'gave-up' }, does: [] },
+  {
+    name: 'what gave up for good is never woken',
+    from: 'gaveUpForGood',
+    on: 'woke',
+    to: { kind: 'gave-up' },
+    does: [],
+  },
+  { name: 'stopping what gave up leaves it stopped', from: 'gaveUp', on: 'stop', to: { kind: 'stopped' }, does: [] },
+  {
+    name: 'restarting what is stopped starts it',
+    from: 'stopped',
+    on: 'restart',
+    to: { kind: 'starting' },
+    does: ['spawn'],
+    fresh: true,
+  },
+  {
+    name: 'a recovered dependency starts nothing that is stopped',
+    from: 'stopped',
+    on: 'restartAfterDependency',
+    to: { kind: 'stopped' },
+    does: [],
+  },
+  {
+    name: 'a report about a run of the past changes nothing',
+    from: 'stopped',
+    on: 'crash',
+    to: { kind: 'stopped' },
+    does: [],
+  },
+  {
+    name: 'waiting ends when the dependencies are met',
+    from: 'waiting',
+    on: 'dependencies',
+    to: { kind: 'starting', attempt: 'restart' },
+    does: ['spawn'],
+  },
+  {
+    name: 'waiting goes on while one is missing',
+    from: 'waiting',
+    on: 'dependencies',
+    unmet: ['db'],
+    to: { kind: 'waiting' },
+    does: [],
+  },
+  { name: 'waiting ends with a stop', from: 'waiting', on: 'stop', to: { kind: 'stopped' }, does: [] },
+  {
+    name: 'backoff ends when it is due',
+    from: 'due',
+    on: 'woke',
+    to: { kind: 'starting', attempt: 'restart' },
+    does: ['spawn'],
+  },
+  { name: 'backoff does not end early', from: 'backingOff', on: 'woke', to: { kind: 'backing-off' }, does: [] },
+  {
+    name: 'after backoff a missing dependency is waited for',
+    from: 'due',
+    on: 'woke',
+    unmet: ['db'],
+    to: { kind: 'waiting', attempt: 'restart' },
+    does: [],
+  },
+  {
+    name: 'a start by hand does not wait out the backoff',
+    from: 'backingOff',
+    on: 'start',
+    to: { kind: 'starting', attempt: 'first' },
+    does: ['spawn'],
+    fresh: true,
+  },
+  { name: 'a stop during backoff stops', from: 'backingOff', on: 'stop', to: { kind: 'stopped' }, does: [] },
+  {
+    name: 'a returning daemon lets the backoff go on',
+    from: 'backingOff',
+    on: 'bringBack',
+    to: { kind: 'backing-off' },
+    does: [],
+  },
+  {
+    name: 'a started run is running',
+    from: 'starting',
+    on: 'started',
+    to: { kind: 'running', pid: 9, run: R1 },
+    does: [],
+  },
+  {
+    name: 'a report of another run is ignored',
+    from: 'starting',
+    on: 'startedOther',
+    to: { kind: 'starting', run: R1 },
+    does: [],
+  },
+  {
+    name: 'a start that failed is decided upon',
+    from: 'starting',
+    on: 'notStarted',
+    to: { kind: 'backing-off' },
+    does: ['end-run'],
+  },
+  {
+    name: 'a death before "started" arrived is a death all the same',
+    from: 'starting',
+    on: 'crash',
+    to: { kind: 'backing-off' },
+    does: ['end-run'],
+  },
+  {
+    name: 'stopping what is only starting sends the signal too',
+    from: 'starting',
+    on: 'stop',
+    to: { kind: 'stopping', goal: 'stay-stopped', pid: null },
+    does: ['signal'],
+  },
+  {
+    name: 'a crash waits out its delay',
+    from: 'running',
+    on: 'crash',
+    to: { kind: 'backing-off', until: mono(NOW + 8_000) },
+    does: ['end-run'],
+  },
+  {
+    name: 'a clean end under on-failure completes',
+    from: 'running',
+    on: 'clean',
+    to: { kind: 'completed' },
+    does: ['end-run'],
+  },
+  {
+    name: 'the death of an earlier run is ignored',
+    from: 'running',
+    on: 'crashOther',
+    to: { kind: 'running', run: R1 },
+    does: [],
+  },
+  { name: 'starting what runs changes nothing', from: 'running', on: 'start', to: { kind: 'running' }, does: [] },
+  {
+    name: 'what a dead run left behind is ended before anything else',
+    from: 'running',
+    on: 'crashWithLeftovers',
+    to: { kind: 'stopping', goal: 'decide' },
+    does: ['signal'],
+  },
+  {
+    name: 'exit 0 at once with processes left has put itself in the background',
+    from: 'young',
+    on: 'cleanWithLeftovers',
+    to: { kind: 'running', daemonised: true },
+    does: [],
+  },
+  {
+    name: 'exit 0 after a while with processes left is an end with leftovers',
+    from: 'running',
+    on: 'cleanWithLeftovers',
+    to: { kind: 'stopping', goal: 'decide' },
+    does: ['signal'],
+  },
+  {
+    name: 'a daemonised run ends when its tree is gone',
+    from: 'daemonised',
+    on: 'treeGone',
+    to: { kind: 'backing-off' },
+    does: ['end-run'],
+  },
+  {
+    name: 'a daemonised run can be stopped',
+    from: 'daemonised',
+    on: 'stop',
+    to: { kind: 'stopping', goal: 'stay-stopped' },
+    does: ['signal'],
+  },
+  {
+    name: 'a stop sends the signal and waits',
+    from: 'running',
+    on: 'stop',
+    to: { kind: 'stopping', stage: 'asked', until: mono(NOW + 10_000) },
+    does: ['signal'],
+  },
+  {
+    name: 'a restart stops first',
+    from: 'running',
+    on: 'restart',
+    to: { kind: 'stopping', goal: 'start-again' },
+    does: ['signal'],
+    fresh: true,
+  },
+  {
+    name: 'a dependency that recovered restarts what runs and keeps its counters',
+    from: 'running',
+    on: 'restartAfterDependency',
+    to: { kind: 'stopping', goal: 'start-again' },
+    does: ['signal'],
+  },
+  {
+    name: 'after the grace comes SIGKILL for the tree',
+    from: 'asked',
+    on: 'woke',
+    to: { kind: 'stopping', stage: 'killed', until: mono(NOW + KILL_WAIT_MS) },
+    does: ['kill-tree'],
+  },
+  {
+    name: 'what survives SIGKILL is unkillable, and it is tried again',
+    from: 'killed',
+    on: 'woke',
+    to: { kind: 'stopping', stage: 'unkillable' },
+    does: ['kill-tree'],
+  },
+  {
+    name: 'the unkillable is tried again and again, and nothing is started beside it',
+    from: 'unkillable',
+    on: 'woke',
+    to: { kind: 'stopping', stage: 'unkillable' },
+    does: ['kill-tree'],
+  },
+  {
+    name: 'the unkillable that ends at last is stopped',
+    from: 'unkillable',
+    on: 'crash',
+    to: { kind: 'stopped' },
+    does: ['end-run'],
+  },
+  {
+    name: 'an end that was asked for is no crash',
+    from: 'asked',
+    on: 'crash',
+    to: { kind: 'stopped' },
+    does: ['end-run'],
+  },
+  {
+    name: 'those that left the group get their signal when the main process is gone',
+    from: 'asked',
+    on: 'crashWithLeftovers',
+    to: { kind: 'stopping' },
+    does: ['signal'],
+  },
+  {
+    name: 'after SIGKILL they get SIGKILL',
+    from: 'killed',
+    on: 'crashWithLeftovers',
+    to: { kind: 'stopping' },
+    does: ['kill-tree'],
+  },
+  {
+    name: 'a stop is done when the tree is gone',
+    from: 'mainGone',
+    on: 'treeGone',
+    to: { kind: 'stopped' },
+    does: ['end-run'],
+  },
+  {
+    name: 'a tree without a known main end is not gone yet',
+    from: 'asked',
+    on: 'treeGone',
+    to: { kind: 'stopping' },
+    does: [],
+  },
+  {
+    name: 'a restart begins the new run when the old one is gone',
+    from: 'toRestart',
+    on: 'clean',
+    to: { kind: 'starting', run: R2, attempt: 'first' },
+    does: ['end-run', 'spawn'],
+  },
+  {
+    name: 'a start during a stop starts again afterwards',
+    from: 'asked',
+    on: 'start',
+    to: { kind: 'stopping', goal: 'start-again' },
+    does: [],
+    fresh: true,
+  },
+  {
+    name: 'a daemon that comes back to its own unfinished shutdown starts again what is wanted',
+    from: 'asked',
+    on: 'bringBack',
+    to: { kind: 'stopping', goal: 'start-again' },
+    does: [],
+  },
+  {
+    name: 'a stop during a restart stays stopped',
+    from: 'toRestart',
+    on: 'stop',
+    to: { kind: 'stopping', goal: 'stay-stopped' },
+    does: [],
+  },
+  {
+    name: 'a crash with leftovers is decided upon when they are gone',
+    from: 'leftovers',
+    on: 'treeGone',
+    to: { kind: 'backing-off' },
+    does: ['end-run'],
+  },
+  {
+    name: 'a stop while leftovers are ended stays stopped',
+    from: 'leftovers',
+    on: 'stop',
+    to: { kind: 'stopping', goal: 'stay-stopped' },
+    does: [],
+  },
+  {
+    name: 'another run’s tree is another run’s business',
+    from: 'leftovers',
+    on: 'treeGoneOther',
+    to: { kind: 'stopping' },
+    does: [],
+  },
+  {
+    name: 'a start cancelled by a stop ends stopped',
+    from: 'asked',
+    on: 'notStarted',
+    to: { kind: 'stopped' },
+    does: ['end-run'],
+  },
+  {
+    name: 'a pid that becomes known while stopping is remembered',
+    from: 'asked',
+    on: 'started',
+    to: { kind: 'stopping', pid: 9 },
+    does: [],
+  },
+];
+
+describe('next', () => {
+  test.each(ROWS)('$name', ({ to, does, fresh, ...row }) => {
+    const { component, effects } = apply(row);
+    expect(component.state).toMatchObject(to);
+    expect(effects.map(({ kind }) => kind).filter((kind) => kind !== 'tell')).toEqual(does);
+    if (fresh) expect(component.counters.restarts).toEqual([]);
+    else if (does.length === 0) expect(component.counters.failures).toBe(BUSY.failures);
+  });
+
+  test('every state answers every event without throwing, and ends no run twice', () => {
+    for (const from of Object.keys(STATES) as StateName[]) {
+      for (const on of Object.keys(EVENTS) as EventName[]) {
+        const { effects } = apply({ from, on });
+        expect(effects.filter(({ kind }) => kind === 'end-run').length, `${from} × ${on}`).toBeLessThan(2);
+      }
+    }
+  });
+
+  test('only states that wait for a time name one', () => {
+    expect(wakeAt(STATES.backingOff)).toBe(STATES.backingOff.until);
+    expect(wakeAt(STATES.asked)).toBe(STATES.asked.until);
+    expect(wakeAt(STATES.gaveUpForGood)).toBeNull();
+    expect(wakeAt(STATES.running)).toBeNull();
+    expect(wakeAt(STATES.waiting)).toBeNull();
+  });
+
+  test('the daemonise window is not longer than the default min_uptime', () => {
+    expect(DAEMONISE_WINDOW_MS).toBeLessThanOrEqual(10_000);
+  });
+});

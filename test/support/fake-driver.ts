@@ -1,0 +1,89 @@
+import type { ExitCause, SignalName } from '../../src/core/exit.ts';
+import type { RunId } from '../../src/core/ids.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+import type { Driver, FoundRun, Launch, ProcessInfo, Reporter } from '../../src/ports/driver.ts';
+
+export interface FakeRun {
+  readonly launch: Launch;
+  readonly report: Reporter;
+  readonly signals: SignalName[];
+  killed: boolean;
+  released: boolean;
+  over: boolean;
+}
+
+/** A driver without processes: tests say what becomes of each run. Starts are confirmed at once unless told otherwise. */
+export class FakeDriver implements Driver {
+  readonly treeMechanism = 'fake';
+  readonly runs: FakeRun[] = [];
+  left: FoundRun[] = [];
+  adopted: RunId[] = [];
+  /** What SIGTERM does: end at once, or be ignored. */
+  obedient = true;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  start(launch: Launch, report: Reporter): void {
+    this.runs.push({ launch, report, signals: [], killed: false, released: false, over: false });
+    queueMicrotask(() => report({ kind: 'started', pid: 100 + this.runs.length, at: this.#clock.now() }));
+  }
+
+  of(component: string): readonly FakeRun[] {
+    return this.runs.filter(({ launch }) => launch.component === component);
+  }
+  live(component: string): FakeRun {
+    const found = this.of(component).find(({ over }) => !over);
+    if (!found) throw new Error(`no live run of ${component}`);
+    return found;
+  }
+  get liveNames(): readonly string[] {
+    return this.runs.filter(({ over }) => !over).map(({ launch }) => launch.component);
+  }
+
+  die(component: string, cause: ExitCause): void {
+    const run = this.live(component);
+    run.over = true;
+    run.report({ kind: 'exited', at: this.#clock.now(), cause, leftovers: [] });
+  }
+
+  found(): readonly FoundRun[] {
+    return this.left;
+  }
+  adopt(run: RunId): void {
+    this.adopted.push(run);
+  }
+  signal(run: RunId, signal: SignalName): void {
+    const found = this.#find(run);
+    found?.signals.push(signal);
+    if (found && this.obedient)
+      queueMicrotask(
+        () => found.over || this.die(found.launch.component, { kind: 'signal', signal, core: false, oom: false }),
+      );
+  }
+  killTree(run: RunId): void {
+    const found = this.#find(run);
+    if (!found) return;
+    found.killed = true;
+    queueMicrotask(
+      () =>
+        found.over || this.die(found.launch.component, { kind: 'signal', signal: 'SIGKILL', core: false, oom: false }),
+    );
+  }
+  survivors(): Promise<readonly ProcessInfo[]> {
+    return Promise.resolve([]);
+  }
+  release(run: RunId): void {
+    const found = this.#find(run);
+    if (found) found.released = true;
+  }
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #find(run: RunId): FakeRun | undefined {
+    return this.runs.find(({ launch }) => launch.run === run);
+  }
+}

@@ -1,0 +1,82 @@
+/** Commits as the supervisor makes them, with only what a test is about spelled out. */
+import { type ExitView, exitView } from '../../src/core/exit.ts';
+import { type BootId, componentName, type RunId, runId, type WallMs } from '../../src/core/ids.ts';
+import { type Component, INITIAL } from '../../src/core/lifecycle/state.ts';
+import type { ComponentRecord, NewCrash, NewEvent, RunBegun, RunEnded } from '../../src/ports/store.ts';
+
+export const NOON = Date.UTC(2026, 0, 2, 12) as WallMs;
+export const wall = (ms: number): WallMs => (NOON + ms) as WallMs;
+export const exited = (code: number): ExitView => exitView({ kind: 'code', code, ambiguous: false });
+
+/** The nth run of a component: the same arguments give the same id. */
+export const runOf = (component: string, n = 1): RunId => runId(componentName(component), wall(n), n / 2 ** 24);
+
+export function recordOf(name: string, over: Partial<ComponentRecord> = {}): ComponentRecord {
+  return {
+    name: componentName(name),
+    desired: 'running',
+    bootId: 'boot-1' as BootId,
+    component: INITIAL,
+    specHash: 'hash',
+    lastRestart: null,
+    lastExit: null,
+    startedAt: null,
+    ...over,
+  };
+}
+
+export function runningOf(name: string, pid: number): ComponentRecord {
+  const state = { kind: 'running', run: runOf(name), pid, startedAt: 5, attempt: 'first', daemonised: false } as const;
+  const counters = { restarts: [7.5], failures: 1, spawnErrors: 0, total: 3 };
+  return recordOf(name, { component: { state, counters } as unknown as Component, startedAt: NOON });
+}
+
+export const eventOf = (name: string, type: string, over: Partial<NewEvent> = {}): NewEvent => ({
+  at: NOON,
+  subject: { kind: 'component', name },
+  type,
+  run: null,
+  data: {},
+  ...over,
+});
+
+export const begunOf = (name: string, n = 1, over: Partial<RunBegun> = {}): RunBegun => ({
+  run: runOf(name, n),
+  component: componentName(name),
+  at: wall(n * 1_000),
+  specHash: 'hash',
+  ingredients: {},
+  ...over,
+});
+
+export const endedOf = (name: string, n = 1, over: Partial<RunEnded> = {}): RunEnded => ({
+  run: runOf(name, n),
+  component: componentName(name),
+  at: wall(n * 1_000 + 500),
+  uptimeMs: 500,
+  exit: exited(1),
+  planned: false,
+  good: false,
+  decision: 'restart in 1 s (1 of 10 in 10 min)',
+  rule: 'backoff',
+  ...over,
+});
+
+export const crashOf = (name: string, n = 1, over: Partial<NewCrash> = {}): NewCrash => ({
+  subject: { kind: 'component', name },
+  run: runOf(name, n),
+  at: wall(n * 1_000 + 500),
+  uptimeMs: 500,
+  exit: exited(1),
+  decision: 'restart in 1 s (1 of 10 in 10 min)',
+  rule: 'backoff',
+  counters: { restarts: [], failures: 1, spawnErrors: 2, total: 3 },
+  restartsInWindow: 4,
+  logTail: ['first line', 'last line'],
+  dependencies: [{ name: 'db', condition: 'ready', state: 'running', ready: true }],
+  changedSinceGood: ['env LOG_LEVEL'],
+  errorType: null,
+  errorMessage: null,
+  rootCause: null,
+  ...over,
+});

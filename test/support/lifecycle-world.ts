@@ -1,0 +1,264 @@
+/**
+ * A small world around next(): it plays the driver and the clock, keeps its own books in the plainest way, and checks after every
+ * step that what the product promises is true. Its bookkeeping shares no code with the product.
+ */
+import type { ComponentSpec } from '../../src/core/component.ts';
+import type { ExitCause } from '../../src/core/exit.ts';
+import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../../src/core/ids.ts';
+import { next, wakeAt } from '../../src/core/lifecycle/next.ts';
+import {
+  type Component,
+  type ComponentEvent,
+  type Effect,
+  INITIAL,
+  type RunEnd,
+} from '../../src/core/lifecycle/state.ts';
+
+/** What can happen next, as chosen by a generator. */
+export type Choice =
+  | { readonly do: 'pass'; readonly ms: number }
+  | {
+      readonly do:
+        | 'start'
+        | 'stop'
+        | 'restart'
+        | 'bring-back'
+        | 'dependency-restarted'
+        | 'toggle-dependency'
+        | 'confirm'
+        | 'tree-gone'
+        | 'stale';
+    }
+  | { readonly do: 'fail-to-start'; readonly heals: boolean }
+  | { readonly do: 'die'; readonly cause: ExitCause; readonly leaves: number };
+
+interface LiveRun {
+  readonly id: RunId;
+  main: 'not-yet' | 'alive' | 'dead';
+  leftovers: number;
+}
+
+export class LifecycleWorld {
+  component: Component = INITIAL;
+  steps = 0;
+  now = 1_000_000;
+  readonly #spec: ComponentSpec;
+  readonly #random: () => number;
+  #live: LiveRun | null = null;
+  #unmet = false;
+  /** Does anybody want it running? Set by commands alone. */
+  #wanted = false;
+  #ids = 0;
+  readonly #ended = new Set<string>();
+  readonly #begun: string[] = [];
+  /** When a restart was granted, since the last start by hand: all of them, however old. */
+  #granted: number[] = [];
+  /** Starts in a row that failed for a reason that cannot heal, or that can. */
+  #failedStarts = 0;
+  #attempt = 'first';
+
+  constructor(spec: ComponentSpec, random: () => number) {
+    this.#spec = spec;
+    this.#random = random;
+  }
+
+  play(choice: Choice): void {
+    switch (choice.do) {
+      case 'pass':
+        this.now += choice.ms;
+        this.#ring();
+        break;
+      case 'start':
+        // Starting what is up already is nothing new.
+        if (['starting', 'running'].includes(this.component.state.kind)) this.#wanted = true;
+        else this.#byHand();
+        this.#send({ kind: 'start-requested', fresh: true });
+        break;
+      case 'bring-back':
+        if (this.#wanted) this.#send({ kind: 'start-requested', fresh: false });
+        break;
+      case 'stop':
+        this.#wanted = false;
+        this.#send({ kind: 'stop-requested' });
+        break;
+      case 'restart':
+        this.#byHand();
+        this.#send({ kind: 'restart-requested', byHand: true });
+        break;
+      case 'dependency-restarted':
+        this.#send({ kind: 'restart-requested', byHand: false });
+        break;
+      case 'toggle-dependency':
+        this.#unmet = !this.#unmet;
+        this.#send({ kind: 'dependencies-changed' });
+        break;
+      default:
+        this.#driver(choice);
+    }
+    this.#check();
+  }
+
+  #driver(choice: Choice): void {
+    const live = this.#live;
+    switch (choice.do) {
+      case 'confirm':
+        if (live?.main !== 'not-yet') return;
+        live.main = 'alive';
+        this.#send({ kind: 'started', run: live.id, pid: 4711, at: this.now as MonoMs });
+        break;
+      case 'fail-to-start': {
+        if (live?.main !== 'not-yet') return;
+        this.#live = null;
+        this.#send({
+          kind: 'spawn-failed',
+          run: live.id,
+          problem: { code: 'other', message: 'no', heals: choice.heals },
+        });
+        break;
+      }
+      case 'die':
+        if (live?.main !== 'alive') return;
+        live.main = 'dead';
+        live.leftovers = choice.leaves;
+        if (choice.leaves === 0) this.#live = null;
+        this.#send({
+          kind: 'exited',
+          run: live.id,
+          at: this.now as MonoMs,
+          cause: choice.cause,
+          leftovers: Array.from({ length: choice.leaves }, (_, i) => i + 2),
+        });
+        break;
+      case 'tree-gone':
+        if (live?.main !== 'dead') return;
+        this.#live = null;
+        this.#send({ kind: 'tree-gone', run: live.id });
+        break;
+      case 'stale': // reports of runs long over, late and doubled
+        for (const old of this.#begun.slice(-3).filter((id) => id !== this.#live?.id)) {
+          const run = old as RunId;
+          this.#send({ kind: 'started', run, pid: 1, at: this.now as MonoMs });
+          this.#send({ kind: 'tree-gone', run });
+          this.#send({
+            kind: 'exited',
+            run,
+            at: this.now as MonoMs,
+            cause: { kind: 'code', code: 1, ambiguous: false },
+            leftovers: [],
+          });
+        }
+        break;
+      default:
+        break;
+    }
+  }
+
+  #byHand(): void {
+    this.#wanted = true;
+    this.#granted = [];
+    this.#failedStarts = 0;
+  }
+
+  /** An alarm rings when its time has come, and now and then when it has not. */
+  #ring(): void {
+    const at = wakeAt(this.component.state);
+    if (at !== null && (at <= this.now || this.#random() < 0.2)) this.#send({ kind: 'woke' });
+  }
+
+  #send(event: ComponentEvent): void {
+    this.steps += 1;
+    const newRun = runId('a' as ComponentName, this.now as WallMs, (this.#ids++ % 2 ** 24) / 2 ** 24);
+    const unmet = this.#unmet ? ['db' as ComponentName] : [];
+    const { component, effects } = next(this.component, event, {
+      now: this.now as MonoMs,
+      random: this.#random(),
+      newRun,
+      unmet,
+      policy: this.#spec,
+    });
+    this.component = component;
+    if (event.kind === 'started' && event.run === this.#live?.id) this.#failedStarts = 0;
+    for (const effect of effects) this.#observe(effect);
+  }
+
+  #observe(effect: Effect): void {
+    if (effect.kind === 'spawn') this.#spawned(effect.run, effect.attempt);
+    if (effect.kind === 'end-run') {
+      expectTrue(!this.#ended.has(effect.run), 'a run is ended once');
+      expectTrue(this.#begun.includes(effect.run), 'only a run that was begun is ended');
+      expectTrue(this.#live?.id !== effect.run, 'a run is ended only when nothing of it is left');
+      this.#ended.add(effect.run);
+      if (effect.end.rule !== 'planned-stop') {
+        const expected = this.#expected(effect.end);
+        expectTrue(
+          this.component.state.kind === expected,
+          `${JSON.stringify(effect.end)} leads to ${expected}, not ${this.component.state.kind}`,
+        );
+      }
+    }
+    if (effect.kind === 'signal' || effect.kind === 'kill-tree')
+      expectTrue(this.#live?.id === effect.run, 'only a live run is signalled');
+  }
+
+  #spawned(run: RunId, attempt: string): void {
+    expectTrue(this.#live === null, 'there is never a second run beside the first');
+    expectTrue(this.#wanted, 'nothing that nobody wants is started');
+    expectTrue(!this.#unmet, 'nothing is started before its dependencies');
+    expectTrue(this.#begun.length === this.#ended.size, 'a run begins only after the one before was accounted for');
+    this.#attempt = attempt;
+    this.#live = { id: run, main: 'not-yet', leftovers: 0 };
+    this.#begun.push(run);
+  }
+
+  /** The restart rules once more, written from the design and not from the code, over the whole history instead of a window. */
+  #expected({ cause, uptimeMs }: RunEnd): 'completed' | 'backing-off' | 'gave-up' {
+    const { policy, limit, neverOn, backoff } = this.#spec.restart;
+    if (cause.kind === 'spawn-failed') {
+      this.#failedStarts += 1;
+      if (cause.problem.heals) return 'backing-off';
+      return policy === 'never' || this.#attempt === 'quiet' || this.#failedStarts >= 3 ? 'gave-up' : 'backing-off';
+    }
+    const good = cause.kind === 'code' && cause.code === 0 && uptimeMs >= this.#spec.minUptimeMs;
+    if (good && policy !== 'always') return 'completed';
+    const word = cause.kind === 'code' ? cause.code : cause.kind === 'signal' ? cause.signal : 'nothing';
+    if (policy === 'never' || neverOn.includes(word as number)) return 'gave-up';
+    if (this.#attempt === 'quiet' && uptimeMs < backoff.resetAfterMs) return 'gave-up';
+    if (this.#granted.filter((at) => this.now - at < limit.withinMs).length >= limit.max) return 'gave-up';
+    this.#granted.push(this.now);
+    return 'backing-off';
+  }
+
+  #check(): void {
+    const { state, counters } = this.component;
+    const carries = state.kind === 'starting' || state.kind === 'running' || state.kind === 'stopping';
+    expectTrue(carries === (this.#live !== null), `the state knows whether there is a run (${state.kind})`);
+    if (!this.#wanted)
+      expectTrue(
+        !['backing-off', 'waiting', 'starting', 'running', 'gave-up'].includes(state.kind),
+        `what was stopped stays stopped (${state.kind})`,
+      );
+    if (state.kind === 'backing-off')
+      expectTrue(state.until - this.now <= this.#spec.restart.backoff.maxMs, 'no wait is longer than the maximum');
+    if (state.kind === 'stopping') expectTrue(wakeAt(state) !== null, 'every stop has a deadline');
+    expectTrue(counters.restarts.length <= this.#spec.restart.limit.max, 'the kept history is bounded');
+    expectTrue(counters.total <= this.#begun.length, 'restarts shown were runs begun');
+  }
+
+  /** Two worlds in the same situation have the same future: run ids and absolute times are taken out. */
+  situation(): string {
+    const { now } = this;
+    const text = JSON.stringify([
+      this.component,
+      this.#live,
+      this.#unmet,
+      this.#wanted,
+      this.#begun.length === this.#ended.size,
+    ]);
+    const ids = text.replace(/a~[0-9a-z]{9}[0-9a-f]{6}/g, 'RUN');
+    return ids.replace(/\b1\d{6}\b/g, (at) => `@${Number(at) - now}`);
+  }
+}
+
+function expectTrue(fact: boolean, promise: string): void {
+  if (!fact) throw new Error(`broken promise: ${promise}`);
+}
