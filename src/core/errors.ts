@@ -56,6 +56,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 500,
   },
+  HOME_FORBIDDEN: {
+    message: 'The state directory {home} belongs to another user.',
+    hint: 'Run keepwell as that user, or as root.',
+    exitCode: 1,
+    httpStatus: 403,
+  },
   SOCKET_PATH_TOO_LONG: {
     message: 'The socket path {path} is too long for the system ({length} bytes, at most 107).',
     hint: 'Set XDG_RUNTIME_DIR, or set KEEPWELL_HOME to a shorter directory.',

@@ -1,6 +1,6 @@
 /** Where a project keeps its state, and how to find it from a working directory. Light: the CLI loads it on every call. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
 
@@ -42,8 +42,18 @@ export function findProject({ cwd, files, env }: Where): Project {
   if (missing !== undefined) throw new AppError('USAGE', { problem: `There is no configuration file ${missing}.` });
   const projectDir = dirname(found[0]!);
   const home = env['KEEPWELL_HOME'] ? resolve(cwd, env['KEEPWELL_HOME']) : join(projectDir, '.keepwell');
+  refuseForbidden(home);
   refuseForeign(home, projectDir);
   return { files: found, home };
+}
+
+/** What cannot be looked into must not be mistaken for what is not there. */
+function refuseForbidden(home: string): void {
+  try {
+    accessSync(home, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw new AppError('HOME_FORBIDDEN', { home });
+  }
 }
 
 /** KEEPWELL_HOME must not mix two projects: the directory belongs to the project that used it first. */

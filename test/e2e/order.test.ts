@@ -22,7 +22,7 @@ describe('SIGTERM to the daemon', () => {
     kill(project.daemonPid()!, 'SIGTERM');
     await gone(project);
     expect(diary(project)).toEqual(['db start', 'api start', 'web start', 'web stop', 'api stop', 'db stop']);
-    expect(project.processes()).toEqual([]);
+    await waitFor('nothing to be left', () => project.processes().length === 0);
 
     const daemon = project.start(['daemon']);
     await project.until('api', 'running', ({ state }) => state === 'running');
@@ -47,10 +47,11 @@ describe('SIGTERM to the daemon', () => {
     await project.until('stubborn', 'stopping', ({ state }) => state === 'stopping');
     kill(daemon, 'SIGTERM');
     await gone(project);
-    expect(project.guardianPid()).toBeNull();
+    await waitFor('the guardian to be gone too', () => project.guardianPid() === null);
     await project.ok('up', '--no-wait');
     expect((await project.component('stubborn')).pid).toBe(pid);
-    kill(pid!); // it would take its sixty seconds
+    kill(project.guardianPid()!); // so that nobody waits out its sixty seconds
+    kill(project.daemonPid()!);
   });
 
   test('SIGHUP reads the configuration again; a mistake in it changes nothing', async () => {

@@ -1,10 +1,8 @@
 /** The records on disk, read without a daemon. The heavy part (SQLite) is loaded only here. */
-import { existsSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import type { WallMs } from '../../core/ids.ts';
 import type { WhyView } from '../../core/views.ts';
-import { homePaths, type Project } from '../../daemon/home.ts';
+import type { Project } from '../../daemon/home.ts';
 import type { Offline } from '../../daemon/offline.ts';
 import type { World } from '../session.ts';
 import { noSuch } from '../targets.ts';
@@ -15,7 +13,6 @@ export interface OfflineRecords extends Records {
 }
 
 export async function openOfflineRecords(project: Project, env: World['env']): Promise<OfflineRecords> {
-  if (!existsSync(homePaths(project.home).db)) return nothingYet(project);
   const { openOffline } = await import('../../daemon/offline.ts');
   const offline = await openOffline(project, env);
   const { history } = offline;
@@ -52,28 +49,4 @@ function why(offline: Offline, which: Which): WhyView {
 function requireKnown({ status, history }: Offline, component: string): void {
   const names = status().components.map(({ name }) => name);
   if (!names.includes(component) && history.why({ component }) === null) throw noSuch(component, names);
-}
-
-/** `keepwell up` has never run here. That is an answer, not an error. */
-function nothingYet({ files }: Project): OfflineRecords {
-  const daemon = {
-    running: false,
-    pid: null,
-    version: null,
-    started_at: null,
-    store: null,
-    loop_delay_ms: null,
-    guardian_pid: null,
-  };
-  const project = basename(dirname(files[0]!));
-  return {
-    status: async () => ({ schema_version: 1, project, daemon, components: [] }),
-    crashes: async () => ({ schema_version: 1, crashes: [] }),
-    why: async (which) => {
-      if ('id' in which) throw new AppError('NO_SUCH_CRASH', { id: which.id });
-      throw new AppError('NOTHING_RECORDED', { name: which.component });
-    },
-    listEvents: async () => ({ schema_version: 1, last_seq: 0, events: [] }),
-    close: () => {},
-  };
 }

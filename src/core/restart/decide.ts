@@ -31,6 +31,9 @@ export interface Verdict {
 /** A command that cannot be found will not be found by trying harder. */
 export const MAX_SPAWN_ERRORS = 3;
 
+/** A machine without room for one more process or file gets a moment to recover, whatever the backoff says. */
+const SPAWN_RETRY_FLOOR_MS = 1_000;
+
 export function decide(end: End, counters: Counters, policy: LifecyclePolicy, moment: Moment): Verdict {
   if (end.cause.kind === 'spawn-failed') return afterSpawnFailure(end.cause.problem, end, counters, policy, moment);
   const { restart, minUptimeMs } = policy;
@@ -102,8 +105,9 @@ function afterSpawnFailure(
   const { restart } = policy;
   const tries = counters.spawnErrors + 1;
   const counted = { ...counters, spawnErrors: tries };
-  const inMs = problem.code === 'cancelled' ? 0 : delayMs(restart.backoff, counters.spawnErrors, moment.random);
+  const backoffMs = delayMs(restart.backoff, counters.spawnErrors, moment.random);
   if (problem.heals) {
+    const inMs = problem.code === 'cancelled' ? 0 : Math.max(SPAWN_RETRY_FLOOR_MS, backoffMs);
     const text = `could not start (not its fault), trying again in ${formatDuration(inMs)}`;
     return { kind: 'restart', rule: 'spawn-retry', crash: false, counters: counted, inMs, text };
   }
@@ -113,6 +117,7 @@ function afterSpawnFailure(
     const text = `gave up: it cannot be started, ${tries} tries in a row${again(restart.limit.retryMs)}`;
     return giveUp('spawn-error', counted, restart.limit.retryMs, text);
   }
+  const inMs = backoffMs;
   const text = `restart in ${formatDuration(inMs)} (start ${tries} of ${MAX_SPAWN_ERRORS} failed)`;
   return { kind: 'restart', rule: 'spawn-error', crash: true, counters: counted, inMs, text };
 }
