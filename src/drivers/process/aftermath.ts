@@ -69,6 +69,7 @@ export class Aftermath {
       guard.complain(error);
       return []; // better than an end that is never reported
     });
+    if (this.isOver) return; // closed meanwhile
     this.#state = leftovers.length > 0 ? 'leftovers' : 'over';
     if (this.hasLeftovers) this.#watch();
     tell({ kind: 'exited', at, cause, leftovers });

@@ -48,6 +48,27 @@ export function createProcessDriver(options: ProcessDriverOptions): Driver {
   return new ProcessDriver(options);
 }
 
+/** What all runs of a driver share. */
+function newWorld(options: ProcessDriverOptions): Omit<RunWorld, 'signal' | 'wantsPolling'> {
+  const { home, clock, log, failpoints, softNofile, shell } = options;
+  // Absolute, because the shim does not share our working directory.
+  const runsDir = resolve(options.runsDir);
+  mkdirSync(runsDir, { recursive: true, mode: 0o700 });
+  const tools = { ...findTools(), ...(shell === undefined ? {} : { sh: shell }) };
+  return {
+    runsDir,
+    clock,
+    failpoints,
+    log,
+    tools,
+    softNofile,
+    fifos: new FifoPool(join(runsDir, '.fifos'), tools.mkfifo),
+    shim: shimScript(tools, options.shimDelay),
+    homeCgroup: options.cgroup === 'off' ? null : findHomeCgroup(home, tools.sh),
+    scan: new ProcScan(),
+  };
+}
+
 class ProcessDriver implements Driver {
   readonly treeMechanism: string;
   readonly #world: RunWorld;
@@ -59,39 +80,21 @@ class ProcessDriver implements Driver {
   readonly #end = new AbortController();
 
   constructor(options: ProcessDriverOptions) {
-    const { home, clock, log, failpoints, softNofile } = options;
-    // Absolute, because the shim does not share our working directory.
-    const runsDir = resolve(options.runsDir);
-    const tools = { ...findTools(), ...(options.shell === undefined ? {} : { sh: options.shell }) };
-    const homeCgroup = options.cgroup === 'off' ? null : findHomeCgroup(home, tools.sh);
+    const { clock, log, failpoints } = options;
     const { signal } = this.#end;
     setMaxListeners(0, signal); // one for each wait
-    mkdirSync(runsDir, { recursive: true, mode: 0o700 });
+    const poller = new Ticker({ clock, log, signal, everyMs: POLL_MS, work: () => this.#poll() });
     this.#trash = new Trash(resolve(options.trashDir), log);
-    const ticker = { clock, log, signal };
-    const poller = new Ticker({ ...ticker, everyMs: POLL_MS, work: () => this.#poll() });
+    this.#world = { ...newWorld(options), signal, wantsPolling: () => poller.wake() };
+    const { runsDir, homeCgroup } = this.#world;
     this.treeMechanism = homeCgroup === null ? 'process-group + cookie' : 'cgroup-v2';
-    this.#world = {
-      runsDir,
-      clock,
-      failpoints,
-      log,
-      tools,
-      fifos: new FifoPool(join(runsDir, '.fifos'), tools.mkfifo),
-      shim: shimScript(tools, options.shimDelay),
-      softNofile,
-      homeCgroup,
-      scan: new ProcScan(),
-      signal,
-      wantsPolling: () => poller.wake(),
-    };
     this.#releases = new Releases({ runsDir, clock, failpoints, log, trash: this.#trash, signal });
     try {
       this.#clearAway();
     } catch (error) {
       log.warn('what earlier daemons left half-done could not be cleared away', { error: String(error) });
     }
-    new Ticker({ ...ticker, everyMs: SWEEP_MS, work: () => this.#sweep() }).wake();
+    new Ticker({ clock, log, signal, everyMs: SWEEP_MS, work: () => this.#sweep() }).wake();
   }
 
   start(launch: Launch, report: Reporter): void {

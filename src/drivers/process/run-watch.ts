@@ -121,6 +121,7 @@ export class RunWatch {
   /** The truth, whatever hints were lost. */
   sweep(): void {
     const phase = this.#phase;
+    if (this.#isMuted) return;
     if (phase.kind === 'queued' && this.#isAdopted) this.adopt(); // the first try had failed
     if (phase.kind === 'live') this.#guard.now(() => phase.main.sweep());
     if (phase.kind === 'ended') phase.aftermath.check();

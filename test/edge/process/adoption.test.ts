@@ -27,7 +27,7 @@ test('a running run is taken over under the same pid, and its exit code is seen'
 
   const second = shop.now.driver();
   expect(second.found()).toEqual([{ run: before.id, component: 'api', specHash: 'spec', sameBoot: true }]);
-  expect(inspected(before)).toEqual({ run: before.id, component: 'api', pid, alive: true, exit: null });
+  expect(inspected(before)).toMatchObject({ component: 'api', pid, alive: true, exit: null, exitAt: null });
   const after = shop.now.adopt(second, before);
   const started = await after.until('started');
   expect(started.pid).toBe(pid);
@@ -68,7 +68,7 @@ test.each([
   await recorded(before);
   const endedBefore = systemClock.now();
   await noShimLeft(before);
-  expect(inspected(before)).toMatchObject({ alive: false, exit: cause });
+  expect(inspected(before)).toMatchObject({ alive: false, exit: cause, exitAt: expect.any(Number) });
 
   const after = shop.now.adopt(shop.now.driver(), before);
   const exited = await after.until('exited');
