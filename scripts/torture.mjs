@@ -37,7 +37,7 @@ try {
     kills: Number(values.kills),
     components: Number(values.components),
     shimDelay: values.delay ?? null,
-    failpoints: !values['no-failpoints'],
+    failpoints: values['no-failpoints'] ? 'none' : 'random',
     report: (line) => console.error(line),
   });
   console.log(JSON.stringify(verdict, null, 2));

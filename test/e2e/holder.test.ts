@@ -126,7 +126,7 @@ describe('when the disk or the database lets us down', () => {
       try {
         await project.ok('up');
         const { daemon } = await project.status();
-      const before = await project.component('a');
+        const before = await project.component('a');
         const fill = () => {
           try {
             writeFileSync(`${project.home}/filler`, Buffer.alloc(6_000_000));

@@ -13,8 +13,8 @@ export interface KillLoopOptions {
   readonly components: number;
   /** Seconds the shim waits before its claim, as when the machine is overloaded; null: no delay. */
   readonly shimDelay: string | null;
-  /** Half of the daemons die at a random step of their own instead of being killed from outside. */
-  readonly failpoints: boolean;
+  /** 'random': half of the daemons die at a random step of their own. A list: the nth daemon gets the nth entry. */
+  readonly failpoints: 'none' | 'random' | readonly string[];
   report?(line: string): void;
 }
 
@@ -34,12 +34,12 @@ export async function killLoop(options: KillLoopOptions): Promise<Verdict> {
   await using project = new TestProject(config(names));
   let kills = 0;
   while (kills < options.kills) {
-    const daemon = startDaemon(project, options);
+    const daemon = startDaemon(project, options, kills);
     const died = ended(daemon);
     // A random moment is the point here: most often when it is up, sometimes while it is still coming up.
     if (Math.random() < 0.75)
       await Promise.race([died, waitFor('the daemon to be up', () => project.daemonPid() === daemon.pid)]);
-    await Promise.race([died, delay(Math.random() * 400)]);
+    await Promise.race([died, delay(Math.random() * 700)]);
     daemon.kill('SIGKILL');
     await died;
     kills += 1;
@@ -48,13 +48,16 @@ export async function killLoop(options: KillLoopOptions): Promise<Verdict> {
   return await settle(project, names, kills); // awaited here: the project must live until the books are compared
 }
 
-function startDaemon(project: TestProject, { shimDelay, failpoints }: KillLoopOptions): ChildProcess {
-  const env: Record<string, string> = {};
-  if (shimDelay !== null) env['KEEPWELL_SHIM_DELAY'] = shimDelay;
-  if (failpoints && Math.random() < 0.5) {
-    const name = FAILPOINTS[Math.floor(Math.random() * FAILPOINTS.length)]!;
-    env['KEEPWELL_FAILPOINTS'] = `${name}=crash@${1 + Math.floor(Math.random() * 20)}`;
-  }
+function failpointFor({ failpoints }: KillLoopOptions, nth: number): string {
+  if (failpoints === 'none') return '';
+  if (failpoints !== 'random') return failpoints[nth] ?? '';
+  const name = FAILPOINTS[Math.floor(Math.random() * FAILPOINTS.length)]!;
+  return Math.random() < 0.5 ? `${name}=crash@${1 + Math.floor(Math.random() * 20)}` : '';
+}
+
+function startDaemon(project: TestProject, options: KillLoopOptions, nth: number): ChildProcess {
+  const env: Record<string, string> = { KEEPWELL_FAILPOINTS: failpointFor(options, nth) };
+  if (options.shimDelay !== null) env['KEEPWELL_SHIM_DELAY'] = options.shimDelay;
   return spawn(process.execPath, [ENTRY, 'daemon'], {
     cwd: project.dir,
     env: { ...process.env, ...env },
@@ -67,7 +70,7 @@ const ended = (daemon: ChildProcess): Promise<void> =>
 
 /** A last daemon takes over what is left, everything is stopped in good order, and the books are compared. */
 async function settle(project: TestProject, names: readonly string[], kills: number): Promise<Verdict> {
-  const last = startDaemon(project, { kills, components: names.length, shimDelay: null, failpoints: false });
+  const last = startDaemon(project, { kills, components: names.length, shimDelay: null, failpoints: 'none' }, kills);
   const end = ended(last);
   await waitFor(
     'the last daemon to answer',

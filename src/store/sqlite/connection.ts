@@ -1,5 +1,5 @@
 /** One open database, checked and brought to our schema. */
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import type { ComponentRecord } from '../../ports/store.ts';
 import type { Entry } from '../entry.ts';
 import { str } from './cells.ts';
@@ -49,6 +49,7 @@ export function openConnection(sqlite: Sqlite, path: string): Connection {
     migrate(db);
     const [history, writer] = [new SqliteHistory(db), new Writer(db)];
     refuseImpossibleNumbers(history);
+    refuseReadOnlyByItself(db, path);
     return connection({ db, path, history, write: (batch) => writer.write(batch) });
   } catch (error) {
     const isDamage = problemOf(error).kind === 'damaged' || isMisfit(error);
@@ -124,6 +125,30 @@ function check(db: Database, sizeBytes: number): void {
 function refuseImpossibleNumbers(history: SqliteHistory): void {
   const last = history.lastSeq();
   if (!(last >= 0 && last < Number.MAX_SAFE_INTEGER / 2)) throw new DamagedError(`impossible sequence number ${last}`);
+}
+
+const SQLITE_READONLY = 8;
+
+/** A changed byte in the header can make SQLite refuse to write for ever, although nothing is in the way. */
+function refuseReadOnlyByItself(db: Database, path: string): void {
+  try {
+    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${LATEST}`);
+  } catch (error) {
+    const isReadOnly = (error as { errcode?: number }).errcode === SQLITE_READONLY;
+    if (isReadOnly && mayWrite(path)) throw new DamagedError('the database calls itself read-only');
+    // Busy, full, really read-only: the first commit finds out by itself, and is kept.
+  } finally {
+    quietly(() => db.exec('ROLLBACK'));
+  }
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** At opening a plain SQL error means that the schema is not what its version says. */

@@ -8,6 +8,17 @@ import { openStore } from './open-store.ts';
 import { run } from './program.ts';
 
 const COPIES = 200;
+
+/** The same damage in every run, so that a failure can be looked at. (mulberry32) */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
 const SUFFIXES = ['', '-wal', '-shm'];
 
 /** A closed database with something in every table, to be copied and damaged. */
@@ -55,16 +66,17 @@ async function useStore(path: string): Promise<string> {
 
 test(`a database with random bytes changed never stops supervision, ${COPIES} times`, async () => {
   using dir = tempDir();
+  const random = seeded(7);
   const outcomes = { ok: 0, anew: 0, other: [] as string[] };
   for (let copy = 0; copy < COPIES; copy += 1) {
     mkdirSync(dir.at(`${copy}`));
     const path = dir.at(`${copy}/keepwell.db`);
     const bytes = readFileSync(sound.at('keepwell.db'));
-    const flips = 1 + Math.floor(Math.random() * 30);
+    const flips = 1 + Math.floor(random() * 30);
     for (let flip = 0; flip < flips; flip += 1) {
       // Half of them in the first page: headers and schema are where it hurts.
-      const range = Math.random() < 0.5 ? 4096 : bytes.length;
-      bytes[Math.floor(Math.random() * range)] = Math.floor(Math.random() * 256);
+      const range = random() < 0.5 ? 4096 : bytes.length;
+      bytes[Math.floor(random() * range)] = Math.floor(random() * 256);
     }
     writeFileSync(path, bytes);
     const health = await useStore(path);
@@ -101,6 +113,18 @@ test('a file that is no database is set aside under a name with the time, and st
   ]);
   expect(opened.durable).toEqual([1]);
   expect(opened.store.health()).toContain(`the old history is in ${file}`);
+});
+
+test('a database whose header forbids writing for no reason is set aside, not waited for', async () => {
+  using dir = tempDir();
+  const bytes = readFileSync(sound.at('keepwell.db'));
+  bytes[18] = 187; // the version of the format for writers
+  writeFileSync(dir.at('keepwell.db'), bytes);
+  using opened = await openStore(dir.at('keepwell.db'));
+  opened.add(1);
+  expect(opened.durable).toEqual([1]);
+  expect(opened.store.components()).toMatchObject([{ name: 'api' }, { name: 'db', desired: 'stopped' }]);
+  expect(opened.store.health()).toMatch(/^begun anew at .*: the database calls itself read-only/);
 });
 
 test('what was stopped by hand stays stopped, when its record can still be read from the damaged database', async () => {

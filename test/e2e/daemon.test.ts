@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ENTRY, isAlive, kill, TestProject } from '../support/project.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const ONE = 'components:\n  a: { process: { command: [sleep, "1000"] } }\n';
+const isRoot = process.getuid?.() === 0;
+const closed = (child: ReturnType<typeof spawn>) =>
+  new Promise<number | null>((resolve) => child.once('close', resolve));
+
+/** Inside node_modules, so that the copied program finds its packages. */
+function otherVersionDir(): { readonly path: string } & Disposable {
+  const path = mkdtempSync(join(process.cwd(), 'node_modules/.other-version-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+describe('an upgrade', () => {
+  test('up with another version takes over without restarting anything, and exits are still seen', async () => {
+    await using project = new TestProject(
+      `${ONE}  b: { process: { command: "while [ ! -e go ]; do sleep 0.05; done; exit 9", shell: true }, min_uptime: 0s, restart: { policy: never } }\n`,
+    );
+    await project.ok('up');
+    const before = await project.status();
+    using dir = otherVersionDir();
+    const other = dir.path;
+    cpSync(join(ENTRY, '..'), other, { recursive: true });
+    for (const file of readdirSync(other)) {
+      writeFileSync(
+        join(other, file),
+        readFileSync(join(other, file), 'utf8').replaceAll(before.daemon.version!, '9.9.9'),
+      );
+    }
+    const child = spawn(process.execPath, [join(other, 'keepwell.cjs'), 'up'], {
+      cwd: project.dir,
+      stdio: 'ignore',
+    });
+    expect(await closed(child)).toBe(0);
+    const after = await project.status();
+    expect(after.daemon).toMatchObject({ running: true, version: '9.9.9' });
+    expect(after.daemon.pid).not.toBe(before.daemon.pid);
+    expect(after.components.map(({ pid, restarts }) => [pid, restarts])).toEqual(
+      before.components.map(({ pid }) => [pid, 0]),
+    );
+    project.write('go', '');
+    await project.until('b', 'given up', ({ state }) => state === 'gave-up');
+    expect((await project.crashes())[0]!.exit.code).toBe(9);
+  });
+});
+
+describe('an error inside the daemon', () => {
+  test('ends it with 70 and its reason; the guardian brings it back; components do not notice', async () => {
+    await using project = new TestProject(ONE);
+    await project.ok('up');
+    const { pid } = await project.component('a');
+    kill(project.guardianPid()!);
+    kill(project.daemonPid()!);
+    await waitFor('the daemon to be gone', () => project.daemonPid() === null);
+    const failing = project.start(['daemon'], { KEEPWELL_FAILPOINTS: 'step.before-commit=error:EBUG@1' });
+    const end = closed(failing);
+    await waitFor('it to answer', async () => (await project.status()).daemon.pid === failing.pid);
+    await project.cli('restart', 'a', '--no-wait');
+    expect(await end).toBe(70);
+    expect(project.read('.keepwell/daemon.log')).toMatch(/falls over.*EBUG/);
+    expect(isAlive(pid!)).toBe(true);
+    await project.ok('up');
+    await project.ok('wait', 'a', '--for', 'ready');
+  });
+});
+
+describe('a narrow place', () => {
+  test('with fewer file descriptors than components it stays up, says so, and recovers', async () => {
+    await using project = new TestProject(
+      `components:\n${Array.from({ length: 60 }, (_, i) => `  c${i}: { process: { command: [sleep, "1000"] } }`).join('\n')}\n`,
+    );
+    const child = spawn('sh', ['-c', `ulimit -n 64; exec "${process.execPath}" "${ENTRY}" daemon`], {
+      cwd: project.dir,
+      env: { ...process.env, KEEPWELL_HOME: project.home },
+      stdio: 'ignore',
+    });
+    const exited = closed(child);
+    await waitFor('some to run and some to be waiting for room', async () => {
+      const { components } = await project.status();
+      const states = components.map(({ state }) => state);
+      return states.includes('running') && states.includes('backing-off') && components;
+    });
+    expect(isAlive(child.pid!)).toBe(true);
+    const running = (await project.status()).components
+      .filter(({ state }) => state === 'running')
+      .map(({ name }) => name);
+    await project.ok('stop', ...running.slice(0, 20));
+    const short = (await project.status()).components.filter(
+      ({ state, desired }) => desired === 'running' && state !== 'running',
+    ).length;
+    await waitFor(
+      'others to take the room',
+      async () => {
+        const still = (await project.status()).components.filter(
+          ({ state, desired }) => desired === 'running' && state !== 'running',
+        ).length;
+        return still < short || still === 0;
+      },
+      { limitMs: 60_000 },
+    );
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+  });
+
+  test.skipIf(!isRoot)('as pid 1 without an init it says what that means', async () => {
+    await using project = new TestProject(ONE);
+    const child = spawn(
+      'unshare',
+      ['--pid', '--fork', '--kill-child', '--mount-proc', process.execPath, ENTRY, 'daemon'],
+      { cwd: project.dir, stdio: 'ignore' },
+    );
+    const exited = closed(child);
+    await waitFor('the warning', () => project.read('.keepwell/daemon.log').includes('as pid 1 without an init'));
+    child.kill('SIGKILL');
+    await exited;
+  });
+
+  test('children get the limit of open files that the user had, not the one Node gave itself', async () => {
+    await using project = new TestProject(
+      'components:\n  a: { process: { command: "ulimit -Sn; ulimit -Sc; sleep 1000", shell: true } }\n',
+    );
+    const child = spawn('sh', ['-c', `ulimit -Sn 777; "${process.execPath}" "${ENTRY}" up; true`], {
+      cwd: project.dir,
+      stdio: 'ignore',
+    });
+    await closed(child);
+    await waitFor('the numbers', () => project.log('a').split('\n').length >= 3);
+    expect(project.log('a').split('\n').slice(0, 2)).toEqual(['777', '0']);
+  });
+});
