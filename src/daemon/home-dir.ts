@@ -1,5 +1,4 @@
 /** Makes the state directory, and refuses one that is not safe or not ours. */
-import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError } from '../core/errors.ts';
@@ -13,7 +12,6 @@ export function prepareHome({ home, files }: Project): HomePaths {
   for (const dir of [paths.logs, paths.runs, paths.trash]) mkdirSync(dir, { recursive: true, mode: 0o700 });
   claimProject(paths, files[0]!);
   if (!existsSync(`${home}/.gitignore`)) writeFileSync(`${home}/.gitignore`, '*\n');
-  if (!existsSync(paths.token)) writeAtomically(paths.token, `${randomBytes(32).toString('hex')}\n`);
   return paths;
 }
 

@@ -25,7 +25,6 @@ export interface HomePaths {
   readonly logs: string;
   readonly runs: string;
   readonly trash: string;
-  readonly token: string;
 }
 
 export interface Where {
@@ -96,7 +95,6 @@ export function homePaths(home: string): HomePaths {
     logs: at('logs'),
     runs: at('runs'),
     trash: at('trash'),
-    token: at('token'),
   };
 }
 

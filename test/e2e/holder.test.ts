@@ -73,7 +73,7 @@ describe('one daemon per project', () => {
     await project.ok('up');
     expect(statSync(project.home).mode & 0o777).toBe(0o700);
     expect(statSync(`${project.home}/keepwell.sock`).mode & 0o777).toBe(0o600);
-    for (const file of ['keepwell.db', 'token', 'daemon.json', 'daemon.log'])
+    for (const file of ['keepwell.db', 'daemon.json', 'daemon.log'])
       expect(statSync(`${project.home}/${file}`).mode & 0o077, file).toBe(0);
     if (process.getuid?.() !== 0) return;
     chmodSync(project.dir, 0o755);
