@@ -44,6 +44,8 @@ export interface ComponentView {
 
 export interface DaemonView {
   readonly running: boolean;
+  /** False with `running`: its process is there, but the records had to be asked (it is just starting, or hangs). */
+  readonly answers: boolean;
   readonly pid: number | null;
   readonly version: string | null;
   readonly started_at: string | null;

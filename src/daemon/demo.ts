@@ -86,7 +86,7 @@ class Demo {
     process.kill(before.daemon.pid!, 'SIGKILL');
     const after = await this.#until('the daemon to be back', () => {
       const now = this.#status();
-      return now.daemon.running && now.daemon.pid !== before.daemon.pid ? now : null;
+      return now.daemon.answers && now.daemon.pid !== before.daemon.pid ? now : null;
     });
     write(`   daemon ${before.daemon.pid} died, daemon ${after.daemon.pid} came back and adopted everything:\n`);
     for (const { name, pid, adopted } of after.components) {

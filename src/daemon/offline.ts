@@ -75,6 +75,7 @@ function daemonView(paths: HomePaths): DaemonView {
   const alive = file !== null && file.boot_id === systemClock.bootId && sameProcess(file.pid, file.start_time);
   return {
     running: alive,
+    answers: false,
     pid: alive ? file.pid : null,
     version: alive ? file.version : null,
     started_at: alive ? file.started_at : null,

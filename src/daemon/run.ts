@@ -72,6 +72,7 @@ export async function startDaemon(options: RunOptions): Promise<RunningDaemon> {
     end: askToEnd,
     daemon: (): DaemonView => ({
       running: true,
+      answers: true,
       pid: process.pid,
       version: VERSION,
       started_at: startedAt,

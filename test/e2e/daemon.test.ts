@@ -59,7 +59,7 @@ describe('an error inside the daemon', () => {
     await waitFor('the daemon to be gone', () => project.daemonPid() === null);
     const failing = project.start(['daemon'], { KEEPWELL_FAILPOINTS: 'step.before-commit=error:EBUG@1' });
     const end = closed(failing);
-    await waitFor('it to answer', async () => (await project.status()).daemon.pid === failing.pid);
+    await project.answered(failing.pid);
     await project.cli('restart', 'a', '--no-wait');
     expect(await end).toBe(70);
     expect(project.read('.keepwell/daemon.log')).toMatch(/falls over.*EBUG/);

@@ -26,7 +26,7 @@ describe('one daemon per project', () => {
       let refused = 0;
       for (const child of contenders) child.once('exit', (code) => code === 1 && refused++);
       await waitFor('five to be refused', () => refused === 5);
-      await waitFor('the sixth to answer', async () => (await project.status()).daemon.running);
+      await waitFor('the sixth to answer', async () => (await project.status()).daemon.answers);
       expect(
         project.processes().filter(({ command }) => command.includes('sleep 1000') && !command.includes('shim')).length,
       ).toBe(1);
@@ -107,7 +107,7 @@ describe('when the disk or the database lets us down', () => {
     writeFileSync(`${project.home}/keepwell.db`, 'this is not a database at all, '.repeat(500));
     expect((await project.component('a')).pid).toBe(pid);
     const daemon = project.start(['daemon']);
-    await waitFor('the daemon to answer', async () => (await project.status()).daemon.pid === daemon.pid);
+    await project.answered(daemon.pid);
     expect(await project.component('a')).toMatchObject({ pid, state: 'running', desired: 'running' });
     expect(await project.component('b')).toMatchObject({ state: 'stopped', desired: 'stopped' });
     expect(await project.ok('events')).toContain('quarantined');

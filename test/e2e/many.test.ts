@@ -22,7 +22,7 @@ describe('a hundred components', () => {
     kill(second.daemon.pid!);
     await waitFor('a new daemon', async () => {
       const { daemon } = await project.status();
-      return daemon.running && daemon.pid !== second.daemon.pid;
+      return daemon.answers && daemon.pid !== second.daemon.pid;
     });
     const third = await project.status();
     expect(third.components.map(({ pid }) => pid)).toEqual(second.components.map(({ pid }) => pid));

@@ -11,7 +11,7 @@ const back = (project: TestProject, before: number | null) =>
     const pid = project.daemonPid();
     if (pid === null || pid === before) return null;
     const { daemon } = await project.status();
-    return daemon.running ? daemon : null;
+    return daemon.answers ? daemon : null;
   });
 
 describe('kill -9 of the daemon', () => {

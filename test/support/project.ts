@@ -99,6 +99,13 @@ export class TestProject implements AsyncDisposable {
     if (!found) throw new Error(`no component ${name}`);
     return found;
   }
+  /** Waits until a daemon answers: this one, or any. */
+  async answered(pid?: number): Promise<StatusView> {
+    return waitFor('a daemon to answer', async () => {
+      const status = await this.status();
+      return status.daemon.answers && (pid === undefined || status.daemon.pid === pid) ? status : null;
+    });
+  }
   async crashes(): Promise<CrashesView['crashes']> {
     return (JSON.parse(await this.ok('-o', 'json', 'crashes', '--limit', '1000')) as CrashesView).crashes;
   }

@@ -74,7 +74,7 @@ async function settle(project: TestProject, names: readonly string[], kills: num
   const end = ended(last);
   await waitFor(
     'the last daemon to answer',
-    async () => (await project.cli('-o', 'json', 'status')).stdout.includes('"running": true') || null,
+    async () => (await project.cli('-o', 'json', 'status')).stdout.includes('"answers": true') || null,
   );
   await project.ok('stop', '--all');
   last.kill('SIGTERM');

@@ -1,6 +1,6 @@
 /** Taking over a run that an earlier daemon began. */
 import { closeSync, existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type BootId, RUN_ID_PATTERN, type RunId } from '../../core/ids.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import { isShimOf, type RunMeta, readClaim, readMeta, revoke } from './run-dir.ts';
@@ -33,7 +33,7 @@ export function takeOver(run: RunId, { runsDir, bootId, failpoints }: AdoptionWo
   const dir = join(runsDir, run);
   if (!RUN_ID_PATTERN.test(run) || !existsSync(dir)) return { kind: 'lost', why: 'its run directory is gone' };
   const meta = readMeta(dir);
-  if (!isOfBoot(dir, meta, bootId, run)) return { kind: 'past', why: 'the machine was restarted' };
+  if (!isOfBoot(dir, meta, bootId)) return { kind: 'past', why: 'the machine was restarted' };
   // Opened before anything is asked about the shim: its death after this moment will be told.
   const end = openEnd(join(dir, 'fifo'));
   try {
@@ -49,11 +49,11 @@ export function takeOver(run: RunId, { runsDir, bootId, failpoints }: AdoptionWo
   }
 }
 
-/** Without a readable record (the machine lost power while it was written) only a living shim proves that it is of this boot. */
-export function isOfBoot(dir: string, meta: RunMeta | null, bootId: BootId, run: RunId): boolean {
+/** Without a readable record (power was lost while it was written) only a living shim proves that it is of this boot. */
+export function isOfBoot(dir: string, meta: RunMeta | null, bootId: BootId): boolean {
   if (meta) return meta.boot_id === bootId;
   const claim = readClaim(dir);
-  return claim.by === 'shim' && isShimOf(claim.pid, run);
+  return claim.by === 'shim' && isShimOf(claim.pid, basename(dir) as RunId);
 }
 
 /** Throws when too many files are open: the sweep tries the adoption again. */

@@ -1,4 +1,4 @@
-/** From the end of the main process to the end of everything it started: `exited` with what is left over, then `tree-gone`. */
+/** From the end of the main process to the end of all it started: `exited` with what is left over, then `tree-gone`. */
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
 import type { ExitCause } from '../../core/exit.ts';

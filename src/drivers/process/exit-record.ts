@@ -27,7 +27,7 @@ export function readExit(runDir: string): ExitRecord | null {
   }
 }
 
-/** When the record was written, or now without one. Kept between the start and now, because wall time can have jumped since. */
+/** When the record was written, or now without one. Kept between the start and now, because wall time may have jumped. */
 export function recordedAt(runDir: string, startedAt: MonoMs | null, clock: Clock): MonoMs {
   const now = clock.now();
   try {

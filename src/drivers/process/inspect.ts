@@ -23,7 +23,7 @@ export function findRuns(runsDir: string, bootId: BootId): readonly FoundRun[] {
     const dir = join(runsDir, run);
     const meta = readMeta(dir);
     const component = componentOfRun(run) as ComponentName;
-    return { run, component, specHash: meta?.spec_hash ?? '', sameBoot: isOfBoot(dir, meta, bootId, run) };
+    return { run, component, specHash: meta?.spec_hash ?? '', sameBoot: isOfBoot(dir, meta, bootId) };
   });
 }
 

@@ -40,7 +40,7 @@ export function beginRun(launch: Launch, world: LaunchWorld): Begun | SpawnProbl
     world.failpoints.hit('spawn.before-dir');
     cgroup = world.homeCgroup === null ? null : makeRunCgroup(world.homeCgroup, launch.run);
     const meta = newMeta(launch, cgroup, world.clock);
-    const dir = makeRunDir(world.runsDir, meta, world.shim, (path) => world.fifos.take(path));
+    const dir = makeRunDir(world.runsDir, { meta, shim: world.shim, putFifo: (path) => world.fifos.take(path) });
     world.failpoints.hit('spawn.after-dir');
     // Before the shim: a FIFO opened after its writer died would never tell.
     fifoFd = openFifo(join(dir, 'fifo'));

@@ -162,7 +162,7 @@ export class MainWatch {
     else if (state.kind === 'waiting' && this.shim.isSilent) this.#end(UNSEEN);
   }
 
-  /** A main process that stays a zombie has a shim that does not get to run (stopped, or frozen). The kernel knows the status. */
+  /** A main process that stays a zombie has a shim that is stopped or frozen. The kernel still knows the status. */
   #collect(state: Extract<State, { kind: 'running' }>): void {
     const stat = readProcStat(state.main.pid);
     if (this.#state !== state || stat?.startTime !== state.main.startTime || isAlive(stat)) return;

@@ -1,4 +1,4 @@
-/** The last steps of a run whose end is recorded: its shim falls silent, its directory goes to the trash, its cgroup goes. */
+/** The last steps of a run whose end is recorded: its shim falls silent, its directory and its cgroup go. */
 import { dirname, join } from 'node:path';
 import { after, RUN_ID_PATTERN, type RunId } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';

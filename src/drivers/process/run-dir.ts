@@ -23,15 +23,23 @@ export const UNFINISHED = '.new-';
 /** Room for the longest line the shim writes; enough that recording a death needs no new disk block. */
 const RESERVED = `${' '.repeat(1023)}\n`;
 
-/** The directory of a new run, complete from the moment it has its name. `fifoTo` puts a FIFO at the path it is given. */
-export function makeRunDir(runsDir: string, meta: RunMeta, shim: string, fifoTo: (path: string) => void): string {
+export interface RunDirParts {
+  readonly meta: RunMeta;
+  /** The shim's program. */
+  readonly shim: string;
+  /** Puts a FIFO at a path. */
+  readonly putFifo: (path: string) => void;
+}
+
+/** The directory of a new run, complete from the moment it has its name. */
+export function makeRunDir(runsDir: string, { meta, shim, putFifo }: RunDirParts): string {
   const made = join(runsDir, UNFINISHED + meta.run);
   try {
     mkdirSync(made, { mode: 0o700 });
     writeFileSync(join(made, 'run.json'), `${JSON.stringify(meta)}\n`, { mode: 0o600 });
     writeFileSync(join(made, 'shim.sh'), shim, { mode: 0o600 });
     for (const name of ['err', 'pid', 'exit.tmp']) writeFileSync(join(made, name), RESERVED, { mode: 0o600 });
-    fifoTo(join(made, 'fifo'));
+    putFifo(join(made, 'fifo'));
     const dir = join(runsDir, meta.run);
     renameSync(made, dir);
     return dir;

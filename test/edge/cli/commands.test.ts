@@ -57,14 +57,15 @@ test('status --exit-code tells how things are', async () => {
   expect((await world.run('status')).code).toBe(0);
 });
 
-test('without a daemon and without records, the truth is that there is nothing yet', async () => {
+test('without a daemon and without records, the configuration says what there is', async () => {
   await using world = new CliWorld();
   const status = await world.run('status');
-  expect(status).toMatchObject({ code: 0, out: '' });
-  expect(status.err).toContain('the daemon is not running, and nothing is recorded yet; run "keepwell up"');
+  expect(status.code).toBe(0);
+  expect(status.out).toMatch(/^api +stopped .*not started$/m);
+  expect(status.err).toContain('the daemon is not running');
   expect(JSON.parse((await world.run('status', '-o', 'json')).out)).toMatchObject({
     daemon: { running: false },
-    components: [],
+    components: [{ name: 'api', state: 'stopped' }],
   });
   expect(await world.run('down')).toMatchObject({ code: 0, out: 'nothing is running\n' });
   expect((await world.run('crashes')).out).toBe('no crashes on record\n');

@@ -74,6 +74,7 @@ const statusOf = (components: readonly ComponentView[]): StatusView => ({
   project: 'demo',
   daemon: {
     running: true,
+    answers: true,
     pid: 99,
     version: '0.1.0',
     started_at: '2026-01-02T03:04:05.678Z',

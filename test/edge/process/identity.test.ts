@@ -132,18 +132,19 @@ describe.each(['auto', 'off'] as const)('with cgroups %s', (cgroup) => {
 });
 
 test('a zombie is not the same process any more', async () => {
-  const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 300'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  // A parent that never collects its child: once it has become sleep, the child may die.
+  const parent = spawn('sh', ['-c', 'sleep 300 & echo $!; exec sleep 300'], { stdio: ['ignore', 'pipe', 'ignore'] });
   children.push(parent);
   let said = '';
-  parent.stdout?.on('data', (text) => {
+  parent.stdout.on('data', (text) => {
     said += String(text);
   });
   const pid = await waitFor('the pid', () => (said.endsWith('\n') ? Number(said) : 0));
-  const zombie = await waitFor('a zombie', () => {
-    const stat = readProcStat(pid);
-    return stat?.state === 'Z' ? stat : null;
-  });
-  expect(sameProcess(pid, zombie.startTime)).toBe(false);
+  await waitFor('both to sleep', () => [pid, parent.pid ?? 0].every((each) => readProcStat(each)?.name === 'sleep'));
+  const alive = readProcStat(pid);
+  expect(sameProcess(pid, alive?.startTime ?? '')).toBe(true);
+  process.kill(pid, 'SIGKILL');
+  await waitFor('a zombie', () => readProcStat(pid)?.state === 'Z');
+  expect(readProcStat(pid)?.startTime).toBe(alive?.startTime);
+  expect(sameProcess(pid, alive?.startTime ?? '')).toBe(false);
 });

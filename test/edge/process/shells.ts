@@ -8,7 +8,7 @@ export type Shell = (typeof SHELLS)[number];
 
 const PLACES = (process.env['PATH'] ?? '').split(':').filter((place) => place !== '');
 
-/** The path to run it by; `dir` is for what has to be made. Skips the test, saying why, when this machine does not have it. */
+/** The path to run it by; `dir` is for what has to be made. Where it is missing the test is skipped, saying so. */
 export function shellPath(shell: Shell, dir: string, { skip }: TestContext): string {
   const [program, aptPackage] = shell === 'busybox sh' ? ['busybox', 'busybox-static'] : [shell, shell];
   const found = PLACES.map((place) => join(place, program)).find((path) => existsSync(path));

@@ -125,7 +125,7 @@ test('without cgroups, a child that threw its environment away is found while it
 });
 
 /** Nothing ties it to its run any more: this is what only a cgroup can do. */
-test('without cgroups, an orphan that threw its environment away is not found, and nothing is claimed about it', async () => {
+test('without cgroups, an orphan that threw its environment away is not found and not claimed', async () => {
   const driver = shop.now.driver({ cgroup: 'off' });
   const run = shop.now.start(driver, `(env -i /usr/bin/setsid /bin/sh -c 'echo pid $$; exec sleep 300' &); sleep 300`);
   const [orphan = 0] = await printedPids(run, 1);

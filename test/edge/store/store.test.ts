@@ -185,7 +185,7 @@ test('a database file that is removed under the daemon is noticed and made anew 
   opened.add(2);
   expect(await column(dir.at('keepwell.db'), 'SELECT spec_hash FROM components')).toEqual(['2']);
   expect(await column(dir.at('keepwell.db'), 'SELECT value FROM meta')).toEqual(['value']);
-  expect(await column(dir.at('keepwell.db'), 'SELECT seq FROM events ORDER BY seq')).toEqual([2, 3]);
+  expect(await column(dir.at('keepwell.db'), 'SELECT seq FROM events ORDER BY seq')).toEqual(upTo(3));
   expect(opened.store.health()).toMatch(/^begun anew at .*: the database file was removed or replaced$/);
 });
 

@@ -87,7 +87,7 @@ function elfProblem(name: string, head: Buffer): SpawnProblem | null {
 
 const PT_INTERP = 3;
 
-/** The dynamic loader a 64-bit little-endian binary asks for; a missing one is the classic "No such file" of a file that is there. */
+/** The dynamic loader of a 64-bit binary. A missing one is the classic "No such file" of a file that is there. */
 function elfLoader(head: Buffer): string | null {
   const start = Number(head.readBigUInt64LE(32));
   const size = head.readUInt16LE(54);

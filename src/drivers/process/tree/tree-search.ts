@@ -19,13 +19,13 @@ export class TreeSearch {
     this.#run = run;
   }
 
-  /** Called with the main process while it is known to be alive, so that the number of its session is known to be its own. */
+  /** `isAliveNow`: it was seen alive, so the number of its session is known to be its own. */
   setMain(main: Identity, isAliveNow: boolean): void {
     this.#main = main;
     this.#isNumberOurs = isAliveNow;
   }
 
-  /** Those of `seen` that belong to the run and live. Remembers them, so that they are recognised without their marks later. */
+  /** Those of `seen` that belong to the run and live. Remembered, so that they are recognised without their marks later. */
   among(seen: readonly Seen[]): readonly ProcStat[] {
     const byNumber = this.#trustsNumber(seen);
     const isOurs = (each: Seen): boolean =>

@@ -16,7 +16,7 @@ export interface TreeWorld {
   readonly signal: AbortSignal;
 }
 
-/** A tree can fork as fast as it is killed; this often it is searched and killed before the next try is left to the caller. */
+/** A tree can fork while it is killed; this often it is searched and killed before another try is left to the caller. */
 const KILL_ROUNDS = 10;
 const KILL_PAUSE_MS = 20;
 
@@ -69,7 +69,7 @@ export class Tree {
     for (const member of await this.members()) this.#signalOne(member, signal);
   }
 
-  /** SIGKILL to all, again and again while new ones appear. What cannot die (state D, a frozen cgroup) is left to the caller. */
+  /** SIGKILL to all, again while new ones appear. What cannot die (state D, a frozen cgroup) is left to the caller. */
   async kill(): Promise<void> {
     if (this.#cgroup !== null && killCgroup(this.#cgroup)) {
       this.#signalMain('SIGKILL'); // should it have left its cgroup
