@@ -57,6 +57,7 @@ function vitest(args) {
 }
 
 installTools();
+if (run(process.execPath, [join(root, 'scripts/build.mjs')]).status !== 0) process.exit(1);
 const { status, report } = vitest(process.argv.slice(2));
 const { numPassedTests: passed, numPendingTests: skipped } = report;
 // A file that could not even be loaded has no tests to count, but it has failed.

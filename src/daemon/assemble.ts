@@ -47,7 +47,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const { paths, env, log, failpoints } = options;
   let { config } = options;
   const events = new EventBus(log);
-  const store = await openSqliteStore({ path: paths.db, log, failpoints, clock: systemClock });
+  const store = await openSqliteStore({ path: paths.db, log, failpoints, clock: systemClock, onEvent: events.publish });
   failpoints.hit('daemon.store-open');
   const driver = createProcessDriver({
     home: paths.home,

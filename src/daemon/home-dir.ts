@@ -40,8 +40,9 @@ function claimProject(paths: HomePaths, file: string): void {
   }
 }
 
-/** The old content or the new one, never half of it. */
+/** The old content or the new one, never half of it; of several that write at once, one wins. */
 export function writeAtomically(path: string, text: string): void {
-  writeFileSync(`${path}.tmp`, text, { mode: 0o600, flush: true });
-  renameSync(`${path}.tmp`, path);
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, text, { mode: 0o600, flush: true });
+  renameSync(temporary, path);
 }
