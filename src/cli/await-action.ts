@@ -41,8 +41,9 @@ export async function awaitAction(session: Session, awaited: Awaited): Promise<O
         last = status;
         progress.update(status.components.filter(({ name }) => names.includes(name)));
         const verdicts = names.map((name) => ({ name, ...judge(name, situation(status, elapsedMs)) }));
-        if (verdicts.some(({ kind }) => kind === 'pending')) return undefined;
         const failed = verdicts.flatMap((one) => (one.kind === 'gave-up' || one.kind === 'blocked' ? [one] : []));
+        const hasGivenUp = failed.some(({ kind }) => kind === 'gave-up'); // then waiting for the others is in vain
+        if (!hasGivenUp && verdicts.some(({ kind }) => kind === 'pending')) return undefined;
         return { status, problem: failed.length === 0 ? null : gaveUp(failed) };
       },
       pending: (status) => (status ? pendingText(names, situation(status, timeoutMs)) : 'the daemon does not answer'),

@@ -56,6 +56,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 500,
   },
+  HOME_UNUSABLE: {
+    message: 'The state directory {home} cannot be made or used: {problem}.',
+    hint: 'Make the folder writable, free some space, or set KEEPWELL_HOME to a directory of your own.',
+    exitCode: 1,
+    httpStatus: 500,
+  },
   HOME_FORBIDDEN: {
     message: 'The state directory {home} belongs to another user.',
     hint: 'Run keepwell as that user, or as root.',
@@ -64,7 +70,7 @@ export const ERRORS = {
   },
   SOCKET_PATH_TOO_LONG: {
     message: 'The socket path {path} is too long for the system ({length} bytes, at most 107).',
-    hint: 'Set XDG_RUNTIME_DIR, or set KEEPWELL_HOME to a shorter directory.',
+    hint: 'Set XDG_RUNTIME_DIR to a directory that exists, or set KEEPWELL_HOME to a shorter one.',
     exitCode: 2,
     httpStatus: 500,
   },

@@ -1,6 +1,6 @@
 /** What people and scripts are told about one component: a pure reading of its state. */
 import type { ComponentSpec, DependencyCondition } from './component.ts';
-import { describeExit, type ExitView } from './exit.ts';
+import { describeExit, type ExitView, exitView } from './exit.ts';
 import { formatDuration } from './format.ts';
 import type { MonoMs, RunId, WallMs } from './ids.ts';
 import { wakeAt } from './lifecycle/next.ts';
@@ -31,6 +31,8 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
   const { spec, component, lastRestart, lastExit } = facts;
   const { state, counters } = component;
   const live = state.kind === 'running' || state.kind === 'stopping' ? state : null;
+  const ended = state.kind === 'stopping' ? state.ended : null;
+  const hasMain = live !== null && ended === null && !(live.kind === 'running' && live.daemonised);
   return {
     name: spec.name,
     kind: spec.driver.kind,
@@ -39,10 +41,10 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     ...healthOf(state),
     adopted: facts.adopted && runOf(state) !== null,
     run_id: runOf(state),
-    pid: state.kind === 'running' && state.daemonised ? null : (live?.pid ?? null),
+    pid: hasMain ? live.pid : null,
     container: null,
     started_at: live && facts.startedAt !== null ? isoTime(facts.startedAt) : null,
-    uptime_ms: live ? Math.max(0, Math.round(instant.now - live.startedAt)) : null,
+    uptime_ms: live ? Math.max(0, Math.round(ended?.uptimeMs ?? instant.now - live.startedAt)) : null,
     restarts: counters.total,
     last_restart: lastRestart && { at: isoTime(lastRestart.at), reason: lastRestart.reason },
     next_attempt_at: nextAttempt(state, instant),
@@ -52,6 +54,7 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     depends_on: spec.dependsOn,
     note: noteOn(facts, instant),
     survivors: facts.survivors,
+    removed: false,
     tree_mechanism: facts.treeMechanism,
   };
 }
@@ -120,7 +123,7 @@ function noteOn({ component, unmet, survivors, lastExit, spec }: Facts, { now }:
         ? 'put itself in the background: its processes are watched, its exit code cannot be known; let it run in the foreground'
         : null;
     case 'stopping':
-      return stoppingNote(state.stage, spec.stop, survivors);
+      return `${state.ended && !state.ended.asked ? `${describeExit(exitView(state.ended.cause))}; ending what it left behind: ` : ''}${stoppingNote(state.stage, spec.stop, survivors)}`;
     default:
       return null;
   }

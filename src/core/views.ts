@@ -38,6 +38,8 @@ export interface ComponentView {
   readonly note: string | null;
   /** Processes of a stop that did not end: "1234 (sleep)". */
   readonly survivors: readonly string[];
+  /** The configuration no longer names it; it is being ended and then forgotten. */
+  readonly removed: boolean;
   /** Which mechanism ends the whole process tree: 'cgroup-v2' or 'process-group + cookie'. */
   readonly tree_mechanism: string | null;
 }

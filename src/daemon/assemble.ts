@@ -36,6 +36,8 @@ export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
 export interface Assembled {
   readonly supervisor: Supervisor;
   readonly control: Control;
+  /** Writes what is kept beside the history once more. */
+  save(): void;
   /** 'ok', or what is wrong with the history. */
   storeHealth(): string;
   /** Lets go of everything; no component is touched. */
@@ -80,8 +82,11 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const desired = readDesired(paths);
   supervisor.open(config.components, (name) => desired.get(name) ?? options.wantNew);
   const wanted = () => saveDesired(paths, supervisor.desired(), log);
-  wanted();
-  saveApplied(paths, config, log);
+  const save = () => {
+    wanted();
+    saveApplied(paths, config, log);
+  };
+  save();
   const control = createControl({
     supervisor,
     store,
@@ -101,6 +106,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   return {
     supervisor,
     control,
+    save,
     storeHealth: () => store.health(),
     close: async () => {
       supervisor.close();

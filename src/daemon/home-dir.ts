@@ -4,7 +4,16 @@ import { dirname } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import { type HomePaths, homePaths, type Project, projectOf, refuseForeign } from './home.ts';
 
-export function prepareHome({ home, files }: Project): HomePaths {
+export function prepareHome(project: Project): HomePaths {
+  try {
+    return makeHome(project);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError('HOME_UNUSABLE', { home: project.home, problem: (error as Error).message }, { cause: error });
+  }
+}
+
+function makeHome({ home, files }: Project): HomePaths {
   const paths = homePaths(home);
   mkdirSync(home, { recursive: true, mode: 0o700 });
   refuseUnsafe(home);

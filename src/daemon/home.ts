@@ -105,7 +105,8 @@ const MAX_SOCKET_PATH = 107;
 export function socketPath(home: string, env: Where['env'], uid: number): string {
   const plain = join(home, 'keepwell.sock');
   if (Buffer.byteLength(plain) <= MAX_SOCKET_PATH) return plain;
-  const base = env['XDG_RUNTIME_DIR'] || (uid === 0 ? '/run' : '');
+  const runtime = env['XDG_RUNTIME_DIR'];
+  const base = runtime && existsSync(runtime) ? runtime : uid === 0 ? '/run' : '';
   const short = join(base, `keepwell-${createHash('sha256').update(home).digest('hex').slice(0, 16)}.sock`);
   if (base === '' || Buffer.byteLength(short) > MAX_SOCKET_PATH) {
     throw new AppError('SOCKET_PATH_TOO_LONG', { path: plain, length: Buffer.byteLength(plain) });

@@ -7,7 +7,7 @@ import { type Component, INITIAL } from '../core/lifecycle/state.ts';
 import { componentView, runOf } from '../core/status.ts';
 import { restore } from '../core/time.ts';
 import type { ComponentView, DaemonView, StatusView } from '../core/views.ts';
-import { inspectRuns } from '../drivers/process/inspect.ts';
+import { type InspectedRun, inspectRuns, leftoversOf } from '../drivers/process/inspect.ts';
 import { sameProcess } from '../drivers/process/proc.ts';
 import type { ComponentRecord, History } from '../ports/store.ts';
 import { openMemoryStore } from '../store/memory.ts';
@@ -17,7 +17,8 @@ import { type HomePaths, homePaths, type Project, readDaemonFile } from './home.
 import type { Environment } from './launch-run.ts';
 import { straySpec } from './stray-spec.ts';
 
-type SeenRun = ReturnType<typeof inspectRuns>[number];
+/** `leftovers`: processes of the run that outlived its main process. */
+type SeenRun = InspectedRun & { readonly leftovers: readonly number[] };
 
 export interface Offline {
   status(): StatusView;
@@ -29,15 +30,22 @@ export async function openOffline(project: Project, env: Environment): Promise<O
   const paths = homePaths(project.home);
   const { history, problem, close } = await openRecords(paths);
   const { name, specs } = readSpecs(project, env);
+  const runs = await lookAtRuns(paths);
   return {
     history,
     close,
     status: () => {
       const daemon = { ...daemonView(paths), store: problem };
-      const components = componentViews(specs, history, inspectRuns(paths.runs, systemClock.bootId), daemon.running);
+      const components = componentViews(specs, history, runs, daemon.running);
       return { schema_version: 1, project: name, daemon, components };
     },
   };
+}
+
+async function lookAtRuns(paths: HomePaths): Promise<readonly SeenRun[]> {
+  const runs = inspectRuns(paths.runs, systemClock.bootId);
+  const leftovers = await leftoversOf(paths.runs, runs);
+  return runs.map((run) => ({ ...run, leftovers: leftovers.get(run.run) ?? [] }));
 }
 
 interface Records {
@@ -149,6 +157,18 @@ function correct(stored: Component, seen: SeenRun | undefined, hasDaemon: boolea
       daemonised: false,
     } as const;
     return { component: { state: running, counters }, note: `alive, but ${nobody}`, lastExit: null };
+  }
+  if (seen && seen.leftovers.length > 0) {
+    const alive = {
+      kind: 'running',
+      run: seen.run,
+      pid: 0,
+      startedAt: systemClock.now(),
+      attempt: 'first',
+      daemonised: true,
+    } as const;
+    const note = `its main process is gone, but processes of it live on: ${seen.leftovers.join(', ')}; ${nobody}`;
+    return { component: { state: alive, counters }, note, lastExit: null };
   }
   const pending = state.kind === 'backing-off' || state.kind === 'waiting' || state.kind === 'gave-up';
   if (pending) return { component: stored, note: `nothing will be started: ${nobody}`, lastExit: null };

@@ -1,6 +1,5 @@
 /** One daemon: takes the lock, serves until told to end, and closes everything in reverse. */
-import { chmodSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
+import { rmSync } from 'node:fs';
 import { AppError } from '../core/errors.ts';
 import type { DaemonView } from '../core/views.ts';
 import { bootId, readProcStat } from '../drivers/process/proc.ts';
@@ -11,10 +10,11 @@ import { type Assembled, assemble } from './assemble.ts';
 import { configurationFor } from './configuration.ts';
 import type { DaemonLog } from './daemon-log.ts';
 import { type DaemonFile, type HomePaths, type Project, readDaemonFile, socketPath } from './home.ts';
-import { writeAtomically } from './home-dir.ts';
+import { prepareHome, writeAtomically } from './home-dir.ts';
 import type { Environment } from './launch-run.ts';
 import { softNofile } from './limits.ts';
-import { takeLock } from './lock.ts';
+import { Listener } from './listener.ts';
+import { type ProjectLock, takeLock } from './lock.ts';
 import { watchLoop } from './loop-watch.ts';
 
 export interface RunOptions {
@@ -45,67 +45,140 @@ export interface RunningDaemon {
   leave(): void;
 }
 
+/** How often a daemon looks whether its place in the file system is still its own. */
+const UPKEEP_MS = 5_000;
+
 export async function startDaemon(options: RunOptions): Promise<RunningDaemon> {
-  const { project, paths, env, log, failpoints } = options;
+  const { paths, failpoints } = options;
   const lock = await takeLock(paths.lock);
   if (!lock) throw new AppError('DAEMON_ALREADY_RUNNING', { holder: describeHolder(readDaemonFile(paths)) });
   failpoints.hit('daemon.locked');
-  const socket = socketPath(paths.home, env, process.getuid?.() ?? 0);
-  const startedAt = new Date().toISOString();
-  writeDaemonFile(options, socket, startedAt);
-  const config = configurationFor(project, paths, env, options.respawned, log);
-  const loop = watchLoop();
-  let askToEnd: (how: Ending) => void = () => {};
-  const asked = new Promise<Ending>((resolve) => {
-    askToEnd = resolve;
-  });
-  const assembled = await assemble({
-    paths,
-    config,
-    env,
-    log,
-    failpoints,
-    fatal: options.fatal,
-    softNofile: softNofile(env, process.ppid),
-    about: { pid: process.pid, version: VERSION, respawned: options.respawned },
-    wantNew: options.onDemand ? 'stopped' : 'running',
-    end: askToEnd,
-    daemon: (): DaemonView => ({
+  const holding = new Holding(options, lock);
+  try {
+    return await holding.begin();
+  } catch (error) {
+    await holding.close(); // nothing may keep this process alive: the guardian has to try again
+    throw error;
+  }
+}
+
+/** All that a daemon holds while it runs. Components are not among it: those live on whatever happens here. */
+class Holding {
+  readonly #options: RunOptions;
+  readonly #startedAt = new Date().toISOString();
+  readonly #loop = watchLoop();
+  readonly #socket: string;
+  #lock: ProjectLock;
+  #assembled: Assembled | null = null;
+  #listener: Listener | null = null;
+  #upkeep: NodeJS.Timeout | null = null;
+
+  constructor(options: RunOptions, lock: ProjectLock) {
+    this.#options = options;
+    this.#lock = lock;
+    this.#socket = socketPath(options.paths.home, options.env, process.getuid?.() ?? 0);
+  }
+
+  async begin(): Promise<RunningDaemon> {
+    const { project, paths, env, log, failpoints, respawned } = this.#options;
+    writeDaemonFile(this.#options, this.#socket, this.#startedAt);
+    const config = configurationFor(project, paths, env, respawned, log);
+    let askToEnd: (how: Ending) => void = () => {};
+    const asked = new Promise<Ending>((resolve) => {
+      askToEnd = resolve;
+    });
+    const assembled = await assemble({
+      paths,
+      config,
+      env,
+      log,
+      failpoints,
+      fatal: this.#options.fatal,
+      softNofile: softNofile(env, process.ppid),
+      about: { pid: process.pid, version: VERSION, respawned },
+      wantNew: this.#options.onDemand ? 'stopped' : 'running',
+      end: askToEnd,
+      daemon: () => this.#view(),
+    });
+    this.#assembled = assembled;
+    failpoints.hit('daemon.before-listen');
+    this.#listener = new Listener(this.#socket, () =>
+      createHttpServer({ control: assembled.control, log, version: VERSION }),
+    );
+    await this.#listener.open();
+    this.#upkeep = setInterval(() => void this.#keepPlace(askToEnd), UPKEEP_MS);
+    this.#upkeep.unref();
+    log.info('the daemon is up', {
+      version: VERSION,
+      socket: this.#socket,
+      components: config.components.length,
+      respawned,
+    });
+    return { assembled, asked, end: (how) => this.#end(assembled, how), leave: () => this.#leave() };
+  }
+
+  async #end({ supervisor }: Assembled, how: Ending): Promise<void> {
+    this.#options.log.info('the daemon ends', { how });
+    if (how !== 'handover') await supervisor.shutDown();
+    supervisor.tell('daemon.ended', { how });
+    this.#leave();
+    await this.close();
+  }
+
+  /** Lets go of everything and touches no component. */
+  async close(): Promise<void> {
+    if (this.#upkeep) clearInterval(this.#upkeep);
+    await this.#listener?.close();
+    await this.#assembled?.close();
+    this.#loop[Symbol.dispose]();
+    this.#lock.release();
+  }
+
+  /** The absence of daemon.json says that this end was meant. Another daemon's file is not ours to remove. */
+  #leave(): void {
+    const { paths } = this.#options;
+    if (readDaemonFile(paths)?.pid === process.pid) rmSync(paths.daemonJson, { force: true });
+  }
+
+  /** Somebody may have removed the socket or the whole state directory. We are still here, and must be found. */
+  async #keepPlace(askToEnd: (how: Ending) => void): Promise<void> {
+    const { log, project, paths } = this.#options;
+    try {
+      if (!this.#lock.isInPlace()) {
+        log.error('the state directory was removed; making it anew', { home: paths.home });
+        prepareHome(project);
+        const lock = await takeLock(paths.lock);
+        if (!lock) {
+          log.error('another daemon holds the project now; leaving it to that one');
+          askToEnd('handover');
+          return;
+        }
+        this.#lock = lock; // the old one, of a file that is gone, is let go with this process
+        this.#assembled?.save();
+      }
+      if (this.#listener && !this.#listener.isInPlace()) {
+        log.warn('the socket was removed; listening anew', { socket: this.#socket });
+        await this.#listener.close();
+        await this.#listener.open();
+      }
+      if (readDaemonFile(paths)?.pid !== process.pid) writeDaemonFile(this.#options, this.#socket, this.#startedAt);
+    } catch (error) {
+      log.error('could not get back to our place; trying again', { error: String(error) });
+    }
+  }
+
+  #view(): DaemonView {
+    return {
       running: true,
       answers: true,
       pid: process.pid,
       version: VERSION,
-      started_at: startedAt,
-      store: assembled.storeHealth(),
-      loop_delay_ms: loop.longestStallMs(),
-      guardian_pid: options.guardianPid(),
-    }),
-  });
-  failpoints.hit('daemon.before-listen');
-  const server = createHttpServer({ control: assembled.control, log, version: VERSION });
-  await listen(server, socket);
-  log.info('the daemon is up', {
-    version: VERSION,
-    socket,
-    components: config.components.length,
-    respawned: options.respawned,
-  });
-  const leave = () => rmSync(paths.daemonJson, { force: true }); // its absence says: this end was meant
-  return {
-    assembled,
-    asked,
-    end: async (how) => {
-      log.info('the daemon ends', { how });
-      if (how !== 'handover') await assembled.supervisor.shutDown();
-      assembled.supervisor.tell('daemon.ended', { how });
-      await close(server);
-      await assembled.close();
-      loop[Symbol.dispose]();
-      leave();
-      lock.release();
-    },
-    leave,
-  };
+      started_at: this.#startedAt,
+      store: this.#assembled?.storeHealth() ?? null,
+      loop_delay_ms: this.#loop.longestStallMs(),
+      guardian_pid: this.#options.guardianPid(),
+    };
+  }
 }
 
 function writeDaemonFile(options: RunOptions, socket: string, startedAt: string): void {
@@ -128,26 +201,4 @@ function writeDaemonFile(options: RunOptions, socket: string, startedAt: string)
 
 function describeHolder(file: DaemonFile | null): string {
   return file ? `pid ${file.pid}, version ${file.version}, since ${file.started_at}` : 'one that is just starting';
-}
-
-/** The socket is bound under the lock, so whatever lies at its path is stale. */
-async function listen(server: Server, socket: string): Promise<void> {
-  rmSync(socket, { force: true });
-  const before = process.umask(0o177);
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(socket, resolve);
-    });
-  } finally {
-    process.umask(before);
-  }
-  chmodSync(socket, 0o600);
-}
-
-async function close(server: Server): Promise<void> {
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

@@ -36,6 +36,7 @@ export class ComponentSet {
   /** The configuration names exactly these now. */
   setCurrent(runners: readonly ComponentRunner[]): void {
     this.#current = new Map(runners.map((runner) => [runner.name, runner]));
+    for (const { name } of runners) this.#leaving.delete(name);
     this.#edges = null;
   }
 
@@ -44,8 +45,8 @@ export class ComponentSet {
     this.#edges = null;
   }
 
-  /** True when `runner` was leaving and is now forgotten. */
-  forget(runner: ComponentRunner): boolean {
+  /** True when `runner` was leaving. */
+  removeLeaving(runner: ComponentRunner): boolean {
     if (this.#leaving.get(runner.name) !== runner) return false;
     this.#edges = null;
     return this.#leaving.delete(runner.name);

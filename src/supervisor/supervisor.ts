@@ -93,8 +93,9 @@ export class Supervisor {
     };
     const restarts: ComponentRunner[] = [];
     const runners = specs.map((spec) => {
-      const known = this.#set.isCurrent(spec.name) ? this.#set.get(spec.name) : undefined;
-      const runner = known ?? new ComponentRunner(spec, this.#world, NEW);
+      // One that is just leaving is taken back: there is never a second runner for one name.
+      const runner = this.#set.get(spec.name) ?? new ComponentRunner(spec, this.#world, NEW);
+      const known = this.#set.isCurrent(spec.name);
       const changed = JSON.stringify(runner.spec) !== JSON.stringify(spec);
       if (changed && specHash(runner.spec) !== specHash(spec)) restarts.push(runner);
       runner.spec = spec;
@@ -106,9 +107,10 @@ export class Supervisor {
     for (const runner of removed) {
       applied.removed.push(runner.name);
       runner.want('stopped');
-      this.#set.addLeaving(runner);
+      if (runner.component.state.kind === 'stopped') this.#forget(runner);
+      else this.#set.addLeaving(runner);
     }
-    this.#stops.add(removed.map(({ name }) => name));
+    this.#stops.add(this.#set.leaving.map(({ name }) => name));
     for (const runner of restarts) runner.restart(CHANGED, false);
     for (const runner of runners) runner.send({ kind: 'dependencies-changed' });
     return applied;
@@ -120,6 +122,7 @@ export class Supervisor {
     for (const runner of wanted) {
       const { kind } = runner.component.state;
       if (kind === 'stopped' || kind === 'gave-up') runner.send({ kind: 'start-requested', fresh: true });
+      if (kind === 'stopping') runner.send({ kind: 'start-requested', fresh: false });
     }
     return wanted.map(({ name }) => name);
   }
@@ -131,12 +134,11 @@ export class Supervisor {
     }
   }
 
+  /** Restarts these by hand. What they depend on is wanted too. */
   restart(names: readonly string[]): void {
-    this.#refuseWhenClosing();
-    for (const runner of this.#set.find(names)) {
-      this.#stops.remove(runner.name);
-      runner.want('running');
-      runner.restart('requested by hand', true);
+    for (const runner of this.#wantRunning(names)) {
+      if (names.includes(runner.name)) runner.restart('requested by hand', true);
+      else runner.send({ kind: 'start-requested', fresh: false });
     }
   }
 
@@ -162,7 +164,8 @@ export class Supervisor {
   }
 
   views(): readonly ComponentView[] {
-    return this.#set.all.map((runner) => runner.view());
+    const leaving = this.#set.leaving.map((runner) => ({ ...runner.view(), removed: true }));
+    return [...this.#set.current.map((runner) => runner.view()), ...leaving];
   }
 
   /** What is wanted of each component. */
@@ -202,6 +205,11 @@ export class Supervisor {
     return runner;
   }
 
+  #forget(runner: ComponentRunner): void {
+    this.#parts.store.forget(runner.name);
+    runner.close();
+  }
+
   #commit(commit: Commit): void {
     for (const event of this.#parts.store.commit(commit)) this.#parts.publish(event);
   }
@@ -215,10 +223,7 @@ export class Supervisor {
       if (recovered && runner.spec.restart.dependents)
         dependent.restart(`${runner.name}, which it depends on, was restarted`, false);
     }
-    if (state.kind === 'stopped' && this.#set.forget(runner)) {
-      this.#parts.store.forget(runner.name);
-      runner.close();
-    }
+    if (state.kind === 'stopped' && this.#set.removeLeaving(runner)) this.#forget(runner);
     this.#stops.advance();
     for (const watch of [...this.#watchers]) watch();
   }

@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import type { ComponentView } from '../../core/views.ts';
 import { awaitAction, killedIn } from '../await-action.ts';
+import { awaitDaemon } from '../await-daemon.ts';
 import { type Definition, durationOption } from '../define.ts';
 import type { Session } from '../session.ts';
 import { requireTargets, resolveTargets } from '../targets.ts';
@@ -60,9 +61,10 @@ export const restart = definition('restart', {
 
 async function act(session: Session, verb: Verb, patterns: readonly string[], options: Options): Promise<number> {
   requireTargets(patterns, options.all ?? false, verb);
+  await awaitDaemon(session);
   const { client } = session;
   const { components: before } = await client.status();
-  const known = before.map(({ name }) => name);
+  const known = before.filter(({ removed }) => !removed).map(({ name }) => name);
   const names = options.all ? known : resolveTargets(patterns, known);
   const { last_seq: seq } = await client.listEvents({ limit: 1 });
   if (names.length > 0) await client.act(verb, names);

@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { ComponentView } from '../../core/views.ts';
 import { killedIn } from '../await-action.ts';
+import { awaitDaemon } from '../await-daemon.ts';
 import { ifRunning } from '../client.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
@@ -25,6 +26,7 @@ export const down: Definition<Options> = {
   options: [durationOption('--timeout <TIME>', 'how long to wait (then exit 5; the stopping goes on)', '5m')],
   examples: [['keepwell down', 'stop everything and wait until it is gone']],
   handler: async (session, _args, { timeout }) => {
+    await awaitDaemon(session);
     const daemon = daemonIdentity(session);
     const asked = await ifRunning(askDown(session));
     if (asked === null) return await withoutDaemon(session);
@@ -109,7 +111,9 @@ async function afterwards(session: Session, seq: number): Promise<{ killed: stri
 }
 
 const alive = (components: readonly ComponentView[]): string[] =>
-  components.filter(({ pid }) => pid !== null).map(({ name, pid }) => `${name} (pid ${pid})`);
+  components
+    .filter(({ state }) => state === 'running')
+    .map(({ name, pid }) => (pid === null ? name : `${name} (pid ${pid})`));
 
 async function withoutDaemon(session: Session): Promise<number> {
   const records = await openOfflineRecords(session.project, session.world.env);

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { UpView } from '../../ports/control.ts';
 import { awaitAction } from '../await-action.ts';
+import { awaitDaemon } from '../await-daemon.ts';
 import { ifRunning } from '../client.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
@@ -87,6 +88,7 @@ async function bringUp(session: Session, patterns: readonly string[], options: O
 /** A daemon of this version, whatever was there before. */
 async function ensureDaemon(session: Session): Promise<void> {
   const { version } = session.world;
+  await awaitDaemon(session);
   const running = await ifRunning(session.client.version());
   if (running === version) return;
   if (running !== null) {

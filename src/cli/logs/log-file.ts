@@ -76,10 +76,13 @@ export class LogFile implements Disposable {
   #open(): boolean {
     try {
       this.#fd = openSync(this.path, 'r');
-      this.#inode = fstatSync(this.#fd).ino;
-      return true;
+      const stat = fstatSync(this.#fd);
+      this.#inode = stat.ino;
+      if (stat.isFile()) return true;
+      this.#close(); // somebody put a directory there; the other logs can still be read
+      return false;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      if (NOT_TO_BE_READ.has((error as NodeJS.ErrnoException).code ?? '')) return false;
       throw error;
     }
   }
@@ -89,6 +92,8 @@ export class LogFile implements Disposable {
     this.#fd = null;
   }
 }
+
+const NOT_TO_BE_READ: ReadonlySet<string> = new Set(['ENOENT', 'EACCES', 'ELOOP', 'ENXIO']);
 
 function inodeOf(path: string): number | null {
   try {

@@ -59,7 +59,7 @@ function ruleText({ rule }: WhyView): string {
     count(inWindow, 'restart in the window', 'restarts in the window'),
     count(failures, 'failure in a row', 'failures in a row'),
     ...(spawnErrors > 0 ? [count(spawnErrors, 'failed start in a row', 'failed starts in a row')] : []),
-    `${total} in all since it was started by hand`,
+    `${total} before this one since it was started by hand`,
   ];
   return `${rule.name} (${parts.join(', ')})`;
 }

@@ -1,5 +1,6 @@
 /** Asks the daemon, and when there is none, the records. */
 import { AppError } from '../../core/errors.ts';
+import { daemonIsThere } from '../await-daemon.ts';
 import type { Session } from '../session.ts';
 import { openOfflineRecords } from './offline.ts';
 import type { Records } from './records.ts';
@@ -16,7 +17,7 @@ export async function readRecords<T>(session: Session, read: (records: Records) 
   try {
     return { value: await read(session.client), offline: null };
   } catch (error) {
-    offline = whyOffline(error);
+    offline = whyOffline(error, daemonIsThere(session));
   }
   const records = await openOfflineRecords(session.project, session.world.env);
   try {
@@ -26,8 +27,10 @@ export async function readRecords<T>(session: Session, read: (records: Records) 
   }
 }
 
-function whyOffline(error: unknown): string {
-  if (error instanceof AppError && error.code === 'DAEMON_NOT_RUNNING') return 'the daemon is not running';
+function whyOffline(error: unknown, isThere: boolean): string {
+  if (error instanceof AppError && error.code === 'DAEMON_NOT_RUNNING') {
+    return isThere ? 'the daemon is starting, or does not answer' : 'the daemon is not running';
+  }
   if (error instanceof AppError && error.code === 'DAEMON_UNREACHABLE') {
     return `the daemon does not answer (${String(error.details['problem']).replace(/\.$/, '')})`;
   }

@@ -160,6 +160,7 @@ const unseenEnd = ({ startedAt }: In<'running'>, { now }: Context): Ended => ({
   cause: UNSEEN,
   at: now,
   uptimeMs: now - startedAt,
+  asked: true,
 });
 
 /** A daemonised run has lost its main process already: only the rest of its tree is still to go. */
@@ -171,7 +172,7 @@ function mainEnded(component: Component, live: Live, event: Exited, context: Con
   const { counters } = component;
   const { cause, leftovers, at } = event;
   const uptimeMs = Math.max(0, at - live.startedAt);
-  const ended: Ended = { cause, at, uptimeMs };
+  const ended: Ended = { cause, at, uptimeMs, asked: false };
   if (leftovers.length === 0) return afterEnd(counters, { ...live, ...ended }, context);
   if (cause.kind === 'code' && cause.code === 0 && uptimeMs < DAEMONISE_WINDOW_MS && live.pid !== null) {
     const { run, pid, startedAt, attempt } = live;

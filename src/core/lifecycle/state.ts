@@ -9,11 +9,12 @@ export type Attempt = 'first' | 'restart' | 'quiet';
 /** What happens once everything of the run being stopped is gone. */
 export type Goal = 'stay-stopped' | 'start-again' | 'decide';
 
-/** The main process of a run is gone: how, when, and after how long. */
+/** The main process of a run is gone: how, when, after how long, and whether anybody had asked for it by then. */
 export interface Ended {
   readonly cause: ExitCause;
   readonly at: MonoMs;
   readonly uptimeMs: number;
+  readonly asked: boolean;
 }
 
 export type ComponentState =

@@ -30,16 +30,18 @@ export const neverBegan = (problem: SpawnProblem, { now }: Context): Ended => ({
   cause: { kind: 'spawn-failed', problem },
   at: now,
   uptimeMs: 0,
+  asked: true,
 });
 
 /** An unplanned end, with nothing of the run left. */
 export function afterEnd(counters: Counters, ended: EndedRun, context: Context): Step {
-  const { run, cause, at, uptimeMs } = ended;
+  const { run, cause, at, uptimeMs, asked } = ended;
   const verdict = decide(ended, counters, context.policy, context);
   const end: RunEnd = {
     cause,
     at,
     uptimeMs,
+    asked,
     crash: verdict.crash,
     rule: verdict.rule,
     decision: verdict.text,

@@ -1,4 +1,5 @@
 /** A run that is being ended: asked, then killed, then reported as unkillable; never forgotten and never doubled. */
+import { isClean } from '../exit.ts';
 import { after } from '../ids.ts';
 import {
   type Component,
@@ -54,7 +55,7 @@ export function whenStopping(
 
 function mainEndedAsAsked(counters: Counters, state: In<'stopping'>, event: Exited, context: Context): Step {
   const { cause, at } = event;
-  const ended = { ...state, ended: { cause, at, uptimeMs: Math.max(0, at - state.startedAt) } };
+  const ended = { ...state, ended: { cause, at, uptimeMs: Math.max(0, at - state.startedAt), asked: true } };
   if (event.leftovers.length === 0) return gone(counters, ended, context);
   // The group had its signal; those that left the group get theirs now, within the same grace.
   const { run } = state;
@@ -90,7 +91,8 @@ function gone(counters: Counters, state: In<'stopping'>, context: Context): Step
   if (!ended) throw new Error('a run cannot be gone before its main process has ended');
   if (goal === 'decide') return afterEnd(counters, { run, attempt, ...ended }, context);
   const decision = goal === 'start-again' ? 'restarted as asked' : 'stopped as asked';
-  const end: RunEnd = { ...ended, crash: false, rule: 'planned-stop', decision, counters };
+  const crash = !ended.asked && !isClean(ended.cause); // it had died before anybody asked
+  const end: RunEnd = { ...ended, crash, rule: 'planned-stop', decision, counters };
   const effects: Effect[] = [tellExited(run, end), { kind: 'end-run', run, end }];
   const following = goal === 'start-again' ? begin(counters, 'first', context) : toStopped(counters);
   return { component: following.component, effects: [...effects, ...following.effects] };

@@ -13,8 +13,10 @@ import {
 import type { FoundRun } from '../../ports/driver.ts';
 import { isOfBoot } from './adopt.ts';
 import { readExit } from './exit-record.ts';
-import { sameProcess } from './proc.ts';
+import { isAlive, sameProcess } from './proc.ts';
 import { readMeta, readStarted } from './run-dir.ts';
+import { cgroupMembers, isRunCgroup } from './tree/cgroup.ts';
+import { ProcScan } from './tree/proc-scan.ts';
 import { isProblem, verdict } from './verdict.ts';
 
 /** Newest first: run ids of one component sort by time, so the time in them is compared. */
@@ -60,6 +62,23 @@ export function inspectRuns(runsDir: string, bootId: BootId): readonly Inspected
     const exit = alive ? null : recordedExit(dir);
     return { run, component, pid: main?.pid ?? null, alive, exit, exitAt: exit && writtenAt(join(dir, 'exit')) };
   });
+}
+
+/** What lives on of runs whose main process is gone: pids by run, found by cgroup or by cookie. */
+export async function leftoversOf(
+  runsDir: string,
+  runs: readonly InspectedRun[],
+): Promise<ReadonlyMap<RunId, readonly number[]>> {
+  const gone = runs.filter(({ alive }) => !alive);
+  const seen = gone.length === 0 ? [] : await new ProcScan().look(0);
+  return new Map(
+    gone.map(({ run }) => {
+      const cgroup = readMeta(join(runsDir, run))?.cgroup ?? null;
+      const members = cgroup !== null && isRunCgroup(cgroup, run) ? cgroupMembers(cgroup) : [];
+      const marked = seen.filter((each) => each.cookie === run && isAlive(each));
+      return [run, [...new Set([...members, ...marked].map(({ pid }) => pid))]];
+    }),
+  );
 }
 
 function writtenAt(path: string): WallMs | null {

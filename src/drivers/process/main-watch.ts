@@ -34,7 +34,13 @@ export interface MainOptions {
 type State =
   /** No main process is known yet. */
   | { readonly kind: 'waiting'; readonly since: MonoMs }
-  | { readonly kind: 'running'; readonly main: Identity; readonly isShimLost: boolean; readonly isUncollected: boolean }
+  /** `deadSince`: when a sweep first found it dead although its shim lives. */
+  | {
+      readonly kind: 'running';
+      readonly main: Identity;
+      readonly isShimLost: boolean;
+      readonly deadSince: MonoMs | null;
+    }
   | { readonly kind: 'over' };
 
 const NO_ANSWER_AFTER_MS = 30_000;
@@ -118,7 +124,7 @@ export class MainWatch {
 
   #started(started: Started): void {
     if (this.#state.kind !== 'waiting') return;
-    this.#state = { kind: 'running', main: started, isShimLost: false, isUncollected: false };
+    this.#state = { kind: 'running', main: started, isShimLost: false, deadSince: null };
     this.#options.events.started(started);
   }
 
@@ -162,12 +168,20 @@ export class MainWatch {
     else if (state.kind === 'waiting' && this.shim.isSilent) this.#end(UNSEEN);
   }
 
-  /** A main process that stays a zombie has a shim that is stopped or frozen. The kernel still knows the status. */
+  /**
+   * The main process is dead and its shim says nothing: stopped, frozen, or starved. While the main process is a zombie the
+   * kernel still knows its status; once the shim has collected it, only the shim does, and is given more time to tell.
+   */
   #collect(state: Extract<State, { kind: 'running' }>): void {
+    const { clock, tree } = this.#options;
     const stat = readProcStat(state.main.pid);
-    if (this.#state !== state || stat?.startTime !== state.main.startTime || isAlive(stat)) return;
-    if (!state.isUncollected) this.#state = { ...state, isUncollected: true };
-    else if (stat.waitStatus === 0 && !isOurs(stat.pid)) this.#end(UNCOLLECTED);
-    else this.#end(causeOfWaitStatus(stat.waitStatus, this.#options.tree.wasOomKilled()));
+    const isSame = stat?.startTime === state.main.startTime;
+    if (isSame && isAlive(stat)) return;
+    const deadSince = state.deadSince ?? clock.now();
+    const hasWaited = clock.now() - deadSince;
+    if (state.deadSince === null) this.#state = { ...state, deadSince };
+    else if (isSame && (stat.waitStatus !== 0 || isOurs(stat.pid))) {
+      this.#end(causeOfWaitStatus(stat.waitStatus, tree.wasOomKilled()));
+    } else if (hasWaited >= NO_ANSWER_AFTER_MS) this.#end(UNCOLLECTED);
   }
 }

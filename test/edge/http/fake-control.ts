@@ -26,6 +26,7 @@ export const component = (name: string, more: Partial<ComponentView> = {}): Comp
   depends_on: {},
   note: null,
   survivors: [],
+  removed: false,
   tree_mechanism: 'process-group + cookie',
   ...more,
 });

@@ -67,12 +67,16 @@ const gone = (pid: number) => waitFor('the main process to be gone', () => readP
 describe.each(['auto', 'off'] as const)('with cgroups %s', (cgroup) => {
   test('a stranger under the pid of a dead main process gets no signal and is not killed', async ({ skip }) => {
     needsPidControl(skip);
-    // On a clock that stands nearly still nothing is polled, so the driver goes on believing that the run is alive.
+    const first = shop.now.driver({ cgroup });
+    // On a clock that stands nearly still nothing is polled, and an adopted shim is nobody's child: once its FIFO has ended,
+    // nothing tells the driver of the death, and it goes on believing that the run is alive.
     const driver = shop.now.driver({ cgroup, clock: fastClock(1e-6) });
     const { run, pid, startTime, stranger } = await reused(async () => {
-      const run = shop.now.start(driver, 'echo up; exec sleep 300');
-      await run.line(/^up$/);
-      const { pid } = await run.until('started');
+      const begun = shop.now.start(first, 'echo up; exec sleep 300');
+      await begun.line(/^up$/);
+      const { pid } = await begun.until('started');
+      const run = shop.now.adopt(driver, begun);
+      await run.until('started');
       const startTime = readProcStat(pid)?.startTime ?? '';
       process.kill(await run.shim(), 'SIGKILL');
       await run.until('shim-lost');

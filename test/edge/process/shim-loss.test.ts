@@ -72,3 +72,10 @@ test('a shim that is stopped does not hide the death of its command: the kernel 
   for (const shim of shims) process.kill(shim, 'SIGCONT');
   for (const run of runs) await waitFor('the shim to be gone', () => shimsOf(run.id).length === 0);
 });
+
+test('a shim that never tells of a death it has seen is given 30 seconds, then the end is unknown', async () => {
+  const driver = shop.now.driver({ clock: fastClock(50), shimDelay: 'exit:5' });
+  const run = shop.now.start(driver, 'exit 3');
+  expect((await run.until('exited')).cause).toMatchObject({ kind: 'unknown', why: expect.stringContaining('respond') });
+  process.kill(-(await run.shim()), 'SIGKILL'); // with the sleep it is in
+});

@@ -45,7 +45,15 @@ export class Run {
     return this.reports.find((report): report is Of<K> => report.kind === kind);
   }
   async until<K extends Kind>(kind: K): Promise<Of<K>> {
-    return waitFor(`${this.id} to report ${kind}; it reported ${JSON.stringify(this.reports)}`, () => this.find(kind));
+    try {
+      return await waitFor(`${this.id} to report ${kind}`, () => this.find(kind));
+    } catch (error) {
+      const pids = [this.find('started')?.pid ?? 0, ...shimsOf(this.id)];
+      const stats = pids.map((pid) => readText(`/proc/${pid}/stat`).trim());
+      throw new Error(
+        `${String(error)}; it reported ${JSON.stringify(this.reports)}, its processes: ${stats.join('; ')}`,
+      );
+    }
   }
   /** A line of the log, once it is complete. */
   async line(pattern: RegExp): Promise<string> {
@@ -137,7 +145,7 @@ export class Workshop {
     const last = this.driver();
     const found = last.found().map(({ run }) => this.adopt(last, new Run(run, this)));
     for (const run of found) last.killTree(run.id);
-    for (const run of found) await waitFor(`${run.id} to be over: ${JSON.stringify(run.reports)}`, () => isOver(run));
+    for (const run of found) await waitFor(`${run.id} to be over`, () => isOver(run));
     for (const run of found) last.release(run.id);
     await last.close();
     const ids = new Set<string>(this.#runs.map(({ id }) => id));

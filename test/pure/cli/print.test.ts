@@ -157,7 +157,7 @@ describe('why', () => {
       "  Error:    ImportError: No module named 'yaml'",
       '  Cause:    the module yaml is not installed',
       '  Decision: restart in 1 s (1 of 10 in 10 min)',
-      '  Rule:     backoff (1 restart in the window, 1 failure in a row, 3 in all since it was started by hand)',
+      '  Rule:     backoff (1 restart in the window, 1 failure in a row, 3 before this one since it was started by hand)',
       '  Changed:  env LOG_LEVEL, command (since the last good run)',
       '  Now:      it is started again in 12 s',
       '',

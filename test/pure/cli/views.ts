@@ -25,6 +25,7 @@ export const view = (name: string, more: Partial<ComponentView> = {}): Component
   depends_on: {},
   note: null,
   survivors: [],
+  removed: false,
   tree_mechanism: 'cgroup-v2',
   ...more,
 });

@@ -82,7 +82,7 @@ const STATES = {
     stage: 'asked',
     until: mono(NOW + 9),
     goal: 'stay-stopped',
-    ended: { cause: exitCode(0), at: NOW, uptimeMs: 60_000 },
+    ended: { cause: exitCode(0), at: NOW, uptimeMs: 60_000, asked: true },
   },
   leftovers: {
     kind: 'stopping',
@@ -93,7 +93,7 @@ const STATES = {
     stage: 'asked',
     until: mono(NOW + 9),
     goal: 'decide',
-    ended: { cause: exitCode(1), at: NOW, uptimeMs: 60_000 },
+    ended: { cause: exitCode(1), at: NOW, uptimeMs: 60_000, asked: false },
   },
 } satisfies Record<string, ComponentState>;
 
@@ -536,6 +536,14 @@ describe('next', () => {
         expect(effects.filter(({ kind }) => kind === 'end-run').length, `${from} × ${on}`).toBeLessThan(2);
       }
     }
+  });
+
+  test('a crash stays a crash when a stop comes while its leftovers are ended', () => {
+    const context: Context = { now: NOW, random: 0, newRun: R2, unmet: [], policy: spec('a') };
+    const stopped = next({ state: STATES.leftovers, counters: FRESH }, EVENTS.stop, context);
+    const { component, effects } = next(stopped.component, EVENTS.treeGone, context);
+    expect(component.state.kind).toBe('stopped');
+    expect(effects.find(({ kind }) => kind === 'end-run')).toMatchObject({ end: { crash: true, cause: exitCode(1) } });
   });
 
   test('only states that wait for a time name one', () => {

@@ -1,14 +1,13 @@
 /** One look at all processes of the machine, shared by everybody who asks at the same time and never holding up the loop. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ProcStat, readProcStat } from '../proc.ts';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { isAlive, type ProcStat, readProcStat } from '../proc.ts';
 
 export interface Seen extends ProcStat {
   /** The run id in its environment, as it was when the program began; null when there is none or we may not look. */
   readonly cookie: string | null;
 }
 
-const COOKIE = 'KEEPWELL_RUN=';
 /** Less than half of what the design allows the loop to be held up for. */
 const TURN_MS = 8;
 
@@ -43,31 +42,57 @@ export class ProcScan {
   }
 }
 
+/** How long it waits before it goes back for what slipped through. An exec hides an environment for up to 3 ms here. */
+const SECOND_LOOKS_MS = [2, 4, 8];
+
+/**
+ * Processes move while they are looked at. One that vanished may have left a child that is not on the list yet, and one in
+ * the middle of an exec shows an empty environment for a moment: for these it goes back, a few times at most.
+ */
 async function scan(since: number): Promise<readonly Seen[]> {
-  const seen: Seen[] = [];
+  const seen = new Map<number, Seen>();
+  const unsure = new Set<number>();
   let turn = performance.now();
-  for (const name of readdirSync('/proc')) {
-    const pid = Number(name);
-    if (!(pid > 0)) continue;
-    const stat = readProcStat(pid);
-    if (stat) seen.push({ ...stat, cookie: Number(stat.startTime) >= since ? readCookie(pid) : null });
-    if (performance.now() - turn > TURN_MS) {
-      await nextTurn();
-      turn = performance.now();
+  for (const pauseMs of [...SECOND_LOOKS_MS, 0]) {
+    let hasMissed = false;
+    for (const pid of unsure) seen.delete(pid);
+    unsure.clear();
+    for (const pid of listPids()) {
+      if (seen.has(pid)) continue;
+      const stat = readProcStat(pid);
+      const environ = stat && Number(stat.startTime) >= since ? readEnviron(pid) : null;
+      if (stat) seen.set(pid, { ...stat, cookie: cookieIn(environ) });
+      if (environ === '' && stat && isAlive(stat) && !isKernelThread(stat)) unsure.add(pid);
+      hasMissed ||= stat === null;
+      if (performance.now() - turn > TURN_MS) {
+        await nextTurn();
+        turn = performance.now();
+      }
     }
+    if (!hasMissed && unsure.size === 0) break;
+    if (unsure.size > 0) await pause(pauseMs);
   }
-  return seen;
+  return [...seen.values()];
 }
 
-function readCookie(pid: number): string | null {
+const listPids = (): readonly number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0);
+
+/** Children of kthreadd. They have no environment at all. */
+const isKernelThread = ({ pid, ppid }: ProcStat): boolean => pid === 2 || ppid === 2;
+
+/** Null when we may not look, or it is gone. */
+function readEnviron(pid: number): string | null {
   try {
-    const environ = `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}`;
-    const at = environ.indexOf(`\0${COOKIE}`);
-    if (at < 0) return null;
-    const start = at + 1 + COOKIE.length;
-    const end = environ.indexOf('\0', start);
-    return environ.slice(start, end < 0 ? undefined : end);
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
   } catch {
-    return null; // another user's, or gone
+    return null;
   }
+}
+
+function cookieIn(environ: string | null): string | null {
+  const [, cookie] = /(?:^|\0)KEEPWELL_RUN=([^\0]*)/.exec(environ ?? '') ?? [];
+  return cookie ?? null;
 }

@@ -1,0 +1,29 @@
+/** A daemon that is just starting, or coming back after a kill, gets a moment before a command says that it is not there. */
+import { AppError } from '../core/errors.ts';
+import { ifRunning } from './client.ts';
+import { daemonIdentity, isAlive } from './daemon-end.ts';
+import { pause } from './interrupt.ts';
+import type { Session } from './session.ts';
+
+const PATIENCE_MS = 10_000;
+const POLL_MS = 50;
+
+/** Its process is there, whether it answers or not. */
+export function daemonIsThere(session: Session): boolean {
+  const daemon = daemonIdentity(session);
+  return daemon !== null && isAlive(daemon);
+}
+
+/** Returns when a daemon answers, or when there is none. */
+export async function awaitDaemon(session: Session): Promise<void> {
+  for (const until = performance.now() + PATIENCE_MS; daemonIsThere(session); ) {
+    if ((await ifRunning(session.client.version())) !== null) return;
+    if (performance.now() > until) {
+      const { pid, socket } = daemonIdentity(session)!;
+      throw new AppError('DAEMON_UNREACHABLE', {
+        problem: `its process ${pid} is there, but nobody listens on ${socket}.`,
+      });
+    }
+    await pause(POLL_MS, session.signal);
+  }
+}
