@@ -169,6 +169,9 @@ export const readName: Reader<string> = (node) => {
 /** What execve accepts: anything but nothing, an equals sign and NUL. */
 export const readEnvName: Reader<string> = (node) => {
   const read = readText(node);
+  if ('value' in read && read.value === 'KEEPWELL_RUN') {
+    return refuse('KEEPWELL_RUN is set by Keepwell for every run', 'Use another name.');
+  }
   if (!('value' in read) || (read.value !== '' && !read.value.includes('='))) return read;
   return refuse(`${quoted(written(node))} cannot be the name of a variable`, 'Write "NAME: value", without "=".');
 };
