@@ -51,28 +51,31 @@ const SECOND_LOOKS_MS = [2, 4, 8];
  */
 async function scan(since: number): Promise<readonly Seen[]> {
   const seen = new Map<number, Seen>();
-  const unsure = new Set<number>();
-  let turn = performance.now();
   for (const pauseMs of [...SECOND_LOOKS_MS, 0]) {
-    let hasMissed = false;
+    const unsure = await lookAtNew(seen, since);
+    if (unsure.length === 0 || pauseMs === 0) break;
+    await pause(pauseMs);
     for (const pid of unsure) seen.delete(pid);
-    unsure.clear();
-    for (const pid of listPids()) {
-      if (seen.has(pid)) continue;
-      const stat = readProcStat(pid);
-      const environ = stat && Number(stat.startTime) >= since ? readEnviron(pid) : null;
-      if (stat) seen.set(pid, { ...stat, cookie: cookieIn(environ) });
-      if (environ === '' && stat && isAlive(stat) && !isKernelThread(stat)) unsure.add(pid);
-      hasMissed ||= stat === null;
-      if (performance.now() - turn > TURN_MS) {
-        await nextTurn();
-        turn = performance.now();
-      }
-    }
-    if (!hasMissed && unsure.size === 0) break;
-    if (unsure.size > 0) await pause(pauseMs);
   }
   return [...seen.values()];
+}
+
+/** Adds the processes that `seen` does not have yet. Returns those that were gone, or that have to be looked at again. */
+async function lookAtNew(seen: Map<number, Seen>, since: number): Promise<readonly number[]> {
+  const unsure: number[] = [];
+  let turn = performance.now();
+  for (const pid of listPids()) {
+    if (seen.has(pid)) continue;
+    const stat = readProcStat(pid);
+    const environ = stat && Number(stat.startTime) >= since ? readEnviron(pid) : null;
+    if (stat) seen.set(pid, { ...stat, cookie: cookieIn(environ) });
+    if (stat === null || (environ === '' && isAlive(stat) && !isKernelThread(stat))) unsure.push(pid);
+    if (performance.now() - turn > TURN_MS) {
+      await nextTurn();
+      turn = performance.now();
+    }
+  }
+  return unsure;
 }
 
 const listPids = (): readonly number[] =>
