@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ComponentView, CrashesView, StatusView } from '../../src/core/views.ts';
+import { childCgroups, findHomeCgroup, removeCgroup } from '../../src/drivers/process/tree/cgroup.ts';
 import { waitFor } from './wait-for.ts';
 
 export const ENTRY = resolve('dist/bin/keepwell.cjs');
@@ -154,7 +155,16 @@ export class TestProject implements AsyncDisposable {
       for (const { pid } of this.processes()) kill(pid);
       return this.processes().length === 0;
     });
+    this.#removeCgroups();
     rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  /** A daemon that was killed leaves its empty cgroups to the next one; here there is none. */
+  #removeCgroups(): void {
+    const own = findHomeCgroup(this.home, '/bin/sh');
+    if (own === null) return;
+    for (const run of childCgroups(own)) removeCgroup(run);
+    removeCgroup(own);
   }
 }
 
