@@ -1,6 +1,6 @@
 /** One component: its mailbox, its state, and the effects of each step. The only writer of that state. */
 import type { ComponentSpec } from '../core/component.ts';
-import { describeExit, exitView, type SpawnProblem } from '../core/exit.ts';
+import type { SpawnProblem } from '../core/exit.ts';
 import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../core/ids.ts';
 import { next, wakeAt } from '../core/lifecycle/next.ts';
 import type { Component, ComponentEvent, Effect } from '../core/lifecycle/state.ts';
@@ -11,6 +11,7 @@ import type { Driver, Launch, RunReport } from '../ports/driver.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
 import type { Commit, ComponentRecord, Desired } from '../ports/store.ts';
+import { ComponentMemory } from './component-memory.ts';
 import { type Explainer, stepCommit } from './step-commit.ts';
 import type { Turns } from './turns.ts';
 
@@ -50,13 +51,7 @@ export class ComponentRunner {
   readonly #world: RunnerWorld;
   #component: Component;
   #desired: Desired;
-  #adopted = false;
-  #startedAt: WallMs | null;
-  #lastRestart: ComponentRecord['lastRestart'];
-  #lastExit: ComponentRecord['lastExit'];
-  /** Why the coming start happens, for `last_restart`; null for a plain start. */
-  #startReason: string | null = null;
-  #survivors: readonly string[] = [];
+  readonly #memory: ComponentMemory;
   #alarm: AbortController | null = null;
   #closed = false;
 
@@ -66,9 +61,7 @@ export class ComponentRunner {
     this.#world = world;
     this.#component = component;
     this.#desired = desired;
-    this.#startedAt = record?.startedAt ?? null;
-    this.#lastRestart = record?.lastRestart ?? null;
-    this.#lastExit = record?.lastExit ?? null;
+    this.#memory = new ComponentMemory(record);
   }
 
   get name(): ComponentName {
@@ -100,7 +93,7 @@ export class ComponentRunner {
   /** A restart, with the reason that `status` will show. */
   restart(reason: string, byHand: boolean): void {
     const { kind } = this.#component.state;
-    if (byHand || kind === 'running' || kind === 'starting') this.#startReason = reason;
+    if (byHand || kind === 'running' || kind === 'starting') this.#memory.startReason = reason;
     this.send({ kind: 'restart-requested', byHand });
   }
 
@@ -113,7 +106,7 @@ export class ComponentRunner {
     const neverBegan = !hasTraces && (state.kind === 'starting' || (state.kind === 'stopping' && state.pid === null));
     if (run !== null && neverBegan) this.send({ kind: 'spawn-failed', run, problem: NEVER_BEGAN });
     else if (run !== null) {
-      this.#adopted = true;
+      this.#memory.adopted = true;
       driver.adopt(run, (report) => this.#report(run, report));
     }
     this.#arm();
@@ -134,16 +127,13 @@ export class ComponentRunner {
 
   view(): ComponentView {
     const { clock, driver, unmet } = this.#world;
+    const { adopted, startedAt, lastRestart, lastExit, survivors } = this.#memory;
     const facts = {
+      ...{ adopted, startedAt, lastRestart, lastExit, survivors },
       spec: this.spec,
       component: this.#component,
       desired: this.#desired,
-      adopted: this.#adopted,
-      startedAt: this.#startedAt,
-      lastRestart: this.#lastRestart,
-      lastExit: this.#lastExit,
       unmet: this.#component.state.kind === 'waiting' ? unmet(this.spec) : [],
-      survivors: this.#survivors,
       treeMechanism: driver.treeMechanism,
     };
     return componentView(facts, { now: clock.now(), wall: clock.wallNow() });
@@ -163,8 +153,8 @@ export class ComponentRunner {
     });
     if (component === before && effects.length === 0) return;
     this.#component = component;
-    const wall = (mono: MonoMs) => (at - Math.max(0, now - mono)) as WallMs; // a death seen late is dated when it happened
-    this.#remember(event, effects, wall);
+    const wall = (mono: MonoMs = now) => (at - Math.max(0, now - mono)) as WallMs; // a death seen late is dated when it happened
+    this.#memory.learn(event, effects, wall);
     failpoints.hit('step.before-commit');
     const release = (run: RunId) => driver.release(run);
     this.#world.commit(
@@ -176,35 +166,15 @@ export class ComponentRunner {
     this.#world.changed(this, before);
   }
 
-  /** What status will tell, brought up to date with this step. */
-  #remember(event: ComponentEvent, effects: readonly Effect[], wall: (mono: MonoMs) => WallMs): void {
-    if (event.kind === 'start-requested' && event.fresh) this.#startReason = null;
-    for (const effect of effects) {
-      if (effect.kind === 'end-run') {
-        this.#lastExit = { at: wall(effect.end.at), exit: exitView(effect.end.cause) };
-        this.#survivors = [];
-        if (effect.end.rule !== 'planned-stop') this.#startReason = describeExit(exitView(effect.end.cause));
-      }
-      if (effect.kind === 'spawn') {
-        this.#adopted = false;
-        if (this.#startReason !== null)
-          this.#lastRestart = { at: this.#world.clock.wallNow(), reason: this.#startReason };
-        this.#startReason = null;
-      }
-    }
-    if (event.kind === 'started') this.#startedAt = wall(event.at);
-  }
-
   #record(): ComponentRecord {
+    const { lastRestart, lastExit, startedAt } = this.#memory;
     return {
       name: this.name,
       desired: this.#desired,
       bootId: this.#world.clock.bootId,
       component: this.#component,
       specHash: this.#world.specHash(this.spec),
-      lastRestart: this.#lastRestart,
-      lastExit: this.#lastExit,
-      startedAt: this.#startedAt,
+      ...{ lastRestart, lastExit, startedAt },
     };
   }
 
@@ -250,7 +220,8 @@ export class ComponentRunner {
   #nameSurvivors(run: RunId): void {
     this.#world.driver.survivors(run).then(
       (found) => {
-        if (runOf(this.#component.state) === run) this.#survivors = found.map(({ pid, name }) => `${pid} (${name})`);
+        if (runOf(this.#component.state) === run)
+          this.#memory.survivors = found.map(({ pid, name }) => `${pid} (${name})`);
       },
       (error: unknown) => this.#world.log.warn('could not list what is left of a run', { run, error: String(error) }),
     );

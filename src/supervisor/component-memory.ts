@@ -1,0 +1,42 @@
+/** What people are told about a component beside its state; part of it outlives the daemon in the component's record. */
+import { describeExit, exitView } from '../core/exit.ts';
+import type { MonoMs, WallMs } from '../core/ids.ts';
+import type { ComponentEvent, Effect } from '../core/lifecycle/state.ts';
+import type { ComponentRecord } from '../ports/store.ts';
+
+export class ComponentMemory {
+  startedAt: ComponentRecord['startedAt'];
+  lastRestart: ComponentRecord['lastRestart'];
+  lastExit: ComponentRecord['lastExit'];
+  /** The current run was begun by an earlier daemon. */
+  adopted = false;
+  /** Who is still there of a run that is being ended. */
+  survivors: readonly string[] = [];
+  /** Why the coming start happens, for `last_restart`; null for a plain start. */
+  startReason: string | null = null;
+
+  constructor(record: ComponentRecord | null) {
+    this.startedAt = record?.startedAt ?? null;
+    this.lastRestart = record?.lastRestart ?? null;
+    this.lastExit = record?.lastExit ?? null;
+  }
+
+  /** Brought up to date with one step. `wall`: the wall time of a moment of the past, or of now. */
+  learn(event: ComponentEvent, effects: readonly Effect[], wall: (mono?: MonoMs) => WallMs): void {
+    if (event.kind === 'start-requested' && event.fresh) this.startReason = null;
+    for (const effect of effects) {
+      if (effect.kind === 'end-run') {
+        const exit = exitView(effect.end.cause);
+        this.lastExit = { at: wall(effect.end.at), exit };
+        this.survivors = [];
+        if (effect.end.rule !== 'planned-stop') this.startReason = describeExit(exit);
+      }
+      if (effect.kind === 'spawn') {
+        this.adopted = false;
+        if (this.startReason !== null) this.lastRestart = { at: wall(), reason: this.startReason };
+        this.startReason = null;
+      }
+    }
+    if (event.kind === 'started') this.startedAt = wall(event.at);
+  }
+}
