@@ -32,6 +32,7 @@ const BUNDLES = {
   demo: 'src/daemon/demo.ts',
   config: 'src/config/load.ts',
   schema: 'src/config/schema.ts',
+  'config-worker': 'src/daemon/config-worker.ts',
 };
 
 function sources() {
@@ -90,6 +91,9 @@ async function bundle(esbuild, out) {
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
+    // The sources are ES modules, and some ask where they lie.
+    banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+    define: { 'import.meta.url': 'bundleUrl' },
     external: ['@photostructure/sqlite'],
     plugins: [lazy],
     legalComments: 'linked',

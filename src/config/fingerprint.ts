@@ -6,7 +6,14 @@ import type { ComponentSpec } from '../core/component.ts';
  * Equal when a run would be started with the same things: a change of anything else (the restart policy, the stop signal, …)
  * takes hold without a restart.
  */
-export const specHash = ({ driver }: ComponentSpec): string => hash(driver, 16);
+export function specHash({ driver }: ComponentSpec): string {
+  const known = HASHES.get(driver) ?? hash(driver, 16);
+  HASHES.set(driver, known);
+  return known;
+}
+
+/** Asked for with every step of a component, and specifications never change. */
+const HASHES = new WeakMap<ComponentSpec['driver'], string>();
 
 /**
  * What a run was made of, as name → short hash, to answer "what changed since the last good run". `envFileTexts` (path → text)

@@ -1,6 +1,6 @@
 /** The daemon's answer to everything that can be asked of it; HTTP routes and the library are thin layers over this. */
 import { dirname } from 'node:path';
-import { loadConfig, type ResolvedConfig } from '../config/load.ts';
+import type { ResolvedConfig } from '../config/load.ts';
 import { AppError } from '../core/errors.ts';
 import { didYouMean } from '../core/suggest.ts';
 import type { DaemonView, EventView } from '../core/views.ts';
@@ -9,6 +9,7 @@ import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { Environment } from './launch-run.ts';
+import { readConfig } from './read-config.ts';
 
 export interface ControlParts {
   readonly supervisor: Supervisor;
@@ -33,6 +34,7 @@ export function createControl(parts: ControlParts): Control {
     parts.wanted();
     return { schema_version: 1, action, components };
   };
+  const oneAtATime = inOrder();
   return {
     status: () => ({
       schema_version: 1,
@@ -40,13 +42,8 @@ export function createControl(parts: ControlParts): Control {
       daemon: parts.daemon(),
       components: supervisor.views(),
     }),
-    up: async (names, files) => up(parts, names, files),
-    reload: async () => {
-      const applied = applyFiles(parts);
-      if (applied.added.length > 0) supervisor.up(applied.added);
-      parts.wanted();
-      return applied;
-    },
+    up: (names, files) => oneAtATime(() => up(parts, names, files)),
+    reload: () => oneAtATime(() => reload(parts)),
     start: (names) => {
       supervisor.start(names);
       return acted('start', names);
@@ -72,21 +69,41 @@ export function createControl(parts: ControlParts): Control {
   };
 }
 
+/** Reading takes a while; what was read first is applied first, or an older configuration could win over a newer one. */
+function inOrder(): <T>(action: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (action) => {
+    const mine = last.then(action);
+    last = mine.catch(() => {});
+    return mine;
+  };
+}
+
+async function reload(parts: ControlParts): Promise<AppliedView> {
+  const applied = await applyFiles(parts);
+  if (applied.added.length > 0) parts.supervisor.up(applied.added);
+  parts.wanted();
+  return applied;
+}
+
 /** Reads the configuration again and applies it, whole or not at all. `check` may still refuse it. */
-function applyFiles(parts: ControlParts, check: (config: ResolvedConfig) => void = () => {}): AppliedView {
-  const config = loadConfig({ files: parts.files, env: parts.env, cwd: dirname(parts.files[0]!) });
+async function applyFiles(
+  parts: ControlParts,
+  check: (config: ResolvedConfig) => void = () => {},
+): Promise<AppliedView> {
+  const config = await readConfig({ files: parts.files, env: parts.env, cwd: dirname(parts.files[0]!) });
   check(config);
   const applied = parts.supervisor.apply(config.components);
   parts.applied(config);
   return applied;
 }
 
-function up(parts: ControlParts, names: readonly string[], files: readonly string[]): UpView {
+async function up(parts: ControlParts, names: readonly string[], files: readonly string[]): Promise<UpView> {
   const { supervisor } = parts;
   if (files.join('\n') !== parts.files.join('\n')) {
     throw new AppError('CONFIG_FILES_DIFFER', { running: parts.files.join(', '), asked: files.join(', ') });
   }
-  const applied = applyFiles(parts, ({ components }) => {
+  const applied = await applyFiles(parts, ({ components }) => {
     const known = components.map(({ name }) => name as string);
     const name = names.find((each) => !known.includes(each));
     if (name !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name, suggestion: didYouMean(name, known) });

@@ -120,8 +120,8 @@ export interface History {
 
 /** The history with its one writer. A failing disk never stops supervision: what cannot be written is kept and written later. */
 export interface Store extends History {
-  /** Returns the events with their sequence numbers. Never throws. */
-  commit(commit: Commit): readonly EventView[];
+  /** Writes them in order, together as far as the disk lets us. Returns the events with their sequence numbers. Never throws. */
+  commit(...commits: readonly Commit[]): readonly EventView[];
   setMeta(key: string, value: string): void;
   /** Removes the record of a component that the configuration no longer names; its history stays. */
   forget(component: ComponentName): void;

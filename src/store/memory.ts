@@ -25,12 +25,13 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
   const sequence = new Sequence(lastSeq);
   const apply = (entry: Omit<Entry, 'recordedAt'>) => tables.apply({ ...entry, recordedAt: clock.wallNow() });
   return {
-    commit: (commit: Commit) => {
-      const events = (commit.events ?? []).map((event) => sequence.number(event));
-      apply({ ...commit, events });
-      if (durable) callBack(commit.onDurable);
-      return events.map(eventView);
-    },
+    commit: (...commits: readonly Commit[]) =>
+      commits.flatMap((commit) => {
+        const events = (commit.events ?? []).map((event) => sequence.number(event));
+        apply({ ...commit, events });
+        if (durable) callBack(commit.onDurable);
+        return events.map(eventView);
+      }),
     setMeta: (key, value) => apply({ events: [], meta: { key, value } }),
     forget: (component: ComponentName) => apply({ events: [], forget: component }),
     health: () => health,

@@ -74,13 +74,10 @@ export class ComponentRunner {
     return this.#desired;
   }
 
-  /** Records what is wanted before anything is done about it. */
-  want(desired: Desired): void {
-    const { failpoints } = this.#world;
+  /** What is wanted from now on, as it has to be written before anything is done about it. */
+  want(desired: Desired): Commit {
     this.#desired = desired;
-    failpoints.hit('desired.before-commit');
-    this.#world.commit({ record: this.#record() });
-    failpoints.hit('desired.after-commit');
+    return { record: this.#record() };
   }
 
   /** The only way to change this component's state. Events are handled one at a time, in order. */

@@ -104,9 +104,9 @@ export class Supervisor {
     });
     const removed = this.#set.current.filter((runner) => !runners.includes(runner));
     this.#set.setCurrent(runners);
+    this.#want('stopped', removed);
     for (const runner of removed) {
       applied.removed.push(runner.name);
-      runner.want('stopped');
       if (runner.component.state.kind === 'stopped') this.#forget(runner);
       else this.#set.addLeaving(runner);
     }
@@ -145,7 +145,7 @@ export class Supervisor {
   /** Stops these and remembers that it was asked for: they stay stopped, also after a reboot. */
   stop(names: readonly string[]): void {
     this.#refuseWhenClosing();
-    for (const runner of this.#set.find(names)) runner.want('stopped');
+    this.#want('stopped', this.#set.find(names));
     this.#stops.add(names);
   }
 
@@ -186,11 +186,17 @@ export class Supervisor {
   #wantRunning(names: readonly string[]): readonly ComponentRunner[] {
     this.#refuseWhenClosing();
     const wanted = this.#set.findWithDependencies(names);
-    for (const runner of wanted) {
-      this.#stops.remove(runner.name);
-      runner.want('running');
-    }
+    for (const { name } of wanted) this.#stops.remove(name);
+    this.#want('running', wanted);
     return wanted;
+  }
+
+  /** Written in one transaction, before anything is done about it. */
+  #want(desired: Desired, runners: readonly ComponentRunner[]): void {
+    const { failpoints } = this.#parts;
+    failpoints.hit('desired.before-commit');
+    this.#commit(...runners.map((runner) => runner.want(desired)));
+    failpoints.hit('desired.after-commit');
   }
 
   #refuseWhenClosing(): void {
@@ -210,8 +216,8 @@ export class Supervisor {
     runner.close();
   }
 
-  #commit(commit: Commit): void {
-    for (const event of this.#parts.store.commit(commit)) this.#parts.publish(event);
+  #commit(...commits: readonly Commit[]): void {
+    for (const event of this.#parts.store.commit(...commits)) this.#parts.publish(event);
   }
 
   /** Somebody's state changed: those who wait for it look again, a stop in progress goes on, the watchers are told. */

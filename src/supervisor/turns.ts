@@ -2,6 +2,7 @@
  * The one queue through which every component's mailbox is served: in order, never re-entered, and never for so long that the
  * event loop starves when hundreds of components die or start at once.
  */
+import { after, type MonoMs } from '../core/ids.ts';
 import type { Clock } from '../ports/clock.ts';
 
 const BUDGET_MS = 15;
@@ -11,6 +12,9 @@ export class Turns {
   readonly #fatal: (error: unknown) => void;
   #queue: (() => void)[] = [];
   #busy = false;
+  #hasFailed = false;
+  /** Until when tasks may be done in this turn of the event loop; null: none was done in it yet. */
+  #until: MonoMs | null = null;
 
   /** `fatal`: a step failed half-way, so this process no longer knows the truth. The next one will find it on disk. */
   constructor(clock: Clock, fatal: (error: unknown) => void) {
@@ -18,7 +22,7 @@ export class Turns {
     this.#fatal = fatal;
   }
 
-  /** Runs `task` now if nothing else is waiting, otherwise when its turn comes. */
+  /** Runs `task` now if nothing else is waiting and this turn of the event loop has time left, otherwise when its turn comes. */
   post(task: () => void): void {
     this.#queue.push(task);
     if (!this.#busy) this.#serve();
@@ -26,17 +30,27 @@ export class Turns {
 
   #serve(): void {
     this.#busy = true;
-    const until = this.#clock.now() + BUDGET_MS;
+    const until = this.#begin();
     let done = 0;
     try {
       while (done < this.#queue.length && this.#clock.now() < until) this.#queue[done++]!();
     } catch (error) {
-      this.#queue = [];
-      this.#fatal(error); // stays busy: nothing is decided any more on top of half a step
+      this.#hasFailed = true; // nothing is decided any more on top of half a step
+      this.#fatal(error);
       return;
     }
     this.#queue = this.#queue.slice(done);
     this.#busy = this.#queue.length > 0;
-    if (this.#busy) setImmediate(() => this.#serve());
+  }
+
+  /** The budget is of the turn, not of the call: two hundred posts in one turn share it. */
+  #begin(): MonoMs {
+    if (this.#until !== null) return this.#until;
+    this.#until = after(this.#clock.now(), BUDGET_MS);
+    setImmediate(() => {
+      this.#until = null;
+      if (this.#queue.length > 0 && !this.#hasFailed) this.#serve();
+    });
+    return this.#until;
   }
 }

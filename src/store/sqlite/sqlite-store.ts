@@ -78,14 +78,17 @@ class SqliteStore implements Store {
     this.#maintenance = setInterval(() => this.#maintain(), MAINTENANCE_MS).unref();
   }
 
-  commit(commit: Commit): readonly EventView[] {
-    const events = (commit.events ?? []).map((event) => this.#sequence.number(event));
-    if (commit.record !== undefined) {
-      this.#records.set(commit.record.name, commit.record);
-      this.#forgotten.delete(commit.record.name);
-    }
-    this.#write({ ...commit, events });
-    return events.map(eventView);
+  commit(...commits: readonly Commit[]): readonly EventView[] {
+    const entries = commits.map((commit) => {
+      const events = (commit.events ?? []).map((event) => this.#sequence.number(event));
+      if (commit.record !== undefined) {
+        this.#records.set(commit.record.name, commit.record);
+        this.#forgotten.delete(commit.record.name);
+      }
+      return { ...commit, events };
+    });
+    this.#write(...entries);
+    return entries.flatMap(({ events }) => events.map(eventView));
   }
 
   setMeta(key: string, value: string): void {
@@ -99,8 +102,9 @@ class SqliteStore implements Store {
     this.#write({ events: [], forget: component });
   }
 
-  #write(entry: Omit<Entry, 'recordedAt'>): void {
-    this.#outbox.push({ ...entry, recordedAt: this.#options.clock.wallNow() });
+  #write(...entries: readonly Omit<Entry, 'recordedAt'>[]): void {
+    const recordedAt = this.#options.clock.wallNow();
+    for (const entry of entries) this.#outbox.push({ ...entry, recordedAt });
     this.#outbox.flush();
   }
 

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { MonoMs } from '../../../src/core/ids.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
+import { Turns } from '../../../src/supervisor/turns.ts';
+
+/** Every task takes this long. */
+const TASK_MS = 5;
+
+function world() {
+  let now = 0;
+  const failures: unknown[] = [];
+  const turns = new Turns({ now: () => now as MonoMs } as Clock, (error) => failures.push(error));
+  const done: number[] = [];
+  const task = (n: number) => () => {
+    now += TASK_MS;
+    done.push(n);
+  };
+  return { turns, done, task, failures };
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+test('a task is done at once when nothing else waits', () => {
+  const { turns, done, task } = world();
+  turns.post(task(1));
+  expect(done).toEqual([1]);
+});
+
+test('two hundred posted in one turn of the event loop share one budget, and are done in order over many turns', async () => {
+  const { turns, done, task } = world();
+  for (let n = 0; n < 200; n += 1) turns.post(task(n));
+  let most = done.length;
+  while (done.length < 200) {
+    const before = done.length;
+    await nextTurn();
+    most = Math.max(most, done.length - before);
+  }
+  expect(most).toBe(3); // 15 ms at 5 ms each
+  expect(done).toEqual(Array.from({ length: 200 }, (_, n) => n));
+});
+
+test('a task posted by a task waits for its turn', () => {
+  const { turns, done, task } = world();
+  turns.post(() => {
+    turns.post(task(2));
+    task(1)();
+  });
+  expect(done).toEqual([1, 2]);
+});
+
+test('after a step that failed half-way nothing is done any more', async () => {
+  const { turns, done, task, failures } = world();
+  turns.post(() => {
+    throw new Error('half a step');
+  });
+  turns.post(task(1));
+  await nextTurn();
+  expect(failures).toEqual([new Error('half a step')]);
+  expect(done).toEqual([]);
+});
