@@ -1,0 +1,131 @@
+/** keepwell backoff: the schedule that a restart policy gives, before it is needed. */
+import { InvalidArgumentError, Option } from 'commander';
+import { durationHint, parseDuration } from '../../config/duration.ts';
+import type { RestartSpec } from '../../core/component.ts';
+import { formatDuration } from '../../core/format.ts';
+import { NO_PROBES } from '../../core/health/probe.ts';
+import type { LifecyclePolicy } from '../../core/lifecycle/state.ts';
+import { countOption, type Definition, durationOption } from '../define.ts';
+import { type Session, usage } from '../session.ts';
+import { noSuch } from '../targets.ts';
+
+interface Options {
+  readonly initial?: number;
+  readonly factor?: number;
+  readonly max?: number;
+  readonly jitter?: number;
+  readonly resetAfter?: number;
+  readonly limit?: number;
+  readonly within?: number;
+  readonly retry?: number | 'never';
+  readonly uptime: number;
+}
+
+/** As in the configuration. */
+const MAX_FACTOR = 100;
+const MAX_RESTARTS = 1_000_000;
+
+export const backoff: Definition<Options> = {
+  usage: 'backoff [NAME]',
+  group: 'Configure:',
+  summary: 'the waits a restart policy gives, and where it gives up',
+  description:
+    'For a component of the configuration; without a name, for the defaults. Options take the place of single values.\n' +
+    'Nothing is started: the table is made by the rules that decide about real restarts.',
+  options: [
+    durationOption('--initial <TIME>', 'the wait before the first restart'),
+    numberOption('--factor <NUMBER>', 'each further wait is this many times longer', { min: 1, max: MAX_FACTOR }),
+    durationOption('--max <TIME>', 'no wait is longer than this'),
+    numberOption('--jitter <RATIO>', 'a wait is shortened by chance, by up to this ratio', { min: 0, max: 1 }),
+    durationOption('--reset-after <TIME>', 'a run that was well for this long begins again at the first wait'),
+    countOption('--limit <N>', 'restarts allowed before it gives up', { min: 0, max: MAX_RESTARTS }),
+    durationOption('--within <TIME>', 'the window in which restarts are counted'),
+    retryOption('--retry <TIME|never>', 'after giving up, one quiet try each time this has passed'),
+    durationOption('--uptime <TIME>', 'how long each run lives before it fails', '0s'),
+  ],
+  examples: [
+    ['keepwell backoff', 'what the defaults give'],
+    ['keepwell backoff api', 'the policy of api'],
+    ['keepwell backoff api --uptime 30s', 'the same, if each run lives for 30 s'],
+    ['keepwell backoff --initial 100ms --factor 1.5 --limit 5 --retry never', 'try a policy before writing it'],
+  ],
+  handler: async (session, [name], options) => {
+    const policy = withOptions(name === undefined ? await byDefault(session) : await policyOf(session, name), options);
+    const { backoffReport } = await import('../backoff/report.ts');
+    const report = backoffReport({ name: name ?? null, policy, uptimeMs: options.uptime });
+    session.printJson(report.view);
+    const { out } = session.world;
+    for (const line of report.lines(session.paint, out.isTty ? out.columns : undefined)) session.print(line);
+    return 0;
+  },
+};
+
+async function policyOf({ project, world }: Session, name: string): Promise<LifecyclePolicy> {
+  const { loadConfig } = await import('../../config/load.ts');
+  const { components } = loadConfig({ files: project.files, env: world.env, cwd: world.cwd });
+  const found = components.find((component) => component.name === name);
+  if (found) return found;
+  throw noSuch(
+    name,
+    components.map((component) => component.name),
+  );
+}
+
+async function byDefault({ files }: Session): Promise<LifecyclePolicy> {
+  if (files.length > 0) throw usage('Name the component of that file: "keepwell backoff NAME -f FILE".');
+  const { DEFAULTS } = await import('../../config/defaults.ts');
+  return {
+    driver: { kind: 'process', command: [], shell: false, cwd: '/', env: {}, envFiles: [] },
+    restart: { ...DEFAULTS.restart, neverOn: [] },
+    stop: DEFAULTS.stop,
+    minUptimeMs: DEFAULTS.minUptimeMs.always,
+    probes: NO_PROBES,
+  };
+}
+
+function withOptions(policy: LifecyclePolicy, options: Options): LifecyclePolicy {
+  const { restart } = policy;
+  const { backoff: waits, limit } = restart;
+  const { retry } = options;
+  const given: RestartSpec = {
+    ...restart,
+    backoff: {
+      initialMs: options.initial ?? waits.initialMs,
+      factor: options.factor ?? waits.factor,
+      maxMs: options.max ?? waits.maxMs,
+      jitterRatio: options.jitter ?? waits.jitterRatio,
+      resetAfterMs: options.resetAfter ?? waits.resetAfterMs,
+    },
+    limit: {
+      max: options.limit ?? limit.max,
+      withinMs: options.within ?? limit.withinMs,
+      retryMs: retry === 'never' ? null : (retry ?? limit.retryMs),
+    },
+  };
+  const { initialMs, maxMs } = given.backoff;
+  if (maxMs < initialMs) {
+    throw usage(
+      `The longest wait, ${formatDuration(maxMs)}, is less than the first one, ${formatDuration(initialMs)}. Raise --max, or lower --initial.`,
+    );
+  }
+  if (given.limit.withinMs === 0) throw usage('--within must be longer than 0s.');
+  return { ...policy, restart: given };
+}
+
+function numberOption(flags: string, what: string, { min, max }: { min: number; max: number }): Option {
+  return new Option(flags, what).argParser((text: string) => {
+    const value = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a number from ${min} to ${max}.`);
+  });
+}
+
+function retryOption(flags: string, what: string): Option {
+  return new Option(flags, what).argParser((text: string) => {
+    if (text === 'never') return text;
+    const ms = parseDuration(text);
+    if (ms !== null && ms > 0) return ms;
+    const hint = ms === 0 ? 'It must be longer than 0s.' : durationHint(text);
+    throw new InvalidArgumentError(`${hint} Or write never.`);
+  });
+}

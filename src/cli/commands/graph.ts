@@ -1,0 +1,72 @@
+/** keepwell graph: what depends on what, in start order, or as a drawing. */
+import { existsSync } from 'node:fs';
+import { Option } from 'commander';
+import type { ComponentView } from '../../core/views.ts';
+import type { Definition } from '../define.ts';
+import { Interrupted } from '../interrupt.ts';
+import { offlineNote, readRecords } from '../records/read.ts';
+import { type Session, usage } from '../session.ts';
+import { resolveTargets } from '../targets.ts';
+
+interface Options {
+  readonly format: 'text' | 'mermaid' | 'dot';
+  readonly state: boolean;
+}
+
+export const graph: Definition<Options> = {
+  usage: 'graph [NAME...]',
+  group: 'Look:',
+  summary: 'what depends on what, in the order of starting',
+  description:
+    'The named components and all they depend on; without names, all of them.\n' +
+    'What has the same step can start at the same time. Stopping goes the other way.\n' +
+    'In drawings an arrow points to what is needed.',
+  options: [
+    new Option('--format <FORM>', 'a table, or a drawing for Mermaid or Graphviz')
+      .choices(['text', 'mermaid', 'dot'])
+      .default('text'),
+    new Option('--no-state', 'leave out how the components are right now'),
+  ],
+  examples: [
+    ['keepwell graph', 'everything, with its state'],
+    ['keepwell graph api', 'api and what it needs'],
+    ['keepwell graph --format mermaid', 'to paste into a README'],
+    ['keepwell graph --format dot | dot -Tsvg > graph.svg', 'a picture, with Graphviz'],
+  ],
+  handler: async (session, patterns, { format, state }) => {
+    if (session.json && format !== 'text') throw usage(`Give --format ${format} or -o json, not both.`);
+    const { project, world } = session;
+    const { loadConfig } = await import('../../config/load.ts');
+    const config = loadConfig({ files: project.files, env: world.env, cwd: world.cwd });
+    const names = resolveTargets(
+      patterns,
+      config.components.map(({ name }) => name),
+    );
+    const views = state && format === 'text' ? await currentViews(session) : [];
+    const draw = await import('../graph/draw.ts');
+    const nodes = draw.graphNodes(config.components, names, views);
+    session.printJson(draw.graphView(config.name, nodes));
+    const columns = world.out.isTty ? world.out.columns : undefined;
+    const lines = {
+      text: () => draw.graphTable(nodes, session.paint, columns),
+      mermaid: () => draw.mermaid(nodes),
+      dot: () => draw.dot(config.name, nodes),
+    }[format]();
+    for (const line of lines) session.print(line);
+    return 0;
+  },
+};
+
+/** The graph is the configuration's; states are an addition, so nothing known about them is no reason to fail. */
+async function currentViews(session: Session): Promise<readonly ComponentView[]> {
+  if (!existsSync(session.project.home)) return [];
+  try {
+    const { value, offline } = await readRecords(session, (records) => records.status());
+    if (offline !== null) session.note(offlineNote(offline));
+    return value.components;
+  } catch (error) {
+    if (error instanceof Interrupted) throw error;
+    session.note(`no states: ${(error as Error).message}`);
+    return [];
+  }
+}

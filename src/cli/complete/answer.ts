@@ -1,0 +1,30 @@
+/** The lines that the completion scripts read: `value`, a tab, a few words about it. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { findProject } from '../../daemon/home.ts';
+import { sanitise } from '../print/sanitise.ts';
+import type { World } from '../session.ts';
+import { type Candidate, type Wanted, wanted } from './wanted.ts';
+
+/** Instead of candidates: the shell knows better how files are completed. */
+export const FILES_LINE = ':files';
+
+/** `words`: everything after the name of the program; the last one is being written and may be empty. */
+export async function answer(program: Command, words: readonly string[], world: World): Promise<readonly string[]> {
+  const asked = wanted(program, words);
+  if (asked.from === 'files') return [FILES_LINE];
+  const all = asked.from === 'components' ? await components(asked, world) : asked.from;
+  return all
+    .filter(({ value }) => value.startsWith(asked.partial))
+    .map(({ value, what }) => `${asked.prefix}${value}\t${sanitise(what.replaceAll('\n', ' '))}`);
+}
+
+/** From the configuration as it is written; nobody is asked and nothing is started. */
+async function components({ files, taken }: Wanted, { cwd, env }: World): Promise<readonly Candidate[]> {
+  const project = findProject({ cwd, env, files });
+  const texts = project.files.map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+  const { componentNames } = await import('../../config/names.ts');
+  return componentNames(texts)
+    .filter((name) => !taken.includes(name))
+    .map((value) => ({ value, what: 'component' }));
+}

@@ -1,0 +1,33 @@
+/** What a folder tells about how its programs are run, before it is written down as a configuration. */
+
+/** The folder as the finders see it. Paths are relative to it. */
+export interface Folder {
+  /** Its own name. */
+  readonly name: string;
+  has(path: string): boolean;
+  /** The text of a file; null: not there, too large, or not text. */
+  read(path: string): string | null;
+}
+
+export type Command = { readonly argv: readonly string[] } | { readonly shell: string };
+
+/** One component. */
+export interface Draft {
+  /** As its file calls it; made valid and unique later. */
+  readonly name: string;
+  readonly command: Command;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly envFile?: string;
+  /** It does its work and ends; the others wait for that. */
+  readonly isJob?: boolean;
+  /** Where it comes from and why it is written so: one line of comment each. */
+  readonly why: readonly string[];
+}
+
+/** What one file gave. */
+export interface Found {
+  readonly file: string;
+  readonly drafts: readonly Draft[];
+  /** Sentences about what was left out. */
+  readonly remarks: readonly string[];
+}

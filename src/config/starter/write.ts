@@ -1,0 +1,90 @@
+/** Drafts as the text of a configuration, with comments for people who see one for the first time. */
+import { flowList, flowText } from '../hints/argv.ts';
+import { nameFrom } from '../readers.ts';
+import { printable } from '../text.ts';
+import type { Draft } from './draft.ts';
+
+export interface Named extends Draft {
+  /** Valid, and like no other. */
+  readonly key: string;
+}
+
+const MAX_NAME = 63;
+
+/** "Web Server" becomes web-server; a second one web-server-2. */
+export function named(drafts: readonly Draft[]): readonly Named[] {
+  const taken = new Set<string>();
+  return drafts.map((draft) => {
+    const wanted = nameFrom(draft.name) || 'component';
+    let key = wanted;
+    for (let count = 2; taken.has(key); count += 1)
+      key = `${wanted.slice(0, MAX_NAME - 1 - String(count).length)}-${count}`;
+    taken.add(key);
+    return { ...draft, key };
+  });
+}
+
+/** A dollar sign is doubled: what was found is meant as it stands, and never a variable of the configuration. */
+const literal = (text: string): string => text.replaceAll('$', '$$$$');
+
+const comment = (line: string): string => `# ${printable(line)}`.trimEnd();
+
+export interface Starter {
+  readonly project: string;
+  readonly components: readonly Named[];
+  /** What the file says at its top. */
+  readonly intro: readonly string[];
+  /** What was found and not used. */
+  readonly notes: readonly string[];
+}
+
+export function starterText({ project, components, intro, notes }: Starter): string {
+  const jobs = components.filter(({ isJob }) => isJob).map(({ key }) => key);
+  return [
+    ...intro.map(comment),
+    `name: ${flowText(project)}`,
+    'components:',
+    ...components.flatMap((one) => componentLines(one, one.isJob ? [] : jobs)),
+    ...(notes.length === 0 ? [] : ['', ...notes.map(comment)]),
+    '',
+    ...MORE.map(comment),
+    '',
+  ].join('\n');
+}
+
+function componentLines({ key, command, env = {}, envFile, isJob, why }: Named, jobs: readonly string[]): string[] {
+  const variables = Object.entries(env).map(([name, value]) => `${name}: ${flowText(literal(value))}`);
+  const needs = jobs.map((job) => `${flowText(job)}: completed`);
+  return [
+    ...why.map((line) => `  ${comment(line)}`),
+    `  ${flowText(key)}:`,
+    '    process:',
+    ...('shell' in command
+      ? ['      shell: true', `      command: ${shellText(literal(command.shell))}`]
+      : [`      command: ${flowList(command.argv.map(literal))}`]),
+    ...(variables.length > 0 ? [`      env: { ${variables.join(', ')} }`] : []),
+    ...(envFile === undefined ? [] : [`      env_file: ${flowText(envFile)}`]),
+    ...(isJob ? ['    restart: { policy: on-failure }'] : []),
+    ...(needs.length > 0 ? [`    depends_on: { ${needs.join(', ')} }`] : []),
+  ];
+}
+
+/** Always quoted: a line of shell is full of characters that mean something to YAML. */
+const shellText = (line: string): string => printable(JSON.stringify(line));
+
+/** What a beginner looks for next. A test removes the "#" and validates it. */
+export const MORE = [
+  'More that a component can have ("keepwell schema" and docs/reference/config.md have all of it):',
+  '',
+  '  api:',
+  '    process:',
+  '      command: [./bin/api, --port, "8080"]   # one list item per argument; a line of shell needs shell: true',
+  '      cwd: ./api                             # relative to this file',
+  '      env: { LOG_LEVEL: info }',
+  '      env_file: .env                         # read again at each start',
+  '    depends_on: { database: ready }          # started | ready | completed',
+  '    readiness: { http: { port: 8080, path: /ready } }   # or tcp: 8080, exec: { command: [...] }, log: "listening"',
+  '    liveness: { tcp: 8080, period: 10s }     # restarted when this fails three times',
+  '    restart: { policy: on-failure, limit: { max: 5, within: 10m } }   # "keepwell backoff api" shows the waits',
+  '    stop: { signal: SIGTERM, grace: 30s }',
+];
