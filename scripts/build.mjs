@@ -32,7 +32,13 @@ const BUNDLES = {
   demo: 'src/daemon/demo.ts',
   config: 'src/config/load.ts',
   schema: 'src/config/schema.ts',
+  starter: 'src/config/starter/starter.ts',
+  names: 'src/config/names.ts',
+  backoff: 'src/cli/backoff/report.ts',
+  graph: 'src/cli/graph/draw.ts',
+  complete: 'src/cli/complete/answer.ts',
   'config-worker': 'src/daemon/config-worker.ts',
+  'pattern-worker': 'src/probes/log/pattern-worker.ts',
 };
 
 function sources() {

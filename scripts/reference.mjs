@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { configPage } from './reference/config-page.mjs';
 import { errorsPage } from './reference/errors-page.mjs';
+import { libraryPage } from './reference/library-page.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -18,12 +19,18 @@ const INGREDIENTS = `
   export { jsonSchema } from './src/config/schema.ts';
   export { UNAVAILABLE, THIS_VERSION } from './src/config/hints/unavailable.ts';
   export { ERRORS } from './src/core/errors.ts';
+  export { openApi } from './src/http/openapi.ts';
+  export { ROUTES } from './src/http/table.ts';
+  export { VERSION } from './src/version.ts';
 `;
 
 /** One line per generated file. */
 const PAGES = {
   'docs/reference/config.md': configPage,
   'docs/reference/errors.md': errorsPage,
+  'docs/reference/library.md': () => libraryPage(root),
+  'docs/reference/openapi.json': ({ openApi, ROUTES, VERSION }) =>
+    `${JSON.stringify(openApi(ROUTES, VERSION), null, 2)}\n`,
   'docs/reference/keepwell.schema.json': ({ jsonSchema }) => `${JSON.stringify(jsonSchema(), null, 2)}\n`,
 };
 

@@ -1,6 +1,32 @@
 /** The public library: what is not exported here is not public. */
 export { loadConfig, type ResolvedConfig } from './config/load.ts';
-export type { ComponentSpec, RestartSpec as RestartPolicy } from './core/component.ts';
+export type {
+  ComponentSpec,
+  DependencyCondition,
+  DriverSpec,
+  ExternalSpec,
+  ProcessSpec,
+  RestartSpec as RestartPolicy,
+} from './core/component.ts';
 export { AppError, type ErrorCode } from './core/errors.ts';
-export type { ComponentView as Component, CrashView as Crash, EventView, StatusView, WhyView } from './core/views.ts';
+export type { ExitView as Exit } from './core/exit.ts';
+export type { WaitGoal } from './core/goal.ts';
+export type { ProbeQuestion, ProbeSpec as HealthProbe } from './core/health/probe.ts';
+export type { StateKind as ComponentState } from './core/lifecycle/state.ts';
+export type {
+  ComponentView as Component,
+  CrashView as Crash,
+  DaemonView as Daemon,
+  EventView as KeepwellEvent,
+  Health,
+  ProbeStretchView as ProbeStretch,
+  ProbeView as Probe,
+  StatusView as Status,
+  WhyView as Dossier,
+} from './core/views.ts';
+export type { ComponentConfig, KeepwellConfig, ProbeConfig, RestartConfig } from './library/config-input.ts';
+export { Keepwell } from './library/keepwell.ts';
+export type { ConnectOptions, CrashOptions, EventOptions, OpenOptions, WaitOptions } from './library/options.ts';
+export type { AppliedView as Applied, ValidationView as Validation } from './ports/control.ts';
+export type { LogLineView as LogLine } from './ports/logs.ts';
 export { VERSION } from './version.ts';

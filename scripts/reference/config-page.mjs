@@ -9,7 +9,7 @@ files given with \`-f\`. With several files, later ones go over earlier ones: ma
 - **Durations** are whole numbers with a unit, largest unit first: \`500ms\`, \`10s\`, \`1m30s\`, \`1h\`, \`7d\`. A bare number is refused.
 - **Variables** in values: \`\${NAME}\`, \`\${NAME:-default}\` (also when empty), \`\${NAME:?message}\` (an error when missing or empty), and \`$$\` for a
   dollar sign. They come from the environment, then from \`.env\` beside the first file. They are expanded once, inside one value, and the
-  result is always text: it never becomes another argument, another key or a number.
+  result is always text: it never becomes another argument, another key or, except for a port, a number.
 - **Relative paths** start at the folder of the first file.
 - **Names** consist of a-z, 0-9, dot, dash and underscore, start with a letter or digit and have at most 63 characters.
 - Unknown keys, keys given twice, YAML tags, merge keys (\`<<\`), more than 100 aliases and files above 1 MB are refused. \`keepwell validate\`

@@ -1,6 +1,7 @@
 /** A daemon that is just starting, or coming back after a kill, gets a moment before a command says that it is not there. */
+
+import { ifRunning } from '../client/client.ts';
 import { AppError } from '../core/errors.ts';
-import { ifRunning } from './client.ts';
 import { daemonIdentity, isAlive } from './daemon-end.ts';
 import { pause } from './interrupt.ts';
 import type { Session } from './session.ts';

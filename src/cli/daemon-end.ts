@@ -1,9 +1,10 @@
-/** Waits until a daemon is really gone: its process, not just its socket, since it closes that first. */
+/** Waits until a daemon is really gone: its process, not just its socket, since it closes that first. The process of a host stays. */
 import { readFileSync } from 'node:fs';
+import { ifRunning } from '../client/client.ts';
+import { isGone } from '../client/follow-events.ts';
 import { AppError } from '../core/errors.ts';
 import { formatDuration } from '../core/format.ts';
 import { type DaemonFile, homePaths, readDaemonFile } from '../daemon/home.ts';
-import { ifRunning } from './client.ts';
 import { pause } from './interrupt.ts';
 import type { Session } from './session.ts';
 
@@ -23,12 +24,24 @@ export interface EndWatch {
 export async function untilGone(session: Session, daemon: DaemonFile | null, watch: EndWatch): Promise<void> {
   const { signal } = session;
   const began = performance.now();
-  while (daemon ? isAlive(daemon) : (await ifRunning(session.client.version())) !== null) {
+  const answers = () => hasListener(session);
+  const isThere = daemon && !daemon.hosted ? () => isAlive(daemon) : answers;
+  while (await isThere()) {
     if (performance.now() - began > watch.timeoutMs) {
       throw new AppError('WAIT_TIMEOUT', { after: formatDuration(watch.timeoutMs), pending: watch.pending() });
     }
     await watch.look?.();
     await pause(POLL_MS, signal);
+  }
+}
+
+/** Somebody listens; one that closes the connection is about to leave, and still there. */
+async function hasListener({ client }: Session): Promise<boolean> {
+  try {
+    return (await ifRunning(client.version())) !== null;
+  } catch (error) {
+    if (isGone(error)) return true;
+    throw error;
   }
 }
 

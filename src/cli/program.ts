@@ -1,11 +1,15 @@
 /** All commands, in the order in which the help shows them. */
 import { Command } from 'commander';
 import { restart, start, stop } from './commands/act.ts';
+import { backoff } from './commands/backoff.ts';
+import { completeFor, completion } from './commands/completion.ts';
 import { crashes } from './commands/crashes.ts';
 import { daemon } from './commands/daemon.ts';
 import { demo } from './commands/demo.ts';
 import { down } from './commands/down.ts';
 import { events } from './commands/events.ts';
+import { graph } from './commands/graph.ts';
+import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
 import { status } from './commands/status.ts';
 import { up } from './commands/up.ts';
@@ -28,10 +32,14 @@ export const COMMANDS: readonly AnyDefinition[] = [
   logs,
   events,
   wait,
+  graph,
+  init,
   validate,
   schema,
+  backoff,
   demo,
   daemon,
+  completion,
   version,
 ];
 
@@ -43,6 +51,8 @@ Which command answers what:
   What does it say?              keepwell logs NAME -f
   What happened, in order?       keepwell events
   May my script go on?           keepwell wait NAME --for ready
+  What needs what?               keepwell graph
+  When would it be restarted?    keepwell backoff NAME
 
 Exit codes: 0 ok, 1 unhealthy or failed, 2 usage or configuration, 3 not running, 4 no such component,
 5 timeout, 70 internal error, 130 interrupted.
@@ -72,6 +82,6 @@ export function buildProgram(host: Host): Command {
     })
     .addHelpText('after', WHICH);
   addGlobalOptions(program);
-  for (const definition of COMMANDS) addCommand(program, definition, host);
+  for (const definition of [...COMMANDS, completeFor(program)]) addCommand(program, definition, host);
   return program;
 }

@@ -1,7 +1,8 @@
 /** One call of the CLI: where it was called, what the global options say, and where its words go. */
+
+import { type Client, createClient } from '../client/client.ts';
 import { AppError } from '../core/errors.ts';
 import { findProject, homePaths, type Project, readDaemonFile, socketPath } from '../daemon/home.ts';
-import { type Client, createClient } from './client.ts';
 import { type Paint, paintFor } from './print/colour.ts';
 import { jsonDocument, jsonLine } from './print/json.ts';
 import { sanitiseText } from './print/sanitise.ts';
@@ -39,10 +40,11 @@ export interface GlobalOptions {
 export class Session {
   readonly world: World;
   readonly json: boolean;
+  /** The -f options, as given. */
+  readonly files: readonly string[];
   /** Colours for stdout and for stderr. */
   readonly paint: Paint;
   readonly errPaint: Paint;
-  readonly #files: readonly string[];
   #project: Project | undefined;
 
   constructor(world: World, { files, json, colour }: GlobalOptions) {
@@ -50,7 +52,7 @@ export class Session {
     this.json = json;
     this.paint = paintFor(world.out, world.env, colour);
     this.errPaint = paintFor(world.err, world.env, colour);
-    this.#files = files;
+    this.files = files;
   }
 
   get signal(): AbortSignal {
@@ -59,7 +61,7 @@ export class Session {
 
   get project(): Project {
     const { cwd, env } = this.world;
-    this.#project ??= findProject({ cwd, env, files: this.#files });
+    this.#project ??= findProject({ cwd, env, files: this.files });
     return this.#project;
   }
 

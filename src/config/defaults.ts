@@ -8,8 +8,20 @@ export const DEFAULTS = {
     limit: { max: 10, withinMs: 600_000, retryMs: 900_000 },
     dependents: false,
   },
+  probe: {
+    periodMs: 10_000,
+    timeoutMs: 1_000,
+    initialDelayMs: 0,
+    failureThreshold: 3,
+    successThreshold: 1,
+    exec: { shell: false },
+    http: { scheme: 'http', host: '127.0.0.1', path: '/', method: 'GET', insecure: false },
+    tcp: { host: '127.0.0.1' },
+  },
   /** Under `always` a program that ends at once is broken even when it says 0; under the others a short job is normal. */
   minUptimeMs: { always: 10_000, 'on-failure': 0, never: 0 },
+  /** Mostly nobody knows how something external ended, and then every end is a failure already. */
+  externalMinUptimeMs: 0,
   /** How long `keepwell up` waits until everything is ready. */
   up: { timeoutMs: 120_000 },
 } as const;

@@ -1,6 +1,7 @@
 /** Every key of the configuration as a row for the reference page, and where in a component each key lives. */
 import { z } from 'zod';
-import { configSchema, type Help, type Json } from './shape.ts';
+import type { Help, Json } from './shape/leaves.ts';
+import { configSchema } from './shape.ts';
 
 export interface KeyRow {
   /** `components.NAME.restart.policy`. */
@@ -25,15 +26,21 @@ function rows(schema: z.ZodType, prefix: string): readonly KeyRow[] {
     const value = schema.valueType as z.ZodType;
     return value instanceof z.ZodObject ? rows(value, `${prefix}NAME.`) : [];
   }
+  if (schema instanceof z.ZodUnion) {
+    const map = optionFor(schema, 'map');
+    return map instanceof z.ZodObject ? rows(map, prefix) : [];
+  }
   if (!(schema instanceof z.ZodObject)) return [];
   return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([key, field]) => [
     row(field, `${prefix}${key}`),
-    ...rows(inner(field), `${prefix}${key}.`),
+    ...(helpOf(field)?.sameKeysAs === undefined ? rows(inner(field), `${prefix}${key}.`) : []),
   ]);
 }
 
+const helpOf = (field: z.ZodType): Help | undefined => field.meta() as Help | undefined;
+
 function row(field: z.ZodType, path: string): KeyRow {
-  const help = field.meta() as Help | undefined;
+  const help = helpOf(field);
   return {
     path,
     type: typeName(inner(field)),
@@ -45,18 +52,26 @@ function row(field: z.ZodType, path: string): KeyRow {
   };
 }
 
-/** All our unions are "a list, or one value". */
-export const singleOf = (schema: z.ZodUnion): z.ZodType =>
-  (schema.options as readonly z.ZodType[]).find((option) => !(option instanceof z.ZodArray))!;
-export const listOf = (schema: z.ZodUnion): z.ZodType =>
-  (schema.options as readonly z.ZodType[]).find((option) => option instanceof z.ZodArray)!;
+/**
+ * Which way of writing a value this is. Every union has a single value, and a list or a map beside it; for a form it has not, the
+ * single value is the one that says so.
+ */
+export function optionFor(schema: z.ZodUnion, form: 'list' | 'map' | 'scalar'): z.ZodType {
+  const options = schema.options as readonly z.ZodType[];
+  const formOf = (option: z.ZodType) =>
+    option instanceof z.ZodArray ? 'list' : option instanceof z.ZodObject ? 'map' : 'scalar';
+  return options.find((option) => formOf(option) === form) ?? options.find((option) => formOf(option) === 'scalar')!;
+}
 
 /** In words for people: "duration", "list of text", "`always`, `on-failure` or `never`". */
 function typeName(schema: z.ZodType): string {
   if (schema instanceof z.ZodObject) return String(schema.meta()?.['kind'] ?? 'map');
   if (schema instanceof z.ZodRecord) return `map of names to ${typeName(schema.valueType as z.ZodType)}`;
   if (schema instanceof z.ZodArray) return `list of ${typeName(schema.element as z.ZodType)}`;
-  if (schema instanceof z.ZodUnion) return `${typeName(singleOf(schema))}, or a list of them`;
+  if (schema instanceof z.ZodUnion) {
+    const single = typeName(optionFor(schema, 'scalar'));
+    return optionFor(schema, 'list') instanceof z.ZodArray ? `${single}, or a list of them` : `map, or ${single}`;
+  }
   return String(schema.meta()?.['kind'] ?? 'value');
 }
 

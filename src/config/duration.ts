@@ -44,6 +44,9 @@ const OTHER_SPELLINGS: readonly (readonly [RegExp, string])[] = [
 /** What somebody who wrote `10`, `1.5s`, `10 sec` or `2 minutes` should have written. */
 export function durationHint(written: string): string {
   if (/^\d+$/.test(written)) return `Write ${written}s, not ${written} (units: ms, s, m, h, d).`;
+  if (/^\d{1,9}\.\d{1,9}$/.test(written) && Number(written) >= 0.001) {
+    return `Write ${durationText(Number(written) * 1_000)}, not ${written} (units: ms, s, m, h, d).`;
+  }
   const match = /^(\d{1,9}(?:\.\d{1,9})?) ?([a-z]{1,12})$/i.exec(written.trim());
   const unit = match && OTHER_SPELLINGS.find(([pattern]) => pattern.test(match[2]!.toLowerCase()))?.[1];
   if (match && unit) {

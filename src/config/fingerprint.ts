@@ -1,13 +1,14 @@
 /** Short hashes of a component: whether it changed, and which part of it. Values never leave this file in the clear. */
 import { createHash } from 'node:crypto';
-import type { ComponentSpec } from '../core/component.ts';
+import type { ComponentSpec, DriverSpec } from '../core/component.ts';
 
 /**
  * Equal when a run would be started with the same things: a change of anything else (the restart policy, the stop signal, …)
  * takes hold without a restart.
  */
 export function specHash({ driver }: ComponentSpec): string {
-  const known = HASHES.get(driver) ?? hash(driver, 16);
+  // How something external is brought back is no part of it: a new recovery command is no reason to use it.
+  const known = HASHES.get(driver) ?? hash(driver.kind === 'external' ? driver.target : driver, 16);
   HASHES.set(driver, known);
   return known;
 }
@@ -20,11 +21,11 @@ const HASHES = new WeakMap<ComponentSpec['driver'], string>();
  * makes edits inside an env file visible; without it only the list of files counts.
  */
 export function ingredients(
-  { driver, dependsOn, stop, restart, minUptimeMs }: ComponentSpec,
+  { driver, dependsOn, stop, restart, minUptimeMs, probes, crashPatterns }: ComponentSpec,
   envFileTexts: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
   const parts: [name: string, value: unknown][] = [
-    ['command', [driver.shell, driver.command]],
+    ...made(driver),
     ['cwd', driver.cwd],
     ...Object.entries(driver.env).map(([name, value]): [string, unknown] => [`env ${name}`, value]),
     ...driver.envFiles.map((path, index): [string, unknown] => [
@@ -35,8 +36,24 @@ export function ingredients(
     ['stop', stop],
     ['restart', restart],
     ['min_uptime', minUptimeMs],
+    ...Object.entries(probes).map(([role, probe]): [string, unknown] => [role, probe]),
+    ['crash_patterns', crashPatterns],
   ];
   return Object.fromEntries(parts.map(([name, value]) => [name, hash(value, 8)]));
+}
+
+function made(driver: DriverSpec): [name: string, value: unknown][] {
+  switch (driver.kind) {
+    case 'process':
+      return [['command', [driver.shell, driver.command]]];
+    case 'external':
+      return [
+        ['external', driver.target],
+        ['command', driver.recover],
+      ];
+    default:
+      throw new Error(`no such kind: ${JSON.stringify(driver satisfies never)}`);
+  }
 }
 
 const inside = (dir: string, path: string): string => (path.startsWith(`${dir}/`) ? path.slice(dir.length + 1) : path);

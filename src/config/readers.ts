@@ -1,5 +1,6 @@
 /** One reader per kind of value: what it accepts, and what it says about everything else. */
 import type { SignalName } from '../core/exit.ts';
+import { parsePattern } from '../core/health/pattern.ts';
 import { NAME_PATTERN } from '../core/ids.ts';
 import { nearest } from '../core/suggest.ts';
 import { durationHint, MAX_DURATION_MS, parseDuration } from './duration.ts';
@@ -16,7 +17,7 @@ export const refuse = (message: string, hint: string | null = null): Mistake => 
 const written = (node: TreeNode): string => (node.kind === 'scalar' ? node.source : '');
 
 /** A reader of single values; `expected` completes "must be …". */
-function scalarReader<T>(expected: string, read: (node: ScalarNode) => Reading<T>): Reader<T> {
+export function scalarReader<T>(expected: string, read: (node: ScalarNode) => Reading<T>): Reader<T> {
   return (node) => {
     if (node.kind === 'map' || node.kind === 'list') return refuse(`must be ${expected}, not a ${node.kind}`);
     if (node.kind === 'broken') return refuse('');
@@ -163,6 +164,28 @@ export const readName: Reader<string> = (node) => {
   return refuse(
     `${quoted(written(node))} is not a valid name`,
     better === '' ? rule : `${rule} For example: ${better}`,
+  );
+};
+
+/** A text or a /regular expression/: one that is wrong would otherwise be found out when the line comes. */
+export const readPattern: Reader<string> = (node) => {
+  const read = readText(node);
+  if (!('value' in read)) return read;
+  const parsed = parsePattern(read.value);
+  if (!('problem' in parsed)) return read;
+  // What is wrong quotes the pattern, and what a variable held is not for messages.
+  if (node.kind === 'scalar' && node.expanded) return refuse('what the variable holds is not a pattern');
+  return refuse(printable(parsed.problem), printable(parsed.hint));
+};
+
+/** What Docker accepts as a name or as an id. */
+export const readContainerName: Reader<string> = (node) => {
+  const read = readText(node);
+  if (!('value' in read) || /^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(read.value)) return read;
+  const bare = /^\/([A-Za-z0-9][A-Za-z0-9_.-]*)$/.exec(written(node))?.[1];
+  return refuse(
+    `${quoted(written(node))} is not the name of a container`,
+    bare ? `Write ${bare}, without the slash.` : 'Use the name or the id that "docker ps" shows.',
   );
 };
 

@@ -3,6 +3,9 @@ import type {
   BackoffSpec,
   ComponentSpec,
   DependencyCondition,
+  DriverSpec,
+  ExternalSpec,
+  ExternalTarget,
   LimitSpec,
   ProcessSpec,
   RestartSpec,
@@ -10,6 +13,7 @@ import type {
 import { type ComponentName, componentName } from '../core/ids.ts';
 import { checkConfig } from './checks.ts';
 import { DEFAULTS } from './defaults.ts';
+import { probesSpec } from './probes.ts';
 import type { Problems } from './problem.ts';
 import { nameFrom } from './readers.ts';
 import type { ComponentConfig, Config } from './shape.ts';
@@ -47,23 +51,46 @@ export function resolveConfig(root: MapNode, base: Base, problems: Problems): Re
 }
 
 function componentSpec(name: ComponentName, config: ComponentConfig, base: Base): ComponentSpec {
+  const driver = driverSpec(config, base);
   const restart = restartSpec(config.restart);
   const dependsOn = emptyRecord<DependencyCondition>();
   for (const [other, condition] of Object.entries(config.depends_on ?? {})) dependsOn[other] = condition;
   return {
     name,
-    driver: processSpec(config.process, base),
+    driver,
     dependsOn,
     stop: {
       signal: config.stop?.signal ?? DEFAULTS.stop.signal,
       graceMs: config.stop?.grace ?? DEFAULTS.stop.graceMs,
     },
     restart,
-    minUptimeMs: config.min_uptime ?? DEFAULTS.minUptimeMs[restart.policy],
+    minUptimeMs:
+      config.min_uptime ??
+      (driver.kind === 'external' ? DEFAULTS.externalMinUptimeMs : DEFAULTS.minUptimeMs[restart.policy]),
+    probes: probesSpec(config, { cwd: driver.cwd, absolute: base.absolute }),
+    crashPatterns: config.crash_patterns ?? [],
   };
 }
 
-function processSpec({ command, shell, cwd, env, env_file }: ComponentConfig['process'], base: Base): ProcessSpec {
+function driverSpec({ process, external, restart }: ComponentConfig, base: Base): DriverSpec {
+  // Exactly one of them is there, or something would have been reported.
+  return process ? processSpec(process, base) : externalSpec(external!, restart?.command ?? null, base);
+}
+
+function externalSpec(config: ExternalConfig, recover: ExternalSpec['recover'], base: Base): ExternalSpec {
+  return { kind: 'external', target: targetOf(config, base), recover, cwd: base.dir, env: {}, envFiles: [] };
+}
+
+type ExternalConfig = NonNullable<ComponentConfig['external']>;
+
+function targetOf({ pid_file, address, container }: ExternalConfig, base: Base): ExternalTarget {
+  if (pid_file !== undefined) return { kind: 'pid-file', path: base.absolute(pid_file) };
+  return address ? { kind: 'address', ...address } : { kind: 'container', name: container! };
+}
+
+type ProcessConfig = NonNullable<ComponentConfig['process']>;
+
+function processSpec({ command, shell, cwd, env, env_file }: ProcessConfig, base: Base): ProcessSpec {
   return {
     kind: 'process',
     command: typeof command === 'string' ? ['/bin/sh', '-c', command] : command,

@@ -1,6 +1,7 @@
 /** What `keepwell schema` prints, for editors and other programs. */
 import { z } from 'zod';
-import { configSchema, type Help } from './shape.ts';
+import type { Help } from './shape/leaves.ts';
+import { configSchema } from './shape.ts';
 
 const ID = 'urn:keepwell:schema:config:1';
 
@@ -17,8 +18,9 @@ export function jsonSchema(): Readonly<Record<string, unknown>> {
 
 /** zod drops a `default` that stands on the input side of a transformation, so ours travels under another name. */
 function useStandardWords(out: Record<string, unknown>): void {
-  const { defaultsTo, example } = out as Partial<Help>;
-  for (const ours of ['defaultsTo', 'defaultNote', 'example', 'kind']) delete out[ours];
+  const { defaultsTo, example, exactlyOne } = out as Partial<Help> & { readonly exactlyOne?: readonly string[] };
+  for (const ours of ['defaultsTo', 'defaultNote', 'example', 'kind', 'sameKeysAs', 'exactlyOne']) delete out[ours];
   if (defaultsTo !== undefined) out['default'] = defaultsTo;
   if (example !== undefined) out['examples'] = [example];
+  if (exactlyOne !== undefined) out['oneOf'] = exactlyOne.map((key) => ({ required: [key] }));
 }

@@ -3,78 +3,32 @@
  * generated from it, and `walk.ts` reads files by it.
  */
 import { z } from 'zod';
-import { NAME_PATTERN } from '../core/ids.ts';
 import { DEFAULTS } from './defaults.ts';
-import { DURATION_PATTERN, durationText } from './duration.ts';
+import { durationText } from './duration.ts';
 import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './hints/vocabulary.ts';
-import * as read from './readers.ts';
-import { FATAL_SIGNALS, STOP_SIGNALS } from './signals.ts';
-import { inWords } from './text.ts';
-import type { TreeNode } from './tree.ts';
-
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
-
-export interface Help {
-  readonly description: string;
-  /** In the syntax of the configuration. */
-  readonly defaultsTo?: Json;
-  /** For a default that is not one value. */
-  readonly defaultNote?: string;
-  readonly example?: Json;
-}
-
-/**
- * Leaves are read from tree nodes, not from plain values: their hints need the text as it was written. `kind` is the type in the
- * words of the reference page.
- */
-function leaf<T>(reader: read.Reader<T>, kind: string, json: Record<string, unknown>) {
-  const schema = z.custom<TreeNode>().transform((node, context): T => {
-    const reading = reader(node);
-    if ('value' in reading) return reading.value;
-    context.addIssue({ code: 'custom', message: reading.message, params: { hint: reading.hint } });
-    return z.NEVER;
-  });
-  return schema.meta({ kind, ...json });
-}
-
-/** A value may come from a variable, which a JSON Schema cannot look into. Keys may not. */
-const orVariable = (json: Record<string, unknown>) => ({ type: 'string', anyOf: [json, { pattern: '\\$\\{' }] });
-const inTicks = (words: readonly string[]): string =>
-  inWords(
-    words.map((word) => `\`${word}\``),
-    'or',
-  );
-
-const text = leaf(read.readText, 'text', { type: 'string' });
-const path = leaf(read.readPath, 'path', { type: 'string', minLength: 1 });
-const boolean = leaf(read.readBoolean, inTicks(['true', 'false']), { type: 'boolean' });
-const nameJson = { pattern: NAME_PATTERN.source };
-const name = leaf(read.readName, 'name', orVariable(nameJson));
-const nameKey = leaf(read.readName, 'name', { id: 'name', type: 'string', ...nameJson });
-const envName = leaf(read.readEnvName, 'text', { id: 'variable-name', type: 'string', pattern: '^[^=\\u0000]+$' });
-const durationJson = { pattern: DURATION_PATTERN.source };
-const duration = leaf(read.readDuration({ zero: true }), 'duration', { id: 'duration', ...orVariable(durationJson) });
-const positiveDuration = leaf(read.readDuration({ zero: false }), 'duration', {
-  id: 'duration-above-zero',
-  ...orVariable({ ...durationJson, not: { pattern: '^[0dhms]+$' } }),
-});
-const retry = leaf(read.readDurationOrNever, 'duration or `never`', {
-  ...orVariable({ pattern: `^never$|${DURATION_PATTERN.source}`, not: { pattern: '^[0dhms]+$' } }),
-});
-const stopSignal = leaf(read.readStopSignal, 'signal', orVariable({ enum: [...STOP_SIGNALS] }));
-const death = leaf(read.readDeath, 'exit code or signal', {
-  anyOf: [{ type: 'integer', minimum: 1, maximum: 255 }, orVariable({ enum: [...FATAL_SIGNALS] })],
-});
-const number = (range: { min: number; max: number; whole?: boolean }) =>
-  leaf(read.readNumber(range), `${range.whole ? 'whole number' : 'number'} from ${range.min} to ${range.max}`, {
-    type: range.whole ? 'integer' : 'number',
-    minimum: range.min,
-    maximum: range.max,
-  });
-const oneOf = <const T extends string>(words: readonly T[], foreign: Readonly<Record<string, T>>) =>
-  leaf(read.readOneOf(words, foreign), inTicks(words), orVariable({ enum: [...words] }));
-
-const optional = <S extends z.ZodType>(schema: S, help: Help) => schema.optional().meta({ ...help });
+import { readAddress } from './readers/network.ts';
+import { readContainerName } from './readers.ts';
+import {
+  boolean,
+  death,
+  duration,
+  envName,
+  exactlyOne,
+  leaf,
+  name,
+  nameKey,
+  number,
+  oneOf,
+  optional,
+  path,
+  positiveDuration,
+  retry,
+  stopSignal,
+  text,
+  version,
+} from './shape/leaves.ts';
+import { livenessSchema, readinessSchema, startupSchema } from './shape/probes.ts';
+import { pattern } from './shape/questions.ts';
 
 const processSchema = z.strictObject({
   command: z.union([z.array(text), text]).meta({
@@ -105,6 +59,26 @@ const processSchema = z.strictObject({
     example: '.env',
   }),
 });
+
+const externalSchema = exactlyOne(
+  z.strictObject({
+    pid_file: optional(path, {
+      description: 'A file with its process id, relative to the folder of the first configuration file.',
+      defaultNote: 'none',
+      example: '/run/legacy.pid',
+    }),
+    address: optional(leaf(readAddress, '`host:port`', { type: 'string', pattern: '^[^/]+:[0-9]+$|\\$\\{' }), {
+      description: 'It is there as long as this port lets us in.',
+      defaultNote: 'none',
+      example: '127.0.0.1:7233',
+    }),
+    container: optional(
+      leaf(readContainerName, 'name of a container', { type: 'string', pattern: '^[A-Za-z0-9][\\w.-]*$|\\$\\{' }),
+      { description: 'A container that somebody else runs.', defaultNote: 'none', example: 'redis' },
+    ),
+  }),
+  ['pid_file', 'address', 'container'],
+);
 
 const stopSchema = z.strictObject({
   signal: optional(stopSignal, {
@@ -178,6 +152,12 @@ const restartSchema = z.strictObject({
   }),
   backoff: optional(backoffSchema, { description: 'How long to wait before a restart.' }),
   limit: optional(limitSchema, { description: 'How often at most.' }),
+  command: optional(z.array(text), {
+    description:
+      'Only with `external`: the command that brings it back, one list item each. Without it, something external is only watched.',
+    defaultNote: 'none',
+    example: ['systemctl', 'restart', 'legacy'],
+  }),
   never_on: optional(z.array(death), {
     description: 'Exit codes and signals after which it is not started again, whatever the policy.',
     defaultsTo: [],
@@ -192,9 +172,39 @@ const restartSchema = z.strictObject({
 
 const uptime = DEFAULTS.minUptimeMs;
 
-const componentSchema = z
-  .strictObject({
-    process: processSchema.meta({ description: 'The process to run.' }),
+const componentSchema = exactlyOne(
+  z.strictObject({
+    process: optional(processSchema, { description: 'The process to run.', defaultNote: 'this or `external`' }),
+    external: optional(externalSchema, {
+      description:
+        'Something that others start: one of these says how to find it. It is watched, not started and not stopped.',
+      defaultNote: 'this or `process`',
+    }),
+    startup: optional(startupSchema, {
+      description:
+        'Has it started? The other probes begin when this one passes; when it fails, the component is restarted.',
+      defaultNote: 'none',
+      sameKeysAs: 'readiness',
+      example: { tcp: 7234, period: '1s', failure_threshold: 30 },
+    }),
+    liveness: optional(livenessSchema, {
+      description: 'Is it alive? When this one fails, the component is restarted.',
+      defaultNote: 'its process is there',
+      sameKeysAs: 'readiness',
+      example: { http: { port: 8080, path: '/healthz' } },
+    }),
+    readiness: optional(readinessSchema, {
+      description:
+        'Can others use it? When this one fails, the component is not `ready`, and nothing else happens. `startup` and `liveness` have the same keys; each needs exactly one question (`exec`, `http`, `tcp`, `pid`, `log` or `all_of`).',
+      defaultNote: 'ready once started',
+      example: { http: { port: 8080, path: '/ready' }, period: '5s' },
+    }),
+    crash_patterns: optional(z.array(pattern), {
+      description:
+        'Texts or /regular expressions/: a line of the output that fits one counts as one failed answer of `liveness`.',
+      defaultsTo: [],
+      example: ['panic:', 'Traceback (most recent call last)'],
+    }),
     stop: optional(stopSchema, { description: 'How to end it.' }),
     depends_on: optional(z.record(nameKey, oneOf(['started', 'ready', 'completed'], FOREIGN_CONDITIONS)), {
       description:
@@ -203,16 +213,18 @@ const componentSchema = z
       example: { database: 'ready', migrate: 'completed' },
     }),
     min_uptime: optional(duration, {
-      description: 'A run that ends sooner is a failure, whatever its exit code. It does not delay `ready`.',
-      defaultNote: `\`${durationText(uptime.always)}\` under \`policy: always\`, else \`${durationText(uptime.never)}\``,
+      description:
+        'A run that ends sooner is a failure, whatever its exit code. It does not delay `ready`. Not for something external, except a container that is brought back.',
+      defaultNote: `\`${durationText(uptime.always)}\` under \`policy: always\`, else and with \`external\` \`${durationText(uptime.never)}\``,
       example: '5s',
     }),
     restart: optional(restartSchema, { description: 'When to start it again, how soon and how often.' }),
-  })
-  .meta({ id: 'component', kind: 'components' });
+  }),
+  ['process', 'external'],
+).meta({ id: 'component', kind: 'components' });
 
 export const configSchema = z.strictObject({
-  version: optional(leaf(read.readVersion, '`1`', { const: 1 }), {
+  version: optional(version, {
     description: 'The version of this format.',
     defaultsTo: 1,
     example: 1,

@@ -3,11 +3,13 @@
  * values are all reported, each once and at its place.
  */
 import { z } from 'zod';
-import { componentKeys, inner, listOf, singleOf } from './describe.ts';
+import { componentKeys, inner, optionFor } from './describe.ts';
+import { choiceProblem } from './hints/choices.ts';
 import { missing, wrongForm } from './hints/forms.ts';
 import { explainKey } from './hints/keys.ts';
 import { NOT_AVAILABLE } from './hints/unavailable.ts';
 import type { Problems } from './problem.ts';
+import { choiceOf } from './shape/leaves.ts';
 import { type Config, configSchema } from './shape.ts';
 import {
   type BrokenNode,
@@ -50,10 +52,16 @@ const below = ({ path, place }: Spot, key: string, pattern = key): Spot => ({
   place: place === '' ? pattern : `${place}.${pattern}`,
 });
 
+/** They never change, and only a file with an unknown key pays for them. */
+let homes: ReturnType<typeof componentKeys> | null = null;
+const homesOfKeys = (): ReturnType<typeof componentKeys> => {
+  homes ??= componentKeys();
+  return homes;
+};
+
 class Walk {
   readonly #root: MapNode;
   readonly #problems: Problems;
-  #homes: ReturnType<typeof componentKeys> | null = null;
 
   constructor(root: MapNode, problems: Problems) {
     this.#root = root;
@@ -65,11 +73,13 @@ class Walk {
     if (node.kind === 'broken') return this.#broken(node, spot);
     const form = wrongForm(spot.place, node);
     if (form) return this.#report(spot, form.message, form.hint);
-    const schema = inner(field);
-    if (schema instanceof z.ZodObject) return this.#object(schema.shape as Record<string, z.ZodType>, node, spot);
+    return this.#read(inner(field), node, spot);
+  }
+
+  #read(schema: z.ZodType, node: Exclude<TreeNode, BrokenNode>, spot: Spot): unknown {
+    if (schema instanceof z.ZodObject) return this.#object(schema, node, spot);
     if (schema instanceof z.ZodRecord) return this.#record(schema, node, spot);
-    if (schema instanceof z.ZodUnion)
-      return this.value(node.kind === 'list' ? listOf(schema) : singleOf(schema), node, spot);
+    if (schema instanceof z.ZodUnion) return this.#read(optionFor(schema, node.kind), node, spot);
     if (schema instanceof z.ZodArray) return this.#list(schema.element as z.ZodType, node, spot);
     return this.#leaf(schema, node, spot);
   }
@@ -92,9 +102,10 @@ class Walk {
     );
   }
 
-  #object(shape: Readonly<Record<string, z.ZodType>>, node: TreeNode, spot: Spot): unknown {
+  #object(schema: z.ZodObject, node: TreeNode, spot: Spot): unknown {
     const map = this.#map(node, spot);
     if (!map) return undefined;
+    const shape = schema.shape as Readonly<Record<string, z.ZodType>>;
     const standIns = this.#unknownKeys(map, Object.keys(shape), spot);
     const result = emptyRecord<unknown>();
     for (const [key, field] of Object.entries(shape)) {
@@ -105,7 +116,17 @@ class Walk {
         this.#report(spot, message, hint);
       }
     }
+    this.#choice(choiceOf(schema), map, standIns, spot);
     return result;
+  }
+
+  /** Exactly one of these keys must be there. */
+  #choice(keys: readonly string[], map: MapNode, standIns: ReadonlySet<string | null>, spot: Spot): void {
+    if (keys.length === 0) return;
+    const given = keys.filter((key) => map.entries.has(key));
+    if (given.length === 0 && keys.some((key) => standIns.has(key))) return;
+    const problem = choiceProblem(spot.place, given);
+    if (problem) this.#report(spot, problem.message, problem.hint);
   }
 
   /** Reports them, and returns the keys of ours that they probably stand for. */
@@ -114,8 +135,7 @@ class Walk {
     for (const [key, { keyAt, value }] of map.entries) {
       if (valid.includes(key)) continue;
       const suggest = !this.#problems.areMany;
-      this.#homes ??= componentKeys(); // only a file with an unknown key pays for it
-      const { message, hint, standsFor } = explainKey({ key, value, place, valid, homes: this.#homes, suggest });
+      const { message, hint, standsFor } = explainKey({ key, value, place, valid, homes: homesOfKeys(), suggest });
       this.#problems.add(keyAt, [...path, key], message, hint);
       standIns.add(standsFor);
     }

@@ -1,20 +1,40 @@
 /** What the configuration says about a component, complete and checked: nothing downstream defaults or validates again. */
 import type { SignalName } from './exit.ts';
+import type { ProbesSpec } from './health/probe.ts';
 import type { ComponentName } from './ids.ts';
 
 export type DependencyCondition = 'started' | 'ready' | 'completed';
 
-export interface ProcessSpec {
-  readonly kind: 'process';
-  /** argv; with `shell: true` this is already ['/bin/sh', '-c', text]. */
-  readonly command: readonly string[];
-  readonly shell: boolean;
+/** Where commands of a component run and what they see: its own, its exec probes, its recovery. */
+export interface Surroundings {
   /** Absolute. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** Absolute paths, read again at each start; later files win, `env` wins over files. */
   readonly envFiles: readonly string[];
 }
+
+export interface ProcessSpec extends Surroundings {
+  readonly kind: 'process';
+  /** argv; with `shell: true` this is already ['/bin/sh', '-c', text]. */
+  readonly command: readonly string[];
+  readonly shell: boolean;
+}
+
+/** Something that others started. It is watched; with a recovery command it can be brought back. */
+export interface ExternalSpec extends Surroundings {
+  readonly kind: 'external';
+  readonly target: ExternalTarget;
+  /** `restart.command`; null: observed only. */
+  readonly recover: readonly string[] | null;
+}
+
+export type ExternalTarget =
+  | { readonly kind: 'pid-file'; readonly path: string }
+  | { readonly kind: 'address'; readonly host: string; readonly port: number }
+  | { readonly kind: 'container'; readonly name: string };
+
+export type DriverSpec = ProcessSpec | ExternalSpec;
 
 export interface BackoffSpec {
   readonly initialMs: number;
@@ -50,10 +70,13 @@ export interface StopSpec {
 
 export interface ComponentSpec {
   readonly name: ComponentName;
-  readonly driver: ProcessSpec;
+  readonly driver: DriverSpec;
   readonly dependsOn: Readonly<Record<ComponentName, DependencyCondition>>;
   readonly stop: StopSpec;
   readonly restart: RestartSpec;
   /** A run that ends sooner is a failure whatever its code. It never delays `ready`. */
   readonly minUptimeMs: number;
+  readonly probes: ProbesSpec;
+  /** Text, or /regular expression/flags; a line of output that fits one is one failed liveness answer. */
+  readonly crashPatterns: readonly string[];
 }

@@ -28,9 +28,21 @@ export const ERRORS = {
   },
   CONFIG_NOT_FOUND: {
     message: 'No keepwell.yaml found in {where} or above.',
-    hint: 'Write one (see docs/guide/getting-started.md), or name a file with -f FILE.',
+    hint: 'Let "keepwell init" write one, or name a file with -f FILE.',
     exitCode: 2,
     httpStatus: 400,
+  },
+  CONFIG_EXISTS: {
+    message: 'There is {file} already; nothing was written.',
+    hint: 'Replace it with "keepwell init --force", or look at the new one first with "keepwell init --stdout".',
+    exitCode: 1,
+    httpStatus: 409,
+  },
+  FILE_NOT_WRITTEN: {
+    message: '{file} cannot be written: {problem}',
+    hint: 'Check the permissions of the folder and the space on the disk.',
+    exitCode: 1,
+    httpStatus: 500,
   },
   CONFIG_INVALID: {
     message: 'The configuration has {count}:\n{problems}',

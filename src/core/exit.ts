@@ -42,9 +42,11 @@ export interface ExitView {
   readonly ambiguous: boolean;
   readonly spawn_error: string | null;
   readonly unknown: string | null;
+  /** We ended it because a probe failed: "liveness http :8080/healthz failed 3 times: HTTP 503". */
+  readonly unhealthy: string | null;
 }
 
-export function exitView(cause: ExitCause): ExitView {
+export function exitView(cause: ExitCause, unhealthy: string | null = null): ExitView {
   return {
     code: cause.kind === 'code' ? cause.code : null,
     signal: cause.kind === 'signal' ? cause.signal : null,
@@ -53,11 +55,18 @@ export function exitView(cause: ExitCause): ExitView {
     ambiguous: cause.kind === 'code' && cause.ambiguous,
     spawn_error: cause.kind === 'spawn-failed' ? cause.problem.message : null,
     unknown: cause.kind === 'unknown' ? cause.why : null,
+    unhealthy,
   };
 }
 
 /** A death in a few words, as people say it: "exit code 7", "killed by SIGKILL (out of memory)". */
 export function describeExit(exit: ExitView): string {
+  if (exit.unhealthy) return `ended because ${exit.unhealthy}`;
+  return describeEnd(exit);
+}
+
+/** How the process itself took its end, whoever wanted it. */
+export function describeEnd(exit: ExitView): string {
   if (exit.spawn_error !== null) return `could not be started: ${exit.spawn_error}`;
   if (exit.signal !== null) {
     const notes = [...(exit.oom ? ['out of memory'] : []), ...(exit.core ? ['core dumped'] : [])];

@@ -2,10 +2,11 @@
 import type { ComponentSpec, DependencyCondition } from './component.ts';
 import { describeExit, type ExitView, exitView } from './exit.ts';
 import { formatDuration } from './format.ts';
+import type { RunHealth } from './health/run-health.ts';
 import type { MonoMs, RunId, WallMs } from './ids.ts';
 import { wakeAt } from './lifecycle/next.ts';
-import type { Component, ComponentState } from './lifecycle/state.ts';
-import type { ComponentView, Condition, Health } from './views.ts';
+import type { Component, ComponentState, In } from './lifecycle/state.ts';
+import type { ComponentView, Condition, Health, ProbeView } from './views.ts';
 
 export interface Facts {
   readonly spec: ComponentSpec;
@@ -18,6 +19,9 @@ export interface Facts {
   readonly unmet: readonly string[];
   readonly survivors: readonly string[];
   readonly treeMechanism: string | null;
+  readonly probes: readonly ProbeView[];
+  /** What the driver finds odd about the run right now. */
+  readonly condition: Condition | null;
 }
 
 export interface Instant {
@@ -37,7 +41,7 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     name: spec.name,
     kind: spec.driver.kind,
     state: state.kind,
-    condition: conditionOf(state),
+    condition: conditionOf(state) ?? facts.condition,
     ...healthOf(state),
     adopted: facts.adopted && runOf(state) !== null,
     run_id: runOf(state),
@@ -55,23 +59,31 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     note: noteOn(facts, instant),
     survivors: facts.survivors,
     removed: false,
-    tree_mechanism: facts.treeMechanism,
+    tree_mechanism: spec.driver.kind === 'process' ? facts.treeMechanism : null,
+    probes: facts.probes,
   };
 }
 
-/** A component without probes is healthy and ready once started (an implicit pid liveness). */
+/** What the probes of a run say; without any it is healthy and ready once started. */
 export function healthOf(state: ComponentState): { readonly health: Health; readonly ready: boolean } {
   switch (state.kind) {
     case 'running':
-      return { health: 'healthy', ready: true };
+      return runHealth(state.health);
     case 'starting':
       return { health: 'starting', ready: false };
     case 'gave-up':
     case 'backing-off':
       return { health: 'unhealthy', ready: false };
+    case 'stopping':
+      return { health: state.unhealthy === null ? 'unknown' : 'unhealthy', ready: false };
     default:
       return { health: 'unknown', ready: false };
   }
+}
+
+function runHealth({ started, alive, ready }: RunHealth): { readonly health: Health; readonly ready: boolean } {
+  if (alive === false) return { health: 'unhealthy', ready: false };
+  return { health: started && alive ? 'healthy' : 'starting', ready: started && ready };
 }
 
 /** Is the condition that a dependent waits for true of a component in this state? */
@@ -103,7 +115,7 @@ function nextAttempt(state: ComponentState, { now, wall }: Instant): string | nu
   return at === null ? null : isoTime((wall + Math.max(0, at - now)) as WallMs);
 }
 
-function noteOn({ component, unmet, survivors, lastExit, spec }: Facts, { now }: Instant): string | null {
+function noteOn({ component, unmet, survivors, lastExit, spec, probes }: Facts, { now }: Instant): string | null {
   const { state } = component;
   const died = lastExit ? describeExit(lastExit.exit) : 'ended';
   switch (state.kind) {
@@ -119,14 +131,30 @@ function noteOn({ component, unmet, survivors, lastExit, spec }: Facts, { now }:
       return `gave up (${state.rule}): ${died}; ${next}`;
     }
     case 'running':
-      return state.daemonised
-        ? 'put itself in the background: its processes are watched, its exit code cannot be known; let it run in the foreground'
-        : null;
+      return state.daemonised ? DAEMONISED : notReady(probes);
+    case 'starting':
+      return spec.driver.kind === 'external' ? 'not there yet; watching for it' : null;
     case 'stopping':
-      return `${state.ended && !state.ended.asked ? `${describeExit(exitView(state.ended.cause))}; ending what it left behind: ` : ''}${stoppingNote(state.stage, spec.stop, survivors)}`;
+      return `${reasonToStop(state)}${stoppingNote(state.stage, spec.stop, survivors)}`;
     default:
       return null;
   }
+}
+
+const DAEMONISED =
+  'put itself in the background: its processes are watched, its exit code cannot be known; let it run in the foreground';
+
+/** What the probe that is in the way says. */
+function notReady(probes: readonly ProbeView[]): string | null {
+  const inTheWay = probes.find(({ role, verdict }) => role !== 'liveness' && verdict !== 'pass');
+  if (inTheWay === undefined) return null;
+  const { role, question, last } = inTheWay;
+  return `${role} ${question}: ${last?.message ?? 'not asked yet'}`;
+}
+
+function reasonToStop({ ended, unhealthy }: In<'stopping'>): string {
+  if (unhealthy !== null) return `${unhealthy}; `;
+  return ended && !ended.asked ? `${describeExit(exitView(ended.cause))}; ending what it left behind: ` : '';
 }
 
 function stoppingNote(

@@ -1,6 +1,9 @@
 /** Time that survives the daemon: monotonic times are only good within the boot they were read in. */
+
+import { NO_PROBES } from './health/probe.ts';
+import { newHealth } from './health/run-health.ts';
 import type { BootId, MonoMs } from './ids.ts';
-import { type Component, FRESH, INITIAL } from './lifecycle/state.ts';
+import { type Component, type ComponentState, FRESH, INITIAL, type In } from './lifecycle/state.ts';
 
 /**
  * What a stored component means to a daemon starting now. Another boot: budgets and backoff start fresh and nothing of it can be
@@ -8,7 +11,8 @@ import { type Component, FRESH, INITIAL } from './lifecycle/state.ts';
  */
 export function restore(stored: Component, storedBoot: BootId, boot: BootId, now: MonoMs): Component {
   if (storedBoot !== boot) return INITIAL;
-  const { counters, state } = stored;
+  const { counters } = stored;
+  const state = complete(stored.state);
   const believable = counters.restarts.filter((at) => at <= now);
   const restored = { state, counters: { ...counters, restarts: believable } };
   const started =
@@ -18,4 +22,20 @@ export function restore(stored: Component, storedBoot: BootId, boot: BootId, now
         ? state.since
         : now;
   return started > now ? { ...restored, counters: FRESH } : restored;
+}
+
+/** A record of a version without probes says nothing about health: what ran then was healthy once it had started. */
+function complete(state: ComponentState): ComponentState {
+  if (state.kind === 'running' && state.health === undefined)
+    return { ...(state as In<'running'>), health: newHealth(NO_PROBES, (state as In<'running'>).startedAt) };
+  if (state.kind === 'stopping' && state.healthySince === undefined) {
+    const { ended, ...rest } = state as In<'stopping'>;
+    return {
+      ...rest,
+      healthySince: null,
+      unhealthy: null,
+      ended: ended && { ...ended, healthyMs: 0, unhealthy: null },
+    };
+  }
+  return state;
 }

@@ -1,5 +1,6 @@
 /** The stable JSON shapes of design section 7: what the API returns and `-o json` prints. Additions are allowed, changes are not. */
 import type { ExitView } from './exit.ts';
+import type { Outcome, Role } from './health/probe.ts';
 import type { StateKind } from './lifecycle/state.ts';
 
 export type Health = 'unknown' | 'starting' | 'healthy' | 'unhealthy';
@@ -42,6 +43,49 @@ export interface ComponentView {
   readonly removed: boolean;
   /** Which mechanism ends the whole process tree: 'cgroup-v2' or 'process-group + cookie'. */
   readonly tree_mechanism: string | null;
+  readonly probes: readonly ProbeView[];
+}
+
+/** How a probe of the current run stands. */
+export interface ProbeView {
+  readonly role: Role;
+  /** "http :8080/healthz" */
+  readonly question: string;
+  /** What its answers come to so far; null: too few to say. */
+  readonly verdict: 'pass' | 'fail' | null;
+  /** Failures in a row, and how many of them are too many. */
+  readonly failures: number;
+  readonly failure_threshold: number;
+  /** Questions that were due while the one before was still open. */
+  readonly skipped: number;
+  readonly last: {
+    readonly outcome: Outcome;
+    readonly message: string;
+    readonly at: string;
+    readonly duration_ms: number;
+  } | null;
+}
+
+/** A stretch of equal answers to one probe. */
+export interface ProbeStretchView {
+  readonly component: string;
+  readonly run_id: string;
+  readonly role: Role;
+  readonly question: string;
+  readonly outcome: Outcome;
+  /** Of the last answer. */
+  readonly message: string;
+  readonly first_at: string;
+  readonly last_at: string;
+  readonly count: number;
+  readonly last_ms: number;
+  readonly max_ms: number;
+}
+
+export interface ProbesView {
+  readonly schema_version: 1;
+  /** Newest first. */
+  readonly probes: readonly ProbeStretchView[];
 }
 
 export interface DaemonView {
@@ -94,7 +138,8 @@ export interface WhyView extends CrashView {
   readonly log_tail: readonly string[];
   readonly stack: readonly string[];
   readonly related_files: readonly string[];
-  readonly probes: readonly unknown[];
+  /** Its probes' answers before the end, oldest first; equal answers in a row are folded into one. */
+  readonly probes: readonly ProbeStretchView[];
   readonly dependencies: readonly {
     readonly name: string;
     readonly condition: string;

@@ -1,8 +1,11 @@
-/** The only file that knows which implementation stands behind each port. */
+/** Puts a daemon together: the history, the edges, the supervisor, and the control that everybody talks to. */
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { ingredients, specHash } from '../config/fingerprint.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import { readEnvFileTexts } from '../config/load.ts';
-import { createProcessDriver } from '../drivers/process/process-driver.ts';
+import type { ComponentSpec } from '../core/component.ts';
+import { fileLogs } from '../forensics/logs/file-logs.ts';
 import type { Control } from '../ports/control.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
@@ -13,14 +16,19 @@ import { systemClock } from '../supervisor/system-clock.ts';
 import { saveApplied } from './configuration.ts';
 import { type ControlParts, createControl, EventBus } from './control.ts';
 import { readDesired, saveDesired } from './desired.ts';
+import { openEdges } from './edges.ts';
 import { collectEvidence } from './evidence.ts';
 import type { HomePaths } from './home.ts';
 import { baseEnvironment, type Environment, launchRun } from './launch-run.ts';
+import { readConfig } from './read-config.ts';
+import { createStallWatch } from './stall-watch.ts';
 import { straySpec } from './stray-spec.ts';
 
 export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly paths: HomePaths;
   readonly config: ResolvedConfig;
+  /** The configuration is in no file: it stays as it is, also for `up` and `reload`. */
+  readonly isFixed: boolean;
   readonly env: Environment;
   readonly log: Log;
   readonly failpoints: Failpoints;
@@ -51,29 +59,23 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const events = new EventBus(log);
   const store = await openSqliteStore({ path: paths.db, log, failpoints, clock: systemClock, onEvent: events.publish });
   failpoints.hit('daemon.store-open');
-  const driver = createProcessDriver({
-    home: paths.home,
-    runsDir: paths.runs,
-    trashDir: paths.trash,
-    clock: systemClock,
-    failpoints,
-    log,
-    softNofile: options.softNofile,
-    ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
-    cgroup: env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto',
-  });
   const base = baseEnvironment(env);
+  const logPath = ({ name }: Pick<ComponentSpec, 'name'>) => join(paths.logs, `${name}.log`);
+  const { driver, prober, close: closeEdges } = openEdges(options, base, logPath);
   const supervisor = new Supervisor({
     clock: systemClock,
     random: Math.random,
     driver,
+    prober,
+    stalls: createStallWatch(systemClock),
     store,
     log,
     failpoints,
+    logSize: (spec) => statSync(logPath(spec), { throwIfNoEntry: false })?.size ?? 0,
     specHash,
     ingredients: (spec) => ingredients(spec, readEnvFileTexts(spec.driver.envFiles)),
     straySpec,
-    launch: (spec, run) => launchRun(spec, run, paths.logs, base),
+    launch: (spec, run, attempt) => launchRun(spec, run, attempt, paths.logs, base),
     evidence: (spec, exit) => collectEvidence({ spec, exit, logsDir: paths.logs, base, history: store }),
     publish: events.publish,
     fatal: options.fatal,
@@ -91,9 +93,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     supervisor,
     store,
     log,
-    env,
+    logs: fileLogs(paths.logs),
     events,
     files: config.files,
+    read: options.isFixed
+      ? () => Promise.resolve(config)
+      : () => readConfig({ files: config.files, env, cwd: dirname(config.files[0]!) }),
     project: () => config.name,
     daemon: options.daemon,
     end: options.end,
@@ -110,7 +115,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     storeHealth: () => store.health(),
     close: async () => {
       supervisor.close();
-      await driver.close();
+      await closeEdges();
       store.close();
     },
   };

@@ -1,22 +1,23 @@
 /** The daemon's answer to everything that can be asked of it; HTTP routes and the library are thin layers over this. */
-import { dirname } from 'node:path';
 import type { ResolvedConfig } from '../config/load.ts';
+import { ConfigError } from '../config/problem.ts';
 import { AppError } from '../core/errors.ts';
 import { didYouMean } from '../core/suggest.ts';
 import type { DaemonView, EventView } from '../core/views.ts';
-import type { ActionView, AppliedView, Control, UpView } from '../ports/control.ts';
+import type { ActionView, AppliedView, Control, UpView, ValidationView } from '../ports/control.ts';
 import type { Log } from '../ports/log.ts';
+import type { Logs } from '../ports/logs.ts';
 import type { Store } from '../ports/store.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
-import type { Environment } from './launch-run.ts';
-import { readConfig } from './read-config.ts';
 
 export interface ControlParts {
   readonly supervisor: Supervisor;
   readonly store: Store;
   readonly log: Log;
-  readonly env: Environment;
+  readonly logs: Logs;
   readonly files: readonly string[];
+  /** The configuration as it is now. */
+  read(): Promise<ResolvedConfig>;
   readonly events: EventBus;
   project(): string;
   daemon(): DaemonView;
@@ -44,6 +45,7 @@ export function createControl(parts: ControlParts): Control {
     }),
     up: (names, files) => oneAtATime(() => up(parts, names, files)),
     reload: () => oneAtATime(() => reload(parts)),
+    validate: () => validate(parts),
     start: (names) => {
       supervisor.start(names);
       return acted('start', names);
@@ -65,6 +67,7 @@ export function createControl(parts: ControlParts): Control {
     },
     handover: () => parts.end('handover'),
     history: store,
+    logs: parts.logs,
     subscribe: (listener) => events.subscribe(listener),
   };
 }
@@ -91,16 +94,27 @@ async function applyFiles(
   parts: ControlParts,
   check: (config: ResolvedConfig) => void = () => {},
 ): Promise<AppliedView> {
-  const config = await readConfig({ files: parts.files, env: parts.env, cwd: dirname(parts.files[0]!) });
+  const config = await parts.read();
   check(config);
   const applied = parts.supervisor.apply(config.components);
   parts.applied(config);
   return applied;
 }
 
+async function validate({ files, read }: ControlParts): Promise<ValidationView> {
+  try {
+    const { components } = await read();
+    const names = components.map(({ name }) => name);
+    return { schema_version: 1, valid: true, files, components: names, problems: [] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { schema_version: 1, valid: false, files, components: [], problems: error.problems };
+  }
+}
+
 async function up(parts: ControlParts, names: readonly string[], files: readonly string[]): Promise<UpView> {
   const { supervisor } = parts;
-  if (files.join('\n') !== parts.files.join('\n')) {
+  if (files.length > 0 && files.join('\n') !== parts.files.join('\n')) {
     throw new AppError('CONFIG_FILES_DIFFER', { running: parts.files.join(', '), asked: files.join(', ') });
   }
   const applied = await applyFiles(parts, ({ components }) => {

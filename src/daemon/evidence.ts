@@ -21,8 +21,7 @@ export interface EvidenceOptions {
 
 export function collectEvidence(options: EvidenceOptions): ReturnType<SupervisorParts['evidence']> {
   const { spec, exit, logsDir, base, history } = options;
-  const environment = environmentOf(spec, base);
-  const secrets = secretValues('heals' in environment ? { ...base, ...spec.driver.env } : environment.env);
+  const secrets = secretsOf(spec, base);
   const now = ingredients(spec, readEnvFileTexts(spec.driver.envFiles));
   return {
     logTail: logTail(join(logsDir, `${spec.name}.log`), secrets),
@@ -31,6 +30,12 @@ export function collectEvidence(options: EvidenceOptions): ReturnType<Supervisor
     errorMessage: null,
     rootCause: exit.spawn_error ?? (exit.oom ? 'it ran out of memory' : exit.signal ? describeExit(exit) : null),
   };
+}
+
+/** Values of this component's environment that must never be shown. */
+export function secretsOf(spec: ComponentSpec, base: Readonly<Record<string, string>>): readonly string[] {
+  const environment = environmentOf(spec, base);
+  return secretValues('heals' in environment ? { ...base, ...spec.driver.env } : environment.env);
 }
 
 type Ingredients = Readonly<Record<string, string>>;

@@ -5,6 +5,7 @@ import { readEnvFiles } from '../config/load.ts';
 import type { ComponentSpec } from '../core/component.ts';
 import type { SpawnProblem } from '../core/exit.ts';
 import type { RunId } from '../core/ids.ts';
+import type { Attempt } from '../core/lifecycle/state.ts';
 import type { Launch } from '../ports/driver.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,19 +33,16 @@ export function environmentOf(
 export function launchRun(
   spec: ComponentSpec,
   run: RunId,
+  attempt: Attempt,
   logsDir: string,
   base: Readonly<Record<string, string>>,
 ): Launch | SpawnProblem {
-  const { command, cwd } = spec.driver;
+  const { driver } = spec;
   const environment = environmentOf(spec, base);
   if ('heals' in environment) return environment;
-  return {
-    run,
-    component: spec.name,
-    command,
-    cwd,
-    env: environment.env,
-    logPath: join(logsDir, `${spec.name}.log`),
-    specHash: specHash(spec),
-  };
+  const { cwd } = driver;
+  const common = { run, component: spec.name, cwd, env: environment.env, logPath: join(logsDir, `${spec.name}.log`) };
+  if (driver.kind === 'process')
+    return { ...common, kind: 'process', command: driver.command, specHash: specHash(spec) };
+  return { ...common, kind: 'external', target: driver.target, recover: driver.recover, attempt };
 }

@@ -47,6 +47,7 @@ export async function runDaemonMain(options: DaemonMainOptions): Promise<number>
       onDemand: options.onDemand,
       respawned: env['KEEPWELL_RESPAWN'] === '1',
       guardianPid: () => guardian.pid,
+      hosted: false,
       fatal: fall,
     });
     guardian.watch();

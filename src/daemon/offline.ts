@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { loadConfig } from '../config/load.ts';
 import type { ComponentSpec } from '../core/component.ts';
 import { describeExit, exitView } from '../core/exit.ts';
+import { NO_PROBES, ROLES } from '../core/health/probe.ts';
+import { newHealth } from '../core/health/run-health.ts';
 import { type Component, INITIAL } from '../core/lifecycle/state.ts';
 import { componentView, runOf } from '../core/status.ts';
 import { restore } from '../core/time.ts';
@@ -119,7 +121,8 @@ function view(
   const stored = record ? restore(record.component, record.bootId, systemClock.bootId, now) : INITIAL;
   const own = runOf(stored.state);
   const seen = runs.find(({ run, component }) => (own === null ? component === spec.name : run === own));
-  const { component, note, lastExit } = correct(stored, seen, hasDaemon);
+  const isOurs = spec.driver.kind === 'process';
+  const { component, note, lastExit } = isOurs ? correct(stored, seen, hasDaemon) : unwatched(stored, hasDaemon);
   const facts = {
     spec,
     component,
@@ -131,10 +134,24 @@ function view(
     unmet: Object.keys(spec.dependsOn),
     survivors: [],
     treeMechanism: null,
+    probes: [],
+    condition: null,
   };
   const shown = componentView(facts, { now, wall: systemClock.wallNow() });
-  return { ...shown, next_attempt_at: null, note: note ?? shown.note };
+  // Nobody asks its probes now, so what they said last is not known to be true.
+  const isAsked = isOurs && ROLES.every((role) => spec.probes[role] === null);
+  const health = isAsked ? {} : ({ health: 'unknown', ready: false } as const);
+  return { ...shown, ...health, next_attempt_at: null, note: note ?? shown.note };
 }
+
+/** What others started may be there or not: only a daemon looks. */
+const unwatched = (stored: Component, hasDaemon: boolean): Corrected => ({
+  component: stored,
+  note: `not watched: ${noDaemon(hasDaemon)}`,
+  lastExit: null,
+});
+
+const noDaemon = (hasDaemon: boolean): string => (hasDaemon ? 'the daemon does not answer' : 'no daemon is running');
 
 interface Corrected {
   readonly component: Component;
@@ -145,7 +162,7 @@ interface Corrected {
 /** The record says what was; the run directory and /proc say what is. */
 function correct(stored: Component, seen: SeenRun | undefined, hasDaemon: boolean): Corrected {
   const { state, counters } = stored;
-  const nobody = hasDaemon ? 'the daemon does not answer' : 'no daemon is running';
+  const nobody = noDaemon(hasDaemon);
   if (seen?.alive && seen.pid !== null) {
     const startedAt = state.kind === 'running' || state.kind === 'stopping' ? state.startedAt : systemClock.now();
     const running = {
@@ -155,17 +172,20 @@ function correct(stored: Component, seen: SeenRun | undefined, hasDaemon: boolea
       startedAt,
       attempt: 'first',
       daemonised: false,
+      health: newHealth(NO_PROBES, startedAt),
     } as const;
     return { component: { state: running, counters }, note: `alive, but ${nobody}`, lastExit: null };
   }
   if (seen && seen.leftovers.length > 0) {
+    const startedAt = systemClock.now();
     const alive = {
       kind: 'running',
       run: seen.run,
-      pid: 0,
-      startedAt: systemClock.now(),
+      pid: null,
+      startedAt,
       attempt: 'first',
       daemonised: true,
+      health: newHealth(NO_PROBES, startedAt),
     } as const;
     const note = `its main process is gone, but processes of it live on: ${seen.leftovers.join(', ')}; ${nobody}`;
     return { component: { state: alive, counters }, note, lastExit: null };

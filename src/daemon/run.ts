@@ -1,5 +1,6 @@
 /** One daemon: takes the lock, serves until told to end, and closes everything in reverse. */
 import { rmSync } from 'node:fs';
+import type { ResolvedConfig } from '../config/load.ts';
 import { AppError } from '../core/errors.ts';
 import type { DaemonView } from '../core/views.ts';
 import { bootId, readProcStat } from '../drivers/process/proc.ts';
@@ -20,6 +21,8 @@ import { watchLoop } from './loop-watch.ts';
 export interface RunOptions {
   readonly project: Project;
   readonly paths: HomePaths;
+  /** A configuration that is in no file, as the library's can be: it is used as it is, and the files of the project are never read. */
+  readonly config?: ResolvedConfig;
   readonly env: Environment;
   readonly log: DaemonLog;
   readonly failpoints: Failpoints;
@@ -28,6 +31,8 @@ export interface RunOptions {
   /** Brought back by the guardian. */
   readonly respawned: boolean;
   guardianPid(): number | null;
+  /** A part of another program, as with the library. */
+  readonly hosted: boolean;
   /** Writes down what went wrong and ends the process. */
   fatal(error: unknown): void;
 }
@@ -72,6 +77,7 @@ class Holding {
   #assembled: Assembled | null = null;
   #listener: Listener | null = null;
   #upkeep: NodeJS.Timeout | null = null;
+  #isEnding = false;
 
   constructor(options: RunOptions, lock: ProjectLock) {
     this.#options = options;
@@ -80,9 +86,9 @@ class Holding {
   }
 
   async begin(): Promise<RunningDaemon> {
-    const { project, paths, env, log, failpoints, respawned } = this.#options;
+    const { project, paths, env, log, failpoints, respawned, config: fixed } = this.#options;
     writeDaemonFile(this.#options, this.#socket, this.#startedAt);
-    const config = configurationFor(project, paths, env, respawned, log);
+    const config = fixed ?? configurationFor(project, paths, env, respawned, log);
     let askToEnd: (how: Ending) => void = () => {};
     const asked = new Promise<Ending>((resolve) => {
       askToEnd = resolve;
@@ -90,6 +96,7 @@ class Holding {
     const assembled = await assemble({
       paths,
       config,
+      isFixed: fixed !== undefined,
       env,
       log,
       failpoints,
@@ -102,8 +109,9 @@ class Holding {
     });
     this.#assembled = assembled;
     failpoints.hit('daemon.before-listen');
+    const unready = () => (this.#isEnding ? ['it is shutting down'] : []);
     this.#listener = new Listener(this.#socket, () =>
-      createHttpServer({ control: assembled.control, log, version: VERSION }),
+      createHttpServer({ control: assembled.control, log, version: VERSION, unready }),
     );
     await this.#listener.open();
     this.#upkeep = setInterval(() => void this.#keepPlace(askToEnd), UPKEEP_MS);
@@ -119,6 +127,7 @@ class Holding {
 
   async #end({ supervisor }: Assembled, how: Ending): Promise<void> {
     this.#options.log.info('the daemon ends', { how });
+    this.#isEnding = true;
     if (how !== 'handover') await supervisor.shutDown();
     supervisor.tell('daemon.ended', { how });
     this.#leave();
@@ -191,6 +200,7 @@ function writeDaemonFile(options: RunOptions, socket: string, startedAt: string)
     socket,
     files: options.project.files,
     guardian_pid: options.guardianPid(),
+    hosted: options.hosted,
   };
   try {
     writeAtomically(options.paths.daemonJson, `${JSON.stringify(file, null, 2)}\n`);

@@ -1,6 +1,7 @@
 /** A specification that can only end a run: for components that the configuration no longer names. */
 import { DEFAULTS } from '../config/defaults.ts';
 import type { ComponentSpec } from '../core/component.ts';
+import { NO_PROBES } from '../core/health/probe.ts';
 import type { ComponentName } from '../core/ids.ts';
 
 export function straySpec(name: ComponentName): ComponentSpec {
@@ -12,5 +13,7 @@ export function straySpec(name: ComponentName): ComponentSpec {
     stop: { signal: stop.signal, graceMs: stop.graceMs },
     restart: { ...restart, policy: 'never', neverOn: [], dependents: false },
     minUptimeMs: 0,
+    probes: NO_PROBES,
+    crashPatterns: [],
   };
 }

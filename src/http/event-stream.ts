@@ -1,56 +1,15 @@
 /**
- * Server-sent events: first what history holds after the given sequence number, then what happens, without a gap or a double.
+ * Events as a stream: first what history holds after the given sequence number, then what happens, without a gap or a double.
  * A reader that does not read is cut off, since it can come back with the last number it saw; nothing is queued for it without end.
  */
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { EventView } from '../core/views.ts';
 import type { Control } from '../ports/control.ts';
-import { streamHeaders } from './reply.ts';
-
-export interface StreamLimits {
-  readonly heartbeatMs: number;
-  /** Bytes waiting for one reader before it is cut off. */
-  readonly maxBacklogBytes: number;
-  /** Events that may arrive while history is still being replayed. */
-  readonly maxHeldEvents: number;
-  /** History is read in pages, so that a long one is never in memory at once. */
-  readonly pageSize: number;
-}
-
-export const STREAM_LIMITS: StreamLimits = {
-  heartbeatMs: 15_000,
-  maxBacklogBytes: 256 * 1024,
-  maxHeldEvents: 10_000,
-  pageSize: 200,
-};
+import { EventStream, type StreamLimits, type StreamSet } from './streams.ts';
 
 export interface StreamQuery {
   readonly after: number;
   readonly component?: string;
-}
-
-/** The streams that are open now, so that closing the server can end them. */
-export class StreamSet {
-  readonly #open = new Set<ServerResponse>();
-  readonly limits: StreamLimits;
-
-  constructor(limits: StreamLimits = STREAM_LIMITS) {
-    this.limits = limits;
-  }
-
-  get size(): number {
-    return this.#open.size;
-  }
-
-  add(response: ServerResponse): void {
-    this.#open.add(response);
-    response.once('close', () => this.#open.delete(response));
-  }
-
-  endAll(): void {
-    for (const response of this.#open) response.end();
-  }
 }
 
 /** Resolves when the reader is gone, was cut off, or the server closes. */
@@ -59,84 +18,64 @@ export async function streamEvents(
   query: StreamQuery,
   { control, streams }: { readonly control: Control; readonly streams: StreamSet },
 ): Promise<void> {
-  const writer = new EventWriter(response, query, streams.limits);
-  streams.add(response);
-  response.writeHead(200, streamHeaders);
-  response.write('retry: 1000\n\n');
+  const stream = new EventStream(response, streams);
+  const writer = new EventWriter(stream, query, streams.limits);
   const unsubscribe = control.subscribe((event) => writer.live(event));
-  const heartbeat = setInterval(() => writer.heartbeat(), streams.limits.heartbeatMs);
-  const closed = new Promise<void>((resolve) => response.once('close', resolve));
   try {
-    await writer.replay(control, closed);
-    await closed;
+    await writer.replay(control);
+    await stream.closed;
   } finally {
-    clearInterval(heartbeat);
     unsubscribe();
+    stream[Symbol.dispose]();
   }
 }
 
 class EventWriter {
-  readonly #response: ServerResponse;
+  readonly #stream: EventStream;
   readonly #component: string | undefined;
   readonly #limits: StreamLimits;
   /** The highest number this reader has been given, or asked to be beyond. */
   #last: number;
   /** Live events wait here until history has been replayed; null afterwards. */
   #held: EventView[] | null = [];
-  #stalled = false;
 
-  constructor(response: ServerResponse, { after, component }: StreamQuery, limits: StreamLimits) {
-    this.#response = response;
+  constructor(stream: EventStream, { after, component }: StreamQuery, limits: StreamLimits) {
+    this.#stream = stream;
     this.#component = component;
     this.#limits = limits;
     this.#last = after;
-    response.on('error', () => {}); // a reader that goes away is no error; 'close' follows
-    response.on('drain', () => {
-      this.#stalled = false;
-    });
   }
 
-  async replay({ history }: Control, closed: Promise<void>): Promise<void> {
+  async replay({ history }: Control): Promise<void> {
     const { pageSize } = this.#limits;
-    for (let more = true; more && !this.#response.destroyed; ) {
+    for (let more = true; more && !this.#stream.isOver; ) {
       const filter = this.#component === undefined ? {} : { component: this.#component };
       const page = history.events({ afterSeq: this.#last, limit: pageSize, ...filter });
       for (const event of page) this.#send(event);
       more = page.length === pageSize;
-      if (this.#response.writableNeedDrain) await Promise.race([once(this.#response, 'drain'), closed]);
+      await this.#stream.drained();
     }
     const held = this.#held ?? [];
     this.#held = null;
     for (const event of held) this.#send(event);
-    this.#cutIfBehind();
+    this.#stream.cutIfBehind();
   }
 
   live(event: EventView): void {
     if (this.#component !== undefined && event.subject.name !== this.#component) return;
     if (this.#held !== null) {
       this.#held.push(event);
-      if (this.#held.length > this.#limits.maxHeldEvents) this.#response.destroy();
+      if (this.#held.length > this.#limits.maxHeldEvents) this.#stream.cutOff();
       return;
     }
     this.#send(event);
-    this.#cutIfBehind();
-  }
-
-  /** Also notices a reader that has taken nothing since the last heartbeat. */
-  heartbeat(): void {
-    if (this.#stalled) this.#response.destroy();
-    else if (this.#response.writableNeedDrain) this.#stalled = true;
-    else if (!this.#response.writableEnded) this.#response.write(': heartbeat\n\n');
+    this.#stream.cutIfBehind();
   }
 
   /** History and the live feed overlap: only what is newer than the last one goes out. */
   #send(event: EventView): void {
-    if (event.seq <= this.#last || this.#response.writableEnded) return;
+    if (event.seq <= this.#last) return;
     this.#last = event.seq;
-    this.#response.write(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`);
-  }
-
-  #cutIfBehind(): void {
-    if (this.#response.writableLength > this.#limits.maxBacklogBytes) this.#response.destroy();
+    this.#stream.send(event, event.seq);
   }
 }

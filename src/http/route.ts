@@ -1,15 +1,19 @@
 /** What a route is, and how a request finds its one. The table is closed: what is not in it does not exist. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
+import type { ErrorCode } from '../core/errors.ts';
 import type { Control } from '../ports/control.ts';
 import type { Log } from '../ports/log.ts';
-import type { StreamSet } from './event-stream.ts';
+import type { StreamSet } from './streams.ts';
+import type { Plain } from './views/view.ts';
 
 export interface Services {
   readonly control: Control;
   readonly log: Log;
   readonly version: string;
   readonly streams: StreamSet;
+  /** Why the daemon is not in charge right now; empty: it is. */
+  unready(): readonly string[];
 }
 
 /** One request, checked: `query` and `body` have passed the schemas of the route. */
@@ -25,28 +29,53 @@ export interface Call<Query, Body> {
 /** Returned by a handler that has taken the response over. */
 export const STREAMING = Symbol('streaming');
 
-export type Answer = object | typeof STREAMING;
+/** An answer with another status than the usual one of the route. */
+export class WithStatus<Body extends object> {
+  readonly status: number;
+  readonly body: Body;
 
-interface Shape<Query extends z.ZodType, Body extends z.ZodType> {
+  constructor(status: number, body: Body) {
+    this.status = status;
+    this.body = body;
+  }
+}
+
+export type Answer<Body extends object> = Body | WithStatus<Body> | typeof STREAMING;
+
+/** Answers are objects, and what a handler returns is what the schema of its answer says. */
+type AnswerOf<Schema extends z.ZodType> = Answer<Plain<z.output<Schema>> & object>;
+
+interface Shape<Query extends z.ZodType, Body extends z.ZodType, Given extends z.ZodType> {
   readonly method: 'GET' | 'POST';
   /** Segments in braces are parameters: /v1/components/{name}. */
   readonly path: `/${string}`;
+  /** The name of the operation for generated clients. */
+  readonly id: string;
   /** One sentence for the reference. */
   readonly summary: string;
   /** The status of a good answer; 202 where the work only begins. */
   readonly success: 200 | 202;
   readonly query: Query;
   readonly body: Body;
-  handler(call: Call<z.output<Query>, z.output<Body>>): Answer | Promise<Answer>;
+  readonly answer: Given;
+  /** The same answer under another status: what that one means. */
+  readonly also?: Readonly<Record<number, string>>;
+  /** What comes as text/event-stream, one per event: always, or unless JSON is asked for. */
+  readonly stream?: { readonly item: z.ZodType; readonly when: string };
+  /** What it can refuse with, besides what every route can (see `openapi.ts`). */
+  readonly errors: readonly ErrorCode[];
+  handler(call: Call<z.output<Query>, z.output<Body>>): AnswerOf<Given> | Promise<AnswerOf<Given>>;
 }
 
 /** A row of the table. Handlers are typed by their schemas where they are written (see `route`), and opaque from here on. */
-export interface Route extends Omit<Shape<z.ZodType, z.ZodType>, 'handler'> {
+export interface Route extends Omit<Shape<z.ZodType, z.ZodType, z.ZodType>, 'handler'> {
   // biome-ignore lint/suspicious/noExplicitAny: the schemas of the same row have checked what goes in
-  handler(call: Call<any, any>): Answer | Promise<Answer>;
+  handler(call: Call<any, any>): Answer<object> | Promise<Answer<object>>;
 }
 
-export const route = <Query extends z.ZodType, Body extends z.ZodType>(shape: Shape<Query, Body>): Route => shape;
+export const route = <Query extends z.ZodType, Body extends z.ZodType, Given extends z.ZodType>(
+  shape: Shape<Query, Body, Given>,
+): Route => shape;
 
 export interface Match {
   readonly route: Route;

@@ -5,10 +5,10 @@ import { AppError, errorView } from '../core/errors.ts';
 import type { Control } from '../ports/control.ts';
 import type { Log } from '../ports/log.ts';
 import { check, readBody, readQuery, refuseBody } from './body.ts';
-import { STREAM_LIMITS, type StreamLimits, StreamSet } from './event-stream.ts';
 import { guard } from './guard.ts';
 import { sendError, sendJson } from './reply.ts';
-import { match, type Services, STREAMING } from './route.ts';
+import { match, type Services, STREAMING, WithStatus } from './route.ts';
+import { STREAM_LIMITS, type StreamLimits, StreamSet } from './streams.ts';
 import { ROUTES } from './table.ts';
 
 export interface ServerOptions {
@@ -16,6 +16,8 @@ export interface ServerOptions {
   readonly log: Log;
   readonly version: string;
   readonly limits?: Partial<ServerLimits>;
+  /** Why the daemon is not in charge right now, for /readyz. Default: it always is. */
+  unready?(): readonly string[];
 }
 
 export interface ServerLimits extends StreamLimits {
@@ -35,10 +37,10 @@ const LIMITS: ServerLimits = {
 export class ApiServer extends Server {
   readonly #streams: StreamSet;
 
-  constructor({ control, log, version, limits: given }: ServerOptions) {
+  constructor({ control, log, version, limits: given, unready = () => [] }: ServerOptions) {
     const limits = { ...LIMITS, ...given };
     const streams = new StreamSet(limits);
-    const services: Services = { control, log, version, streams };
+    const services: Services = { control, log, version, streams, unready };
     super(
       {
         requireHostHeader: false, // the guard answers instead, in our own form
@@ -79,7 +81,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, servic
     const answered = route.handler({ params, query, body, services, request, response });
     // An answer that is there already is sent in the same breath: after "down" and "handover" there may be no later one.
     const result = answered instanceof Promise ? await answered : answered;
-    if (result !== STREAMING) sendJson(response, route.success, result);
+    if (result === STREAMING) return;
+    if (result instanceof WithStatus) sendJson(response, result.status, result.body);
+    else sendJson(response, route.success, result);
   } catch (error) {
     sendError(response, error, services.log);
   }

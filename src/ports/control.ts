@@ -1,4 +1,5 @@
 import type { EventView, StatusView } from '../core/views.ts';
+import type { Logs } from './logs.ts';
 import type { History } from './store.ts';
 
 /** What applying the configuration changed. */
@@ -23,6 +24,24 @@ export interface ActionView {
   readonly components: readonly string[];
 }
 
+/** Whether the configuration files could be applied as they are now. */
+export interface ValidationView {
+  readonly schema_version: 1;
+  readonly valid: boolean;
+  /** Absolute. */
+  readonly files: readonly string[];
+  /** Their names; empty when it is not valid. */
+  readonly components: readonly string[];
+  readonly problems: readonly {
+    readonly file: string;
+    readonly line: number;
+    readonly column: number;
+    readonly path: string;
+    readonly message: string;
+    readonly hint: string | null;
+  }[];
+}
+
 /**
  * All that can be asked of a running daemon; the HTTP routes and the library are thin layers over it.
  * Actions record what is wanted and return at once; progress is read from `status` and the events.
@@ -30,10 +49,15 @@ export interface ActionView {
  */
 export interface Control {
   status(): StatusView;
-  /** Reads the configuration files again, applies them, and wants the named components (default: all) and their dependencies running. */
+  /**
+   * Reads the configuration files again, applies them, and wants the named components (default: all) and their dependencies running.
+   * `files` must be the ones it runs with; empty: whichever these are.
+   */
   up(names: readonly string[], files: readonly string[]): Promise<UpView>;
   /** Reads the configuration files again and applies them; what is new is wanted running. Any problem leaves everything as it was. */
   reload(): Promise<AppliedView>;
+  /** Reads the configuration files and says what is wrong with them. Changes nothing. */
+  validate(): Promise<ValidationView>;
   start(names: readonly string[]): ActionView;
   stop(names: readonly string[]): ActionView;
   restart(names: readonly string[]): ActionView;
@@ -42,6 +66,7 @@ export interface Control {
   /** Ends the daemon and touches no component: the next daemon adopts them. */
   handover(): void;
   readonly history: History;
+  readonly logs: Logs;
   /** Every event from now on. The listener must not throw. Returns the function that ends the subscription. */
   subscribe(listener: (event: EventView) => void): () => void;
 }

@@ -1,8 +1,29 @@
+import type { DriverSpec, ExternalSpec, ExternalTarget } from '../core/component.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../core/exit.ts';
 import type { ComponentName, MonoMs, RunId } from '../core/ids.ts';
+import type { Attempt } from '../core/lifecycle/state.ts';
+import type { Condition } from '../core/views.ts';
+
+export type Launch = ProcessLaunch | ExternalLaunch;
+
+/** Something that others start: watched, and brought back by its recovery command if it has one. */
+export interface ExternalLaunch {
+  readonly kind: 'external';
+  readonly run: RunId;
+  readonly component: ComponentName;
+  readonly target: ExternalTarget;
+  /** Run when it is not there, and whenever the attempt is a restart; null: only waited for. */
+  readonly recover: readonly string[] | null;
+  readonly attempt: Attempt;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The output of the recovery command is appended here. */
+  readonly logPath: string;
+}
 
 /** Everything needed to begin one run. The environment is complete: nothing of the daemon's own leaks in by accident. */
-export interface Launch {
+export interface ProcessLaunch {
+  readonly kind: 'process';
   readonly run: RunId;
   readonly component: ComponentName;
   readonly command: readonly string[];
@@ -23,7 +44,7 @@ export interface ProcessInfo {
 
 /** Facts about one run, told in order. Exactly one `exited` or `spawn-failed` ends the main process's story. */
 export type RunReport =
-  | { readonly kind: 'started'; readonly pid: number; readonly at: MonoMs }
+  | { readonly kind: 'started'; readonly pid: number | null; readonly at: MonoMs }
   | { readonly kind: 'spawn-failed'; readonly problem: SpawnProblem }
   /**
    * `leftovers`: pids of the tree that outlived the main process; when not empty, `tree-gone` follows once they are gone.
@@ -57,15 +78,29 @@ export interface Driver {
    * Takes over a run of an earlier daemon. Reports `started` when it lives, `exited` or `spawn-failed` when it does not.
    * A run whose directory is gone reports `exited` with an unknown cause.
    */
-  adopt(run: RunId, report: Reporter): void;
+  adopt(run: RunId, spec: DriverSpec, report: Reporter): void;
   /** Sends `signal` to the run's process group, or to what is left of its tree. Before the pid is known it is kept and sent then. */
   signal(run: RunId, signal: SignalName): void;
   /** SIGKILL to the whole tree; also cancels a start that has not happened yet (reported as spawn-failed, code cancelled). */
   killTree(run: RunId): void;
+  /** What is odd about a run right now, beside its reports: an engine that does not answer. Null: nothing. */
+  condition(run: RunId): Condition | null;
   /** Who is still there. */
   survivors(run: RunId): Promise<readonly ProcessInfo[]>;
   /** The run is recorded: its directory goes to the trash. Also forgets it. Safe to call twice. */
   release(run: RunId): void;
   /** Stops watching everything, touches no process. */
   close(): Promise<void>;
+}
+
+/** The driver of processes alone; see `drivers/router.ts` for who gets which run. */
+export interface ProcessDriver extends Omit<Driver, 'start' | 'adopt' | 'condition'> {
+  start(launch: ProcessLaunch, report: Reporter): void;
+  adopt(run: RunId, report: Reporter): void;
+}
+
+/** The driver of what others started. It leaves nothing on disk. */
+export interface ExternalDriver extends Omit<Driver, 'start' | 'adopt' | 'found' | 'treeMechanism'> {
+  start(launch: ExternalLaunch, report: Reporter): void;
+  adopt(run: RunId, spec: ExternalSpec, report: Reporter): void;
 }

@@ -1,4 +1,5 @@
 import type { ExitView } from '../core/exit.ts';
+import type { Outcome, Role } from '../core/health/probe.ts';
 import type { BootId, ComponentName, RunId, WallMs } from '../core/ids.ts';
 import type { Component, Counters, Rule } from '../core/lifecycle/state.ts';
 import type { CrashView, EventView, Subject, WhyView } from '../core/views.ts';
@@ -33,6 +34,8 @@ export interface RunBegun {
   readonly specHash: string;
   /** What the run was made of, by name: used to say what changed since the last good run. Values are hashes, never plain. */
   readonly ingredients: Readonly<Record<string, string>>;
+  /** Where its output begins in the component's log, in bytes; null: it has no log of ours. */
+  readonly logOffset: number | null;
 }
 
 export interface RunEnded {
@@ -65,6 +68,8 @@ export interface NewCrash {
   readonly errorType: string | null;
   readonly errorMessage: string | null;
   readonly rootCause: string | null;
+  /** Its probes' answers before the end, oldest first. */
+  readonly probes: readonly ProbeStretch[];
 }
 
 /** What one step of one component changes: written in one transaction, or kept and written later. */
@@ -75,6 +80,8 @@ export interface Commit {
   readonly runEnded?: RunEnded;
   readonly crash?: NewCrash;
   readonly events?: readonly NewEvent[];
+  /** Written over the stretch with the same run, role and first time. */
+  readonly probed?: readonly ProbeStretch[];
   /** Called once the commit is safely on disk: at once normally, later when the disk was full. */
   readonly onDurable?: () => void;
 }
@@ -86,6 +93,12 @@ export interface CrashQuery {
   readonly limit?: number;
 }
 
+export interface ProbeQuery {
+  readonly component: string;
+  readonly run?: RunId;
+  readonly limit: number;
+}
+
 export interface RunRow {
   readonly run: RunId;
   readonly component: ComponentName;
@@ -94,6 +107,25 @@ export interface RunRow {
   readonly pid: number | null;
   readonly exit: ExitView | null;
   readonly planned: boolean | null;
+  readonly logOffset: number | null;
+}
+
+/** A stretch of equal answers to one probe of one run: the timeline is kept as stretches, so that it stays small for years. */
+export interface ProbeStretch {
+  readonly component: ComponentName;
+  readonly run: RunId;
+  readonly role: Role;
+  /** "http :8080/healthz" */
+  readonly question: string;
+  readonly outcome: Outcome;
+  /** Of the last answer. */
+  readonly message: string;
+  readonly firstAt: WallMs;
+  readonly lastAt: WallMs;
+  readonly count: number;
+  /** How long the last and the slowest answer took. */
+  readonly lastMs: number;
+  readonly maxMs: number;
 }
 
 /** Reads the history. Used by the daemon's API and, when no daemon runs, by the CLI. */
@@ -113,6 +145,8 @@ export interface History {
   run(run: RunId): RunRow | null;
   /** Newest first. */
   runs(query: { readonly component?: string; readonly limit: number }): readonly RunRow[];
+  /** Stretches of answers, newest first. */
+  probes(query: ProbeQuery): readonly ProbeStretch[];
   /** Ingredients of the newest run of the component that ended well or outlived its min_uptime; null when there is none. */
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null;
   meta(key: string): string | null;

@@ -2,6 +2,7 @@
 import type { ComponentName, WallMs } from '../core/ids.ts';
 import type { EventView } from '../core/views.ts';
 import type { Commit, NewEvent } from '../ports/store.ts';
+import { wholeStretch } from './timeline.ts';
 import { isoTime } from './views.ts';
 
 export interface NumberedEvent extends NewEvent {
@@ -36,6 +37,13 @@ export class Sequence {
     this.#last += 1;
     return { ...event, seq: this.#last };
   }
+}
+
+export function entryOf(commit: Commit, sequence: Sequence): Omit<Entry, 'recordedAt'> {
+  const events = (commit.events ?? []).map((event) => sequence.number(event));
+  return commit.probed === undefined
+    ? { ...commit, events }
+    : { ...commit, events, probed: commit.probed.map(wholeStretch) };
 }
 
 export function eventView(event: NumberedEvent): EventView {

@@ -2,11 +2,11 @@
 import type { ComponentName } from '../core/ids.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Commit, Store } from '../ports/store.ts';
-import { type Entry, eventView, Sequence } from './entry.ts';
+import { type Entry, entryOf, eventView, Sequence } from './entry.ts';
 import { type Bounds, Tables } from './tables.ts';
 
 /** Small enough to be held for a year, large enough for every question people ask about the recent past. */
-const BOUNDS: Bounds = { events: 10_000, crashes: 1_000, runs: 2_000 };
+const BOUNDS: Bounds = { events: 10_000, crashes: 1_000, runs: 2_000, probes: 200 };
 
 export interface MemoryStoreOptions {
   readonly clock: Pick<Clock, 'wallNow'>;
@@ -25,13 +25,13 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
   const sequence = new Sequence(lastSeq);
   const apply = (entry: Omit<Entry, 'recordedAt'>) => tables.apply({ ...entry, recordedAt: clock.wallNow() });
   return {
-    commit: (...commits: readonly Commit[]) =>
-      commits.flatMap((commit) => {
-        const events = (commit.events ?? []).map((event) => sequence.number(event));
-        apply({ ...commit, events });
-        if (durable) callBack(commit.onDurable);
-        return events.map(eventView);
-      }),
+    commit: (...commits: readonly Commit[]) => {
+      const entries = commits.map((commit) => entryOf(commit, sequence));
+      for (const entry of entries) apply(entry);
+      // Last, because whoever is called may commit again.
+      if (durable) for (const { onDurable } of commits) callBack(onDurable);
+      return entries.flatMap(({ events }) => events.map(eventView));
+    },
     setMeta: (key, value) => apply({ events: [], meta: { key, value } }),
     forget: (component: ComponentName) => apply({ events: [], forget: component }),
     health: () => health,
@@ -43,6 +43,7 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
     lastSeq: () => sequence.last,
     run: (run) => tables.run(run),
     runs: (query) => tables.runs(query),
+    probes: (query) => tables.probes(query),
     lastGoodIngredients: (component) => tables.lastGoodIngredients(component),
     meta: (key) => tables.meta(key),
   };

@@ -17,7 +17,7 @@ export const ownerOf = (run: RunId): ComponentName => componentOfRun(run) ?? (ru
 export const begunBefore = (ended: RunEnded): WallMs => Math.round(ended.at - ended.uptimeMs) as WallMs;
 
 const unknownRun = (run: RunId, begunAt: WallMs): KnownRun => ({
-  row: { run, component: ownerOf(run), begunAt, endedAt: null, pid: null, exit: null, planned: null },
+  row: { run, component: ownerOf(run), begunAt, endedAt: null, pid: null, exit: null, planned: null, logOffset: null },
   good: false,
   ingredients: null,
 });
@@ -29,8 +29,8 @@ export function runsAfter(entry: Entry, known: (run: RunId) => KnownRun | undefi
   const { runBegun, runPid, runEnded, recordedAt } = entry;
   if (runBegun !== undefined) {
     const { row, good } = current(runBegun.run, runBegun.at);
-    const { run, component, at: begunAt, ingredients } = runBegun;
-    changed.set(run, { row: { ...row, component, begunAt }, good, ingredients });
+    const { run, component, at: begunAt, logOffset, ingredients } = runBegun;
+    changed.set(run, { row: { ...row, component, begunAt, logOffset }, good, ingredients });
   }
   if (runPid !== undefined) {
     const before = current(runPid.run, recordedAt);

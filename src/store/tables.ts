@@ -1,15 +1,26 @@
 /** The history as plain lists: all of the memory store, and what the SQLite store shows of commits it could not write yet. */
 import type { ComponentName, RunId } from '../core/ids.ts';
 import type { CrashView, EventView, WhyView } from '../core/views.ts';
-import type { ComponentRecord, CrashQuery, History, NewCrash, RunRow } from '../ports/store.ts';
+import type {
+  ComponentRecord,
+  CrashQuery,
+  History,
+  NewCrash,
+  ProbeQuery,
+  ProbeStretch,
+  RunRow,
+} from '../ports/store.ts';
 import { type Entry, eventView, type NumberedEvent } from './entry.ts';
 import { type KnownRun, runsAfter } from './runs.ts';
+import { Timeline } from './timeline.ts';
 import { atMost, crashView, DEFAULT_CRASHES, isOf, whyView } from './views.ts';
 
 export interface Bounds {
   readonly events: number;
   readonly crashes: number;
   readonly runs: number;
+  /** Of each component. */
+  readonly probes: number;
 }
 
 /** What lies below: runs and crash ids of a database that these lists are laid over. */
@@ -18,7 +29,7 @@ export interface Base {
   run(run: RunId): KnownRun | undefined;
 }
 
-const UNBOUNDED: Bounds = { events: Infinity, crashes: Infinity, runs: Infinity };
+const UNBOUNDED: Bounds = { events: Infinity, crashes: Infinity, runs: Infinity, probes: Infinity };
 const NOTHING: Base = { lastCrashId: 0, run: () => undefined };
 
 export class Tables implements History {
@@ -28,11 +39,13 @@ export class Tables implements History {
   readonly #meta = new Map<string, string>();
   readonly #runs = new Map<RunId, KnownRun>();
   readonly #crashes = new Map<string, { readonly id: number; readonly crash: NewCrash }>();
+  readonly #timeline: Timeline;
   readonly #events: NumberedEvent[] = [];
   #lastCrashId: number;
 
   constructor({ bounds = UNBOUNDED, base = NOTHING }: { readonly bounds?: Bounds; readonly base?: Base } = {}) {
     this.#bounds = bounds;
+    this.#timeline = new Timeline(bounds.probes);
     this.#base = base;
     this.#lastCrashId = base.lastCrashId;
   }
@@ -44,6 +57,7 @@ export class Tables implements History {
     const before = (run: RunId) => this.#runs.get(run) ?? this.#base.run(run);
     for (const known of runsAfter(entry, before)) this.#runs.set(known.row.run, known);
     if (entry.crash !== undefined) this.#addCrash(entry.crash);
+    for (const stretch of entry.probed ?? []) this.#timeline.add(stretch);
     this.#events.push(...entry.events);
     this.#dropOldest();
   }
@@ -108,6 +122,10 @@ export class Tables implements History {
     return this.#newestRuns(component)
       .slice(0, atMost(limit))
       .map(({ row }) => row);
+  }
+
+  probes(query: ProbeQuery): readonly ProbeStretch[] {
+    return this.#timeline.probes(query);
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

@@ -1,12 +1,15 @@
 /** From what is stored to what is shown, the same for every store. */
-import type { CrashView, Subject, WhyView } from '../core/views.ts';
-import type { NewCrash } from '../ports/store.ts';
+import type { CrashView, ProbeStretchView, Subject, WhyView } from '../core/views.ts';
+import type { NewCrash, ProbeStretch } from '../ports/store.ts';
 
 /** How many crashes a query without a limit gets. */
 export const DEFAULT_CRASHES = 100;
 
 /** Limits come from people and programs: never negative, never more than a database takes. */
 export const atMost = (limit: number): number => Math.max(0, Math.min(Math.floor(limit) || 0, Number.MAX_SAFE_INTEGER));
+
+/** SQLite would make NULL of a NaN, and refuse the row. */
+export const whole = (value: number): number => (Number.isFinite(value) ? Math.round(value) : 0);
 
 const MAX_DATE = 8.64e15;
 
@@ -40,12 +43,26 @@ export function whyView(id: number, crash: NewCrash): WhyView {
     log_tail: crash.logTail,
     stack: [],
     related_files: [],
-    probes: [],
+    probes: crash.probes.map(stretchView),
     dependencies: crash.dependencies,
     changed_since_good: crash.changedSinceGood,
     rule: { name: crash.rule, counters: countersView(crash) },
   };
 }
+
+export const stretchView = (stretch: ProbeStretch): ProbeStretchView => ({
+  component: stretch.component,
+  run_id: stretch.run,
+  role: stretch.role,
+  question: stretch.question,
+  outcome: stretch.outcome,
+  message: stretch.message,
+  first_at: isoTime(stretch.firstAt),
+  last_at: isoTime(stretch.lastAt),
+  count: whole(stretch.count),
+  last_ms: whole(stretch.lastMs),
+  max_ms: whole(stretch.maxMs),
+});
 
 /** The short form, for lists. */
 export function crashView(why: WhyView): CrashView {

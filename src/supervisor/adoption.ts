@@ -1,4 +1,5 @@
 /** What a daemon does with the runs that earlier daemons left behind: every one of them is accounted for, none is doubled. */
+import type { DriverSpec } from '../core/component.ts';
 import { type ExitCause, exitView } from '../core/exit.ts';
 import { runOf } from '../core/status.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -40,7 +41,7 @@ export function adoptAll(runners: readonly ComponentRunner[], world: AdoptionWor
       if (!taken.has(runner)) {
         taken.add(runner);
         runner.adoptUnrecorded(each.run);
-      } else if (runOf(runner.component.state) !== each.run) endDouble(each, world);
+      } else if (runOf(runner.component.state) !== each.run) endDouble(each, runner.spec.driver, world);
     }
   }
   for (const runner of runners) if (!taken.has(runner)) runner.adopt(false);
@@ -67,10 +68,10 @@ function closeBooks({ run, component }: FoundRun, { clock, commit, driver }: Ado
 }
 
 /** Two live runs of one component should be impossible; if it ever happens the newer one stays, and it is said. */
-function endDouble({ run, component }: FoundRun, world: AdoptionWorld): void {
+function endDouble({ run, component }: FoundRun, spec: DriverSpec, world: AdoptionWorld): void {
   const { driver, log, clock, commit } = world;
   log.error('a second run of one component was found; ending the older one', { component, run });
-  driver.adopt(run, (report) => {
+  driver.adopt(run, spec, (report) => {
     if (report.kind === 'started') driver.killTree(run);
     if (report.kind !== 'exited' && report.kind !== 'spawn-failed') return;
     const cause: ExitCause =

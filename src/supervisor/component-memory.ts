@@ -26,10 +26,11 @@ export class ComponentMemory {
     if (event.kind === 'start-requested' && event.fresh) this.startReason = null;
     for (const effect of effects) {
       if (effect.kind === 'end-run') {
-        const exit = exitView(effect.end.cause);
+        const { cause, unhealthy } = effect.end;
+        const exit = exitView(cause, unhealthy);
         this.lastExit = { at: wall(effect.end.at), exit };
         this.survivors = [];
-        if (effect.end.rule !== 'planned-stop') this.startReason = describeExit(exit);
+        if (effect.end.rule !== 'planned-stop') this.startReason = unhealthy ?? describeExit(exit);
       }
       if (effect.kind === 'spawn') {
         this.adopted = false;

@@ -3,22 +3,20 @@ import type { ComponentSpec } from '../core/component.ts';
 import type { SpawnProblem } from '../core/exit.ts';
 import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../core/ids.ts';
 import { next, wakeAt } from '../core/lifecycle/next.ts';
-import type { Component, ComponentEvent, Effect } from '../core/lifecycle/state.ts';
+import type { Attempt, Component, ComponentEvent, Effect } from '../core/lifecycle/state.ts';
 import { componentView, runOf } from '../core/status.ts';
 import type { ComponentView } from '../core/views.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Driver, Launch, RunReport } from '../ports/driver.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
 import type { Commit, ComponentRecord, Desired } from '../ports/store.ts';
 import { ComponentMemory } from './component-memory.ts';
+import { RunProbes, type RunProbesWorld } from './probes/run-probes.ts';
 import { type Explainer, stepCommit } from './step-commit.ts';
 import type { Turns } from './turns.ts';
 
 /** What a runner needs from the world. Everything is handed in; nothing is reached for. */
-export interface RunnerWorld extends Explainer {
-  readonly clock: Clock;
-  readonly random: () => number;
+export interface RunnerWorld extends Explainer, RunProbesWorld {
   readonly driver: Driver;
   readonly log: Log;
   readonly failpoints: Failpoints;
@@ -28,7 +26,7 @@ export interface RunnerWorld extends Explainer {
   /** Dependencies of this component whose condition does not hold right now. */
   unmet(spec: ComponentSpec): readonly ComponentName[];
   /** Everything the driver needs for a run, or why it cannot be given. */
-  launch(spec: ComponentSpec, run: RunId): Launch | SpawnProblem;
+  launch(spec: ComponentSpec, run: RunId, attempt: Attempt): Launch | SpawnProblem;
   /** Called after every step that changed something, when its effects have been performed. */
   changed(runner: ComponentRunner, before: Component): void;
 }
@@ -52,6 +50,7 @@ export class ComponentRunner {
   #component: Component;
   #desired: Desired;
   readonly #memory: ComponentMemory;
+  readonly #probes: RunProbes;
   #alarm: AbortController | null = null;
   #closed = false;
 
@@ -62,6 +61,9 @@ export class ComponentRunner {
     this.#component = component;
     this.#desired = desired;
     this.#memory = new ComponentMemory(record);
+    this.#probes = new RunProbes(world, (run, role, pass, reason) =>
+      this.send({ kind: 'probed', run, role, pass, reason }),
+    );
   }
 
   get name(): ComponentName {
@@ -72,6 +74,12 @@ export class ComponentRunner {
   }
   get desired(): Desired {
     return this.#desired;
+  }
+
+  /** The configuration says this now; what is asked about the component follows it at once. */
+  respec(spec: ComponentSpec): void {
+    this.spec = spec;
+    this.send({ kind: 'probes-changed' });
   }
 
   /** What is wanted from now on, as it has to be written before anything is done about it. */
@@ -104,7 +112,7 @@ export class ComponentRunner {
     if (run !== null && neverBegan) this.send({ kind: 'spawn-failed', run, problem: NEVER_BEGAN });
     else if (run !== null) {
       this.#memory.adopted = true;
-      driver.adopt(run, (report) => this.#report(run, report));
+      driver.adopt(run, this.spec.driver, (report) => this.#report(run, report));
     }
     this.#arm();
   }
@@ -120,10 +128,12 @@ export class ComponentRunner {
   close(): void {
     this.#closed = true;
     this.#alarm?.abort();
+    this.#probes[Symbol.dispose]();
   }
 
   view(): ComponentView {
     const { clock, driver, unmet } = this.#world;
+    const run = runOf(this.#component.state);
     const { adopted, startedAt, lastRestart, lastExit, survivors } = this.#memory;
     const facts = {
       ...{ adopted, startedAt, lastRestart, lastExit, survivors },
@@ -132,6 +142,8 @@ export class ComponentRunner {
       desired: this.#desired,
       unmet: this.#component.state.kind === 'waiting' ? unmet(this.spec) : [],
       treeMechanism: driver.treeMechanism,
+      probes: this.#probes.views(),
+      condition: run === null ? null : driver.condition(run),
     };
     return componentView(facts, { now: clock.now(), wall: clock.wallNow() });
   }
@@ -148,14 +160,16 @@ export class ComponentRunner {
       unmet: this.#world.unmet(this.spec),
       policy: this.spec,
     });
-    if (component === before && effects.length === 0) return;
     this.#component = component;
+    this.#probes.follow(this.spec, component.state, this.#memory.adopted);
+    if (component === before && effects.length === 0) return;
     const wall = (mono: MonoMs = now) => (at - Math.max(0, now - mono)) as WallMs; // a death seen late is dated when it happened
     this.#memory.learn(event, effects, wall);
     failpoints.hit('step.before-commit');
     const release = (run: RunId) => driver.release(run);
+    const probes = (run: RunId) => this.#probes.before(run);
     this.#world.commit(
-      stepCommit({ spec: this.spec, at, wall, event, effects, record: this.#record(), release }, this.#world),
+      stepCommit({ spec: this.spec, at, wall, event, effects, record: this.#record(), release, probes }, this.#world),
     );
     failpoints.hit('step.after-commit');
     for (const effect of effects) this.#perform(effect);
@@ -179,7 +193,7 @@ export class ComponentRunner {
     const { driver } = this.#world;
     switch (effect.kind) {
       case 'spawn':
-        this.#spawn(effect.run);
+        this.#spawn(effect.run, effect.attempt);
         break;
       case 'signal':
         driver.signal(effect.run, effect.signal);
@@ -197,9 +211,9 @@ export class ComponentRunner {
     }
   }
 
-  #spawn(run: RunId): void {
+  #spawn(run: RunId, attempt: Attempt): void {
     const { driver, launch } = this.#world;
-    const launched = launch(this.spec, run);
+    const launched = launch(this.spec, run, attempt);
     if ('heals' in launched) this.send({ kind: 'spawn-failed', run, problem: launched });
     else driver.start(launched, (report) => this.#report(run, report));
   }

@@ -17,6 +17,8 @@ export interface Explainer {
   specHash(spec: ComponentSpec): string;
   /** What makes up a run, by name, hashed: to say what changed since the last good one. */
   ingredients(spec: ComponentSpec): Readonly<Record<string, string>>;
+  /** How long the component's log is now, in bytes. */
+  logSize(spec: ComponentSpec): number;
   /** The evidence of a crash beyond its exit. */
   evidence(spec: ComponentSpec, run: RunId, exit: ExitView): Evidence;
 }
@@ -29,6 +31,8 @@ export interface StepFacts {
   readonly event: ComponentEvent;
   readonly effects: readonly Effect[];
   readonly record: ComponentRecord;
+  /** What its probes answered. */
+  probes(run: RunId): NewCrash['probes'];
   /** The record of this run is safe: its directory may go. */
   release(run: RunId): void;
 }
@@ -36,7 +40,7 @@ export interface StepFacts {
 export function stepCommit(facts: StepFacts, explain: Explainer): Commit {
   const { spec, at, event, effects, record, wall } = facts;
   const commit: { -readonly [K in keyof Commit]: Commit[K] } = { record, events: events(spec, effects, at) };
-  if (event.kind === 'started') commit.runPid = { run: event.run, pid: event.pid };
+  if (event.kind === 'started' && event.pid !== null) commit.runPid = { run: event.run, pid: event.pid };
   for (const effect of effects) {
     if (effect.kind === 'spawn') {
       const { run } = effect;
@@ -46,12 +50,13 @@ export function stepCommit(facts: StepFacts, explain: Explainer): Commit {
         at,
         specHash: record.specHash,
         ingredients: explain.ingredients(spec),
+        logOffset: spec.driver.kind === 'process' ? explain.logSize(spec) : null,
       };
     }
     if (effect.kind === 'end-run') {
       const { run, end } = effect;
       commit.runEnded = runEnded(spec, run, end, wall(end.at));
-      if (end.crash) commit.crash = crash(spec, run, end, wall(end.at), explain);
+      if (end.crash) commit.crash = crash(facts, run, end, explain);
       commit.onDurable = () => facts.release(run);
     }
   }
@@ -70,23 +75,36 @@ function events(spec: ComponentSpec, effects: readonly Effect[], at: WallMs): re
 function runEnded(spec: ComponentSpec, run: RunId, end: RunEnd, at: WallMs): NonNullable<Commit['runEnded']> {
   const { uptimeMs, decision, rule, crash } = end;
   const planned = rule === 'planned-stop';
-  return { run, component: spec.name, at, uptimeMs, exit: exitView(end.cause), planned, good: !crash, decision, rule };
+  return {
+    run,
+    component: spec.name,
+    at,
+    uptimeMs,
+    exit: exitView(end.cause, end.unhealthy),
+    planned,
+    good: !crash,
+    decision,
+    rule,
+  };
 }
 
-function crash(spec: ComponentSpec, run: RunId, end: RunEnd, at: WallMs, explain: Explainer): NewCrash {
+function crash({ spec, wall, probes }: StepFacts, run: RunId, end: RunEnd, explain: Explainer): NewCrash {
   const { uptimeMs, decision, rule, counters } = end;
-  const exit = exitView(end.cause);
+  const exit = exitView(end.cause, end.unhealthy);
+  const evidence = explain.evidence(spec, run, exit);
   const restartsInWindow = counters.restarts.length;
   return {
     subject: subjectOf(spec),
     run,
-    at,
+    at: wall(end.at),
     uptimeMs,
     exit,
     decision,
     rule,
     counters,
     restartsInWindow,
-    ...explain.evidence(spec, run, exit),
+    ...evidence,
+    rootCause: end.unhealthy ?? evidence.rootCause,
+    probes: probes(run),
   };
 }

@@ -2,7 +2,7 @@
 import type { ComponentSpec } from '../core/component.ts';
 import { AppError } from '../core/errors.ts';
 import type { ComponentName } from '../core/ids.ts';
-import { type Component, INITIAL } from '../core/lifecycle/state.ts';
+import { type Component, INITIAL, isUnasked } from '../core/lifecycle/state.ts';
 import { restore } from '../core/time.ts';
 import type { ComponentView, EventView } from '../core/views.ts';
 import type { AppliedView } from '../ports/control.ts';
@@ -11,11 +11,23 @@ import type { Commit, Desired, Store } from '../ports/store.ts';
 import { adoptAll } from './adoption.ts';
 import { ComponentRunner, type Past, type RunnerWorld } from './component-runner.ts';
 import { ComponentSet } from './component-set.ts';
+import { ProbeJournal } from './probes/journal.ts';
 import type { Evidence } from './step-commit.ts';
 import { isActive, StopOrder } from './stop-order.ts';
 import { Turns } from './turns.ts';
 
-type FromRunner = 'clock' | 'random' | 'driver' | 'log' | 'failpoints' | 'launch' | 'specHash' | 'ingredients';
+type FromRunner =
+  | 'clock'
+  | 'random'
+  | 'driver'
+  | 'prober'
+  | 'stalls'
+  | 'log'
+  | 'failpoints'
+  | 'launch'
+  | 'specHash'
+  | 'ingredients'
+  | 'logSize';
 
 export interface SupervisorParts extends Pick<RunnerWorld, FromRunner> {
   readonly store: Store;
@@ -37,10 +49,12 @@ export class Supervisor {
   readonly #set = new ComponentSet();
   readonly #stops: StopOrder;
   readonly #watchers = new Set<() => void>();
+  readonly #journal: ProbeJournal;
   #closing = false;
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
+    this.#journal = new ProbeJournal(parts.clock, (probed) => this.#commit({ probed }));
     this.#stops = new StopOrder(
       (name) => this.#set.get(name),
       () => this.#set.graph(),
@@ -55,6 +69,8 @@ export class Supervisor {
         dependencies: this.#set.dependencyStates(spec),
       }),
       changed: (runner, before) => this.#changed(runner, before),
+      probed: (stretch) => this.#journal.note(stretch),
+      logFrom: (spec, run) => parts.store.run(run)?.logOffset ?? parts.logSize(spec),
     };
   }
 
@@ -98,7 +114,7 @@ export class Supervisor {
       const known = this.#set.isCurrent(spec.name);
       const changed = JSON.stringify(runner.spec) !== JSON.stringify(spec);
       if (changed && specHash(runner.spec) !== specHash(spec)) restarts.push(runner);
-      runner.spec = spec;
+      if (changed) runner.respec(spec);
       applied[known ? (changed ? 'changed' : 'unchanged') : 'added'].push(spec.name);
       return runner;
     });
@@ -161,6 +177,7 @@ export class Supervisor {
   close(): void {
     this.#closing = true;
     for (const runner of this.#set.all) runner.close();
+    this.#journal.close();
   }
 
   views(): readonly ComponentView[] {
@@ -223,7 +240,7 @@ export class Supervisor {
   /** Somebody's state changed: those who wait for it look again, a stop in progress goes on, the watchers are told. */
   #changed(runner: ComponentRunner, before: Component): void {
     const { state } = runner.component;
-    const recovered = state.kind === 'running' && before.state.kind === 'starting' && state.attempt !== 'first';
+    const recovered = state.kind === 'running' && before.state.kind === 'starting' && isUnasked(state.attempt);
     for (const dependent of this.#set.dependentsOf(runner)) {
       dependent.send({ kind: 'dependencies-changed' });
       if (recovered && runner.spec.restart.dependents)

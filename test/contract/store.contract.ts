@@ -14,6 +14,8 @@ import {
   runOf,
   wall,
 } from '../support/history-samples.ts';
+import { togetherKeptRules, togetherRules, togetherSafeRules } from './store-commits.ts';
+import { evidenceRules, probeRules } from './store-probes.ts';
 
 type Open = () => Promise<{ store: Store; dispose(): void }>;
 
@@ -30,13 +32,24 @@ export function storeContract(name: string, open: Open, { durable = true } = {})
       dispose();
     });
 
-    describe('components', () => recordRules(() => store));
-    if (durable) describe('commits that are safe', () => durableRules(() => store));
-    else describe('commits that are not safe', () => keptRules(() => store));
-    describe('events', () => eventRules(() => store));
-    describe('runs', () => runRules(() => store));
-    describe('crashes', () => crashRules(() => store));
-    describe('whatever it is given', () => hostileRules(() => store));
+    const safety = durable ? [durableRules, togetherSafeRules] : [keptRules, togetherKeptRules];
+    const all: Readonly<Record<string, readonly ((store: () => Store) => void)[]>> = {
+      components: [recordRules],
+      [durable ? 'commits that are safe' : 'commits that are not safe']: safety,
+      'several commits at once': [togetherRules],
+      events: [eventRules],
+      runs: [runRules],
+      crashes: [crashRules],
+      probes: [probeRules],
+      evidence: [evidenceRules],
+      'whatever it is given': [hostileRules],
+    };
+    describe.each(Object.entries(all))('%s', (_, several) => {
+      // Or it could have answered everything out of what it could not write.
+      if (durable) afterEach(() => expect(store.health()).toBe('ok'));
+      for (const rules of several) rules(() => store);
+    });
+    describe('after closing', () => closingRules(() => store));
   });
 }
 
@@ -49,6 +62,12 @@ function recordRules(store: () => Store): void {
     store().commit({ record: db });
     store().commit({ record });
     expect(store().components()).toEqual([record, db]);
+  });
+
+  test('a component that runs without a pid of its own is kept like any other', () => {
+    const record = runningOf('cache', null);
+    store().commit({ record });
+    expect(store().components()).toEqual([record]);
   });
 
   test('a forgotten component is gone, its history stays', () => {
@@ -151,6 +170,7 @@ function runRules(store: () => Store): void {
     endedAt: wall(1_500),
     pid: 42,
     planned: false,
+    logOffset: null,
   };
 
   test('a run is one row from its beginning to its end', () => {
@@ -334,7 +354,9 @@ function hostileRules(store: () => Store): void {
       expect(store().events({ afterSeq: 0, limit })).toHaveLength(length);
     }
   });
+}
 
+function closingRules(store: () => Store): void {
   test('closing twice, and committing after closing, do no harm', () => {
     store().close();
     expect(() => store().close()).not.toThrow();

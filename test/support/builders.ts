@@ -1,5 +1,6 @@
 import type { ComponentSpec, RestartSpec } from '../../src/core/component.ts';
 import type { ExitCause, SpawnProblem } from '../../src/core/exit.ts';
+import { NO_PROBES } from '../../src/core/health/probe.ts';
 import { type ComponentName, componentName, type MonoMs, type RunId } from '../../src/core/ids.ts';
 
 export const mono = (ms: number): MonoMs => ms as MonoMs;
@@ -27,6 +28,8 @@ export function spec(name: string, over: Partial<ComponentSpec> = {}): Component
     stop: { signal: 'SIGTERM', graceMs: 10_000 },
     restart: restartSpec(),
     minUptimeMs: 0,
+    probes: NO_PROBES,
+    crashPatterns: [],
     ...over,
   };
 }

@@ -26,6 +26,8 @@ export async function bundle(entry: string): Promise<Bundle> {
     platform: 'node',
     format: 'cjs',
     target: 'node20',
+    banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+    define: { 'import.meta.url': 'bundleUrl' },
     external,
   });
   return { path, remove: () => rmSync(dir, { recursive: true, force: true }) };

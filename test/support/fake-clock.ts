@@ -34,7 +34,11 @@ export class FakeClock implements Clock {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (at <= this.#now) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const sleeper: Sleeper = { at, wake: resolve };
+      const wake = () => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      };
+      const sleeper: Sleeper = { at, wake };
       this.#sleepers.add(sleeper);
       const abort = () => {
         this.#sleepers.delete(sleeper);

@@ -55,6 +55,9 @@ export class FakeDriver implements Driver {
   adopt(run: RunId): void {
     this.adopted.push(run);
   }
+  condition(): null {
+    return null;
+  }
   signal(run: RunId, signal: SignalName): void {
     const found = this.#find(run);
     found?.signals.push(signal);

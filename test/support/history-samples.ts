@@ -2,7 +2,7 @@
 import { type ExitView, exitView } from '../../src/core/exit.ts';
 import { type BootId, componentName, type RunId, runId, type WallMs } from '../../src/core/ids.ts';
 import { type Component, INITIAL } from '../../src/core/lifecycle/state.ts';
-import type { ComponentRecord, NewCrash, NewEvent, RunBegun, RunEnded } from '../../src/ports/store.ts';
+import type { ComponentRecord, NewCrash, NewEvent, ProbeStretch, RunBegun, RunEnded } from '../../src/ports/store.ts';
 
 export const NOON = Date.UTC(2026, 0, 2, 12) as WallMs;
 export const wall = (ms: number): WallMs => (NOON + ms) as WallMs;
@@ -25,7 +25,7 @@ export function recordOf(name: string, over: Partial<ComponentRecord> = {}): Com
   };
 }
 
-export function runningOf(name: string, pid: number): ComponentRecord {
+export function runningOf(name: string, pid: number | null): ComponentRecord {
   const state = { kind: 'running', run: runOf(name), pid, startedAt: 5, attempt: 'first', daemonised: false } as const;
   const counters = { restarts: [7.5], failures: 1, spawnErrors: 0, total: 3 };
   return recordOf(name, { component: { state, counters } as unknown as Component, startedAt: NOON });
@@ -46,6 +46,7 @@ export const begunOf = (name: string, n = 1, over: Partial<RunBegun> = {}): RunB
   at: wall(n * 1_000),
   specHash: 'hash',
   ingredients: {},
+  logOffset: null,
   ...over,
 });
 
@@ -78,5 +79,22 @@ export const crashOf = (name: string, n = 1, over: Partial<NewCrash> = {}): NewC
   errorType: null,
   errorMessage: null,
   rootCause: null,
+  probes: [],
+  ...over,
+});
+
+/** A stretch of the nth run that began `n` seconds after noon. */
+export const stretchOf = (name: string, n = 1, over: Partial<ProbeStretch> = {}): ProbeStretch => ({
+  component: componentName(name),
+  run: runOf(name, n),
+  role: 'liveness',
+  question: 'http :8080/healthz',
+  outcome: 'pass',
+  message: 'HTTP 200',
+  firstAt: wall(n * 1_000),
+  lastAt: wall(n * 1_000 + 400),
+  count: 5,
+  lastMs: 3,
+  maxMs: 9,
   ...over,
 });

@@ -4,15 +4,18 @@
  */
 import type { ComponentSpec } from '../../src/core/component.ts';
 import type { ExitCause } from '../../src/core/exit.ts';
+import { ROLES, type Role } from '../../src/core/health/probe.ts';
 import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../../src/core/ids.ts';
 import { next, wakeAt } from '../../src/core/lifecycle/next.ts';
 import {
   type Component,
   type ComponentEvent,
+  type ComponentState,
   type Effect,
   INITIAL,
   type RunEnd,
 } from '../../src/core/lifecycle/state.ts';
+import { healthOf } from '../../src/core/status.ts';
 
 /** What can happen next, as chosen by a generator. */
 export type Choice =
@@ -30,12 +33,18 @@ export type Choice =
         | 'stale';
     }
   | { readonly do: 'fail-to-start'; readonly heals: boolean }
-  | { readonly do: 'die'; readonly cause: ExitCause; readonly leaves: number };
+  | { readonly do: 'die'; readonly cause: ExitCause; readonly leaves: number }
+  | { readonly do: 'probe'; readonly role: Role; readonly pass: boolean };
 
 interface LiveRun {
   readonly id: RunId;
   main: 'not-yet' | 'alive' | 'dead';
   leftovers: number;
+  /** What each probe said last; a role that is not asked counts as passed. */
+  readonly said: Map<Role, boolean>;
+  healthySince: number | null;
+  /** A probe that must not fail has failed. */
+  sick: boolean;
 }
 
 export class LifecycleWorld {
@@ -45,6 +54,8 @@ export class LifecycleWorld {
   readonly #spec: ComponentSpec;
   readonly #random: () => number;
   #live: LiveRun | null = null;
+  /** The run that lives or lived last. */
+  #last: LiveRun | null = null;
   #unmet = false;
   /** Does anybody want it running? Set by commands alone. */
   #wanted = false;
@@ -104,6 +115,8 @@ export class LifecycleWorld {
       case 'confirm':
         if (live?.main !== 'not-yet') return;
         live.main = 'alive';
+        for (const role of ROLES) if (this.#spec.probes[role] === null) live.said.set(role, true);
+        this.#hear(live);
         this.#send({ kind: 'started', run: live.id, pid: 4711, at: this.now as MonoMs });
         break;
       case 'fail-to-start': {
@@ -129,6 +142,9 @@ export class LifecycleWorld {
           leftovers: Array.from({ length: choice.leaves }, (_, i) => i + 2),
         });
         break;
+      case 'probe':
+        this.#probe(choice.role, choice.pass);
+        break;
       case 'tree-gone':
         if (live?.main !== 'dead') return;
         this.#live = null;
@@ -139,6 +155,7 @@ export class LifecycleWorld {
           const run = old as RunId;
           this.#send({ kind: 'started', run, pid: 1, at: this.now as MonoMs });
           this.#send({ kind: 'tree-gone', run });
+          this.#send({ kind: 'probed', run, role: 'liveness', pass: false, reason: 'tcp failed' });
           this.#send({
             kind: 'exited',
             run,
@@ -151,6 +168,27 @@ export class LifecycleWorld {
       default:
         break;
     }
+  }
+
+  /** Only what would be asked is answered: liveness and readiness once startup has passed, and nothing of a run that ends. */
+  #probe(role: Role, pass: boolean): void {
+    const live = this.#live;
+    const isAsked = this.#spec.probes[role] !== null && (role === 'startup') !== (live?.said.get('startup') === true);
+    if (live?.main !== 'alive' || this.component.state.kind !== 'running' || !isAsked) return;
+    live.said.set(role, pass);
+    if (!pass && role !== 'readiness') live.sick = true;
+    this.#hear(live);
+    this.#send({ kind: 'probed', run: live.id, role, pass, reason: 'tcp answered' });
+    const { kind } = this.component.state as ComponentState;
+    expectTrue(
+      (kind === 'stopping') === live.sick,
+      'a failed startup or liveness ends the run, and nothing else a probe says does',
+    );
+  }
+
+  #hear(live: LiveRun): void {
+    const isHealthy = live.said.get('startup') === true && live.said.get('liveness') === true;
+    live.healthySince = isHealthy ? (live.healthySince ?? this.now) : null;
   }
 
   #byHand(): void {
@@ -206,23 +244,27 @@ export class LifecycleWorld {
     expectTrue(!this.#unmet, 'nothing is started before its dependencies');
     expectTrue(this.#begun.length === this.#ended.size, 'a run begins only after the one before was accounted for');
     this.#attempt = attempt;
-    this.#live = { id: run, main: 'not-yet', leftovers: 0 };
+    this.#live = { id: run, main: 'not-yet', leftovers: 0, said: new Map(), healthySince: null, sick: false };
+    this.#last = this.#live;
     this.#begun.push(run);
   }
 
   /** The restart rules once more, written from the design and not from the code, over the whole history instead of a window. */
-  #expected({ cause, uptimeMs }: RunEnd): 'completed' | 'backing-off' | 'gave-up' {
+  #expected({ cause, uptimeMs, at }: RunEnd): 'completed' | 'backing-off' | 'gave-up' {
     const { policy, limit, neverOn, backoff } = this.#spec.restart;
     if (cause.kind === 'spawn-failed') {
       this.#failedStarts += 1;
       if (cause.problem.heals) return 'backing-off';
       return policy === 'never' || this.#attempt === 'quiet' || this.#failedStarts >= 3 ? 'gave-up' : 'backing-off';
     }
-    const good = cause.kind === 'code' && cause.code === 0 && uptimeMs >= this.#spec.minUptimeMs;
+    const sick = this.#last?.sick ?? false;
+    const since = this.#last?.healthySince ?? null;
+    const good = !sick && cause.kind === 'code' && cause.code === 0 && uptimeMs >= this.#spec.minUptimeMs;
     if (good && policy !== 'always') return 'completed';
     const word = cause.kind === 'code' ? cause.code : cause.kind === 'signal' ? cause.signal : 'nothing';
-    if (policy === 'never' || neverOn.includes(word as number)) return 'gave-up';
-    if (this.#attempt === 'quiet' && uptimeMs < backoff.resetAfterMs) return 'gave-up';
+    if (policy === 'never' || (!sick && neverOn.includes(word as number))) return 'gave-up';
+    const wasWell = since !== null && at - since >= backoff.resetAfterMs;
+    if (this.#attempt === 'quiet' && !wasWell) return 'gave-up';
     if (this.#granted.filter((at) => this.now - at < limit.withinMs).length >= limit.max) return 'gave-up';
     this.#granted.push(this.now);
     return 'backing-off';
@@ -239,6 +281,13 @@ export class LifecycleWorld {
       );
     if (state.kind === 'backing-off')
       expectTrue(state.until - this.now <= this.#spec.restart.backoff.maxMs, 'no wait is longer than the maximum');
+    if (state.kind === 'running' && this.#live) {
+      const { said } = this.#live;
+      const { health, ready } = healthOf(state);
+      const up = said.get('startup') === true;
+      expectTrue(ready === (up && said.get('readiness') === true), 'ready is what startup and readiness say');
+      expectTrue((health === 'healthy') === (up && said.get('liveness') === true), 'healthy is what liveness says');
+    }
     if (state.kind === 'stopping') expectTrue(wakeAt(state) !== null, 'every stop has a deadline');
     expectTrue(counters.restarts.length <= this.#spec.restart.limit.max, 'the kept history is bounded');
     expectTrue(counters.total <= this.#begun.length, 'restarts shown were runs begun');
@@ -249,7 +298,7 @@ export class LifecycleWorld {
     const { now } = this;
     const text = JSON.stringify([
       this.component,
-      this.#live,
+      this.#live && { ...this.#live, said: [...this.#live.said] },
       this.#unmet,
       this.#wanted,
       this.#begun.length === this.#ended.size,

@@ -1,10 +1,11 @@
 /** keepwell down: stop everything in order, then the daemon, and say the truth about what is left. */
+
+import { ifRunning } from '../../client/client.ts';
 import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { ComponentView } from '../../core/views.ts';
 import { killedIn } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
-import { ifRunning } from '../client.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { progressFor } from '../progress.ts';

@@ -1,9 +1,7 @@
 /** keepwell events: what happened, and with -f what happens. */
 import { Option } from 'commander';
-import { AppError } from '../../core/errors.ts';
 import type { EventView } from '../../core/views.ts';
 import { countOption, type Definition } from '../define.ts';
-import { pause } from '../interrupt.ts';
 import { newestEvents } from '../newest-events.ts';
 import { eventLine } from '../print/event.ts';
 import { readRecords } from '../records/read.ts';
@@ -16,8 +14,6 @@ interface Options {
   readonly component?: string;
   readonly limit?: number;
 }
-
-const AGAIN_MS = 500;
 
 export const events: Definition<Options> = {
   usage: 'events',
@@ -62,23 +58,9 @@ async function requireComponent(session: Session, component: string): Promise<vo
   if (!names.includes(component)) throw noSuch(component, names);
 }
 
-/** Over crashes and upgrades of the daemon: each time it is back, on from the last event seen. */
 async function follow(session: Session, from: number, component: string | undefined): Promise<never> {
-  const { signal } = session;
-  let after = from;
-  let away = false;
-  for (;;) {
-    try {
-      for await (const event of session.client.events({ after, component, signal })) {
-        away = false;
-        after = event.seq;
-        show(session, event);
-      }
-    } catch (error) {
-      if (!(error instanceof AppError) || !/^DAEMON_(NOT_RUNNING|UNREACHABLE)$/.test(error.code)) throw error;
-      if (!away) session.note('the daemon is not running; waiting for it');
-      away = true;
-    }
-    await pause(AGAIN_MS, signal);
-  }
+  const { signal, client } = session;
+  const onAway = () => session.note('the daemon is not running; waiting for it');
+  for await (const event of client.events({ after: from, component, signal, onAway })) show(session, event);
+  throw signal.reason;
 }

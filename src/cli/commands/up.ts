@@ -1,11 +1,11 @@
 /** keepwell up: apply the configuration, start the daemon if need be, and wait until everything is ready. */
 import { Option } from 'commander';
+import { ifRunning } from '../../client/client.ts';
 import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { UpView } from '../../ports/control.ts';
 import { awaitAction } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
-import { ifRunning } from '../client.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { Interrupted, orInterrupted } from '../interrupt.ts';

@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/format.ts';
+import { GOALS, judgeGoal, type WaitGoal } from '../../core/goal.ts';
 import type { ComponentView } from '../../core/views.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { pause } from '../interrupt.ts';
@@ -11,19 +12,9 @@ import { describe } from '../settle.ts';
 import { resolveTargets } from '../targets.ts';
 
 interface Options {
-  readonly for: Goal;
+  readonly for: WaitGoal;
   readonly timeout: number;
 }
-
-const GOALS = {
-  ready: (view) => view.ready,
-  running: (view) => view.state === 'running',
-  stopped: (view) => view.state === 'stopped' || view.state === 'completed',
-  completed: (view) => view.state === 'completed',
-  healthy: (view) => view.health === 'healthy',
-} as const satisfies Record<string, (view: ComponentView) => boolean>;
-
-type Goal = keyof typeof GOALS;
 
 const POLL_MS = 150;
 /** Without a daemon each look opens the records anew. */
@@ -36,7 +27,7 @@ export const wait: Definition<Options> = {
   description:
     'Exit code 0 when all are, 5 when the time is up, 1 when one gave up, 4 when there is no such component.',
   options: [
-    new Option('--for <STATE>', 'what to wait for').choices(Object.keys(GOALS)).default('ready'),
+    new Option('--for <STATE>', 'what to wait for').choices(GOALS).default('ready'),
     durationOption('--timeout <TIME>', 'how long to wait (then exit 5)', '2m'),
   ],
   examples: [
@@ -63,7 +54,7 @@ export const wait: Definition<Options> = {
 };
 
 function judge(chosen: readonly ComponentView[], options: Options, late: boolean): 'reached' | 'pending' | AppError {
-  const missing = chosen.filter((view) => !GOALS[options.for](view));
+  const missing = chosen.filter((view) => judgeGoal(view, options.for) !== 'reached');
   if (missing.length === 0) return 'reached';
   const gone = missing.find(({ state }) => state === 'gave-up');
   if (gone) {

@@ -3,12 +3,12 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { NAME_PATTERN } from '../../core/ids.ts';
 import { homePaths } from '../../daemon/home.ts';
+import type { Line } from '../../forensics/logs/lines.ts';
+import { LogFile } from '../../forensics/logs/log-file.ts';
 import { pause } from '../interrupt.ts';
 import type { Brush, Paint } from '../print/colour.ts';
 import { sanitise } from '../print/sanitise.ts';
 import type { Session } from '../session.ts';
-import type { Line } from './lines.ts';
-import { LogFile } from './log-file.ts';
 
 const POLL_MS = 200;
 

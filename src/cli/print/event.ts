@@ -10,6 +10,8 @@ type Data = EventView['data'];
 const text = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value));
 const duration = (value: unknown): string => formatDuration(Number(value));
 
+const because = (what: string, { reason }: Data): string => (reason === undefined ? what : `${what}: ${text(reason)}`);
+
 /** What the known types say. Everything else is printed as it is. */
 const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'component.waiting': (data) => `waiting for ${text(data['for'])}`,
@@ -24,6 +26,10 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'component.stopped': () => 'stopped',
   'component.killed': (data) => `did not end within ${duration(data['grace_ms'])}, SIGKILL sent`,
   'component.unkillable': () => 'SIGKILL had no effect',
+  'component.healthy': (data) => because('healthy', data),
+  'component.unhealthy': (data) => because('unhealthy', data),
+  'component.ready': (data) => because('ready', data),
+  'component.not-ready': (data) => because('not ready any more', data),
   'component.daemonised': (data) => `put itself in the background (pids ${text(data['pids'])})`,
   'component.leftovers': (data) => `${text(data['exit'])}, and left processes behind: ${text(data['pids'])}`,
 };

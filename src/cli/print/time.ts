@@ -11,6 +11,9 @@ export function localTime(iso: string): string {
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
+/** Local time of day: 03:04:05. */
+export const clockTime = (iso: string): string => localTime(iso).slice(-8);
+
 /** "3 min ago", "in 12 s". Clocks differ and jump, so a little in the future is "just now". */
 export function relative(iso: string, nowMs: number): string {
   const ms = nowMs - Date.parse(iso);

@@ -3,6 +3,7 @@ import { describeExit } from '../../core/exit.ts';
 import { formatUptime } from '../../core/format.ts';
 import type { ComponentView } from '../../core/views.ts';
 import { healthBrush, type Paint, stateBrush } from './colour.ts';
+import { probeText } from './probes.ts';
 import { sanitise } from './sanitise.ts';
 import { noteOf } from './status.ts';
 import { localTime, relative } from './time.ts';
@@ -46,6 +47,7 @@ function details(view: ComponentView, nowMs: number): [string, string][] {
   const when = (iso: string) => `${localTime(iso)} (${relative(iso, nowMs)})`;
   const { last_exit: exit, last_restart: restart, next_attempt_at: next } = view;
   const rows: [string, string | null][] = [
+    ...view.probes.map((probe, n): [string, string] => [n === 0 ? 'Probes:' : '', probeText(probe, nowMs)]),
     ['Note:', noteOf(view) || null],
     [
       'Run:',

@@ -1,8 +1,9 @@
 /** The dossier of one death, in the order in which somebody at three in the morning needs it. */
-import { describeExit } from '../../core/exit.ts';
+import { describeEnd, describeExit } from '../../core/exit.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { ComponentView, WhyView } from '../../core/views.ts';
 import type { Paint } from './colour.ts';
+import { stretchText } from './probes.ts';
 import { sanitise } from './sanitise.ts';
 import { localTime, relative } from './time.ts';
 
@@ -21,6 +22,7 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
     ...rows([
       ['When', `${localTime(why.at)}, after ${formatDuration(why.uptime_ms)}`],
       ['Crash', `${why.id}, run ${why.run_id}`],
+      ['Exit', why.exit.unhealthy ? describeEnd(why.exit) : null],
       ['Error', why.error_type && [why.error_type, why.error_message].filter(Boolean).join(': ')],
       ['Cause', why.root_cause],
       ['Decision', why.decision],
@@ -29,6 +31,7 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
       ['Now', nowText(context)],
     ]),
     ...section('Dependencies at that time', why.dependencies.map(dependencyText)),
+    ...section('Its probes before that', why.probes.map(stretchText)),
     ...section('Stack', why.stack),
     ...section('Files', why.related_files),
     ...section('Its last lines', why.log_tail.length > 0 ? why.log_tail : ['(it had said nothing)']),
@@ -37,11 +40,12 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
 
 const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));
 
-/** What never started has not died. */
-const headline = ({ exit }: WhyView, paint: Paint): string =>
-  exit.spawn_error === null
-    ? `died: ${paint.red(oneLine(describeExit(exit)))}`
-    : paint.red(oneLine(describeExit(exit)));
+/** What never started, or was ended by us, has not died. */
+const headline = ({ exit }: WhyView, paint: Paint): string => {
+  const how = paint.red(oneLine(describeExit(exit)));
+  if (exit.unhealthy) return `was ${how}`;
+  return exit.spawn_error === null ? `died: ${how}` : how;
+};
 
 const rows = (entries: readonly (readonly [string, string | null])[]): string[] =>
   entries.flatMap(([label, text]) =>

@@ -3,9 +3,9 @@ import { refuse } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { MapNode, Mistake, ScalarNode, TreeNode } from '../tree.ts';
 import { commandText, flowText } from './argv.ts';
+import { generalPlace } from './places.ts';
+import { type Form, PROBE_FORMS } from './probe-forms.ts';
 import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './vocabulary.ts';
-
-type Form = (node: TreeNode) => Mistake | null;
 
 const isText = (node: TreeNode | undefined): node is ScalarNode => node?.kind === 'scalar' && node.value !== null;
 const texts = (node: TreeNode): readonly string[] =>
@@ -96,6 +96,7 @@ const neverOn: Form = (node) =>
     : null;
 
 const FORMS: Readonly<Record<string, Form>> = {
+  ...PROBE_FORMS,
   components,
   'components.*': component,
   'components.*.process': process,
@@ -109,14 +110,17 @@ const FORMS: Readonly<Record<string, Form>> = {
   'components.*.restart.never_on': neverOn,
 };
 
-export const wrongForm = (place: string, node: TreeNode): Mistake | null => FORMS[place]?.(node) ?? null;
+export const wrongForm = (place: string, node: TreeNode): Mistake | null => FORMS[generalPlace(place)]?.(node) ?? null;
 
 /** What to say when a required key is not there. */
 const MISSING: Readonly<Record<string, Mistake>> = {
   components: refuse('there are no components', 'Write: components: { api: { process: { command: [./bin/server] } } }'),
-  'components.*.process': refuse('nothing says what to run', 'Write: process: { command: [./bin/server] }'),
   'components.*.process.command': refuse('the command is missing', 'Write: command: [./bin/server, --port, "7234"]'),
+  'PROBE.exec.command': refuse('the command is missing', 'Write: command: [./bin/check]'),
+  'PROBE.http.port': refuse('the port is missing', 'Write: port: 8080'),
+  'PROBE.tcp.port': refuse('the port is missing', 'Write: port: 7234'),
+  'PROBE.log.pattern': refuse('the pattern is missing', 'Write: pattern: "Server started"'),
 };
 
 export const missing = (place: string, key: string): Mistake =>
-  MISSING[place] ?? refuse(`${quoted(key)} is missing`, null);
+  MISSING[generalPlace(place)] ?? refuse(`${quoted(key)} is missing`, null);

@@ -3,8 +3,11 @@ import { nearest } from '../../core/suggest.ts';
 import { inWords, quoted } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
 import { commandText } from './argv.ts';
-import { NOT_AVAILABLE, OTHER_KINDS, unavailableAt } from './unavailable.ts';
-import { foreignWord, type Ours, withoutCounterpart } from './vocabulary.ts';
+import { secondsOf } from './foreign-probe.ts';
+import type { Ours } from './ours.ts';
+import { asSeenFrom, generalPlace } from './places.ts';
+import { NOT_AVAILABLE, STANDS_FOR, UNTIL_THEN, unavailableAt } from './unavailable.ts';
+import { foreignWord, withoutCounterpart } from './vocabulary.ts';
 
 export interface UnknownKey {
   readonly key: string;
@@ -29,51 +32,88 @@ export interface KeyProblem {
 export function explainKey(unknown: UnknownKey): KeyProblem {
   const { key, place } = unknown;
   if (unavailableAt(place).includes(key)) {
-    return { message: NOT_AVAILABLE, hint: 'Remove it.', standsFor: OTHER_KINDS.includes(key) ? 'process' : null };
+    return { message: NOT_AVAILABLE, hint: UNTIL_THEN[key] ?? 'Remove it.', standsFor: STANDS_FOR[key] ?? null };
   }
+  const never = notHere(key, place);
+  if (never) return never;
   const message = `unknown key ${quoted(key)}`;
   const gone = place === '' || place === 'components.*' ? withoutCounterpart(key) : null;
   if (gone !== null) return { message, hint: gone, standsFor: null };
-  const ours = foreignWord(key);
-  if (ours && fits(ours, place)) return { message, ...translate(ours, unknown) };
   const homes = unknown.homes.get(key) ?? [];
+  const ours = foreignWord(key, place);
+  // Words are compared without underscores, so one of our own keys can look like somebody else's for itself.
+  const isOurs = homes.length === 1 && homes[0] === ours?.to;
+  if (ours && !isOurs && fits(ours, place)) return { message, ...translate(ours, unknown) };
   if (homes.length > 0) return { message, ...misplaced(homes, unknown) };
   return { message, ...similar(unknown) };
+}
+
+/** Keys that look as if they could stand here. */
+function notHere(key: string, place: string): KeyProblem | null {
+  if (key === 'all_of' && generalPlace(place) === 'ITEM') {
+    const hint = 'Put its questions into the one list.';
+    return { message: 'all_of cannot stand inside all_of', hint, standsFor: 'tcp' };
+  }
+  if (key === 'log' && /^components\.\*\.liveness(?:\.all_of\.\*)?$/.test(place)) {
+    const hint = 'For lines that mean trouble, write in the component: crash_patterns: ["panic:"]';
+    return { message: 'a line once written does not tell that it is still alive', hint, standsFor: 'tcp' };
+  }
+  if (key === 'shell' && place === 'components.*.restart') {
+    return { message: `unknown key "shell"`, hint: 'Write: command: [sh, -c, "one | two"]', standsFor: null };
+  }
+  return null;
 }
 
 /** `components` is only meant at the top, and everything else only below it. */
 const fits = (ours: Ours, place: string): boolean => !['components', 'name'].includes(ours.to) || place === '';
 
 function translate(ours: Ours, { key, value, place }: UnknownKey): Omit<KeyProblem, 'message'> {
-  const written = value.kind === 'scalar' && /^[\w./-]{1,40}$/.test(value.source) ? value.source : ours.sample;
-  const below = relative(ours.to, place);
-  const form = nest(
-    below ?? ours.to,
-    ours.form.replace('*', () => written),
-  );
+  const to = asSeenFrom(place, ours.to);
+  const below = relative(to, place);
+  const form = nest(below ?? to, ours.put(value) ?? filled(ours, value));
   const where = below === null ? ' in the component' : '';
-  const hint = isUnavailable(ours.to)
-    ? `Keepwell's word for ${quoted(key)} is ${ours.to} (${form}), which is ${NOT_AVAILABLE}.`
-    : `Keepwell's word for ${quoted(key)} is ${ours.to}. Write${where}: ${form}`;
-  return { hint, standsFor: below?.split('.')[0] ?? null };
+  const hint = isUnavailable(to)
+    ? `Keepwell's word for ${quoted(key)} is ${to} (${form}), which is ${NOT_AVAILABLE}.`
+    : `Keepwell's word for ${quoted(key)} is ${withoutItems(to)}. Write${where}: ${form}`;
+  // `http: { url: … }` stands for the whole of `http`, so also for the port that it lacks.
+  const isWhole = place === `components.*.${to}`;
+  return { hint, standsFor: isWhole ? 'port' : (below?.split('.')[0] ?? null) };
+}
+
+function filled({ form, sample }: Ours, value: TreeNode): string {
+  const written = value.kind === 'scalar' && /^[\w./-]{1,40}$/.test(value.source) ? value.source : sample;
+  if (form !== '*s' && form !== '*ms') return form.replace('*', () => written);
+  // `10` is a number of seconds, or of milliseconds; `10s` says so itself.
+  const withUnit = /^\d+$/.test(written) ? `${written}${form.slice(1)}` : secondsOf(written);
+  return withUnit ?? `${sample}${form.slice(1)}`;
 }
 
 function misplaced(homes: readonly string[], { key, value, place }: UnknownKey): Omit<KeyProblem, 'message'> {
   const example = key === 'command' ? commandText(value) : '…';
-  const below = homes.map((home) => relative(home, place)).filter((path) => path !== null);
-  const forms = homes.map((home) => nest(relative(home, place) ?? home, example));
+  const seen = homes.map((home) => asSeenFrom(place, home));
+  const below = seen.filter((home) => relative(home, place) !== null);
+  // Of several sections that know the key, the first is the one that people mean: `command` is that of the process.
+  const section = (home: string) => home.split('.')[0];
+  const meant = below.length > 0 ? below : seen;
+  const shown = meant.filter((home) => section(home) === section(meant[0]!));
+  const forms = shown.map((home) => nest(relative(home, place) ?? home, example));
+  const isOfProbes = place === 'components.*' && section(shown[0]!) === 'readiness';
+  const owner = isOfProbes ? 'a probe (startup, liveness or readiness)' : inWords(shown.map(withoutItems), 'or');
   return {
-    hint: `${quoted(key)} belongs to ${inWords(homes, 'or')}. Write${below.length === 0 ? ' in the component' : ''}: ${inWords(forms, 'or')}`,
-    standsFor: below[0]?.split('.')[0] ?? null,
+    hint: `${quoted(key)} belongs to ${owner}. Write${below.length === 0 ? ' in the component' : ''}: ${inWords(forms, 'or')}`,
+    standsFor: below.length === 0 ? null : relative(below[0]!, place)!.split('.')[0]!,
   };
 }
+
+const withoutItems = (path: string): string => path.replace('.all_of.*', '');
 
 function similar({ key, place, valid, suggest }: UnknownKey): Omit<KeyProblem, 'message'> {
   const missing = unavailableAt(place);
   const meant = suggest && key.length <= 40 ? nearest(key, [...valid, ...missing]) : null;
-  if (meant === null) return { hint: `Known here: ${valid.join(', ')}.`, standsFor: null };
+  if (meant === null)
+    return { hint: valid.length > 0 ? `Known here: ${valid.join(', ')}.` : 'Remove it.', standsFor: null };
   const note = missing.includes(meant) ? ` It is ${NOT_AVAILABLE}.` : '';
-  return { hint: `Did you mean "${meant}"?${note}`, standsFor: OTHER_KINDS.includes(meant) ? 'process' : meant };
+  return { hint: `Did you mean "${meant}"?${note}`, standsFor: STANDS_FOR[meant] ?? meant };
 }
 
 /** The path seen from `place`, or null when it does not lie below it. */

@@ -1,19 +1,9 @@
-/**
- * What Compose, PM2, supervisord, systemd, process-compose, Kubernetes, foreman and runit call things, and what we call them.
- * Words are compared without case, dashes and underscores, so `workingDir`, `working_dir` and `WorkingDir` are one row.
- */
+/** What Compose, PM2, supervisord, systemd, process-compose, Kubernetes, monit, foreman and runit call things, and what we call them. */
+import { foreignProbe } from './foreign-probe.ts';
+import { normal, type Ours, row, scalarText } from './ours.ts';
+import { ROLE_PLACE } from './places.ts';
+import { EXTERNAL_WORDS, PROBE_WORDS } from './probe-words.ts';
 import { NOT_AVAILABLE } from './unavailable.ts';
-
-export interface Ours {
-  /** Seen from the component; 'components' and 'name' are top level. */
-  readonly to: string;
-  /** The value to paste; `*` stands for what was written. */
-  readonly form: string;
-  /** Instead of `*` when what was written cannot be shown. */
-  readonly sample: string;
-}
-
-const row = (to: string, form: string, sample = ''): Ours => ({ to, form, sample });
 
 const COMMAND = row('process.command', '[*]', './bin/server, --port, "7234"');
 const SHELL = row('process.shell', '*', 'true');
@@ -21,7 +11,6 @@ const ENV = row('process.env', '{ NAME: "value" }');
 const ENV_FILE = row('process.env_file', '*', '.env');
 const CWD = row('process.cwd', '*', './server');
 const GRACE_SECONDS = row('stop.grace', '*s', '10');
-const GRACE = row('stop.grace', '*', '10s');
 const GRACE_MS = row('stop.grace', '*ms', '1600');
 const SIGNAL = row('stop.signal', 'SIGTERM');
 const DEPENDS = row('depends_on', '{ other: started }');
@@ -34,9 +23,13 @@ const NEVER_ON = row('restart.never_on', '[78]');
 const UPTIME = row('min_uptime', '10s');
 const COMPONENTS = row('components', '{ api: { process: { command: [./bin/server] } } }');
 const IMAGE = row('container', '{ image: * }', 'name:tag');
-const READINESS = row('readiness', '{ http: { port: 8080, path: /ready }, period: 10s }');
-const LIVENESS = row('liveness', '{ http: { port: 8080, path: /healthz }, period: 10s }');
-const STARTUP = row('startup', '{ tcp: { port: 8080 }, period: 1s, failure_threshold: 30 }');
+const READINESS = row('readiness', '{ http: { port: 8080, path: /ready }, period: 10s }', '', foreignProbe);
+const LIVENESS = row('liveness', '{ http: { port: 8080, path: /healthz }, period: 10s }', '', foreignProbe);
+const STARTUP = row('startup', '{ tcp: { port: 8080 }, period: 1s, failure_threshold: 30 }', '', foreignProbe);
+const READY_LINE = row('readiness', '{ log: "Server started" }', '', (node) => {
+  const line = scalarText(node);
+  return line === null ? null : `{ log: ${line} }`;
+});
 const USER = row('process.user', '*', 'app');
 const MEMORY = row('limits.memory', '512MiB');
 
@@ -63,7 +56,7 @@ export const FOREIGN_WORDS: Readonly<Record<string, Ours>> = {
   ...{ workingdir: CWD, workdir: CWD, workingdirectory: CWD, directory: CWD, dir: CWD, chdir: CWD },
   // how to stop it
   ...{ stopwaitsecs: GRACE_SECONDS, terminationgraceperiodseconds: GRACE_SECONDS, shutdowntimeout: GRACE_SECONDS },
-  ...{ stopgraceperiod: GRACE, timeoutstopsec: GRACE_SECONDS, stoptimeout: GRACE_SECONDS },
+  ...{ stopgraceperiod: GRACE_SECONDS, timeoutstopsec: GRACE_SECONDS, stoptimeout: GRACE_SECONDS },
   ...{ killtimeout: GRACE_MS, stopsignal: SIGNAL, killsignal: SIGNAL, shutdown: SIGNAL },
   // what it needs
   ...{
@@ -83,23 +76,16 @@ export const FOREIGN_WORDS: Readonly<Record<string, Ours>> = {
   ...{ restartpreventexitstatus: NEVER_ON, stopexitcodes: NEVER_ON, exitcodes: NEVER_ON },
   ...{ startsecs: row('min_uptime', '*s', '10'), minuptime: UPTIME },
   // is it well
-  ...{
-    readinessprobe: READINESS,
-    readylogline: READINESS,
-    waitready: READINESS,
-    healthcheck: READINESS,
-    probe: READINESS,
-  },
-  ...{
-    livenessprobe: LIVENESS,
-    startupprobe: STARTUP,
-    watchdogsec: row('heartbeat', '{ log_every: 30s, freeze_after: 5m }'),
-  },
-  ...{ initialdelayseconds: STARTUP, listentimeout: STARTUP },
+  ...{ readinessprobe: READINESS, waitready: READINESS, healthcheck: READINESS, probe: READINESS, health: READINESS },
+  ...{ readylogline: READY_LINE, livenessprobe: LIVENESS, startupprobe: STARTUP, listentimeout: STARTUP },
+  watchdogsec: row('heartbeat', '{ log_every: 30s, freeze_after: 5m }'),
+  initialdelayseconds: row('readiness.initial_delay', '*s', '5'),
   periodseconds: row('readiness.period', '*s', '10'),
   timeoutseconds: row('readiness.timeout', '*s', '1'),
   failurethreshold: row('readiness.failure_threshold', '*', '3'),
   successthreshold: row('readiness.success_threshold', '*', '1'),
+  // what others start
+  pidfile: row('external.pid_file', '*', '/run/legacy.pid'),
   // what we do not have yet under these names either
   ...{ image: IMAGE, build: IMAGE, containername: row('container', '{ name: * }', 'my-app'), user: USER, uid: USER },
   ...{ memlimit: MEMORY, maxmemoryrestart: MEMORY, memorymax: MEMORY, resources: MEMORY },
@@ -153,11 +139,12 @@ export const FOREIGN_POLICIES = {
   false: 'never',
 } as const;
 
-const normal = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
-
-export function foreignWord(word: string): Ours | null {
+/** A word of another tool, as it is meant at this place. */
+export function foreignWord(word: string, place: string): Ours | null {
   const key = normal(word);
-  return Object.hasOwn(FOREIGN_WORDS, key) ? FOREIGN_WORDS[key]! : null;
+  const local = ROLE_PLACE.test(place) ? PROBE_WORDS : place === 'components.*.external' ? EXTERNAL_WORDS : {};
+  const table = [local, FOREIGN_WORDS].find((each) => Object.hasOwn(each, key));
+  return table?.[key] ?? null;
 }
 
 export function withoutCounterpart(word: string): string | null {

@@ -1,10 +1,18 @@
 /** One state per component; each kind carries only what exists in that state. Events are facts, effects are requests. */
 import type { ComponentSpec } from '../component.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../exit.ts';
+import type { Role } from '../health/probe.ts';
+import type { RunHealth } from '../health/run-health.ts';
 import type { ComponentName, MonoMs, RunId } from '../ids.ts';
 
-/** Why a run was begun: by hand or boot, by the restart policy, or as the one quiet retry after giving up. */
-export type Attempt = 'first' | 'restart' | 'quiet';
+/**
+ * Why a run was begun: by hand or boot, again after an end that was asked for, by the restart policy, or as the one quiet retry
+ * after giving up.
+ */
+export type Attempt = 'first' | 'again' | 'restart' | 'quiet';
+
+/** Nobody asked for these: they count as restarts. */
+export const isUnasked = (attempt: Attempt): boolean => attempt === 'restart' || attempt === 'quiet';
 
 /** What happens once everything of the run being stopped is gone. */
 export type Goal = 'stay-stopped' | 'start-again' | 'decide';
@@ -14,7 +22,11 @@ export interface Ended {
   readonly cause: ExitCause;
   readonly at: MonoMs;
   readonly uptimeMs: number;
+  /** How long it had been healthy without a break. */
+  readonly healthyMs: number;
   readonly asked: boolean;
+  /** It was ended because a probe failed: "liveness http :8080/healthz failed 3 times: HTTP 503". */
+  readonly unhealthy: string | null;
 }
 
 export type ComponentState =
@@ -24,11 +36,13 @@ export type ComponentState =
   | {
       readonly kind: 'running';
       readonly run: RunId;
-      readonly pid: number;
+      /** Null: it has none, or none that is known. */
+      readonly pid: number | null;
       readonly startedAt: MonoMs;
       readonly attempt: Attempt;
       /** The command put itself in the background: its tree lives, its exit code will never be known. */
       readonly daemonised: boolean;
+      readonly health: RunHealth;
     }
   | { readonly kind: 'backing-off'; readonly until: MonoMs }
   | {
@@ -41,6 +55,9 @@ export type ComponentState =
       readonly stage: 'asked' | 'killed' | 'unkillable';
       readonly until: MonoMs;
       readonly goal: Goal;
+      readonly healthySince: MonoMs | null;
+      /** Why it is ended, when a probe failed. */
+      readonly unhealthy: string | null;
       /** Set once the main process is gone; what is awaited then is the rest of its tree. */
       readonly ended: Ended | null;
     }
@@ -60,6 +77,7 @@ export type Rule =
   | 'spawn-error'
   | 'spawn-retry'
   | 'quiet-retry-failed'
+  | 'observed'
   | 'planned-stop';
 
 /** What outlives a single run. Reset by a start by hand. */
@@ -86,7 +104,7 @@ export type ComponentEvent =
   /** `byHand`: counters start again, and what is not running is started; otherwise only what runs is restarted. */
   | { readonly kind: 'restart-requested'; readonly byHand: boolean }
   | { readonly kind: 'dependencies-changed' }
-  | { readonly kind: 'started'; readonly run: RunId; readonly pid: number; readonly at: MonoMs }
+  | { readonly kind: 'started'; readonly run: RunId; readonly pid: number | null; readonly at: MonoMs }
   | { readonly kind: 'spawn-failed'; readonly run: RunId; readonly problem: SpawnProblem }
   /** `leftovers`: processes of the run's tree that outlived its main process, which ended `at`. */
   | {
@@ -97,6 +115,16 @@ export type ComponentEvent =
       readonly leftovers: readonly number[];
     }
   | { readonly kind: 'tree-gone'; readonly run: RunId }
+  /** The answers of a probe have crossed a threshold. `reason`: "http :8080/healthz failed 3 times: HTTP 503". */
+  | {
+      readonly kind: 'probed';
+      readonly run: RunId;
+      readonly role: Role;
+      readonly pass: boolean;
+      readonly reason: string;
+    }
+  /** The configuration of the probes is another one now. */
+  | { readonly kind: 'probes-changed' }
   | { readonly kind: 'woke' };
 
 export type Effect =
@@ -129,6 +157,10 @@ export type TellType =
   | 'component.stopped'
   | 'component.killed'
   | 'component.unkillable'
+  | 'component.healthy'
+  | 'component.unhealthy'
+  | 'component.ready'
+  | 'component.not-ready'
   | 'component.daemonised'
   | 'component.leftovers';
 
@@ -146,7 +178,7 @@ export interface Context {
   readonly policy: LifecyclePolicy;
 }
 
-export type LifecyclePolicy = Pick<ComponentSpec, 'restart' | 'stop' | 'minUptimeMs'>;
+export type LifecyclePolicy = Pick<ComponentSpec, 'driver' | 'restart' | 'stop' | 'minUptimeMs' | 'probes'>;
 
 export interface Step {
   readonly component: Component;

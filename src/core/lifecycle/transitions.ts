@@ -1,26 +1,27 @@
 /** The transitions that several states share, each returning the state after it and the effects asked for. */
-import { describeExit, exitView, type SpawnProblem } from '../exit.ts';
+import { describeExit, type ExitCause, exitView, type SpawnProblem } from '../exit.ts';
 import { after, type MonoMs, type RunId } from '../ids.ts';
-import { decide, type Verdict } from '../restart/decide.ts';
-import type {
-  Attempt,
-  Component,
-  ComponentState,
-  Context,
-  Counters,
-  Effect,
-  Ended,
-  Goal,
-  In,
-  RunEnd,
-  Step,
-  TellData,
-  TellType,
+import { decide, isObserved, type Verdict } from '../restart/decide.ts';
+import {
+  type Attempt,
+  type Component,
+  type ComponentState,
+  type Context,
+  type Counters,
+  type Effect,
+  type Ended,
+  type Goal,
+  type In,
+  isUnasked,
+  type RunEnd,
+  type Step,
+  type TellData,
+  type TellType,
 } from './state.ts';
 
 /** What is known of a run whose main process is, or just was, there. */
-export type Live = Pick<In<'stopping'>, 'run' | 'pid' | 'startedAt' | 'attempt'> &
-  Partial<Pick<In<'stopping'>, 'ended'>>;
+export type Live = Pick<In<'stopping'>, 'run' | 'pid' | 'startedAt' | 'attempt' | 'healthySince'> &
+  Partial<Pick<In<'stopping'>, 'ended' | 'unhealthy'>>;
 export interface EndedRun extends Ended {
   readonly run: RunId;
   readonly attempt: Attempt;
@@ -30,23 +31,25 @@ export const neverBegan = (problem: SpawnProblem, { now }: Context): Ended => ({
   cause: { kind: 'spawn-failed', problem },
   at: now,
   uptimeMs: 0,
+  healthyMs: 0,
   asked: true,
+  unhealthy: null,
 });
+
+/** The end of the main process of a live run. */
+export function endOf(live: Live, cause: ExitCause, at: MonoMs, asked: boolean): Ended {
+  const { startedAt, healthySince, unhealthy = null } = live;
+  const uptimeMs = Math.max(0, at - startedAt);
+  const healthyMs = healthySince === null ? 0 : Math.max(0, at - healthySince);
+  return { cause, at, uptimeMs, healthyMs, asked, unhealthy };
+}
 
 /** An unplanned end, with nothing of the run left. */
 export function afterEnd(counters: Counters, ended: EndedRun, context: Context): Step {
-  const { run, cause, at, uptimeMs, asked } = ended;
+  const { run, attempt: _, ...facts } = ended;
   const verdict = decide(ended, counters, context.policy, context);
-  const end: RunEnd = {
-    cause,
-    at,
-    uptimeMs,
-    asked,
-    crash: verdict.crash,
-    rule: verdict.rule,
-    decision: verdict.text,
-    counters: verdict.counters,
-  };
+  const { crash, rule, text: decision } = verdict;
+  const end: RunEnd = { ...facts, crash, rule, decision, counters: verdict.counters };
   const { state, told } = following(verdict, run, context);
   return step(state, verdict.counters, tellExited(run, end), { kind: 'end-run', run, end }, told);
 }
@@ -72,10 +75,11 @@ function following(verdict: Verdict, run: RunId, { now }: Context): { state: Com
 }
 
 /** Starts a run, or waits for the dependencies it needs first. */
-export function begin(counters: Counters, attempt: Attempt, { now, newRun, unmet }: Context): Step {
+export function begin(counters: Counters, attempt: Attempt, { now, newRun, unmet, policy }: Context): Step {
   if (unmet.length > 0)
     return step({ kind: 'waiting', attempt }, counters, tell('component.waiting', null, { for: unmet }));
-  const counted = attempt === 'first' ? counters : { ...counters, total: counters.total + 1 };
+  const isRestart = isUnasked(attempt) && !isObserved(policy);
+  const counted = isRestart ? { ...counters, total: counters.total + 1 } : counters;
   const state: ComponentState = { kind: 'starting', run: newRun, since: now, attempt };
   return step(state, counted, tell('component.starting', newRun, { attempt }), { kind: 'spawn', run: newRun, attempt });
 }
@@ -85,10 +89,11 @@ export function stopping(
   goal: Goal,
   { now, policy }: Context,
 ): { state: In<'stopping'>; effects: readonly Effect[] } {
-  const { run, pid, startedAt, attempt, ended = null } = live;
+  const { run, pid, startedAt, attempt, healthySince, unhealthy = null, ended = null } = live;
   const until = after(now, policy.stop.graceMs);
+  const facts = { run, pid, startedAt, attempt, healthySince, unhealthy, ended };
   return {
-    state: { kind: 'stopping', run, pid, startedAt, attempt, stage: 'asked', until, goal, ended },
+    state: { kind: 'stopping', stage: 'asked', until, goal, ...facts },
     effects: [{ kind: 'signal', run, signal: policy.stop.signal }],
   };
 }
@@ -108,10 +113,12 @@ export const toStopped = (counters: Counters): Step =>
 
 export const tell = (type: TellType, run: RunId | null, data: TellData): Effect => ({ kind: 'tell', type, run, data });
 
-export function tellExited(run: RunId, { cause, uptimeMs, crash, rule, decision }: RunEnd): Effect {
-  const { code, signal } = exitView(cause);
-  const exit = describeExit(exitView(cause));
-  return tell('component.exited', run, { exit, code, signal, uptime_ms: Math.round(uptimeMs), crash, rule, decision });
+export function tellExited(run: RunId, { cause, uptimeMs, crash, rule, decision, unhealthy }: RunEnd): Effect {
+  const view = exitView(cause, unhealthy);
+  const { code, signal } = view;
+  const exit = describeExit(view);
+  const uptime_ms = Math.round(uptimeMs);
+  return tell('component.exited', run, { exit, code, signal, uptime_ms, unhealthy, crash, rule, decision });
 }
 
 export const isDue = (at: MonoMs | null, { now }: Context): boolean => at !== null && now >= at;

@@ -12,7 +12,7 @@ import {
   type RunEnd,
   type Step,
 } from './state.ts';
-import { afterEnd, begin, isDue, neverBegan, stay, step, tell, tellExited, toStopped } from './transitions.ts';
+import { afterEnd, begin, endOf, isDue, neverBegan, stay, step, tell, tellExited, toStopped } from './transitions.ts';
 
 /** How long the kernel gets to carry out a SIGKILL before a process counts as unkillable, and how often it is tried again. */
 export const KILL_WAIT_MS = 5_000;
@@ -54,8 +54,7 @@ export function whenStopping(
 }
 
 function mainEndedAsAsked(counters: Counters, state: In<'stopping'>, event: Exited, context: Context): Step {
-  const { cause, at } = event;
-  const ended = { ...state, ended: { cause, at, uptimeMs: Math.max(0, at - state.startedAt), asked: true } };
+  const ended = { ...state, ended: endOf(state, event.cause, event.at, true) };
   if (event.leftovers.length === 0) return gone(counters, ended, context);
   // The group had its signal; those that left the group get theirs now, within the same grace.
   const { run } = state;
@@ -91,9 +90,10 @@ function gone(counters: Counters, state: In<'stopping'>, context: Context): Step
   if (!ended) throw new Error('a run cannot be gone before its main process has ended');
   if (goal === 'decide') return afterEnd(counters, { run, attempt, ...ended }, context);
   const decision = goal === 'start-again' ? 'restarted as asked' : 'stopped as asked';
-  const crash = !ended.asked && !isClean(ended.cause); // it had died before anybody asked
+  // It had died, or failed a probe, before anybody asked.
+  const crash = ended.unhealthy !== null || (!ended.asked && !isClean(ended.cause));
   const end: RunEnd = { ...ended, crash, rule: 'planned-stop', decision, counters };
   const effects: Effect[] = [tellExited(run, end), { kind: 'end-run', run, end }];
-  const following = goal === 'start-again' ? begin(counters, 'first', context) : toStopped(counters);
+  const following = goal === 'start-again' ? begin(counters, 'again', context) : toStopped(counters);
   return { component: following.component, effects: [...effects, ...following.effects] };
 }

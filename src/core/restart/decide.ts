@@ -9,7 +9,10 @@ import { spend } from './budget.ts';
 export interface End {
   readonly cause: ExitCause;
   readonly uptimeMs: number;
+  readonly healthyMs: number;
   readonly attempt: Attempt;
+  /** It was ended because a probe failed: a failure, however it took its end. */
+  readonly unhealthy: string | null;
 }
 
 export interface Moment {
@@ -36,18 +39,20 @@ const SPAWN_RETRY_FLOOR_MS = 1_000;
 
 export function decide(end: End, counters: Counters, policy: LifecyclePolicy, moment: Moment): Verdict {
   if (end.cause.kind === 'spawn-failed') return afterSpawnFailure(end.cause.problem, end, counters, policy, moment);
+  if (isObserved(policy)) return watchOn(counters);
   const { restart, minUptimeMs } = policy;
-  const clean = isClean(end.cause) && end.uptimeMs >= minUptimeMs;
+  const clean = end.unhealthy === null && isClean(end.cause) && end.uptimeMs >= minUptimeMs;
   const crash = !clean;
 
   if (clean && restart.policy !== 'always') return complete(counters);
-  if (listed(end.cause, restart.neverOn)) {
+  // A signal that we sent ourselves says nothing about the component.
+  if (end.unhealthy === null && listed(end.cause, restart.neverOn)) {
     return giveUp('never-on', counters, null, `gave up: ${named(end.cause)} is listed in never_on`);
   }
   if (restart.policy === 'never') {
     return giveUp('policy-never', counters, null, 'gave up: the restart policy is never');
   }
-  if (end.attempt === 'quiet' && end.uptimeMs < restart.backoff.resetAfterMs) {
+  if (end.attempt === 'quiet' && end.healthyMs < restart.backoff.resetAfterMs) {
     return giveUp(
       'quiet-retry-failed',
       counters,
@@ -58,6 +63,19 @@ export function decide(end: End, counters: Counters, policy: LifecyclePolicy, mo
   }
   return withinBudget(crash, resetIfStable(counters, end, policy), policy, moment);
 }
+
+/** Something that others started, without a command to bring it back. */
+export const isObserved = ({ driver }: Pick<LifecyclePolicy, 'driver'>): boolean =>
+  driver.kind === 'external' && driver.recover === null;
+
+const watchOn = (counters: Counters): Verdict => ({
+  kind: 'restart',
+  rule: 'observed',
+  crash: true,
+  counters,
+  inMs: 0,
+  text: 'observed only: nothing is started, it is watched until it comes back',
+});
 
 const complete = (counters: Counters): Verdict => ({
   kind: 'complete',
@@ -75,9 +93,9 @@ function giveUp(rule: Rule, counters: Counters, inMs: number | null, text: strin
 const again = (retryMs: number | null): string =>
   retryMs === null ? '' : `, next quiet try in ${formatDuration(retryMs)}`;
 
-/** A long good stretch forgives what came before it. */
+/** A long healthy stretch forgives what came before it. */
 function resetIfStable(counters: Counters, end: End, policy: LifecyclePolicy): Counters {
-  return end.uptimeMs >= policy.restart.backoff.resetAfterMs ? { ...counters, failures: 0 } : counters;
+  return end.healthyMs >= policy.restart.backoff.resetAfterMs ? { ...counters, failures: 0 } : counters;
 }
 
 function withinBudget(crash: boolean, counters: Counters, policy: LifecyclePolicy, { now, random }: Moment): Verdict {

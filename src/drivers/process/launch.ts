@@ -4,8 +4,9 @@ import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SpawnProblem } from '../../core/exit.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Launch } from '../../ports/driver.ts';
+import type { ProcessLaunch } from '../../ports/driver.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
+import { oddVariables } from './command/odd-variables.ts';
 import { passing, permanent, problemOfError } from './command/spawn-problem.ts';
 import { precheck } from './precheck.ts';
 import { makeRunDir, type RunMeta } from './run-dir.ts';
@@ -31,7 +32,7 @@ export interface Begun {
   readonly shim: ChildProcess;
 }
 
-export function beginRun(launch: Launch, world: LaunchWorld): Begun | SpawnProblem {
+export function beginRun(launch: ProcessLaunch, world: LaunchWorld): Begun | SpawnProblem {
   const problem = precheck(launch) ?? logProblem(launch.logPath);
   if (problem) return problem;
   let fifoFd = -1;
@@ -54,9 +55,10 @@ export function beginRun(launch: Launch, world: LaunchWorld): Begun | SpawnProbl
 }
 
 /** ENOENT from spawn may mean the working directory; something may have changed since it was checked. */
-export const explain = (error: unknown, launch: Launch): SpawnProblem => precheck(launch) ?? problemOfError(error);
+export const explain = (error: unknown, launch: ProcessLaunch): SpawnProblem =>
+  precheck(launch) ?? problemOfError(error);
 
-function newMeta(launch: Launch, cgroup: string | null, clock: Clock): RunMeta {
+function newMeta(launch: ProcessLaunch, cgroup: string | null, clock: Clock): RunMeta {
   return {
     v: 1,
     run: launch.run,
@@ -70,7 +72,7 @@ function newMeta(launch: Launch, cgroup: string | null, clock: Clock): RunMeta {
   };
 }
 
-function spawnShim(launch: Launch, meta: RunMeta, world: LaunchWorld): ChildProcess {
+function spawnShim(launch: ProcessLaunch, meta: RunMeta, world: LaunchWorld): ChildProcess {
   const { tools, runsDir, softNofile } = world;
   const dir = join(runsDir, launch.run);
   const own = [dir, launch.logPath, String(softNofile ?? '-'), meta.cgroup ?? '-', launch.run, '--'];
@@ -78,15 +80,6 @@ function spawnShim(launch: Launch, meta: RunMeta, world: LaunchWorld): ChildProc
   const child = spawn(tools.sh, argv, { cwd: launch.cwd, env: launch.env, detached: true, stdio: 'ignore' });
   child.unref();
   return child;
-}
-
-/**
- * dash and busybox sh drop variables whose names are not shell names (`discovery.type`), so these travel as arguments to
- * env(1), which hands over to setsid without forking.
- */
-function oddVariables(env: Launch['env'], tools: Tools): readonly string[] {
-  const odd = Object.entries(env).filter(([name]) => !/^[A-Za-z_]\w*$/.test(name));
-  return odd.length === 0 ? [] : [tools.env, ...odd.map(([name, value]) => `${name}=${value}`)];
 }
 
 /** Tried by opening it the way the shim will; not blocking, because a FIFO nobody reads would hold up the shim for ever. */

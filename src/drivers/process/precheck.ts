@@ -5,12 +5,12 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import type { SpawnProblem } from '../../core/exit.ts';
-import type { Launch } from '../../ports/driver.ts';
+import type { ProcessLaunch } from '../../ports/driver.ts';
 import { tooLong } from './command/arguments.ts';
 import { executableProblem } from './command/executable.ts';
 import { permanent } from './command/spawn-problem.ts';
 
-export type Command = Pick<Launch, 'command' | 'cwd' | 'env'>;
+export type Command = Pick<ProcessLaunch, 'command' | 'cwd' | 'env'>;
 
 /** What execvp(3) uses when the environment has no PATH. */
 const DEFAULT_PATH = '/bin:/usr/bin';

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SignalName } from '../../core/exit.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Driver, FoundRun, Launch, ProcessInfo, Reporter } from '../../ports/driver.ts';
+import type { FoundRun, ProcessDriver, ProcessInfo, ProcessLaunch, Reporter } from '../../ports/driver.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
 import { findRuns } from './inspect.ts';
@@ -44,8 +44,8 @@ const POLL_MS = 500;
 /** Between two turns of the event loop a sweep looks at this many runs, a few milliseconds of work. */
 const SWEEP_CHUNK = 50;
 
-export function createProcessDriver(options: ProcessDriverOptions): Driver {
-  return new ProcessDriver(options);
+export function createProcessDriver(options: ProcessDriverOptions): ProcessDriver {
+  return new WatchedProcesses(options);
 }
 
 /** What all runs of a driver share. */
@@ -69,7 +69,7 @@ function newWorld(options: ProcessDriverOptions): Omit<RunWorld, 'signal' | 'wan
   };
 }
 
-class ProcessDriver implements Driver {
+class WatchedProcesses implements ProcessDriver {
   readonly treeMechanism: string;
   readonly #world: RunWorld;
   readonly #releases: Releases;
@@ -97,7 +97,7 @@ class ProcessDriver implements Driver {
     new Ticker({ clock, log, signal, everyMs: SWEEP_MS, work: () => this.#sweep() }).wake();
   }
 
-  start(launch: Launch, report: Reporter): void {
+  start(launch: ProcessLaunch, report: Reporter): void {
     if (this.#end.signal.aborted) return;
     const watch = this.#watch(launch.run, report);
     this.#starts.push(launch.run, () => watch.begin(launch));

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { ExitCause, SignalName, SpawnProblem } from '../../core/exit.ts';
 import type { MonoMs, RunId } from '../../core/ids.ts';
-import type { Launch, ProcessInfo, Reporter, RunReport } from '../../ports/driver.ts';
+import type { ProcessInfo, ProcessLaunch, Reporter, RunReport } from '../../ports/driver.ts';
 import { takeOver } from './adopt.ts';
 import { Aftermath } from './aftermath.ts';
 import { passing, problemOfError } from './command/spawn-problem.ts';
@@ -55,7 +55,7 @@ export class RunWatch {
     this.#tree = new Tree(run, null, world);
   }
 
-  begin(launch: Launch): void {
+  begin(launch: ProcessLaunch): void {
     try {
       const begun = beginRun(launch, this.#world);
       if ('heals' in begun) this.#fail(begun);

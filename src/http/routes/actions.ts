@@ -1,24 +1,34 @@
 /** What can be asked of the daemon. It only ever acts on what the configuration names: no route takes a command to run. */
 import { z } from 'zod';
 import { type Route, route } from '../route.ts';
-import { EMPTY_BODY, NAMES, NO_QUERY } from '../schemas.ts';
+import { EMPTY_BODY, NAMES, NO_BODY, NO_QUERY, V1 } from '../schemas.ts';
+import { ACTION, HANDOVER, RELOADED, UP, VALIDATION } from '../views/action.ts';
 
-const UP_BODY = z.strictObject({
-  components: NAMES.optional(),
-  /** Absolute paths of the configuration, which must be the ones the daemon already uses. */
-  files: z.array(z.string().min(1).max(4096)).min(1).max(100),
-});
+const UP_BODY = z
+  .strictObject({
+    components: NAMES.optional().meta({ description: 'Default: all.' }),
+    files: z.array(z.string().min(1).max(4096)).min(1).max(100).optional().meta({
+      description:
+        'The configuration files that are meant, absolute. Others than those the daemon runs with are refused.',
+    }),
+  })
+  .meta({ examples: [{ components: ['api'] }] });
 
-const SOME_NAMES = z.strictObject({ components: NAMES.min(1) });
+const SOME_NAMES = z.strictObject({ components: NAMES.min(1) }).meta({ examples: [{ components: ['api', 'worker'] }] });
+
+const CLOSING = ['DAEMON_CLOSING'] as const;
 
 const named = (action: 'start' | 'stop' | 'restart', summary: string): Route =>
   route({
     method: 'POST',
     path: `/v1/${action}`,
+    id: `${action}Components`,
     summary,
     success: 202,
     query: NO_QUERY,
     body: SOME_NAMES,
+    answer: ACTION,
+    errors: ['NO_SUCH_COMPONENT', ...CLOSING],
     handler: ({ services, body }) => services.control[action](body.components),
   });
 
@@ -26,11 +36,40 @@ export const actionRoutes: readonly Route[] = [
   route({
     method: 'POST',
     path: '/v1/up',
+    id: 'up',
     summary: 'Applies the configuration as it is now and wants the named components (default: all) running.',
     success: 202,
     query: NO_QUERY,
     body: UP_BODY,
-    handler: ({ services, body }) => services.control.up(body.components ?? [], body.files),
+    answer: UP,
+    errors: ['NO_SUCH_COMPONENT', 'CONFIG_INVALID', 'CONFIG_FILES_DIFFER', ...CLOSING],
+    handler: ({ services, body }) => services.control.up(body.components ?? [], body.files ?? []),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/reload',
+    id: 'reload',
+    summary:
+      'Applies the configuration as it is now; what is new is started. A mistake in it leaves everything as it was.',
+    success: 200,
+    query: NO_QUERY,
+    body: EMPTY_BODY,
+    answer: RELOADED,
+    errors: ['CONFIG_INVALID', ...CLOSING],
+    handler: async ({ services }) => ({ ...V1, ...(await services.control.reload()) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/validate',
+    id: 'validate',
+    summary:
+      'Whether the configuration files could be applied as they are now, and every problem if not. Changes nothing.',
+    success: 200,
+    query: NO_QUERY,
+    body: NO_BODY,
+    answer: VALIDATION,
+    errors: [],
+    handler: ({ services }) => services.control.validate(),
   }),
   named('start', 'Wants the named components running.'),
   named('stop', 'Wants the named components stopped, and remembers that it was by hand.'),
@@ -38,22 +77,28 @@ export const actionRoutes: readonly Route[] = [
   route({
     method: 'POST',
     path: '/v1/down',
+    id: 'down',
     summary: 'Stops every component in reverse order, then ends the daemon.',
     success: 202,
     query: NO_QUERY,
     body: EMPTY_BODY,
+    answer: ACTION,
+    errors: CLOSING,
     handler: ({ services }) => services.control.down(),
   }),
   route({
     method: 'POST',
     path: '/v1/handover',
+    id: 'handover',
     summary: 'Ends the daemon and touches no component: the next daemon adopts them.',
     success: 202,
     query: NO_QUERY,
     body: EMPTY_BODY,
+    answer: HANDOVER,
+    errors: [],
     handler: ({ services }) => {
       services.control.handover();
-      return { schema_version: 1, action: 'handover' };
+      return { ...V1, action: 'handover' as const };
     },
   }),
 ];

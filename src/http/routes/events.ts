@@ -1,34 +1,31 @@
 /** What happens: as a stream of server-sent events, or as one list for who asks for JSON. */
 import { z } from 'zod';
 import { AppError } from '../../core/errors.ts';
+import { events } from '../answers.ts';
 import { streamEvents } from '../event-stream.ts';
 import { type Call, type Route, route, STREAMING } from '../route.ts';
 import { limit, NAME, NO_BODY, SEQ } from '../schemas.ts';
-
-/** Leaves room for short requests among the connections of the server. */
-export const MAX_STREAMS = 32;
+import { EVENT, EVENTS } from '../views/history.ts';
 
 const EVENTS_QUERY = z.strictObject({
-  after: SEQ.optional(),
-  component: NAME.optional(),
-  limit: limit(1000).optional(),
+  after: SEQ.optional().meta({
+    description: 'Only events with a higher `seq`. Default: a list begins with the oldest, a stream now.',
+  }),
+  component: NAME.optional().meta({ description: 'Only of this component.' }),
+  limit: limit(1000).optional().meta({ description: 'At most so many; for lists only (100 unless given).' }),
 });
 
 type EventsCall = Call<z.output<typeof EVENTS_QUERY>, undefined>;
 
-/** Oldest first, from the beginning unless `after` is given; `last_seq` says how far the whole history goes. */
-function list({ query, services }: EventsCall) {
-  const { history } = services.control;
-  const filter = query.component === undefined ? {} : { component: query.component };
-  const events = history.events({ afterSeq: query.after ?? 0, limit: query.limit ?? 100, ...filter });
-  return { schema_version: 1, last_seq: history.lastSeq(), events };
-}
+const DEFAULT_LIMIT = 100;
+
+const list = ({ query, services }: EventsCall) =>
+  events(services.control, { ...query, limit: query.limit ?? DEFAULT_LIMIT });
 
 async function stream({ query, request, response, services }: EventsCall): Promise<typeof STREAMING> {
   if (query.limit !== undefined) {
     throw new AppError('REQUEST_INVALID', { problem: 'limit needs the header "Accept: application/json".' });
   }
-  if (services.streams.size >= MAX_STREAMS) throw new AppError('TOO_MANY_STREAMS', { count: MAX_STREAMS });
   const filter = query.component === undefined ? {} : { component: query.component };
   const after = resumeAfter(query.after, request.headers['last-event-id']) ?? services.control.history.lastSeq();
   await streamEvents(response, { after, ...filter }, services);
@@ -50,10 +47,17 @@ export const eventRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/v1/events',
+    id: 'readEvents',
     summary: 'Events after a sequence number, then live (text/event-stream); one list with Accept: application/json.',
     success: 200,
     query: EVENTS_QUERY,
     body: NO_BODY,
+    answer: EVENTS,
+    stream: {
+      item: EVENT,
+      when: 'Unless `Accept: application/json`: what is on record after `after` (or the header `Last-Event-ID`), then what happens. The `id` of each is its `seq`.',
+    },
+    errors: ['TOO_MANY_STREAMS'],
     handler: (call) => (wantsJson(call.request.headers.accept) ? list(call) : stream(call)),
   }),
 ];

@@ -1,72 +1,74 @@
-/** What happened: crashes and their dossiers. */
+/** What happened: crashes and their dossiers, answers of probes. */
 import { z } from 'zod';
 import { AppError } from '../../core/errors.ts';
-import type { WallMs } from '../../core/ids.ts';
-import type { CrashesView, WhyView } from '../../core/views.ts';
-import type { Control } from '../../ports/control.ts';
+import { crash, crashes, probes, why } from '../answers.ts';
 import { type Route, route } from '../route.ts';
 import { limit, NAME, NO_BODY, NO_QUERY, TIME } from '../schemas.ts';
-import { findComponent } from './status.ts';
+import { CRASHES, PROBES, WHY } from '../views/history.ts';
 
 const CRASHES_QUERY = z.strictObject({
-  component: NAME.optional(),
-  since: TIME.optional(),
-  limit: limit(1000).default(100),
+  component: NAME.optional().meta({ description: 'Only of this component.' }),
+  since: TIME.optional().meta({ description: 'Only at or after this time: ISO 8601 or epoch milliseconds.' }),
+  limit: limit(1000).default(100).meta({ description: 'At most so many.' }),
 });
 
-function crashes({ control }: { control: Control }, query: z.output<typeof CRASHES_QUERY>): CrashesView {
-  const { component, since } = query;
-  const found = control.history.crashes({
-    limit: query.limit,
-    ...(component === undefined ? {} : { component }),
-    ...(since === undefined ? {} : { since: since as WallMs }),
-  });
-  // A component that is gone from the configuration keeps its history, so only a name nobody knows at all is an error.
-  if (component !== undefined && found.length === 0 && control.history.why({ component }) === null) {
-    findComponent(control.status(), component);
-  }
-  return { schema_version: 1, crashes: found };
-}
+const PROBES_QUERY = z.strictObject({
+  limit: limit(1000).default(100).meta({ description: 'At most so many stretches of equal answers.' }),
+});
 
-function crashById({ control }: { control: Control }, text: string): WhyView {
-  const found = /^\d{1,15}$/.test(text) ? control.history.why({ id: Number(text) }) : null;
-  if (found === null) throw new AppError('NO_SUCH_CRASH', { id: text.slice(0, 100) });
-  return found;
-}
-
-function why({ control }: { control: Control }, component: string): WhyView {
-  const found = control.history.why({ component });
-  if (found) return found;
-  const { name } = findComponent(control.status(), component);
-  throw new AppError('NOTHING_RECORDED', { name });
+/** What is not a number is the number of no crash. */
+function crashId(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new AppError('NO_SUCH_CRASH', { id: text.slice(0, 100) });
+  return Number(text);
 }
 
 export const historyRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/v1/crashes',
+    id: 'listCrashes',
     summary: 'Crashes, newest first.',
     success: 200,
     query: CRASHES_QUERY,
     body: NO_BODY,
-    handler: ({ services, query }) => crashes(services, query),
+    answer: CRASHES,
+    errors: ['NO_SUCH_COMPONENT'],
+    handler: ({ services, query }) => crashes(services.control, { ...query, sinceMs: query.since }),
   }),
   route({
     method: 'GET',
     path: '/v1/crashes/{id}',
+    id: 'getCrash',
     summary: 'All that is known about one crash.',
     success: 200,
     query: NO_QUERY,
     body: NO_BODY,
-    handler: ({ services, params }) => crashById(services, params['id']!),
+    answer: WHY,
+    errors: ['NO_SUCH_CRASH'],
+    handler: ({ services, params }) => crash(services.control, crashId(params['id']!)),
   }),
   route({
     method: 'GET',
     path: '/v1/why/{name}',
+    id: 'explainComponent',
     summary: 'All that is known about the newest crash of a component.',
     success: 200,
     query: NO_QUERY,
     body: NO_BODY,
-    handler: ({ services, params }) => why(services, params['name']!),
+    answer: WHY,
+    errors: ['NO_SUCH_COMPONENT', 'NOTHING_RECORDED'],
+    handler: ({ services, params }) => why(services.control, params['name']!),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/components/{name}/probes',
+    id: 'listProbes',
+    summary: 'What the probes of a component were answered, newest first; equal answers in a row are one entry.',
+    success: 200,
+    query: PROBES_QUERY,
+    body: NO_BODY,
+    answer: PROBES,
+    errors: ['NO_SUCH_COMPONENT'],
+    handler: ({ services, params, query }) => probes(services.control, params['name']!, query.limit),
   }),
 ];

@@ -1,70 +1,63 @@
-/** How things are: status, one component, and the daemon's own version and health. */
+/** How things are: status, one component, waiting for it. */
 import { z } from 'zod';
-import { AppError } from '../../core/errors.ts';
-import { didYouMean } from '../../core/suggest.ts';
-import type { ComponentView, StatusView } from '../../core/views.ts';
+import { GOALS } from '../../core/goal.ts';
+import { findComponent } from '../answers.ts';
 import { type Route, route } from '../route.ts';
-import { NO_BODY, NO_QUERY } from '../schemas.ts';
+import { NAME, NO_BODY, NO_QUERY, upTo, V1 } from '../schemas.ts';
+import { COMPONENT_ANSWER, STATUS } from '../views/component.ts';
+import { awaitGoal } from '../wait.ts';
 
-/** Throws NO_SUCH_COMPONENT, with the nearest name there is. */
-export function findComponent({ components }: StatusView, name: string): ComponentView {
-  const found = components.find((component) => component.name === name);
-  if (found) return found;
-  const names = components.map((component) => component.name);
-  const short = name.slice(0, 100);
-  throw new AppError('NO_SUCH_COMPONENT', { name: short, suggestion: didYouMean(short, names) });
-}
+const DEFAULT_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 600_000;
+
+const WAIT_QUERY = z.strictObject({
+  component: NAME.meta({ description: 'Which component.' }),
+  for: z.enum(GOALS).default('ready').meta({ description: 'What to wait for.' }),
+  timeout_ms: upTo(MAX_WAIT_MS).default(DEFAULT_WAIT_MS).meta({ description: 'How long at most.' }),
+});
 
 export const statusRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/v1/status',
+    id: 'getStatus',
     summary: 'The state of every component and of the daemon.',
     success: 200,
     query: NO_QUERY,
     body: NO_BODY,
+    answer: STATUS,
+    errors: [],
     handler: ({ services }) => services.control.status(),
   }),
   route({
     method: 'GET',
     path: '/v1/components/{name}',
+    id: 'getComponent',
     summary: 'The state of one component.',
     success: 200,
     query: NO_QUERY,
     body: NO_BODY,
+    answer: COMPONENT_ANSWER,
+    errors: ['NO_SUCH_COMPONENT'],
     handler: ({ services, params }) => ({
-      schema_version: 1,
+      ...V1,
       ...findComponent(services.control.status(), params['name']!),
     }),
   }),
   route({
     method: 'GET',
-    path: '/v1/version',
-    summary: 'The version of the running daemon.',
+    path: '/v1/wait',
+    id: 'waitForComponent',
+    summary: 'Answers when a component is ready, running, healthy, stopped or completed, or the time is up.',
     success: 200,
-    query: NO_QUERY,
+    query: WAIT_QUERY,
     body: NO_BODY,
-    handler: ({ services }) => ({ schema_version: 1, version: services.version }),
-  }),
-  route({
-    method: 'GET',
-    path: '/livez',
-    summary: 'Whether the daemon answers at all.',
-    success: 200,
-    query: z.object({}), // whoever probes may add what it likes, such as a cache breaker
-    body: NO_BODY,
-    handler: () => ({ schema_version: 1, status: 'ok' }),
-  }),
-  route({
-    method: 'GET',
-    path: '/readyz',
-    summary: 'Whether the daemon supervises; a history it cannot write to is told, and does not make it unready.',
-    success: 200,
-    query: z.object({}),
-    body: NO_BODY,
-    handler: ({ services }) => {
-      const { daemon, components } = services.control.status();
-      return { schema_version: 1, status: 'ok', store: daemon.store, components: components.length };
+    answer: COMPONENT_ANSWER,
+    errors: ['NO_SUCH_COMPONENT', 'COMPONENT_GAVE_UP', 'WAIT_TIMEOUT', 'TOO_MANY_STREAMS', 'DAEMON_CLOSING'],
+    handler: async ({ services, response, query }) => {
+      const look = () => findComponent(services.control.status(), query.component);
+      const goal = { goal: query.for, timeoutMs: query.timeout_ms };
+      return { ...V1, ...(await awaitGoal(look, goal, response, services)) };
     },
   }),
 ];

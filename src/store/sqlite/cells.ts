@@ -5,8 +5,6 @@ import type { SqlValue } from './driver.ts';
 export const text = (value: string): string => value.replaceAll('\0', '\u2400');
 export const textOrNull = (value: string | null): string | null => (value === null ? null : text(value));
 
-/** SQLite would make NULL of a NaN, and refuse the row. */
-export const whole = (value: number): number => (Number.isFinite(value) ? Math.round(value) : 0);
 export const flag = (value: boolean): number => (value ? 1 : 0);
 
 /** Data that cannot be put into JSON (a cycle, a bigint) is the caller's mistake, and no reason to lose the record around it. */

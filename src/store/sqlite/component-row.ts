@@ -3,8 +3,10 @@ import type { ComponentName, WallMs } from '../../core/ids.ts';
 import { NAME_PATTERN } from '../../core/ids.ts';
 import type { Component, StateKind } from '../../core/lifecycle/state.ts';
 import type { ComponentRecord } from '../../ports/store.ts';
-import { isObject, json, numOrNull, parsed, str, whole } from './cells.ts';
-import type { Row } from './driver.ts';
+import { whole } from '../views.ts';
+import { isObject, json, numOrNull, parsed, str } from './cells.ts';
+import type { Row, SqlValue } from './driver.ts';
+import { completeExit } from './exit-cell.ts';
 
 export const componentRow = (record: ComponentRecord, updatedAt: WallMs): Row => ({
   name: record.name,
@@ -31,33 +33,34 @@ export function componentRecord(row: Row): ComponentRecord | null {
     component,
     specHash: str(row['spec_hash']),
     lastRestart: parsed<ComponentRecord['lastRestart']>(row['last_restart_json'], null, isObject),
-    lastExit: parsed<ComponentRecord['lastExit']>(row['last_exit_json'], null, isObject),
+    lastExit: lastExitOf(row['last_exit_json']),
     startedAt: numOrNull(row['started_at']) as WallMs | null,
   };
 }
 
+function lastExitOf(cell: SqlValue | undefined): ComponentRecord['lastExit'] {
+  const last = parsed<ComponentRecord['lastExit']>(cell, null, (value) => isObject(value) && isObject(value['exit']));
+  return last && { ...last, exit: completeExit(last.exit) };
+}
+
+type Fits = (value: unknown) => boolean;
+const isText: Fits = (value) => typeof value === 'string';
+const isNumber: Fits = (value) => typeof value === 'number';
+/** What has no process of its own has no pid. */
+const isPid: Fits = (value) => value === null || isNumber(value);
+/** Whoever reads an older record adds it. */
+const isHealth: Fits = (value) => value === undefined || isObject(value);
+
 /** What each state cannot be without, so that a damaged row is noticed here and not in the middle of a decision. */
-const NEEDS: Readonly<Record<StateKind, readonly (readonly [string, 'string' | 'number'])[]>> = {
-  stopped: [],
-  waiting: [['attempt', 'string']],
-  starting: [
-    ['run', 'string'],
-    ['since', 'number'],
-  ],
-  running: [
-    ['run', 'string'],
-    ['pid', 'number'],
-    ['startedAt', 'number'],
-  ],
-  'backing-off': [['until', 'number']],
-  stopping: [
-    ['run', 'string'],
-    ['stage', 'string'],
-    ['until', 'number'],
-    ['goal', 'string'],
-  ],
-  completed: [],
-  'gave-up': [['rule', 'string']],
+const NEEDS: Readonly<Record<StateKind, Readonly<Record<string, Fits>>>> = {
+  stopped: {},
+  waiting: { attempt: isText },
+  starting: { run: isText, since: isNumber },
+  running: { run: isText, pid: isPid, startedAt: isNumber, health: isHealth },
+  'backing-off': { until: isNumber },
+  stopping: { run: isText, stage: isText, until: isNumber, goal: isText },
+  completed: {},
+  'gave-up': { rule: isText },
 };
 
 function isComponent(value: unknown): boolean {
@@ -65,7 +68,7 @@ function isComponent(value: unknown): boolean {
   const { state, counters } = value;
   const kind = state['kind'];
   if (typeof kind !== 'string' || !Object.hasOwn(NEEDS, kind)) return false;
-  const complete = NEEDS[kind as StateKind].every(([field, type]) => typeof state[field] === type);
+  const complete = Object.entries(NEEDS[kind as StateKind]).every(([field, fits]) => fits(state[field]));
   const { restarts } = counters;
   const counted = ['failures', 'spawnErrors', 'total'].every((field) => Number.isFinite(counters[field]));
   return complete && counted && Array.isArray(restarts) && restarts.every((at) => Number.isFinite(at));

@@ -53,6 +53,7 @@ export class Condition {
       parts.push(`${words}, ${count(kept.size, 'record')} kept in memory since ${timeOfDay(since)}`);
     }
     if (kept.droppedEvents > 0) parts.push(`${count(kept.droppedEvents, 'event')} dropped`);
+    if (kept.hasDroppedProbes) parts.push('probe answers dropped');
     if (this.#readProblem !== null) parts.push(`cannot read (${this.#readProblem})`);
     if (this.#refused > 0) parts.push(`${count(this.#refused, 'record')} could not be stored, see daemon.log`);
     if (this.#begunAnew !== null) parts.push(this.#begunAnew);

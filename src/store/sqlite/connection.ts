@@ -7,7 +7,8 @@ import { componentRecord } from './component-row.ts';
 import type { Database, Sqlite } from './driver.ts';
 import { LATEST, migrate, schemaVersion } from './migrate.ts';
 import { DamagedError, problemOf } from './problem.ts';
-import { SqliteHistory } from './reader.ts';
+import { OLDEST_READABLE, SqliteHistory } from './reader.ts';
+import { retention } from './retention.ts';
 import { Writer } from './writer.ts';
 
 /** Waiting for another process blocks the event loop, so it is short; what cannot be written meanwhile is kept. */
@@ -28,6 +29,8 @@ export interface Connection {
   readonly history: SqliteHistory;
   /** All of it or nothing of it; throws. */
   write(batch: readonly Entry[]): void;
+  /** Deletes some of what is kept no longer; true when there is more of it. Throws. */
+  prune(): boolean;
   /** How long a write may wait for another process. */
   setBusyTimeout(ms: number): void;
   /** Moves the WAL into the database and empties it, unless somebody is reading just now. */
@@ -47,10 +50,10 @@ export function openConnection(sqlite: Sqlite, path: string): Connection {
     check(db, sizeOf(path) ?? 0);
     db.exec(SETTINGS);
     migrate(db);
-    const [history, writer] = [new SqliteHistory(db), new Writer(db)];
+    const [history, writer] = [new SqliteHistory(db, LATEST), new Writer(db)];
     refuseImpossibleNumbers(history);
     refuseReadOnlyByItself(db, path);
-    return connection({ db, path, history, write: (batch) => writer.write(batch) });
+    return connection({ db, path, history, write: (batch) => writer.write(batch), prune: retention(db) });
   } catch (error) {
     const isDamage = problemOf(error).kind === 'damaged' || isMisfit(error);
     const damage = isDamage ? new DamagedError(wordsFor(error), salvage(db)) : null;
@@ -60,36 +63,40 @@ export function openConnection(sqlite: Sqlite, path: string): Connection {
 }
 
 /**
- * A database that cannot be opened for writing (full disk, read-only file system) can still be read as it is, provided that it
- * was closed properly: what is in a WAL is not seen this way. Null when that does not work either.
+ * A database that cannot be opened for writing (full disk, read-only file system) or brought to our schema can still be read as it
+ * is. One that was closed properly needs nothing for that; one with a WAL needs the files that SQLite reads it through. Null when
+ * that does not work either.
  */
 export function openAside(sqlite: Sqlite, path: string, why: unknown): Connection | null {
-  if ((sizeOf(`${path}-wal`) ?? 0) > 0 || !sizeOf(path)) return null;
+  if (!sizeOf(path)) return null;
+  const hasWal = (sizeOf(`${path}-wal`) ?? 0) > 0;
   let db: Database | null = null;
   try {
-    db = sqlite.open(path, 'immutable');
-    if (schemaVersion(db) !== LATEST) throw new Error('not our schema');
-    const write = () => {
+    db = sqlite.open(path, hasWal ? 'read-only' : 'immutable');
+    const version = schemaVersion(db);
+    if (version < OLDEST_READABLE) throw new Error('nothing to read');
+    const refuse = () => {
       throw why;
     };
-    return connection({ db, path, history: new SqliteHistory(db), write });
+    return connection({ db, path, history: new SqliteHistory(db, version), write: refuse, prune: refuse });
   } catch {
     quietly(() => db?.close());
     return null;
   }
 }
 
-interface Parts extends Pick<Connection, 'history' | 'write'> {
+interface Parts extends Pick<Connection, 'history' | 'write' | 'prune'> {
   readonly db: Database;
   readonly path: string;
 }
 
-function connection({ db, path, history, write }: Parts): Connection {
+function connection({ db, path, history, write, prune }: Parts): Connection {
   const inode = inodeOf(path);
   const setBusyTimeout = (ms: number) => db.exec(`PRAGMA busy_timeout = ${ms}`);
   return {
     history,
     write,
+    prune,
     setBusyTimeout,
     checkpoint: () => {
       setBusyTimeout(0);

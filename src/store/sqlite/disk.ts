@@ -136,18 +136,30 @@ export class Disk {
     }
   }
 
-  /** From time to time: notices a file that was removed under us, and keeps the WAL small. */
-  maintain(): void {
+  /** From time to time: notices a file that was removed under us, keeps the WAL and the probe timeline small. True: not done yet. */
+  maintain(): boolean {
     const { path, clock, condition, log } = this.#options;
-    if (this.#connection === null || !this.#isWritable) return;
+    if (this.#connection === null || !this.#isWritable) return false;
     if (!this.#connection.isInPlace()) {
       const problem = 'the database file was removed or replaced';
       log.error(`${problem}; a new one begins`);
       condition.begunAnew(problem, clock.wallNow());
       this.#drop();
       this.#beginAnew({ type: 'store.replaced', data: { problem }, salvaged: [] });
-    } else if ((sizeOf(`${path}-wal`) ?? 0) > MAX_IDLE_WAL_BYTES) {
-      quietly(() => this.#connection?.checkpoint());
+      return false;
+    }
+    if ((sizeOf(`${path}-wal`) ?? 0) > MAX_IDLE_WAL_BYTES) quietly(() => this.#connection?.checkpoint());
+    return this.#prune();
+  }
+
+  /** What cannot be deleted now (busy, full disk) is deleted another time. */
+  #prune(): boolean {
+    try {
+      return this.#connection?.prune() ?? false;
+    } catch (error) {
+      const { kind, words } = problemOf(error);
+      if (kind === 'damaged') this.damaged(words);
+      return false;
     }
   }
 

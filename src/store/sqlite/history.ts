@@ -3,9 +3,9 @@ import { AppError } from '../../core/errors.ts';
 import type { History } from '../../ports/store.ts';
 import { openAside, quietly, sizeOf } from './connection.ts';
 import { loadSqlite, type Sqlite } from './driver.ts';
-import { LATEST, schemaVersion } from './migrate.ts';
+import { schemaVersion } from './migrate.ts';
 import { problemOf } from './problem.ts';
-import { SqliteHistory } from './reader.ts';
+import { OLDEST_READABLE, SqliteHistory } from './reader.ts';
 
 /** Nobody waits for this process, so it can wait for others. */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -25,6 +25,7 @@ export async function openHistory(path: string): Promise<OpenHistory> {
     lastSeq: () => saying(() => history.lastSeq()),
     run: (run) => saying(() => history.run(run)),
     runs: (query) => saying(() => history.runs(query)),
+    probes: (query) => saying(() => history.probes(query)),
     lastGoodIngredients: (component) => saying(() => history.lastGoodIngredients(component)),
     meta: (key) => saying(() => history.meta(key)),
     close,
@@ -37,8 +38,8 @@ function open(sqlite: Sqlite, path: string): { readonly history: SqliteHistory; 
   try {
     db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     const version = schemaVersion(db);
-    if (version < LATEST) throw unavailable(`it has version ${version}; "keepwell up" brings it to version ${LATEST}`);
-    return { history: new SqliteHistory(db), close };
+    if (version < OLDEST_READABLE) throw unavailable('nothing has been recorded yet');
+    return { history: new SqliteHistory(db, version), close };
   } catch (error) {
     close();
     // On a read-only file system SQLite cannot even make the files it reads through.

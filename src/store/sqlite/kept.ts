@@ -1,15 +1,17 @@
 /**
- * Commits that are not on disk yet, in order. Bounded by dropping what can be missed: the oldest events first, then the log tails
- * of the oldest crashes. Records, ends of runs and crashes themselves are never dropped.
+ * Commits that are not on disk yet, in order. Bounded by dropping what can be missed: first the oldest probe stretches, then the
+ * oldest events, then the log tails of the oldest crashes. Records, ends of runs and crashes themselves are never dropped.
  */
 import type { ComponentName } from '../../core/ids.ts';
 import type { Entry } from '../entry.ts';
+import { KeptProbes, stretchesIn } from './kept-probes.ts';
 
-const MAX_EVENTS = 10_000;
-/** Dropping one event per commit would walk the list each time, so a tenth of them goes at once. */
-const EVENTS_AFTER_DROP = MAX_EVENTS * 0.9;
+/** Events and probe stretches together. */
+const MAX_ITEMS = 10_000;
+/** Dropping one per commit would walk the list each time, so a tenth of them goes at once. */
+const ITEMS_AFTER_DROP = MAX_ITEMS * 0.9;
 const MAX_LOG_TAILS = 500;
-const TAIL_DROPPED = ['(log tail dropped: the disk could not be written for too long)'];
+const TAIL_DROPPED = ['(log tail dropped, and probe answers: the disk could not be written for too long)'];
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -18,8 +20,10 @@ export class Kept {
   /** Where the newest record of each component is: older ones are not worth keeping. */
   readonly #newest = new Map<ComponentName, Mutable<Entry>>();
   #withTail: Mutable<Entry>[] = [];
+  readonly #probes = new KeptProbes();
   #events = 0;
   #droppedEvents = 0;
+  #hasDroppedProbes = false;
 
   get size(): number {
     return this.#entries.length;
@@ -27,6 +31,15 @@ export class Kept {
 
   get droppedEvents(): number {
     return this.#droppedEvents;
+  }
+
+  /** A stretch that goes on comes again, so how many were dropped would say nothing. */
+  get hasDroppedProbes(): boolean {
+    return this.#hasDroppedProbes;
+  }
+
+  get #items(): number {
+    return this.#events + this.#probes.count;
   }
 
   entries(): readonly Entry[] {
@@ -42,12 +55,12 @@ export class Kept {
       this.#newest.set(component, entry);
     }
     this.#events += entry.events.length;
-    if (this.#events > MAX_EVENTS) this.#dropEvents();
+    this.#probes.add(entry);
     if (entry.crash !== undefined) this.#withTail.push(entry);
     if (this.#withTail.length > MAX_LOG_TAILS) this.#dropTail(this.#withTail.shift()!);
   }
 
-  /** Puts history (no records) before everything else: it is older than all that is kept. */
+  /** Puts history (no records, no probe stretches) before everything else: it is older than all that is kept. */
   prepend(older: readonly Entry[]): void {
     const entries = older.map((entry): Mutable<Entry> => ({ ...entry }));
     this.#entries.unshift(...entries);
@@ -69,28 +82,43 @@ export class Kept {
       if (component !== undefined && this.#newest.get(component) === entry) this.#newest.delete(component);
     }
     if (this.#withTail.length > 0) this.#withTail = this.#withTail.filter((entry) => !removed.includes(entry));
-    if (this.#entries.length === 0) this.#droppedEvents = 0;
+    this.#probes.remove(removed);
+    if (this.#entries.length === 0) {
+      this.#droppedEvents = 0;
+      this.#hasDroppedProbes = false;
+    }
     return removed;
+  }
+
+  /** For when they have to stay: what would be written twice is kept once, and what is too much is dropped. */
+  shrink(): void {
+    const isFolded = this.#probes.fold();
+    const isTooMuch = this.#items > MAX_ITEMS;
+    if (isTooMuch && this.#probes.count > 0) {
+      this.#probes.dropOldest(this.#items - ITEMS_AFTER_DROP);
+      this.#hasDroppedProbes = true;
+    }
+    if (this.#items > MAX_ITEMS) this.#dropEvents();
+    if (isFolded || isTooMuch) this.#entries = this.#entries.filter(saysSomething);
   }
 
   #dropEvents(): void {
     for (const entry of this.#entries) {
-      if (this.#events <= EVENTS_AFTER_DROP) break;
+      if (this.#events <= ITEMS_AFTER_DROP) break;
       this.#events -= entry.events.length;
       this.#droppedEvents += entry.events.length;
       entry.events = [];
     }
-    this.#entries = this.#entries.filter(saysSomething);
   }
 
   #dropTail(entry: Mutable<Entry>): void {
-    if (entry.crash !== undefined) entry.crash = { ...entry.crash, logTail: TAIL_DROPPED };
+    if (entry.crash !== undefined) entry.crash = { ...entry.crash, logTail: TAIL_DROPPED, probes: [] };
   }
 }
 
 /** An entry may have lost its events and its record, and still owe somebody a call. */
-function saysSomething(entry: Entry): boolean {
+export function saysSomething(entry: Entry): boolean {
   const { record, forget, meta, runBegun, runPid, runEnded, crash, onDurable } = entry;
   const facts = [record, forget, meta, runBegun, runPid, runEnded, crash, onDurable];
-  return entry.events.length > 0 || facts.some((fact) => fact !== undefined);
+  return entry.events.length + stretchesIn(entry) > 0 || facts.some((fact) => fact !== undefined);
 }

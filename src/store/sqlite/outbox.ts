@@ -4,7 +4,7 @@ import type { Entry } from '../entry.ts';
 import { json } from './cells.ts';
 import type { Condition } from './condition.ts';
 import type { Disk } from './disk.ts';
-import { Kept } from './kept.ts';
+import { Kept, saysSomething } from './kept.ts';
 
 const RETRY_MS = 1_000;
 const MAX_REOPEN_MS = 30_000;
@@ -18,8 +18,8 @@ export interface OutboxOptions {
   readonly disk: Disk;
   readonly condition: Condition;
   readonly log: Log;
-  /** So many events had to be dropped; told once everything else is written. */
-  readonly onDropped: (events: number) => void;
+  /** So many events had to be dropped, or probe answers; told once everything else is written. */
+  readonly onDropped: (dropped: { readonly events: number; readonly hasDroppedProbes: boolean }) => void;
   /** After every try, with what is still kept. */
   readonly onFlushed: (kept: number) => void;
 }
@@ -58,6 +58,7 @@ export class Outbox {
       if (outcome === 'written') this.#written(batch.length);
       if (outcome === 'refused') this.#refused(batch);
     }
+    if (this.kept.size > 0) this.kept.shrink();
     this.#options.onFlushed(this.kept.size);
     this.#schedule();
   }
@@ -77,12 +78,12 @@ export class Outbox {
 
   #written(count: number): void {
     this.#reopenMs = RETRY_MS;
-    const dropped = this.kept.droppedEvents;
+    const { droppedEvents: events, hasDroppedProbes } = this.kept;
     const written = this.kept.remove(count);
-    this.#recent = [...this.#recent, ...written.map(historyOf)].slice(-RECENT);
+    this.#recent = [...this.#recent, ...written.map(historyOf).filter(saysSomething)].slice(-RECENT);
     if (this.kept.size === 0) {
       this.#batchSize = BATCH;
-      if (dropped > 0) this.#options.onDropped(dropped);
+      this.#options.onDropped({ events, hasDroppedProbes });
     }
     // Last, because whoever is called may commit again.
     for (const { onDurable } of written) this.#call(onDurable);
@@ -124,7 +125,11 @@ export class Outbox {
   }
 }
 
-/** Without what the store itself knows better by now, and without the promise that has been kept already. */
-function historyOf({ record: _, forget: __, meta: ___, onDurable: ____, ...history }: Entry): Entry {
+/**
+ * Without what the store itself knows better by now, without the promise that has been kept already, and without probe stretches:
+ * hundreds every few seconds are too many to hold, and those that go on come again.
+ */
+function historyOf(entry: Entry): Entry {
+  const { record: _, forget: __, meta: ___, onDurable: ____, probed: _____, ...history } = entry;
   return history;
 }

@@ -2,6 +2,7 @@
 import type { History } from '../../ports/store.ts';
 import type { Entry } from '../entry.ts';
 import { Tables } from '../tables.ts';
+import { keyOf, newestFirst } from '../timeline.ts';
 import { atMost, DEFAULT_CRASHES } from '../views.ts';
 import type { SqliteHistory } from './reader.ts';
 
@@ -39,6 +40,12 @@ function merged(below: SqliteHistory, above: Tables): Readable {
       const seen = new Set(newer.map(({ run }) => run));
       const older = below.runs(query).filter(({ run }) => !seen.has(run));
       return [...newer, ...older].sort((a, b) => b.begunAt - a.begunAt).slice(0, atMost(query.limit));
+    },
+    probes: (query) => {
+      const newer = above.probes(query);
+      const seen = new Set(newer.map(keyOf));
+      const older = below.probes(query).filter((stretch) => !seen.has(keyOf(stretch)));
+      return [...newer, ...older].sort(newestFirst).slice(0, atMost(query.limit));
     },
     lastGoodIngredients: (component) => above.lastGoodIngredients(component) ?? below.lastGoodIngredients(component),
   };

@@ -1,15 +1,19 @@
 /** Reads the history out of the database. No iterators: a read that stays open would keep the WAL from being emptied. */
 import type { ComponentName, RunId } from '../../core/ids.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
-import type { ComponentRecord, CrashQuery, History, RunRow } from '../../ports/store.ts';
+import type { ComponentRecord, CrashQuery, History, ProbeQuery, ProbeStretch, RunRow } from '../../ports/store.ts';
 import type { KnownRun } from '../runs.ts';
 import { atMost, DEFAULT_CRASHES } from '../views.ts';
 import { num, strOrNull } from './cells.ts';
 import { componentRecord } from './component-row.ts';
 import type { Database, Row, Statement } from './driver.ts';
+import { probeStretch } from './probe-row.ts';
 import { CRASH_COLUMNS, crashView, eventView, ingredientsOf, knownRun, whyView } from './rows.ts';
 
 const OF_COMPONENT = "subject_name = $component AND subject_kind = 'component'";
+
+/** Decided by the key alone, as in ../timeline.ts. */
+const NEWEST_FIRST = 'ORDER BY first_at DESC, run_id DESC, role DESC LIMIT $limit';
 
 /** With and without a component are two statements: one with "or null" in it could use no index. */
 const SQL = {
@@ -27,27 +31,34 @@ const SQL = {
   runsOf: 'SELECT * FROM runs WHERE component = $component ORDER BY begun_at DESC, rowid DESC LIMIT $limit',
   good: `SELECT ingredients_json FROM runs WHERE component = $component AND good = 1 AND ingredients_json IS NOT NULL
     ORDER BY begun_at DESC, rowid DESC LIMIT 1`,
+  probes: `SELECT * FROM probe_results WHERE component = $component ${NEWEST_FIRST}`,
+  probesOf: `SELECT * FROM probe_results WHERE run_id = $run AND component = $component ${NEWEST_FIRST}`,
   meta: 'SELECT value FROM meta WHERE key = $key',
   allMeta: 'SELECT key, value FROM meta',
 } as const;
 
 type Name = keyof typeof SQL;
 
+/** What a database of an older version cannot be asked: there is nothing of it in there. */
+const SINCE: { readonly [name in Name]?: number } = { probes: 2, probesOf: 2 };
+/** Such a database is read as it is where it cannot be brought to our schema: before `up`, or on a full disk. */
+export const OLDEST_READABLE = 1;
+
 export class SqliteHistory implements History {
-  readonly #statements: Readonly<Record<Name, Statement>>;
+  readonly #statements: ReadonlyMap<Name, Statement>;
 
   /** Prepares everything at once, so that a schema that does not fit is found at opening. */
-  constructor(db: Database) {
-    const prepared = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)] as const);
-    this.#statements = Object.fromEntries(prepared) as Record<Name, Statement>;
+  constructor(db: Database, version: number) {
+    const there = (Object.keys(SQL) as Name[]).filter((name) => (SINCE[name] ?? 0) <= version);
+    this.#statements = new Map(there.map((name) => [name, db.prepare(SQL[name])]));
   }
 
   #all(name: Name, values: Row = {}): readonly Row[] {
-    return this.#statements[name].all(values);
+    return this.#statements.get(name)?.all(values) ?? [];
   }
 
   #one<T>(name: Name, values: Row, map: (row: Row) => T): T | null {
-    const row = this.#statements[name].get(values);
+    const row = this.#statements.get(name)?.get(values);
     return row === undefined ? null : map(row);
   }
 
@@ -104,6 +115,12 @@ export class SqliteHistory implements History {
     const limit = atMost(query.limit);
     const rows = component === undefined ? this.#all('runs', { limit }) : this.#all('runsOf', { component, limit });
     return rows.map((row) => knownRun(row).row);
+  }
+
+  probes({ component, run, limit }: ProbeQuery): readonly ProbeStretch[] {
+    const values = { component, limit: atMost(limit) };
+    const rows = run === undefined ? this.#all('probes', values) : this.#all('probesOf', { ...values, run });
+    return rows.flatMap((row) => probeStretch(row) ?? []);
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

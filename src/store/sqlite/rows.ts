@@ -1,44 +1,23 @@
 /** Between the rows of runs, crashes and events and our types. Each column is named twice, once per direction, and only here. */
-import type { ExitView } from '../../core/exit.ts';
 import type { ComponentName, RunId, WallMs } from '../../core/ids.ts';
 import type { CrashView, EventView, Subject, WhyView } from '../../core/views.ts';
 import type { NewCrash, RunBegun, RunEnded } from '../../ports/store.ts';
 import type { NumberedEvent } from '../entry.ts';
 import { begunBefore, type KnownRun } from '../runs.ts';
-import { countersView, isoTime } from '../views.ts';
-import {
-  flag,
-  isList,
-  isObject,
-  json,
-  num,
-  numOrNull,
-  parsed,
-  str,
-  strOrNull,
-  text,
-  textOrNull,
-  whole,
-} from './cells.ts';
+import { countersView, isoTime, stretchView, whole } from '../views.ts';
+import { flag, isList, isObject, json, num, numOrNull, parsed, str, strOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './driver.ts';
+import { exitOf } from './exit-cell.ts';
 
-const UNREADABLE: ExitView = {
-  code: null,
-  signal: null,
-  oom: false,
-  core: false,
-  ambiguous: false,
-  spawn_error: null,
-  unknown: 'the record cannot be read',
-};
 const NO_COUNTERS: WhyView['rule']['counters'] = { restarts_in_window: 0, failures: 0, spawn_errors: 0, total: 0 };
 
-export const begunRow = ({ run, component, at, specHash, ingredients }: RunBegun): Row => ({
+export const begunRow = ({ run, component, at, specHash, ingredients, logOffset }: RunBegun): Row => ({
   run_id: run,
   component,
   begun_at: whole(at),
   spec_hash: specHash,
   ingredients_json: json(ingredients),
+  log_offset: logOffset === null ? null : whole(logOffset),
 });
 
 export const endedRow = (ended: RunEnded): Row => ({
@@ -65,8 +44,9 @@ export function knownRun(row: Row): KnownRun {
       begunAt: num(row['begun_at']) as WallMs,
       endedAt,
       pid: numOrNull(row['pid']),
-      exit: endedAt === null ? null : parsed(row['exit_json'], UNREADABLE, isObject),
+      exit: endedAt === null ? null : exitOf(row['exit_json']),
       planned: endedAt === null ? null : num(row['planned']) === 1,
+      logOffset: numOrNull(row['log_offset']),
     },
     good: num(row['good']) === 1,
     ingredients: ingredientsOf(row),
@@ -92,6 +72,7 @@ export const crashRow = (crash: NewCrash): Row => ({
   log_tail_json: json(crash.logTail),
   dependencies_json: json(crash.dependencies),
   changed_json: json(crash.changedSinceGood),
+  probes_json: json(crash.probes.map(stretchView)),
 });
 
 /** The columns a list of crashes needs: log tails stay on the disk. */
@@ -105,7 +86,7 @@ export const crashView = (row: Row): CrashView => ({
   run_id: str(row['run_id']),
   at: isoTime(num(row['at'])),
   uptime_ms: num(row['uptime_ms']),
-  exit: parsed(row['exit_json'], UNREADABLE, isObject),
+  exit: exitOf(row['exit_json']),
   error_type: strOrNull(row['error_type']),
   error_message: strOrNull(row['error_message']),
   root_cause: strOrNull(row['root_cause']),
@@ -123,7 +104,7 @@ export const whyView = (row: Row): WhyView => ({
   log_tail: parsed(row['log_tail_json'], [], isList),
   stack: parsed(row['stack_json'], [], isList),
   related_files: parsed(row['related_files_json'], [], isList),
-  probes: [],
+  probes: parsed(row['probes_json'], [], isList),
   dependencies: parsed(row['dependencies_json'], [], isList),
   changed_since_good: parsed<readonly string[] | null>(row['changed_json'], null, isList),
   rule: { name: str(row['rule']), counters: parsed(row['counters_json'], NO_COUNTERS, isObject) },

@@ -7,19 +7,29 @@ import type { CrashView, EventView, WhyView } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Commit, ComponentRecord, CrashQuery, RunRow, Store } from '../../ports/store.ts';
-import { type Entry, eventView, Sequence } from '../entry.ts';
+import type {
+  Commit,
+  ComponentRecord,
+  CrashQuery,
+  ProbeQuery,
+  ProbeStretch,
+  RunRow,
+  Store,
+} from '../../ports/store.ts';
+import { type Entry, entryOf, eventView, Sequence } from '../entry.ts';
 import { openMemoryStore } from '../memory.ts';
 import { Condition } from './condition.ts';
 import { type Anew, Disk } from './disk.ts';
 import { loadSqlite, type Sqlite } from './driver.ts';
-import { Outbox } from './outbox.ts';
+import { Outbox, type OutboxOptions } from './outbox.ts';
 import { type Readable, readable } from './overlay.ts';
 import { NewerSchemaError, problemOf } from './problem.ts';
 import type { SqliteHistory } from './reader.ts';
 import { SeqMark } from './seq-mark.ts';
 
 const MAINTENANCE_MS = 60_000;
+/** Between the parts of a maintenance that has more to do than may be done in one turn of the event loop. */
+const MAINTENANCE_PAUSE_MS = 1_000;
 
 export interface SqliteStoreOptions {
   readonly path: string;
@@ -59,6 +69,7 @@ class SqliteStore implements Store {
   readonly #disk: Disk;
   readonly #outbox: Outbox;
   readonly #maintenance: NodeJS.Timeout;
+  #restOfMaintenance: NodeJS.Timeout | undefined;
   #hasRead = false;
 
   constructor(sqlite: Sqlite, options: SqliteStoreOptions) {
@@ -68,7 +79,10 @@ class SqliteStore implements Store {
     const condition = this.#condition;
     const onOpen = (history: SqliteHistory) => this.#learn(history);
     const disk = new Disk({ ...options, sqlite, condition, onOpen, onAnew: (anew) => this.#tellAgain(anew) });
-    const onDropped = (events: number) => this.#tell('store.events-dropped', { events });
+    const onDropped: OutboxOptions['onDropped'] = ({ events, hasDroppedProbes }) => {
+      if (events > 0) this.#tell('store.events-dropped', { events });
+      if (hasDroppedProbes) this.#tell('store.probes-dropped', {});
+    };
     this.#disk = disk;
     const onFlushed = (kept: number) => (kept > 0 ? this.#mark.cover(this.#sequence.last) : this.#mark.clear());
     this.#outbox = new Outbox({ disk, condition, log, onDropped, onFlushed });
@@ -79,14 +93,12 @@ class SqliteStore implements Store {
   }
 
   commit(...commits: readonly Commit[]): readonly EventView[] {
-    const entries = commits.map((commit) => {
-      const events = (commit.events ?? []).map((event) => this.#sequence.number(event));
-      if (commit.record !== undefined) {
-        this.#records.set(commit.record.name, commit.record);
-        this.#forgotten.delete(commit.record.name);
-      }
-      return { ...commit, events };
-    });
+    const entries = commits.map((commit) => entryOf(commit, this.#sequence));
+    for (const { record } of commits) {
+      if (record === undefined) continue;
+      this.#records.set(record.name, record);
+      this.#forgotten.delete(record.name);
+    }
     this.#write(...entries);
     return entries.flatMap(({ events }) => events.map(eventView));
   }
@@ -114,13 +126,16 @@ class SqliteStore implements Store {
 
   close(): void {
     clearInterval(this.#maintenance);
+    clearTimeout(this.#restOfMaintenance);
     this.#outbox.close();
     this.#disk.close();
   }
 
   #maintain(): void {
-    if (this.#outbox.kept.size === 0) this.#disk.maintain();
+    clearTimeout(this.#restOfMaintenance);
+    const isUnfinished = this.#outbox.kept.size === 0 && this.#disk.maintain();
     this.#outbox.flush();
+    if (isUnfinished) this.#restOfMaintenance = setTimeout(() => this.#maintain(), MAINTENANCE_PAUSE_MS).unref();
   }
 
   #skipUsedNumbers(): void {
@@ -212,6 +227,9 @@ class SqliteStore implements Store {
   }
   runs(query: Parameters<Store['runs']>[0]): readonly RunRow[] {
     return this.#read((from) => from.runs(query));
+  }
+  probes(query: ProbeQuery): readonly ProbeStretch[] {
+    return this.#read((from) => from.probes(query));
   }
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {
     return this.#read((from) => from.lastGoodIngredients(component));

@@ -5,6 +5,7 @@ import { text } from './cells.ts';
 import { componentRow } from './component-row.ts';
 import type { Database, Row, Statement } from './driver.ts';
 import { transaction } from './migrate.ts';
+import { probeRow } from './probe-row.ts';
 import { begunRow, crashRow, endedRow, eventRow } from './rows.ts';
 
 const list = (columns: readonly string[], one: (column: string) => string): string => columns.map(one).join(', ');
@@ -27,7 +28,7 @@ const COMPONENT = [
   'started_at',
   'updated_at',
 ];
-const BEGUN = ['component', 'begun_at', 'spec_hash', 'ingredients_json'];
+const BEGUN = ['component', 'begun_at', 'spec_hash', 'ingredients_json', 'log_offset'];
 const ENDED = ['ended_at', 'uptime_ms', 'exit_code', 'exit_signal', 'exit_json', 'planned', 'decision', 'rule', 'good'];
 const CRASH = [
   ...[
@@ -41,8 +42,11 @@ const CRASH = [
     'error_message',
     'root_cause',
   ],
-  ...['decision', 'rule', 'counters_json', 'log_tail_json', 'dependencies_json', 'changed_json'],
+  ...['decision', 'rule', 'counters_json', 'log_tail_json', 'dependencies_json', 'changed_json', 'probes_json'],
 ];
+const PROBE_KEY = ['run_id', 'role', 'first_at'];
+/** Not the component, which goes with the run: to overwrite an indexed column costs more than all the others together. */
+const PROBE = ['question', 'outcome', 'message', 'last_at', 'count', 'last_ms', 'max_ms'];
 const EVENT = ['seq', 'at', 'subject_kind', 'subject_name', 'type', 'run_id', 'data_json'];
 
 const SQL = {
@@ -53,6 +57,7 @@ const SQL = {
   // The first record of an end stays: a second one comes from a daemon that found the same end again.
   ended: `${upsert('runs', 'run_id', ['run_id', 'component', 'begun_at', ...ENDED], ENDED)} WHERE runs.ended_at IS NULL`,
   crash: upsert('crashes', 'run_id, subject_kind, subject_name', CRASH, []),
+  probe: upsert('probe_results', PROBE_KEY.join(', '), ['component', ...PROBE_KEY, ...PROBE], PROBE),
   event: upsert('events', 'seq', EVENT, []),
   meta: upsert('meta', 'key', ['key', 'value'], ['value']),
 } as const;
@@ -85,6 +90,7 @@ export class Writer {
     }
     if (runEnded !== undefined) run('ended', endedRow(runEnded));
     if (crash !== undefined) run('crash', crashRow(crash));
+    for (const stretch of entry.probed ?? []) run('probe', probeRow(stretch));
     for (const event of entry.events) run('event', eventRow(event));
     if (meta !== undefined) run('meta', { key: text(meta.key), value: text(meta.value) });
   }

@@ -5,8 +5,9 @@ import { createServer as createRawServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { callJson } from '../../../src/cli/call.ts';
-import { createClient, ifRunning } from '../../../src/cli/client.ts';
+import { callJson } from '../../../src/client/call.ts';
+import { createClient, ifRunning } from '../../../src/client/client.ts';
+import { readEvents } from '../../../src/client/event-reader.ts';
 import { why } from './fake-control.ts';
 import { Served } from './serve.ts';
 
@@ -64,7 +65,7 @@ test('no socket, or one that nobody listens on any more, means "not running"', a
   const dead = join(directory, 'dead.sock');
   writeFileSync(dead, ''); // a plain file refuses a connection just as an abandoned socket does
   expect(await ifRunning(createClient(dead).status())).toBeNull();
-  const events = missing.events({ signal: new AbortController().signal });
+  const events = readEvents(join(directory, 'missing.sock'), {}, new AbortController().signal);
   await expect(events.next()).rejects.toMatchObject({ code: 'DAEMON_NOT_RUNNING' });
 });
 
@@ -114,7 +115,7 @@ test('an abort ends a call and a stream with its own reason', async () => {
   const socket = await listen(() => {});
   const abort = new AbortController();
   const call = get(socket, 10_000, abort.signal);
-  const stream = createClient(socket).events({ signal: abort.signal }).next();
+  const stream = readEvents(socket, {}, abort.signal).next();
   abort.abort(new Error('enough'));
   await expect(call).rejects.toThrow('enough');
   await expect(stream).rejects.toThrow('enough');
@@ -123,7 +124,7 @@ test('an abort ends a call and a stream with its own reason', async () => {
 test('the abort of a stream under way ends it', async () => {
   await using served = await Served.open();
   const abort = new AbortController();
-  const stream = createClient(served.socket).events({ signal: abort.signal });
+  const stream = readEvents(served.socket, {}, abort.signal);
   const next = stream.next();
   await expect.poll(() => served.control.listeners.size).toBe(1);
   abort.abort(new Error('enough'));
@@ -149,7 +150,7 @@ test('events split at every byte come out whole', async () => {
     response.end();
   });
   const seen = [];
-  for await (const event of createClient(socket).events({ signal: new AbortController().signal })) seen.push(event);
+  for await (const event of readEvents(socket, {}, new AbortController().signal)) seen.push(event);
   expect(seen).toEqual([one]);
 });
 

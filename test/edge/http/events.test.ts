@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { createClient } from '../../../src/cli/client.ts';
+import { readEvents } from '../../../src/client/event-reader.ts';
 import type { EventView } from '../../../src/core/views.ts';
-import { MAX_STREAMS } from '../../../src/http/routes/events.ts';
+import { MAX_STREAMS } from '../../../src/http/streams.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { event } from './fake-control.ts';
 import { Served } from './serve.ts';
@@ -14,7 +14,7 @@ async function take(served: Served, count: number, query: { after?: number; comp
   const abort = new AbortController();
   const seen: EventView[] = [];
   try {
-    for await (const one of createClient(served.socket).events({ ...query, signal: abort.signal })) {
+    for await (const one of readEvents(served.socket, query, abort.signal)) {
       seen.push(one);
       if (seen.length === count) break;
     }

@@ -1,8 +1,10 @@
 /** A Control without a daemon: two components, a history in memory, and a record of what was asked. */
 import { AppError } from '../../../src/core/errors.ts';
+import { componentName, type RunId, type WallMs } from '../../../src/core/ids.ts';
 import type { ComponentView, CrashView, EventView, StatusView, WhyView } from '../../../src/core/views.ts';
-import type { ActionView, AppliedView, Control, UpView } from '../../../src/ports/control.ts';
-import type { History } from '../../../src/ports/store.ts';
+import type { ActionView, AppliedView, Control, UpView, ValidationView } from '../../../src/ports/control.ts';
+import type { LogLineView, Logs } from '../../../src/ports/logs.ts';
+import type { History, ProbeStretch } from '../../../src/ports/store.ts';
 
 export const component = (name: string, more: Partial<ComponentView> = {}): ComponentView => ({
   name,
@@ -28,6 +30,7 @@ export const component = (name: string, more: Partial<ComponentView> = {}): Comp
   survivors: [],
   removed: false,
   tree_mechanism: 'process-group + cookie',
+  probes: [],
   ...more,
 });
 
@@ -46,7 +49,16 @@ export const crash = (id: number, name: string): CrashView => ({
   run_id: `${name}~000000001000001`,
   at: new Date(1_767_000_000_000 + id).toISOString(),
   uptime_ms: 2040,
-  exit: { code: 1, signal: null, oom: false, core: false, ambiguous: false, spawn_error: null, unknown: null },
+  exit: {
+    code: 1,
+    signal: null,
+    oom: false,
+    core: false,
+    ambiguous: false,
+    spawn_error: null,
+    unknown: null,
+    unhealthy: null,
+  },
   error_type: null,
   error_message: null,
   root_cause: null,
@@ -56,6 +68,20 @@ export const crash = (id: number, name: string): CrashView => ({
   decision: 'restart in 1 s (1 of 10 in 10 min)',
   incident: null,
   ticket: null,
+});
+
+export const stretch = (name: string, outcome: ProbeStretch['outcome'], second: number): ProbeStretch => ({
+  component: componentName(name),
+  run: `${name}~000000001000001` as RunId,
+  role: 'liveness',
+  question: 'tcp :7233',
+  outcome,
+  message: 'as it was',
+  firstAt: (second * 1000) as WallMs,
+  lastAt: (second * 1000 + 500) as WallMs,
+  count: 3,
+  lastMs: 4,
+  maxMs: 5,
 });
 
 export const why = (id: number, name: string): WhyView => ({
@@ -91,6 +117,9 @@ export class FakeControl implements Control {
   components: ComponentView[] = [component('api'), component('worker')];
   readonly events: EventView[] = [];
   readonly crashList: WhyView[] = [];
+  readonly stretches: ProbeStretch[] = [];
+  /** By component; what is added later is what is written later. */
+  readonly written = new Map<string, string[]>();
   readonly listeners = new Set<(event: EventView) => void>();
   /** Thrown by the next call, whichever it is. */
   failure: Error | null = null;
@@ -113,6 +142,8 @@ export class FakeControl implements Control {
     lastSeq: () => this.events.at(-1)?.seq ?? 0,
     run: () => null,
     runs: () => [],
+    probes: ({ component: name, limit }) =>
+      this.stretches.filter(({ component: whose }) => whose === name).slice(0, limit),
     lastGoodIngredients: () => null,
     meta: () => null,
   };
@@ -133,6 +164,31 @@ export class FakeControl implements Control {
     this.#record('reload');
     return { added: [], changed: [], removed: [], unchanged: [] };
   }
+
+  async validate(): Promise<ValidationView> {
+    this.#record('validate');
+    const names = this.components.map(({ name }) => name);
+    return { schema_version: 1, valid: true, files: ['/p/keepwell.yaml'], components: names, problems: [] };
+  }
+
+  /** Every line is ten bytes long. */
+  readonly logs: Logs = {
+    names: () => [...this.written.keys()].sort(),
+    open: ({ components, tail, after }) => {
+      const at = new Map<string, number>();
+      const begin = (name: string, count: number) =>
+        name in after ? after[name]! / 10 + 1 : Math.max(0, count - tail);
+      const read = (): LogLineView[] =>
+        (components.length > 0 ? components : this.logs.names()).flatMap((component) => {
+          const all = this.written.get(component) ?? [];
+          const from = at.get(component) ?? begin(component, all.length);
+          at.set(component, all.length);
+          return all.slice(from).map((line, i) => ({ component, line, cut_bytes: 0, offset: (from + i) * 10 }));
+        });
+      return { read, rest: () => [], [Symbol.dispose]: () => void this.closedCursors++ };
+    },
+  };
+  closedCursors = 0;
 
   start = (names: readonly string[]): ActionView => this.#act('start', names);
   stop = (names: readonly string[]): ActionView => this.#act('stop', names);

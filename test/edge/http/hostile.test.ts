@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../../src/cli/client.ts';
+import { readEvents } from '../../../src/client/event-reader.ts';
 import { ROUTES } from '../../../src/http/table.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { event } from './fake-control.ts';
@@ -25,6 +25,7 @@ const good: Record<string, unknown> = {
   '/v1/restart': { components: ['api'] },
   '/v1/down': {},
   '/v1/handover': {},
+  '/v1/reload': {},
 };
 const bodyFor = (method: string, path: string) => (method === 'POST' ? { body: good[path] } : {});
 
@@ -148,7 +149,8 @@ const ODD_PATHS = [
   '/v1/components/%',
   '/v1/components/a/b',
   '/v1/why/%ff',
-  '/openapi.json',
+  '/openapi.json/',
+  '/openapi.yaml',
   'http://localhost/v1/status',
   '*',
 ];
@@ -233,7 +235,7 @@ test('connections above the limit are dropped, and room comes back', async () =>
   await using small = await Served.open({ maxConnections: 1 });
   small.control.events.push(event(1));
   const abort = new AbortController();
-  const stream = createClient(small.socket).events({ after: 0, signal: abort.signal });
+  const stream = readEvents(small.socket, { after: 0 }, abort.signal);
   expect((await stream.next()).value).toEqual(event(1));
   await expect(small.ask('GET', '/livez')).rejects.toThrow();
   abort.abort();

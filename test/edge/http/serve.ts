@@ -27,6 +27,8 @@ export interface Ask {
 export class Served implements AsyncDisposable {
   readonly control = new FakeControl();
   readonly logged: unknown[][] = [];
+  /** Why it is not ready; empty: it is. */
+  readonly reasons: string[] = [];
   readonly server: ApiServer;
   readonly directory = mkdtempSync(join(tmpdir(), 'kw-http-'));
   readonly socket = join(this.directory, 'keepwell.sock');
@@ -34,7 +36,13 @@ export class Served implements AsyncDisposable {
   constructor(limits: Partial<ServerLimits> = {}) {
     const keep = (...line: unknown[]) => void this.logged.push(line);
     const log: Log = { info: keep, warn: keep, error: keep };
-    this.server = createHttpServer({ control: this.control, log, version: '0.1.0', limits });
+    this.server = createHttpServer({
+      control: this.control,
+      log,
+      version: '0.1.0',
+      limits,
+      unready: () => this.reasons,
+    });
   }
 
   static async open(limits: Partial<ServerLimits> = {}): Promise<Served> {

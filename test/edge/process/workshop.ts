@@ -6,13 +6,14 @@ import { afterEach, expect } from 'vitest';
 import { type ComponentName, componentName, type RunId, runId, type WallMs } from '../../../src/core/ids.ts';
 import { createProcessDriver, type ProcessDriverOptions } from '../../../src/drivers/process/process-driver.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
-import type { Driver, Launch, RunReport } from '../../../src/ports/driver.ts';
+import type { ProcessDriver, ProcessLaunch, RunReport } from '../../../src/ports/driver.ts';
 import { noFailpoints } from '../../../src/ports/failpoints.ts';
 import { systemClock } from '../../../src/supervisor/system-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 type Kind = RunReport['kind'];
-type Of<K extends Kind> = Extract<RunReport, { kind: K }>;
+/** A process always has a pid. */
+type Of<K extends Kind> = Extract<RunReport, { kind: K }> & (K extends 'started' ? { readonly pid: number } : unknown);
 
 /** One run and all that was reported about it. */
 export class Run {
@@ -75,10 +76,10 @@ export class Workshop {
   /** Where the driver keeps its state. */
   state = this.home;
   readonly #cleanups: (() => void)[] = [];
-  readonly #drivers: Driver[] = [];
+  readonly #drivers: ProcessDriver[] = [];
   readonly #runs: Run[] = [];
 
-  driver(options: Partial<ProcessDriverOptions> = {}): Driver {
+  driver(options: Partial<ProcessDriverOptions> = {}): ProcessDriver {
     const driver = createProcessDriver({
       home: this.home,
       runsDir: join(this.state, 'runs'),
@@ -94,7 +95,7 @@ export class Workshop {
   }
 
   /** Starts a command; a string is a script for sh. */
-  start(driver: Driver, command: string | readonly string[], launch: Partial<Launch> = {}): Run {
+  start(driver: ProcessDriver, command: string | readonly string[], launch: Partial<ProcessLaunch> = {}): Run {
     const run = this.run();
     driver.start(
       {
@@ -102,6 +103,7 @@ export class Workshop {
         component: 'api' as ComponentName,
         command: typeof command === 'string' ? ['/bin/sh', '-c', command] : command,
         cwd: this.home,
+        kind: 'process',
         env: { PATH: '/usr/bin:/bin' },
         logPath: run.logPath,
         specHash: 'spec',
@@ -113,7 +115,7 @@ export class Workshop {
   }
 
   /** The same run, seen by another driver. */
-  adopt(driver: Driver, run: Run): Run {
+  adopt(driver: ProcessDriver, run: Run): Run {
     const again = new Run(run.id, this);
     driver.adopt(run.id, (report) => again.reports.push(report));
     return again;

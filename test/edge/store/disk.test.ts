@@ -1,13 +1,28 @@
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
-import { crashOf, recordOf } from '../../support/history-samples.ts';
+import { crashOf, recordOf, stretchOf } from '../../support/history-samples.ts';
+import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { restoreGolden } from './golden.ts';
 import { column, integrity, upTo } from './inspect.ts';
 import { canMount, smallDisk, twoDoors } from './mounts.ts';
 import { added, openStore } from './open-store.ts';
 
 const line = 'x'.repeat(2_000);
+
+/** As a daemon of version 1 leaves it that was killed: an event, number 5, is in the WAL only. */
+async function restoreKilled(path: string): Promise<void> {
+  using dir = tempDir();
+  await restoreGolden(1, dir.at('keepwell.db'));
+  const db = (await loadSqlite()).open(dir.at('keepwell.db'), 'read-write');
+  db.exec('PRAGMA journal_mode = WAL');
+  db.exec("INSERT INTO events VALUES (5, 0, 'component', 'api', 'late', NULL, '{}')");
+  for (const suffix of ['', '-wal', '-shm']) copyFileSync(dir.at(`keepwell.db${suffix}`), `${path}${suffix}`);
+  db.close();
+}
 
 describe.runIf(canMount)('a disk that is really full', () => {
   test('supervision goes on, and everything is on disk, in order, once there is space again', async () => {
@@ -18,13 +33,14 @@ describe.runIf(canMount)('a disk that is really full', () => {
     disk.fill();
     for (let n = 2; n <= 300; n += 1) {
       opened.add(n);
-      opened.store.commit({ crash: crashOf('api', n, { logTail: [line] }) });
+      opened.store.commit({ crash: crashOf('api', n, { logTail: [line] }) }, { probed: [stretchOf('api', n)] });
     }
     expect(opened.store.health()).toMatch(/^cannot write \(disk full\), \d+ records kept in memory since/);
     expect(opened.durable).toEqual(upTo(opened.durable.length));
     expect(opened.durable.length).toBeLessThan(300);
     expect(opened.shown()).toEqual(upTo(300));
     expect(opened.store.crashes({ limit: 1_000 })).toHaveLength(299);
+    expect(opened.store.probes({ component: 'api', limit: 1_000 })).toHaveLength(299);
     disk.free();
     await waitFor('everything to be written', () => opened.durable.length === 300);
     expect(opened.durable).toEqual(upTo(300));
@@ -50,6 +66,32 @@ describe.runIf(canMount)('a disk that is really full', () => {
     await waitFor('everything to be written', () => opened.store.health() === 'ok');
     expect(await column(path, 'SELECT seq FROM events ORDER BY rowid')).toEqual(upTo(20));
   });
+
+  test.each([
+    ['was closed properly', false],
+    ['was left with a WAL', true],
+  ])(
+    'an older database that %s is read on a full disk, although it cannot be brought to our schema',
+    async (_, hasWal) => {
+      using disk = smallDisk(512);
+      const path = disk.at('keepwell.db');
+      await (hasWal ? restoreKilled(path) : restoreGolden(1, path));
+      disk.fill();
+      using opened = await openStore(path);
+      opened.add(1);
+      opened.store.commit({ probed: [stretchOf('api')] });
+      expect(opened.store.health()).toMatch(/^cannot open \(disk full\), 2 records kept in memory/);
+      expect(opened.store.components()).toMatchObject([{ name: 'api' }, { name: 'db', desired: 'stopped' }]);
+      expect(opened.store.lastSeq()).toBe(hasWal ? 6 : 4);
+      expect(opened.store.crashes({})).toHaveLength(1);
+      expect(opened.store.probes({ component: 'api', limit: 10 })).toEqual([stretchOf('api')]);
+      disk.free();
+      await waitFor('everything to be written', () => opened.store.health() === 'ok');
+      expect(await column(path, 'PRAGMA user_version')).toEqual([2]);
+      expect(opened.store.probes({ component: 'api', limit: 10 })).toEqual([stretchOf('api')]);
+      expect(await integrity(path)).toBe('ok');
+    },
+  );
 
   test('a new project on a full disk is supervised from memory until there is space', async () => {
     using disk = smallDisk(512);

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Bundle, bundle } from '../../support/bundle.ts';
+import { runOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { column, integrity, upTo } from './inspect.ts';
 import { openStore } from './open-store.ts';
@@ -36,10 +37,19 @@ async function stored(path: string): Promise<readonly unknown[]> {
   return column(path, "SELECT data_json ->> 'n' FROM events WHERE type = 'component.exited' ORDER BY seq");
 }
 
+/** How far the stretch that goes on has come, and the runs that have one of their own. */
+async function probed(path: string): Promise<{ readonly count: unknown; readonly runs: readonly unknown[] }> {
+  const [count = 0] = await column(path, "SELECT count FROM probe_results WHERE component = 'db'");
+  return {
+    count,
+    runs: await column(path, "SELECT run_id FROM probe_results WHERE component = 'api' ORDER BY first_at"),
+  };
+}
+
 describe.runIf(canInject)('a system call that fails', () => {
-  // 8 commits are about 230 writes and 17 syncs, those of opening, migrating and closing included.
+  // 8 commits are about 300 writes and 18 syncs, those of opening, migrating and closing included.
   const faults = [
-    ...upTo(20).map((n) => ['pwrite64', 'ENOSPC', n * 11 - 10] as const),
+    ...upTo(20).map((n) => ['pwrite64', 'ENOSPC', n * 15 - 14] as const),
     ...upTo(20).map((n) => ['fsync,fdatasync', 'EIO', n] as const),
   ];
 
@@ -50,6 +60,8 @@ describe.runIf(canInject)('a system call that fails', () => {
       const acknowledged = await writeWith(dir.at('keepwell.db'), calls, `error=${error}:when=${n}`);
       expect(acknowledged).toHaveLength(COMMITS);
       expect(await stored(dir.at('keepwell.db'))).toEqual(acknowledged);
+      const runs = acknowledged.map((seq) => runOf('api', seq));
+      expect(await probed(dir.at('keepwell.db'))).toEqual({ count: acknowledged.at(-1), runs });
     },
   );
 
@@ -61,5 +73,8 @@ describe.runIf(canInject)('a system call that fails', () => {
     using opened = await openStore(dir.at('keepwell.db'));
     expect(opened.store.health()).toBe('ok');
     expect(await stored(dir.at('keepwell.db'))).toEqual(expect.arrayContaining([...acknowledged]));
+    const { count, runs } = await probed(dir.at('keepwell.db'));
+    expect(count).toBeGreaterThanOrEqual(Math.max(0, ...acknowledged));
+    expect(runs).toEqual(expect.arrayContaining(acknowledged.map((seq) => runOf('api', seq))));
   });
 });

@@ -36,10 +36,12 @@ test(`${KILLS} times kill -9 in the middle of writing: nothing acknowledged is l
   expect(seqs).toEqual(upTo(seqs.length));
   expect(acknowledged.length).toBeGreaterThan(KILLS);
   expect(acknowledged.map(({ seq }) => seq)).toEqual([...acknowledged.map(({ seq }) => seq)].sort((a, b) => a - b));
-  for (const table of ['runs', 'crashes']) {
+  for (const table of ['runs', 'crashes', 'probe_results']) {
     const stored = new Set(await column(path, `SELECT run_id FROM ${table}`));
     expect(acknowledged.filter(({ run }) => !stored.has(run))).toEqual([]);
   }
+  // Two commits that were made together: never one without the other.
+  expect(await column(path, "SELECT count FROM probe_results WHERE component = 'db'")).toEqual([seqs.length]);
   const stored = new Set(seqs);
   expect(acknowledged.filter(({ seq }) => !stored.has(seq))).toEqual([]);
 });

@@ -6,19 +6,13 @@ import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
 import { LATEST, migrate, schemaVersion } from '../../../src/store/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations/index.ts';
-import { eventOf, runningOf, runOf } from '../../support/history-samples.ts';
+import { eventOf, NOON, runningOf, runOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-import { column, upTo } from './inspect.ts';
+import { golden, restoreGolden } from './golden.ts';
+import { column, integrity, upTo } from './inspect.ts';
 import { openStore } from './open-store.ts';
 
-const golden = (version: number): string => `test/fixtures/store/v${version}.sql`;
-
-/** A database as an earlier release has left it. */
-async function restoreGolden(version: number, path: string): Promise<void> {
-  const db = (await loadSqlite()).open(path, 'read-write');
-  db.exec(readFileSync(golden(version), 'utf8'));
-  db.close();
-}
+const fingerprint = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
 
 test('every version that was ever released has its golden database', () => {
   expect(upTo(LATEST).filter((version) => !existsSync(golden(version)))).toEqual([]);
@@ -45,7 +39,69 @@ test.each(upTo(LATEST))('a database of version %i is read as it was meant, and w
   ]);
   expect(store.lastGoodIngredients(componentName('api'))).toEqual({ command: 'aaaa', 'env LOG_LEVEL': 'bbbb' });
   expect(store.meta('project')).toBe('golden');
-  expect(store.commit({ events: [eventOf('api', 'next')] })[0]?.seq).toBe(4);
+  expect(store.commit({ events: [eventOf('api', 'next')], probed: [stretchOf('web')] })[0]?.seq).toBe(4);
+  expect(store.probes({ component: 'web', limit: 10 })).toEqual([stretchOf('web')]);
+  expect(await integrity(path)).toBe('ok');
+});
+
+/** What only the newest version knows: where a run begins in the log, what the probes said, why we ended a run. */
+const KNOWN: readonly { readonly version: number; readonly logOffset: number | null; readonly stretches: number }[] = [
+  { version: 1, logOffset: null, stretches: 0 },
+  { version: 2, logOffset: 4_096, stretches: 2 },
+];
+
+test.each(KNOWN)(
+  'a database of version $version shows what it knows of runs and probes, and nothing else',
+  async (known) => {
+    using dir = tempDir();
+    const path = dir.at('keepwell.db');
+    await restoreGolden(known.version, path);
+    const untouched = await openHistory(path);
+    using opened = await openStore(path);
+    const migrated = await openHistory(path);
+    for (const history of [untouched, opened.store, migrated]) {
+      expect(history.run(runOf('api', 1))).toMatchObject({ logOffset: known.logOffset });
+      expect(history.runs({ limit: 10 }).map(({ logOffset }) => logOffset)).toEqual([null, known.logOffset]);
+      expect(history.run(runOf('api', 1))?.exit).toMatchObject({ code: 0, unhealthy: null });
+      expect(history.why({ id: 1 })?.exit).toMatchObject({ code: 1, unhealthy: null });
+      expect(history.probes({ component: 'api', limit: 10 })).toHaveLength(known.stretches);
+      expect(history.probes({ component: 'api', run: runOf('api', 2), limit: 10 })).toHaveLength(known.stretches / 2);
+      expect(history.why({ id: 1 })?.probes).toHaveLength(known.stretches / 2);
+    }
+    untouched.close();
+    migrated.close();
+  },
+);
+
+test('the history of version 1 can be read before a daemon has brought it to ours, and is not touched by that', async () => {
+  using dir = tempDir();
+  const path = dir.at('keepwell.db');
+  await restoreGolden(1, path);
+  const before = fingerprint(path);
+  const history = await openHistory(path);
+  expect(history.components()).toHaveLength(2);
+  expect(history.crashes({})).toHaveLength(1);
+  expect(history.events({ afterSeq: 0, limit: 10 })).toHaveLength(3);
+  expect(history.probes({ component: 'api', limit: 10 })).toEqual([]);
+  history.close();
+  expect(fingerprint(path)).toBe(before);
+  expect(await column(path, 'PRAGMA user_version')).toEqual([1]);
+});
+
+test('a last exit recorded before there were probes is complete', async () => {
+  using dir = tempDir();
+  const path = dir.at('keepwell.db');
+  await restoreGolden(1, path);
+  const db = (await loadSqlite()).open(path, 'read-write');
+  const lastExit = { at: NOON, exit: { code: 7, signal: null, oom: false, core: false } };
+  db.exec(`UPDATE components SET last_exit_json = '${JSON.stringify(lastExit)}'`);
+  db.close();
+  using opened = await openStore(path);
+  const exit = { ...lastExit.exit, unhealthy: null };
+  expect(opened.store.components().map((record) => record.lastExit)).toEqual([
+    { at: NOON, exit },
+    { at: NOON, exit },
+  ]);
 });
 
 test('the newest golden database has exactly the tables that a new one gets', async () => {
@@ -76,8 +132,7 @@ test('a database of a later Keepwell is not touched: supervision goes on in memo
   const db = (await loadSqlite()).open(path, 'read-write');
   db.exec(`PRAGMA user_version = ${LATEST + 1}`);
   db.close();
-  const fingerprint = () => createHash('sha256').update(readFileSync(path)).digest('hex');
-  const before = fingerprint();
+  const before = fingerprint(path);
   using opened = await openStore(path);
   opened.add(1);
   expect(opened.store.health()).toBe(
@@ -85,6 +140,6 @@ test('a database of a later Keepwell is not touched: supervision goes on in memo
   );
   expect(opened.shown()).toEqual([1]);
   expect(opened.durable).toEqual([]);
-  expect(fingerprint()).toBe(before);
+  expect(fingerprint(path)).toBe(before);
   await expect(openHistory(path)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
 });

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
-import { begunOf, crashOf, endedOf, eventOf, recordOf, runningOf } from '../../support/history-samples.ts';
+import { begunOf, crashOf, endedOf, eventOf, recordOf, runningOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { column, integrity } from './inspect.ts';
 import { openStore } from './open-store.ts';
@@ -37,6 +37,7 @@ beforeAll(async () => {
       runEnded: endedOf('api', n),
       crash,
       events,
+      probed: [stretchOf('api', n)],
     });
   }
   store.close();
@@ -52,11 +53,12 @@ async function useStore(path: string): Promise<string> {
   const { store } = opened;
   opened.add(1);
   store.commit({ crash: crashOf('web', 1), runBegun: begunOf('web', 1), runEnded: endedOf('web', 1, { good: true }) });
-  store.commit({ crash: crashOf('api', 61), runEnded: endedOf('api', 61) });
+  store.commit({ crash: crashOf('api', 61), runEnded: endedOf('api', 61) }, { probed: [stretchOf('api', 61)] });
   expect(store.components().find(({ name }) => name === 'api')).toEqual(recordOf('api', { specHash: '1' }));
   expect(store.why({ component: 'web' })?.log_tail).toEqual(['first line', 'last line']);
   expect(store.crashes({ limit: 1_000 }).length).toBeGreaterThanOrEqual(2);
   expect(store.runs({ limit: 1_000 }).length).toBeGreaterThanOrEqual(2);
+  expect(store.probes({ component: 'api', limit: 1_000 })).toContainEqual(stretchOf('api', 61));
   expect(store.lastGoodIngredients(begunOf('web').component)).toEqual({});
   const seqs = store.events({ afterSeq: 0, limit: 1_000 }).map(({ seq }) => seq);
   expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
@@ -149,6 +151,7 @@ test('damage that shows only later is dealt with in the middle of the work', asy
   // More than SQLite keeps in memory, so that it has to read from the disk again.
   for (let n = 1; n <= 24; n += 1)
     opened.store.commit({ crash: crashOf('api', n, { logTail: ['x'.repeat(1_000_000)] }) });
+  opened.store.commit({ probed: [stretchOf('api', 1)] });
   opened.add(1);
   const overwrite = run([
     'dd',
@@ -164,6 +167,10 @@ test('damage that shows only later is dealt with in the middle of the work', asy
   for (let id = 1; id <= 24; id += 1) expect(() => opened.store.why({ id })).not.toThrow();
   expect(opened.store.crashes({})).toHaveLength(24); // written again, because this daemon had them still at hand
   expect(opened.shown()).toEqual([1]);
+  // Probe stretches are not at hand; one that goes on comes again.
+  expect(opened.store.probes({ component: 'api', limit: 10 })).toEqual([]);
+  opened.store.commit({ probed: [stretchOf('api', 1, { count: 6 })] });
+  expect(opened.store.probes({ component: 'api', limit: 10 })).toMatchObject([{ count: 6 }]);
   expect(opened.told.map(({ type }) => type)).toEqual(['store.quarantined']);
   opened.add(2);
   expect(opened.durable).toEqual([1, 2]);

@@ -23,6 +23,15 @@ test('what one daemon has written the next one reads, and numbers go on where th
   expect(second.store.commit({ events: [eventOf('api', 'b')] })[0]?.seq).toBe(2);
 });
 
+test('a component that runs without a pid of its own is known to the next daemon', async () => {
+  using dir = tempDir();
+  const first = await openStore(dir.at('keepwell.db'));
+  first.store.commit({ record: runningOf('cache', null) });
+  first.store.close();
+  using second = await openStore(dir.at('keepwell.db'));
+  expect(second.store.components()).toEqual([runningOf('cache', null)]);
+});
+
 test('the database belongs to its owner alone, with all its files', async () => {
   using dir = tempDir();
   using opened = await openStore(dir.at('keepwell.db'));

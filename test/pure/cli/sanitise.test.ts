@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LineSplitter } from '../../../src/cli/logs/lines.ts';
 import { jsonLine } from '../../../src/cli/print/json.ts';
 import { sanitise, sanitiseText } from '../../../src/cli/print/sanitise.ts';
+import { LineSplitter } from '../../../src/forensics/logs/lines.ts';
 
 const ESC = '\u001b';
 const BEL = '\u0007';

@@ -27,6 +27,7 @@ export const view = (name: string, more: Partial<ComponentView> = {}): Component
   survivors: [],
   removed: false,
   tree_mechanism: 'cgroup-v2',
+  probes: [],
   ...more,
 });
 
@@ -50,6 +51,7 @@ export const exit = {
   ambiguous: false,
   spawn_error: null,
   unknown: null,
+  unhealthy: null,
 };
 
 export const status = (components: readonly ComponentView[]): StatusView => ({

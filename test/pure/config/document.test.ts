@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { linesOf, load, oneProblem, problemsOf, proc } from './support.ts';
+import { linesOf, load, oneProblem, problemsOf, proc, processOf } from './support.ts';
 
 const EXAMPLE = 'Start with:\ncomponents:\n  api:\n    process: { command: [./bin/server] }';
 
@@ -77,7 +77,7 @@ describe('what makes YAML dangerous or ambiguous is refused', () => {
   });
 
   test('plain tags that change nothing are accepted', () => {
-    expect(load(proc('command: !!seq [!!str 5]')).components[0]!.driver.command).toEqual(['5']);
+    expect(processOf(load(proc('command: !!seq [!!str 5]')).components[0]).command).toEqual(['5']);
   });
 
   test('aliases are followed, and a mistake behind one is told once', () => {
@@ -103,7 +103,7 @@ describe('what makes YAML dangerous or ambiguous is refused', () => {
 
   test('a hundred aliases are accepted', () => {
     const text = `components: { api: { process: { command: [&a x, ${Array(99).fill('*a').join(', ')}] } } }`;
-    expect(load(text).components[0]!.driver.command).toHaveLength(100);
+    expect(processOf(load(text).components[0]).command).toHaveLength(100);
   });
 });
 
@@ -157,7 +157,7 @@ describe('JSON is read as well', () => {
   test('with tabs, escapes and places', () => {
     const text =
       '{\n\t"components": {\n\t\t"api": {\n\t\t\t"process": { "command": ["a", "\\ud83d\\ude00\\/"] }\n\t\t}\n\t}\n}\n';
-    expect(load(text, { path: '/project/keepwell.json' }).components[0]!.driver.command).toEqual(['a', '😀/']);
+    expect(processOf(load(text, { path: '/project/keepwell.json' }).components[0]).command).toEqual(['a', '😀/']);
     const wrong = text.replace('"a"', '7');
     expect(linesOf(wrong, { path: '/project/keepwell.json' })).toEqual([
       '4:29 components.api.process.command[0]: must be text, not a number | Put it in quotes: "7".',

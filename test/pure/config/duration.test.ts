@@ -31,6 +31,7 @@ describe('a duration in the configuration', () => {
     ['10sec', 'Write 10s.'],
     ['2 minutes', 'Write 2m.'],
     ['1.5 Hours', 'Write 1h30m.'],
+    ['0.5', 'Write 500ms, not 0.5 (units: ms, s, m, h, d).'],
     ['soon', 'Write a whole number with its unit, largest unit first: 500ms, 10s, 1m30s, 1h, 7d.'],
     ['30s1m', 'Write a whole number with its unit, largest unit first: 500ms, 10s, 1m30s, 1h, 7d.'],
   ])('somebody who wrote %j is told what to write', (written, hint) => {

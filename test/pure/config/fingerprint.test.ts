@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ingredients, specHash } from '../../../src/config/fingerprint.ts';
 import { api, only, proc } from './support.ts';
 
@@ -25,6 +25,34 @@ test('the same words split differently are different commands', () => {
   expect(specHash(only(proc('command: [a, b c]')))).not.toBe(specHash(only(proc('command: [a b, c]'))));
 });
 
+test.each([
+  ['a probe', api('liveness: { tcp: 1 }')],
+  ['an exec probe with a directory of its own', api('readiness: { exec: { command: [a], cwd: x } }')],
+  ['a crash pattern', api('crash_patterns: [panic]')],
+  ['the restart policy', api('restart: { policy: never }')],
+])('%s is no reason to restart', (_, text) => {
+  expect(specHash(only(text))).toBe(specHash(only(api(''))));
+});
+
+describe('something that others start', () => {
+  const external = (keys: string): string => `components: { legacy: { ${keys} } }`;
+  const legacy = external('external: { pid_file: a.pid }, restart: { command: [systemctl, restart, legacy] }');
+
+  test('is another one when it is found elsewhere', () => {
+    expect(specHash(only(legacy))).not.toBe(specHash(only(legacy.replace('a.pid', 'b.pid'))));
+    expect(specHash(only(legacy))).not.toBe(specHash(only(external('external: { container: a.pid }'))));
+  });
+
+  test('is the same one when it is brought back in another way', () => {
+    expect(specHash(only(legacy))).toBe(specHash(only(legacy.replace('systemctl', 'service'))));
+    expect(specHash(only(legacy))).toBe(specHash(only(external('external: { pid_file: a.pid }'))));
+  });
+
+  test('has ingredients of its own', () => {
+    expect(Object.keys(ingredients(only(legacy))).slice(0, 3)).toEqual(['external', 'command', 'cwd']);
+  });
+});
+
 test('ingredients name every part and show no value', () => {
   const parts = ingredients(only(base));
   expect(Object.keys(parts)).toEqual([
@@ -38,6 +66,10 @@ test('ingredients name every part and show no value', () => {
     'stop',
     'restart',
     'min_uptime',
+    'startup',
+    'liveness',
+    'readiness',
+    'crash_patterns',
   ]);
   for (const hash of Object.values(parts)) expect(hash).toMatch(/^[0-9a-f]{8}$/);
   expect(JSON.stringify(parts)).not.toContain('hunter2');
@@ -52,6 +84,8 @@ test('a change shows under its own name only', () => {
   expect(changed(base, base.replace('LOG_LEVEL: info, ', ''))).toEqual(['env LOG_LEVEL']);
   expect(changed(api('stop: { grace: 1s }'), api('stop: { grace: 2s }'))).toEqual(['stop']);
   expect(changed(api('restart: { limit: { max: 1 } }'), api(''))).toEqual(['restart']);
+  expect(changed(api('liveness: { tcp: 1 }'), api('liveness: { tcp: 2 }'))).toEqual(['liveness']);
+  expect(changed(api('crash_patterns: [a]'), api(''))).toEqual(['crash_patterns']);
 });
 
 test('the text of an env file counts when it is given', () => {

@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { describeConfig } from '../../../src/config/describe.ts';
 import { loadConfigFromTexts } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/problem.ts';
+import { jsonSchema } from '../../../src/config/schema.ts';
+import type { DriverSpec } from '../../../src/core/component.ts';
+import { parsePattern } from '../../../src/core/health/pattern.ts';
+import type { ProbeQuestion, ProbeSpec } from '../../../src/core/health/probe.ts';
 import { NAME_PATTERN } from '../../../src/core/ids.ts';
+import { probed } from './arbitrary-probes.ts';
+import { accepts } from './json-schema.ts';
 
 const MAX_MS = 5_000;
 
@@ -20,15 +27,59 @@ function survives(text: string, dotenv: string | null = null): 'accepted' | 'ref
   return verdict;
 }
 
+function mustRun(driver: DriverSpec): void {
+  must(driver.cwd.startsWith('/'), `the directory ${driver.cwd}`);
+  if (driver.kind === 'process') mustBeArgv(driver.command);
+  else {
+    if (driver.recover) mustBeArgv(driver.recover);
+    if (driver.target.kind === 'pid-file') must(driver.target.path.startsWith('/'), 'the pid file');
+    if (driver.target.kind === 'address') mustConnect(driver.target);
+  }
+}
+
+function mustBeArgv(command: readonly string[]): void {
+  must(command.length > 0 && command[0] !== '' && command.every((word) => typeof word === 'string'), 'the command');
+}
+
+function mustConnect({ host, port }: { readonly host: string; readonly port: number }): void {
+  must(
+    host !== '' && /^[\x21-\x7e]+$/.test(host) && Number.isInteger(port) && port > 0 && port < 65_536,
+    `${host} ${port}`,
+  );
+}
+
+function mustAsk({ question, ...timing }: ProbeSpec): void {
+  must(timing.periodMs > 0 && timing.timeoutMs > 0 && timing.initialDelayMs >= 0, 'the times');
+  must(timing.failureThreshold >= 1 && timing.successThreshold >= 1, 'the thresholds');
+  if (question.kind === 'all_of') must(question.all.length > 0, 'no questions');
+  for (const each of question.kind === 'all_of' ? question.all : [question]) mustBeAskable(each);
+}
+
+function mustBeAskable(question: ProbeQuestion): void {
+  must(question.kind !== 'all_of', 'nested questions');
+  if (question.kind === 'exec') mustBeArgv(question.command);
+  if (question.kind === 'exec') must(question.cwd.startsWith('/'), 'the directory of a probe');
+  if (question.kind === 'tcp' || question.kind === 'http') mustConnect(question);
+  if (question.kind === 'log') must(!('problem' in parsePattern(question.pattern)), 'the pattern');
+  if (question.kind !== 'http') return;
+  must(/^\/[\x21-\x7e]*$/.test(question.path), `the path ${question.path}`);
+  must(!/[\r\n]/.test(Object.values(question.headers).join()), 'the headers');
+  must(question.status === null || question.status.length > 0, 'no status could pass');
+}
+
 function attempt(text: string, dotenv: string | null): 'accepted' | 'refused' {
   try {
     const files = [{ path: '/p/k.yaml', text }];
-    const { components } = loadConfigFromTexts({ files, dotenv, env: { HOME: '/root' }, cwd: '/p' });
+    const { components } = loadConfigFromTexts({ files, dotenv, env: { HOME: '/root', PORT: '8080' }, cwd: '/p' });
     must(components.length > 0, 'no components');
-    for (const { name, driver } of components) {
+    for (const { name, driver, probes, crashPatterns } of components) {
       must(NAME_PATTERN.test(name) && !name.includes('..'), `the name ${name}`);
-      must(driver.command.length > 0 && driver.command.every((word) => typeof word === 'string'), 'the command');
-      must(driver.cwd.startsWith('/'), `the directory ${driver.cwd}`);
+      mustRun(driver);
+      for (const probe of Object.values(probes)) if (probe) mustAsk(probe);
+      must(
+        crashPatterns.every((pattern) => !('problem' in parsePattern(pattern))),
+        'the patterns',
+      );
     }
     return 'accepted';
   } catch (error) {
@@ -51,11 +102,16 @@ components:
         echo "\${HOME:-x}" | tee $$x
       shell: true
     restart: { policy: on-failure, never_on: [78, SIGILL] }
+    readiness: { all_of: [{ log: up }, { exec: { command: [x] } }], period: 2s }
   api:
     process: { command: [./api, "\${HOME}"], cwd: ./s, env: { A: '1' }, env_file: .env }
     depends_on: { job: completed }
     stop: { signal: SIGINT, grace: 1m30s }
     restart: { limit: { max: 10, retry: never } }
+    startup: { tcp: 'h:1', failure_threshold: 30 }
+    liveness: { http: { port: 80, path: /x, headers: { A: b }, status: [200] } }
+    crash_patterns: [panic, /^E/i]
+  old: { external: { address: 'h:1' }, restart: { command: [x] }, readiness: { http: 'http://h:1/' } }
 `;
 
 const BYTES = [...Buffer.from('\0\t\n\r !"#$%&\'*,-.0:<>?@[\\]^`{|}~ax\u00e9\ufeff'), 0x80, 0xff, 0xed, 0xa0];
@@ -85,7 +141,10 @@ const key = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...KEYS, 'api', 'db') },
   {
     weight: 2,
-    arbitrary: fc.constantFrom('environment', 'services', 'image', 'readiness', '<<', '__proto__', 'constructor', ''),
+    arbitrary: fc.constantFrom(
+      ...['environment', 'services', 'image', 'httpGet', 'healthcheck', 'livenessProbe', 'interval', 'url', 'grpc'],
+      ...['<<', '__proto__', 'constructor', ''],
+    ),
   },
   { weight: 1, arbitrary: fc.string({ maxLength: 8 }) },
 );
@@ -110,6 +169,18 @@ const scalar = fc.oneof(
     '1',
   ),
   fc.constantFrom(
+    ...[
+      '7233',
+      '65536',
+      '"h:1"',
+      '"[::1]:80"',
+      '"http://h:1/x?y"',
+      '"http://u:p@h"',
+      '/healthz',
+      '"/(/"',
+      '"/a/i"',
+      '"\\r\\n"',
+    ],
     'SIGTERM',
     'TERM',
     '"${HOME}"',
@@ -169,6 +240,20 @@ describe('whatever the file, it is accepted or refused with places, and never an
       }),
       { numRuns: 8_000 },
     );
+  });
+
+  test('eight thousand components with a probe that is right or nearly so, and the JSON Schema accepts the right ones', () => {
+    const schema = jsonSchema();
+    const verdicts = { accepted: 0, refused: 0 };
+    fc.assert(
+      fc.property(probed, (text) => {
+        const verdict = survives(text);
+        verdicts[verdict] += 1;
+        if (verdict === 'accepted') must(accepts(parse(text), schema), 'the JSON Schema refuses it');
+      }),
+      { numRuns: 8_000 },
+    );
+    expect(Math.min(verdicts.accepted, verdicts.refused)).toBeGreaterThan(100);
   });
 
   test('two thousand texts of anything', () => {

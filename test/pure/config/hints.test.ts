@@ -10,7 +10,9 @@ describe('what is not in this version is refused, never silently accepted', () =
     '': (key) => `${key}: {}\n${GOOD}`,
     'components.*': (key) => api(`${key}: {}`),
     'components.*.process': (key) => proc(`command: [server], ${key}: 1`),
-    'components.*.restart': (key) => api(`restart: { ${key}: [x] }`),
+    'components.*.startup': (key) => api(`startup: { ${key}: {} }`),
+    'components.*.liveness': (key) => api(`liveness: { ${key}: {} }`),
+    'components.*.readiness': (key) => api(`readiness: { ${key}: {} }`),
   };
   const rows = Object.entries(UNAVAILABLE).flatMap(([place, keys]) => keys.map((key) => [place, key] as const));
 
@@ -52,13 +54,19 @@ describe('a mistyped key', () => {
       api('restart: { limit: { maxx: 5 } }'),
       'components.api.restart.limit.maxx: unknown key "maxx" | Did you mean "max"?',
     ],
+    [api('rediness: {}'), 'components.api.rediness: unknown key "rediness" | Did you mean "readiness"?'],
     [
-      api('rediness: {}'),
-      'components.api.rediness: unknown key "rediness" | Did you mean "readiness"? It is not available in this version (0.1).',
+      api('hartbeat: {}'),
+      'components.api.hartbeat: unknown key "hartbeat" | Did you mean "heartbeat"? It is not available in this version (0.1).',
+    ],
+    [api('readiness: { htttp: 80 }'), 'components.api.readiness.htttp: unknown key "htttp" | Did you mean "http"?'],
+    [
+      api('liveness: { gprc: {} }'),
+      'components.api.liveness.gprc: unknown key "gprc" | Did you mean "grpc"? It is not available in this version (0.1).',
     ],
     [
       api('colour: red'),
-      'components.api.colour: unknown key "colour" | Known here: process, stop, depends_on, min_uptime, restart.',
+      'components.api.colour: unknown key "colour" | Known here: process, external, startup, liveness, readiness, crash_patterns, stop, depends_on, min_uptime, restart.',
     ],
     [
       'components: { a: { contaner: {} } }',
@@ -154,6 +162,9 @@ describe('the words of other tools', () => {
     ['stopsignal: QUIT', 'stop: { signal: SIGTERM }'],
     ['KillSignal: SIGQUIT', 'stop: { signal: SIGTERM }'],
     ['startsecs: 5', 'min_uptime: 5s'],
+    ['RestartSec: 5s', 'restart: { backoff: { initial: 5s } }'],
+    ['RestartSec: infinity', 'restart: { backoff: { initial: 1s } }'],
+    ['stop_grace_period: 30', 'stop: { grace: 30s }'],
     ['dependsOn: [a]', 'depends_on: { other: started }'],
     ['Requires: a', 'depends_on: { other: started }'],
   ])('%s', (key, form) => {
@@ -161,13 +172,7 @@ describe('the words of other tools', () => {
   });
 
   test.each([
-    ['readiness_probe: {}', 'readiness'],
-    ['readinessProbe: {}', 'readiness'],
-    ['liveness_probe: {}', 'liveness'],
-    ['startup_probe: {}', 'startup'],
-    ['healthcheck: {}', 'readiness'],
-    ['periodSeconds: 10', 'readiness.period (readiness: { period: 10s })'],
-    ['initialDelaySeconds: 10', 'startup'],
+    ['WatchdogSec: 30', 'heartbeat (heartbeat: { log_every: 30s, freeze_after: 5m })'],
     ['image: redis', 'container (container: { image: redis })'],
     ['user: app', 'process.user (process: { user: app })'],
   ])('%s has a word of ours that is not available yet', (key, ours) => {
@@ -195,6 +200,102 @@ describe('the words of other tools', () => {
   test('a word that stands for something required is one problem, not two', () => {
     expect(oneProblem('components: { api: { script: app.js } }')).toContain('unknown key "script"');
     expect(oneProblem(proc('script: app.js'))).toContain('Write: command: [app.js]');
+  });
+});
+
+describe('the probes of other tools', () => {
+  const SAMPLE = '{ http: { port: 8080, path: /ready }, period: 10s }';
+
+  test.each([
+    [
+      'livenessProbe: { httpGet: { path: /healthz, port: 8080 }, periodSeconds: 3, failureThreshold: 5 }',
+      'liveness: { http: { port: 8080, path: /healthz }, period: 3s, failure_threshold: 5 }',
+    ],
+    [
+      'readinessProbe: { tcpSocket: { port: 5432 }, initialDelaySeconds: 5, timeoutSeconds: 2, successThreshold: 2 }',
+      'readiness: { tcp: { port: 5432 }, initial_delay: 5s, timeout: 2s, success_threshold: 2 }',
+    ],
+    ['startupProbe: { exec: { command: [cat, /tmp/up] } }', 'startup: { exec: { command: [cat, /tmp/up] } }'],
+    [
+      'readiness_probe: { http_get: { host: 127.0.0.1, scheme: HTTP, path: "/", port: 8080 }, initial_delay_seconds: 5 }',
+      'readiness: { http: { port: 8080, path: /, host: "127.0.0.1", scheme: http }, initial_delay: 5s }',
+    ],
+    [
+      'liveness_probe: { exec: { command: "pg_isready -q" }, period_seconds: 2 }',
+      'liveness: { exec: { command: [pg_isready, -q] }, period: 2s }',
+    ],
+    [
+      'healthcheck: { test: [CMD, curl, -f, "http://localhost"], interval: 1m30s, timeout: 10s, retries: 3, start_period: 40s }',
+      'readiness: { exec: { command: [curl, -f, http://localhost] }, period: 1m30s, timeout: 10s, failure_threshold: 3, initial_delay: 40s }',
+    ],
+    [
+      'healthcheck: { test: [CMD-SHELL, "curl -f localhost || exit 1"] }',
+      'readiness: { exec: { command: "curl -f localhost || exit 1", shell: true } }',
+    ],
+    ['healthcheck: { test: curl -f localhost }', 'readiness: { exec: { command: [curl, -f, localhost] } }'],
+    ['ready_log_line: Server started', 'readiness: { log: "Server started" }'],
+    ['listen_timeout: 3000', 'startup: { tcp: { port: 8080 }, period: 1s, failure_threshold: 30 }'],
+    // Where something in it is not understood, the form is shown with nothing of it.
+    ['wait_ready: true', `readiness: ${SAMPLE}`],
+    ['readinessProbe: {}', `readiness: ${SAMPLE}`],
+    ['readinessProbe: { httpGet: { port: web } }', `readiness: ${SAMPLE}`],
+    ['readinessProbe: { tcpSocket: { port: 1 }, terminationGracePeriodSeconds: 1 }', `readiness: ${SAMPLE}`],
+    ['healthcheck: { disable: true }', `readiness: ${SAMPLE}`],
+    ['healthcheck: { test: [NONE] }', `readiness: ${SAMPLE}`],
+    ['healthcheck: [CMD, x]', `readiness: ${SAMPLE}`],
+    ['periodSeconds: 10', 'readiness: { period: 10s }'],
+    ['initial_delay_seconds: 5', 'readiness: { initial_delay: 5s }'],
+    ['timeoutSeconds: 2', 'readiness: { timeout: 2s }'],
+    ['failureThreshold: 5', 'readiness: { failure_threshold: 5 }'],
+    ['successThreshold: 5', 'readiness: { success_threshold: 5 }'],
+    ['PIDFile: /run/x.pid', 'external: { pid_file: /run/x.pid }'],
+  ])('%s', (key, form) => {
+    expect(oneProblem(api(key))).toContain(` Write: ${form}`);
+    expect(oneProblem(api(key)).endsWith(form)).toBe(true);
+  });
+
+  test.each([
+    ['httpGet: { path: /healthz, port: 8080 }', 'http: { port: 8080, path: /healthz }'],
+    ['http_get: { port: 8080 }', 'http: { port: 8080 }'],
+    ['httpGet: {}', 'http: { port: 8080, path: /healthz }'],
+    ['tcpSocket: { port: 8080 }', 'tcp: { port: 8080 }'],
+    ['test: [CMD, a, b]', 'exec: { command: [a, b] }'],
+    ['cmd: ./check -q', 'exec: { command: [./check, -q] }'],
+    ['command: ./check -q', 'exec: { command: [./check, -q] }'],
+    ['port: 8080', 'http: { port: … } or tcp: { port: … }'],
+    ['url: "http://localhost:8080/x"', 'http: http://localhost:8080/x'],
+    ['http: { url: "http://localhost:8080/x" }', 'liveness: { http: http://localhost:8080/x }'],
+    ['tcp: 1, periodSeconds: 10', 'period: 10s'],
+    ['tcp: 1, interval: 10s', 'period: 10s'],
+    ['tcp: 1, interval: 10', 'period: 10s'],
+    ['tcp: 1, every: soon', 'period: 10s'],
+    ['tcp: 1, timeoutSeconds: 5', 'timeout: 5s'],
+    ['tcp: 1, initialDelaySeconds: 5', 'initial_delay: 5s'],
+    ['tcp: 1, start_period: 40s', 'initial_delay: 40s'],
+    ['tcp: 1, retries: 5', 'failure_threshold: 5'],
+    ['tcp: 1, failureThreshold: 5', 'failure_threshold: 5'],
+    ['tcp: 1, successThreshold: 1', 'success_threshold: 1'],
+    ['http: { port: 80, httpHeaders: [] }', 'headers: { Name: "value" }'],
+    ['http: { port: 80, hostname: x.example }', 'host: x.example'],
+    ['http: { port: 80, expected_status: 204 }', 'status: 204'],
+    ['http: { port: 80, body: all ok }', 'contains: "all ok"'],
+    ['http: { port: 80, timeout: 1s }', 'liveness: { timeout: … }'],
+    ['http: { port: 80, insecureSkipVerify: true }', 'insecure: true'],
+    ['exec: { cmd: [a, b] }', 'command: [a, b]'],
+    ['exec: { command: [a], working_dir: ./x }', 'cwd: ./x'],
+    ['all_of: [{ tcp: 1, retries: 5 }]', 'liveness: { failure_threshold: 5 }'],
+    ['all_of: [{ httpGet: { port: 80 } }]', 'http: { port: 80 }'],
+  ])('liveness: { %s }', (keys, form) => {
+    const problem = oneProblem(api(`liveness: { ${keys} }`));
+    expect(problem).toMatch(/unknown key .* \| .*liveness/);
+    expect(problem.endsWith(`: ${form}`)).toBe(true);
+  });
+
+  test('a key of a probe that stands in the component', () => {
+    expect(oneProblem(api('http: { port: 8080 }'))).toBe(
+      'components.api.http: unknown key "http" | "http" belongs to a probe (startup, liveness or readiness). Write: readiness: { http: … }',
+    );
+    expect(oneProblem(api('failure_threshold: 5'))).toContain('Write: readiness: { failure_threshold: … }');
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expand } from '../../../src/config/interpolate.ts';
-import { api, linesOf, load, oneProblem, problemsOf, proc } from './support.ts';
+import { api, linesOf, load, oneProblem, problemsOf, proc, processOf } from './support.ts';
 
 const VARIABLES: Readonly<Record<string, string>> = { HOST: 'db.local', EMPTY: '', TRICKY: '"a", ${HOST}\n- b $$ #' };
 const lookup = (name: string) => (Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined);
@@ -94,8 +94,8 @@ describe('expansion never changes the shape of a configuration', () => {
       fc.property(fc.array(value, { minLength: 1, maxLength: 5 }), (values) => {
         const env = Object.fromEntries(values.map((text, i) => [`V${i}`, text]));
         const command = ['prog', ...values.map((_, i) => `\${V${i}}`), 'last'];
-        const { driver } = load(proc(`command: ${JSON.stringify(command)}, env: { E: "\${V0}" }`), { env })
-          .components[0]!;
+        const text = proc(`command: ${JSON.stringify(command)}, env: { E: "\${V0}" }`);
+        const driver = processOf(load(text, { env }).components[0]);
         expect(driver.command).toEqual(['prog', ...values, 'last']);
         expect(driver.env).toEqual({ E: values[0] });
       }),
@@ -142,7 +142,8 @@ describe('where variables come from', () => {
   const text = proc('command: [a, "${A}", "${B}"]');
 
   test('the environment goes over .env', () => {
-    const { driver } = load(text, { env: { A: 'env' }, dotenv: 'A=file\nB="from file"\n' }).components[0]!;
+    const loaded = load(text, { env: { A: 'env' }, dotenv: 'A=file\nB="from file"\n' });
+    const driver = processOf(loaded.components[0]);
     expect(driver.command).toEqual(['a', 'env', 'from file']);
   });
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { envFileWarnings, loadConfig, loadConfigFromTexts, readEnvFiles } from '../../../src/config/load.ts';
+import { processOf } from './support.ts';
 
 const GOOD = 'components: { api: { process: { command: [server, "${A:-none}"] } } }';
 
@@ -27,7 +28,7 @@ describe('loading from disk', () => {
     write('sub/.env', 'A=wrong');
     const config = load(...files);
     expect(config).toMatchObject({ name: 'other', files, baseDir: dir, dotenv: 'A=beside' });
-    expect(config.components[0]!.driver.command).toEqual(['server', 'beside']);
+    expect(processOf(config.components[0]).command).toEqual(['server', 'beside']);
     expect(config.sources).toEqual([
       { path: files[0], text: GOOD },
       { path: files[1], text: 'name: other' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linesOf, load } from './support.ts';
+import { linesOf, load, processOf } from './support.ts';
 
 const base = `components:
   api:
@@ -13,7 +13,7 @@ test('maps merge key by key, lists and single values are replaced', () => {
     'components:\n  api:\n    process: { command: [other], env: { B: "3", C: "4" } }\n  cache: { process: { command: [c] } }\n';
   const { components, files } = load(base, { over: [over] });
   expect(components.map(({ name }) => name)).toEqual(['api', 'db', 'cache']);
-  expect(components[0]!.driver.command).toEqual(['other']);
+  expect(processOf(components[0]).command).toEqual(['other']);
   expect(components[0]!.driver.env).toEqual({ A: '1', B: '3', C: '4' });
   expect(components[0]!.stop.graceMs).toBe(5_000);
   expect(files).toEqual(['/project/keepwell.yaml', '/project/over-1.yaml']);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { loadConfigFromTexts } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/problem.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { api, load, only, proc } from './support.ts';
+import { api, load, only, proc, processOf } from './support.ts';
 
 describe('a resolved component is complete', () => {
   test('with nothing but a command, everything else is the default', () => {
@@ -19,6 +19,8 @@ describe('a resolved component is complete', () => {
         dependents: false,
       },
       minUptimeMs: 10_000,
+      probes: { startup: null, liveness: null, readiness: null },
+      crashPatterns: [],
     });
   });
 
@@ -66,6 +68,8 @@ components:
         dependents: true,
       },
       minUptimeMs: 500,
+      probes: { startup: null, liveness: null, readiness: null },
+      crashPatterns: [],
     });
   });
 
@@ -78,14 +82,14 @@ components:
   });
 
   test('a shell command becomes /bin/sh -c, whatever is in it', () => {
-    const { driver } = only(proc('command: "echo \\"a\\" | tee $$HOME; exit 1", shell: true'));
+    const driver = processOf(only(proc('command: "echo \\"a\\" | tee $$HOME; exit 1", shell: true')));
     expect(driver.command).toEqual(['/bin/sh', '-c', 'echo "a" | tee $HOME; exit 1']);
     expect(driver.shell).toBe(true);
   });
 
   test('metacharacters in a list are plain text', () => {
     const words = ['echo', '$(touch canary)', '; touch canary', '`touch canary`', '| sh', '&& x', '*', '>', "'", '"'];
-    expect(only(proc(`command: ${JSON.stringify(words)}`)).driver.command).toEqual(words);
+    expect(processOf(only(proc(`command: ${JSON.stringify(words)}`))).command).toEqual(words);
   });
 
   test('components keep the order of the file, also when they look like numbers', () => {

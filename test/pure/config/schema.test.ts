@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { describeConfig } from '../../../src/config/describe.ts';
+import { EXTERNAL_WORDS, PROBE_WORDS } from '../../../src/config/hints/probe-words.ts';
 import { UNAVAILABLE } from '../../../src/config/hints/unavailable.ts';
 import { FOREIGN_WORDS, NO_COUNTERPART } from '../../../src/config/hints/vocabulary.ts';
 import { jsonSchema } from '../../../src/config/schema.ts';
@@ -36,7 +37,7 @@ describe('the JSON Schema', () => {
 
   test('describes every property and keeps our own words to itself', () => {
     for (const [path, object] of objects(schema)) {
-      for (const ours of ['defaultsTo', 'defaultNote', 'example', 'kind'])
+      for (const ours of ['defaultsTo', 'defaultNote', 'example', 'kind', 'sameKeysAs', 'exactlyOne'])
         expect(object, path).not.toHaveProperty(ours);
       const { properties } = object;
       if (typeof properties !== 'object' || path.includes('/properties/properties')) continue;
@@ -60,8 +61,29 @@ describe('the JSON Schema', () => {
   });
 });
 
+/** What must stand beside a key for its component to be valid; the key itself goes over it. */
+function around(path: string): object {
+  const command = path.endsWith('.shell') ? 'a b' : ['a'];
+  const process = { process: { command: ['a'] } };
+  if (/\.external\b/.test(path)) return {};
+  if (path.endsWith('.restart.command')) return { external: { container: 'a' } };
+  if (path.endsWith('.process.shell')) return { process: { command } };
+  if (path.includes('.readiness.exec.')) return { ...process, readiness: { exec: { command } } };
+  if (path.endsWith('.insecure')) return { ...process, readiness: { http: { port: 443, scheme: 'https' } } };
+  const question = /\.readiness\.(http|tcp)\./.exec(path)?.[1];
+  if (question) return { ...process, readiness: { [question]: { port: 80 } } };
+  const isTiming = /\.readiness\.(?!exec|http|tcp|pid|log|all_of)/.test(path);
+  return isTiming ? { ...process, readiness: { tcp: 80 } } : process;
+}
+
 describe('the rows of the reference page', () => {
   const rows = describeConfig();
+
+  test('the keys of a probe are listed once', () => {
+    const paths = rows.map(({ path }) => path.replace('components.NAME.', ''));
+    expect(paths).toContain('readiness.http.port');
+    expect(paths.filter((path) => /^(?:startup|liveness)\./.test(path))).toEqual([]);
+  });
 
   test.each(rows)(
     '$path has a meaning, and a default or a reason',
@@ -77,7 +99,7 @@ describe('the rows of the reference page', () => {
     ({ path, example }) => {
       const config: Record<string, unknown> = {
         components: {
-          api: { process: { command: path.endsWith('.shell') ? 'a b' : ['a'] } },
+          api: structuredClone(around(path)),
           database: { process: { command: ['a'] } },
           migrate: { process: { command: ['a'] }, restart: { policy: 'never' } },
         },
@@ -95,7 +117,9 @@ describe('the rows of the reference page', () => {
 });
 
 describe('the vocabulary', () => {
-  test.each(Object.entries(FOREIGN_WORDS))('%s leads to a key that exists or will', (word, { to }) => {
+  const words = [FOREIGN_WORDS, PROBE_WORDS, EXTERNAL_WORDS].flatMap((table) => Object.entries(table));
+
+  test.each(words)('%s leads to a key that exists or will', (word, { to }) => {
     expect(word).toMatch(/^[a-z]+$/); // compared without case, dashes and underscores
     const known = describeConfig().map(({ path }) => path.replace('components.NAME.', ''));
     const planned = UNAVAILABLE['components.*']!.includes(to.split('.')[0]!) || to === 'process.user';

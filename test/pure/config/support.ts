@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { loadConfigFromTexts, type ResolvedConfig } from '../../../src/config/load.ts';
 import { ConfigError, type Problem } from '../../../src/config/problem.ts';
-import type { ComponentSpec } from '../../../src/core/component.ts';
+import type { ComponentSpec, ProcessSpec } from '../../../src/core/component.ts';
 
 export const FILE = '/project/keepwell.yaml';
 
@@ -47,6 +47,12 @@ export const only = (text: string, world: World = {}): ComponentSpec => {
   expect(more).toEqual([]);
   return component!;
 };
+
+/** What a component runs; it must be a process. */
+export function processOf(component: ComponentSpec | undefined): ProcessSpec {
+  if (component?.driver.kind !== 'process') throw new Error('it is not a process');
+  return component.driver;
+}
 
 /** The one problem of a text: its path, its message and its hint, without its place. */
 export function oneProblem(text: string, world: World = {}): string {

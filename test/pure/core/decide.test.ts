@@ -8,7 +8,9 @@ const ago = (...ms: number[]): Counters => ({ ...FRESH, restarts: ms.map((each) 
 const end = (cause: End['cause'], uptimeMs = 60_000, attempt: End['attempt'] = 'first'): End => ({
   cause,
   uptimeMs,
+  healthyMs: uptimeMs,
   attempt,
+  unhealthy: null,
 });
 const judge = (e: End, restart = restartSpec(), counters = FRESH, minUptimeMs = 0, random = 0) =>
   decide(e, counters, spec('a', { restart, minUptimeMs }), { now: NOW, random });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ComponentSpec } from '../../../src/core/component.ts';
+import { type ProbeSpec, ROLES, type Role } from '../../../src/core/health/probe.ts';
 import { exitCode, killedBy, restartSpec, spec, UNKNOWN } from '../../support/builders.ts';
 import { type Choice, LifecycleWorld } from '../../support/lifecycle-world.ts';
 
@@ -14,8 +15,17 @@ const cause = fc.constantFrom(
   UNKNOWN,
 );
 
+const PROBE: ProbeSpec = {
+  question: { kind: 'tcp', host: '127.0.0.1', port: 80 },
+  periodMs: 10_000,
+  timeoutMs: 1_000,
+  initialDelayMs: 0,
+  failureThreshold: 3,
+  successThreshold: 1,
+};
+
 const plain = (
-  what: Exclude<Choice, { ms: number } | { cause: unknown } | { heals: boolean }>['do'],
+  what: Exclude<Choice, { ms: number } | { cause: unknown } | { heals: boolean } | { role: Role }>['do'],
   weight: number,
 ) => ({
   weight,
@@ -32,6 +42,14 @@ const choice: fc.Arbitrary<Choice> = fc.oneof(
   },
   plain('confirm', 8),
   { weight: 6, arbitrary: fc.record({ do: fc.constant('die' as const), cause, leaves: fc.constantFrom(0, 0, 0, 2) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('probe' as const),
+      role: fc.constantFrom(...ROLES),
+      pass: fc.constantFrom(true, true, true, false),
+    }),
+  },
   plain('tree-gone', 4),
   plain('start', 3),
   plain('bring-back', 1),
@@ -51,10 +69,14 @@ const specs: fc.Arbitrary<ComponentSpec> = fc
     initialMs: fc.constantFrom(0, 1_000),
     jitterRatio: fc.constantFrom(0, 0.1, 1),
     minUptimeMs: fc.constantFrom(0, 10_000),
+    startup: fc.constantFrom(null, PROBE),
+    liveness: fc.constantFrom(null, PROBE),
+    readiness: fc.constantFrom(null, PROBE),
   })
-  .map(({ policy, max, retryMs, initialMs, jitterRatio, minUptimeMs }) =>
+  .map(({ policy, max, retryMs, initialMs, jitterRatio, minUptimeMs, ...probes }) =>
     spec('a', {
       minUptimeMs,
+      probes,
       restart: restartSpec({
         policy,
         limit: { max, retryMs, withinMs: 600_000 },
@@ -90,8 +112,13 @@ describe('whatever happens, in whatever order', () => {
       { do: 'restart' },
       { do: 'toggle-dependency' },
       { do: 'fail-to-start', heals: false },
+      { do: 'probe', role: 'startup', pass: true },
+      { do: 'probe', role: 'liveness', pass: true },
+      { do: 'probe', role: 'liveness', pass: false },
+      { do: 'probe', role: 'readiness', pass: true },
     ];
     const aSpec = spec('a', {
+      probes: { startup: PROBE, liveness: PROBE, readiness: PROBE },
       restart: restartSpec({ limit: { max: 1, retryMs: 10_000 }, backoff: { initialMs: 0 } }),
     });
     expect(explore(aSpec, choices, 12)).toBeGreaterThan(1_000);

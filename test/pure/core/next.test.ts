@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { componentName } from '../../../src/core/ids.ts';
-import { DAEMONISE_WINDOW_MS, next, wakeAt } from '../../../src/core/lifecycle/next.ts';
+import { next, wakeAt } from '../../../src/core/lifecycle/next.ts';
 import {
   type Component,
   type ComponentEvent,
@@ -8,13 +8,27 @@ import {
   type Context,
   FRESH,
 } from '../../../src/core/lifecycle/state.ts';
+import { DAEMONISE_WINDOW_MS } from '../../../src/core/lifecycle/when-running.ts';
 import { KILL_WAIT_MS } from '../../../src/core/lifecycle/when-stopping.ts';
-import { exitCode, mono, restartSpec, run, spec } from '../../support/builders.ts';
+import { exitCode, killedBy, mono, restartSpec, run, spec } from '../../support/builders.ts';
 
 const NOW = mono(1_000_000);
 const R1 = run('a~000000001aaaaaa');
 const R2 = run('a~000000002bbbbbb');
 const BUSY = { ...FRESH, restarts: [mono(NOW - 5)], failures: 3, total: 4 };
+
+const WELL = { started: true, alive: true, ready: true, healthySince: mono(NOW - 60_000) };
+const CALM = { healthySince: mono(NOW - 60_000), unhealthy: null };
+
+const RUNNING = {
+  kind: 'running',
+  run: R1,
+  pid: 7,
+  startedAt: mono(NOW - 60_000),
+  attempt: 'first',
+  daemonised: false,
+  health: WELL,
+} as const;
 
 const STATES = {
   stopped: { kind: 'stopped' },
@@ -26,9 +40,40 @@ const STATES = {
   retryDue: { kind: 'gave-up', rule: 'limit', retryAt: NOW },
   gaveUpForGood: { kind: 'gave-up', rule: 'never-on', retryAt: null },
   starting: { kind: 'starting', run: R1, since: mono(NOW - 50), attempt: 'first' },
-  running: { kind: 'running', run: R1, pid: 7, startedAt: mono(NOW - 60_000), attempt: 'first', daemonised: false },
-  young: { kind: 'running', run: R1, pid: 7, startedAt: mono(NOW - 100), attempt: 'first', daemonised: false },
-  daemonised: { kind: 'running', run: R1, pid: 7, startedAt: mono(NOW - 60_000), attempt: 'first', daemonised: true },
+  running: RUNNING,
+  young: {
+    kind: 'running',
+    run: R1,
+    pid: 7,
+    startedAt: mono(NOW - 100),
+    attempt: 'first',
+    daemonised: false,
+    health: WELL,
+  },
+  daemonised: {
+    kind: 'running',
+    run: R1,
+    pid: 7,
+    startedAt: mono(NOW - 60_000),
+    attempt: 'first',
+    daemonised: true,
+    health: WELL,
+  },
+  unready: { ...RUNNING, health: { ...WELL, ready: false } },
+  comingUp: { ...RUNNING, health: { started: false, alive: null, ready: false, healthySince: null } },
+  sick: {
+    kind: 'stopping',
+    run: R1,
+    pid: 7,
+    startedAt: mono(NOW - 60_000),
+    attempt: 'first',
+    stage: 'asked',
+    until: mono(NOW + 9),
+    goal: 'decide',
+    healthySince: mono(NOW - 60_000),
+    unhealthy: 'liveness tcp :80 failed 3 times: connection refused',
+    ended: null,
+  },
   asked: {
     kind: 'stopping',
     run: R1,
@@ -38,6 +83,7 @@ const STATES = {
     stage: 'asked',
     until: NOW,
     goal: 'stay-stopped',
+    ...CALM,
     ended: null,
   },
   killed: {
@@ -49,6 +95,7 @@ const STATES = {
     stage: 'killed',
     until: NOW,
     goal: 'stay-stopped',
+    ...CALM,
     ended: null,
   },
   unkillable: {
@@ -60,6 +107,7 @@ const STATES = {
     stage: 'unkillable',
     until: NOW,
     goal: 'stay-stopped',
+    ...CALM,
     ended: null,
   },
   toRestart: {
@@ -71,6 +119,7 @@ const STATES = {
     stage: 'asked',
     until: mono(NOW + 9),
     goal: 'start-again',
+    ...CALM,
     ended: null,
   },
   mainGone: {
@@ -82,7 +131,8 @@ const STATES = {
     stage: 'asked',
     until: mono(NOW + 9),
     goal: 'stay-stopped',
-    ended: { cause: exitCode(0), at: NOW, uptimeMs: 60_000, asked: true },
+    ...CALM,
+    ended: { cause: exitCode(0), at: NOW, uptimeMs: 60_000, healthyMs: 60_000, asked: true, unhealthy: null },
   },
   leftovers: {
     kind: 'stopping',
@@ -93,7 +143,8 @@ const STATES = {
     stage: 'asked',
     until: mono(NOW + 9),
     goal: 'decide',
-    ended: { cause: exitCode(1), at: NOW, uptimeMs: 60_000, asked: false },
+    ...CALM,
+    ended: { cause: exitCode(1), at: NOW, uptimeMs: 60_000, healthyMs: 60_000, asked: false, unhealthy: null },
   },
 } satisfies Record<string, ComponentState>;
 
@@ -115,6 +166,13 @@ const EVENTS = {
   crashOther: { kind: 'exited', run: R2, at: NOW, cause: exitCode(1), leftovers: [] },
   treeGone: { kind: 'tree-gone', run: R1 },
   treeGoneOther: { kind: 'tree-gone', run: R2 },
+  startupPassed: { kind: 'probed', run: R1, role: 'startup', pass: true, reason: 'tcp :80 passed' },
+  startupFailed: { kind: 'probed', run: R1, role: 'startup', pass: false, reason: 'tcp :80 failed 30 times: refused' },
+  livenessFailed: { kind: 'probed', run: R1, role: 'liveness', pass: false, reason: 'tcp :80 failed 3 times: refused' },
+  livenessFailedOther: { kind: 'probed', run: R2, role: 'liveness', pass: false, reason: 'tcp :80 failed' },
+  readinessFailed: { kind: 'probed', run: R1, role: 'readiness', pass: false, reason: 'http :80/ failed 3 times: 503' },
+  readinessPassed: { kind: 'probed', run: R1, role: 'readiness', pass: true, reason: 'http :80/ passed' },
+  sigterm: { kind: 'exited', run: R1, at: NOW, cause: killedBy('SIGTERM'), leftovers: [] },
 } satisfies Record<string, ComponentEvent>;
 
 type StateName = keyof typeof STATES;
@@ -137,6 +195,69 @@ function apply({ from, on, unmet = [] }: Pick<Row, 'from' | 'on' | 'unmet'>) {
 }
 
 const ROWS: readonly Row[] = [
+  {
+    name: 'a passed startup makes it healthy and, without a readiness probe, ready',
+    from: 'comingUp',
+    on: 'startupPassed',
+    to: { kind: 'running', health: { started: true, alive: null, ready: true, healthySince: null } },
+    does: [],
+  },
+  {
+    name: 'a failed startup ends the run',
+    from: 'comingUp',
+    on: 'startupFailed',
+    to: { kind: 'stopping', goal: 'decide', unhealthy: 'startup tcp :80 failed 30 times: refused' },
+    does: ['signal'],
+  },
+  {
+    name: 'a failed liveness ends the run, and the policy decides then',
+    from: 'running',
+    on: 'livenessFailed',
+    to: { kind: 'stopping', goal: 'decide', unhealthy: 'liveness tcp :80 failed 3 times: refused' },
+    does: ['signal'],
+  },
+  {
+    name: 'a failed liveness of an earlier run means nothing',
+    from: 'running',
+    on: 'livenessFailedOther',
+    to: { kind: 'running' },
+    does: [],
+  },
+  {
+    name: 'an answer during a stop means nothing',
+    from: 'asked',
+    on: 'livenessFailed',
+    to: { kind: 'stopping', goal: 'stay-stopped', unhealthy: null },
+    does: [],
+  },
+  {
+    name: 'a failed readiness takes ready away and nothing else',
+    from: 'running',
+    on: 'readinessFailed',
+    to: { kind: 'running', health: { ...WELL, ready: false } },
+    does: [],
+  },
+  {
+    name: 'a passed readiness gives ready back',
+    from: 'unready',
+    on: 'readinessPassed',
+    to: { kind: 'running', health: WELL },
+    does: [],
+  },
+  {
+    name: 'a run ended for its health is restarted as after a crash, however it took its end',
+    from: 'sick',
+    on: 'clean',
+    to: { kind: 'backing-off' },
+    does: ['end-run'],
+  },
+  {
+    name: 'a stop by hand while an unhealthy run is ended keeps it stopped',
+    from: 'sick',
+    on: 'stop',
+    to: { kind: 'stopping', goal: 'stay-stopped' },
+    does: [],
+  },
   {
     name: 'a start by hand begins a run and forgets the counters',
     from: 'stopped',
@@ -345,7 +466,7 @@ const ROWS: readonly Row[] = [
     name: 'exit 0 at once with processes left has put itself in the background',
     from: 'young',
     on: 'cleanWithLeftovers',
-    to: { kind: 'running', daemonised: true },
+    to: { kind: 'running', daemonised: true, health: WELL },
     does: [],
   },
   {
@@ -458,7 +579,7 @@ const ROWS: readonly Row[] = [
     name: 'a restart begins the new run when the old one is gone',
     from: 'toRestart',
     on: 'clean',
-    to: { kind: 'starting', run: R2, attempt: 'first' },
+    to: { kind: 'starting', run: R2, attempt: 'again' },
     does: ['end-run', 'spawn'],
   },
   {
@@ -544,6 +665,42 @@ describe('next', () => {
     const { component, effects } = next(stopped.component, EVENTS.treeGone, context);
     expect(component.state.kind).toBe('stopped');
     expect(effects.find(({ kind }) => kind === 'end-run')).toMatchObject({ end: { crash: true, cause: exitCode(1) } });
+  });
+
+  test('the signal that ends an unhealthy run is not held against it', () => {
+    const policy = spec('a', { restart: restartSpec({ neverOn: ['SIGTERM'] }) });
+    const context: Context = { now: NOW, random: 0, newRun: R2, unmet: [], policy };
+    const { component, effects } = next({ state: STATES.sick, counters: FRESH }, EVENTS.sigterm, context);
+    expect(component.state.kind).toBe('backing-off');
+    expect(effects.find(({ kind }) => kind === 'end-run')).toMatchObject({
+      end: { crash: true, unhealthy: STATES.sick.unhealthy },
+    });
+  });
+
+  describe('what is only observed', () => {
+    const target = { kind: 'pid-file', path: '/run/x.pid' } as const;
+    const surroundings = { cwd: '/', env: {}, envFiles: [] };
+    const policy = spec('a', { driver: { kind: 'external', target, recover: null, ...surroundings } });
+    const context: Context = { now: NOW, random: 0, newRun: R2, unmet: [], policy };
+
+    test('is not ended when its liveness fails, only shown as unhealthy', () => {
+      const { component, effects } = next({ state: STATES.running, counters: FRESH }, EVENTS.livenessFailed, context);
+      expect(component.state).toMatchObject({ kind: 'running', health: { alive: false, healthySince: null } });
+      expect(effects.map(({ kind }) => kind)).toEqual(['tell']);
+    });
+
+    test('is watched on after its end, which is a crash but spends no budget and counts no restart', () => {
+      const gone = next({ state: STATES.running, counters: FRESH }, EVENTS.crash, context);
+      expect(gone.component).toEqual({ state: { kind: 'backing-off', until: NOW }, counters: FRESH });
+      const again = next(gone.component, EVENTS.woke, context);
+      expect(again.component).toMatchObject({ state: { kind: 'starting' }, counters: { total: 0 } });
+    });
+  });
+
+  test('a probe that is taken out of the configuration no longer stands in the way', () => {
+    const context: Context = { now: NOW, random: 0, newRun: R2, unmet: [], policy: spec('a') };
+    const { component } = next({ state: STATES.comingUp, counters: FRESH }, { kind: 'probes-changed' }, context);
+    expect(component.state).toMatchObject({ health: { started: true, alive: true, ready: true, healthySince: NOW } });
   });
 
   test('only states that wait for a time name one', () => {

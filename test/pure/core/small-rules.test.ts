@@ -18,6 +18,7 @@ describe('time that survives the daemon', () => {
     startedAt: mono(500),
     attempt: 'first',
     daemonised: false,
+    health: { started: true, alive: true, ready: true, healthySince: mono(500) },
   } as const;
   const stored = { state, counters: { ...FRESH, restarts: [mono(100), mono(900)], failures: 3 } };
   test('another boot starts fresh', () => {
@@ -28,6 +29,11 @@ describe('time that survives the daemon', () => {
   });
   test('restarts in the future are not believed', () => {
     expect(restore(stored, boot, boot, mono(600)).counters.restarts).toEqual([100]);
+  });
+  test('a record of a version without probes is of a healthy run', () => {
+    const { health, ...old } = state;
+    const restored = restore({ ...stored, state: old as typeof state }, boot, boot, mono(1_000));
+    expect(restored.state).toEqual({ ...old, health });
   });
   test('a run from the future forgets its counters, but not its run', () => {
     expect(restore(stored, boot, boot, mono(400))).toEqual({ state, counters: FRESH });

@@ -1,46 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ComponentSpec, DependencyCondition } from '../../../src/core/component.ts';
-import { noFailpoints } from '../../../src/ports/failpoints.ts';
-import { silentLog } from '../../../src/ports/log.ts';
-import { openMemoryStore } from '../../../src/store/memory.ts';
-import { Supervisor } from '../../../src/supervisor/supervisor.ts';
 import { exitCode, restartSpec, spec } from '../../support/builders.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { FakeDriver } from '../../support/fake-driver.ts';
-
-function world(specs: readonly ComponentSpec[], clock = new FakeClock(), store = openMemoryStore({ clock })) {
-  const driver = new FakeDriver(clock);
-  let salt = 0;
-  const events: string[] = [];
-  const supervisor = new Supervisor({
-    clock,
-    random: () => (salt++ % 1_000) / 1_000,
-    driver,
-    store,
-    log: silentLog,
-    failpoints: noFailpoints,
-    specHash: (each) => JSON.stringify(each.driver),
-    ingredients: () => ({}),
-    straySpec: (name) => spec(name),
-    launch: (each, run) => ({
-      run,
-      component: each.name,
-      command: each.driver.command,
-      cwd: '/',
-      env: {},
-      logPath: '/dev/null',
-      specHash: '',
-    }),
-    evidence: () => ({ logTail: [], changedSinceGood: [], errorType: null, errorMessage: null, rootCause: null }),
-    fatal: (error) => {
-      throw error;
-    },
-    publish: (event) => events.push(`${event.subject.name} ${event.type}`),
-  });
-  supervisor.open(specs, () => 'stopped');
-  const state = (name: string) => supervisor.views().find((view) => view.name === name)?.state;
-  return { clock, driver, supervisor, store, events, state };
-}
+import { supervisorWorld as world } from '../../support/supervisor-world.ts';
 
 const needs = (
   name: string,
@@ -220,7 +181,8 @@ describe('restarting', () => {
 });
 
 describe('following the configuration', () => {
-  const command = (name: string, ...argv: string[]) => spec(name, { driver: { ...spec(name).driver, command: argv } });
+  const command = (name: string, ...argv: string[]) =>
+    spec(name, { driver: { kind: 'process', command: argv, shell: false, cwd: '/', env: {}, envFiles: [] } });
   test('touches only what changed', async () => {
     const { supervisor, driver, clock } = world([command('a', 'x'), command('b', 'x'), command('c', 'x')]);
     supervisor.up(['a', 'b', 'c']);
@@ -229,7 +191,7 @@ describe('following the configuration', () => {
     await clock.advance(0);
     expect(applied).toEqual({ added: ['d'], changed: ['b'], removed: ['c'], unchanged: ['a'] });
     expect(driver.of('a').length).toBe(1);
-    expect(driver.of('b').map(({ launch }) => launch.command)).toEqual([['x'], ['y']]);
+    expect(driver.of('b').map(({ launch }) => launch.kind === 'process' && launch.command)).toEqual([['x'], ['y']]);
     expect(driver.liveNames).toEqual(['a', 'b']);
     expect(supervisor.views().map(({ name }) => name)).toEqual(['a', 'b', 'd']);
   });

@@ -1,7 +1,7 @@
 /** The kernel's limits for the arguments and the environment of a new program, told before they are hit. */
 import { readFileSync } from 'node:fs';
 import type { SpawnProblem } from '../../../core/exit.ts';
-import type { Launch } from '../../../ports/driver.ts';
+import type { ProcessLaunch } from '../../../ports/driver.ts';
 import { permanent } from './spawn-problem.ts';
 
 /** MAX_ARG_STRLEN: 32 pages of 4 KiB, for one string with its closing NUL. */
@@ -13,7 +13,7 @@ const POINTER_BYTES = 8;
 /** The shim's own arguments, and what shells add to the environment. */
 const SPARE_BYTES = 16 * 1024;
 
-type Strings = Pick<Launch, 'command' | 'env'>;
+type Strings = Pick<ProcessLaunch, 'command' | 'env'>;
 
 export function tooLong({ command, env }: Strings): SpawnProblem | null {
   let total = SPARE_BYTES;

@@ -1,4 +1,5 @@
 import { HISTORY } from './0001-history.ts';
+import { PROBES } from './0002-probes.ts';
 
 /** In order: the first one makes version 1. Only ever added to. */
-export const MIGRATIONS: readonly string[] = [HISTORY];
+export const MIGRATIONS: readonly string[] = [HISTORY, PROBES];

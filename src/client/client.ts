@@ -1,0 +1,98 @@
+/** What can be asked of a running daemon over its socket. Tiny: every command of the CLI loads it. */
+import { AppError } from '../core/errors.ts';
+import type { ComponentView, CrashesView, EventView, ProbesView, StatusView, WhyView } from '../core/views.ts';
+import type { ActionView, AppliedView, UpView, ValidationView } from '../ports/control.ts';
+import type { LogLineView, LogsQuery, LogsView } from '../ports/logs.ts';
+import { type CallOptions, callJson } from './call.ts';
+import { type EventsQuery, readStream } from './event-reader.ts';
+import { type FollowOptions, followEvents } from './follow-events.ts';
+
+export interface EventsView {
+  readonly schema_version: 1;
+  /** How far the whole history goes, whatever was asked for. */
+  readonly last_seq: number;
+  readonly events: readonly EventView[];
+}
+
+export interface CrashesQuery {
+  readonly component?: string | undefined;
+  readonly sinceMs?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Every call throws DAEMON_NOT_RUNNING when nobody listens on the socket (see `ifRunning`). */
+export interface Client {
+  status(): Promise<StatusView>;
+  component(name: string): Promise<ComponentView>;
+  version(): Promise<string>;
+  /** `files`: must be those the daemon runs with; empty: whichever these are. */
+  up(components: readonly string[], files: readonly string[]): Promise<UpView>;
+  reload(): Promise<AppliedView>;
+  validate(): Promise<ValidationView>;
+  act(action: 'start' | 'stop' | 'restart', components: readonly string[]): Promise<ActionView>;
+  down(): Promise<ActionView>;
+  handover(): Promise<void>;
+  crashes(query: CrashesQuery): Promise<CrashesView>;
+  why(which: { readonly component: string } | { readonly id: number }): Promise<WhyView>;
+  probes(component: string, limit: number): Promise<ProbesView>;
+  listEvents(query: EventsQuery & { readonly limit: number }): Promise<EventsView>;
+  /** Live, over crashes of the daemon, until `signal` aborts. */
+  events(options: FollowOptions): AsyncGenerator<EventView, never, undefined>;
+  logs(query: LogsQuery): Promise<LogsView>;
+  /** Live, until the daemon ends the stream or `signal` aborts. */
+  followLogs(query: LogsQuery, signal: AbortSignal): AsyncGenerator<LogLineView, void, undefined>;
+}
+
+/** Reading configuration files and preparing dependencies can take its time; everything else is answered from memory. */
+const CONFIG_TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 5_000;
+
+export function createClient(socket: string, signal?: AbortSignal): Client {
+  const call = <T>(method: CallOptions['method'], path: string, body?: object, timeoutMs = TIMEOUT_MS): Promise<T> =>
+    callJson<T>(socket, { method, path, timeoutMs, signal, ...(body ? { body } : {}) });
+  const get = <T>(path: string) => call<T>('GET', path);
+  return {
+    status: () => get('/v1/status'),
+    component: (name) => get(`/v1/components/${encodeURIComponent(name)}`),
+    version: async () => (await get<{ version: string }>('/v1/version')).version,
+    up: (components, files) =>
+      call('POST', '/v1/up', { components, ...(files.length > 0 ? { files } : {}) }, CONFIG_TIMEOUT_MS),
+    reload: () => call('POST', '/v1/reload', {}, CONFIG_TIMEOUT_MS),
+    validate: () => call('GET', '/v1/validate', undefined, CONFIG_TIMEOUT_MS),
+    act: (action, components) => call('POST', `/v1/${action}`, { components }),
+    down: () => call('POST', '/v1/down', {}),
+    handover: async () => void (await call('POST', '/v1/handover', {})),
+    crashes: ({ component, sinceMs, limit }) => get(`/v1/crashes${query({ component, since: sinceMs, limit })}`),
+    why: (which) => get('id' in which ? `/v1/crashes/${which.id}` : `/v1/why/${encodeURIComponent(which.component)}`),
+    probes: (component, limit) => get(`/v1/components/${encodeURIComponent(component)}/probes${query({ limit })}`),
+    listEvents: ({ after, component, limit }) => get(`/v1/events${query({ after, component, limit })}`),
+    events: (options) => followEvents(socket, options),
+    logs: (wanted) => get(`/v1/logs${logsQuery(wanted)}`),
+    followLogs: (wanted, until) => readStream(socket, `/v1/logs${logsQuery(wanted, true)}`, until),
+  };
+}
+
+function logsQuery({ components, tail, after }: LogsQuery, follow?: true): string {
+  const positions = Object.entries(after).map(([name, offset]) => `${name}:${offset}`);
+  return query({
+    component: components.join(',') || undefined,
+    tail,
+    after: positions.join(',') || undefined,
+    follow: follow && 'true',
+  });
+}
+
+function query(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]));
+  return given.length === 0 ? '' : `?${new URLSearchParams(given as [string, string][])}`;
+}
+
+/** The answer, or null when no daemon is running. */
+export async function ifRunning<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'DAEMON_NOT_RUNNING') return null;
+    throw error;
+  }
+}

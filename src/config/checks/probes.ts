@@ -1,0 +1,48 @@
+/** Questions that could never be answered the way they are put. */
+import { ROLES } from '../../core/health/probe.ts';
+import { DEFAULTS } from '../defaults.ts';
+import type { QuestionConfig } from '../shape/questions.ts';
+import type { Path, TreeNode } from '../tree.ts';
+import type { Draft } from '../walk.ts';
+import { checkCommand } from './command.ts';
+import { type Component, isUnusable, nodeAt, type Say } from './draft.ts';
+
+type Question = Draft<QuestionConfig>;
+
+/** `written`: the component as it stands in the file, at `path`. */
+export function checkProbes(component: Component, written: TreeNode | undefined, path: Path, say: Say): void {
+  for (const role of ROLES) {
+    const probe = component[role];
+    if (!probe) continue;
+    const at = [...path, role];
+    checkQuestion(probe, nodeAt(written, [role]), at, say);
+    const items: readonly (Question | undefined)[] | undefined = probe.all_of;
+    if (items?.length === 0) say([...at, 'all_of'], 'is empty', 'Write: all_of: [{ tcp: 7233 }, { http: 8080 }]');
+    for (const [index, item] of (items ?? []).entries()) {
+      if (item) checkQuestion(item, nodeAt(written, [role, 'all_of', index]), [...at, 'all_of', index], say);
+    }
+  }
+}
+
+function checkQuestion({ exec, http }: Question, written: TreeNode | undefined, path: Path, say: Say): void {
+  const wrong = exec && checkCommand(exec, nodeAt(written, ['exec', 'command']), '[./bin/check]');
+  if (wrong) say([...path, 'exec', 'command', ...wrong.path], wrong.message, wrong.hint);
+  if (http) checkHttp(http, [...path, 'http'], say);
+}
+
+function checkHttp(http: NonNullable<Question['http']>, path: Path, say: Say): void {
+  const { method, contains, insecure, status, headers } = http;
+  if (method === 'HEAD' && contains !== undefined)
+    say([...path, 'contains'], 'the answer to HEAD has no body to look at', 'Write "method: GET", or remove it.');
+  const scheme = http.scheme ?? DEFAULTS.probe.http.scheme;
+  if (insecure === true && scheme === 'http' && !isUnusable(http, 'scheme'))
+    say([...path, 'insecure'], 'there is no certificate without https', 'Write "scheme: https", or remove it.');
+  if (Array.isArray(status) && status.length === 0)
+    say([...path, 'status'], 'is empty, so no answer could pass', 'Write: status: [200, 204], or remove the line.');
+  const seen = new Map<string, string>();
+  for (const name of Object.keys(headers ?? {})) {
+    const first = seen.get(name.toLowerCase());
+    if (first === undefined) seen.set(name.toLowerCase(), name);
+    else say([...path, 'headers', name], `${first} and ${name} are the same header`, 'Keep one of them.');
+  }
+}

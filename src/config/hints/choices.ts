@@ -1,0 +1,60 @@
+/** What to say where exactly one of several keys must be given, and none or more than one is. */
+import { refuse } from '../readers.ts';
+import { inWords } from '../text.ts';
+import type { Mistake } from '../tree.ts';
+import { generalPlace } from './places.ts';
+
+interface Choice {
+  readonly none: Mistake;
+  readonly several: (given: readonly string[]) => Mistake;
+}
+
+const inList = (keys: readonly string[]): string =>
+  keys
+    .filter((key) => key !== 'all_of')
+    .map((key) => `{ ${key}: … }`)
+    .join(', ');
+
+const ASK = 'for example http: { port: 8080, path: /healthz }, tcp: 7234, exec: { command: [./bin/check] } or pid: {}';
+
+const CHOICES: Readonly<Record<string, Choice>> = {
+  'components.*': {
+    none: refuse('nothing says what to run', 'Write: process: { command: [./bin/server] }'),
+    several: () =>
+      refuse(
+        'process and external exclude each other: what Keepwell starts is not external',
+        'Keep process to have it started here, or external to watch what others start.',
+      ),
+  },
+  'components.*.external': {
+    none: refuse(
+      'nothing says how to find it',
+      'Write one of: pid_file: /run/legacy.pid, address: "127.0.0.1:7233", container: redis',
+    ),
+    several: (given) =>
+      refuse(`it can be found in one way only, not by ${inWords(given)}`, 'Keep one; use a probe for the others.'),
+  },
+  PROBE: {
+    none: refuse('nothing says what to ask', `Add a question, ${ASK}.`),
+    several: (given) =>
+      refuse(
+        `a probe asks one question, not ${inWords(given)}`,
+        given.includes('all_of')
+          ? `Put the other into the list: all_of: [${inList(given)}, …]`
+          : `Keep one, or write: all_of: [${inList(given)}]`,
+      ),
+  },
+  ITEM: {
+    none: refuse('nothing says what to ask', `Add a question, ${ASK}.`),
+    several: (given) => refuse(`an item of all_of asks one question, not ${inWords(given)}`, `Write: ${inList(given)}`),
+  },
+};
+
+/** Null when the choice is fine. */
+export function choiceProblem(place: string, given: readonly string[]): Mistake | null {
+  if (given.length === 1) return null;
+  const choice = CHOICES[generalPlace(place)];
+  if (!choice)
+    return refuse(given.length === 0 ? 'something is missing' : `only one of ${inWords(given)} may be given`);
+  return given.length === 0 ? choice.none : choice.several(given);
+}

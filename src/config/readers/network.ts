@@ -1,0 +1,158 @@
+/** Readers of hosts, ports and addresses. What a variable held may be a secret, so messages show the text as it was written. */
+import { isIP } from 'node:net';
+import { DEFAULTS } from '../defaults.ts';
+import { flowText } from '../hints/argv.ts';
+import { type Reader, type Reading, readNumber, readText, refuse, scalarReader } from '../readers.ts';
+import { printable, quoted, shorten } from '../text.ts';
+import type { Mistake, ScalarNode } from '../tree.ts';
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface HttpAddress extends Address {
+  readonly scheme: 'http' | 'https';
+  readonly path: string;
+}
+
+export const PORTS = { min: 1, max: 65_535, whole: true } as const;
+
+/** The number a text of digits stands for; null when that is no port. */
+const portOf = (text: string): number | null => {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return port >= PORTS.min && port <= PORTS.max ? port : null;
+};
+
+const readPlainPort = readNumber(PORTS);
+
+/** A number, or a variable that holds one: ports are what people put into variables. */
+export const readPort: Reader<number> = (node) => {
+  if (node.kind !== 'scalar' || !node.expanded) return readPlainPort(node);
+  const port = portOf(String(node.value));
+  return port === null ? refuse(`must be a whole number from ${PORTS.min} to ${PORTS.max}`) : { value: port };
+};
+
+const LABEL = /^(?!-)[A-Za-z0-9_-]{1,63}(?<!-)$/;
+const MAX_HOST_LENGTH = 253;
+
+/** Null when `host` can be the name or the address of a machine. `source`: as it was written. */
+function hostProblem(host: string, source: string): Mistake | null {
+  if (isIP(host) !== 0) return null;
+  const [, scheme, rest] = /^([a-z][a-z0-9+.-]*:\/\/)([^/:]*)/i.exec(host) ?? [];
+  if (scheme)
+    return refuse('must be a host, not a URL', host === source ? `Write only the name: ${flowText(rest!)}` : null);
+  if (/^\[.*\]$/.test(host)) return refuse('is written without brackets', `Write ${quoted(source.slice(1, -1))}.`);
+  if (/^[^:]+:\d+$/.test(host)) return refuse('must be a host without a port', 'Write the port as "port".');
+  if (/[^\x00-\x7f]/.test(host)) return refuse(`${quoted(source)} is not a host`, 'Write its ASCII form (xn--…).');
+  const labels = host.replace(/\.$/, '').split('.');
+  const isName = host.length <= MAX_HOST_LENGTH && labels.every((label) => LABEL.test(label));
+  // As in URLs: what ends in a number is meant to be an address, and 127.0.0.256 is none.
+  if (isName && !/^(?:\d+|0x[\da-f]*)$/i.test(labels.at(-1)!)) return null;
+  return refuse(`${quoted(source)} is not a host`, 'Write a name or an address: localhost, 127.0.0.1 or "::1".');
+}
+
+export const readHost: Reader<string> = (node) => {
+  const read = readText(node);
+  if (!('value' in read)) return read;
+  if (read.value === '') return refuse('is empty; it must be a host', 'Give it a value, or remove the line.');
+  return hostProblem(read.value, (node as ScalarNode).source) ?? read;
+};
+
+/** `host:port`, `[::1]:port`, or `host` alone when there is a port to fall back on. */
+function splitAddress(text: string, source: string, fallback: number | null): Reading<Address> {
+  const [, scheme, rest] = /^(\w+:\/\/)([^/]*)/.exec(text) ?? [];
+  if (scheme)
+    return refuse('must not be a URL', text === source ? `Write ${printable(JSON.stringify(shorten(rest!)))}.` : FORM);
+  if (isIP(text) === 6)
+    return refuse(`${quoted(source)} leaves open what is the port`, 'Put the IPv6 address in brackets: "[::1]:7233".');
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(.*))?$/s.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined) return refuse(`${quoted(source)} is not an address`, FORM);
+  if (host === '') return refuse(`${quoted(source)} lacks the host`, FORM);
+  if (bracketed !== undefined && isIP(host) !== 6)
+    return refuse('only an IPv6 address stands in brackets', 'For example: "[::1]:7233".');
+  const wrong = hostProblem(host, text === source ? host : source);
+  if (wrong) return refuse(`${quoted(source)} is not an address`, wrong.hint);
+  if (digits === undefined && fallback === null) return refuse(`${quoted(source)} lacks the port`, FORM);
+  const port = digits === undefined ? fallback : portOf(digits);
+  if (port === null) return refuse(`the port must be a whole number from ${PORTS.min} to ${PORTS.max}`);
+  return { value: { host, port } };
+}
+
+const FORM = 'Write "host:port", for example "127.0.0.1:7233".';
+
+/** `external: { address: … }`: a host and a port. */
+export const readAddress: Reader<Address> = scalarReader('text such as "127.0.0.1:7233"', ({ value, source }) => {
+  if (typeof value !== 'string')
+    return refuse('must be a host and a port', `Write "${DEFAULTS.probe.tcp.host}:${printable(shorten(source))}".`);
+  return splitAddress(value, source, null);
+});
+
+/** `tcp: …`: a port of this machine, or a host and a port. */
+export const readTcp: Reader<Address> = scalarReader('a port or "host:port"', (node) => {
+  const { value, source } = node;
+  if (typeof value !== 'string' || /^\d+$/.test(value)) return portAlone(node, DEFAULTS.probe.tcp);
+  const [, digits] = /^:(\d+)$/.exec(source) ?? [];
+  if (digits)
+    return refuse(`${quoted(source)} lacks the host`, `Write ${digits}, or "${DEFAULTS.probe.tcp.host}${source}".`);
+  return splitAddress(value, source, null);
+});
+
+/** What is asked for when only a port is given. */
+function portAlone<T>(node: ScalarNode, rest: T): Reading<T & { port: number }> {
+  const port = portOf(String(node.value));
+  if (port !== null) return { value: { ...rest, port } };
+  const shown = node.expanded ? '' : `, not ${printable(shorten(node.source))}`;
+  return refuse(`a port is a whole number from ${PORTS.min} to ${PORTS.max}${shown}`);
+}
+
+const URL_FORM = 'Write "http://127.0.0.1:8080/healthz", or a map: { port: 8080, path: /healthz }.';
+
+/** `http: …`: a port of this machine, or a whole URL. */
+export const readHttp: Reader<HttpAddress> = scalarReader<HttpAddress>('a port or a URL', (node) => {
+  const { value, source } = node;
+  const { host, scheme, path } = DEFAULTS.probe.http;
+  if (typeof value !== 'string' || /^\d+$/.test(value)) return portAlone(node, { host, scheme, path });
+  const [, protocol, authority = '', tail = ''] = /^(https?):\/\/([^/?#]*)(.*)$/is.exec(value) ?? [];
+  if (protocol === undefined) return refuse(`${quoted(source)} is not a URL with http or https`, urlHint(source));
+  if (authority.includes('@')) {
+    const hint = 'Write a map with headers: { Authorization: "Basic …" }.';
+    return refuse('a name and a password do not belong into a URL', hint);
+  }
+  const secure = protocol.toLowerCase() === 'https';
+  const address = splitAddress(authority, value === source ? authority : source, secure ? 443 : 80);
+  if (!('value' in address)) return refuse(address.message, address.hint === FORM ? URL_FORM : address.hint);
+  const asked = tail.startsWith('/') ? tail : `/${tail}`;
+  const wrong = pathProblem(asked, source);
+  return wrong ?? { value: { ...address.value, scheme: secure ? 'https' : 'http', path: asked } };
+});
+
+/** `:8080/healthz`, `localhost:8080` and `/healthz` say enough to guess the rest. */
+function urlHint(source: string): string {
+  const [, port, path] = /^:(\d+)(\/\S*)?$/.exec(source) ?? [];
+  if (port) return `Write: http: { port: ${port}${path ? `, path: ${flowText(path)}` : ''} }`;
+  if (/^\/\S*$/.test(source)) return `Write: http: { port: 8080, path: ${flowText(shorten(source))} }`;
+  if (/^[\w.-]+:\d+(?:\/\S*)?$/.test(source)) return `Write ${printable(JSON.stringify(`http://${shorten(source)}`))}.`;
+  return URL_FORM;
+}
+
+/** Null when `path` can stand in a request line as it is. */
+function pathProblem(path: string, source: string): Mistake | null {
+  if (path.includes('#'))
+    return refuse('contains a fragment, which is never sent to a server', 'Remove the # and what follows it.');
+  if (/^[\x21-\x7e]*$/.test(path)) return null;
+  const encoded = source === printable(shorten(source)) ? `Write ${quoted(encodeURI(source))}.` : null;
+  return refuse('contains spaces or characters that are not ASCII', encoded);
+}
+
+export const readUrlPath: Reader<string> = (node) => {
+  const read = readText(node);
+  if (!('value' in read)) return read;
+  const { source } = node as ScalarNode;
+  if (/^https?:\/\//i.test(read.value))
+    return refuse('must be a path, not a URL', `Write in the probe: http: ${flowText(shorten(source))}`);
+  if (!read.value.startsWith('/'))
+    return refuse('must begin with a slash', `Write: path: ${flowText(`/${shorten(source)}`)}`);
+  return pathProblem(read.value, source) ?? read;
+};

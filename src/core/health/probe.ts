@@ -1,0 +1,79 @@
+/** Questions about a component that are asked again and again, and what an answer looks like. */
+
+export const ROLES = ['startup', 'liveness', 'readiness'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Inconclusive: we could not ask. That is never the component's fault. */
+export type Outcome = 'pass' | 'fail' | 'inconclusive';
+
+export interface Answer {
+  readonly outcome: Outcome;
+  /** For people: "HTTP 503", "connection refused", "no answer within 1 s". */
+  readonly message: string;
+}
+
+/** What is asked. Addresses are complete; nothing is defaulted any more. */
+export type ProbeQuestion =
+  | { readonly kind: 'exec'; readonly command: readonly string[]; readonly cwd: string }
+  | {
+      readonly kind: 'http';
+      readonly scheme: 'http' | 'https';
+      readonly host: string;
+      readonly port: number;
+      /** With the query, beginning with a slash. */
+      readonly path: string;
+      readonly method: 'GET' | 'HEAD';
+      readonly headers: Readonly<Record<string, string>>;
+      /** Null: any status from 200 to 399. */
+      readonly status: readonly number[] | null;
+      /** Text that must stand in the first 10 KiB of the answer; null: the body is not looked at. */
+      readonly contains: string | null;
+      /** Only with https: accept a certificate nobody vouches for. */
+      readonly insecure: boolean;
+    }
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'pid' }
+  /** Passes for good once a line of this run's output fits the pattern. */
+  | { readonly kind: 'log'; readonly pattern: string }
+  | { readonly kind: 'all_of'; readonly all: readonly ProbeQuestion[] };
+
+export interface ProbeSpec {
+  readonly question: ProbeQuestion;
+  readonly periodMs: number;
+  readonly timeoutMs: number;
+  /** From the start of the run to the first question. */
+  readonly initialDelayMs: number;
+  readonly failureThreshold: number;
+  readonly successThreshold: number;
+}
+
+export type ProbesSpec = Readonly<Record<Role, ProbeSpec | null>>;
+
+export const NO_PROBES: ProbesSpec = { startup: null, liveness: null, readiness: null };
+
+/** The question in a few words: "http :8080/healthz", "tcp :7233", "exec ./check.sh", "log /ready/". */
+export function describeQuestion(question: ProbeQuestion): string {
+  switch (question.kind) {
+    case 'exec':
+      return `exec ${question.command.join(' ')}`;
+    case 'http':
+      return `${question.scheme} ${address(question)}${question.path}`;
+    case 'tcp':
+      return `tcp ${address(question)}`;
+    case 'pid':
+      return 'pid';
+    case 'log':
+      return `log ${question.pattern}`;
+    case 'all_of':
+      return question.all.map(describeQuestion).join(' and ');
+    default:
+      throw new Error(`no such question: ${JSON.stringify(question satisfies never)}`);
+  }
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1']);
+
+function address({ host, port }: { readonly host: string; readonly port: number }): string {
+  if (LOOPBACK.has(host)) return `:${port}`;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}

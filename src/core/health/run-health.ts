@@ -1,0 +1,49 @@
+/** What the answers of all probes of a run come to. Kept in the component's state, so that it outlives the daemon. */
+import type { MonoMs } from '../ids.ts';
+import type { ProbesSpec, Role } from './probe.ts';
+
+export interface RunHealth {
+  /** The startup probe has passed, or there is none. The other probes begin then. */
+  readonly started: boolean;
+  /** Null: liveness has not answered yet. */
+  readonly alive: boolean | null;
+  readonly ready: boolean;
+  /** Since when it is started and alive without a break. */
+  readonly healthySince: MonoMs | null;
+}
+
+/** Of a run that has just begun: without probes it is healthy and ready at once. */
+export function newHealth(probes: ProbesSpec, at: MonoMs): RunHealth {
+  const started = probes.startup === null;
+  const alive = probes.liveness === null ? true : null;
+  return settled({ started, alive, ready: started && probes.readiness === null, healthySince: null }, at);
+}
+
+/** After the verdict of one probe. A failed startup or liveness is dealt with by whoever restarts; here it is only noted. */
+export function afterVerdict(health: RunHealth, role: Role, pass: boolean, probes: ProbesSpec, at: MonoMs): RunHealth {
+  switch (role) {
+    case 'startup':
+      return settled({ ...health, started: pass, ready: pass && (health.ready || probes.readiness === null) }, at);
+    case 'liveness':
+      return settled({ ...health, alive: pass }, at);
+    case 'readiness':
+      return { ...health, ready: pass };
+    default:
+      throw new Error(`no such role: ${role satisfies never}`);
+  }
+}
+
+/** After a change of the configuration: what is no longer asked no longer stands in the way. */
+export function afterProbesChanged(health: RunHealth, probes: ProbesSpec, at: MonoMs): RunHealth {
+  const started = health.started || probes.startup === null;
+  const alive = probes.liveness === null ? true : health.alive;
+  return settled({ ...health, started, alive, ready: health.ready || (started && probes.readiness === null) }, at);
+}
+
+export const sameHealth = (a: RunHealth, b: RunHealth): boolean =>
+  a.started === b.started && a.alive === b.alive && a.ready === b.ready && a.healthySince === b.healthySince;
+
+function settled(health: RunHealth, at: MonoMs): RunHealth {
+  const isHealthy = health.started && health.alive === true;
+  return { ...health, healthySince: isHealthy ? (health.healthySince ?? at) : null };
+}

@@ -1,0 +1,109 @@
+/** A run that is up: what its probes say, and what becomes of it when its main process ends. */
+import { describeExit, type ExitCause, exitView } from '../exit.ts';
+import { afterProbesChanged, afterVerdict, type RunHealth, sameHealth } from '../health/run-health.ts';
+import type { RunId } from '../ids.ts';
+import { isObserved } from '../restart/decide.ts';
+import {
+  type Component,
+  type ComponentEvent,
+  type Context,
+  type Effect,
+  type Ended,
+  FRESH,
+  type In,
+  type Step,
+} from './state.ts';
+import { afterEnd, endOf, type Live, stay, step, stopping, tell, toStopping } from './transitions.ts';
+
+type Exited = Extract<ComponentEvent, { kind: 'exited' }>;
+type Probed = Extract<ComponentEvent, { kind: 'probed' }>;
+
+/** A command that exits 0 this soon and leaves processes behind has put itself in the background. */
+export const DAEMONISE_WINDOW_MS = 10_000;
+
+export function whenRunning(component: Component, state: In<'running'>, event: ComponentEvent, context: Context): Step {
+  const { counters } = component;
+  switch (event.kind) {
+    case 'exited':
+      return event.run === state.run ? mainEnded(component, liveOf(state), event, context) : stay(component);
+    case 'tree-gone': {
+      if (event.run !== state.run || !state.daemonised) return stay(component);
+      const { run, attempt } = state;
+      return afterEnd(counters, { run, attempt, ...unseenEnd(state, context) }, context);
+    }
+    case 'probed':
+      return event.run === state.run ? whenProbed(component, state, event, context) : stay(component);
+    case 'probes-changed':
+      return withHealth(component, state, afterProbesChanged(state.health, context.policy.probes, context.now));
+    case 'stop-requested':
+      return toStopping(counters, withMain(state, context), 'stay-stopped', context);
+    case 'restart-requested':
+      return toStopping(event.byHand ? FRESH : counters, withMain(state, context), 'start-again', context);
+    default:
+      return stay(component);
+  }
+}
+
+const UNSEEN: ExitCause = { kind: 'unknown', why: 'it had put itself in the background, so nobody saw its exit code' };
+
+const liveOf = ({ run, pid, startedAt, attempt, health }: In<'running'>): Live => ({
+  ...{ run, pid, startedAt, attempt },
+  healthySince: health.healthySince,
+});
+
+const unseenEnd = (state: In<'running'>, { now }: Context): Ended => endOf(liveOf(state), UNSEEN, now, true);
+
+/** A daemonised run has lost its main process already: only the rest of its tree is still to go. */
+const withMain = (state: In<'running'>, context: Context): Live =>
+  state.daemonised ? { ...liveOf(state), ended: unseenEnd(state, context) } : liveOf(state);
+
+/** A failed startup or liveness ends the run, and then the policy decides as after a crash. What is only observed is left alone. */
+function whenProbed(component: Component, state: In<'running'>, event: Probed, context: Context): Step {
+  const { role, pass, reason } = event;
+  const { policy, now } = context;
+  const health = afterVerdict(state.health, role, pass, policy.probes, now);
+  const isFatal = !pass && role !== 'readiness';
+  if (!isFatal || isObserved(policy)) return withHealth(component, state, health, reason);
+  const unhealthy = `${role} ${reason}`;
+  const live = withMain(state, context);
+  const ended = live.ended ? { ...live.ended, unhealthy } : null;
+  const { state: stops, effects } = stopping({ ...live, ended, unhealthy }, 'decide', context);
+  return step(stops, component.counters, tell('component.unhealthy', state.run, { reason: unhealthy }), ...effects);
+}
+
+function withHealth(component: Component, state: In<'running'>, health: RunHealth, reason?: string): Step {
+  if (sameHealth(state.health, health)) return stay(component);
+  return step({ ...state, health }, component.counters, ...healthTold(state.run, state.health, health, reason));
+}
+
+/** What is worth telling about a change of health. */
+function healthTold(run: RunId, before: RunHealth, after: RunHealth, reason = ''): readonly Effect[] {
+  const why = reason === '' ? {} : { reason };
+  const wasHealthy = before.healthySince !== null;
+  const isHealthy = after.healthySince !== null;
+  return [
+    ...(isHealthy && !wasHealthy ? [tell('component.healthy', run, why)] : []),
+    ...(wasHealthy && !isHealthy ? [tell('component.unhealthy', run, why)] : []),
+    ...(after.ready && !before.ready ? [tell('component.ready', run, why)] : []),
+    ...(before.ready && !after.ready ? [tell('component.not-ready', run, why)] : []),
+  ];
+}
+
+/** The main process of a run that nobody asked to stop is gone. What it left behind is ended before anything else begins. */
+export function mainEnded(component: Component, live: Live, event: Exited, context: Context): Step {
+  const { counters } = component;
+  const { cause, leftovers, at } = event;
+  const ended = endOf(live, cause, at, false);
+  const { run, attempt } = live;
+  if (leftovers.length === 0) return afterEnd(counters, { run, attempt, ...ended }, context);
+  const isOff = cause.kind === 'code' && cause.code === 0 && ended.uptimeMs < DAEMONISE_WINDOW_MS;
+  if (isOff && component.state.kind === 'running')
+    return step(
+      { ...component.state, daemonised: true },
+      counters,
+      tell('component.daemonised', run, { pids: leftovers }),
+    );
+  const { state, effects } = stopping({ ...live, ended }, 'decide', context);
+  const told = tell('component.leftovers', live.run, { exit: describeExit(exitView(cause)), pids: leftovers });
+  return step(state, counters, told, ...effects);
+}

@@ -1,0 +1,77 @@
+/** The only file that knows which implementations stand behind the ports through which a daemon sees and touches the world. */
+import type { ComponentSpec } from '../core/component.ts';
+import { createExternalDriver } from '../drivers/external/external-driver.ts';
+import { createCommandRunner } from '../drivers/process/command-runner.ts';
+import { isAlive, readProcStat } from '../drivers/process/proc.ts';
+import { createProcessDriver } from '../drivers/process/process-driver.ts';
+import { routeRuns } from '../drivers/router.ts';
+import { createEngine } from '../engine/engine.ts';
+import type { Driver } from '../ports/driver.ts';
+import type { Failpoints } from '../ports/failpoints.ts';
+import type { Log } from '../ports/log.ts';
+import type { Prober } from '../ports/prober.ts';
+import { createLogWatch } from '../probes/log/log-watch.ts';
+import { createProber } from '../probes/prober.ts';
+import { systemClock } from '../supervisor/system-clock.ts';
+import { secretsOf } from './evidence.ts';
+import type { HomePaths } from './home.ts';
+import { type Environment, environmentOf } from './launch-run.ts';
+import { programFile } from './program-file.ts';
+import { redactingProber } from './redacting-prober.ts';
+
+export interface EdgeOptions {
+  readonly paths: HomePaths;
+  readonly env: Environment;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  readonly softNofile: number | null;
+}
+
+export interface Edges {
+  readonly driver: Driver;
+  readonly prober: Prober;
+  /** Lets go of everything; no component is touched. */
+  close(): Promise<void>;
+}
+
+/** `base`: the environment that components inherit. */
+export function openEdges(
+  { paths, env, log, failpoints, softNofile }: EdgeOptions,
+  base: Readonly<Record<string, string>>,
+  logPath: (spec: ComponentSpec) => string,
+): Edges {
+  const clock = systemClock;
+  const cgroup = env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto';
+  const commands = createCommandRunner({ home: paths.home, cgroup, clock, log, softNofile });
+  const driver = routeRuns({
+    process: createProcessDriver({
+      home: paths.home,
+      runsDir: paths.runs,
+      trashDir: paths.trash,
+      clock,
+      failpoints,
+      log,
+      softNofile,
+      ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
+      cgroup,
+    }),
+    external: createExternalDriver({ commands, engine: createEngine({ env, clock }), clock, log }),
+  });
+  const logs = createLogWatch({ logPath, workerFile: programFile('pattern-worker'), log });
+  const prober = createProber({
+    commands,
+    logs,
+    environmentOf: (spec) => environmentOf(spec, base),
+    isAlive: (pid) => {
+      const stat = readProcStat(pid);
+      return stat !== null && isAlive(stat);
+    },
+  });
+  return {
+    driver,
+    prober: redactingProber(prober, (spec) => secretsOf(spec, base)),
+    close: async () => {
+      await Promise.all([driver.close(), logs.close(), commands.close()]);
+    },
+  };
+}

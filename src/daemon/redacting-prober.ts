@@ -1,0 +1,24 @@
+/** What probes report may quote output, and output may hold secrets: they are taken out before anybody sees or stores it. */
+import type { ComponentSpec } from '../core/component.ts';
+import { redact } from '../core/redact.ts';
+import type { Prober } from '../ports/prober.ts';
+
+/** `secretsOf`: values of this component that must never be shown. */
+export function redactingProber(prober: Prober, secretsOf: (spec: ComponentSpec) => readonly string[]): Prober {
+  return {
+    open: (question, target, onNews) => {
+      const inquiry = prober.open(question, target, onNews);
+      return {
+        ask: async (timeoutMs, signal) => {
+          const answer = await inquiry.ask(timeoutMs, signal);
+          return answer.outcome === 'pass'
+            ? answer
+            : { ...answer, message: redact(answer.message, secretsOf(target.spec)) };
+        },
+        [Symbol.dispose]: () => inquiry[Symbol.dispose](),
+      };
+    },
+    watch: (patterns, target, onHit) =>
+      prober.watch(patterns, target, (hit) => onHit({ ...hit, line: redact(hit.line, secretsOf(target.spec)) })),
+  };
+}

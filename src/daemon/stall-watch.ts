@@ -1,0 +1,61 @@
+/** Notices when this process was not awake, by a timer that ought to fire ten times a second. */
+import type { MonoMs } from '../core/ids.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Stalls } from '../ports/stalls.ts';
+
+const TICK_MS = 100;
+/** A timer may be this late without anybody having slept. */
+const USUAL_MS = 20;
+/** Wall and monotonic time go apart by this much only when one of them jumped or the machine was suspended. */
+const JUMP_MS = 1_000;
+const KEPT = 100;
+
+interface Stall {
+  readonly until: MonoMs;
+  readonly ms: number;
+}
+
+export function createStallWatch(clock: Pick<Clock, 'now' | 'wallNow'>): Stalls {
+  let watchers = 0;
+  let timer: NodeJS.Timeout | null = null;
+  let stalls: readonly Stall[] = [];
+  let last = read(clock);
+
+  /** Answers may be handled before the timer that would have noticed, so everybody looks for themselves. */
+  const look = () => {
+    const now = read(clock);
+    const passed = now.mono - last.mono;
+    const jumped = Math.abs(now.wall - last.wall - passed);
+    const late = passed - TICK_MS;
+    const ms = jumped > JUMP_MS ? Math.max(jumped, late) : late;
+    if (ms > USUAL_MS) stalls = [...stalls, { until: now.mono, ms }].slice(-KEPT);
+    last = now;
+  };
+
+  return {
+    watch: () => {
+      watchers += 1;
+      if (timer === null) {
+        last = read(clock);
+        timer = setInterval(look, TICK_MS).unref();
+      }
+      let isOver = false;
+      return {
+        [Symbol.dispose]: () => {
+          if (isOver) return;
+          isOver = true;
+          watchers -= 1;
+          if (watchers > 0 || timer === null) return;
+          clearInterval(timer);
+          timer = null;
+        },
+      };
+    },
+    longestSince: (from) => {
+      if (timer !== null && clock.now() - last.mono > TICK_MS + USUAL_MS) look();
+      return Math.max(0, ...stalls.filter(({ until }) => until >= from).map(({ ms }) => ms));
+    },
+  };
+}
+
+const read = (clock: Pick<Clock, 'now' | 'wallNow'>) => ({ mono: clock.now(), wall: clock.wallNow() });

@@ -1,0 +1,91 @@
+/** A target that is known by the address it listens on: it is there when a TCP connection can be made. */
+import { createConnection, type Socket } from 'node:net';
+import { after } from '../../core/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { type Eye, gone, type Sight, there, unknown } from './eye.ts';
+import type { Names } from './names.ts';
+
+/** For the name and the connection together. */
+export const CONNECT_WITHIN_MS = 1_000;
+/** A deadline that is noticed this late was missed by us, not by the target: this process was held up. */
+const STALL_MS = 500;
+/** Trouble on our side, or with the name server (EAI_…). It says nothing about who should have been asked. */
+const OURS = /^(EMFILE|ENFILE|ENOMEM|ENOBUFS|EAGAIN|EADDRNOTAVAIL|EACCES|EPERM|EAI_.*)$/;
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export function addressEye(address: Address, clock: Clock, names: Names): Eye {
+  const where = describeAddress(address);
+  return {
+    failuresNeeded: 3,
+    asks: where,
+    look: async (_known, signal) => {
+      signal.throwIfAborted();
+      const done = new AbortController();
+      const quit = () => done.abort(signal.reason);
+      signal.addEventListener('abort', quit, { once: true });
+      try {
+        return await attempt(address, clock, names, done.signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        return failure(where, error);
+      } finally {
+        signal.removeEventListener('abort', quit);
+        done.abort();
+      }
+    },
+  };
+}
+
+const describeAddress = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+function attempt(address: Address, clock: Clock, names: Names, signal: AbortSignal): Promise<Sight> {
+  const where = describeAddress(address);
+  let isResolved = false;
+  const connection = async (): Promise<Sight> => {
+    const addresses = await names.addresses(address.host);
+    isResolved = true;
+    signal.throwIfAborted();
+    // With the addresses given, no name is looked up a second time.
+    const socket = createConnection({ ...address, lookup: (_host, _options, answer) => answer(null, [...addresses]) });
+    return established(socket, where, signal);
+  };
+  const deadline = async (): Promise<Sight> => {
+    const at = after(clock.now(), CONNECT_WITHIN_MS);
+    await clock.sleepUntil(at, signal);
+    if (!isResolved) return unknown(`the address of ${address.host} was not found out within ${CONNECT_WITHIN_MS} ms`);
+    if (clock.now() - at > STALL_MS) return unknown(`the question to ${where} was held up on our side`);
+    return gone(`no connection to ${where} within ${CONNECT_WITHIN_MS} ms`);
+  };
+  return Promise.race([connection(), deadline()]);
+}
+
+async function established(socket: Socket, where: string, signal: AbortSignal): Promise<Sight> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.on('error', reject);
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    return isSelf(socket) ? gone(`nobody listens on ${where}`) : there({ pid: null, identity: where });
+  } finally {
+    // Reset rather than closed: a closed connection occupies its port for another minute, and there is one each second.
+    if (socket.connecting) socket.destroy();
+    else socket.resetAndDestroy();
+  }
+}
+
+/** The kernel may give us the very port we ask for as our own; the two ends then meet, and nobody else is there. */
+const isSelf = ({ localPort, localAddress, remotePort, remoteAddress }: Socket): boolean =>
+  localPort === remotePort && localAddress === remoteAddress;
+
+function failure(where: string, error: unknown): Sight {
+  const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  const codes = errors.map((each) => (each as NodeJS.ErrnoException).code ?? String(each));
+  const why = `no connection to ${where} (${[...new Set(codes)].join(', ')})`;
+  // An address that this machine cannot even try (IPv6 is off) does not excuse the one that refused.
+  return codes.every((code) => OURS.test(code)) ? unknown(why) : gone(why);
+}

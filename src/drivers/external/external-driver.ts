@@ -1,0 +1,143 @@
+/**
+ * The driver of what others started: a process with a pid file, an address, a container. It looks, and runs the recovery
+ * command it was given; it never signals, stops or removes anything.
+ */
+import type { ExternalTarget } from '../../core/component.ts';
+import type { ExitCause } from '../../core/exit.ts';
+import type { RunId } from '../../core/ids.ts';
+import type { Condition } from '../../core/views.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CommandRunner } from '../../ports/command.ts';
+import type { ExternalDriver, ExternalLaunch, Reporter } from '../../ports/driver.ts';
+import type { Engine } from '../../ports/engine.ts';
+import type { Log } from '../../ports/log.ts';
+import { addressEye } from './address.ts';
+import { containerEye } from './container.ts';
+import type { Eye } from './eye.ts';
+import { type Beginning, live } from './life.ts';
+import { createNames } from './names.ts';
+import { pidFileEye } from './pid-file.ts';
+import { Troubles } from './troubles.ts';
+import { Watch } from './watch.ts';
+
+export interface ExternalDriverOptions {
+  readonly commands: CommandRunner;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ConditionTeller {
+  /** What is odd about a run right now, beside its reports; null: nothing. */
+  condition(run: RunId): Condition | null;
+}
+
+export const createExternalDriver = (options: ExternalDriverOptions): ExternalDriver & ConditionTeller =>
+  new WatchedExternals(options);
+
+interface WatchedRun {
+  readonly target: ExternalTarget;
+  readonly watch: Watch;
+  /** Aborted with LET_GO, the run is reported to have ended; otherwise nothing more is said of it. */
+  readonly ending: AbortController;
+  readonly over: Promise<void>;
+}
+
+interface Followed extends Pick<WatchedRun, 'watch'> {
+  readonly run: RunId;
+  readonly beginning: Beginning;
+  readonly signal: AbortSignal;
+  readonly report: Reporter;
+}
+
+const LET_GO: ExitCause = { kind: 'unknown', why: 'no longer watched' };
+
+class WatchedExternals implements ExternalDriver, ConditionTeller {
+  readonly #options: ExternalDriverOptions;
+  readonly #troubles: Troubles;
+  readonly #names = createNames();
+  readonly #runs = new Map<RunId, WatchedRun>();
+
+  constructor(options: ExternalDriverOptions) {
+    this.#options = options;
+    this.#troubles = new Troubles(options.log);
+  }
+
+  start(launch: ExternalLaunch, report: Reporter): void {
+    this.#watch(launch.run, launch.target, beginningOf(launch), report);
+  }
+
+  adopt: ExternalDriver['adopt'] = (run, { target }, report) => this.#watch(run, target, { kind: 'take-over' }, report);
+
+  /** Whatever the signal: the thing itself is not ours to end, so only the watching ends. */
+  signal(run: RunId): void {
+    this.#runs.get(run)?.ending.abort(LET_GO);
+  }
+  killTree(run: RunId): void {
+    this.signal(run);
+  }
+  survivors(): Promise<readonly []> {
+    return Promise.resolve([]);
+  }
+
+  release(run: RunId): void {
+    this.#runs.get(run)?.ending.abort();
+    this.#runs.delete(run);
+  }
+
+  async close(): Promise<void> {
+    const runs = [...this.#runs.values()];
+    for (const run of this.#runs.keys()) this.release(run);
+    await Promise.all(runs.map(({ over }) => over));
+  }
+
+  condition(run: RunId): Condition | null {
+    const watched = this.#runs.get(run);
+    return watched?.target.kind === 'container' && watched.watch.isBlind ? 'engine-unreachable' : null;
+  }
+
+  #watch(run: RunId, target: ExternalTarget, beginning: Beginning, report: Reporter): void {
+    const { clock } = this.#options;
+    const ending = new AbortController();
+    const { signal } = ending;
+    const watch = new Watch({ eye: this.#eyeFor(target), clock, troubles: this.#troubles, signal });
+    const over = this.#follow({ run, watch, beginning, signal, report });
+    this.#runs.set(run, { target, watch, ending, over });
+  }
+
+  #eyeFor(target: ExternalTarget): Eye {
+    const { clock, engine } = this.#options;
+    switch (target.kind) {
+      case 'pid-file':
+        return pidFileEye(target.path);
+      case 'address':
+        return addressEye(target, clock, this.#names);
+      case 'container':
+        return containerEye(target.name, engine);
+      default:
+        throw new Error(`no such target: ${JSON.stringify(target satisfies never)}`);
+    }
+  }
+
+  /** Never rejects. */
+  async #follow({ run, watch, beginning, signal, report }: Followed): Promise<void> {
+    const { clock, log } = this.#options;
+    const started = (pid: number | null) => report({ kind: 'started', pid, at: clock.now() });
+    let cause: ExitCause;
+    try {
+      cause = await live(beginning, { ...this.#options, watch, signal, started });
+      signal.throwIfAborted();
+    } catch (error) {
+      if (signal.aborted && signal.reason !== LET_GO) return;
+      if (!signal.aborted) log.error('watching something external failed', { run, error: String(error) });
+      cause = signal.aborted ? LET_GO : { kind: 'unknown', why: `watching it failed: ${String(error)}` };
+    }
+    report({ kind: 'exited', at: clock.now(), cause, leftovers: [] });
+  }
+}
+
+function beginningOf(launch: ExternalLaunch): Beginning {
+  const { recover: command, attempt } = launch;
+  if (command === null) return { kind: 'wait' };
+  return { kind: 'recover', always: attempt === 'restart', recovery: { ...launch, command } };
+}

@@ -1,0 +1,64 @@
+/** One run of something that others started: found or brought back, then watched until it is gone. */
+import type { ExitCause } from '../../core/exit.ts';
+import { formatDuration } from '../../core/format.ts';
+import { after } from '../../core/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { type Recovery, type RecoveryParts, recover } from './recovery.ts';
+import type { Known, Watch } from './watch.ts';
+
+/** How long it may take to be there after its recovery command has ended. */
+export const BACK_WITHIN_MS = 30_000;
+
+/** What is done when it is not there at first. */
+export type Beginning =
+  /** It should be there already; if it is not, that was its end. */
+  | { readonly kind: 'take-over' }
+  | { readonly kind: 'wait' }
+  /** `always`: also when it is there, because it is to be restarted. */
+  | { readonly kind: 'recover'; readonly always: boolean; readonly recovery: Recovery };
+
+export interface LifeParts extends RecoveryParts {
+  readonly clock: Clock;
+  readonly watch: Watch;
+  readonly signal: AbortSignal;
+  started(pid: number | null): void;
+}
+
+/** Resolves with the end of the run. Rejects only when `signal` aborts. */
+export async function live(beginning: Beginning, parts: LifeParts): Promise<ExitCause> {
+  const begun = await begin(beginning, parts);
+  if (begun.kind === 'gone') return begun.cause;
+  parts.signal.throwIfAborted();
+  parts.started(begun.found.pid);
+  const end = await parts.watch.goes(begun.found);
+  if (end.kind !== 'gone') throw new Error('a watch ended although its target is there');
+  return end.cause;
+}
+
+async function begin(beginning: Beginning, parts: LifeParts): Promise<Known> {
+  const { watch } = parts;
+  switch (beginning.kind) {
+    case 'take-over':
+      return watch.find();
+    case 'wait':
+      return watch.comes(null);
+    case 'recover': {
+      // Looked at in any case: what cannot be asked now, an Engine that is down say, could not be recovered either.
+      const before = await (beginning.always ? watch.glance() : watch.find());
+      return before.kind === 'there' && !beginning.always ? before : bringBack(beginning.recovery, parts);
+    }
+    default:
+      throw new Error(`no such beginning: ${JSON.stringify(beginning satisfies never)}`);
+  }
+}
+
+async function bringBack(recovery: Recovery, parts: LifeParts): Promise<Known> {
+  const { clock, watch, signal } = parts;
+  const failure = await recover(recovery, parts, signal);
+  if (failure !== null) return { kind: 'gone', cause: { kind: 'unknown', why: failure } };
+  const back = await watch.comes(after(clock.now(), BACK_WITHIN_MS));
+  if (back.kind === 'there') return back;
+  const reason = back.cause.kind === 'unknown' ? `: ${back.cause.why}` : '';
+  const why = `its recovery command ended well, but it did not come back within ${formatDuration(BACK_WITHIN_MS)}${reason}`;
+  return { kind: 'gone', cause: { kind: 'unknown', why } };
+}

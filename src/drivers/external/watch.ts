@@ -1,0 +1,73 @@
+/** Looking again and again at one target, at an interval, until something is certain. */
+import { after, type MonoMs } from '../../core/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Eye, Found, Sight } from './eye.ts';
+import type { Troubles } from './troubles.ts';
+
+export const LOOK_EVERY_MS = 1_000;
+
+export type Known = Exclude<Sight, { kind: 'unknown' }>;
+
+export interface WatchOptions {
+  readonly eye: Eye;
+  readonly clock: Clock;
+  readonly troubles: Troubles;
+  readonly signal: AbortSignal;
+}
+
+export class Watch {
+  readonly #options: WatchOptions;
+  #isBlind = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  /** The last look told nothing, because we could not look; never once the watch was called off. */
+  get isBlind(): boolean {
+    return this.#isBlind && !this.#options.signal.aborted;
+  }
+
+  /** Whether it is there: seen once it is, and missed as often in a row as the eye demands it is not. */
+  find(): Promise<Known> {
+    return this.#until((sight, missed) => sight.kind === 'there' || missed >= this.#options.eye.failuresNeeded);
+  }
+
+  /** The first look that tells anything. */
+  glance(): Promise<Known> {
+    return this.#until(() => true);
+  }
+
+  /** Resolves when it has come, or when it is seen to be absent at `deadline` or later; without one, only when it has come. */
+  comes(deadline: MonoMs | null): Promise<Known> {
+    const { clock } = this.#options;
+    return this.#until(({ kind }) => kind === 'there' || (deadline !== null && clock.now() >= deadline));
+  }
+
+  /** Resolves when what was found is gone. */
+  goes(known: Found): Promise<Known> {
+    return this.#until((_sight, missed) => missed >= this.#options.eye.failuresNeeded, known);
+  }
+
+  /** `missed`: how many looks in a row, this one included, said that it is gone. Looks that tell nothing count for nothing. */
+  async #until(isEnough: (sight: Known, missed: number) => boolean, known: Found | null = null): Promise<Known> {
+    const { clock, signal } = this.#options;
+    for (let missed = 0; ; ) {
+      const sight = await this.#look(known);
+      if (sight.kind !== 'unknown') {
+        missed = sight.kind === 'gone' ? missed + 1 : 0;
+        if (isEnough(sight, missed)) return sight;
+      }
+      await clock.sleepUntil(after(clock.now(), LOOK_EVERY_MS), signal);
+    }
+  }
+
+  async #look(known: Found | null): Promise<Sight> {
+    const { eye, troubles, signal } = this.#options;
+    const sight = await eye.look(known, signal);
+    this.#isBlind = sight.kind === 'unknown';
+    if (sight.kind === 'unknown') troubles.begin(eye.asks, sight.why);
+    else troubles.end(eye.asks);
+    return sight;
+  }
+}

@@ -1,0 +1,183 @@
+/** One short command from its start to the end of everything it started. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SpawnProblem } from '../../../core/exit.ts';
+import type { RunId } from '../../../core/ids.ts';
+import type { Command, CommandResult } from '../../../ports/command.ts';
+import { problemOfError } from '../command/spawn-problem.ts';
+import { precheck } from '../precheck.ts';
+import { readProcStat } from '../proc.ts';
+import type { Tools } from '../shim/tools.ts';
+import { Tree, type TreeWorld } from '../tree/tree.ts';
+import type { CommandCgroups } from './cgroups.ts';
+import { commandLine, handOverProblem } from './command-line.ts';
+import type { Limit } from './limit.ts';
+import type { OutputPipe, OutputPipes } from './output-pipes.ts';
+import type { Strays } from './strays.ts';
+
+export interface ShortWorld extends TreeWorld {
+  readonly tools: Tools;
+  readonly softNofile: number | null;
+  readonly cgroups: CommandCgroups;
+  readonly pipes: OutputPipes;
+  readonly strays: Strays;
+  /** Commands that were killed and are not gone. */
+  readonly undead: Set<ChildProcess>;
+}
+
+/** Members of a killed group die one after the other; whoever still holds the output after this long is not one of them. */
+const SETTLE_MS = 20;
+/** How long a killed command is waited for: usually a millisecond, but one that hangs in the kernel may stay for ever. */
+const GONE_MS = 250;
+
+type Ending =
+  | { readonly kind: 'exit'; readonly code: number | null; readonly signal: NodeJS.Signals | null }
+  | { readonly kind: 'error'; readonly error: Error };
+
+export class ShortCommand {
+  readonly #command: Command;
+  readonly #world: ShortWorld;
+  readonly #cgroup: string | null;
+  readonly #pipe: OutputPipe;
+  readonly #child: ChildProcess;
+  readonly #tree: Tree;
+  readonly #ended: Promise<Ending>;
+
+  /** Begins it, or throws. */
+  constructor(command: Command, cookie: string, world: ShortWorld) {
+    this.#command = command;
+    this.#world = world;
+    this.#pipe = world.pipes.open();
+    // What is meant to stay must not be found by us later: no cgroup, and no cookie in its environment.
+    this.#cgroup = command.launchesInto === undefined ? world.cgroups.make(cookie) : null;
+    try {
+      this.#child = this.#spawn(cookie);
+    } catch (error) {
+      this.#letGo();
+      throw error;
+    }
+    this.#ended = new Promise((resolve) => {
+      this.#child.on('error', (error) => resolve({ kind: 'error', error }));
+      this.#child.on('exit', (code, signal) => resolve({ kind: 'exit', code, signal }));
+    });
+    this.#pipe.begin();
+    this.#tree = new Tree(cookie as RunId, this.#cgroup, world);
+    const main = readProcStat(this.#child.pid ?? 0);
+    if (main) this.#tree.setMain(main, this.#cgroup !== null);
+  }
+
+  /** Its result; whatever it started has been ended by then. */
+  async result(limit: Limit): Promise<CommandResult> {
+    const ending = await Promise.race([this.#ended, limit.reached]);
+    if (!ending) return { kind: 'timed-out', output: await this.#kill() };
+    if (ending.kind === 'error') {
+      this.#letGo();
+      return notStarted(explain(ending.error, this.#command));
+    }
+    if (this.#command.launchesInto === undefined) await this.#clearAway();
+    const output = this.#pipe.finish();
+    const { code, signal } = ending;
+    const problem = handOverProblem(code, output, this.#command.command[0] ?? '');
+    if (problem) return notStarted(precheck(this.#command) ?? problem);
+    return { kind: 'exited', code, signal, output };
+  }
+
+  #spawn(cookie: string): ChildProcess {
+    const { tools, softNofile } = this.#world;
+    const { cwd, env, launchesInto } = this.#command;
+    const argv = commandLine(this.#command, { tools, softNofile, cgroup: this.#cgroup });
+    const begin = (writer: number, marked: Readonly<Record<string, string>>) =>
+      spawn(tools.sh, argv, { cwd, env: marked, detached: true, stdio: ['ignore', writer, writer] });
+    if (launchesInto === undefined) return begin(this.#pipe.writer, { ...env, KEEPWELL_RUN: cookie });
+    const output = this.#openLog(launchesInto);
+    try {
+      return begin(output, env);
+    } finally {
+      closeSync(output);
+    }
+  }
+
+  /** A recovery is not given up because nobody can read about it. */
+  #openLog(path: string): number {
+    try {
+      return openSync(path, 'a', 0o600);
+    } catch (error) {
+      this.#world.log.warn('the output of a command cannot be kept', { path, error: String(error) });
+      return openSync('/dev/null', 'w');
+    }
+  }
+
+  /** It has exited; it may have left others running. The output is not waited for: one of these may hold it open. */
+  async #clearAway(): Promise<void> {
+    const isHeldOpen = this.#pipe.drain();
+    this.#killOldGroup();
+    if (this.#cgroup !== null) return this.#world.cgroups.clear(this.#cgroup);
+    this.#world.strays.expect();
+    if (!isHeldOpen) return;
+    await pause(SETTLE_MS);
+    if (this.#pipe.drain()) await this.#killTree();
+  }
+
+  /** The time is up. Returns what it said until then. */
+  async #kill(): Promise<string> {
+    await this.#killTree();
+    if (this.#cgroup !== null) this.#world.cgroups.clear(this.#cgroup);
+    else this.#world.strays.expect();
+    if (!(await this.#isGone())) this.#mourn();
+    return this.#pipe.finish();
+  }
+
+  async #isGone(): Promise<boolean> {
+    const end = new AbortController();
+    try {
+      return await Promise.race([this.#ended.then(() => true), pause(GONE_MS, false, { signal: end.signal })]);
+    } finally {
+      end.abort();
+    }
+  }
+
+  async #killTree(): Promise<void> {
+    try {
+      await this.#tree.kill();
+    } catch (error) {
+      // No descriptor left to look at processes with. The group needs none; the rest is found by the next sweep.
+      this.#world.log.warn('a command could not be ended as a tree', { error: String(error) });
+    }
+    const { pid, exitCode, signalCode } = this.#child;
+    if (pid !== undefined && exitCode === null && signalCode === null) send(-pid); // not reaped, so the number is its own
+  }
+
+  /** The number of a dead leader is not given away while its group has members, so if it is in use it is not ours. */
+  #killOldGroup(): void {
+    const { pid } = this.#child;
+    if (pid !== undefined && readProcStat(pid) === null) send(-pid);
+  }
+
+  #mourn(): void {
+    const { undead, log } = this.#world;
+    undead.add(this.#child);
+    this.#child.unref();
+    this.#child.once('exit', () => undead.delete(this.#child));
+    log.warn('a command was killed and is still there', { pid: this.#child.pid, command: this.#command.command[0] });
+  }
+
+  /** Nothing has come to life. */
+  #letGo(): void {
+    this.#pipe.finish();
+    if (this.#cgroup !== null) this.#world.cgroups.clear(this.#cgroup);
+  }
+}
+
+export const notStarted = (problem: SpawnProblem): CommandResult => ({ kind: 'not-started', problem });
+
+/** Something may have changed since it was checked, and the kernel's own word for it may mean many things. */
+export const explain = (error: unknown, command: Command): SpawnProblem => precheck(command) ?? problemOfError(error);
+
+function send(pid: number): void {
+  try {
+    if (pid < -1) process.kill(pid, 'SIGKILL');
+  } catch {
+    // nobody is left
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * One question over a unix socket: a connection of its own, an answer of bounded size, a deadline over all of it. An answer that
+ * is cut off, or that stops in the middle, is no answer; Node alone would wait for its end for ever.
+ */
+import { type IncomingMessage, request } from 'node:http';
+import { after } from '../core/ids.ts';
+import type { Clock } from '../ports/clock.ts';
+
+export interface Question {
+  readonly socketPath: string;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** `code`: of the system error, or one of ours. */
+export type Reply =
+  | { readonly kind: 'answered'; readonly status: number; readonly body: string }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string };
+
+const failed = (code: string, message: string): Reply => ({ kind: 'failed', code, message });
+
+/** Rejects only when `signal` aborts. */
+export async function ask(question: Question): Promise<Reply> {
+  const { socketPath, path, clock, timeoutMs, signal } = question;
+  signal.throwIfAborted();
+  const done = new AbortController();
+  try {
+    return await new Promise<Reply>((resolve, reject) => {
+      const asked = request({ socketPath, path, agent: false, headers: { Host: 'docker' } }, (answer) => {
+        collect(answer, question.maxBytes).then(resolve, reject);
+      });
+      const onAbort = () => reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      done.signal.addEventListener('abort', () => {
+        signal.removeEventListener('abort', onAbort);
+        asked.destroy();
+      });
+      asked.on('error', (error: NodeJS.ErrnoException) => resolve(failed(error.code ?? '', error.message)));
+      asked.end();
+      clock.sleepUntil(after(clock.now(), timeoutMs), done.signal).then(
+        () => resolve(failed('DEADLINE', `no complete answer within ${timeoutMs / 1000} s`)),
+        () => {}, // answered in time
+      );
+    });
+  } finally {
+    done.abort();
+  }
+}
+
+async function collect(answer: IncomingMessage, maxBytes: number): Promise<Reply> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of answer) {
+      bytes += (chunk as Buffer).length;
+      if (bytes > maxBytes) return failed('TOO_LARGE', `the answer is larger than ${maxBytes} bytes`);
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    return failed('CUT_OFF', `the answer was cut off after ${bytes} bytes (${(error as Error).message})`);
+  }
+  return { kind: 'answered', status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') };
+}

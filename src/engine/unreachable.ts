@@ -1,0 +1,28 @@
+/** Why the Engine could not be asked, as a sentence that says what to do about it. */
+import { type Endpoint, type EngineEnv, isInstalled, type Places } from './endpoint.ts';
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+export function explain({ code, message }: Failure, endpoint: Endpoint, env: EngineEnv, places: Places): string {
+  const { socketPath, namedBy } = endpoint;
+  const where = namedBy === null ? socketPath : `${socketPath} (named by ${namedBy})`;
+  switch (code) {
+    case 'ENOENT':
+      if (namedBy === null && !isInstalled(env, places))
+        return `no Docker Engine is installed here, and there is no ${socketPath}: install Docker, or set DOCKER_HOST to the socket it listens on`;
+      return `the Docker Engine is not running, there is no ${where}: start it, for instance with "systemctl start docker"`;
+    case 'ECONNREFUSED':
+      return `the Docker Engine is not running, nobody listens on ${where}: start it, for instance with "systemctl start docker"`;
+    case 'EACCES':
+    case 'EPERM':
+      return `permission to use ${where} was denied: let the user that runs Keepwell join the group "docker", or run Keepwell as root`;
+    case 'EMFILE':
+    case 'ENFILE':
+      return `the Docker Engine could not be asked, too many files are open (${code}): raise the limit of open files`;
+    default:
+      return `the Docker Engine at ${where} gave no usable answer: ${message}`;
+  }
+}

@@ -1,0 +1,33 @@
+/** Lines of logs as a stream. The files are the queue: while a reader does not read, nothing is read for it. */
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LogsQuery } from '../ports/logs.ts';
+import type { Services } from './route.ts';
+import { EventStream } from './streams.ts';
+
+/** With lines at hand there may be more of them; but a component that writes without end must not keep the daemon busy. */
+const MORE_MS = 20;
+
+/** Resolves when the reader is gone, was cut off, or the server closes. */
+export async function streamLogs(
+  response: ServerResponse,
+  query: LogsQuery,
+  { control, streams }: Pick<Services, 'control' | 'streams'>,
+): Promise<void> {
+  const stream = new EventStream(response, streams);
+  const cursor = control.logs.open(query);
+  const over = new AbortController();
+  void stream.closed.then(() => over.abort());
+  try {
+    while (!stream.isOver) {
+      const lines = cursor.read();
+      for (const line of lines) stream.send(line);
+      await stream.drained();
+      const pauseMs = lines.length > 0 ? MORE_MS : streams.limits.logPollMs;
+      await sleep(pauseMs, undefined, { signal: over.signal }).catch(() => {});
+    }
+  } finally {
+    cursor[Symbol.dispose]();
+    stream[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,54 @@
+/** The daemon about itself: version, alive, ready. */
+import { z } from 'zod';
+import { type Route, route, WithStatus } from '../route.ts';
+import { NO_BODY, NO_QUERY, V1 } from '../schemas.ts';
+import { ALIVE, READY, VERSION_ANSWER } from '../views/daemon.ts';
+
+/** Whoever probes may add what it likes, such as a cache breaker. */
+const ANY_QUERY = z.object({});
+
+export const daemonRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/version',
+    id: 'getVersion',
+    summary: 'The version of the running daemon.',
+    success: 200,
+    query: NO_QUERY,
+    body: NO_BODY,
+    answer: VERSION_ANSWER,
+    errors: [],
+    handler: ({ services }) => ({ ...V1, version: services.version }),
+  }),
+  route({
+    method: 'GET',
+    path: '/livez',
+    id: 'isAlive',
+    summary: 'Whether the daemon answers at all.',
+    success: 200,
+    query: ANY_QUERY,
+    body: NO_BODY,
+    answer: ALIVE,
+    errors: [],
+    handler: () => ({ ...V1, status: 'ok' as const }),
+  }),
+  route({
+    method: 'GET',
+    path: '/readyz',
+    id: 'isReady',
+    summary: 'Whether the daemon supervises: it has adopted what earlier ones left, and it is not shutting down.',
+    success: 200,
+    also: { 503: 'Not ready; the reasons are told.' },
+    query: ANY_QUERY,
+    body: NO_BODY,
+    answer: READY,
+    errors: [],
+    handler: ({ services }) => {
+      const { daemon, components } = services.control.status();
+      const reasons = services.unready();
+      const facts = { reasons, store: daemon.store, components: components.length };
+      if (reasons.length === 0) return { ...V1, status: 'ok' as const, ...facts };
+      return new WithStatus(503, { ...V1, status: 'not-ready' as const, ...facts });
+    },
+  }),
+];

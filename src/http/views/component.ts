@@ -1,0 +1,135 @@
+/** The status of components and of the daemon, as schemas. */
+import { z } from 'zod';
+import type { ExitView } from '../../core/exit.ts';
+import type { ComponentView, DaemonView, ProbeView, StatusView, Subject } from '../../core/views.ts';
+import { exampleComponent, exampleDaemon } from './examples.ts';
+import { COUNT, named, SCHEMA_VERSION, TIME, viewOf } from './view.ts';
+
+const nullable = <S extends z.ZodType>(schema: S, description: string) => schema.nullable().meta({ description });
+const text = (description: string) => z.string().meta({ description });
+const flag = (description: string) => z.boolean().meta({ description });
+
+export const SUBJECT = named(
+  'Subject',
+  viewOf<Subject>()(z.strictObject({ kind: z.enum(['component', 'daemon']), name: z.string() })),
+  'Whom it is about.',
+);
+
+const exitFields = {
+  code: nullable(COUNT, 'Null when it did not end by itself, or when that is not known.'),
+  signal: nullable(z.string(), 'The signal that killed it.'),
+  oom: flag('Killed because its memory was used up.'),
+  core: flag('It dumped a core.'),
+  ambiguous: flag('sh cannot tell exit 130 from SIGINT, nor 141 from SIGPIPE.'),
+  spawn_error: nullable(z.string(), 'Why it could not be started at all.'),
+  unknown: nullable(z.string(), 'Why its end is not known.'),
+  unhealthy: nullable(z.string(), 'Why it was ended by Keepwell: the probe that failed.'),
+};
+
+export const EXIT = named('Exit', viewOf<ExitView>()(z.strictObject(exitFields)), 'How a run ended.');
+
+export const OUTCOME = z
+  .enum(['pass', 'fail', 'inconclusive'])
+  .meta({ description: 'Inconclusive: it could not be asked.' });
+export const ROLE = z.enum(['startup', 'liveness', 'readiness']);
+
+export const PROBE = named(
+  'Probe',
+  viewOf<ProbeView>()(
+    z.strictObject({
+      role: ROLE,
+      question: text('In a few words: "http :8080/healthz".'),
+      verdict: nullable(z.enum(['pass', 'fail']), 'What its answers come to; null: too few to say.'),
+      failures: COUNT.meta({ description: 'Failures in a row.' }),
+      failure_threshold: COUNT.meta({ description: 'How many of them are too many.' }),
+      skipped: COUNT.meta({ description: 'Questions that were due while the one before was still open.' }),
+      last: nullable(
+        z.strictObject({
+          outcome: OUTCOME,
+          message: z.string(),
+          at: TIME,
+          duration_ms: z.number().min(0),
+        }),
+        'The newest answer.',
+      ),
+    }),
+  ),
+  'How a probe of the current run stands.',
+);
+
+const componentFields = {
+  name: z.string(),
+  kind: z.enum(['process', 'container', 'compose', 'external']),
+  state: z.enum(['stopped', 'waiting', 'starting', 'running', 'backing-off', 'stopping', 'completed', 'gave-up']),
+  condition: nullable(
+    z.enum(['engine-unreachable', 'daemonised', 'unkillable', 'frozen']),
+    'What is odd about it, beside its state.',
+  ),
+  health: z.enum(['unknown', 'starting', 'healthy', 'unhealthy']),
+  ready: z.boolean(),
+  adopted: flag('The run was started by an earlier daemon and taken over by this one.'),
+  run_id: z.string().nullable(),
+  pid: COUNT.nullable(),
+  container: z.string().nullable(),
+  started_at: TIME.nullable(),
+  uptime_ms: COUNT.nullable(),
+  restarts: COUNT.meta({ description: 'Unplanned ones since the last start by hand.' }),
+  last_restart: z.strictObject({ at: TIME, reason: z.string() }).nullable(),
+  next_attempt_at: nullable(TIME, 'When a component in backoff, or one that gave up, is tried again.'),
+  last_exit: z.strictObject({ ...exitFields, at: TIME }).nullable(),
+  desired: z.enum(['running', 'stopped']).meta({ description: 'stopped: somebody stopped it by hand.' }),
+  waiting_for: z.array(z.string()).meta({ description: 'Dependencies it is waiting for.' }),
+  depends_on: z.record(z.string(), z.string()),
+  note: nullable(z.string(), 'A sentence about what is going on, when there is something to say.'),
+  survivors: z.array(z.string()).meta({ description: 'Processes of a stop that did not end: "1234 (sleep)".' }),
+  removed: flag('The configuration no longer names it; it is being ended and then forgotten.'),
+  tree_mechanism: nullable(z.string(), 'How its whole process tree is ended: "cgroup-v2" or "process-group + cookie".'),
+  probes: z.array(PROBE),
+};
+
+const COMPONENT = named(
+  'Component',
+  viewOf<ComponentView>()(z.strictObject(componentFields)),
+  'One component as it is now.',
+  exampleComponent,
+);
+
+export const COMPONENT_ANSWER = named(
+  'ComponentAnswer',
+  viewOf<ComponentView & { readonly schema_version: 1 }>()(
+    z.strictObject({ schema_version: SCHEMA_VERSION, ...componentFields }),
+  ),
+  'One component as it is now.',
+  { schema_version: 1, ...exampleComponent },
+);
+
+const DAEMON = named(
+  'Daemon',
+  viewOf<DaemonView>()(
+    z.strictObject({
+      running: z.boolean(),
+      answers: z.boolean(),
+      pid: COUNT.nullable(),
+      version: z.string().nullable(),
+      started_at: TIME.nullable(),
+      store: nullable(z.string(), '"ok", or what is wrong with the history while supervision goes on.'),
+      loop_delay_ms: nullable(z.number(), 'Longest recent stall of its event loop.'),
+      guardian_pid: COUNT.nullable(),
+    }),
+  ),
+  'The daemon itself.',
+);
+
+export const STATUS = named(
+  'Status',
+  viewOf<StatusView>()(
+    z.strictObject({
+      schema_version: SCHEMA_VERSION,
+      project: z.string(),
+      daemon: DAEMON,
+      components: z.array(COMPONENT),
+    }),
+  ),
+  'Everything as it is now.',
+  { schema_version: 1, project: 'shop', daemon: exampleDaemon, components: [exampleComponent] },
+);

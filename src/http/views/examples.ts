@@ -1,0 +1,122 @@
+/** The examples of the OpenAPI document: one small shop with an api that has just been restarted. */
+import type { ExitView } from '../../core/exit.ts';
+import type { ComponentView, CrashView, DaemonView, EventView, ProbeStretchView, WhyView } from '../../core/views.ts';
+import type { LogLineView } from '../../ports/logs.ts';
+
+const STARTED = '2026-01-02T03:04:06.120Z';
+const DIED = '2026-01-02T03:04:05.100Z';
+const RUN = 'api~0mwidv1zw42acf0';
+
+const exampleExit: ExitView = {
+  code: 7,
+  signal: null,
+  oom: false,
+  core: false,
+  ambiguous: false,
+  spawn_error: null,
+  unknown: null,
+  unhealthy: null,
+};
+
+export const exampleComponent: ComponentView = {
+  name: 'api',
+  kind: 'process',
+  state: 'running',
+  condition: null,
+  health: 'healthy',
+  ready: true,
+  adopted: false,
+  run_id: 'api~0mwidv20842b11c',
+  pid: 12345,
+  container: null,
+  started_at: STARTED,
+  uptime_ms: 8_100_000,
+  restarts: 1,
+  last_restart: { at: DIED, reason: 'exit code 7' },
+  next_attempt_at: null,
+  last_exit: { ...exampleExit, at: DIED },
+  desired: 'running',
+  waiting_for: [],
+  depends_on: { database: 'ready' },
+  note: null,
+  survivors: [],
+  removed: false,
+  tree_mechanism: 'cgroup-v2',
+  probes: [
+    {
+      role: 'liveness',
+      question: 'http :8080/healthz',
+      verdict: 'pass',
+      failures: 0,
+      failure_threshold: 3,
+      skipped: 0,
+      last: { outcome: 'pass', message: 'HTTP 200', at: '2026-01-02T05:19:01.000Z', duration_ms: 3 },
+    },
+  ],
+};
+
+export const exampleDaemon: DaemonView = {
+  running: true,
+  answers: true,
+  pid: 4711,
+  version: '0.1.0',
+  started_at: '2026-01-02T03:00:00.000Z',
+  store: 'ok',
+  loop_delay_ms: 2,
+  guardian_pid: 4709,
+};
+
+export const exampleCrash: CrashView = {
+  id: 1,
+  subject: { kind: 'component', name: 'api' },
+  run_id: RUN,
+  at: DIED,
+  uptime_ms: 2040,
+  exit: exampleExit,
+  error_type: null,
+  error_message: null,
+  root_cause: null,
+  fingerprint: null,
+  agent_type: null,
+  task_id: null,
+  decision: 'restart in 1 s (1 of 10 in 10 min)',
+  incident: null,
+  ticket: null,
+};
+
+export const exampleStretch: ProbeStretchView = {
+  component: 'api',
+  run_id: RUN,
+  role: 'liveness',
+  question: 'http :8080/healthz',
+  outcome: 'fail',
+  message: 'HTTP 503',
+  first_at: '2026-01-02T03:03:45.000Z',
+  last_at: '2026-01-02T03:04:05.000Z',
+  count: 3,
+  last_ms: 4,
+  max_ms: 11,
+};
+
+export const exampleDossier: WhyView = {
+  ...exampleCrash,
+  schema_version: 1,
+  log_tail: ['cannot open the database', 'giving up'],
+  stack: [],
+  related_files: [],
+  probes: [exampleStretch],
+  dependencies: [{ name: 'database', condition: 'ready', state: 'running', ready: true }],
+  changed_since_good: ['env LOG_LEVEL'],
+  rule: { name: 'backoff', counters: { restarts_in_window: 1, failures: 1, spawn_errors: 0, total: 1 } },
+};
+
+export const exampleEvent: EventView = {
+  seq: 17,
+  at: DIED,
+  subject: { kind: 'component', name: 'api' },
+  type: 'component.exited',
+  run_id: RUN,
+  data: { code: 7 },
+};
+
+export const exampleLine: LogLineView = { component: 'api', line: 'listening on 8080', cut_bytes: 0, offset: 512 };

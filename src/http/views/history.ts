@@ -1,0 +1,147 @@
+/** What happened, as schemas: crashes, dossiers, events, answers of probes, lines of logs. */
+import { z } from 'zod';
+import type { CrashesView, CrashView, EventView, ProbeStretchView, ProbesView, WhyView } from '../../core/views.ts';
+import type { LogLineView, LogsView } from '../../ports/logs.ts';
+import type { EventsView } from '../answers.ts';
+import { EXIT, OUTCOME, ROLE, SUBJECT } from './component.ts';
+import { exampleCrash, exampleDossier, exampleEvent, exampleLine, exampleStretch } from './examples.ts';
+import { COUNT, named, SCHEMA_VERSION, TIME, viewOf } from './view.ts';
+
+const note = (description: string) => ({ description });
+
+const crashFields = {
+  id: COUNT,
+  subject: SUBJECT,
+  run_id: z.string(),
+  at: TIME,
+  uptime_ms: COUNT,
+  exit: EXIT,
+  error_type: z.string().nullable(),
+  error_message: z.string().nullable(),
+  root_cause: z.string().nullable(),
+  fingerprint: z.string().nullable(),
+  agent_type: z.string().nullable(),
+  task_id: z.string().nullable(),
+  decision: z.string().meta(note('What was decided: "restart in 1 s (1 of 10 in 10 min)".')),
+  incident: COUNT.nullable(),
+  ticket: z.string().nullable(),
+};
+
+const CRASH = named(
+  'Crash',
+  viewOf<CrashView>()(z.strictObject(crashFields)),
+  'An unplanned end of a run.',
+  exampleCrash,
+);
+
+export const CRASHES = named(
+  'Crashes',
+  viewOf<CrashesView>()(z.strictObject({ schema_version: SCHEMA_VERSION, crashes: z.array(CRASH) })),
+  'Crashes, newest first.',
+  { schema_version: 1, crashes: [exampleCrash] },
+);
+
+const STRETCH = named(
+  'ProbeStretch',
+  viewOf<ProbeStretchView>()(
+    z.strictObject({
+      component: z.string(),
+      run_id: z.string(),
+      role: ROLE,
+      question: z.string(),
+      outcome: OUTCOME,
+      message: z.string().meta(note('Of the last answer.')),
+      first_at: TIME,
+      last_at: TIME,
+      count: COUNT,
+      last_ms: z.number().min(0),
+      max_ms: z.number().min(0),
+    }),
+  ),
+  'A stretch of equal answers to one probe.',
+  exampleStretch,
+);
+
+export const PROBES = named(
+  'Probes',
+  viewOf<ProbesView>()(z.strictObject({ schema_version: SCHEMA_VERSION, probes: z.array(STRETCH) })),
+  'Answers of probes, newest first.',
+  { schema_version: 1, probes: [exampleStretch] },
+);
+
+export const WHY = named(
+  'Why',
+  viewOf<WhyView>()(
+    z.strictObject({
+      ...crashFields,
+      schema_version: SCHEMA_VERSION,
+      log_tail: z.array(z.string()).meta(note('The last lines it wrote, with secrets taken out.')),
+      stack: z.array(z.string()),
+      related_files: z.array(z.string()),
+      probes: z.array(STRETCH).meta(note('The answers of its probes before the end, oldest first.')),
+      dependencies: z.array(
+        z.strictObject({ name: z.string(), condition: z.string(), state: z.string(), ready: z.boolean() }),
+      ),
+      changed_since_good: z
+        .array(z.string())
+        .nullable()
+        .meta(note('Names only, never values. Null: there is no good run to compare with.')),
+      rule: z.strictObject({
+        name: z.string(),
+        counters: z.strictObject({ restarts_in_window: COUNT, failures: COUNT, spawn_errors: COUNT, total: COUNT }),
+      }),
+    }),
+  ),
+  'One crash, with all that is known about it.',
+  exampleDossier,
+);
+
+export const EVENT = named(
+  'Event',
+  viewOf<EventView>()(
+    z.strictObject({
+      seq: COUNT.meta(note('Rises by one or more; never used twice.')),
+      at: TIME,
+      subject: SUBJECT,
+      type: z.string(),
+      run_id: z.string().nullable(),
+      data: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  'Something that happened.',
+  exampleEvent,
+);
+
+export const EVENTS = named(
+  'Events',
+  viewOf<EventsView>()(
+    z.strictObject({
+      schema_version: SCHEMA_VERSION,
+      last_seq: COUNT.meta(note('How far the whole history goes, whatever was asked for.')),
+      events: z.array(EVENT),
+    }),
+  ),
+  'Events, oldest first.',
+  { schema_version: 1, last_seq: exampleEvent.seq, events: [exampleEvent] },
+);
+
+export const LOG_LINE = named(
+  'LogLine',
+  viewOf<LogLineView>()(
+    z.strictObject({
+      component: z.string(),
+      line: z.string().meta(note('Without its line break.')),
+      cut_bytes: COUNT.meta(note('Bytes left out at its end: a line without end is cut.')),
+      offset: COUNT.meta(note('Where it begins in the file; "after" takes it to go on behind it.')),
+    }),
+  ),
+  'A line that a component wrote.',
+  exampleLine,
+);
+
+export const LOGS = named(
+  'Logs',
+  viewOf<LogsView>()(z.strictObject({ schema_version: SCHEMA_VERSION, lines: z.array(LOG_LINE) })),
+  'Lines, component by component, each from old to new.',
+  { schema_version: 1, lines: [exampleLine] },
+);

@@ -1,0 +1,53 @@
+/** Holds an answer back until a component has come where somebody wants it. */
+import type { ServerResponse } from 'node:http';
+import { AppError } from '../core/errors.ts';
+import { gaveUp, judgeGoal, type WaitGoal, waitedTooLong } from '../core/goal.ts';
+import type { ComponentView } from '../core/views.ts';
+import type { Services } from './route.ts';
+
+/** Every event is a reason to look again; this is for what changes without one. */
+const LOOK_MS = 250;
+
+export interface Wish {
+  readonly goal: WaitGoal;
+  readonly timeoutMs: number;
+}
+
+/** Looks at once, and then whenever something happened. Rejects when it gave up, the time is up, or the server closes. */
+export function awaitGoal(
+  look: () => ComponentView,
+  { goal, timeoutMs }: Wish,
+  response: ServerResponse,
+  { control, streams }: Pick<Services, 'control' | 'streams'>,
+): Promise<ComponentView> {
+  return new Promise((resolve, reject) => {
+    const until = performance.now() + timeoutMs;
+    const check = (): void => {
+      try {
+        const view = look();
+        const verdict = judgeGoal(view, goal);
+        if (verdict === 'reached') settle(() => resolve(view));
+        else if (verdict === 'given-up') throw gaveUp(view);
+        else if (performance.now() >= until) throw waitedTooLong(view.name, view, timeoutMs);
+      } catch (error) {
+        settle(() => reject(error));
+      }
+    };
+    const closing = (): void => settle(() => reject(new AppError('DAEMON_CLOSING')));
+    const timer = setInterval(check, Math.min(LOOK_MS, Math.max(1, timeoutMs)));
+    const unsubscribe = control.subscribe(check);
+    const settle = (finish: () => void): void => {
+      clearInterval(timer);
+      unsubscribe();
+      finish();
+    };
+    try {
+      streams.add(response, closing);
+    } catch (error) {
+      settle(() => reject(error));
+      return;
+    }
+    response.once('close', closing); // whoever asked is gone; after an answer this changes nothing
+    check();
+  });
+}

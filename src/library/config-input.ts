@@ -1,0 +1,79 @@
+/** A configuration as an object: the keys of `keepwell.yaml` (docs/reference/config.md). It is checked like a file. */
+
+/** "500ms", "10s", "1m30s" */
+export type Duration = string;
+
+export interface KeepwellConfig {
+  readonly version?: 1;
+  readonly name?: string;
+  readonly components: Readonly<Record<string, ComponentConfig>>;
+}
+
+export interface ComponentConfig {
+  readonly process?: ProcessConfig;
+  /** One of the three. */
+  readonly external?: { readonly pid_file?: string; readonly address?: string; readonly container?: string };
+  readonly depends_on?: Readonly<Record<string, 'started' | 'ready' | 'completed'>>;
+  readonly startup?: ProbeConfig;
+  readonly liveness?: ProbeConfig;
+  readonly readiness?: ProbeConfig;
+  readonly crash_patterns?: readonly string[];
+  readonly stop?: { readonly signal?: string; readonly grace?: Duration };
+  readonly min_uptime?: Duration;
+  readonly restart?: RestartConfig;
+}
+
+export interface ProcessConfig {
+  /** One text only with `shell: true`. */
+  readonly command: readonly string[] | string;
+  readonly shell?: boolean;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly env_file?: string | readonly string[];
+}
+
+/** One of the questions, and when it is asked. */
+export interface ProbeConfig extends QuestionConfig {
+  readonly all_of?: readonly QuestionConfig[];
+  readonly period?: Duration;
+  readonly timeout?: Duration;
+  readonly initial_delay?: Duration;
+  readonly failure_threshold?: number;
+  readonly success_threshold?: number;
+}
+
+export interface QuestionConfig {
+  readonly http?: number | string | HttpConfig;
+  readonly tcp?: number | string | { readonly port: number; readonly host?: string };
+  readonly exec?: { readonly command: readonly string[] | string; readonly shell?: boolean; readonly cwd?: string };
+  readonly pid?: Readonly<Record<never, never>>;
+  readonly log?: string | { readonly pattern: string };
+}
+
+export interface HttpConfig {
+  readonly port: number;
+  readonly path?: string;
+  readonly host?: string;
+  readonly scheme?: 'http' | 'https';
+  readonly method?: 'GET' | 'HEAD';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly status?: number | readonly number[];
+  readonly contains?: string;
+  readonly insecure?: boolean;
+}
+
+export interface RestartConfig {
+  readonly policy?: 'always' | 'on-failure' | 'never';
+  readonly backoff?: {
+    readonly initial?: Duration;
+    readonly factor?: number;
+    readonly max?: Duration;
+    readonly jitter?: number;
+    readonly reset_after?: Duration;
+  };
+  readonly limit?: { readonly max?: number; readonly within?: Duration; readonly retry?: Duration | 'never' };
+  readonly never_on?: readonly (number | string)[];
+  readonly dependents?: boolean;
+  /** Only with `external`. */
+  readonly command?: readonly string[];
+}

@@ -1,0 +1,194 @@
+/** The library's one class: the same questions and actions as the CLI has, as methods. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, createClient } from '../client/client.ts';
+import { isGone } from '../client/follow-events.ts';
+import { gaveUp, judgeGoal, type WaitGoal, waitedTooLong } from '../core/goal.ts';
+import type { ComponentView, CrashView, EventView, ProbeStretchView, StatusView, WhyView } from '../core/views.ts';
+import { findProject, homePaths, readDaemonFile, socketPath } from '../daemon/home.ts';
+import type { AppliedView, ValidationView } from '../ports/control.ts';
+import type { LogLineView } from '../ports/logs.ts';
+import type { KeepwellConfig } from './config-input.ts';
+import type { InProcess } from './in-process.ts';
+import type { ConnectOptions, CrashOptions, EventOptions, OpenOptions, WaitOptions } from './options.ts';
+
+const POLL_MS = 100;
+const WAIT_MS = 120_000;
+/** A daemon that crashed is back in two seconds; this long without one means it is not coming back. */
+const GAP_MS = 15_000;
+
+/**
+ * A connection to the supervision of one project.
+ *
+ * @example
+ * await using keepwell = await Keepwell.connect();
+ * await keepwell.restart(['api']);
+ * await keepwell.waitFor('api', 'ready');
+ */
+export class Keepwell implements AsyncDisposable {
+  readonly #client: Client;
+  readonly #own: InProcess | null;
+  readonly #over = new AbortController();
+
+  private constructor(socket: string, own: InProcess | null) {
+    this.#client = createClient(socket);
+    this.#own = own;
+  }
+
+  /** Connects to the daemon of a project. Rejects with DAEMON_NOT_RUNNING when there is none. */
+  static async connect(options: ConnectOptions = {}): Promise<Keepwell> {
+    const keepwell = new Keepwell(options.socket ?? findSocket(options), null);
+    await keepwell.#client.version();
+    return keepwell;
+  }
+
+  /**
+   * Supervises a project in this process: takes its lock, adopts what is running, starts what is wanted, and listens on its socket,
+   * so that the CLI works beside it. `config` is a file, a list of files, or a configuration object with the keys of the file.
+   * Disposal stops the components. Rejects with DAEMON_ALREADY_RUNNING when the project is held by somebody else.
+   */
+  static async open(config: string | readonly string[] | KeepwellConfig, options: OpenOptions = {}): Promise<Keepwell> {
+    const { openInProcess } = await import('./in-process.ts');
+    const own = await openInProcess(config, options);
+    return new Keepwell(own.socket, own);
+  }
+
+  /** How everything is. */
+  async status(): Promise<StatusView> {
+    return await this.#client.status();
+  }
+
+  /** How one component is. Rejects with NO_SUCH_COMPONENT. */
+  async component(name: string): Promise<ComponentView> {
+    return await this.#client.component(name);
+  }
+
+  /** Applies the configuration as it is now and wants these components (default: all) and what they depend on running. */
+  async up(names: readonly string[] = []): Promise<readonly string[]> {
+    return (await this.#client.up(names, [])).components;
+  }
+
+  async start(names: readonly string[]): Promise<void> {
+    await this.#client.act('start', names);
+  }
+
+  /** Stops these by hand: they stay stopped, also after a reboot. */
+  async stop(names: readonly string[]): Promise<void> {
+    await this.#client.act('stop', names);
+  }
+
+  async restart(names: readonly string[]): Promise<void> {
+    await this.#client.act('restart', names);
+  }
+
+  /** Reads the configuration again and applies it. With any problem in it, everything stays as it was and this rejects. */
+  async reload(): Promise<AppliedView> {
+    return await this.#client.reload();
+  }
+
+  /** What is wrong with the configuration files as they are now, if anything. Changes nothing. */
+  async validate(): Promise<ValidationView> {
+    return await this.#client.validate();
+  }
+
+  /** Stops everything by hand, and the daemon with it. */
+  async down(): Promise<void> {
+    await this.#client.down();
+    await this.#own?.end('down');
+  }
+
+  /** Newest first. */
+  async crashes({ component, since, limit }: CrashOptions = {}): Promise<readonly CrashView[]> {
+    return (await this.#client.crashes({ component, sinceMs: since?.getTime(), limit })).crashes;
+  }
+
+  /** All that is known about the newest crash of a component, or about the crash with this number. */
+  async why(which: string | number): Promise<WhyView> {
+    return await this.#client.why(typeof which === 'number' ? { id: which } : { component: which });
+  }
+
+  /** What the probes of a component answered, newest first; equal answers in a row are one entry. */
+  async probes(name: string, limit = 100): Promise<readonly ProbeStretchView[]> {
+    return (await this.#client.probes(name, limit)).probes;
+  }
+
+  /** The last lines that these components (default: all) wrote. */
+  async logs(components: readonly string[] = [], tail = 100): Promise<readonly LogLineView[]> {
+    return (await this.#client.logs({ components, tail, after: {} })).lines;
+  }
+
+  /**
+   * What happens, one event after the other, over crashes and upgrades of the daemon: none is lost and none comes twice.
+   * Ends when `signal` aborts or this object is disposed.
+   */
+  events({ after, component, signal }: EventOptions = {}): AsyncGenerator<EventView, void, undefined> {
+    const until = signal ? AbortSignal.any([signal, this.#over.signal]) : this.#over.signal;
+    // "From now on" means from this call on, not from the first time somebody asks for the next one.
+    const from = after === undefined ? this.#lastSeq() : Promise.resolve(after);
+    from.catch(() => {}); // told to whoever iterates
+    return this.#follow(from, component, until);
+  }
+
+  async #lastSeq(): Promise<number> {
+    return (await this.#client.listEvents({ limit: 1 })).last_seq;
+  }
+
+  async *#follow(
+    from: Promise<number>,
+    component: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<EventView, void, undefined> {
+    try {
+      yield* this.#client.events({ after: await from, component, signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  /**
+   * Waits until a component is ready, running, stopped, completed or healthy, and returns it as it is then. Rejects with
+   * WAIT_TIMEOUT when the time is up, with COMPONENT_GAVE_UP as soon as it gave up, and with the signal's reason.
+   */
+  async waitFor(name: string, goal: WaitGoal = 'ready', options: WaitOptions = {}): Promise<ComponentView> {
+    const { timeoutMs = WAIT_MS, signal } = options;
+    const began = performance.now();
+    let seenAt = began;
+    for (;;) {
+      signal?.throwIfAborted();
+      const view = await this.#look(name, performance.now() - seenAt);
+      if (view) {
+        seenAt = performance.now();
+        const verdict = judgeGoal(view, goal);
+        if (verdict === 'reached') return view;
+        if (verdict === 'given-up') throw gaveUp(view);
+      }
+      if (performance.now() - began >= timeoutMs) throw waitedTooLong(name, view, timeoutMs);
+      await sleep(POLL_MS, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted());
+    }
+  }
+
+  /** Ends this connection. After `open`, stops the components first, and lets go of the project. */
+  async close(): Promise<void> {
+    this.#over.abort();
+    await this.#own?.end('stop');
+  }
+
+  /** For `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Null while the daemon is away for a moment: its guardian brings it back. */
+  async #look(name: string, goneMs: number): Promise<ComponentView | null> {
+    try {
+      return await this.#client.component(name);
+    } catch (error) {
+      if (isGone(error) && goneMs < GAP_MS) return null;
+      throw error;
+    }
+  }
+}
+
+function findSocket({ cwd = process.cwd(), files = [], home }: ConnectOptions): string {
+  const at = home ?? findProject({ cwd, files, env: process.env }).home;
+  return readDaemonFile(homePaths(at))?.socket ?? socketPath(at, process.env, process.getuid?.() ?? 0);
+}

@@ -1,0 +1,40 @@
+/** What the methods of the library take. */
+
+export interface ConnectOptions {
+  /** Where the project is looked for, upwards. Default: the working directory. */
+  readonly cwd?: string;
+  /** The configuration files, as with `-f`. Default: the `keepwell.yaml` that is found. */
+  readonly files?: readonly string[];
+  /** The state directory. Default: `.keepwell` beside the first file, or KEEPWELL_HOME. */
+  readonly home?: string;
+  /** The socket itself, when it is known; nothing is looked for then. */
+  readonly socket?: string;
+}
+
+export interface OpenOptions {
+  /** The folder that relative paths of a configuration object are relative to. Default: the working directory. */
+  readonly cwd?: string;
+  /** The state directory. Default: `.keepwell` beside the first file, or in `cwd` for a configuration object. */
+  readonly home?: string;
+}
+
+export interface WaitOptions {
+  /** Default: two minutes. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface EventOptions {
+  /** Begin after this sequence number. Default: with what happens from now on. */
+  readonly after?: number;
+  readonly component?: string;
+  /** Ends the iteration. */
+  readonly signal?: AbortSignal;
+}
+
+export interface CrashOptions {
+  readonly component?: string;
+  /** Only crashes at or after this moment. */
+  readonly since?: Date;
+  readonly limit?: number;
+}

@@ -1,0 +1,36 @@
+import type { ComponentSpec } from '../core/component.ts';
+import type { Answer, ProbeQuestion } from '../core/health/probe.ts';
+import type { RunId } from '../core/ids.ts';
+
+/** The run that is asked about. */
+export interface ProbeTarget {
+  readonly spec: ComponentSpec;
+  readonly run: RunId;
+  /** Null: it has none, or none that is known. */
+  readonly pid: number | null;
+  /** Where the output of this run begins in the component's log, in bytes. */
+  readonly logFrom: number;
+}
+
+/** One question about one run, ready to be asked any number of times; never twice at once. */
+export interface Inquiry extends Disposable {
+  /**
+   * Never rejects. Answers within `timeoutMs` (plus the moment it takes to clear away what it started), and when `signal` aborts
+   * it ends at once, whatever the answer is then.
+   */
+  ask(timeoutMs: number, signal: AbortSignal): Promise<Answer>;
+}
+
+/** A line of the output that fits one of the patterns. */
+export interface PatternHit {
+  readonly pattern: string;
+  /** At most 200 characters of it. */
+  readonly line: string;
+}
+
+export interface Prober {
+  /** `onNews`: the answer may have changed just now, so asking at once is worth it. Only log questions know such a thing. */
+  open(question: ProbeQuestion, target: ProbeTarget, onNews: () => void): Inquiry;
+  /** Tells of lines written from now on that fit one of the patterns. */
+  watch(patterns: readonly string[], target: ProbeTarget, onHit: (hit: PatternHit) => void): Disposable;
+}

@@ -1,0 +1,40 @@
+/** Passes when a command exits with 0. It sees what the component sees. */
+import type { SpawnProblem } from '../core/exit.ts';
+import { formatDuration } from '../core/format.ts';
+import type { Answer, ProbeQuestion } from '../core/health/probe.ts';
+import { redact, secretValues } from '../core/redact.ts';
+import type { CommandResult, CommandRunner } from '../ports/command.ts';
+import type { Inquiry, ProbeTarget } from '../ports/prober.ts';
+import { fail, inconclusive, pass } from './answers.ts';
+import { inquiry } from './inquiry.ts';
+import { lastLine } from './last-line.ts';
+
+type ExecQuestion = Extract<ProbeQuestion, { kind: 'exec' }>;
+type Env = Readonly<Record<string, string>>;
+
+export interface ExecParts {
+  readonly commands: CommandRunner;
+  environmentOf(spec: ProbeTarget['spec']): { readonly env: Env } | SpawnProblem;
+}
+
+export const execInquiry = ({ command, cwd }: ExecQuestion, { spec }: ProbeTarget, parts: ExecParts): Inquiry =>
+  inquiry(async (timeoutMs, signal) => {
+    const environment = parts.environmentOf(spec);
+    // The files of its environment have changed since it began: no fault of the one that runs.
+    if (!('env' in environment)) return inconclusive(environment.message);
+    const { env } = environment;
+    const result = await parts.commands.run({ command, cwd, env, timeoutMs, signal });
+    return judge(result, timeoutMs, env);
+  });
+
+function judge(result: CommandResult, timeoutMs: number, env: Env): Answer {
+  if (result.kind === 'timed-out') return fail(`no answer within ${formatDuration(timeoutMs)}`);
+  if (result.kind === 'not-started') {
+    return result.problem.heals ? inconclusive(result.problem.message) : fail(result.problem.message);
+  }
+  const { code, signal, output } = result;
+  if (code === 0) return pass('exit code 0');
+  const how = signal === null ? `exit code ${code}` : `killed by ${signal}`;
+  const said = lastLine(redact(output, secretValues(env)));
+  return fail(said === '' ? how : `${how}: ${said}`);
+}

@@ -1,0 +1,82 @@
+/** Passes when an HTTP request gets a good answer. A fresh connection each time, and redirects are not followed. */
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Answer, ProbeQuestion } from '../core/health/probe.ts';
+import type { Inquiry } from '../ports/prober.ts';
+import { fail, pass } from './answers.ts';
+import { type Deadline, within } from './deadline.ts';
+import { inquiry } from './inquiry.ts';
+import type { Names } from './names/names.ts';
+import { close, connect } from './net/connect.ts';
+import { head, search } from './net/request.ts';
+import { secure } from './net/tls.ts';
+
+type HttpQuestion = Extract<ProbeQuestion, { kind: 'http' }>;
+
+const MAX_BODY_BYTES = 10 * 1024;
+const DEFAULT_PORTS = { http: 80, https: 443 };
+
+export const httpInquiry = (question: HttpQuestion, names: Names): Inquiry =>
+  inquiry((timeoutMs, signal) =>
+    within(timeoutMs, signal, async (deadline) => {
+      const socket = await reach(question, names, deadline);
+      try {
+        return await exchange(question, socket, deadline);
+      } finally {
+        await close(socket);
+      }
+    }),
+  );
+
+async function reach(question: HttpQuestion, names: Names, deadline: Deadline): Promise<Socket> {
+  const { scheme, host, insecure } = question;
+  const socket = await connect(question, names, deadline);
+  if (scheme === 'http') return socket;
+  // The name of a virtual host is the one in its header; a port and the brackets of an address are not part of it.
+  const name =
+    given(question, 'host')
+      ?.replace(/:\d+$/, '')
+      .replace(/^\[|\]$/g, '') ?? host;
+  return secure(socket, { name, insecure }, deadline);
+}
+
+async function exchange(question: HttpQuestion, socket: Socket, deadline: Deadline): Promise<Answer> {
+  const { method, path, host, port, scheme, contains } = question;
+  const options = {
+    method,
+    path,
+    host: host.replace(/%.*$/, ''), // for the Host header, where the zone of an address means nothing
+    port,
+    defaultPort: DEFAULT_PORTS[scheme],
+    headers: headersOf(question),
+  };
+  const response = await head(options, socket, deadline);
+  const { statusCode: status = 0 } = response;
+  if (!isGood(status, question)) return fail(`HTTP ${status}`);
+  if (contains === null) return pass(`HTTP ${status}`);
+  deadline.missing = `HTTP ${status}, but no whole body`;
+  const text = JSON.stringify(contains);
+  switch (await search(response, { text: contains, maxBytes: MAX_BODY_BYTES }, deadline)) {
+    case 'found':
+      return pass(`HTTP ${status} with ${text}`);
+    case 'not-there':
+      return fail(`HTTP ${status}, but ${text} is not in the answer`);
+    case 'not-in-the-part-read':
+      return fail(`HTTP ${status}, but ${text} is not in the first 10 KiB of the answer`);
+    case 'cut-off':
+      return fail(`HTTP ${status}, but the connection was closed in the middle of the answer`);
+  }
+}
+
+const isGood = (status: number, { status: wanted }: HttpQuestion): boolean =>
+  wanted === null ? status >= 200 && status <= 399 : wanted.includes(status);
+
+function given({ headers }: HttpQuestion, wanted: string): string | undefined {
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
+}
+
+function headersOf(question: HttpQuestion): OutgoingHttpHeaders {
+  const defaults = { 'user-agent': 'keepwell-probe', accept: '*/*' };
+  const missing = Object.entries(defaults).filter(([name]) => given(question, name) === undefined);
+  return { ...Object.fromEntries(missing), ...question.headers, connection: 'close' };
+}

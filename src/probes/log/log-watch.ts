@@ -1,0 +1,63 @@
+/**
+ * What a component writes, watched: for the line that says it is ready (`open`), and for lines that say it is in trouble (`watch`).
+ * Both read from `target.logFrom` on, so whoever calls decides what is new. Nothing runs while nobody watches.
+ */
+import type { ComponentSpec } from '../../core/component.ts';
+import { type Pattern, parsePattern } from '../../core/health/pattern.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Inquiry, PatternHit, ProbeTarget } from '../../ports/prober.ts';
+import { watchCrashLines } from './crash-lines.ts';
+import { POLL_LIMITS } from './limits.ts';
+import type { LineSearch, SearchWorld } from './line-search.ts';
+import { LogPoll } from './log-poll.ts';
+import { PatternDesk } from './pattern-desk.ts';
+import { ReadBuffers } from './read-buffers.ts';
+import { ReadyLine } from './ready-line.ts';
+
+export interface LogWatchOptions {
+  /** Where the output of a component goes. */
+  logPath(spec: ComponentSpec): string;
+  /** The built pattern-worker.ts. */
+  readonly workerFile: string;
+  readonly log: Log;
+}
+
+export interface LogWatch {
+  /** Passes for good once a line fitted. `onNews` is called when that happens, once. */
+  open(pattern: string, target: ProbeTarget, onNews: () => void): Inquiry;
+  /** Tells of every line that fits, with the first pattern it fits; at most ten in a second. */
+  watch(patterns: readonly string[], target: ProbeTarget, onHit: (hit: PatternHit) => void): Disposable;
+  /** Everything ends. Resolves when all files are closed and the thread is gone. */
+  close(): Promise<void>;
+}
+
+export function createLogWatch({ logPath, workerFile, log }: LogWatchOptions): LogWatch {
+  const desk = new PatternDesk({ workerFile, log });
+  const searches = new Set<LineSearch>();
+  const world: SearchWorld = { desk, log, searches, poll: new LogPoll(POLL_LIMITS), buffers: new ReadBuffers() };
+  let isClosed = false;
+  return {
+    open(written, target, onNews) {
+      const pattern = parsePattern(written);
+      if ('problem' in pattern) return unaskable(pattern.problem);
+      if (isClosed) return unaskable('nobody watches logs any more');
+      return new ReadyLine({ pattern, path: logPath(target.spec), target, onNews }, world);
+    },
+    watch(written, target, onHit) {
+      const patterns = written.map(parsePattern).filter((one): one is Pattern => 'kind' in one);
+      if (isClosed || patterns.length === 0) return { [Symbol.dispose]: () => {} };
+      return watchCrashLines({ patterns, path: logPath(target.spec), target, onHit }, world);
+    },
+    async close() {
+      isClosed = true;
+      await Promise.all([...searches].map((search) => search.close()));
+      await desk.close();
+    },
+  };
+}
+
+/** The configuration refuses such a pattern; one that an older daemon let through cannot be asked about. */
+const unaskable = (message: string): Inquiry => ({
+  ask: async () => ({ outcome: 'inconclusive', message }),
+  [Symbol.dispose]: () => {},
+});

@@ -1,0 +1,86 @@
+/** One thread that tries regular expressions, asked one question at a time and ended when an answer takes too long. */
+import { Worker } from 'node:worker_threads';
+import { afterWork } from './thread-time.ts';
+
+export interface MatchQuestion {
+  readonly expression: string;
+  readonly flags: string;
+  /** Whole lines, each ended by a line break. */
+  readonly lines: string;
+}
+
+/** `starts`: where the lines begin that fit. */
+export type MatchReply = { readonly starts: readonly number[] } | { readonly error: string };
+
+/** The first thing it says. */
+export interface ThreadGreeting {
+  readonly tid: number | null;
+}
+
+export interface PatternThread {
+  /** Never rejects. After `isOver` the thread is of no more use. */
+  ask(question: MatchQuestion): Promise<MatchReply>;
+  readonly isOver: boolean;
+  /** Also gives an unanswered question its answer. Resolves when the thread is gone. */
+  end(): Promise<void>;
+}
+
+/** For one expression and one batch of lines: a hundred times what an expression needs that does not run wild. */
+export const MATCH_LIMIT_MS = 50;
+
+/** It holds one batch. An expression that needs more than this dies of it. */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
+
+/** Rejects when there can be no thread. The linear engine of V8 is not switched on: its flag would hold for the whole process. */
+export async function startPatternThread(file: string): Promise<PatternThread> {
+  const worker = new Worker(file, { env: {}, execArgv: [], resourceLimits: RESOURCE_LIMITS });
+  let hear: (message: unknown) => void = () => {};
+  worker.on('message', (message) => hear(message));
+  worker.unref(); // not before: Node holds on to a worker again when somebody begins to listen to it
+  let ending: Promise<unknown> | null = null;
+  let isOver = false;
+  let why = 'its thread was ended';
+  let settle: ((reply: MatchReply) => void) | null = null;
+  worker.on('error', (error) => {
+    why = `its thread died: ${error.message.split('\n', 1)[0]}`;
+  });
+  const gone = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      isOver = true;
+      settle?.({ error: why });
+      resolve();
+    });
+  });
+  const end = async (): Promise<void> => {
+    isOver = true;
+    ending ??= worker.terminate();
+    await ending;
+    await gone;
+  };
+
+  const { tid } = await new Promise<ThreadGreeting>((resolve, reject) => {
+    hear = (greeting) => resolve(greeting as ThreadGreeting);
+    void gone.then(() => reject(new Error(why)));
+  });
+  hear = (reply) => settle?.(reply as MatchReply);
+  return {
+    ask: (question) =>
+      new Promise((resolve) => {
+        const callOff = afterWork(tid, MATCH_LIMIT_MS, () => {
+          why = `it did not come to an end within ${MATCH_LIMIT_MS} ms`;
+          void end();
+        });
+        settle = (reply) => {
+          settle = null;
+          callOff();
+          resolve(reply);
+        };
+        if (isOver) settle({ error: why });
+        else worker.postMessage(question);
+      }),
+    get isOver() {
+      return isOver;
+    },
+    end,
+  };
+}

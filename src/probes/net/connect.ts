@@ -1,0 +1,84 @@
+/** A fresh connection to a host, whichever of its addresses answers, and the end of one. */
+import { connect as open, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Answer } from '../../core/health/probe.ts';
+import { Answered, fail } from '../answers.ts';
+import type { Deadline } from '../deadline.ts';
+import type { Names } from '../names/names.ts';
+import { isShortage, socketFailure } from './socket-failure.ts';
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A lookup may take half of the time at most, so that there is some left for the question itself. */
+const NAME_SHARE = 0.5;
+const MAX_NAME_MS = 5_000;
+/** A host with more addresses has a balancer, and a probe is not meant to find the one that works. */
+const MAX_ADDRESSES = 4;
+
+/** Throws `Answered` when it cannot be had. */
+export async function connect({ host, port }: Address, names: Names, deadline: Deadline): Promise<Socket> {
+  deadline.missing = 'no connection';
+  const limitMs = Math.min(deadline.timeoutMs * NAME_SHARE, MAX_NAME_MS);
+  const addresses = (await names.addresses(host, limitMs, deadline.signal)).slice(0, MAX_ADDRESSES);
+  const failures: Answer[] = [];
+  for (const [index, address] of addresses.entries()) {
+    const left = addresses.length - index;
+    const attempt = await connectTo({ host: address, port }, deadline, left === 1 ? null : deadline.leftMs / left);
+    if (!('outcome' in attempt)) return attempt;
+    failures.push(attempt);
+  }
+  // An address that this machine cannot even try (IPv6 is off) does not excuse the one that refused.
+  throw new Answered(failures.find(({ outcome }) => outcome === 'fail') ?? failures[0] ?? fail('no address'));
+}
+
+/** `limitMs`: when the next address gets its turn; null for the last one. Throws when the whole time is up. */
+async function connectTo(address: Address, deadline: Deadline, limitMs: number | null): Promise<Socket | Answer> {
+  // Half open: the end is ours to make, also when the other side has made its own.
+  const socket = open({ ...address, autoSelectFamily: false, allowHalfOpen: true });
+  socket.on('error', () => {}); // for good: an error may come at any later time, too
+  try {
+    await deadline.wait<void>((resolve, reject) => {
+      const timer = limitMs === null ? undefined : setTimeout(() => reject(NOT_IN_TIME), limitMs);
+      socket.once('connect', resolve).once('error', reject);
+      return () => {
+        clearTimeout(timer);
+        socket.off('connect', resolve).off('error', reject);
+      };
+    });
+    if (isItself(socket)) throw Object.assign(new Error('connected to itself'), { code: 'ECONNREFUSED' });
+    return socket;
+  } catch (error) {
+    await close(socket);
+    if (deadline.signal.aborted) throw error;
+    if (isShortage(error)) throw new Answered(socketFailure(error)); // the next address would not be asked either
+    return socketFailure(error);
+  }
+}
+
+const NOT_IN_TIME = Object.assign(new Error('no connection'), { code: 'ETIMEDOUT' });
+
+/** Where nobody listens, TCP connects a socket to itself when both ends happen to get the same port. */
+export const isItself = ({ localAddress, localPort, remoteAddress, remotePort }: Socket): boolean =>
+  localPort === remotePort && localAddress === remoteAddress;
+
+/**
+ * Lets go of a connection and resolves when its descriptor is closed: with RST where possible, or a port would be kept in
+ * TIME_WAIT for a minute after every probe.
+ */
+export async function close(socket: Socket): Promise<void> {
+  if (socket.closed) return;
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  if (mayReset(socket)) {
+    // At once: an end that is on its way when the other side hangs up, too, would leave the descriptor open for ever.
+    socket.destroySoon = () => socket.destroy();
+    socket.resetAndDestroy();
+  } else socket.destroy();
+  await closed;
+}
+
+/** Neither before it is connected, nor while it ends already, nor under TLS, where a reset from below crashes Node. */
+const mayReset = (socket: Socket): boolean =>
+  !(socket instanceof TLSSocket) && socket.writable && !socket.connecting && !socket.destroyed;

@@ -1,0 +1,73 @@
+/** TLS over a connection that is there already. */
+import { isIP, type Socket } from 'node:net';
+import { createSecureContext, type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls';
+import type { Answer } from '../../core/health/probe.ts';
+import { Answered, fail } from '../answers.ts';
+import type { Deadline } from '../deadline.ts';
+import { close } from './connect.ts';
+import { socketFailure } from './socket-failure.ts';
+
+export interface Secured {
+  /** Whose certificate is expected. */
+  readonly name: string;
+  /** Accept a certificate nobody vouches for. */
+  readonly insecure: boolean;
+}
+
+/** Shared: it holds the certificates of all authorities. */
+let context: SecureContext | null = null;
+
+/** Takes over `socket`: they end together. Throws `Answered` when there is no handshake. */
+export async function secure(socket: Socket, { name, insecure }: Secured, deadline: Deadline): Promise<TLSSocket> {
+  deadline.missing = 'no TLS handshake';
+  context ??= createSecureContext();
+  const secured = tlsConnect({
+    socket,
+    host: name,
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+    rejectUnauthorized: !insecure,
+    secureContext: context,
+    ALPNProtocols: ['http/1.1'],
+  });
+  secured.on('error', () => {}); // for good: an error may come at any later time, too
+  try {
+    await handshake(secured, deadline);
+    return secured;
+  } catch (error) {
+    await close(secured);
+    throw error;
+  }
+}
+
+const handshake = (socket: TLSSocket, deadline: Deadline): Promise<void> =>
+  deadline.wait((resolve, reject) => {
+    const failed = (error: unknown): void => reject(new Answered(tlsFailure(error)));
+    const closed = (): void => reject(new Answered(fail('the connection was closed during the TLS handshake')));
+    socket.once('secureConnect', resolve).once('error', failed).once('close', closed);
+    return () => socket.off('secureConnect', resolve).off('error', failed).off('close', closed);
+  });
+
+const CERTIFICATE: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its authority is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its authority is not known here',
+  UNABLE_TO_GET_ISSUER_CERT: 'its authority is not known here',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its authority is not known here',
+  CERT_HAS_EXPIRED: 'it has expired',
+  CERT_NOT_YET_VALID: 'it is not valid yet',
+  CERT_REVOKED: 'it was revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another name',
+};
+
+export function tlsFailure(error: unknown): Answer {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const certificate = CERTIFICATE[code] ?? (/CERT|CRL|UNABLE_TO/.test(code) && !/^ERR_SSL/.test(code) ? code : null);
+  if (certificate !== null) return fail(`bad certificate: ${certificate}`);
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG')
+    return fail('not a TLS answer');
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL')) return fail(`no TLS handshake (${code})`);
+  if (code === 'ECONNRESET' && message.includes('before secure TLS connection')) {
+    return fail('the connection was closed during the TLS handshake');
+  }
+  return socketFailure(error);
+}

@@ -1,0 +1,10 @@
+/** Passes while the main process is there. A zombie is not. */
+import type { Inquiry, ProbeTarget } from '../ports/prober.ts';
+import { fail, pass } from './answers.ts';
+import { inquiry } from './inquiry.ts';
+
+export const pidInquiry = ({ pid }: ProbeTarget, isAlive: (pid: number) => boolean): Inquiry =>
+  inquiry(async () => {
+    if (pid === null) return fail('it has no process');
+    return isAlive(pid) ? pass(`process ${pid} is there`) : fail(`process ${pid} is gone`);
+  });

@@ -1,0 +1,46 @@
+/** Puts each kind of question to whom it belongs. */
+import type { ProbeQuestion } from '../core/health/probe.ts';
+import type { Inquiry, PatternHit, Prober, ProbeTarget } from '../ports/prober.ts';
+import { allOfInquiry } from './all-of.ts';
+import { type ExecParts, execInquiry } from './exec.ts';
+import { httpInquiry } from './http.ts';
+import { createNames, type Names } from './names/names.ts';
+import { pidInquiry } from './pid.ts';
+import { tcpInquiry } from './tcp.ts';
+
+/** Who reads the output of components. */
+export interface LogPart {
+  open(pattern: string, target: ProbeTarget, onNews: () => void): Inquiry;
+  watch(patterns: readonly string[], target: ProbeTarget, onHit: (hit: PatternHit) => void): Disposable;
+}
+
+export interface ProberParts extends ExecParts {
+  readonly logs: LogPart;
+  /** Whether that process is there and no zombie. */
+  isAlive(pid: number): boolean;
+  /** How host names become addresses; as on this machine unless told. */
+  readonly names?: Names;
+}
+
+export function createProber(parts: ProberParts): Prober {
+  const { logs, names = createNames() } = parts;
+  const open = (question: ProbeQuestion, target: ProbeTarget, onNews: () => void): Inquiry => {
+    switch (question.kind) {
+      case 'exec':
+        return execInquiry(question, target, parts);
+      case 'http':
+        return httpInquiry(question, names);
+      case 'tcp':
+        return tcpInquiry(question, names);
+      case 'pid':
+        return pidInquiry(target, parts.isAlive);
+      case 'log':
+        return logs.open(question.pattern, target, onNews);
+      case 'all_of':
+        return allOfInquiry(question.all, (part) => open(part, target, onNews));
+      default:
+        throw new Error(`no such question: ${JSON.stringify(question satisfies never)}`);
+    }
+  };
+  return { open, watch: (patterns, target, onHit) => logs.watch(patterns, target, onHit) };
+}

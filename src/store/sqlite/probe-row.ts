@@ -1,0 +1,44 @@
+/** The row of one stretch of probe answers. */
+import { ROLES } from '../../core/health/probe.ts';
+import type { ComponentName, RunId, WallMs } from '../../core/ids.ts';
+import type { ProbeStretch } from '../../ports/store.ts';
+import { whole } from '../views.ts';
+import { num, str, text } from './cells.ts';
+import type { Row, SqlValue } from './driver.ts';
+
+export const probeRow = (stretch: ProbeStretch): Row => ({
+  component: text(stretch.component),
+  run_id: text(stretch.run),
+  role: text(stretch.role),
+  question: text(stretch.question),
+  outcome: text(stretch.outcome),
+  message: text(stretch.message),
+  first_at: whole(stretch.firstAt),
+  last_at: whole(stretch.lastAt),
+  count: whole(stretch.count),
+  last_ms: whole(stretch.lastMs),
+  max_ms: whole(stretch.maxMs),
+});
+
+/** Null for a role that is none: nobody could show it. */
+export function probeStretch(row: Row): ProbeStretch | null {
+  const role = ROLES.find((known) => known === row['role']);
+  if (role === undefined) return null;
+  return {
+    component: str(row['component']) as ComponentName,
+    run: str(row['run_id']) as RunId,
+    role,
+    question: str(row['question']),
+    outcome: outcomeOf(row['outcome']),
+    message: str(row['message']),
+    firstAt: num(row['first_at']) as WallMs,
+    lastAt: num(row['last_at']) as WallMs,
+    count: num(row['count']),
+    lastMs: num(row['last_ms']),
+    maxMs: num(row['max_ms']),
+  };
+}
+
+/** What cannot be read is nobody's failure. */
+const outcomeOf = (cell: SqlValue | undefined): ProbeStretch['outcome'] =>
+  cell === 'pass' || cell === 'fail' ? cell : 'inconclusive';

@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { expect, test } from 'vitest';
+import { ROUTES } from '../../src/http/table.ts';
+import { TestProject } from '../support/project.ts';
+
+const CONFIG = `components:
+  api:
+    process: { command: [sh, -c, 'echo "now serving"; exec sleep 1000'] }
+    readiness: { log: "now serving" }
+    liveness: { pid: {}, period: 200ms }
+  worker:
+    process: { command: [sh, -c, 'exit 7'] }
+    restart: { limit: { max: 0 } }
+`;
+
+interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+function ask(project: TestProject, method: string, path: string, body?: object): Promise<Reply> {
+  const { socket } = JSON.parse(project.read('.keepwell/daemon.json')) as { socket: string };
+  return new Promise((resolve, reject) => {
+    const headers = {
+      host: 'localhost',
+      accept: 'application/json',
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    };
+    const sent = request({ socketPath: socket, method, path, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
+    });
+    sent.on('error', reject);
+    sent.end(body && JSON.stringify(body));
+  });
+}
+
+const QUERIES: Readonly<Record<string, string>> = { '/v1/wait': '?component=api&for=ready' };
+const LAST: ReadonlySet<string> = new Set(['/v1/down', '/v1/handover']);
+
+test('every answer of a real daemon is as its OpenAPI document says', async () => {
+  await using project = new TestProject(CONFIG);
+  await project.cli('up');
+  await project.until('worker', 'given up', ({ state }) => state === 'gave-up');
+  await project.until('api', 'asked', ({ probes }) => probes.every(({ last }) => last !== null));
+  const tried: string[] = [];
+  for (const route of ROUTES) {
+    if (LAST.has(route.path)) continue;
+    const path = route.path.replace('{name}', route.path.includes('why') ? 'worker' : 'api').replace('{id}', '1');
+    const body = route.method === 'GET' ? undefined : /start|stop/.test(path) ? { components: ['api'] } : {};
+    const reply = await ask(project, route.method, `${path}${QUERIES[path] ?? ''}`, body);
+    expect(reply.status, `${route.method} ${path}: ${JSON.stringify(reply.body)}`).toBe(route.success);
+    const checked = route.answer.safeParse(reply.body);
+    expect(checked.error?.issues ?? [], `${route.method} ${path}`).toEqual([]);
+    tried.push(path);
+  }
+  expect(tried.length).toBe(ROUTES.length - LAST.size);
+  const down = ROUTES.find(({ path }) => path === '/v1/down')!;
+  const reply = await ask(project, 'POST', '/v1/down', {});
+  expect(down.answer.safeParse(reply.body).success).toBe(true);
+});
+
+test('the commands of the guide work as they are written', async () => {
+  await using project = new TestProject(CONFIG);
+  await project.cli('up');
+  const guide = readFileSync('docs/guide/api.md', 'utf8');
+  const commands = [...guide.matchAll(/^curl .*$/gm)].map(([line]) => line);
+  expect(commands.length).toBeGreaterThan(4);
+  for (const command of commands) {
+    // A stream does not end by itself: its first second is enough.
+    const line = / -N /.test(command) ? `timeout 1 ${command} || true` : command;
+    const text = execFileSync('sh', ['-c', line], {
+      cwd: project.dir,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    if (/ -N /.test(command)) expect(text, command).toMatch(/^retry: \d+/);
+    else expect(JSON.parse(text), command).not.toHaveProperty('error');
+  }
+});

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { ERRORS } from '../../../src/core/errors.ts';
+import type { Subject } from '../../../src/core/views.ts';
+import { openApi } from '../../../src/http/openapi.ts';
+import { ROUTES } from '../../../src/http/table.ts';
+import { viewOf } from '../../../src/http/views/view.ts';
+import { Served } from './serve.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever is there
+type Any = any;
+
+const document = openApi(ROUTES, '0.1.0') as Any;
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods as object).map(([method, operation]) => ({ path, method, operation: operation as Any })),
+);
+
+/** Every object in the document, with the way to it. */
+function* walk(value: unknown, at = '#'): Generator<[string, Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [at, value as Record<string, unknown>];
+  for (const [key, inner] of Object.entries(value)) yield* walk(inner, `${at}/${key}`);
+}
+
+const resolve = (ref: string): unknown =>
+  ref
+    .replace(/^#\//, '')
+    .split('/')
+    .reduce<Any>((value, key) => value?.[key], document);
+
+test('it is OpenAPI 3.1, and plain JSON', () => {
+  expect(document.openapi).toBe('3.1.0');
+  expect(document.info).toMatchObject({ title: 'Keepwell', version: '0.1.0' });
+  expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+});
+
+test('every route is in it, and nothing else', () => {
+  const described = operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`);
+  expect(described.sort()).toEqual(ROUTES.map(({ path, method }) => `${method} ${path}`).sort());
+});
+
+test('every operation has a name of its own', () => {
+  const ids = operations.map(({ operation }) => operation.operationId as string);
+  for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('every reference leads somewhere, and every named schema is used', () => {
+  const used = new Set<string>();
+  for (const [at, object] of walk(document)) {
+    if (typeof object['$ref'] !== 'string') continue;
+    expect(resolve(object['$ref']), `${at} → ${object['$ref']}`).toBeTypeOf('object');
+    used.add(object['$ref'].replace('#/components/schemas/', ''));
+  }
+  expect([...used].sort()).toEqual(Object.keys(document.components.schemas).sort());
+});
+
+test('nothing of zod or of ours is left in the schemas', () => {
+  for (const [at, object] of walk(document)) {
+    for (const key of ['$schema', '$id', '$defs', 'documented']) expect(object, at).not.toHaveProperty(key);
+    expect(object['additionalProperties'], at).not.toBe(false);
+  }
+});
+
+describe.each(operations)('$method $path', ({ path, method, operation }) => {
+  test('describes its parameters', () => {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const inPath = operation.parameters.filter((one: Any) => one.in === 'path');
+    expect(inPath.map((one: Any) => one.name)).toEqual(named);
+    for (const one of operation.parameters) {
+      expect(one.description, one.name).toMatch(/\.$/);
+      expect(one.schema, one.name).toHaveProperty('type');
+      if (one.in === 'path') expect(one.required).toBe(true);
+    }
+  });
+
+  test('has a schema for every answer and an example for every good one', () => {
+    const good = Object.entries<Any>(operation.responses).filter(([status]) => status.startsWith('2'));
+    expect(good).toHaveLength(1);
+    for (const [status, { description, content }] of Object.entries<Any>(operation.responses)) {
+      expect(description, status).not.toBe('');
+      expect(content['application/json'].schema, status).toBeTypeOf('object');
+    }
+    const { schema } = good[0]![1].content['application/json'];
+    if (path !== '/openapi.json') expect((resolve(schema.$ref) as Any).examples).toHaveLength(1);
+  });
+
+  test('names its errors by codes that exist, under the status of the error table', () => {
+    const statuses = Object.entries<Any>(operation.responses).filter(([status]) => Number(status) >= 400);
+    for (const [status, { description, content }] of statuses) {
+      if (content['application/json'].schema.$ref !== '#/components/schemas/Error') continue;
+      for (const code of description.split(', ')) {
+        expect((ERRORS as Any)[code]?.httpStatus, code).toBe(Number(status));
+      }
+    }
+  });
+
+  test('takes a body only where one is read', () => {
+    expect(operation.requestBody !== undefined).toBe(method === 'post');
+  });
+});
+
+test('every example is true to its schema', () => {
+  for (const { path, body, answer, stream } of ROUTES) {
+    for (const schema of [body, answer, ...(stream ? [stream.item] : [])]) {
+      const { examples = [] } = (schema.meta() ?? {}) as { examples?: readonly unknown[] };
+      for (const example of examples) expect(schema.safeParse(example).error, path).toBeUndefined();
+    }
+  }
+});
+
+describe('as it is served', () => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await Served.open();
+  });
+  afterAll(() => served[Symbol.asyncDispose]());
+
+  test('it is the same, every time', async () => {
+    for (const _ of [1, 2]) {
+      const { status, json } = await served.ask('GET', '/openapi.json');
+      expect(status).toBe(200);
+      expect(json).toEqual(document);
+    }
+  });
+});
+
+test('a schema that says something else than its type does not compile', () => {
+  const kind = z.enum(['component', 'daemon']);
+  const name = z.string();
+  viewOf<Subject>()(z.strictObject({ kind, name }));
+  // @ts-expect-error a field is missing
+  viewOf<Subject>()(z.strictObject({ kind }));
+  // @ts-expect-error a field too many
+  viewOf<Subject>()(z.strictObject({ kind, name, more: name }));
+  // @ts-expect-error an optional field too many
+  viewOf<Subject>()(z.strictObject({ kind, name, more: name.optional() }));
+  // @ts-expect-error a value too few
+  viewOf<Subject>()(z.strictObject({ kind: z.literal('component'), name }));
+  // @ts-expect-error another type
+  viewOf<Subject>()(z.strictObject({ kind, name: z.number() }));
+});

@@ -1,0 +1,190 @@
+/**
+ * A real Docker Engine for tests: the one that scripts/test.mjs started for the whole run and named in KEEPWELL_TEST_ENGINE, else
+ * one of the test file's own. Where there can be none, the tests that want it are skipped and say why; with KEEPWELL_REQUIRE_ALL=1
+ * they fail.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+
+/** The only image in it, made from busybox. */
+const IMAGE = 'keepwell-test';
+const KEEPER = resolve('test/support/engine-keeper.mjs');
+/** dockerd begins within a second; on a machine that is busy, within some more. */
+const START_WITHIN_MS = 60_000;
+
+/** An Engine that belongs to whoever started it. */
+export interface PrivateEngine extends AsyncDisposable {
+  readonly socketPath: string;
+  /** Of dockerd. */
+  readonly pid: number;
+}
+
+/** Throws, saying why, where no Engine can be started. */
+export async function startEngine(): Promise<PrivateEngine> {
+  // In a session of its own: an interrupt at the keyboard must not reach it before it has cleared everything away.
+  const keeper = spawn(process.execPath, [KEEPER], { detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
+  const said = await firstLine(keeper.stdout);
+  if (said.socketPath === undefined || said.pid === undefined)
+    throw new Error(said.problem ?? 'no Docker Engine came up');
+  return { socketPath: said.socketPath, pid: said.pid, [Symbol.asyncDispose]: () => endOf(keeper) };
+}
+
+interface Said {
+  readonly socketPath?: string;
+  readonly pid?: number;
+  readonly problem?: string;
+}
+
+/** Empty when it ended without a word. */
+async function firstLine(output: NodeJS.ReadableStream): Promise<Said> {
+  for await (const line of createInterface(output)) return JSON.parse(line);
+  return {};
+}
+
+async function endOf(keeper: ChildProcess): Promise<void> {
+  if (keeper.exitCode !== null || keeper.signalCode !== null) return;
+  const exit = once(keeper, 'exit');
+  keeper.stdin?.end();
+  await exit;
+}
+
+export interface ContainerOptions {
+  readonly command: readonly string[];
+  readonly memoryBytes?: number;
+  readonly restartPolicy?: 'no' | 'always';
+}
+
+const WORD = '/go';
+/** A command that waits to be told, then does what follows. */
+export const whenTold = (then: string): readonly string[] => [
+  'sh',
+  '-c',
+  `until test -e ${WORD}; do sleep 0.05; done; ${then}`,
+];
+
+/**
+ * A command that is out of memory at once, and ends as if killed when it is told to. Not a plain `tail /dev/zero`: the Engine
+ * forgets the want of memory now and then when the container itself dies of it (4 of 100 on a busy machine, and for good).
+ */
+export const OUT_OF_MEMORY: Pick<ContainerOptions, 'command' | 'memoryBytes'> = {
+  command: ['sh', '-c', `tail /dev/zero; until test -e ${WORD}; do sleep 0.05; done; exit 137`],
+  memoryBytes: 16 * 2 ** 20,
+};
+
+/** The few things that tests do with containers, spoken in plain HTTP and not by the client under test. */
+export class TestEngine {
+  readonly socketPath: string;
+  readonly #names = new Set<string>();
+
+  constructor(socketPath: string) {
+    this.socketPath = socketPath;
+  }
+
+  /** What makes clients find it. */
+  get env(): { readonly DOCKER_HOST: string } {
+    return { DOCKER_HOST: `unix://${this.socketPath}` };
+  }
+
+  /** A name that nothing else in the Engine has. The container of that name goes with the test. */
+  newName(): string {
+    const name = `test-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
+    this.#names.add(name);
+    return name;
+  }
+
+  /** Returns the id. */
+  async create(name: string, { command, memoryBytes = 0, restartPolicy = 'no' }: ContainerOptions): Promise<string> {
+    const made = await this.call('POST', `/containers/create?name=${name}`, {
+      Image: IMAGE,
+      Cmd: command,
+      HostConfig: {
+        NetworkMode: 'none',
+        Memory: memoryBytes,
+        MemorySwap: memoryBytes,
+        RestartPolicy: { Name: restartPolicy },
+      },
+    });
+    return (JSON.parse(made) as { Id: string }).Id;
+  }
+
+  async run(options: ContainerOptions): Promise<string> {
+    const name = this.newName();
+    await this.create(name, options);
+    await this.act(name, 'start');
+    return name;
+  }
+
+  /** start, `stop?t=0`, kill, pause, unpause, … */
+  async act(name: string, action: string): Promise<void> {
+    await this.call('POST', `/containers/${name}/${action}`);
+  }
+
+  /** Makes a file in it, for which its command waits: see `whenTold`. */
+  async tell(name: string): Promise<void> {
+    const made = await this.call('POST', `/containers/${name}/exec`, { Cmd: ['touch', WORD] });
+    const { Id } = JSON.parse(made) as { Id: string };
+    await this.call('POST', `/exec/${Id}/start`, { Detach: true });
+  }
+
+  /** Whether the Engine has noticed that the kernel killed something in it for want of memory. */
+  async hasNoticedOom(name: string): Promise<boolean> {
+    const filters = JSON.stringify({ container: [name], event: ['oom'] });
+    const until = Math.ceil(Date.now() / 1000);
+    return (await this.call('GET', `/events?since=1&until=${until}&filters=${encodeURIComponent(filters)}`)) !== '';
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.call('DELETE', `/containers/${name}?force=1&v=1`).catch((error: Error) => {
+      if (!/no such container/i.test(error.message)) throw error;
+    });
+  }
+
+  async clear(): Promise<void> {
+    for (const name of this.#names) await this.remove(name);
+    this.#names.clear();
+  }
+
+  call(method: string, path: string, body?: unknown): Promise<string> {
+    const { socketPath } = this;
+    const headers = { 'Content-Type': 'application/json' };
+    return new Promise((done, fail) => {
+      const asked = request({ socketPath, method, path, headers, agent: false }, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        answer.on('error', fail);
+        answer.on('end', () => ((answer.statusCode ?? 500) < 400 ? done(text) : fail(new Error(`${path}: ${text}`))));
+      });
+      asked.on('error', fail);
+      asked.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+}
+
+/** The Engine for the tests of one file; `skip` is theirs. */
+export function useEngine(): (skip: (note: string) => never) => TestEngine {
+  let own: PrivateEngine | null = null;
+  let engine: TestEngine | null = null;
+  let problem = '';
+  beforeAll(async () => {
+    try {
+      const shared = process.env['KEEPWELL_TEST_ENGINE'];
+      if (!shared) own = await startEngine();
+      engine = new TestEngine(shared || (own?.socketPath ?? ''));
+    } catch (error) {
+      problem = (error as Error).message;
+    }
+  }, START_WITHIN_MS);
+  afterEach(() => engine?.clear());
+  afterAll(() => own?.[Symbol.asyncDispose]());
+  return (skip) => {
+    if (engine) return engine;
+    if (process.env['KEEPWELL_REQUIRE_ALL'] === '1') throw new Error(problem);
+    return skip(problem);
+  };
+}

@@ -1,0 +1,56 @@
+import type { ComponentSpec } from '../../src/core/component.ts';
+import { noFailpoints } from '../../src/ports/failpoints.ts';
+import { silentLog } from '../../src/ports/log.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import { Supervisor } from '../../src/supervisor/supervisor.ts';
+import { spec } from './builders.ts';
+import { FakeClock } from './fake-clock.ts';
+import { FakeDriver } from './fake-driver.ts';
+import { FakeProber, FakeStalls } from './fake-prober.ts';
+
+const commandOf = ({ driver }: ComponentSpec) => (driver.kind === 'process' ? driver.command : []);
+
+/** A supervisor in a world without processes, where time passes only when a test says so. */
+export function supervisorWorld(
+  specs: readonly ComponentSpec[],
+  clock = new FakeClock(),
+  store = openMemoryStore({ clock }),
+) {
+  const driver = new FakeDriver(clock);
+  const prober = new FakeProber();
+  const stalls = new FakeStalls();
+  let salt = 0;
+  const events: string[] = [];
+  const supervisor = new Supervisor({
+    clock,
+    random: () => (salt++ % 1_000) / 1_000,
+    driver,
+    store,
+    log: silentLog,
+    failpoints: noFailpoints,
+    prober,
+    stalls,
+    logSize: () => 0,
+    specHash: (each) => JSON.stringify(each.driver),
+    ingredients: () => ({}),
+    straySpec: (name) => spec(name),
+    launch: (each, run) => ({
+      kind: 'process',
+      run,
+      component: each.name,
+      command: commandOf(each),
+      cwd: '/',
+      env: {},
+      logPath: '/dev/null',
+      specHash: '',
+    }),
+    evidence: () => ({ logTail: [], changedSinceGood: [], errorType: null, errorMessage: null, rootCause: null }),
+    fatal: (error) => {
+      throw error;
+    },
+    publish: (event) => events.push(`${event.subject.name} ${event.type}`),
+  });
+  supervisor.open(specs, () => 'stopped');
+  const state = (name: string) => supervisor.views().find((view) => view.name === name)?.state;
+  return { clock, driver, supervisor, store, events, state, prober, stalls };
+}
