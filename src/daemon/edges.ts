@@ -2,7 +2,7 @@
 import type { ComponentSpec } from '../core/component.ts';
 import { createExternalDriver } from '../drivers/external/external-driver.ts';
 import { createCommandRunner } from '../drivers/process/command-runner.ts';
-import { isAlive, readProcStat } from '../drivers/process/proc.ts';
+import { isThere } from '../drivers/process/is-there.ts';
 import { createProcessDriver } from '../drivers/process/process-driver.ts';
 import { routeRuns } from '../drivers/router.ts';
 import { createEngine } from '../engine/engine.ts';
@@ -62,10 +62,7 @@ export function openEdges(
     commands,
     logs,
     environmentOf: (spec) => environmentOf(spec, base),
-    isAlive: (pid) => {
-      const stat = readProcStat(pid);
-      return stat !== null && isAlive(stat);
-    },
+    isAlive: isThere,
   });
   return {
     driver,

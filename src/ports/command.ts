@@ -15,7 +15,7 @@ export interface Command {
   readonly launchesInto?: string;
 }
 
-/** `output`: the first few KiB of stdout and stderr together. */
+/** `output`: the beginning and the end of stdout and stderr together, with a mark where something was left out. */
 export type CommandResult =
   | {
       readonly kind: 'exited';

@@ -8,6 +8,7 @@ import { type Deadline, within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';
 import type { Names } from './names/names.ts';
 import { close, connect } from './net/connect.ts';
+import { isPlainPath, plainStatus } from './net/plain-head.ts';
 import { head, search } from './net/request.ts';
 import { secure } from './net/tls.ts';
 
@@ -41,19 +42,23 @@ async function reach(question: HttpQuestion, names: Names, deadline: Deadline): 
 }
 
 async function exchange(question: HttpQuestion, socket: Socket, deadline: Deadline): Promise<Answer> {
-  const { method, path, host, port, scheme, contains } = question;
+  const { method, path, contains } = question;
   const options = {
     method,
     path,
-    host: host.replace(/%.*$/, ''), // for the Host header, where the zone of an address means nothing
-    port,
-    defaultPort: DEFAULT_PORTS[scheme],
+    host: bareHost(question),
+    port: question.port,
+    defaultPort: DEFAULT_PORTS[question.scheme],
     headers: headersOf(question),
   };
+  if (contains === null && isPlainPath(path)) {
+    const host = given(question, 'host') === undefined ? { host: hostHeader(question) } : {};
+    const headers = { ...host, ...options.headers };
+    return judged(await plainStatus({ method, path, headers }, socket, deadline), question);
+  }
   const response = await head(options, socket, deadline);
   const { statusCode: status = 0 } = response;
-  if (!isGood(status, question)) return fail(`HTTP ${status}`);
-  if (contains === null) return pass(`HTTP ${status}`);
+  if (contains === null || !isGood(status, question)) return judged(status, question);
   deadline.missing = `HTTP ${status}, but no whole body`;
   const text = JSON.stringify(contains);
   switch (await search(response, { text: contains, maxBytes: MAX_BODY_BYTES }, deadline)) {
@@ -66,6 +71,19 @@ async function exchange(question: HttpQuestion, socket: Socket, deadline: Deadli
     case 'cut-off':
       return fail(`HTTP ${status}, but the connection was closed in the middle of the answer`);
   }
+}
+
+const judged = (status: number, question: HttpQuestion): Answer =>
+  isGood(status, question) ? pass(`HTTP ${status}`) : fail(`HTTP ${status}`);
+
+/** For the Host header, where the zone of an address means nothing. */
+const bareHost = ({ host }: Pick<HttpQuestion, 'host'>): string => host.replace(/%.*$/, '');
+
+/** As Node would write it. */
+function hostHeader({ host, port, scheme }: HttpQuestion): string {
+  const name = bareHost({ host });
+  const bracketed = name.includes(':') ? `[${name}]` : name;
+  return port === DEFAULT_PORTS[scheme] ? bracketed : `${bracketed}:${port}`;
 }
 
 const isGood = (status: number, { status: wanted }: HttpQuestion): boolean =>
