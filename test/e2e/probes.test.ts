@@ -212,6 +212,12 @@ test('what others started is watched, and brought back by its command', async ()
   kill(legacy.pid!);
   const again = await project.until('legacy', 'back', ({ state, pid }) => state === 'running' && pid !== legacy.pid);
   expect(again.restarts).toBe(1);
+  await project.ok('restart', 'legacy');
+  const restarted = await project.until('legacy', 'running', ({ state }) => state === 'running');
+  expect(restarted.pid).not.toBe(again.pid);
+  expect(restarted.pid).toBe(Number(project.read('legacy.pid')));
+  kill(restarted.pid!);
+  await project.until('legacy', 'back again', ({ state, restarts }) => state === 'running' && restarts === 1);
   project.write('seen.pid', `${again.pid}\n`);
   await project.until('seen', 'there', ({ state, health }) => state === 'running' && health === 'healthy');
   await project.ok('stop', 'legacy');

@@ -27,13 +27,7 @@ export interface ExternalDriverOptions {
   readonly log: Log;
 }
 
-export interface ConditionTeller {
-  /** What is odd about a run right now, beside its reports; null: nothing. */
-  condition(run: RunId): Condition | null;
-}
-
-export const createExternalDriver = (options: ExternalDriverOptions): ExternalDriver & ConditionTeller =>
-  new WatchedExternals(options);
+export const createExternalDriver = (options: ExternalDriverOptions): ExternalDriver => new WatchedExternals(options);
 
 interface WatchedRun {
   readonly target: ExternalTarget;
@@ -52,7 +46,7 @@ interface Followed extends Pick<WatchedRun, 'watch'> {
 
 const LET_GO: ExitCause = { kind: 'unknown', why: 'no longer watched' };
 
-class WatchedExternals implements ExternalDriver, ConditionTeller {
+class WatchedExternals implements ExternalDriver {
   readonly #options: ExternalDriverOptions;
   readonly #troubles: Troubles;
   readonly #names = createNames();
@@ -139,5 +133,6 @@ class WatchedExternals implements ExternalDriver, ConditionTeller {
 function beginningOf(launch: ExternalLaunch): Beginning {
   const { recover: command, attempt } = launch;
   if (command === null) return { kind: 'wait' };
-  return { kind: 'recover', always: attempt === 'restart', recovery: { ...launch, command } };
+  const always = attempt === 'restart' || attempt === 'again'; // a restart, by the policy or by hand
+  return { kind: 'recover', always, recovery: { ...launch, command } };
 }
