@@ -29,7 +29,7 @@ export function whenStopping(
   switch (event.kind) {
     case 'started':
       return event.run === state.run
-        ? step({ ...state, pid: event.pid, startedAt: event.at }, counters)
+        ? step({ ...state, pid: event.pid, startedAt: event.at }, { ...counters, spawnErrors: 0 })
         : stay(component);
     case 'spawn-failed':
       if (event.run !== state.run) return stay(component);

@@ -667,6 +667,12 @@ describe('next', () => {
     expect(effects.find(({ kind }) => kind === 'end-run')).toMatchObject({ end: { crash: true, cause: exitCode(1) } });
   });
 
+  test('a start that succeeds while it is already being stopped still breaks the row of failed starts', () => {
+    const context: Context = { now: NOW, random: 0, newRun: R2, unmet: [], policy: spec('a') };
+    const begun = next({ state: STATES.toRestart, counters: { ...FRESH, spawnErrors: 2 } }, EVENTS.started, context);
+    expect(begun.component.counters.spawnErrors).toBe(0);
+  });
+
   test('the signal that ends an unhealthy run is not held against it', () => {
     const policy = spec('a', { restart: restartSpec({ neverOn: ['SIGTERM'] }) });
     const context: Context = { now: NOW, random: 0, newRun: R2, unmet: [], policy };
