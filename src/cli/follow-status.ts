@@ -1,4 +1,5 @@
 /** Polls the status until a question is answered, the time is up or Ctrl-C comes. */
+import { isGone } from '../client/follow-events.ts';
 import { AppError } from '../core/errors.ts';
 import { formatDuration } from '../core/format.ts';
 import type { StatusView } from '../core/views.ts';
@@ -44,8 +45,7 @@ async function statusOrGap(session: Session, goneMs: number): Promise<StatusView
   try {
     return await session.client.status();
   } catch (error) {
-    const away = error instanceof AppError && /^DAEMON_(NOT_RUNNING|UNREACHABLE)$/.test(error.code);
-    if (away && goneMs < GAP_MS) return null;
+    if (isGone(error) && goneMs < GAP_MS) return null;
     throw error;
   }
 }

@@ -1,18 +1,19 @@
 /** What can be asked of a running daemon over its socket. Tiny: every command of the CLI loads it. */
 import { AppError } from '../core/errors.ts';
-import type { ComponentView, CrashesView, EventView, ProbesView, StatusView, WhyView } from '../core/views.ts';
+import type {
+  ComponentView,
+  CrashesView,
+  EventsView,
+  EventView,
+  ProbesView,
+  StatusView,
+  WhyView,
+} from '../core/views.ts';
 import type { ActionView, AppliedView, UpView, ValidationView } from '../ports/control.ts';
-import type { LogLineView, LogsQuery, LogsView } from '../ports/logs.ts';
+import type { LogsQuery, LogsView } from '../ports/logs.ts';
 import { type CallOptions, callJson } from './call.ts';
-import { type EventsQuery, readStream } from './event-reader.ts';
+import type { EventsQuery } from './event-reader.ts';
 import { type FollowOptions, followEvents } from './follow-events.ts';
-
-export interface EventsView {
-  readonly schema_version: 1;
-  /** How far the whole history goes, whatever was asked for. */
-  readonly last_seq: number;
-  readonly events: readonly EventView[];
-}
 
 export interface CrashesQuery {
   readonly component?: string | undefined;
@@ -39,8 +40,6 @@ export interface Client {
   /** Live, over crashes of the daemon, until `signal` aborts. */
   events(options: FollowOptions): AsyncGenerator<EventView, never, undefined>;
   logs(query: LogsQuery): Promise<LogsView>;
-  /** Live, until the daemon ends the stream or `signal` aborts. */
-  followLogs(query: LogsQuery, signal: AbortSignal): AsyncGenerator<LogLineView, void, undefined>;
 }
 
 /** Reading configuration files and preparing dependencies can take its time; everything else is answered from memory. */
@@ -68,17 +67,15 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     listEvents: ({ after, component, limit }) => get(`/v1/events${query({ after, component, limit })}`),
     events: (options) => followEvents(socket, options),
     logs: (wanted) => get(`/v1/logs${logsQuery(wanted)}`),
-    followLogs: (wanted, until) => readStream(socket, `/v1/logs${logsQuery(wanted, true)}`, until),
   };
 }
 
-function logsQuery({ components, tail, after }: LogsQuery, follow?: true): string {
+function logsQuery({ components, tail, after }: LogsQuery): string {
   const positions = Object.entries(after).map(([name, offset]) => `${name}:${offset}`);
   return query({
     component: components.join(',') || undefined,
     tail,
     after: positions.join(',') || undefined,
-    follow: follow && 'true',
   });
 }
 

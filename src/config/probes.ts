@@ -12,7 +12,10 @@ export interface ProbeHome extends Pick<Surroundings, 'cwd'> {
   readonly absolute: (path: string) => string;
 }
 
-export function probesSpec({ startup, liveness, readiness }: ComponentConfig, home: ProbeHome): ProbesSpec {
+export function probesSpec(config: ComponentConfig, home: ProbeHome): ProbesSpec {
+  const { startup, readiness, crash_patterns: patterns = [] } = config;
+  // Hits are failed liveness answers, so somebody must ask about liveness, or a hit of last week would never be forgiven.
+  const liveness = config.liveness ?? (patterns.length > 0 ? { pid: {} } : undefined);
   return {
     startup: startup ? probeSpec(startup, home) : null,
     liveness: liveness ? probeSpec(liveness, home) : null,

@@ -77,6 +77,6 @@ export interface ComponentSpec {
   /** A run that ends sooner is a failure whatever its code. It never delays `ready`. */
   readonly minUptimeMs: number;
   readonly probes: ProbesSpec;
-  /** Text, or /regular expression/flags; a line of output that fits one is one failed liveness answer. */
+  /** Text, or /regular expression/flags; a line of output that fits one is one failed liveness answer, so there is a liveness probe. */
   readonly crashPatterns: readonly string[];
 }

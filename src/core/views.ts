@@ -159,6 +159,14 @@ export interface WhyView extends CrashView {
   };
 }
 
+/** A list of events, oldest first. */
+export interface EventsView {
+  readonly schema_version: 1;
+  /** How far the whole history goes, whatever was asked for. */
+  readonly last_seq: number;
+  readonly events: readonly EventView[];
+}
+
 export interface EventView {
   readonly seq: number;
   readonly at: string;

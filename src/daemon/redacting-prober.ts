@@ -8,12 +8,16 @@ export function redactingProber(prober: Prober, secretsOf: (spec: ComponentSpec)
   return {
     open: (question, target, onNews) => {
       const inquiry = prober.open(question, target, onNews);
+      // Read from env files at most once for each: a probe may fail every second for a day.
+      let secrets: readonly string[] | undefined;
+      const known = () => {
+        secrets ??= secretsOf(target.spec);
+        return secrets;
+      };
       return {
         ask: async (timeoutMs, signal) => {
           const answer = await inquiry.ask(timeoutMs, signal);
-          return answer.outcome === 'pass'
-            ? answer
-            : { ...answer, message: redact(answer.message, secretsOf(target.spec)) };
+          return answer.outcome === 'pass' ? answer : { ...answer, message: redact(answer.message, known()) };
         },
         [Symbol.dispose]: () => inquiry[Symbol.dispose](),
       };

@@ -1,32 +1,11 @@
 /** What is answered to a question, whoever asks: a route of the API or the library in the same process. */
 import { AppError } from '../core/errors.ts';
-import type { WallMs } from '../core/ids.ts';
+import { stretchView } from '../core/health/stretch.ts';
 import { didYouMean } from '../core/suggest.ts';
-import type {
-  ComponentView,
-  CrashesView,
-  EventView,
-  ProbeStretchView,
-  ProbesView,
-  StatusView,
-  WhyView,
-} from '../core/views.ts';
+import type { ComponentView, CrashesView, EventsView, ProbesView, StatusView, WhyView } from '../core/views.ts';
 import type { Control } from '../ports/control.ts';
 import type { LogsQuery, LogsView } from '../ports/logs.ts';
-import type { ProbeStretch } from '../ports/store.ts';
-
-/** A list of events and how far the whole history goes. */
-export interface EventsView {
-  readonly schema_version: 1;
-  readonly last_seq: number;
-  readonly events: readonly EventView[];
-}
-
-export interface CrashesQuery {
-  readonly component?: string | undefined;
-  readonly sinceMs?: number | undefined;
-  readonly limit: number;
-}
+import type { CrashQuery } from '../ports/store.ts';
 
 /** Throws NO_SUCH_COMPONENT, with the nearest name there is. */
 export function findComponent({ components }: StatusView, name: string): ComponentView {
@@ -37,12 +16,9 @@ export function findComponent({ components }: StatusView, name: string): Compone
   throw new AppError('NO_SUCH_COMPONENT', { name: short, suggestion: didYouMean(short, names) });
 }
 
-export function crashes(control: Control, { component, sinceMs, limit }: CrashesQuery): CrashesView {
-  const found = control.history.crashes({
-    limit,
-    ...(component === undefined ? {} : { component }),
-    ...(sinceMs === undefined ? {} : { since: sinceMs as WallMs }),
-  });
+export function crashes(control: Control, query: CrashQuery): CrashesView {
+  const { component } = query;
+  const found = control.history.crashes(query);
   // A component that is gone from the configuration keeps its history, so only a name nobody knows at all is an error.
   if (component !== undefined && found.length === 0 && control.history.why({ component }) === null) {
     findComponent(control.status(), component);
@@ -70,15 +46,6 @@ export function probes(control: Control, component: string, limit: number): Prob
   if (found.length === 0) findComponent(control.status(), component);
   return { schema_version: 1, probes: found.map(stretchView) };
 }
-
-const stretchView = ({ run, firstAt, lastAt, lastMs, maxMs, ...same }: ProbeStretch): ProbeStretchView => ({
-  ...same,
-  run_id: run,
-  first_at: new Date(firstAt).toISOString(),
-  last_at: new Date(lastAt).toISOString(),
-  last_ms: lastMs,
-  max_ms: maxMs,
-});
 
 export function events(
   { history }: Control,

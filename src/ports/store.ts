@@ -1,5 +1,5 @@
 import type { ExitView } from '../core/exit.ts';
-import type { Outcome, Role } from '../core/health/probe.ts';
+import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { BootId, ComponentName, RunId, WallMs } from '../core/ids.ts';
 import type { Component, Counters, Rule } from '../core/lifecycle/state.ts';
 import type { CrashView, EventView, Subject, WhyView } from '../core/views.ts';
@@ -108,24 +108,6 @@ export interface RunRow {
   readonly exit: ExitView | null;
   readonly planned: boolean | null;
   readonly logOffset: number | null;
-}
-
-/** A stretch of equal answers to one probe of one run: the timeline is kept as stretches, so that it stays small for years. */
-export interface ProbeStretch {
-  readonly component: ComponentName;
-  readonly run: RunId;
-  readonly role: Role;
-  /** "http :8080/healthz" */
-  readonly question: string;
-  readonly outcome: Outcome;
-  /** Of the last answer. */
-  readonly message: string;
-  readonly firstAt: WallMs;
-  readonly lastAt: WallMs;
-  readonly count: number;
-  /** How long the last and the slowest answer took. */
-  readonly lastMs: number;
-  readonly maxMs: number;
 }
 
 /** Reads the history. Used by the daemon's API and, when no daemon runs, by the CLI. */

@@ -1,15 +1,9 @@
 /** The history as plain lists: all of the memory store, and what the SQLite store shows of commits it could not write yet. */
+
+import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../core/ids.ts';
 import type { CrashView, EventView, WhyView } from '../core/views.ts';
-import type {
-  ComponentRecord,
-  CrashQuery,
-  History,
-  NewCrash,
-  ProbeQuery,
-  ProbeStretch,
-  RunRow,
-} from '../ports/store.ts';
+import type { ComponentRecord, CrashQuery, History, NewCrash, ProbeQuery, RunRow } from '../ports/store.ts';
 import { type Entry, eventView, type NumberedEvent } from './entry.ts';
 import { type KnownRun, runsAfter } from './runs.ts';
 import { Timeline } from './timeline.ts';

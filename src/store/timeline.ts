@@ -1,5 +1,6 @@
 /** Stretches of probe answers: what makes two of them the same one, their order, and a list of them in memory. */
-import type { ProbeQuery, ProbeStretch } from '../ports/store.ts';
+import type { ProbeStretch } from '../core/health/stretch.ts';
+import type { ProbeQuery } from '../ports/store.ts';
 import { atMost, whole } from './views.ts';
 
 /** A stretch that goes on keeps its key, and is written over itself. */

@@ -1,6 +1,8 @@
 /** From what is stored to what is shown, the same for every store. */
-import type { CrashView, ProbeStretchView, Subject, WhyView } from '../core/views.ts';
-import type { NewCrash, ProbeStretch } from '../ports/store.ts';
+
+import { stretchView } from '../core/health/stretch.ts';
+import type { CrashView, Subject, WhyView } from '../core/views.ts';
+import type { NewCrash } from '../ports/store.ts';
 
 /** How many crashes a query without a limit gets. */
 export const DEFAULT_CRASHES = 100;
@@ -49,20 +51,6 @@ export function whyView(id: number, crash: NewCrash): WhyView {
     rule: { name: crash.rule, counters: countersView(crash) },
   };
 }
-
-export const stretchView = (stretch: ProbeStretch): ProbeStretchView => ({
-  component: stretch.component,
-  run_id: stretch.run,
-  role: stretch.role,
-  question: stretch.question,
-  outcome: stretch.outcome,
-  message: stretch.message,
-  first_at: isoTime(stretch.firstAt),
-  last_at: isoTime(stretch.lastAt),
-  count: whole(stretch.count),
-  last_ms: whole(stretch.lastMs),
-  max_ms: whole(stretch.maxMs),
-});
 
 /** The short form, for lists. */
 export function crashView(why: WhyView): CrashView {

@@ -1,8 +1,15 @@
 /** What people are told about a component beside its state; part of it outlives the daemon in the component's record. */
 import { describeExit, exitView } from '../core/exit.ts';
 import type { MonoMs, WallMs } from '../core/ids.ts';
-import type { ComponentEvent, Effect } from '../core/lifecycle/state.ts';
-import type { ComponentRecord } from '../ports/store.ts';
+import type { Component, ComponentEvent, Effect } from '../core/lifecycle/state.ts';
+import type { ComponentRecord, Desired } from '../ports/store.ts';
+
+/** What a runner begins with: the state restored for this boot, what is wanted, and the record of earlier daemons if there is one. */
+export interface Past {
+  readonly component: Component;
+  readonly desired: Desired;
+  readonly record: ComponentRecord | null;
+}
 
 export class ComponentMemory {
   startedAt: ComponentRecord['startedAt'];

@@ -10,7 +10,7 @@ import type { Driver, Launch, RunReport } from '../ports/driver.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
 import type { Commit, ComponentRecord, Desired } from '../ports/store.ts';
-import { ComponentMemory } from './component-memory.ts';
+import { ComponentMemory, type Past } from './component-memory.ts';
 import { RunProbes, type RunProbesWorld } from './probes/run-probes.ts';
 import { type Explainer, stepCommit } from './step-commit.ts';
 import type { Turns } from './turns.ts';
@@ -36,13 +36,6 @@ const NEVER_BEGAN: SpawnProblem = {
   message: 'the daemon died before this run began',
   heals: true,
 };
-
-/** What a runner begins with: the state restored for this boot, what is wanted, and the record of earlier daemons if there is one. */
-export interface Past {
-  readonly component: Component;
-  readonly desired: Desired;
-  readonly record: ComponentRecord | null;
-}
 
 export class ComponentRunner {
   spec: ComponentSpec;

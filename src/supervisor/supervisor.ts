@@ -9,7 +9,9 @@ import type { AppliedView } from '../ports/control.ts';
 import type { FoundRun } from '../ports/driver.ts';
 import type { Commit, Desired, Store } from '../ports/store.ts';
 import { adoptAll } from './adoption.ts';
-import { ComponentRunner, type Past, type RunnerWorld } from './component-runner.ts';
+import { Changes } from './changes.ts';
+import type { Past } from './component-memory.ts';
+import { ComponentRunner, type RunnerWorld } from './component-runner.ts';
 import { ComponentSet } from './component-set.ts';
 import { ProbeJournal } from './probes/journal.ts';
 import type { Evidence } from './step-commit.ts';
@@ -48,7 +50,7 @@ export class Supervisor {
   readonly #world: RunnerWorld;
   readonly #set = new ComponentSet();
   readonly #stops: StopOrder;
-  readonly #watchers = new Set<() => void>();
+  readonly #changes = new Changes();
   readonly #journal: ProbeJournal;
   #closing = false;
 
@@ -170,7 +172,7 @@ export class Supervisor {
     this.#closing = true;
     const all = this.#set.all;
     this.#stops.add(all.filter(({ component }) => !AT_REST.has(component.state.kind)).map(({ name }) => name));
-    await this.#until(() => all.every(({ component }) => !isActive(component.state)));
+    await this.#changes.until(() => all.every(({ component }) => !isActive(component.state)));
   }
 
   /** Lets go of everything without touching a process. */
@@ -248,20 +250,7 @@ export class Supervisor {
     }
     if (state.kind === 'stopped' && this.#set.removeLeaving(runner)) this.#forget(runner);
     this.#stops.advance();
-    for (const watch of [...this.#watchers]) watch();
-  }
-
-  /** Resolves once `fact` is true; looked at again after every change. */
-  async #until(fact: () => boolean): Promise<void> {
-    if (fact()) return;
-    await new Promise<void>((resolve) => {
-      const watch = () => {
-        if (!fact()) return;
-        this.#watchers.delete(watch);
-        resolve();
-      };
-      this.#watchers.add(watch);
-    });
+    this.#changes.tell();
   }
 }
 

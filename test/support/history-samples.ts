@@ -1,8 +1,9 @@
 /** Commits as the supervisor makes them, with only what a test is about spelled out. */
 import { type ExitView, exitView } from '../../src/core/exit.ts';
+import type { ProbeStretch } from '../../src/core/health/stretch.ts';
 import { type BootId, componentName, type RunId, runId, type WallMs } from '../../src/core/ids.ts';
 import { type Component, INITIAL } from '../../src/core/lifecycle/state.ts';
-import type { ComponentRecord, NewCrash, NewEvent, ProbeStretch, RunBegun, RunEnded } from '../../src/ports/store.ts';
+import type { ComponentRecord, NewCrash, NewEvent, RunBegun, RunEnded } from '../../src/ports/store.ts';
 
 export const NOON = Date.UTC(2026, 0, 2, 12) as WallMs;
 export const wall = (ms: number): WallMs => (NOON + ms) as WallMs;

@@ -19,6 +19,8 @@ export function supervisorWorld(
   const driver = new FakeDriver(clock);
   const prober = new FakeProber();
   const stalls = new FakeStalls();
+  /** How much every component has written so far. */
+  const written = { bytes: 0 };
   let salt = 0;
   const events: string[] = [];
   const supervisor = new Supervisor({
@@ -30,7 +32,7 @@ export function supervisorWorld(
     failpoints: noFailpoints,
     prober,
     stalls,
-    logSize: () => 0,
+    logSize: () => written.bytes,
     specHash: (each) => JSON.stringify(each.driver),
     ingredients: () => ({}),
     straySpec: (name) => spec(name),
@@ -52,5 +54,5 @@ export function supervisorWorld(
   });
   supervisor.open(specs, () => 'stopped');
   const state = (name: string) => supervisor.views().find((view) => view.name === name)?.state;
-  return { clock, driver, supervisor, store, events, state, prober, stalls };
+  return { clock, driver, supervisor, store, events, state, prober, stalls, written };
 }

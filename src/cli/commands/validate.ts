@@ -14,9 +14,11 @@ export const validate: Definition<object> = {
   ],
   handler: async (session) => {
     const { files } = session.project;
-    const { loadConfig } = await import('../../config/load.ts');
+    const { envFileWarnings, loadConfig } = await import('../../config/load.ts');
     try {
-      const { components } = loadConfig({ files, env: session.world.env, cwd: session.world.cwd });
+      const config = loadConfig({ files, env: session.world.env, cwd: session.world.cwd });
+      const { components } = config;
+      for (const { component, problem } of envFileWarnings(config)) session.note(`${component}: ${problem}`);
       const names = components.map(({ name }) => name);
       session.printJson({ schema_version: 1, valid: true, files, components: names, problems: [] });
       session.print(

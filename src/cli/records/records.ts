@@ -1,8 +1,8 @@
 /** What is known about a project: from the daemon when it runs, otherwise from its records on disk and from /proc. */
 
-import type { CrashesQuery, EventsView } from '../../client/client.ts';
+import type { CrashesQuery } from '../../client/client.ts';
 import type { EventsQuery } from '../../client/event-reader.ts';
-import type { CrashesView, StatusView, WhyView } from '../../core/views.ts';
+import type { CrashesView, EventsView, StatusView, WhyView } from '../../core/views.ts';
 
 export type Which = { readonly component: string } | { readonly id: number };
 

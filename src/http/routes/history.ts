@@ -1,6 +1,8 @@
 /** What happened: crashes and their dossiers, answers of probes. */
 import { z } from 'zod';
 import { AppError } from '../../core/errors.ts';
+import type { WallMs } from '../../core/ids.ts';
+import type { CrashQuery } from '../../ports/store.ts';
 import { crash, crashes, probes, why } from '../answers.ts';
 import { type Route, route } from '../route.ts';
 import { limit, NAME, NO_BODY, NO_QUERY, TIME } from '../schemas.ts';
@@ -22,6 +24,12 @@ function crashId(text: string): number {
   return Number(text);
 }
 
+const toQuery = ({ component, since, limit }: z.output<typeof CRASHES_QUERY>): CrashQuery => ({
+  limit,
+  ...(component === undefined ? {} : { component }),
+  ...(since === undefined ? {} : { since: since as WallMs }),
+});
+
 export const historyRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -33,7 +41,7 @@ export const historyRoutes: readonly Route[] = [
     body: NO_BODY,
     answer: CRASHES,
     errors: ['NO_SUCH_COMPONENT'],
-    handler: ({ services, query }) => crashes(services.control, { ...query, sinceMs: query.since }),
+    handler: ({ services, query }) => crashes(services.control, toQuery(query)),
   }),
   route({
     method: 'GET',

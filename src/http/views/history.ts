@@ -1,8 +1,15 @@
 /** What happened, as schemas: crashes, dossiers, events, answers of probes, lines of logs. */
 import { z } from 'zod';
-import type { CrashesView, CrashView, EventView, ProbeStretchView, ProbesView, WhyView } from '../../core/views.ts';
+import type {
+  CrashesView,
+  CrashView,
+  EventsView,
+  EventView,
+  ProbeStretchView,
+  ProbesView,
+  WhyView,
+} from '../../core/views.ts';
 import type { LogLineView, LogsView } from '../../ports/logs.ts';
-import type { EventsView } from '../answers.ts';
 import { EXIT, OUTCOME, ROLE, SUBJECT } from './component.ts';
 import { exampleCrash, exampleDossier, exampleEvent, exampleLine, exampleStretch } from './examples.ts';
 import { COUNT, named, SCHEMA_VERSION, TIME, viewOf } from './view.ts';

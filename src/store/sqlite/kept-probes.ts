@@ -1,5 +1,5 @@
 /** The probe stretches among the commits that are not on disk yet: the first to go when there are too many of everything. */
-import type { ProbeStretch } from '../../ports/store.ts';
+import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { Entry } from '../entry.ts';
 import { keyOf } from '../timeline.ts';
 

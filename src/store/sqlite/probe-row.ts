@@ -1,7 +1,7 @@
 /** The row of one stretch of probe answers. */
 import { ROLES } from '../../core/health/probe.ts';
+import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId, WallMs } from '../../core/ids.ts';
-import type { ProbeStretch } from '../../ports/store.ts';
 import { whole } from '../views.ts';
 import { num, str, text } from './cells.ts';
 import type { Row, SqlValue } from './driver.ts';

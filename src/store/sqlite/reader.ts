@@ -1,7 +1,9 @@
 /** Reads the history out of the database. No iterators: a read that stays open would keep the WAL from being emptied. */
+
+import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
-import type { ComponentRecord, CrashQuery, History, ProbeQuery, ProbeStretch, RunRow } from '../../ports/store.ts';
+import type { ComponentRecord, CrashQuery, History, ProbeQuery, RunRow } from '../../ports/store.ts';
 import type { KnownRun } from '../runs.ts';
 import { atMost, DEFAULT_CRASHES } from '../views.ts';
 import { num, strOrNull } from './cells.ts';

@@ -1,10 +1,11 @@
 /** Between the rows of runs, crashes and events and our types. Each column is named twice, once per direction, and only here. */
+import { stretchView } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId, WallMs } from '../../core/ids.ts';
 import type { CrashView, EventView, Subject, WhyView } from '../../core/views.ts';
 import type { NewCrash, RunBegun, RunEnded } from '../../ports/store.ts';
 import type { NumberedEvent } from '../entry.ts';
 import { begunBefore, type KnownRun } from '../runs.ts';
-import { countersView, isoTime, stretchView, whole } from '../views.ts';
+import { countersView, isoTime, whole } from '../views.ts';
 import { flag, isList, isObject, json, num, numOrNull, parsed, str, strOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './driver.ts';
 import { exitOf } from './exit-cell.ts';

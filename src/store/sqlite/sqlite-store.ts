@@ -2,20 +2,14 @@
  * The store of the daemon. Everything goes through one queue: normally a commit is written at once and leaves it empty; when the
  * disk does not let us, commits stay in it, in order, and are written later. Nothing in here throws into the supervisor.
  */
+
+import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
-import type {
-  Commit,
-  ComponentRecord,
-  CrashQuery,
-  ProbeQuery,
-  ProbeStretch,
-  RunRow,
-  Store,
-} from '../../ports/store.ts';
+import type { Commit, ComponentRecord, CrashQuery, ProbeQuery, RunRow, Store } from '../../ports/store.ts';
 import { type Entry, entryOf, eventView, Sequence } from '../entry.ts';
 import { openMemoryStore } from '../memory.ts';
 import { Condition } from './condition.ts';

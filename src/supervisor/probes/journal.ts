@@ -1,7 +1,8 @@
 /** Collects what probes answered and writes it in batches: a hundred answers a second must not be a hundred transactions. */
+
+import type { ProbeStretch } from '../../core/health/stretch.ts';
 import { after } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ProbeStretch } from '../../ports/store.ts';
 
 const BATCH_MS = 5_000;
 

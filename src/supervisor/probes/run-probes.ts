@@ -1,25 +1,16 @@
 /** All probes of one component, following its state: begun with a run, gated by its startup probe, ended with it. */
 
 import type { ComponentSpec } from '../../core/component.ts';
-import { type ProbeSpec, type ProbesSpec, ROLES, type Role } from '../../core/health/probe.ts';
+import { ROLES, type Role } from '../../core/health/probe.ts';
 import type { ProbeVerdict } from '../../core/health/probing.ts';
 import type { RunHealth } from '../../core/health/run-health.ts';
+import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { ComponentState, In } from '../../core/lifecycle/state.ts';
 import type { ProbeView } from '../../core/views.ts';
-import type { ProbeStretch } from '../../ports/store.ts';
+import type { ProbeTarget } from '../../ports/prober.ts';
 import { type Heard, ProbeLoop, type ProbeWorld } from './probe-loop.ts';
 import { Timeline } from './timeline.ts';
-
-/** Asked beside crash patterns when nothing else tells about liveness, so that old hits are forgiven. */
-const PID_LIVENESS: ProbeSpec = {
-  question: { kind: 'pid' },
-  periodMs: 10_000,
-  timeoutMs: 1_000,
-  initialDelayMs: 0,
-  failureThreshold: 3,
-  successThreshold: 1,
-};
 
 export interface RunProbesWorld extends ProbeWorld {
   /** A stretch of the timeline, whenever it changed. */
@@ -35,6 +26,7 @@ export type VerdictSender = (run: RunId, role: Role, pass: boolean, reason: stri
 interface Followed extends Disposable {
   readonly run: RunId;
   readonly spec: ComponentSpec;
+  readonly target: ProbeTarget;
   readonly loops: Map<Role, ProbeLoop>;
 }
 
@@ -73,12 +65,13 @@ export class RunProbes implements Disposable {
   }
 
   #begin(spec: ComponentSpec, { run, pid }: In<'running'>, adopted: boolean): Followed {
-    const { prober, stalls, probed, logSize } = this.#world;
-    if (this.#timeline?.run !== run) this.#timeline = new Timeline(spec.name, run, probed);
+    const { prober, stalls, probed, logFrom, logSize } = this.#world;
+    const isNew = this.#timeline?.run !== run;
+    if (isNew) this.#timeline = new Timeline(spec.name, run, probed);
     const loops = new Map<Role, ProbeLoop>();
-    const target = this.#target(spec, run, pid);
-    // What an adopted run wrote before has been seen by the daemon before us.
-    const from = adopted ? { ...target, logFrom: logSize(spec) } : target;
+    const target = { spec, run, pid, logFrom: logFrom(spec, run) };
+    // What a run wrote before has been seen: by an earlier daemon, or by us before its probes were changed.
+    const from = isNew && !adopted ? target : { ...target, logFrom: logSize(spec) };
     const hit = ({ pattern, line }: { readonly pattern: string; readonly line: string }) =>
       loops.get('liveness')?.fail(`crash pattern ${pattern}: ${line}`);
     const patterns = spec.crashPatterns.length === 0 ? null : prober.watch(spec.crashPatterns, from, hit);
@@ -88,27 +81,16 @@ export class RunProbes implements Disposable {
       patterns?.[Symbol.dispose]();
       stallWatch[Symbol.dispose]();
     };
-    return { run, spec, loops, [Symbol.dispose]: end };
-  }
-
-  #target(spec: ComponentSpec, run: RunId, pid: number | null) {
-    return { spec, run, pid, logFrom: this.#world.logFrom(spec, run) };
+    return { run, spec, target, loops, [Symbol.dispose]: end };
   }
 
   /** Opens what is to be asked by now: the startup probe first, the others once it has passed. */
-  #open({ run, spec, loops }: Followed, { health, pid, startedAt }: In<'running'>): void {
-    const probes = asAsked(spec);
+  #open({ run, spec, target, loops }: Followed, { health, startedAt }: In<'running'>): void {
     const due: readonly Role[] = health.started ? ['liveness', 'readiness'] : ['startup'];
     for (const role of due) {
-      const probe = probes[role];
+      const probe = spec.probes[role];
       if (probe === null || loops.has(role)) continue;
-      const options = {
-        role,
-        spec: probe,
-        target: this.#target(spec, run, pid),
-        startedAt,
-        known: known(role, health),
-      };
+      const options = { role, spec: probe, target, startedAt, known: known(role, health) };
       const listener = {
         heard: (heard: Heard) => this.#timeline?.add(heard),
         verdict: (of: Role, pass: boolean, reason: string) => this.#send(run, of, pass, reason),
@@ -126,11 +108,7 @@ export class RunProbes implements Disposable {
   }
 }
 
-const hasProbes = ({ probes, crashPatterns }: ComponentSpec): boolean =>
-  crashPatterns.length > 0 || ROLES.some((role) => probes[role] !== null);
-
-const asAsked = ({ probes, crashPatterns }: ComponentSpec): ProbesSpec =>
-  crashPatterns.length > 0 && probes.liveness === null ? { ...probes, liveness: PID_LIVENESS } : probes;
+const hasProbes = ({ probes }: ComponentSpec): boolean => ROLES.some((role) => probes[role] !== null);
 
 /** Asked of the same things in the same way? */
 function sameProbes(a: ComponentSpec, b: ComponentSpec): boolean {

@@ -1,7 +1,7 @@
 /** The answers of a run's probes as stretches of equal ones: what `why` shows, and what goes into the history in batches. */
 import type { Role } from '../../core/health/probe.ts';
+import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
-import type { ProbeStretch } from '../../ports/store.ts';
 import type { Heard } from './probe-loop.ts';
 
 /** Stretches that a crash is told with. */

@@ -17,8 +17,6 @@ test('a stall is known at once, before the timer that would have noticed it, and
   await turn();
   block(700);
   expect(stalls.longestSince(before)).toBeGreaterThan(400);
-  await turn();
-  await new Promise((resolve) => setTimeout(resolve, 150)); // the next tick of the watch lies behind us
   const after = systemClock.now();
   expect(stalls.longestSince(before)).toBeGreaterThan(400);
   expect(stalls.longestSince(after)).toBeLessThan(400);

@@ -1,10 +1,11 @@
 /** A Control without a daemon: two components, a history in memory, and a record of what was asked. */
 import { AppError } from '../../../src/core/errors.ts';
+import type { ProbeStretch } from '../../../src/core/health/stretch.ts';
 import { componentName, type RunId, type WallMs } from '../../../src/core/ids.ts';
 import type { ComponentView, CrashView, EventView, StatusView, WhyView } from '../../../src/core/views.ts';
 import type { ActionView, AppliedView, Control, UpView, ValidationView } from '../../../src/ports/control.ts';
 import type { LogLineView, Logs } from '../../../src/ports/logs.ts';
-import type { History, ProbeStretch } from '../../../src/ports/store.ts';
+import type { History } from '../../../src/ports/store.ts';
 
 export const component = (name: string, more: Partial<ComponentView> = {}): ComponentView => ({
   name,

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { ProbeStretch } from '../../../src/ports/store.ts';
+import type { ProbeStretch } from '../../../src/core/health/stretch.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
 import { begunOf, crashOf, endedOf, eventOf, runOf, stretchOf, wall } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';

@@ -18,6 +18,7 @@ const probe = (over: Partial<ProbeSpec> = {}): ProbeSpec => ({
   ...over,
 });
 const HTTP = { method: 'GET', headers: {}, status: null, contains: null, insecure: false } as const;
+const pid = probe({ question: { kind: 'pid' } });
 const tcp: Partial<ProbeSpec> = { question: { kind: 'tcp', host: '127.0.0.1', port: 80 } };
 const asked = (probes: Partial<ProbesSpec>, over: Partial<ComponentSpec> = {}): ComponentSpec =>
   spec('api', { probes: { ...NO_PROBES, ...probes }, ...over });
@@ -185,7 +186,7 @@ describe('readiness', () => {
 
 describe('crash patterns', () => {
   test('each hit is one failed liveness answer', async () => {
-    const { clock, driver, prober, view } = await up([asked({}, { crashPatterns: ['panic:'] })]);
+    const { clock, driver, prober, view } = await up([asked({ liveness: pid }, { crashPatterns: ['panic:'] })]);
     await clock.advance(2_000);
     const hit = () => prober.watched[0]?.hit({ pattern: 'panic:', line: 'panic: out of luck' });
     hit();
@@ -199,13 +200,23 @@ describe('crash patterns', () => {
   });
 
   test('old hits are forgiven by the passes in between', async () => {
-    const { clock, driver, prober } = await up([asked({}, { crashPatterns: ['panic:'] })]);
+    const { clock, driver, prober } = await up([asked({ liveness: pid }, { crashPatterns: ['panic:'] })]);
     for (let n = 0; n < 10; n += 1) {
       prober.watched[0]?.hit({ pattern: 'panic:', line: 'panic: a little' });
       await clock.advance(11_000);
     }
     expect(driver.of('api')).toHaveLength(1);
   });
+});
+
+test('a change of the probes does not look at old lines again', async () => {
+  const crashPatterns = ['panic:'];
+  const { clock, prober, supervisor, written } = await up([asked({ liveness: pid }, { crashPatterns })]);
+  expect(prober.watched.map(({ target }) => target.logFrom)).toEqual([0]);
+  written.bytes = 500;
+  supervisor.apply([asked({ liveness: { ...pid, periodMs: 5_000 } }, { crashPatterns })]);
+  await clock.advance(0);
+  expect(prober.watched.map(({ target }) => target.logFrom)).toEqual([500]);
 });
 
 describe('a daemon that comes back', () => {
