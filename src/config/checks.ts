@@ -10,6 +10,7 @@ import { durationText } from './duration.ts';
 import type { Problems } from './problem.ts';
 import { refuse } from './readers.ts';
 import type { Config } from './shape.ts';
+import { sizeText } from './size.ts';
 import { inWords, quoted } from './text.ts';
 import { locate, locateKey, type MapNode, type Mistake, type Path } from './tree.ts';
 import type { Draft } from './walk.ts';
@@ -43,6 +44,7 @@ export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Probl
     checkProbes(component, node, path, say);
     checkKind(component, node, path, say);
     checkBackoff(component, [...path, 'restart', 'backoff'], say);
+    checkMemory(component, [...path, 'limits'], say);
   }
   checkDependencies(components, [...written.entries.keys()], root, problems);
 }
@@ -59,6 +61,14 @@ function checkBackoff({ restart }: Component, path: Path, say: Say): void {
   const other = (value: number | undefined) => (value === undefined ? ' (the default)' : '');
   const message = `max is ${low}${other(backoff.max)}, which is less than initial, ${high}${other(backoff.initial)}`;
   say([...path, given], message, 'Raise max, or lower initial.');
+}
+
+function checkMemory({ limits }: Component, path: Path, say: Say): void {
+  if (!limits || isUnusable(limits, 'memory') || isUnusable(limits, 'soft_memory')) return;
+  const { memory, soft_memory: soft } = limits;
+  if (memory === undefined || soft === undefined || soft < memory) return;
+  const message = `soft_memory (${sizeText(soft)}) must be less than memory (${sizeText(memory)})`;
+  say([...path, 'soft_memory'], message, 'Lower it: it is there to restart the component before the kernel ends it.');
 }
 
 function checkDependencies(components: Components, names: readonly string[], root: MapNode, problems: Problems): void {

@@ -8,6 +8,14 @@ export const DEFAULTS = {
     limit: { max: 10, withinMs: 600_000, retryMs: 900_000 },
     dependents: false,
   },
+  logs: {
+    maxBytes: 50_000_000,
+    keep: 5,
+    compress: true,
+    maxTotalBytes: 10_000_000_000,
+    /** Of the disk: at least so many bytes or this part of it, but never more than the second part. */
+    minFree: { bytes: 1_000_000_000, ratio: 0.05, atMostRatio: 0.25 },
+  },
   probe: {
     periodMs: 10_000,
     timeoutMs: 1_000,

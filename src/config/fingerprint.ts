@@ -6,22 +6,29 @@ import type { ComponentSpec, DriverSpec } from '../core/component.ts';
  * Equal when a run would be started with the same things: a change of anything else (the restart policy, the stop signal, …)
  * takes hold without a restart.
  */
-export function specHash({ driver }: ComponentSpec): string {
-  // How something external is brought back is no part of it: a new recovery command is no reason to use it.
-  const known = HASHES.get(driver) ?? hash(driver.kind === 'external' ? driver.target : driver, 16);
-  HASHES.set(driver, known);
+export function specHash(spec: ComponentSpec): string {
+  const known = HASHES.get(spec) ?? hash(startedWith(spec), 16);
+  HASHES.set(spec, known);
   return known;
 }
 
+function startedWith({ driver, limits: { memoryBytes, pids, nofile } }: ComponentSpec): unknown {
+  // How something external is brought back is no part of it: a new recovery command is no reason to use it.
+  if (driver.kind === 'external') return driver.target;
+  // Without limits the same as before there were any: an upgrade restarts nothing.
+  const hard = [memoryBytes, pids, nofile];
+  return hard.every((limit) => limit === null) ? driver : [driver, hard];
+}
+
 /** Asked for with every step of a component, and specifications never change. */
-const HASHES = new WeakMap<ComponentSpec['driver'], string>();
+const HASHES = new WeakMap<ComponentSpec, string>();
 
 /**
  * What a run was made of, as name → short hash, to answer "what changed since the last good run". `envFileTexts` (path → text)
  * makes edits inside an env file visible; without it only the list of files counts.
  */
 export function ingredients(
-  { driver, dependsOn, stop, restart, minUptimeMs, probes, crashPatterns }: ComponentSpec,
+  { driver, dependsOn, stop, restart, minUptimeMs, probes, crashPatterns, limits }: ComponentSpec,
   envFileTexts: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
   const parts: [name: string, value: unknown][] = [
@@ -38,6 +45,7 @@ export function ingredients(
     ['min_uptime', minUptimeMs],
     ...Object.entries(probes).map(([role, probe]): [string, unknown] => [role, probe]),
     ['crash_patterns', crashPatterns],
+    ['limits', limits],
   ];
   return Object.fromEntries(parts.map(([name, value]) => [name, hash(value, 8)]));
 }
@@ -45,7 +53,10 @@ export function ingredients(
 function made(driver: DriverSpec): [name: string, value: unknown][] {
   switch (driver.kind) {
     case 'process':
-      return [['command', [driver.shell, driver.command]]];
+      return [
+        ['command', [driver.shell, driver.command]],
+        ...AS.flatMap((name): [string, unknown][] => (driver[name] === undefined ? [] : [[name, driver[name]]])),
+      ];
     case 'external':
       return [
         ['external', driver.target],
@@ -55,6 +66,8 @@ function made(driver: DriverSpec): [name: string, value: unknown][] {
       throw new Error(`no such kind: ${JSON.stringify(driver satisfies never)}`);
   }
 }
+
+const AS = ['user', 'group', 'umask', 'nice'] as const;
 
 const inside = (dir: string, path: string): string => (path.startsWith(`${dir}/`) ? path.slice(dir.length + 1) : path);
 

@@ -1,7 +1,7 @@
 /** Files and environment in, a complete configuration out. The only file of this folder that touches the disk. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { ComponentSpec } from '../core/component.ts';
+import type { ComponentSpec, LogBounds } from '../core/component.ts';
 import { AppError } from '../core/errors.ts';
 import { MAX_FILE_BYTES, readDocument, TOO_LARGE } from './document.ts';
 import { parseEnvFile } from './env-file.ts';
@@ -26,6 +26,7 @@ export interface ResolvedConfig {
   /** The folder of the first file: what relative paths are relative to. */
   readonly baseDir: string;
   readonly components: readonly ComponentSpec[];
+  readonly logs: LogBounds;
   /** The texts this was made of; with `dotenv` they are enough to make it again with `loadConfigFromTexts`. */
   readonly sources: readonly Source[];
   /** The text of `.env` beside the first file; null: there is none. */

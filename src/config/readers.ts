@@ -5,6 +5,7 @@ import { NAME_PATTERN } from '../core/ids.ts';
 import { nearest } from '../core/suggest.ts';
 import { durationHint, MAX_DURATION_MS, parseDuration } from './duration.ts';
 import { ALL_SIGNALS, FATAL_SIGNALS, SIGNAL_ALIASES, STOP_SIGNALS } from './signals.ts';
+import { MAX_SIZE_BYTES, parseSize, sizeHint } from './size.ts';
 import { inWords, printable, quoted, shorten, untransportable } from './text.ts';
 import type { Mistake, ScalarNode, TreeNode } from './tree.ts';
 
@@ -106,6 +107,44 @@ const readPositive: Reader<number> = (node) => {
   const read = readDuration({ zero: false })(node);
   return 'value' in read ? read : refuse(read.message, read.hint ?? 'Write "never" for no retry at all.');
 };
+
+interface SizeRange {
+  readonly minBytes: number;
+  /** In the words of a configuration. */
+  readonly min: string;
+}
+
+export const readSize = ({ minBytes, min }: SizeRange): Reader<number> =>
+  scalarReader('a size such as 512MiB', ({ value, source }) => {
+    const bytes = typeof value === 'string' ? parseSize(value) : null;
+    if (bytes === null) return refuse(`must be a size, not ${quoted(source)}`, sizeHint(source));
+    if (bytes > MAX_SIZE_BYTES) return refuse('is more than any machine has', 'Use at most 1024TiB.');
+    return bytes >= minBytes ? { value: bytes } : refuse(`must be at least ${min}`);
+  });
+
+/** Octal, as `chmod` writes it, and in quotes: YAML would read 027 as twenty-seven. */
+export const readUmask: Reader<number> = scalarReader(
+  'an octal number in quotes such as "027"',
+  ({ value, source }) => {
+    const isOctal = /^0?[0-7]{3}$/.test(source);
+    if (typeof value === 'string' && isOctal) return { value: Number.parseInt(value, 8) };
+    const hint = isOctal ? `Put it in quotes: "${source}".` : 'Write three octal digits in quotes, for example "027".';
+    return refuse(`must be an octal number in quotes, not ${quoted(source)}`, hint);
+  },
+);
+
+/** A name of this machine or its number; who it is, is looked up at each start. */
+export const readAccount: Reader<string> = scalarReader('a name or a number', ({ value, source }) => {
+  const isId = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 32 - 1;
+  if (isId) return { value: String(value) };
+  const isName = typeof value === 'string' && /^(?:[A-Za-z_][A-Za-z0-9_.-]{0,255}\$?|\d{1,10})$/.test(value);
+  if (isName) return { value };
+  const both = typeof value === 'string' && /^[^:]+:[^:]+$/.test(value);
+  return refuse(
+    `${quoted(source)} is not the name or number of an account`,
+    both ? 'Give the user and the group each their own line: "user:" and "group:".' : null,
+  );
+});
 
 function signalProblem(source: string, usable: readonly string[], purpose: string): Mistake {
   const upper = source.toUpperCase();

@@ -7,6 +7,9 @@ import type {
   ExternalSpec,
   ExternalTarget,
   LimitSpec,
+  LimitsSpec,
+  LogBounds,
+  LogKeeping,
   ProcessSpec,
   RestartSpec,
 } from '../core/component.ts';
@@ -24,6 +27,7 @@ export interface Resolved {
   readonly name: string;
   /** In file order. */
   readonly components: readonly ComponentSpec[];
+  readonly logs: LogBounds;
 }
 
 export interface Base {
@@ -44,13 +48,18 @@ export function resolveConfig(root: MapNode, base: Base, problems: Problems): Re
   const written = root.entries.get('components')?.value;
   // The order comes from the tree: an object would put a component called `1` first.
   const names = written?.kind === 'map' ? [...written.entries.keys()] : [];
+  const keeping = logKeeping(config.logs, DEFAULTS.logs);
   return {
     name: config.name ?? (nameFrom(base.folder) || 'project'),
-    components: names.map((name) => componentSpec(componentName(name), config.components[name]!, base)),
+    components: names.map((name) => componentSpec(componentName(name), config.components[name]!, keeping, base)),
+    logs: {
+      maxTotalBytes: config.logs?.max_total ?? DEFAULTS.logs.maxTotalBytes,
+      minFreeBytes: config.logs?.min_free ?? null,
+    },
   };
 }
 
-function componentSpec(name: ComponentName, config: ComponentConfig, base: Base): ComponentSpec {
+function componentSpec(name: ComponentName, config: ComponentConfig, keeping: LogKeeping, base: Base): ComponentSpec {
   const driver = driverSpec(config, base);
   const restart = restartSpec(config.restart);
   const dependsOn = emptyRecord<DependencyCondition>();
@@ -69,6 +78,8 @@ function componentSpec(name: ComponentName, config: ComponentConfig, base: Base)
       (driver.kind === 'external' ? DEFAULTS.externalMinUptimeMs : DEFAULTS.minUptimeMs[restart.policy]),
     probes: probesSpec(config, { cwd: driver.cwd, absolute: base.absolute }),
     crashPatterns: config.crash_patterns ?? [],
+    limits: limitsSpec(config.limits),
+    logs: logKeeping(config.logs, keeping),
   };
 }
 
@@ -90,7 +101,7 @@ function targetOf({ pid_file, address, container }: ExternalConfig, base: Base):
 
 type ProcessConfig = NonNullable<ComponentConfig['process']>;
 
-function processSpec({ command, shell, cwd, env, env_file }: ProcessConfig, base: Base): ProcessSpec {
+function processSpec({ command, shell, cwd, env, env_file, ...as }: ProcessConfig, base: Base): ProcessSpec {
   return {
     kind: 'process',
     command: typeof command === 'string' ? ['/bin/sh', '-c', command] : command,
@@ -98,6 +109,34 @@ function processSpec({ command, shell, cwd, env, env_file }: ProcessConfig, base
     cwd: cwd === undefined ? base.dir : base.absolute(cwd),
     env: env ?? emptyRecord<string>(),
     envFiles: (typeof env_file === 'string' ? [env_file] : (env_file ?? [])).map(base.absolute),
+    ...given(as),
+  };
+}
+
+/** Without the keys that were left out: what a component is made of must not look different to a newer version that knows more keys. */
+function given({ user, group, umask, nice }: Pick<ProcessConfig, 'user' | 'group' | 'umask' | 'nice'>) {
+  return {
+    ...(user === undefined ? {} : { user }),
+    ...(group === undefined ? {} : { group }),
+    ...(umask === undefined ? {} : { umask }),
+    ...(nice === undefined ? {} : { nice }),
+  };
+}
+
+function limitsSpec({ memory, pids, nofile, soft_memory }: NonNullable<ComponentConfig['limits']> = {}): LimitsSpec {
+  return {
+    memoryBytes: memory ?? null,
+    pids: pids ?? null,
+    nofile: nofile ?? null,
+    softMemoryBytes: soft_memory ?? null,
+  };
+}
+
+function logKeeping({ max_size, keep, compress }: NonNullable<ComponentConfig['logs']> = {}, otherwise: LogKeeping) {
+  return {
+    maxBytes: max_size ?? otherwise.maxBytes,
+    keep: keep ?? otherwise.keep,
+    compress: compress ?? otherwise.compress,
   };
 }
 

@@ -12,7 +12,6 @@ import {
   boolean,
   death,
   duration,
-  envName,
   exactlyOne,
   leaf,
   name,
@@ -27,38 +26,11 @@ import {
   text,
   version,
 } from './shape/leaves.ts';
+import { limitsSchema } from './shape/limits.ts';
+import { componentLogsSchema, logsSchema } from './shape/logs.ts';
 import { livenessSchema, readinessSchema, startupSchema } from './shape/probes.ts';
+import { processSchema } from './shape/process.ts';
 import { pattern } from './shape/questions.ts';
-
-const processSchema = z.strictObject({
-  command: z.union([z.array(text), text]).meta({
-    description:
-      'The program and its arguments, one list item each. Nothing is split, globbed or expanded by a shell. One text instead of a list only with `shell: true`.',
-    example: ['./bin/server', '--port', '7234'],
-  }),
-  shell: optional(boolean, {
-    description:
-      'Run the command, given as one text, with `/bin/sh -c`. Variables are put into the text before the shell reads it: pass what is not yours through `env` instead.',
-    defaultsTo: DEFAULTS.process.shell,
-    example: true,
-  }),
-  cwd: optional(path, {
-    description: 'The working directory, relative to the folder of the first configuration file.',
-    defaultNote: 'the folder of the first configuration file',
-    example: './server',
-  }),
-  env: optional(z.record(envName, text), {
-    description: 'Variables for the process, over those of `env_file`. Values are text: put numbers in quotes.',
-    defaultsTo: {},
-    example: { LOG_LEVEL: 'info', PORT: '7234' },
-  }),
-  env_file: optional(z.union([z.array(path), path]), {
-    description:
-      'A file of KEY=value lines, or a list of them (later ones win). Read again at each start; a start fails when one is missing.',
-    defaultNote: 'none',
-    example: '.env',
-  }),
-});
 
 const externalSchema = exactlyOne(
   z.strictObject({
@@ -219,6 +191,10 @@ const componentSchema = exactlyOne(
       example: '5s',
     }),
     restart: optional(restartSchema, { description: 'When to start it again, how soon and how often.' }),
+    limits: optional(limitsSchema, {
+      description: 'What each run may use. By cgroups where they can be used; `keepwell status --verbose` says how.',
+    }),
+    logs: optional(componentLogsSchema, { description: 'For this component, over the `logs` of the project.' }),
   }),
   ['process', 'external'],
 ).meta({ id: 'component', kind: 'components' });
@@ -234,6 +210,7 @@ export const configSchema = z.strictObject({
     defaultNote: 'the name of the folder of the first configuration file',
     example: 'stigmer',
   }),
+  logs: optional(logsSchema, { description: 'How much of what components write is kept.' }),
   components: z.record(nameKey, componentSchema).meta({
     description: 'What to keep running, by name.',
     minProperties: 1,

@@ -19,6 +19,12 @@ export interface ProcessSpec extends Surroundings {
   /** argv; with `shell: true` this is already ['/bin/sh', '-c', text]. */
   readonly command: readonly string[];
   readonly shell: boolean;
+  /** Name or number; absent: as the daemon. Its group and supplementary groups come with it. */
+  readonly user?: string;
+  readonly group?: string;
+  readonly umask?: number;
+  /** From -20 (first) to 19 (last). */
+  readonly nice?: number;
 }
 
 /** Something that others started. It is watched; with a recovery command it can be brought back. */
@@ -68,6 +74,33 @@ export interface StopSpec {
   readonly graceMs: number;
 }
 
+/** What a run may use; null: as much as there is. */
+export interface LimitsSpec {
+  readonly memoryBytes: number | null;
+  readonly pids: number | null;
+  readonly nofile: number | null;
+  /** Above this in several samples in a row it is restarted, asked first. */
+  readonly softMemoryBytes: number | null;
+}
+
+export const NO_LIMITS: LimitsSpec = { memoryBytes: null, pids: null, nofile: null, softMemoryBytes: null };
+
+/** How much of what a component writes is kept. */
+export interface LogKeeping {
+  /** When the log is longer, its older part is put aside. */
+  readonly maxBytes: number;
+  /** Parts that were put aside and are kept. */
+  readonly keep: number;
+  readonly compress: boolean;
+}
+
+/** Bounds of all logs of a project together. */
+export interface LogBounds {
+  readonly maxTotalBytes: number;
+  /** Logs are cut before less than this is free; null: a part of the disk. 0: never. */
+  readonly minFreeBytes: number | null;
+}
+
 export interface ComponentSpec {
   readonly name: ComponentName;
   readonly driver: DriverSpec;
@@ -79,4 +112,6 @@ export interface ComponentSpec {
   readonly probes: ProbesSpec;
   /** Text, or /regular expression/flags; a line of output that fits one is one failed liveness answer, so there is a liveness probe. */
   readonly crashPatterns: readonly string[];
+  readonly limits: LimitsSpec;
+  readonly logs: LogKeeping;
 }

@@ -1,6 +1,6 @@
 /** A specification that can only end a run: for components that the configuration no longer names. */
 import { DEFAULTS } from '../config/defaults.ts';
-import type { ComponentSpec } from '../core/component.ts';
+import { type ComponentSpec, NO_LIMITS } from '../core/component.ts';
 import { NO_PROBES } from '../core/health/probe.ts';
 import type { ComponentName } from '../core/ids.ts';
 
@@ -15,5 +15,7 @@ export function straySpec(name: ComponentName): ComponentSpec {
     minUptimeMs: 0,
     probes: NO_PROBES,
     crashPatterns: [],
+    limits: NO_LIMITS,
+    logs: DEFAULTS.logs,
   };
 }

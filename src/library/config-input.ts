@@ -3,9 +3,13 @@
 /** "500ms", "10s", "1m30s" */
 export type Duration = string;
 
+/** "512MiB", "50MB" */
+export type Size = string;
+
 export interface KeepwellConfig {
   readonly version?: 1;
   readonly name?: string;
+  readonly logs?: LogsConfig & { readonly max_total?: Size; readonly min_free?: Size };
   readonly components: Readonly<Record<string, ComponentConfig>>;
 }
 
@@ -21,6 +25,19 @@ export interface ComponentConfig {
   readonly stop?: { readonly signal?: string; readonly grace?: Duration };
   readonly min_uptime?: Duration;
   readonly restart?: RestartConfig;
+  readonly limits?: {
+    readonly memory?: Size;
+    readonly soft_memory?: Size;
+    readonly pids?: number;
+    readonly nofile?: number;
+  };
+  readonly logs?: LogsConfig;
+}
+
+export interface LogsConfig {
+  readonly max_size?: Size;
+  readonly keep?: number;
+  readonly compress?: boolean;
 }
 
 export interface ProcessConfig {
@@ -30,6 +47,11 @@ export interface ProcessConfig {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly env_file?: string | readonly string[];
+  readonly user?: string | number;
+  readonly group?: string | number;
+  /** Octal, in quotes: "027". */
+  readonly umask?: string;
+  readonly nice?: number;
 }
 
 /** One of the questions, and when it is asked. */

@@ -1,4 +1,4 @@
-import type { ComponentSpec, RestartSpec } from '../../src/core/component.ts';
+import { type ComponentSpec, NO_LIMITS, type RestartSpec } from '../../src/core/component.ts';
 import type { ExitCause, SpawnProblem } from '../../src/core/exit.ts';
 import { NO_PROBES } from '../../src/core/health/probe.ts';
 import { type ComponentName, componentName, type MonoMs, type RunId } from '../../src/core/ids.ts';
@@ -30,6 +30,8 @@ export function spec(name: string, over: Partial<ComponentSpec> = {}): Component
     minUptimeMs: 0,
     probes: NO_PROBES,
     crashPatterns: [],
+    limits: NO_LIMITS,
+    logs: { maxBytes: 50_000_000, keep: 5, compress: true },
     ...over,
   };
 }

@@ -31,6 +31,7 @@ function checkExternal(written: TreeNode | undefined, path: Path, say: Say): voi
   };
   refuse(['stop'], 'something external is not ours to stop', 'Remove it: "keepwell stop" only ends the watching.');
   refuse(['crash_patterns'], NO_LOG, ASK_INSTEAD);
+  refuse(['limits'], 'something external is not ours to limit', 'Remove it, or limit it where it is started.');
   const isBroughtBack = has('restart', 'command');
   if (!isBroughtBack)
     refuse(['depends_on'], 'nothing is started here, so nothing can wait', `Remove it, or ${BRING_BACK}`);

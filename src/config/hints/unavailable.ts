@@ -10,8 +10,7 @@ const QUESTIONS = ['grpc', 'temporal'];
 
 export const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
   '': ['checks', 'agents', 'sessions', 'tickets', 'alerts', 'store', 'telemetry', 'dashboard', 'campaign'],
-  'components.*': ['container', 'compose', 'limits', 'heartbeat', 'cleanup'],
-  'components.*.process': ['user', 'group', 'umask', 'nice'],
+  'components.*': ['container', 'compose', 'heartbeat', 'cleanup'],
   'components.*.startup': QUESTIONS,
   'components.*.liveness': QUESTIONS,
   'components.*.readiness': QUESTIONS,

@@ -1,4 +1,6 @@
 /** What Compose, PM2, supervisord, systemd, process-compose, Kubernetes, monit, foreman and runit call things, and what we call them. */
+
+import type { TreeNode } from '../tree.ts';
 import { foreignProbe } from './foreign-probe.ts';
 import { normal, type Ours, row, scalarText } from './ours.ts';
 import { ROLE_PLACE } from './places.ts';
@@ -31,7 +33,20 @@ const READY_LINE = row('readiness', '{ log: "Server started" }', '', (node) => {
   return line === null ? null : `{ log: ${line} }`;
 });
 const USER = row('process.user', '*', 'app');
-const MEMORY = row('limits.memory', '512MiB');
+const GROUP = row('process.group', '*', 'app');
+const NICE = row('process.nice', '*', '10');
+const MEMORY = row('limits.memory', '512MiB', '', asSize);
+const SOFT_MEMORY = row('limits.soft_memory', '400MiB', '', asSize);
+const PIDS = row('limits.pids', '*', '200');
+const NOFILE = row('limits.nofile', '*', '4096');
+const LOG_SIZE = row('logs.max_size', '50MB', '', asSize);
+const LOG_KEEP = row('logs.keep', '*', '5');
+
+/** `300M` of another tool is `300MiB` of ours. */
+function asSize(node: TreeNode): string | null {
+  const [, count, unit] = /^(\d+(?:\.\d+)?) ?([KMGT])i?B?$/i.exec(scalarText(node) ?? '') ?? [];
+  return count && unit ? `${count}${unit.toUpperCase()}iB` : null;
+}
 
 export const FOREIGN_WORDS: Readonly<Record<string, Ours>> = {
   // the list of things to run
@@ -87,8 +102,14 @@ export const FOREIGN_WORDS: Readonly<Record<string, Ours>> = {
   // what others start
   pidfile: row('external.pid_file', '*', '/run/legacy.pid'),
   // what we do not have yet under these names either
-  ...{ image: IMAGE, build: IMAGE, containername: row('container', '{ name: * }', 'my-app'), user: USER, uid: USER },
-  ...{ memlimit: MEMORY, maxmemoryrestart: MEMORY, memorymax: MEMORY, resources: MEMORY },
+  ...{ image: IMAGE, build: IMAGE, containername: row('container', '{ name: * }', 'my-app') },
+  // as whom, and how much of the machine
+  ...{ uid: USER, runas: USER, username: USER, gid: GROUP, nicelevel: NICE, renice: NICE },
+  ...{ memlimit: MEMORY, memorymax: MEMORY, memorylimit: MEMORY, resources: MEMORY, limitas: MEMORY },
+  ...{ maxmemoryrestart: SOFT_MEMORY, memoryhigh: SOFT_MEMORY, memreservation: SOFT_MEMORY },
+  ...{ pidslimit: PIDS, tasksmax: PIDS, limitnproc: PIDS, limitnofile: NOFILE, ulimits: NOFILE, minfds: NOFILE },
+  ...{ stdoutlogfilemaxbytes: LOG_SIZE, logfilemaxbytes: LOG_SIZE, maxsize: LOG_SIZE },
+  ...{ stdoutlogfilebackups: LOG_KEEP, logfilebackups: LOG_KEEP, maxfile: LOG_KEEP, retain: LOG_KEEP },
 };
 
 const ONE_EACH = 'Keepwell runs one process per component: write one component for each.';

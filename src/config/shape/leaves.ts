@@ -4,6 +4,7 @@ import { NAME_PATTERN } from '../../core/ids.ts';
 import { DURATION_PATTERN } from '../duration.ts';
 import * as read from '../readers.ts';
 import { FATAL_SIGNALS, STOP_SIGNALS } from '../signals.ts';
+import { SIZE_PATTERN, sizeText } from '../size.ts';
 import { inWords } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
 
@@ -71,6 +72,16 @@ export const positiveDuration = leaf(read.readDuration({ zero: false }), 'durati
 });
 export const retry = leaf(read.readDurationOrNever, 'duration or `never`', {
   ...orVariable({ pattern: `^never$|${DURATION_PATTERN.source}`, not: { pattern: '^[0dhms]+$' } }),
+});
+
+export const size = (minBytes: number) =>
+  leaf(read.readSize({ minBytes, min: sizeText(minBytes) }), 'size', orVariable({ pattern: SIZE_PATTERN.source }));
+export const umask = leaf(read.readUmask, 'octal number in quotes', orVariable({ pattern: '^0?[0-7]{3}$' }));
+export const account = leaf(read.readAccount, 'name or number', {
+  anyOf: [
+    { type: 'string', minLength: 1 },
+    { type: 'integer', minimum: 0 },
+  ],
 });
 
 export const stopSignal = leaf(read.readStopSignal, 'signal', orVariable({ enum: [...STOP_SIGNALS] }));

@@ -30,8 +30,19 @@ test.each([
   ['an exec probe with a directory of its own', api('readiness: { exec: { command: [a], cwd: x } }')],
   ['a crash pattern', api('crash_patterns: [panic]')],
   ['the restart policy', api('restart: { policy: never }')],
+  ['how much memory is too much', api('limits: { soft_memory: 1GiB }')],
+  ['how much of its log is kept', api('logs: { keep: 1 }')],
 ])('%s is no reason to restart', (_, text) => {
   expect(specHash(only(text))).toBe(specHash(only(api(''))));
+});
+
+test.each([
+  ['user', proc('command: [a], user: app')],
+  ['umask', proc('command: [a], umask: "027"')],
+  ['memory', api('limits: { memory: 1GiB }').replace('[server]', '[a]')],
+  ['nofile', api('limits: { nofile: 64 }').replace('[server]', '[a]')],
+])('another %s is another run', (_, text) => {
+  expect(specHash(only(text))).not.toBe(specHash(only(proc('command: [a]'))));
 });
 
 describe('something that others start', () => {
@@ -70,6 +81,7 @@ test('ingredients name every part and show no value', () => {
     'liveness',
     'readiness',
     'crash_patterns',
+    'limits',
   ]);
   for (const hash of Object.values(parts)) expect(hash).toMatch(/^[0-9a-f]{8}$/);
   expect(JSON.stringify(parts)).not.toContain('hunter2');
@@ -85,7 +97,9 @@ test('a change shows under its own name only', () => {
   expect(changed(api('stop: { grace: 1s }'), api('stop: { grace: 2s }'))).toEqual(['stop']);
   expect(changed(api('restart: { limit: { max: 1 } }'), api(''))).toEqual(['restart']);
   expect(changed(api('liveness: { tcp: 1 }'), api('liveness: { tcp: 2 }'))).toEqual(['liveness']);
-  expect(changed(api('crash_patterns: [a]'), api(''))).toEqual(['crash_patterns']);
+  expect(changed(api('crash_patterns: [a]'), api('crash_patterns: [b]'))).toEqual(['crash_patterns']);
+  expect(changed(api('limits: { pids: 5 }'), api(''))).toEqual(['limits']);
+  expect(changed(proc('command: [a], user: app'), proc('command: [a]'))).toEqual(['user']);
 });
 
 test('the text of an env file counts when it is given', () => {

@@ -66,7 +66,7 @@ describe('a mistyped key', () => {
     ],
     [
       api('colour: red'),
-      'components.api.colour: unknown key "colour" | Known here: process, external, startup, liveness, readiness, crash_patterns, stop, depends_on, min_uptime, restart.',
+      'components.api.colour: unknown key "colour" | Known here: process, external, startup, liveness, readiness, crash_patterns, stop, depends_on, min_uptime, restart, limits, logs.',
     ],
     [
       'components: { a: { contaner: {} } }',
@@ -165,6 +165,15 @@ describe('the words of other tools', () => {
     ['RestartSec: 5s', 'restart: { backoff: { initial: 5s } }'],
     ['RestartSec: infinity', 'restart: { backoff: { initial: 1s } }'],
     ['stop_grace_period: 30', 'stop: { grace: 30s }'],
+    ['uid: app', 'process: { user: app }'],
+    ['user: app', 'process: { user: … }'],
+    ['max_memory_restart: 300M', 'limits: { soft_memory: 300MiB }'],
+    ['mem_limit: 1.5g', 'limits: { memory: 1.5GiB }'],
+    ['MemoryMax: infinity', 'limits: { memory: 512MiB }'],
+    ['TasksMax: 64', 'limits: { pids: 64 }'],
+    ['LimitNOFILE: 1024', 'limits: { nofile: 1024 }'],
+    ['stdout_logfile_maxbytes: 10MB', 'logs: { max_size: 10MiB }'],
+    ['stdout_logfile_backups: 3', 'logs: { keep: 3 }'],
     ['dependsOn: [a]', 'depends_on: { other: started }'],
     ['Requires: a', 'depends_on: { other: started }'],
   ])('%s', (key, form) => {
@@ -174,7 +183,6 @@ describe('the words of other tools', () => {
   test.each([
     ['WatchdogSec: 30', 'heartbeat (heartbeat: { log_every: 30s, freeze_after: 5m })'],
     ['image: redis', 'container (container: { image: redis })'],
-    ['user: app', 'process.user (process: { user: app })'],
   ])('%s has a word of ours that is not available yet', (key, ours) => {
     const problem = oneProblem(api(key));
     expect(problem).toContain(`is ${ours}`);

@@ -21,13 +21,17 @@ describe('a resolved component is complete', () => {
       minUptimeMs: 10_000,
       probes: { startup: null, liveness: null, readiness: null },
       crashPatterns: [],
+      limits: { memoryBytes: null, pids: null, nofile: null, softMemoryBytes: null },
+      logs: { maxBytes: 50_000_000, keep: 5, compress: true },
     });
+    expect(load(proc('command: [server]')).logs).toEqual({ maxTotalBytes: 10_000_000_000, minFreeBytes: null });
   });
 
   test('with everything given, everything arrives', () => {
     const text = `
 version: 1
 name: shop
+logs: { max_size: 1MB, keep: 2, max_total: 1GiB, min_free: 0B }
 components:
   db: { process: { command: [db] } }
   api:
@@ -36,6 +40,12 @@ components:
       cwd: ./server
       env: { LOG_LEVEL: info, EMPTY: "" }
       env_file: [.env, /etc/api.env]
+      user: app
+      group: 33
+      umask: "027"
+      nice: -5
+    limits: { memory: 1.5GiB, soft_memory: 400MiB, pids: 200, nofile: 4096 }
+    logs: { max_size: 64KiB, compress: false }
     stop: { signal: SIGINT, grace: 1m30s }
     depends_on: { db: ready }
     min_uptime: 500ms
@@ -46,8 +56,9 @@ components:
       never_on: [78, SIGILL]
       dependents: true
 `;
-    const { name, components, baseDir } = load(text);
+    const { name, components, baseDir, logs } = load(text);
     expect({ name, baseDir }).toEqual({ name: 'shop', baseDir: '/project' });
+    expect(logs).toEqual({ maxTotalBytes: 2 ** 30, minFreeBytes: 0 });
     expect(components[1]).toEqual({
       name: 'api',
       driver: {
@@ -57,6 +68,10 @@ components:
         cwd: '/project/server',
         env: { LOG_LEVEL: 'info', EMPTY: '' },
         envFiles: ['/project/.env', '/etc/api.env'],
+        user: 'app',
+        group: '33',
+        umask: 0o27,
+        nice: -5,
       },
       dependsOn: { db: 'ready' },
       stop: { signal: 'SIGINT', graceMs: 90_000 },
@@ -70,6 +85,8 @@ components:
       minUptimeMs: 500,
       probes: { startup: null, liveness: null, readiness: null },
       crashPatterns: [],
+      limits: { memoryBytes: 1.5 * 2 ** 30, pids: 200, nofile: 4_096, softMemoryBytes: 400 * 2 ** 20 },
+      logs: { maxBytes: 65_536, keep: 2, compress: false },
     });
   });
 
