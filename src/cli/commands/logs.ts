@@ -1,8 +1,12 @@
 /** keepwell logs: what components wrote. Reads the files themselves, so it works without a daemon. */
 import { Option } from 'commander';
+import { type Pattern, parsePattern } from '../../core/health/pattern.ts';
 import { homePaths } from '../../daemon/home.ts';
+import { loggedNames } from '../../logs/names.ts';
 import { countOption, type Definition } from '../define.ts';
-import { followLogs, loggedNames, type Shown, showLogs } from '../logs/show.ts';
+import { showDaemonLog } from '../logs/daemon.ts';
+import { followLogs, type Shown, showLogs } from '../logs/show.ts';
+import { parseSpan, type Span } from '../logs/when.ts';
 import { readRecords } from '../records/read.ts';
 import { type Session, usage } from '../session.ts';
 import { resolveTargets } from '../targets.ts';
@@ -10,53 +14,108 @@ import { resolveTargets } from '../targets.ts';
 interface Options {
   readonly follow?: true;
   readonly tail?: number;
+  readonly since?: string;
+  readonly until?: string;
+  readonly timestamps?: true;
+  readonly previous?: true;
   readonly grep?: string;
   readonly daemon?: true;
 }
 
 const DEFAULT_LINES = 100;
+const MAX_LINES = 1_000_000;
 
 export const logs: Definition<Options> = {
   usage: 'logs [NAME...]',
   group: 'Look:',
   summary: 'what components wrote to stdout and stderr',
+  description:
+    'Several components are shown side by side, in the order of time, with their names in front.\n' +
+    'A TIME is how long ago (10m, 2h30m), a time of today (03:04), a day (2026-01-02), or both (2026-01-02T03:04).',
   options: [
     new Option('-f, --follow', 'go on with what is written, until Ctrl-C'),
-    countOption('-n, --tail <N>', `the last N lines of each (default: ${DEFAULT_LINES})`, { min: 0, max: 1_000_000 }),
-    new Option('--grep <TEXT>', 'only lines with this text in them'),
+    countOption(
+      '-n, --tail <N>',
+      `the last N lines of each (default: ${DEFAULT_LINES}, or all with --since or --previous)`,
+      {
+        min: 0,
+        max: MAX_LINES,
+      },
+    ),
+    new Option('--since <TIME>', 'only what was written from then on'),
+    new Option('--until <TIME>', 'only what was written until then'),
+    new Option('-t, --timestamps', 'with the time in front of each line'),
+    new Option('--previous', 'only what the run before the present or last one wrote'),
+    new Option('--grep <TEXT>', 'only lines with this text in them, or that fit /this expression/i; -n counts these'),
     new Option('--daemon', "the daemon's own log"),
   ],
   examples: [
     ['keepwell logs', `the last ${DEFAULT_LINES} lines of everything`],
     ['keepwell logs api worker -f', 'two of them, live'],
-    ['keepwell logs api -n 1000 --grep ERROR', 'the last thousand lines with ERROR in them'],
+    ['keepwell logs api --since 10m -t', 'the last ten minutes, with times'],
+    ['keepwell logs api --previous', 'what it wrote before it was restarted'],
+    ['keepwell logs --since 03:00 --until 03:10', 'what happened that night'],
+    ["keepwell logs api -n 1000 --grep '/time(d )?out/i'", 'the last thousand lines that fit'],
     ['keepwell logs --daemon', 'what Keepwell itself did'],
   ],
   followTakesF: true,
   handler: async (session, patterns, options) => {
-    const shown = await choose(session, patterns, options);
-    if (options.follow) await followLogs(session, shown);
-    if (shown.names.length === 0) session.note('no component has written anything yet');
-    showLogs(session, shown);
+    const span = parseSpan(options.since, options.until, Date.now());
+    const grep = options.grep === undefined ? undefined : parseGrep(options.grep);
+    refuseNonsense(patterns, options);
+    if (options.daemon) await showDaemon(session, options, { ...span, grep });
+    else await showComponents(session, patterns, options, { ...span, grep });
     return 0;
   },
 };
 
-async function choose(session: Session, patterns: readonly string[], options: Options): Promise<Shown> {
-  const { tail = DEFAULT_LINES, grep, daemon, follow } = options;
-  if (daemon) {
-    if (patterns.length > 0) throw usage('Give names or --daemon, not both.');
-    return { names: ['daemon'], tail, grep, pathOf: () => homePaths(session.project.home).daemonLog };
-  }
-  if (patterns.length > 0) return { names: await named(session, patterns), tail, grep };
-  const names = loggedNames(session);
-  const newNames = () => loggedNames(session);
-  return { names, tail, grep, newNames, prefixed: names.length > 1 || follow === true };
+type Filter = Span & { readonly grep: Pattern | undefined };
+
+function parseGrep(text: string): Pattern {
+  const pattern = parsePattern(text);
+  if ('problem' in pattern) throw usage(`--grep: ${pattern.problem}. ${pattern.hint}`);
+  return pattern;
+}
+
+function refuseNonsense(patterns: readonly string[], { daemon, previous, follow, until }: Options): void {
+  if (daemon && patterns.length > 0) throw usage('Give names or --daemon, not both.');
+  if (daemon && previous)
+    throw usage('--previous is about runs of components; the daemon has one log for all of its own.');
+  if (follow && previous)
+    throw usage('The previous run has ended: there is nothing to follow. Leave out -f or --previous.');
+  if (follow && until !== undefined) throw usage('-f goes on without end. Leave out -f or --until.');
+}
+
+const tailOf = ({ tail, since, previous }: Options): number | null =>
+  tail ?? (since !== undefined || previous ? null : DEFAULT_LINES);
+
+async function showDaemon(session: Session, options: Options, filter: Filter): Promise<void> {
+  await showDaemonLog(session, { ...filter, tail: tailOf(options), follow: options.follow ?? false });
+}
+
+async function showComponents(
+  session: Session,
+  patterns: readonly string[],
+  options: Options,
+  filter: Filter,
+): Promise<void> {
+  const { follow, previous, timestamps = false } = options;
+  const logged = loggedNames(homePaths(session.project.home).logs);
+  const names = patterns.length > 0 ? await named(session, patterns, logged) : [];
+  // While following, others may begin to write at any time.
+  const prefixed = (patterns.length > 0 ? names : logged).length > 1 || (follow === true && patterns.length === 0);
+  const shown: Shown = { ...filter, names, tail: tailOf(options), previous, prefixed, timestamps };
+  if (patterns.length === 0 && logged.length === 0 && !follow) session.note('no component has written anything yet');
+  if (follow) await followLogs(session, shown);
+  await showLogs(session, shown);
 }
 
 /** A component that has written nothing yet is known to the daemon or the records, though not to the directory. */
-async function named(session: Session, patterns: readonly string[]): Promise<readonly string[]> {
-  const logged = loggedNames(session);
+async function named(
+  session: Session,
+  patterns: readonly string[],
+  logged: readonly string[],
+): Promise<readonly string[]> {
   try {
     return resolveTargets(patterns, logged);
   } catch {

@@ -1,102 +1,103 @@
-/** Prints log lines, of one file or of several side by side, and goes on with what is written. */
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { NAME_PATTERN } from '../../core/ids.ts';
+/** Prints what components wrote, several of them in the order of time, and goes on with what they write. */
 import { homePaths } from '../../daemon/home.ts';
-import type { Line } from '../../forensics/logs/lines.ts';
-import { LogFile } from '../../forensics/logs/log-file.ts';
+import type { FileCursor } from '../../logs/file-logs.ts';
+import type { LogLineView, LogsFilter } from '../../ports/logs.ts';
 import { pause } from '../interrupt.ts';
-import type { Brush, Paint } from '../print/colour.ts';
-import { sanitise } from '../print/sanitise.ts';
 import type { Session } from '../session.ts';
+import { lineText } from './line-text.ts';
 
 const POLL_MS = 200;
+/** Lines that are written to the terminal together. */
+const MAX_HELD_LINES = 500;
 
-export interface Shown {
+export interface Shown extends LogsFilter {
+  /** Empty: all that wrote something, also those that begin to later. */
   readonly names: readonly string[];
-  /** Lines of each to begin with. */
-  readonly tail: number;
-  readonly grep?: string | undefined;
+  /** Lines of each to begin with; null: all that are meant. */
+  readonly tail: number | null;
   /** With "name | " in front of each line. Default: when there are several. */
   readonly prefixed?: boolean;
-  /** Where the file of a name lies. Default: the log of the component. */
-  pathOf?(name: string): string;
-  /** Asked again and again while following: names that came up meanwhile. */
-  newNames?(): readonly string[];
+  readonly timestamps?: boolean;
 }
 
-/** The components that have written something. */
-export function loggedNames(session: Session): string[] {
-  try {
-    return readdirSync(homePaths(session.project.home).logs)
-      .flatMap((file) => (file.endsWith('.log') ? [file.slice(0, -'.log'.length)] : []))
-      .filter((name) => NAME_PATTERN.test(name))
-      .sort();
-  } catch {
-    return []; // no directory: nothing was ever started
-  }
-}
-
-export function showLogs(session: Session, shown: Shown): void {
-  for (const file of openAll(session, shown)) {
-    file.read();
-    file.flush();
-    file[Symbol.dispose]();
-  }
+export async function showLogs(session: Session, shown: Shown): Promise<void> {
+  const { biteFor, interleaved } = await import('../../logs/open.ts');
+  await using cursor = await open(session, shown);
+  const { readers } = cursor;
+  const printer = new Printer(
+    session,
+    shown,
+    readers.map(({ component }) => component),
+  );
+  for await (const line of interleaved(readers, biteFor(readers.length))) printer.add(line);
+  printer.flush();
 }
 
 /** Until Ctrl-C. */
 export async function followLogs(session: Session, shown: Shown): Promise<never> {
   const { signal } = session;
-  const files = openAll(session, shown);
-  const known = new Set(shown.names);
-  try {
-    for (;;) {
-      for (const name of shown.newNames?.() ?? []) {
-        if (known.has(name)) continue;
-        known.add(name);
-        files.push(open(session, shown, name));
-      }
-      for (const file of files) file.read();
-      await pause(POLL_MS, signal);
-    }
-  } finally {
-    for (const file of files) file[Symbol.dispose]();
+  await using cursor = await open(session, shown);
+  const printer = new Printer(
+    session,
+    shown,
+    cursor.readers.map(({ component }) => component),
+  );
+  for (;;) {
+    const { lines, more } = await cursor.read();
+    for (const line of lines) printer.add(line);
+    printer.flush();
+    signal.throwIfAborted();
+    if (!more) await pause(POLL_MS, signal);
   }
 }
 
-function openAll(session: Session, shown: Shown): LogFile[] {
-  return shown.names.map((name) => {
-    const file = open(session, shown, name);
-    const { grep } = shown;
-    file.seekTail({ count: shown.tail, wanted: grep === undefined ? null : ({ text }) => text.includes(grep) });
-    return file;
-  });
+async function open(session: Session, shown: Shown): Promise<FileCursor> {
+  const { FileCursor } = await import('../../logs/open.ts');
+  const { names, tail, sinceMs, untilMs, grep, previous } = shown;
+  const query = { components: names, tail: tail ?? ('all' as const), after: {}, sinceMs, untilMs, grep, previous };
+  const onNote = (component: string, note: string) => session.note(`${component}: ${note}`);
+  return new FileCursor(homePaths(session.project.home).logs, query, { onNote });
 }
 
-function open(session: Session, shown: Shown, name: string): LogFile {
-  const { grep, names, prefixed = names.length > 1 } = shown;
-  const path = shown.pathOf?.(name) ?? join(homePaths(session.project.home).logs, `${name}.log`);
-  const width = Math.max(...names.map((one) => one.length));
-  const prefix = prefixed ? `${brushFor(name, session.paint)(name.padEnd(width))} | ` : '';
-  return new LogFile(path, {
-    onLine: (line) => {
-      if (grep === undefined || line.text.includes(grep)) printLine(session, name, prefix, line);
-    },
-    onRestart: (why) => session.note(`${name}: its log was ${why}; going on from its beginning`),
-  });
-}
+/** Many lines at once are written together: each write costs more than the line. */
+class Printer {
+  readonly #session: Session;
+  readonly #prefixed: boolean;
+  readonly #timestamps: boolean;
+  readonly #without = new Set<string>();
+  #nameWidth: number;
+  #held: LogLineView[] = [];
 
-function printLine(session: Session, component: string, prefix: string, { text, cutBytes }: Line): void {
-  session.printJsonLine({ component, line: text, ...(cutBytes > 0 ? { cut_bytes: cutBytes } : {}) });
-  const mark = cutBytes > 0 ? ` … ${cutBytes} bytes cut` : '';
-  session.print(`${prefix}${sanitise(text, { colours: session.paint.isColorSupported })}${mark}`);
-}
+  constructor(session: Session, { prefixed, timestamps = false }: Shown, names: readonly string[]) {
+    this.#session = session;
+    this.#prefixed = prefixed ?? names.length > 1;
+    this.#timestamps = timestamps;
+    this.#nameWidth = Math.max(0, ...names.map((name) => name.length));
+  }
 
-/** The same colour for the same name, whoever else is shown. */
-function brushFor(name: string, paint: Paint): Brush {
-  const brushes = [paint.cyan, paint.yellow, paint.green, paint.magenta, paint.blue];
-  let sum = 0;
-  for (const char of name) sum = (sum * 31 + char.charCodeAt(0)) % 1_000_003;
-  return brushes[sum % brushes.length]!;
+  add(line: LogLineView): void {
+    this.#held.push(line);
+    if (this.#held.length >= MAX_HELD_LINES) this.flush();
+  }
+
+  flush(): void {
+    const held = this.#held;
+    this.#held = [];
+    if (held.length === 0) return;
+    const session = this.#session;
+    for (const { component, at } of held) {
+      this.#nameWidth = Math.max(this.#nameWidth, component.length);
+      if (at === null && this.#timestamps) this.#noteUnknown(component);
+    }
+    if (session.json) for (const line of held) session.printJsonLine(line);
+    const nameWidth = this.#prefixed ? this.#nameWidth : 0;
+    const form = { paint: session.paint, timestamps: this.#timestamps, nameWidth };
+    session.print(held.map((line) => lineText(line, form)).join('\n'));
+  }
+
+  #noteUnknown(component: string): void {
+    if (this.#without.has(component)) return;
+    this.#without.add(component);
+    this.#session.note(`${component}: when some of its lines were written is not known`);
+  }
 }

@@ -1,10 +1,11 @@
 /** What components wrote: the last lines, or a stream that goes on. */
 import { z } from 'zod';
+import { MAX_PATTERN_CHARS, type Pattern, parsePattern } from '../../core/health/pattern.ts';
 import type { LogsQuery } from '../../ports/logs.ts';
 import { logs, requireLogged } from '../answers.ts';
 import { streamLogs } from '../log-stream.ts';
 import { type Route, route, STREAMING } from '../route.ts';
-import { FLAG, NAME_LIST, NO_BODY, upTo } from '../schemas.ts';
+import { FLAG, NAME_LIST, NO_BODY, TIME, upTo } from '../schemas.ts';
 import { LOG_LINE, LOGS } from '../views/history.ts';
 
 const MAX_LINES = 10_000;
@@ -21,22 +22,53 @@ const POSITIONS = z
   })
   .meta({ documented: { type: 'string', examples: ['api:1200,worker:77'] } });
 
-const LOGS_QUERY = z.strictObject({
-  component: NAME_LIST.optional().meta({
-    description: 'Names, with commas between them. Default: all that wrote something.',
-  }),
-  tail: upTo(MAX_LINES).default(DEFAULT_LINES).meta({ description: 'The last lines of each to begin with.' }),
-  after: POSITIONS.optional().meta({
-    description: 'Instead of `tail`, by component: behind the line with this `offset`. To go on after an interruption.',
-  }),
-  follow: FLAG.default(false).meta({ description: 'Go on with what is written, as text/event-stream.' }),
-});
+/** As in `keepwell logs --grep`. */
+const PATTERN = z
+  .string()
+  .max(MAX_PATTERN_CHARS)
+  .transform((text, context): Pattern => {
+    const pattern = parsePattern(text);
+    if ('kind' in pattern) return pattern;
+    context.addIssue({ code: 'custom', message: `${pattern.problem}. ${pattern.hint}` });
+    return z.NEVER;
+  })
+  .meta({ documented: { type: 'string', maxLength: MAX_PATTERN_CHARS, examples: ['ERROR', '/time(d )?out/i'] } });
 
-const toQuery = ({ component = [], tail, after = {} }: z.output<typeof LOGS_QUERY>): LogsQuery => ({
-  components: [...new Set(component)],
-  tail,
-  after,
-});
+const LOGS_QUERY = z
+  .strictObject({
+    component: NAME_LIST.optional().meta({
+      description: 'Names, with commas between them. Default: all that wrote something.',
+    }),
+    tail: upTo(MAX_LINES)
+      .optional()
+      .meta({
+        description: `The last lines of each to begin with. Default: ${DEFAULT_LINES}, or ${MAX_LINES} with since or previous.`,
+      }),
+    after: POSITIONS.optional().meta({
+      description:
+        'Instead of `tail`, by component: behind the line with this `offset`. To go on after an interruption, also over rotations.',
+    }),
+    since: TIME.optional().meta({ description: 'Only what was written at this time or later.' }),
+    until: TIME.optional().meta({ description: 'Only what was written until then.' }),
+    grep: PATTERN.optional().meta({
+      description: 'Only lines with this text in them, or that fit /this expression/i. `tail` counts these.',
+    }),
+    previous: FLAG.default(false).meta({ description: 'Only what the run before the present or last one wrote.' }),
+    follow: FLAG.default(false).meta({ description: 'Go on with what is written, as text/event-stream.' }),
+  })
+  .refine(({ since = 0, until = since }) => since <= until, { message: 'must not be before since', path: ['until'] })
+  .refine(({ follow, until }) => !follow || until === undefined, {
+    message: 'does not go with follow',
+    path: ['until'],
+  })
+  .refine(({ follow, previous }) => !(follow && previous), { message: 'does not go with follow', path: ['previous'] });
+
+const toQuery = (query: z.output<typeof LOGS_QUERY>): LogsQuery => {
+  const { component = [], after = {}, since: sinceMs, until: untilMs, grep, previous } = query;
+  const isSpan = sinceMs !== undefined || previous;
+  const { tail = isSpan ? MAX_LINES : DEFAULT_LINES } = query;
+  return { components: [...new Set(component)], tail, after, sinceMs, untilMs, grep, previous };
+};
 
 export const logRoutes: readonly Route[] = [
   route({
@@ -49,10 +81,10 @@ export const logRoutes: readonly Route[] = [
     body: NO_BODY,
     answer: LOGS,
     stream: { item: LOG_LINE, when: 'With `follow=true`: one line per event, without an end.' },
-    errors: ['NO_SUCH_COMPONENT', 'TOO_MANY_STREAMS'],
+    errors: ['NO_SUCH_COMPONENT', 'PATTERN_TOO_SLOW', 'TOO_MANY_STREAMS'],
     handler: async ({ services, response, query }) => {
       const wanted = toQuery(query);
-      if (!query.follow) return logs(services.control, wanted);
+      if (!query.follow) return await logs(services.control, wanted);
       requireLogged(services.control, wanted.components);
       await streamLogs(response, wanted, services);
       return STREAMING;

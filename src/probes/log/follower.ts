@@ -1,14 +1,20 @@
 /**
- * Follows one log from a place in it: reads what is written, in bounded pieces, while the file is missing, grows, is cut back or is
- * replaced.
+ * Follows one log from a place in it: reads what is written, in bounded pieces, while the file is missing, grows, is shortened, is
+ * cut back or is replaced.
  *
- * - Cut back (it is shorter than what was read): from its beginning, because all that is in it now was written since. A file that
- *   was cut back and has grown beyond that place again before anybody looked cannot be told from one that only grew.
+ * - Shortened by ourselves: it holds still meanwhile, and goes on where everything has moved to; what was put aside before it was
+ *   read is read from there.
+ * - Cut back by hand (it is shorter than what was read): from its beginning, because all that is in it now was written since. A file
+ *   that was cut back and has grown beyond that place again before anybody looked cannot be told from one that only grew.
  * - Replaced or moved away: the open file is read to its end first. The new one is read once something is in it, because a program
  *   that was not told of the change goes on writing to the old one.
  */
 import type { Log } from '../../ports/log.ts';
+import type { LogCut, LogPlace } from '../../ports/log-keeping.ts';
+import { Aside } from './aside.ts';
 import type { Listener } from './directory-hints.ts';
+import { Gate } from './gate.ts';
+import type { Holdable, Holds } from './holds.ts';
 import { KEPT_AFTER_SKIP_BYTES, MAX_BEHIND_BYTES } from './limits.ts';
 import { LineCutter } from './line-cutter.ts';
 import { countLines } from './lines.ts';
@@ -20,25 +26,43 @@ export interface FollowWorld {
   readonly poll: LogPoll;
   readonly buffers: ReadBuffers;
   readonly log: Log;
+  readonly holds: Holds;
+  /** Where the bytes from a position on lie. */
+  place(path: string, position: number): LogPlace;
 }
 
 export interface FollowOptions {
   readonly path: string;
-  /** Where to begin, in bytes. */
+  /** Where to begin: a position, counted over all that was ever written. */
   readonly from: number;
   /** Whole lines, each ended by a line break. Never rejects; nothing more is read until it resolves. */
   onLines(lines: string): Promise<void>;
 }
 
-export class Follower implements Listener {
+interface Chunk {
+  /** 0: nothing is there any more. */
+  readonly bytes: number;
+  readonly lines: string;
+}
+
+export class Follower implements Listener, Holdable {
   readonly path: string;
   readonly #onLines: FollowOptions['onLines'];
   readonly #world: FollowWorld;
   readonly #cutter = new LineCutter();
+  readonly #gate = new Gate();
+  /** What comes before the file. */
+  #asides: Aside[] = [];
   #file: LogFile | null = null;
   /** Of the file that `#offset` belongs to; null: none was ever there. */
   #identity: Identity | null = null;
-  #offset: number;
+  #offset = 0;
+  /** How far the file goes, as far as is known in this round; null: not looked yet. */
+  #end: number | null = null;
+  /** Another file with something in it has the name. */
+  #isReplaced = false;
+  /** What stood before a gap without a line break. */
+  #left = '';
   #linesRead = 0;
   #skippedBytes = 0;
   #problem: string | null = null;
@@ -49,9 +73,10 @@ export class Follower implements Listener {
 
   constructor({ path, from, onLines }: FollowOptions, world: FollowWorld) {
     this.path = path;
-    this.#offset = from;
     this.#onLines = onLines;
     this.#world = world;
+    this.#moveTo(world.place(path, from));
+    world.holds.add(this);
     world.poll.add(this);
     this.wake();
   }
@@ -88,12 +113,24 @@ export class Follower implements Listener {
     await this.#looking;
   }
 
+  async hold(): Promise<void> {
+    await this.#gate.shut();
+  }
+
+  goOn(cut: LogCut | null): void {
+    if (cut && !this.#isReplaced) this.#moveTo(cut.place(this.#offset));
+    this.#end = null;
+    this.#gate.open();
+  }
+
   /** Hands over nothing more. Resolves when the file is closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#world.poll.delete(this);
     await this.#looking;
+    this.#world.holds.delete(this);
     await this.#letGo();
+    await this.#forgetAsides();
     const { path, skippedBytes } = this;
     if (skippedBytes > 0) this.#world.log.warn('parts of a log were skipped', { path, skippedBytes });
   }
@@ -112,65 +149,114 @@ export class Follower implements Listener {
   }
 
   async #readOn(): Promise<void> {
-    const seen = await lookAt(this.path);
-    if (this.#file && seen && this.#file.is(seen)) {
-      await this.#readTo(seen.sizeBytes);
-      return;
+    this.#end = null;
+    while (!this.#isClosed) {
+      const lines = await this.#gate.pass(() => this.#next());
+      if (lines === null) return;
+      await this.#handOver(lines);
     }
-    if (this.#file) {
-      const isRead = await this.#readTo(await this.#file.sizeBytes());
-      if (!isRead || !seen?.sizeBytes) return;
-      await this.#letGo();
-    }
-    if (await this.#open()) await this.#readTo(await this.#file!.sizeBytes());
   }
 
-  async #open(): Promise<boolean> {
+  /** The lines that come next, maybe none; null: that is all for this round. */
+  async #next(): Promise<string | null> {
+    if (this.#end === null) await this.#lookAround();
+    const end = this.#end!;
+    if (this.#asideBytes() + end - this.#offset > MAX_BEHIND_BYTES) await this.#skip(end);
+    if (this.#left !== '') return this.#takeLeft();
+    if (this.#asides.length > 0) return await this.#readAside(this.#asides[0]!);
+    if (this.#offset < end) return await this.#readFile(end - this.#offset);
+    this.#hasCaughtUp = true;
+    if (!this.#isReplaced) return null;
+    await this.#letGo();
+    this.#end = null;
+    return '';
+  }
+
+  /** Finds out how far the file goes, and whether it is still the one that was read. */
+  async #lookAround(): Promise<void> {
+    const seen = await lookAt(this.path);
+    const isSame = this.#file !== null && seen !== null && this.#file.is(seen);
+    this.#isReplaced = this.#file !== null && !isSame && (seen?.sizeBytes ?? 0) > 0;
+    if (this.#file === null) await this.#open();
+    const size = isSame ? seen.sizeBytes : ((await this.#file?.sizeBytes()) ?? 0);
+    if (size < this.#offset) this.#restart();
+    this.#end = size;
+  }
+
+  async #open(): Promise<void> {
     this.#file = await openLogFile(this.path);
     if (!this.#file) {
       if (!this.#identity) this.#offset = 0; // whatever appears here is new from its first byte
-      this.#hasCaughtUp = true;
-      return false;
+      return;
     }
-    if (this.#identity && !this.#file.is(this.#identity)) await this.#moveTo(0);
+    if (this.#identity && !this.#file.is(this.#identity)) this.#restart();
     this.#identity = this.#file.identity;
-    return true;
   }
 
-  /** False when there is more than may be read in this round. */
-  async #readTo(size: number): Promise<boolean> {
-    if (size < this.#offset) await this.#moveTo(0);
-    else if (size - this.#offset > MAX_BEHIND_BYTES) await this.#skipTo(size - KEPT_AFTER_SKIP_BYTES);
-    while (this.#offset < size && !this.#isClosed) {
-      const lines = await this.#readChunk(size - this.#offset);
-      if (lines === null) return false;
-      await this.#handOver(lines);
-    }
-    this.#hasCaughtUp = true;
-    return true;
+  #restart(): void {
+    this.#offset = 0;
+    this.#left += this.#cutter.flush();
   }
 
-  async #skipTo(offset: number): Promise<void> {
+  #takeLeft(): string {
+    const left = this.#left;
+    this.#left = '';
+    return left;
+  }
+
+  #asideBytes(): number {
+    return this.#asides.reduce((sum, { leftBytes }) => sum + leftBytes, 0);
+  }
+
+  #moveTo({ parts, offset, missingBytes }: LogPlace): void {
+    this.#asides.push(...parts.map((part) => new Aside(part)));
+    this.#offset = offset;
+    if (missingBytes > 0) this.#missed(missingBytes);
+  }
+
+  async #skip(end: number): Promise<void> {
     if (this.#skippedBytes === 0)
       this.#world.log.warn('a log grows too fast, parts of it are skipped', { path: this.path });
-    this.#skippedBytes += offset - this.#offset;
-    await this.#moveTo(offset);
-    this.#cutter.skipLine();
+    const offset = Math.max(this.#offset, end - KEPT_AFTER_SKIP_BYTES);
+    this.#missed(this.#asideBytes() + offset - this.#offset);
+    await this.#forgetAsides();
+    this.#offset = offset;
     this.#hasCaughtUp = true;
   }
 
-  async #moveTo(offset: number): Promise<void> {
-    this.#offset = offset;
-    await this.#handOver(this.#cutter.flush());
+  /** What is not read any more: the lines before and after it are none together. */
+  #missed(bytes: number): void {
+    this.#skippedBytes += bytes;
+    this.#left += this.#cutter.flush();
+    this.#cutter.skipLine();
   }
 
-  /** Null: nothing may be read now, or nothing is there any more. */
-  #readChunk(wantedBytes: number): Promise<string | null> {
+  async #readFile(wantedBytes: number): Promise<string | null> {
+    const chunk = await this.#readChunk(wantedBytes, (buffer, granted) =>
+      this.#file!.read(buffer, granted, this.#offset),
+    );
+    this.#offset += chunk?.bytes ?? 0;
+    return chunk?.bytes ? chunk.lines : null;
+  }
+
+  async #readAside(aside: Aside): Promise<string | null> {
+    const chunk = await this.#readChunk(aside.leftBytes, (buffer, granted) => aside.read(buffer, granted));
+    if (!chunk) return null;
+    if (chunk.bytes === 0) this.#missed(aside.leftBytes); // it went, or is damaged
+    if (chunk.bytes === 0 || aside.leftBytes === 0) {
+      this.#asides = this.#asides.filter((each) => each !== aside);
+      await aside.close();
+    }
+    return chunk.lines;
+  }
+
+  /** Null: nothing may be read now. */
+  #readChunk(wantedBytes: number, read: (buffer: Buffer, granted: number) => Promise<number>): Promise<Chunk | null> {
     return this.#world.buffers.use(async (buffer) => {
       const granted = this.#world.poll.grant(this.path, Math.min(wantedBytes, buffer.length));
-      const bytes = granted > 0 ? await this.#file!.read(buffer, granted, this.#offset) : 0;
-      this.#offset += bytes;
-      return bytes > 0 ? this.#cutter.push(buffer.subarray(0, bytes)) : null;
+      if (granted === 0) return null;
+      const bytes = await read(buffer, granted);
+      return { bytes, lines: this.#cutter.push(buffer.subarray(0, bytes)) };
     });
   }
 
@@ -185,6 +271,10 @@ export class Follower implements Listener {
     if (problem !== this.#problem) this.#world.log.warn('a log cannot be read', { path: this.path, problem });
     this.#problem = problem;
     await this.#letGo();
+  }
+
+  async #forgetAsides(): Promise<void> {
+    for (const aside of this.#asides.splice(0)) await aside.close();
   }
 
   async #letGo(): Promise<void> {

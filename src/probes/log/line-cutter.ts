@@ -1,15 +1,10 @@
 /** Cuts the bytes of a log into whole lines with bounded memory, wherever the borders of the chunks lie. */
 import { StringDecoder } from 'node:string_decoder';
+import { withoutEscapes } from '../../core/escapes.ts';
 import { MAX_LINE_BYTES } from './limits.ts';
 
 const NEWLINE = 0x0a;
 const NOTHING: Buffer = Buffer.alloc(0);
-
-/**
- * Colours and the like: they stand in the middle of what people look for. A sequence that never ends loses its introducer only,
- * so no text is ever hidden. Each part excludes what begins the next one, so this takes linear time.
- */
-const ESCAPE_SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|[ -/]*[0-~])/g;
 
 export class LineCutter {
   /** The beginning of a line whose end has not been read. */
@@ -69,7 +64,6 @@ export class LineCutter {
 /** A decoder that is never ended leaves out the half character at a cut. */
 const firstPart = (bytes: Buffer): string => `${new StringDecoder('utf8').write(bytes)}\n`;
 
-function plain(lines: string): string {
-  const unix = lines.includes('\r\n') ? lines.replaceAll('\r\n', '\n') : lines;
-  return unix.includes('\u001b') ? unix.replace(ESCAPE_SEQUENCE, '') : unix;
-}
+/** Colours and the like stand in the middle of what people look for. */
+const plain = (lines: string): string =>
+  withoutEscapes(lines.includes('\r\n') ? lines.replaceAll('\r\n', '\n') : lines);

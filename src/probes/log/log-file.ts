@@ -1,6 +1,7 @@
 /** The log file of a component, opened for reading, and who it is: a name alone may stand for another file tomorrow. */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 
 export interface Identity {
   readonly device: number;
@@ -17,6 +18,8 @@ export interface LogFile {
   sizeBytes(): Promise<number>;
   /** How many bytes it read; 0 at the end. */
   read(buffer: Buffer, lengthBytes: number, position: number): Promise<number>;
+  /** All of it. Closing the file is up to whoever opened it. */
+  stream(): Readable;
   close(): Promise<void>;
 }
 
@@ -59,5 +62,6 @@ const fileOf = (handle: FileHandle, identity: Identity): LogFile => ({
   is: ({ device, inode }) => device === identity.device && inode === identity.inode,
   sizeBytes: async () => (await handle.stat()).size,
   read: async (buffer, lengthBytes, position) => (await handle.read(buffer, 0, lengthBytes, position)).bytesRead,
+  stream: () => handle.createReadStream({ autoClose: false, start: 0 }),
   close: () => handle.close(),
 });

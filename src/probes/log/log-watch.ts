@@ -1,12 +1,14 @@
 /**
  * What a component writes, watched: for the line that says it is ready (`open`), and for lines that say it is in trouble (`watch`).
- * Both read from `target.logFrom` on, so whoever calls decides what is new. Nothing runs while nobody watches.
+ * Both read from the position `target.logFrom` on, so whoever calls decides what is new. Nothing runs while nobody watches.
  */
 import type { ComponentSpec } from '../../core/component.ts';
 import { type Pattern, parsePattern } from '../../core/health/pattern.ts';
 import type { Log } from '../../ports/log.ts';
+import type { HoldStill, LogPlace } from '../../ports/log-keeping.ts';
 import type { Inquiry, PatternHit, ProbeTarget } from '../../ports/prober.ts';
 import { watchCrashLines } from './crash-lines.ts';
+import { Holds } from './holds.ts';
 import { POLL_LIMITS } from './limits.ts';
 import type { LineSearch, SearchWorld } from './line-search.ts';
 import { LogPoll } from './log-poll.ts';
@@ -20,6 +22,8 @@ export interface LogWatchOptions {
   /** The built pattern-worker.ts. */
   readonly workerFile: string;
   readonly log: Log;
+  /** Where the bytes of a log from a position on lie. */
+  place(path: string, position: number): LogPlace;
 }
 
 export interface LogWatch {
@@ -27,16 +31,21 @@ export interface LogWatch {
   open(pattern: string, target: ProbeTarget, onNews: () => void): Inquiry;
   /** Tells of every line that fits, with the first pattern it fits; at most ten in a second. */
   watch(patterns: readonly string[], target: ProbeTarget, onHit: (hit: PatternHit) => void): Disposable;
+  /** For whoever shortens a log: nobody here reads it until told how everything has moved. */
+  readonly holdStill: HoldStill;
   /** Everything ends. Resolves when all files are closed and the thread is gone. */
   close(): Promise<void>;
 }
 
-export function createLogWatch({ logPath, workerFile, log }: LogWatchOptions): LogWatch {
+export function createLogWatch({ logPath, workerFile, log, place }: LogWatchOptions): LogWatch {
   const desk = new PatternDesk({ workerFile, log });
   const searches = new Set<LineSearch>();
-  const world: SearchWorld = { desk, log, searches, poll: new LogPoll(POLL_LIMITS), buffers: new ReadBuffers() };
+  const holds = new Holds();
+  const poll = new LogPoll(POLL_LIMITS);
+  const world: SearchWorld = { desk, log, searches, poll, holds, place, buffers: new ReadBuffers() };
   let isClosed = false;
   return {
+    holdStill: holds.holdStill,
     open(written, target, onNews) {
       const pattern = parsePattern(written);
       if ('problem' in pattern) return unaskable(pattern.problem);

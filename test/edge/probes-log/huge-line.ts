@@ -2,8 +2,10 @@
 import { appendFileSync } from 'node:fs';
 import { silentLog } from '../../../src/ports/log.ts';
 import { Follower } from '../../../src/probes/log/follower.ts';
+import { Holds } from '../../../src/probes/log/holds.ts';
 import { LogPoll } from '../../../src/probes/log/log-poll.ts';
 import { ReadBuffers } from '../../../src/probes/log/read-buffers.ts';
+import { neverShortened } from './target.ts';
 
 const [path] = process.argv.slice(2) as [string];
 const PIECE = Buffer.alloc(4_000_000, 'x');
@@ -11,7 +13,13 @@ const PIECES = 50;
 
 async function main(): Promise<void> {
   const limits = { everyMs: 1_000, bytesPerRound: 1e9, bytesPerRoundInAll: 1e9 };
-  const world = { poll: new LogPoll(limits), buffers: new ReadBuffers(), log: silentLog };
+  const world = {
+    poll: new LogPoll(limits),
+    buffers: new ReadBuffers(),
+    log: silentLog,
+    holds: new Holds(),
+    place: neverShortened,
+  };
   const lines: string[] = [];
   const onLines = async (text: string): Promise<void> => void lines.push(text);
   const follower = new Follower({ path, from: 0, onLines }, world);

@@ -10,7 +10,7 @@ import { createLogWatch, type LogWatch } from '../../../src/probes/log/log-watch
 import { type Bundle, bundle } from '../../support/bundle.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { target } from './target.ts';
+import { neverShortened, target } from './target.ts';
 
 export interface Said {
   readonly level: 'info' | 'warn' | 'error';
@@ -35,7 +35,12 @@ export class LogWorld {
   constructor(workerFile: string) {
     const { log, said } = recordingLog();
     this.said = said;
-    this.watch = createLogWatch({ logPath: ({ name }: ComponentSpec) => this.path(name), workerFile, log });
+    this.watch = createLogWatch({
+      logPath: ({ name }: ComponentSpec) => this.path(name),
+      workerFile,
+      log,
+      place: neverShortened,
+    });
   }
 
   path(name: string): string {

@@ -5,11 +5,13 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../src/ports/log.ts';
 import { DirectoryHints } from '../../../src/probes/log/directory-hints.ts';
 import { Follower } from '../../../src/probes/log/follower.ts';
+import { Holds } from '../../../src/probes/log/holds.ts';
 import { LogPoll } from '../../../src/probes/log/log-poll.ts';
 import { ReadBuffers } from '../../../src/probes/log/read-buffers.ts';
 import { bundle } from '../../support/bundle.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { neverShortened } from './target.ts';
 
 const NEVER_MS = 3_600_000;
 
@@ -33,7 +35,7 @@ test('a line is found by the hint alone, without a round', async () => {
   const poll = new LogPoll({ everyMs: NEVER_MS, bytesPerRound: 1e6, bytesPerRoundInAll: 1e6 });
   const lines: string[] = [];
   const onLines = async (text: string): Promise<void> => void lines.push(text);
-  const world = { poll, buffers: new ReadBuffers(), log: silentLog };
+  const world = { poll, buffers: new ReadBuffers(), log: silentLog, holds: new Holds(), place: neverShortened };
   const follower = new Follower({ path: dir.at('api.log'), from: 0, onLines }, world);
   await follower.look();
   appendFileSync(dir.at('api.log'), 'one\n');

@@ -1,3 +1,4 @@
+import type { LogPlace } from '../../../src/ports/log-keeping.ts';
 import type { ProbeTarget } from '../../../src/ports/prober.ts';
 import { run, spec } from '../../support/builders.ts';
 
@@ -8,3 +9,6 @@ export const target = (name: string, logFrom = 0): ProbeTarget => ({
   pid: null,
   logFrom,
 });
+
+/** Of logs of which nothing was ever put aside. */
+export const neverShortened = (_path: string, offset: number): LogPlace => ({ parts: [], offset, missingBytes: 0 });

@@ -28,14 +28,22 @@ export class LineSplitter {
     this.#at = offset;
   }
 
+  /** Where the line begins whose end has not come yet. */
+  get lineStart(): number {
+    return this.#lineStart;
+  }
+
   /** The chunk may be used again by the caller afterwards. */
   push(chunk: Buffer): void {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-      this.#keep(chunk.subarray(from, end));
+      if (this.#lineStart === this.#at && end - from <= MAX_LINE_BYTES) this.#emitWhole(chunk, from, end);
+      else {
+        this.#keep(chunk.subarray(from, end));
+        this.#at++;
+        this.#finish();
+      }
       from = end + 1;
-      this.#at++;
-      this.#finish();
     }
     this.#keep(chunk.subarray(from));
   }
@@ -43,6 +51,14 @@ export class LineSplitter {
   /** The end of the file: what is there without a line break is a line too. */
   flush(): void {
     if (this.#kept + this.#cut > 0) this.#finish();
+  }
+
+  /** A line that lies in one chunk, as nearly all do, needs no copy. */
+  #emitWhole(chunk: Buffer, from: number, end: number): void {
+    const offset = this.#at;
+    this.#at += end + 1 - from;
+    this.#lineStart = this.#at;
+    this.#onLine({ text: chunk.toString('utf8', from, end), cutBytes: 0, offset });
   }
 
   #keep(bytes: Buffer): void {

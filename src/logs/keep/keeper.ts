@@ -1,0 +1,278 @@
+/**
+ * Keeps the logs of a project within their bounds while components write to them: looks at each once a second, writes down when what
+ * was written, and has shortened what is too long. Components never notice; when it cannot do its work, they go on all the same.
+ */
+import { basename } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { LogBounds, LogKeeping } from '../../core/component.ts';
+import type { LogKeepingView } from '../../core/views.ts';
+import type { Failpoints } from '../../ports/failpoints.ts';
+import type { Log } from '../../ports/log.ts';
+import type { HoldStill, LogPlace } from '../../ports/log-keeping.ts';
+import { logFile } from '../format.ts';
+import { type Collapse, findCollapse } from './collapse.ts';
+import { Compressor } from './compressor.ts';
+import { WriteHints } from './hints.ts';
+import { Jobs } from './jobs.ts';
+import { type KeptClock, KeptLog, type Surprise } from './kept-log.ts';
+import { listLogs, type Part } from './parts.ts';
+import { clearAway, recover } from './recover.ts';
+import { type FreeRule, lookAtDisk, markOf, SpaceWatch } from './space.ts';
+import { Tally, type Teller } from './tally.ts';
+
+export interface LogKeeperOptions {
+  readonly dir: string;
+  readonly clock: KeptClock;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  readonly freeRule: FreeRule;
+  /** Also of components that the configuration no longer names. */
+  keeping(name: string): LogKeeping;
+  bounds(): LogBounds;
+  /** For the history. */
+  readonly tell: Teller;
+  readonly holdStill: HoldStill;
+  isRunning(name: string): boolean;
+}
+
+export interface LogKeeper extends AsyncDisposable {
+  /** From now on logs are looked at, and shortened. */
+  begin(): void;
+  /** The position behind the last byte of a component's log. */
+  end(name: string): number;
+  /** From now on it is looked at, also when there is no log yet. */
+  watch(name: string): void;
+  /** A run is about to begin: what comes now in its component's log is its own. */
+  runBegins(name: string, run: string): void;
+  /** Where the bytes from a position on lie. `path`: of the log. */
+  place(path: string, position: number): LogPlace;
+  view(): LogKeepingView;
+}
+
+const TICK_MS = 1_000;
+/** While little is free, or soon will be. */
+const HURRIED_TICK_MS = 250;
+const RELIST_MS = 60_000;
+/** Every so many rounds all logs are looked at, whatever was heard of them. */
+const ALL_ROUNDS = 20;
+/** Then others get a turn. */
+const SLICE_MS = 8;
+const SLICE_LOGS = 25;
+
+/** Puts in order what an earlier daemon left. Nothing is watched before `begin`. */
+export async function openLogKeeper(options: LogKeeperOptions): Promise<LogKeeper> {
+  const { dir, clock, log } = options;
+  const logs = new Map<string, KeptLog>();
+  const listing = listLogs(dir);
+  const parts = clearAway(listing);
+  for (const [index, name] of [...listing.names].entries()) {
+    const kept = new KeptLog(dir, name, clock);
+    await recover(kept, parts.get(name) ?? [], log);
+    logs.set(name, kept);
+    if (index % SLICE_LOGS === SLICE_LOGS - 1) await nextTurn();
+  }
+  return new Keeper(options, logs, await findCollapse(dir));
+}
+
+class Keeper implements LogKeeper {
+  readonly #options: LogKeeperOptions;
+  readonly #logs: Map<string, KeptLog>;
+  readonly #end = new AbortController();
+  readonly #space: SpaceWatch;
+  readonly #tally: Tally;
+  readonly #jobs: Jobs;
+  readonly #compressor: Compressor;
+  readonly #strange = new Set<string>();
+  #missing = { bytes: 0, spareBytes: Number.MAX_SAFE_INTEGER };
+  readonly #hints: WriteHints;
+  #round = 0;
+  #listedAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
+  #ticking: Promise<void> | null = null;
+
+  constructor(options: LogKeeperOptions, logs: Map<string, KeptLog>, collapse: Collapse | null) {
+    const { dir, clock, log, failpoints, tell, holdStill, keeping, bounds } = options;
+    const { signal } = this.#end;
+    this.#options = options;
+    this.#logs = logs;
+    this.#space = new SpaceWatch((type, data) => {
+      log.warn(type, data);
+      tell(type, data);
+    });
+    this.#tally = new Tally(tell, log);
+    this.#hints = new WriteHints(dir);
+    const wallNow = (): number => clock.wallNow();
+    const common = { dir, clock, log, failpoints, logs, signal, keeping };
+    this.#jobs = new Jobs(
+      { ...common, holdStill, bounds, wallNow, space: this.#space, tally: this.#tally, missing: () => this.#missing },
+      collapse,
+    );
+    // Where all of a log is copied at once, its end is in the newest part, and whoever explains a crash looks at that.
+    const spared = (): number => (this.#jobs.mechanism === 'copy-truncate' ? 1 : 0);
+    this.#compressor = new Compressor({ ...common, spared });
+  }
+
+  begin(): void {
+    this.#wait(0);
+  }
+
+  end(name: string): number {
+    const log = this.#log(name);
+    if (log.cutting > 0) return log.endWhileCut();
+    this.#look(log);
+    return log.end;
+  }
+
+  watch(name: string): void {
+    this.#log(name);
+  }
+
+  runBegins(name: string, run: string): void {
+    const end = this.end(name);
+    this.#log(name).times.run(end, this.#options.clock.wallNow(), run);
+  }
+
+  place(path: string, position: number): LogPlace {
+    return this.#log(basename(path, logFile(''))).place(position);
+  }
+
+  view(): LogKeepingView {
+    return {
+      mechanism: this.#jobs.mechanism,
+      bytes: [...this.#logs.values()].reduce((sum, { totalBytes }) => sum + totalBytes, 0),
+      dropped_bytes: this.#tally.droppedBytes,
+      lost_bytes: this.#tally.lostBytes,
+      condition: this.#space.condition,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end.abort();
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#hints[Symbol.dispose]();
+    await this.#ticking;
+    await Promise.all([this.#jobs.rest(), this.#compressor.rest()]);
+    this.#tally.flush(Number.MAX_SAFE_INTEGER);
+  }
+
+  #wait(ms: number): void {
+    if (this.#end.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      this.#ticking = this.#tick().catch((error: unknown) => {
+        this.#options.log.error('looking at the logs failed, going on', { error: String(error) });
+        this.#wait(TICK_MS);
+      });
+    }, ms).unref();
+  }
+
+  async #tick(): Promise<void> {
+    const { clock } = this.#options;
+    const isHurried = this.#lookAtDisk();
+    const due = this.#due();
+    await this.#lookAt(due);
+    if (clock.now() - this.#listedAt >= RELIST_MS) this.#list();
+    this.#tally.flush(clock.now());
+    if (due.length > 0 || this.#missing.bytes > 0) this.#jobs.wake();
+    if (due.length > 0 && this.#missing.bytes === 0) this.#compressor.wake();
+    this.#wait(isHurried ? HURRIED_TICK_MS : TICK_MS);
+  }
+
+  async #lookAt(logs: readonly KeptLog[]): Promise<void> {
+    const { clock } = this.#options;
+    let now = clock.now();
+    let sliceMs = performance.now();
+    for (const [index, log] of logs.entries()) {
+      this.#look(log, now);
+      if (log.times.problem !== null) this.#lookAtFacts(log);
+      if (log.times.isLong) log.times.rewrite(log.oldestPosition);
+      if (index % SLICE_LOGS > 0 || performance.now() - sliceMs < SLICE_MS) continue;
+      await nextTurn();
+      if (this.#end.signal.aborted) return;
+      now = clock.now();
+      sliceMs = performance.now();
+    }
+  }
+
+  /** Those that were written to or are in trouble, and all of them from time to time. */
+  #due(): readonly KeptLog[] {
+    const all = [...this.#logs.values()];
+    const hints = this.#hints.take();
+    this.#round = (this.#round + 1) % ALL_ROUNDS;
+    if (hints === null || this.#round === 0) return all;
+    return all.filter((log) => hints.has(log.file) || log.times.problem !== null || log.rate > 0);
+  }
+
+  /** Facts that cannot be written (a full disk) are missed by those who ask when something was written, and by nobody else. */
+  #lookAtFacts(log: KeptLog): void {
+    const { times, name: component } = log;
+    const { problem, failures } = times;
+    if (failures === 1) this.#options.log.warn('when what was written cannot be noted', { component, problem });
+    times.retry();
+    if (times.problem === null) this.#options.log.info('when what was written is noted again', { component, failures });
+  }
+
+  /** Whether it has to be looked at again soon. */
+  #lookAtDisk(): boolean {
+    const { dir, bounds, freeRule, clock } = this.#options;
+    const disk = lookAtDisk(dir);
+    if (!disk) return false;
+    const mark = markOf(bounds(), disk, freeRule);
+    const bytes = this.#space.look(disk, mark, clock.now());
+    this.#missing = { bytes, spareBytes: mark === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, disk.freeBytes - mark) };
+    return mark > 0 && disk.freeBytes < 2 * mark;
+  }
+
+  /** Somebody may have removed parts by hand, or put something else there. */
+  #list(): void {
+    const { dir, clock, log, tell } = this.#options;
+    this.#listedAt = clock.now();
+    const { names, parts, strange } = listLogs(dir);
+    for (const name of names) this.#log(name);
+    for (const kept of this.#logs.values()) {
+      if (kept.cutting === 0) kept.parts = known(kept, parts.get(kept.name) ?? []);
+    }
+    for (const path of strange.filter((each) => !this.#strange.has(each))) {
+      this.#strange.add(path);
+      log.warn('something has the name of a part of a log and is no file; it is left alone', { path });
+      tell('logs.not-a-file', { path });
+    }
+  }
+
+  #log(name: string): KeptLog {
+    const there = this.#logs.get(name);
+    if (there) return there;
+    const { dir, clock } = this.#options;
+    const log = new KeptLog(dir, name, clock);
+    const { base, end } = log.times.read();
+    log.restore(base ?? 0, end);
+    this.#logs.set(name, log);
+    this.#look(log);
+    return log;
+  }
+
+  #look(log: KeptLog, now = this.#options.clock.now()): void {
+    const surprise = log.look(now);
+    if (surprise) this.#tellOf(surprise, log);
+  }
+
+  #tellOf(surprise: Surprise, { name: component, path }: KeptLog): void {
+    const { log, tell, isRunning } = this.#options;
+    if (surprise === 'not-a-file') {
+      log.warn('the log of a component is no file; it is left alone', { component, path });
+      tell('logs.not-a-file', { component, path });
+    } else if (surprise === 'removed' && isRunning(component)) {
+      log.warn('the log of a running component was removed: what it writes is lost until its next start', {
+        component,
+      });
+      tell('logs.removed', { component });
+    } else {
+      log.info('the log of a component was changed by hand', { component, how: surprise });
+    }
+  }
+}
+
+/** What is still there, with what was known about it. */
+function known({ parts: before, base }: KeptLog, listed: readonly Part[]): readonly Part[] {
+  const byPath = new Map(before.map((part) => [part.path, part]));
+  return listed.filter((part) => part.base < base).map((part) => byPath.get(part.path) ?? part);
+}

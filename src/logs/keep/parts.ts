@@ -1,0 +1,90 @@
+/** The parts of logs that were put aside, as they lie in the directory. */
+import { closeSync, fstatSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { NAME_PATTERN } from '../../core/ids.ts';
+import { logFile, parsePartFile, partFile } from '../format.ts';
+import { look, openFileSync } from './files.ts';
+
+/** How the name of everything ends that is not finished yet. */
+export const TEMPORARY = '.tmp';
+
+export interface Part {
+  readonly path: string;
+  /** Position of its first byte. */
+  readonly base: number;
+  readonly form: 'plain' | 'gz';
+  /** On the disk. */
+  readonly bytes: number;
+  /** How much of the log it holds; null: not known before somebody looks (`lengthOf`). */
+  readonly length: number | null;
+  /** When it was put aside, in milliseconds since 1970. */
+  readonly atMs: number;
+}
+
+export interface Listing {
+  /** Names of all components that have a log, or parts of one. */
+  readonly names: ReadonlySet<string>;
+  /** Oldest first. */
+  readonly parts: ReadonlyMap<string, readonly Part[]>;
+  /** What somebody left unfinished. */
+  readonly temporary: readonly string[];
+  /** What has the name of a part and is none. */
+  readonly strange: readonly string[];
+}
+
+const ENDING = logFile('');
+
+export function listLogs(dir: string): Listing {
+  const names = new Set<string>();
+  const parts = new Map<string, Part[]>();
+  const temporary: string[] = [];
+  const strange: string[] = [];
+  for (const file of filesIn(dir).sort()) {
+    const path = join(dir, file);
+    if (file.endsWith(ENDING) && NAME_PATTERN.test(file.slice(0, -ENDING.length)))
+      names.add(file.slice(0, -ENDING.length));
+    if (file.endsWith(TEMPORARY)) temporary.push(path);
+    const name = parsePartFile(file);
+    if (!name || !NAME_PATTERN.test(name.component)) continue;
+    const stat = look(path);
+    if (!stat) continue;
+    if (!stat.isFile()) {
+      strange.push(path);
+      continue;
+    }
+    names.add(name.component);
+    const { base, form } = name;
+    const length = form === 'plain' ? stat.size : null;
+    const part = { path, base, form, bytes: stat.size, length, atMs: stat.mtimeMs };
+    parts.set(name.component, [...(parts.get(name.component) ?? []), part]);
+  }
+  return { names, parts, temporary, strange };
+}
+
+function filesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return []; // no directory: nothing was ever started
+  }
+}
+
+export const partPath = (dir: string, component: string, base: number, form: Part['form'] = 'plain'): string =>
+  join(dir, partFile(component, base, form));
+
+/** The last four bytes of a gzip file say how much went in, modulo 4 GiB. A part that is longer is read to there only. */
+export function lengthOf({ length, path }: Part): number {
+  if (length !== null) return length;
+  const buffer = Buffer.alloc(4);
+  try {
+    const fd = openFileSync(path, 'read');
+    try {
+      readSync(fd, buffer, 0, buffer.length, Math.max(0, fstatSync(fd).size - buffer.length));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // it has gone, or cannot be read: then it holds nothing for us
+  }
+  return buffer.readUInt32LE();
+}

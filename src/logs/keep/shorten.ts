@@ -1,0 +1,162 @@
+/**
+ * Shortens a log that others append to, in the order that format.ts asks for: the parts appear, the head is cut off, the new base is
+ * written. Two ways: the head is cut off in place (collapse-range), or all of it is copied and the file is cut back to nothing.
+ */
+import { fstatSync, ftruncateSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import type { HoldStill, LogCut } from '../../ports/log-keeping.ts';
+import type { Collapse } from './collapse.ts';
+import { openFile } from './files.ts';
+import type { KeptLog } from './kept-log.ts';
+import { MadeParts, type MadeWorld, piecesOf } from './made-parts.ts';
+import type { Part } from './parts.ts';
+import { type Shortening, TAIL_BYTES } from './plan.ts';
+import { readTail, writePart } from './trim.ts';
+
+export interface ShortenWorld extends MadeWorld {
+  readonly holdStill: HoldStill;
+}
+
+/** What became of the bytes that went. */
+export interface Shortened {
+  readonly droppedBytes: number;
+  /** Written while the file was cut back, and seen by nobody. There may be more that was not noticed. */
+  readonly lostBytes: number;
+}
+
+const TOO_SHORT = 'there is too little of it';
+
+/** Copying goes on until no more than this is missing; then the rest is copied while nobody else in this process runs. */
+const CATCH_UP_BYTES = 256 * 1024;
+const MAX_ROUNDS = 50;
+const LAST_ROUNDS = 5;
+
+/** Rejects when nothing was cut off; then everything is as it was. `isBare`: makes no file at all, on a disk that is full. */
+export async function shortenByCollapse(
+  log: KeptLog,
+  { from, to, isBare }: Shortening & { readonly isBare: boolean },
+  { blockBytes, cut }: Collapse,
+  world: ShortenWorld,
+): Promise<Shortened> {
+  const end = to - (to % blockBytes);
+  if (end <= 0) throw new Error(TOO_SHORT);
+  const start = isBare ? end : Math.min(from, end);
+  await using source = await openLog(log);
+  await using made = new MadeParts(log, world);
+  for (const piece of isBare ? [] : piecesOf(start, end, end)) await made.add(source, piece);
+  await whileHeld(log, made, world, end, async () => {
+    world.failpoints.hit('logs.before-cut');
+    await cut(source.fd, end, log.path);
+    return { bytes: end, sizeBytes: fstatSync(source.fd).size, parts: made.kept() };
+  });
+  return { droppedBytes: start, lostBytes: 0 };
+}
+
+export interface TruncateOptions {
+  /** What is before this offset is dropped, but never the newest `TAIL_BYTES`. */
+  readonly from: number;
+  readonly maxPartBytes: number;
+}
+
+/** The same by copying: all of the log goes. */
+export async function shortenByTruncate(
+  log: KeptLog,
+  { from, maxPartBytes }: TruncateOptions,
+  world: ShortenWorld,
+): Promise<Shortened> {
+  await using source = await openLog(log);
+  await using made = new MadeParts(log, world);
+  const { size } = await source.stat();
+  const start = Math.max(0, Math.min(from, size - TAIL_BYTES));
+  const pieces = piecesOf(start, size, maxPartBytes);
+  const last = pieces.at(-1);
+  if (!last) throw new Error(TOO_SHORT);
+  for (const piece of pieces.slice(0, -1)) await made.add(source, piece);
+  const writer = await made.open(last);
+  await writer.copy(source, last, world.signal);
+  let at = last.to;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const { size: to } = await source.stat();
+    if (to - at <= CATCH_UP_BYTES) break;
+    await writer.copy(source, { from: at, to }, world.signal);
+    at = to;
+  }
+  await writer.flush();
+  let lostBytes = 0;
+  await whileHeld(log, made, world, at, async () => {
+    at = writer.copySync(source, { from: at, to: fstatSync(source.fd).size });
+    made.name(writer);
+    world.failpoints.hit('logs.before-cut');
+    let now = fstatSync(source.fd).size;
+    for (let round = 0; round < LAST_ROUNDS && now > at; round++) {
+      at = writer.copySync(source, { from: at, to: now });
+      now = fstatSync(source.fd).size;
+    }
+    ftruncateSync(source.fd);
+    lostBytes = Math.max(0, now - at);
+    return { bytes: at + lostBytes, sizeBytes: fstatSync(source.fd).size, parts: made.kept() };
+  });
+  return { droppedBytes: start, lostBytes };
+}
+
+/** On a disk that is full: nothing can be made before all of it is gone. Its newest bytes are held in memory meanwhile. */
+export async function emptyByTruncate(log: KeptLog, world: ShortenWorld): Promise<Shortened> {
+  await using source = await openLog(log);
+  await using made = new MadeParts(log, world);
+  let droppedBytes = 0;
+  await whileHeld(log, made, world, log.sizeBytes, async () => {
+    world.failpoints.hit('logs.before-cut');
+    const bytes = fstatSync(source.fd).size;
+    const tail = readTail(source.fd, bytes, TAIL_BYTES);
+    ftruncateSync(source.fd);
+    const { dir } = world;
+    const base = log.base + bytes - tail.length;
+    const part = writePart({ dir, component: log.name, base, atMs: world.wallNow() }, tail);
+    droppedBytes = bytes - (part?.bytes ?? 0);
+    return { bytes, sizeBytes: fstatSync(source.fd).size, parts: part ? [part] : [] };
+  });
+  return { droppedBytes, lostBytes: 0 };
+}
+
+async function openLog(log: KeptLog): Promise<FileHandle> {
+  const handle = await openFile(log.path, 'change');
+  if ((await handle.stat()).ino === log.inode) return handle;
+  await handle.close();
+  throw new Error('it was replaced meanwhile');
+}
+
+interface Cut {
+  readonly bytes: number;
+  /** What is left. */
+  readonly sizeBytes: number;
+  readonly parts: readonly Part[];
+}
+
+/** Nobody reads meanwhile. Once the head is gone this is written down, whatever else goes wrong. */
+async function whileHeld(
+  log: KeptLog,
+  made: MadeParts,
+  { holdStill, failpoints }: ShortenWorld,
+  bytes: number,
+  work: () => Promise<Cut>,
+): Promise<void> {
+  const goOn = await holdStill(log.path);
+  let cut: LogCut | null = null;
+  log.cutting = Math.max(1, bytes);
+  try {
+    const done = await work();
+    try {
+      failpoints.hit('logs.cut');
+    } finally {
+      const { base } = log;
+      log.parts = [...log.parts, ...done.parts];
+      log.wasCut(done.bytes, done.sizeBytes);
+      made.finish();
+      cut = { bytes: done.bytes, place: (offset) => log.place(base + offset) };
+    }
+  } finally {
+    log.cutting = 0;
+    goOn(cut);
+  }
+  failpoints.hit('logs.base-written');
+}

@@ -1,0 +1,91 @@
+/**
+ * The last lines the last run of a component wrote, bounded and with secrets taken out. Read in one go, because a crash is recorded in
+ * one go; so what lies in a large compressed part is left out.
+ */
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { redact } from '../core/redact.ts';
+import { logFile, timesFile } from './format.ts';
+import { FactBook } from './read/fact-book.ts';
+import { findLastFact } from './read/fact-search.ts';
+import { MainFile } from './read/main-file.ts';
+import { listParts, type Part, partAt } from './read/parts.ts';
+
+const MAX_BYTES = 64 * 1024;
+const MAX_LINES = 50;
+const MAX_LINE_CHARS = 2_000;
+/** Unpacking this much holds up nobody noticeably. */
+const MAX_UNPACKED_BYTES = 8 * 1024 * 1024;
+const COMPARED_BYTES = 64 * 1024;
+const MAX_TRIES = 10;
+
+/** Empty when there is nothing to read: evidence that cannot be had is no reason to fail. `known`: values never to be shown. */
+export function logTail(dir: string, component: string, known: readonly string[]): readonly string[] {
+  let text: string;
+  try {
+    text = newestText(dir, component);
+  } catch {
+    return [];
+  }
+  return redact(text, known)
+    .split('\n')
+    .filter((line) => line !== '')
+    .slice(-MAX_LINES)
+    .map((line) =>
+      line.length > MAX_LINE_CHARS
+        ? `${line.slice(0, MAX_LINE_CHARS)} … ${line.length - MAX_LINE_CHARS} characters cut`
+        : line,
+    );
+}
+
+function newestText(dir: string, component: string): string {
+  const times = join(dir, timesFile(component));
+  const { base, end, bytes } = newestOfLog(dir, component, new FactBook(times));
+  const began = findLastFact(times, 'run')?.fact.position ?? 0;
+  const isKnown = began <= end; // otherwise the log was cut back by hand, and all that is in it is new
+  const from = Math.max(isKnown ? began : base, end - MAX_BYTES);
+  const ofLog = bytes.subarray(Math.max(0, bytes.length - (end - from)));
+  const text = Buffer.concat([...fromParts(dir, component, from, base), ofLog]);
+  // What begins in the middle of a line, or of a character, begins at the next one.
+  return from === began || from === 0 ? text.toString('utf8') : text.toString('utf8', text.indexOf('\n') + 1);
+}
+
+/** The newest bytes of NAME.log, up to `end`. Read again when its head was cut off meanwhile: that is done by another process. */
+function newestOfLog(dir: string, component: string, book: FactBook): { base: number; end: number; bytes: Buffer } {
+  for (let tries = 1; ; tries++) {
+    const factBase = book.base() ?? listParts(dir, component).at(-1)?.end ?? 0;
+    const half = partAt(dir, component, factBase);
+    using log = MainFile.open(join(dir, logFile(component)), factBase, factBase);
+    if (!log) return { base: factBase, end: factBase, bytes: Buffer.alloc(0) };
+    const { size } = log.state();
+    const isCut = half !== null && !headIsThere(log, half, size, book.known);
+    const base = isCut ? (listParts(dir, component).at(-1)?.end ?? factBase) : factBase;
+    const offset = Math.max(0, size - MAX_BYTES);
+    const bytes = log.read(offset, size - offset);
+    const isSame = partAt(dir, component, factBase)?.end === half?.end && (book.base() ?? factBase) === factBase;
+    if ((isSame && log.state().size >= size) || tries === MAX_TRIES) return { base, end: base + size, bytes };
+  }
+}
+
+function headIsThere(log: MainFile, half: Part, size: number, known: number): boolean {
+  if (half.form === 'gz' || size < half.end - half.base || half.base + size < known) return false;
+  using part = MainFile.open(half.path, 0, 0);
+  return part !== null && log.beginsWith(part.read(0, COMPARED_BYTES));
+}
+
+function fromParts(dir: string, component: string, from: number, to: number): readonly Buffer[] {
+  if (from >= to) return [];
+  return listParts(dir, component).flatMap((part) => {
+    if (part.end <= from || part.base >= to) return [];
+    const bytes = partBytes(part, Math.max(0, from - part.base));
+    return bytes ? [bytes] : [];
+  });
+}
+
+function partBytes({ path, form, base, end }: Part, offset: number): Buffer | null {
+  using file = MainFile.open(path, base, base);
+  if (!file || (form === 'gz' && end - base > MAX_UNPACKED_BYTES)) return null;
+  if (form === 'plain') return file.read(offset, end - base - offset);
+  const packed = file.read(0, file.state().size);
+  return gunzipSync(packed, { maxOutputLength: MAX_UNPACKED_BYTES }).subarray(offset);
+}

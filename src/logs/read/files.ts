@@ -1,0 +1,70 @@
+/** Small questions to the file system, asked the same way by all who read logs. */
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+
+/** Missing, forbidden, a loop of links, a socket: there is nothing to be read, which is no reason to fail. */
+const NOT_TO_BE_READ: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENXIO']);
+
+/** Null: there is nothing to be read. A FIFO that somebody put there must not hold us up. */
+export function openToRead(path: string): number | null {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (NOT_TO_BE_READ.has((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  return null;
+}
+
+/** Null: nothing has this name. */
+export function statOf(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Who a file is. The number of an inode is used again soon after a file is gone; the time of its birth is not. */
+export const identityOf = ({ dev, ino, birthtimeMs }: Stats): string => `${dev}:${ino}:${birthtimeMs}`;
+
+/** `length` bytes, or fewer where the file ends. */
+export const readAt = (fd: number, position: number, length: number): Buffer =>
+  readInto(Buffer.allocUnsafe(length), fd, position, length);
+
+/** Reads into the same memory again and again: gigabytes would otherwise be garbage before they are collected. */
+export class Scratch {
+  #buffer: Buffer | null = null;
+
+  /** Good until the next call. */
+  read(fd: number, position: number, length: number): Buffer {
+    if (length === 0)
+      this.#buffer = null; // whoever waits for more holds nothing meanwhile
+    else if (!this.#buffer || this.#buffer.length < length) this.#buffer = Buffer.allocUnsafe(length);
+    return this.#buffer ? readInto(this.#buffer, fd, position, length) : Buffer.alloc(0);
+  }
+}
+
+function readInto(buffer: Buffer, fd: number, position: number, length: number): Buffer {
+  let filled = 0;
+  while (filled < length) {
+    const bytes = readSync(fd, buffer, filled, length - filled, position + filled);
+    if (bytes === 0) break;
+    filled += bytes;
+  }
+  return buffer.subarray(0, filled);
+}
+
+const MAX_TRIES = 20;
+
+/** Does something with a file that is replaced as a whole now and then: what it returns comes from one and the same file. */
+export function steadily<T>(path: string, action: () => T): T {
+  for (let tries = 1; ; tries++) {
+    const before = statOf(path);
+    const result = action();
+    const after = statOf(path);
+    if (tries === MAX_TRIES || (before && identityOf(before)) === (after && identityOf(after))) return result;
+  }
+}

@@ -1,0 +1,73 @@
+import { mkdirSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { after } from '../../../src/core/ids.ts';
+import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { canMount, smallDisk } from '../store/mounts.ts';
+import { KeeperWorld, numbered } from './keeper-world.ts';
+
+const MB = 1_000_000;
+
+function worldOn(disk: { at(name: string): string }): KeeperWorld {
+  mkdirSync(disk.at('logs'));
+  const world = new KeeperWorld(disk.at('logs'));
+  world.keeping = { maxBytes: 4 * MB, keep: 100, compress: false };
+  world.bounds = { maxTotalBytes: 10 ** 12, minFreeBytes: null };
+  return world;
+}
+
+describe.runIf(canMount)('a disk that logs would fill', () => {
+  test('never gets full: who writes four times as much as it holds is never refused, and it is told once', async () => {
+    using disk = smallDisk(40_000);
+    const world = worldOn(disk);
+    await using keeper = await world.begun();
+    for (const name of ['api', 'db']) keeper.watch(name);
+    using api = world.writer('api');
+    using db = world.writer('db');
+    const piece = numbered(0, 10_000); // 150 KB
+    let written = 0;
+    let most = 0;
+    while (written < 160 * MB) {
+      for (const writer of [api, db]) writer.write(piece); // throws when the disk is full
+      written += 2 * piece.length;
+      most = Math.max(most, keeper.view().bytes);
+      await pause(20); // 15 MB a second: the quarter that is kept free lasts less than a second
+    }
+    expect(most).toBeLessThan(40 * MB);
+    await waitFor('it to be told', () => world.told.some(({ type }) => type === 'logs.disk-low'));
+    expect(world.told.filter(({ type }) => type === 'logs.disk-low')).toHaveLength(1);
+    expect(world.told.filter(({ type }) => type === 'logs.nothing-left-to-cut')).toEqual([]);
+    expect(keeper.view().condition).toMatch(
+      /^only .* of the wanted .* are free on the disk of the logs; logs were cut by/,
+    );
+    expect(keeper.view().dropped_bytes).toBeGreaterThan(100 * MB);
+  });
+
+  test('by other files is not saved by us: it is said, 64 KiB of each log stay, and the end of it is told', async () => {
+    using disk = smallDisk(20_000);
+    const world = worldOn(disk);
+    world.write('api', numbered(0, 100_000)); // 1.5 MB
+    let lateMs = 0;
+    const clock = { wallNow: systemClock.wallNow, now: () => after(systemClock.now(), lateMs) };
+    await using keeper = await world.begun({ clock });
+    keeper.watch('api');
+    disk.fill();
+    await waitFor('it to be said', () => world.told.some(({ type }) => type === 'logs.nothing-left-to-cut'));
+    expect(keeper.view().condition).toMatch(/nothing is left to be cut from logs, other files fill it$/);
+    const kept = world.all('api');
+    expect(kept.length).toBeGreaterThanOrEqual(64 * 1024);
+    expect(kept.toString('latin1').endsWith(numbered(99_999, 1))).toBe(true);
+    world.write('api', 'it goes on\n');
+    disk.free();
+    await waitFor('the end to be told', () => {
+      lateMs += 1_000;
+      return world.told.some(({ type }) => type === 'logs.disk-enough');
+    });
+    expect(keeper.view().condition).toBeNull();
+    expect(world.told.map(({ type }) => type).filter((type) => type.startsWith('logs.disk'))).toEqual([
+      'logs.disk-low',
+      'logs.disk-enough',
+    ]);
+  });
+});
