@@ -6,7 +6,8 @@ import type { ComponentSpec } from '../core/component.ts';
 import type { SpawnProblem } from '../core/exit.ts';
 import type { RunId } from '../core/ids.ts';
 import type { Attempt } from '../core/lifecycle/state.ts';
-import type { Launch } from '../ports/driver.ts';
+import { accountVariables } from '../drivers/process/account/account.ts';
+import type { Confinement, Launch } from '../ports/driver.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,13 +19,15 @@ export function baseEnvironment(env: Environment): Readonly<Record<string, strin
   );
 }
 
-/** Everything a run of this component sees, or what is wrong with its env files. */
+/** Everything a run of this component sees, or what is wrong with its env files or its user. */
 export function environmentOf(
   { driver }: ComponentSpec,
   base: Readonly<Record<string, string>>,
 ): { readonly env: Readonly<Record<string, string>> } | SpawnProblem {
+  const account = accountVariables(driver.kind === 'process' ? driver : {});
+  if ('heals' in account) return account;
   try {
-    return { env: { ...base, ...readEnvFiles(driver.envFiles), ...driver.env } };
+    return { env: { ...base, ...account.variables, ...readEnvFiles(driver.envFiles), ...driver.env } };
   } catch (error) {
     return { code: 'env-file', message: (error as Error).message, heals: false };
   }
@@ -42,7 +45,22 @@ export function launchRun(
   if ('heals' in environment) return environment;
   const { cwd } = driver;
   const common = { run, component: spec.name, cwd, env: environment.env, logPath: join(logsDir, `${spec.name}.log`) };
-  if (driver.kind === 'process')
-    return { ...common, kind: 'process', command: driver.command, specHash: specHash(spec) };
+  if (driver.kind === 'process') {
+    const { kind, command } = driver;
+    return { ...common, ...confinementOf(spec), kind, command, specHash: specHash(spec) };
+  }
   return { ...common, kind: 'external', target: driver.target, recover: driver.recover, attempt };
+}
+
+/** As whom it runs and what it may use; exec probes run as the same user. */
+export function confinementOf({ driver, limits: { memoryBytes, pids, nofile } }: ComponentSpec): Confinement {
+  if (driver.kind !== 'process') return {};
+  const { user, group, umask, nice } = driver;
+  return {
+    ...(user === undefined ? {} : { user }),
+    ...(group === undefined ? {} : { group }),
+    ...(umask === undefined ? {} : { umask }),
+    ...(nice === undefined ? {} : { nice }),
+    limits: { memoryBytes, pids, nofile },
+  };
 }

@@ -26,6 +26,7 @@ export function routeRuns({ process, external }: Drivers): Driver {
     signal: (run, signal) => of(run).signal(run, signal),
     killTree: (run) => of(run).killTree(run),
     condition: (run) => (externals.has(run) ? external.condition(run) : null),
+    limits: (run) => (externals.has(run) ? [] : process.limits(run)),
     survivors: (run) => of(run).survivors(run),
     release: (run) => {
       of(run).release(run);

@@ -1,8 +1,8 @@
-import type { DriverSpec, ExternalSpec, ExternalTarget } from '../core/component.ts';
+import type { DriverSpec, ExternalSpec, ExternalTarget, LimitsSpec } from '../core/component.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../core/exit.ts';
 import type { ComponentName, MonoMs, RunId } from '../core/ids.ts';
 import type { Attempt } from '../core/lifecycle/state.ts';
-import type { Condition } from '../core/views.ts';
+import type { Condition, LimitView } from '../core/views.ts';
 
 export type Launch = ProcessLaunch | ExternalLaunch;
 
@@ -21,8 +21,18 @@ export interface ExternalLaunch {
   readonly logPath: string;
 }
 
+/** As whom a command runs and what it may use. What is absent is as with the daemon. */
+export interface Confinement {
+  /** Name or number. */
+  readonly user?: string;
+  readonly group?: string;
+  readonly umask?: number;
+  readonly nice?: number;
+  readonly limits?: Pick<LimitsSpec, 'memoryBytes' | 'pids' | 'nofile'>;
+}
+
 /** Everything needed to begin one run. The environment is complete: nothing of the daemon's own leaks in by accident. */
-export interface ProcessLaunch {
+export interface ProcessLaunch extends Confinement {
   readonly kind: 'process';
   readonly run: RunId;
   readonly component: ComponentName;
@@ -85,6 +95,8 @@ export interface Driver {
   killTree(run: RunId): void;
   /** What is odd about a run right now, beside its reports: an engine that does not answer. Null: nothing. */
   condition(run: RunId): Condition | null;
+  /** The limits of a run and what holds it to them. */
+  limits(run: RunId): readonly LimitView[];
   /** Who is still there. */
   survivors(run: RunId): Promise<readonly ProcessInfo[]>;
   /** The run is recorded: its directory goes to the trash. Also forgets it. Safe to call twice. */
@@ -100,7 +112,7 @@ export interface ProcessDriver extends Omit<Driver, 'start' | 'adopt' | 'conditi
 }
 
 /** The driver of what others started. It leaves nothing on disk. */
-export interface ExternalDriver extends Omit<Driver, 'start' | 'adopt' | 'found' | 'treeMechanism'> {
+export interface ExternalDriver extends Omit<Driver, 'start' | 'adopt' | 'found' | 'limits' | 'treeMechanism'> {
   start(launch: ExternalLaunch, report: Reporter): void;
   adopt(run: RunId, spec: ExternalSpec, report: Reporter): void;
 }

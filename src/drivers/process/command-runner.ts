@@ -9,6 +9,8 @@ import type { RunId } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Command, CommandResult, CommandRunner } from '../../ports/command.ts';
 import type { Log } from '../../ports/log.ts';
+import { accountOf } from './account/account.ts';
+import { eyesOf, OWN_EYES } from './account/eyes.ts';
 import { passing } from './command/spawn-problem.ts';
 import { precheck } from './precheck.ts';
 import { findTools } from './shim/tools.ts';
@@ -66,6 +68,7 @@ class ShortCommands implements ClosableCommandRunner {
     const never = new AbortController().signal; // what was killed is waited for also while closing
     setMaxListeners(0, this.#end.signal, never); // one for each command
     this.#world = {
+      home,
       tools,
       softNofile,
       clock,
@@ -102,9 +105,13 @@ class ShortCommands implements ClosableCommandRunner {
     using limit = new Limit(command.timeoutMs, [command.signal, this.#end.signal]);
     const cookie = this.#cookies.next();
     try {
-      const problem = (await this.#wait(cookie, limit, command)) ?? precheck(command);
+      const { tools } = this.#world;
+      const account = accountOf(command, tools);
+      if (account !== null && 'heals' in account) return notStarted(account);
+      const eyes = account === null ? OWN_EYES : eyesOf(account, tools);
+      const problem = (await this.#wait(cookie, limit, command)) ?? precheck(command, eyes);
       if (problem) return notStarted(problem);
-      return await new ShortCommand(command, cookie, this.#world).result(limit);
+      return await new ShortCommand({ command, account }, cookie, this.#world).result(limit);
     } catch (error) {
       return notStarted(explain(error, command));
     } finally {

@@ -39,6 +39,8 @@ export function recordedAt(runDir: string, startedAt: MonoMs | null, clock: Cloc
 }
 
 const SIGNAL_BASE = 128;
+/** What a script ends with when the last thing it waited for was killed. */
+const KILLED_CODE = SIGNAL_BASE + constants.signals.SIGKILL;
 /** What no shell says a word about: deaths by SIGINT and SIGPIPE look like these exit codes. */
 const AMBIGUOUS_CODES = [SIGNAL_BASE + constants.signals.SIGINT, SIGNAL_BASE + constants.signals.SIGPIPE];
 
@@ -54,7 +56,8 @@ const signalName = (number: number): SignalName => SIGNAL_NAMES.get(number) ?? `
 /** Out of memory is never concluded from a signal alone; `oomKilled` is what the kernel counted in the run's own cgroup. */
 export function causeOfExit({ code, message }: ExitRecord, oomKilled: boolean): ExitCause {
   if (code <= SIGNAL_BASE || message === '') {
-    return { kind: 'code', code, ambiguous: AMBIGUOUS_CODES.includes(code) };
+    const oom = oomKilled && code === KILLED_CODE ? { oom: true } : {};
+    return { kind: 'code', code, ambiguous: AMBIGUOUS_CODES.includes(code), ...oom };
   }
   return bySignal(code - SIGNAL_BASE, message.includes('core dumped'), oomKilled);
 }

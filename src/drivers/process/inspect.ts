@@ -1,6 +1,6 @@
 /** A look at the run directories that changes nothing: for a daemon that starts, and for the CLI when there is none. */
 import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { ExitCause } from '../../core/exit.ts';
 import {
   type BootId,
@@ -10,12 +10,13 @@ import {
   type RunId,
   type WallMs,
 } from '../../core/ids.ts';
+import type { LimitView } from '../../core/views.ts';
 import type { FoundRun } from '../../ports/driver.ts';
 import { isOfBoot } from './adopt.ts';
 import { readExit } from './exit-record.ts';
 import { isAlive, sameProcess } from './proc.ts';
 import { readMeta, readStarted } from './run-dir.ts';
-import { cgroupMembers, isRunCgroup } from './tree/cgroup.ts';
+import { cgroupMembers, isRunCgroup, oomKills } from './tree/cgroup.ts';
 import { ProcScan } from './tree/proc-scan.ts';
 import { isProblem, verdict } from './verdict.ts';
 
@@ -51,6 +52,8 @@ export interface InspectedRun {
   readonly exit: ExitCause | null;
   /** When that was recorded. */
   readonly exitAt: WallMs | null;
+  /** What it was bound to. */
+  readonly limits: readonly LimitView[];
 }
 
 /** Read-only; also safe while a daemon runs. */
@@ -60,7 +63,16 @@ export function inspectRuns(runsDir: string, bootId: BootId): readonly Inspected
     const main = readStarted(dir);
     const alive = sameBoot && main !== null && sameProcess(main.pid, main.startTime);
     const exit = alive ? null : recordedExit(dir);
-    return { run, component, pid: main?.pid ?? null, alive, exit, exitAt: exit && writtenAt(join(dir, 'exit')) };
+    const limits = readMeta(dir)?.limits ?? [];
+    return {
+      run,
+      component,
+      pid: main?.pid ?? null,
+      alive,
+      exit,
+      exitAt: exit && writtenAt(join(dir, 'exit')),
+      limits,
+    };
   });
 }
 
@@ -90,6 +102,10 @@ function recordedExit(dir: string): ExitCause | null {
   const record = readExit(dir);
   if (!record) return null;
   const meta = readMeta(dir);
-  const outcome = verdict(record, { meta, hadMain: readStarted(dir) !== null, wasOomKilled: false });
+  const counted = [meta?.cgroup ?? '', ...(meta?.limit_cgroups ?? [])].filter((path) =>
+    isRunCgroup(path, basename(dir) as RunId),
+  );
+  const wasOomKilled = counted.some((path) => oomKills(path) > 0);
+  const outcome = verdict(record, { meta, hadMain: readStarted(dir) !== null, wasOomKilled });
   return isProblem(outcome) ? { kind: 'spawn-failed', problem: outcome } : outcome;
 }

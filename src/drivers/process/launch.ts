@@ -1,29 +1,35 @@
 /** Begins one run: directory, FIFO, shim. Either all of it happened, or nothing of it can still come to life. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SpawnProblem } from '../../core/exit.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ProcessLaunch } from '../../ports/driver.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
+import { type Account, accountOf } from './account/account.ts';
+import { BARE_ENVIRONMENT, becoming, ENVIRONMENT_FD, openEnvironment } from './account/become.ts';
+import { eyesOf, OWN_EYES } from './account/eyes.ts';
 import { oddVariables } from './command/odd-variables.ts';
-import { passing, permanent, problemOfError } from './command/spawn-problem.ts';
+import { problemOfError } from './command/spawn-problem.ts';
+import { type BindWorld, type Bound, bind, unbind } from './limits/bind.ts';
+import { boundsProblem, type ShimBounds } from './limits/bounds.ts';
+import { logProblem } from './log-file.ts';
 import { precheck } from './precheck.ts';
 import { makeRunDir, type RunMeta } from './run-dir.ts';
 import { openFifo } from './shim/fifo.ts';
 import type { FifoPool } from './shim/fifo-pool.ts';
 import type { Tools } from './shim/tools.ts';
-import { makeRunCgroup, removeCgroup } from './tree/cgroup.ts';
+import { tooFewFds } from './spare-fds.ts';
 
-export interface LaunchWorld {
+export interface LaunchWorld extends BindWorld {
   readonly runsDir: string;
   readonly clock: Clock;
   readonly failpoints: Failpoints;
   readonly tools: Tools;
   readonly fifos: FifoPool;
-  readonly shim: string;
+  /** The shim's program; null: for a run without bounds. */
+  shim(bounds: ShimBounds | null): string;
   readonly softNofile: number | null;
-  readonly homeCgroup: string | null;
 }
 
 export interface Begun {
@@ -33,23 +39,31 @@ export interface Begun {
 }
 
 export function beginRun(launch: ProcessLaunch, world: LaunchWorld): Begun | SpawnProblem {
-  const problem = precheck(launch) ?? logProblem(launch.logPath);
+  const account = accountOf(launch, world.tools);
+  if (account !== null && 'heals' in account) return account;
+  const eyes = account === null ? OWN_EYES : eyesOf(account, world.tools);
+  const problem = precheck(launch, eyes) ?? boundsProblem(launch) ?? logProblem(launch.logPath, account);
   if (problem) return problem;
   let fifoFd = -1;
-  let cgroup: string | null = null;
+  let bound: Bound | null = null;
   try {
+    const crowded = tooFewFds();
+    if (crowded) return crowded;
     world.failpoints.hit('spawn.before-dir');
-    cgroup = world.homeCgroup === null ? null : makeRunCgroup(world.homeCgroup, launch.run);
-    const meta = newMeta(launch, cgroup, world.clock);
-    const dir = makeRunDir(world.runsDir, { meta, shim: world.shim, putFifo: (path) => world.fifos.take(path) });
+    const binding = bind(launch, account, world);
+    if ('heals' in binding) return binding;
+    bound = binding;
+    const meta = newMeta(launch, bound, account, world.clock);
+    const shim = world.shim(bound.shim);
+    const dir = makeRunDir(world.runsDir, { meta, shim, putFifo: (path) => world.fifos.take(path) });
     world.failpoints.hit('spawn.after-dir');
     // Before the shim: a FIFO opened after its writer died would never tell.
     fifoFd = openFifo(join(dir, 'fifo'));
     world.failpoints.hit('spawn.before-shim');
-    return { meta, fifoFd, shim: spawnShim(launch, meta, world) };
+    return { meta, fifoFd, shim: spawnShim(launch, meta, account, world) };
   } catch (error) {
     if (fifoFd >= 0) closeSync(fifoFd);
-    if (cgroup !== null) removeCgroup(cgroup);
+    if (bound !== null) unbind(bound);
     return explain(error, launch);
   }
 }
@@ -58,42 +72,43 @@ export function beginRun(launch: ProcessLaunch, world: LaunchWorld): Begun | Spa
 export const explain = (error: unknown, launch: ProcessLaunch): SpawnProblem =>
   precheck(launch) ?? problemOfError(error);
 
-function newMeta(launch: ProcessLaunch, cgroup: string | null, clock: Clock): RunMeta {
+function newMeta(launch: ProcessLaunch, bound: Bound, account: Account | null, clock: Clock): RunMeta {
   return {
     v: 1,
     run: launch.run,
     component: launch.component,
     boot_id: clock.bootId,
     spec_hash: launch.specHash,
-    cgroup,
+    cgroup: bound.cgroup,
     created_at: new Date(clock.wallNow()).toISOString(),
     log: launch.logPath,
     program: launch.command[0] ?? '',
+    ...(bound.views.length === 0 ? {} : { limits: bound.views }),
+    ...(bound.limitCgroups.length === 0 ? {} : { limit_cgroups: bound.limitCgroups }),
+    ...(account === null ? {} : { account: account.label }),
   };
 }
 
-function spawnShim(launch: ProcessLaunch, meta: RunMeta, world: LaunchWorld): ChildProcess {
+function spawnShim(launch: ProcessLaunch, meta: RunMeta, account: Account | null, world: LaunchWorld): ChildProcess {
   const { tools, runsDir, softNofile } = world;
+  const { command, cwd, env } = launch;
   const dir = join(runsDir, launch.run);
   const own = [dir, launch.logPath, String(softNofile ?? '-'), meta.cgroup ?? '-', launch.run, '--'];
-  const argv = [join(dir, 'shim.sh'), ...own, ...oddVariables(launch.env, tools), tools.setsid, ...launch.command];
-  const child = spawn(tools.sh, argv, { cwd: launch.cwd, env: launch.env, detached: true, stdio: 'ignore' });
-  child.unref();
-  return child;
-}
-
-/** Tried by opening it the way the shim will; not blocking, because a FIFO nobody reads would hold up the shim for ever. */
-function logProblem(path: string): SpawnProblem | null {
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+  const start = (way: readonly string[], seen: ProcessLaunch['env'], fd?: number): ChildProcess => {
+    const argv = [join(dir, 'shim.sh'), ...own, ...way, tools.setsid, ...command];
+    // What follows the standard three is number 3.
+    const stdio = Array<'ignore' | number>(ENVIRONMENT_FD)
+      .fill('ignore')
+      .concat(fd ?? []);
+    const child = spawn(tools.sh, argv, { cwd, env: seen, detached: true, stdio });
+    child.unref();
+    return child;
+  };
+  if (account === null) return start(oddVariables(env, tools), env);
+  const fd = openEnvironment(env, account, runsDir, tools);
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    closeSync(openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600));
-    return null;
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    const resources = problemOfError(error);
-    if (resources.code === 'out-of-resources') return passing('out-of-resources', `${resources.message}: ${path}`);
-    const why = code === 'EISDIR' ? 'is a directory' : `cannot be written (${code})`;
-    return permanent('log-file', `the log file ${path} ${why}`);
+    return start(becoming(account, tools), BARE_ENVIRONMENT, fd);
+  } finally {
+    closeSync(fd);
   }
 }

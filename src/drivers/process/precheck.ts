@@ -2,10 +2,11 @@
  * Why a command cannot be started, found out before trying. The kernel says ENOENT for a missing command, a missing
  * interpreter and a missing working directory alike; people need to know which.
  */
-import { accessSync, constants, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import type { SpawnProblem } from '../../core/exit.ts';
 import type { ProcessLaunch } from '../../ports/driver.ts';
+import { type Eyes, OWN_EYES } from './account/eyes.ts';
 import { tooLong } from './command/arguments.ts';
 import { executableProblem } from './command/executable.ts';
 import { permanent } from './command/spawn-problem.ts';
@@ -15,9 +16,9 @@ export type Command = Pick<ProcessLaunch, 'command' | 'cwd' | 'env'>;
 /** What execvp(3) uses when the environment has no PATH. */
 const DEFAULT_PATH = '/bin:/usr/bin';
 
-/** The first problem found, or null when nothing stands in the way of a start. */
-export function precheck(launch: Command): SpawnProblem | null {
-  return nulProblem(launch) ?? cwdProblem(launch.cwd) ?? commandProblem(launch) ?? tooLong(launch);
+/** The first problem found, or null when nothing stands in the way of a start. `eyes`: of whoever it will run as. */
+export function precheck(launch: Command, eyes: Eyes = OWN_EYES): SpawnProblem | null {
+  return nulProblem(launch) ?? cwdProblem(launch.cwd, eyes) ?? commandProblem(launch, eyes) ?? tooLong(launch);
 }
 
 function nulProblem({ command, env, cwd }: Command): SpawnProblem | null {
@@ -26,44 +27,43 @@ function nulProblem({ command, env, cwd }: Command): SpawnProblem | null {
   return permanent('other', 'the command, its environment or its working directory contains a NUL byte');
 }
 
-function cwdProblem(cwd: string): SpawnProblem | null {
+function cwdProblem(cwd: string, eyes: Eyes): SpawnProblem | null {
   const kind = kindOf(cwd);
   if (kind === 'missing') return permanent('cwd-missing', `the working directory ${cwd} does not exist`);
-  if (kind === 'forbidden' || (kind === 'directory' && !mayExecute(cwd))) {
-    return permanent('cwd-permission', `the working directory ${cwd} may not be entered`);
-  }
-  if (kind !== 'directory') return permanent('cwd-not-a-directory', `the working directory ${cwd} is not a directory`);
-  return null;
+  if (kind === 'file') return permanent('cwd-not-a-directory', `the working directory ${cwd} is not a directory`);
+  const obstacle = kind === 'forbidden' ? 'may not be entered' : eyes.toEnter(cwd);
+  return obstacle === null ? null : permanent('cwd-permission', `the working directory ${cwd} ${obstacle}`);
 }
 
-function commandProblem(launch: Command): SpawnProblem | null {
+function commandProblem(launch: Command, eyes: Eyes): SpawnProblem | null {
   const [name] = launch.command;
   if (!name) return permanent('command-not-found', 'the command is empty');
-  const found = name.includes('/') ? resolve(launch.cwd, name) : lookUp(name, launch);
+  const found = name.includes('/') ? resolve(launch.cwd, name) : lookUp(name, launch, eyes);
   if (found === null) return permanent('command-not-found', `no such command: "${name}" (looked in PATH)`);
-  return fileProblem(name, found) ?? executableProblem(name, found, (other) => lookUp(other, launch) !== null);
+  const isCommand = (other: string): boolean => lookUp(other, launch, eyes) !== null;
+  return fileProblem(name, found, eyes) ?? executableProblem(name, found, isCommand);
 }
 
-function fileProblem(name: string, path: string): SpawnProblem | null {
+function fileProblem(name: string, path: string, eyes: Eyes): SpawnProblem | null {
   const kind = kindOf(path);
   const named = name === path ? `"${name}"` : `"${name}" (${path})`;
   if (kind === 'missing') return permanent('command-not-found', `no such command: ${named}`);
   if (kind === 'directory') return permanent('command-is-a-directory', `${named} is a directory, not a command`);
   if (kind === 'forbidden') return permanent('command-permission', `${named} may not be reached`);
-  if (!mayExecute(path)) return permanent('command-permission', `${named} is not executable (chmod +x?)`);
-  return null;
+  const obstacle = eyes.toExecute(path);
+  return obstacle === null ? null : permanent('command-permission', `${named} ${obstacle}`);
 }
 
 /**
  * Like execvp(3), in the PATH that the command itself will have: what cannot be executed is passed over. When nothing can,
  * a file that merely lacks the permission is still the better answer than "not found".
  */
-function lookUp(name: string, { cwd, env }: Command): string | null {
+function lookUp(name: string, { cwd, env }: Command, eyes: Eyes): string | null {
   let second: string | null = null;
   for (const directory of (env['PATH'] ?? DEFAULT_PATH).split(delimiter)) {
     const path = join(resolve(cwd, directory || '.'), name);
     if (kindOf(path) !== 'file') continue;
-    if (mayExecute(path)) return path;
+    if (eyes.toExecute(path) === null) return path;
     second ??= path;
   }
   return second;
@@ -76,14 +76,5 @@ function kindOf(path: string): Kind {
     return statSync(path).isDirectory() ? 'directory' : 'file';
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'forbidden' : 'missing';
-  }
-}
-
-function mayExecute(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -5,17 +5,20 @@ import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SignalName } from '../../core/exit.ts';
 import type { RunId } from '../../core/ids.ts';
+import type { LimitView } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { FoundRun, ProcessDriver, ProcessInfo, ProcessLaunch, Reporter } from '../../ports/driver.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
 import { findRuns } from './inspect.ts';
+import type { LaunchWorld } from './launch.ts';
+import { areComplete, findLimitHomes, NO_HOMES, possibleHomes } from './limits/homes.ts';
 import { Releases } from './releases.ts';
 import { UNFINISHED } from './run-dir.ts';
 import { RunWatch, type RunWorld } from './run-watch.ts';
 import { FifoPool } from './shim/fifo-pool.ts';
 import { shimScript } from './shim/shim.ts';
-import { findTools } from './shim/tools.ts';
+import { findTools, type Tools } from './shim/tools.ts';
 import { StartQueue } from './start-queue.ts';
 import { Ticker } from './ticker.ts';
 import { Trash } from './trash.ts';
@@ -63,9 +66,25 @@ function newWorld(options: ProcessDriverOptions): Omit<RunWorld, 'signal' | 'wan
     tools,
     softNofile,
     fifos: new FifoPool(join(runsDir, '.fifos'), tools.mkfifo),
-    shim: shimScript(tools, options.shimDelay),
+    shim: shims(tools, options.shimDelay),
     homeCgroup: options.cgroup === 'off' ? null : findHomeCgroup(home, tools.sh),
+    limitHomes: options.cgroup === 'off' ? () => NO_HOMES : limitHomes(home, tools.sh),
     scan: new ProcScan(),
+  };
+}
+
+/** Most runs have the same one. */
+function shims(tools: Tools, delay: string | undefined): LaunchWorld['shim'] {
+  const plain = shimScript(tools, delay);
+  return (bounds) => (bounds === null ? plain : shimScript(tools, delay, bounds));
+}
+
+/** Kept once all are found. What is missing is looked for again: it may have been a moment of need. */
+function limitHomes(home: string, sh: string): LaunchWorld['limitHomes'] {
+  let homes = NO_HOMES;
+  return () => {
+    if (!areComplete(homes)) homes = findLimitHomes(home, sh);
+    return homes;
   };
 }
 
@@ -78,6 +97,7 @@ class WatchedProcesses implements ProcessDriver {
   readonly #starts = new StartQueue();
   readonly #adoptions = new StartQueue();
   readonly #end = new AbortController();
+  readonly #homes: readonly string[];
 
   constructor(options: ProcessDriverOptions) {
     const { clock, log, failpoints } = options;
@@ -87,6 +107,7 @@ class WatchedProcesses implements ProcessDriver {
     this.#trash = new Trash(resolve(options.trashDir), log);
     this.#world = { ...newWorld(options), signal, wantsPolling: () => poller.wake() };
     const { runsDir, homeCgroup } = this.#world;
+    this.#homes = options.cgroup === 'off' ? [] : possibleHomes(options.home);
     this.treeMechanism = homeCgroup === null ? 'process-group + cookie' : 'cgroup-v2';
     this.#releases = new Releases({ runsDir, clock, failpoints, log, trash: this.#trash, signal });
     try {
@@ -124,6 +145,10 @@ class WatchedProcesses implements ProcessDriver {
     else watch?.killTree();
   }
 
+  limits(run: RunId): readonly LimitView[] {
+    return this.#watches.get(run)?.limits ?? [];
+  }
+
   async survivors(run: RunId): Promise<readonly ProcessInfo[]> {
     return (await this.#watches.get(run)?.survivors()) ?? [];
   }
@@ -145,7 +170,7 @@ class WatchedProcesses implements ProcessDriver {
     this.#world.fifos.close();
     await this.#releases.close();
     await this.#trash.close();
-    if (this.#world.homeCgroup !== null) removeEmpty(this.#world.homeCgroup);
+    for (const path of this.#homes) removeEmpty(path);
   }
 
   #watch(run: RunId, report: Reporter): RunWatch {
@@ -156,10 +181,10 @@ class WatchedProcesses implements ProcessDriver {
 
   /** What daemons that were killed left half-done: unfinished run directories, and cgroups of runs that are gone. */
   #clearAway(): void {
-    const { runsDir, homeCgroup } = this.#world;
+    const { runsDir } = this.#world;
     const names = new Set(readdirSync(runsDir));
     for (const name of names) if (name.startsWith(UNFINISHED)) this.#trash.take(join(runsDir, name));
-    const cgroups = homeCgroup === null ? [] : childCgroups(homeCgroup);
+    const cgroups = this.#homes.flatMap((path) => childCgroups(path));
     for (const path of cgroups) if (!names.has(path.slice(path.lastIndexOf('/') + 1))) removeCgroup(path);
   }
 

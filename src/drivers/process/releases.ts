@@ -67,12 +67,14 @@ export class Releases {
     const dir = join(runsDir, run);
     try {
       failpoints.hit('exit.before-release');
-      const cgroup = readMeta(dir)?.cgroup;
+      const meta = readMeta(dir);
       failpoints.hit('release.before-rename');
       trash.take(dir);
       failpoints.hit('release.after-rename');
       this.#unmoved.delete(run);
-      if (cgroup && isRunCgroup(cgroup, run)) this.#removeCgroup(cgroup);
+      for (const path of [meta?.cgroup ?? '', ...(meta?.limit_cgroups ?? [])]) {
+        if (isRunCgroup(path, run)) this.#removeCgroup(path);
+      }
     } catch (error) {
       if (!this.#unmoved.has(run))
         log.warn('a run directory could not be moved to the trash', { run, error: String(error) });

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BootId, ComponentName, RunId } from '../../core/ids.ts';
+import type { LimitView } from '../../core/views.ts';
 import { type Identity, readCmdline } from './proc.ts';
 
 export interface RunMeta {
@@ -15,6 +16,12 @@ export interface RunMeta {
   /** To read, after an exit 126 or 127, whether the command could not be executed at all. */
   readonly log: string;
   readonly program: string;
+  /** Present when it has limits; runs of older versions have none. */
+  readonly limits?: readonly LimitView[];
+  /** Cgroups with limits beside that of the tree: with v1 each controller has its own. */
+  readonly limit_cgroups?: readonly string[];
+  /** Present when it runs as somebody else, for sentences: `user "app"`. */
+  readonly account?: string;
 }
 
 /** Directories being made are hidden under this prefix, so that a half-made one is never taken for a run. */

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { ExitCause, SignalName, SpawnProblem } from '../../core/exit.ts';
 import type { MonoMs, RunId } from '../../core/ids.ts';
+import type { LimitView } from '../../core/views.ts';
 import type { ProcessInfo, ProcessLaunch, Reporter, RunReport } from '../../ports/driver.ts';
 import { takeOver } from './adopt.ts';
 import { Aftermath } from './aftermath.ts';
@@ -39,6 +40,7 @@ export class RunWatch {
   readonly #pendingSignals: SignalName[] = [];
   #phase: Phase = { kind: 'queued' };
   #tree: Tree;
+  #meta: RunMeta | null = null;
   #main: MainWatch | null = null;
   #startedAt: MonoMs | null = null;
   #isAdopted = false;
@@ -113,6 +115,10 @@ export class RunWatch {
     });
   }
 
+  get limits(): readonly LimitView[] {
+    return this.#meta?.limits ?? [];
+  }
+
   async survivors(): Promise<readonly ProcessInfo[]> {
     const members = await this.#tree.members();
     return members.map(({ pid, name, state }) => ({ pid, name, state }));
@@ -161,7 +167,9 @@ export class RunWatch {
   #watchMain(meta: RunMeta | null): MainWatch {
     const cgroup = meta?.cgroup && isRunCgroup(meta.cgroup, this.#run) ? meta.cgroup : null;
     const { clock } = this.#world;
-    this.#tree = new Tree(this.#run, cgroup, this.#world);
+    const limitCgroups = (meta?.limit_cgroups ?? []).filter((path) => isRunCgroup(path, this.#run));
+    this.#meta = meta;
+    this.#tree = new Tree(this.#run, cgroup, this.#world, limitCgroups);
     const events = {
       started: (started: Started) => this.#started(started),
       ended: (outcome: ExitCause | SpawnProblem) => this.#ended(outcome),

@@ -25,7 +25,9 @@ test.each([
   { line: 'exit 139 Segmentation fault (core dumped)', oom: false, cause: bySignal('SIGSEGV', true) },
   { line: 'exit 137 Killed', oom: true, cause: bySignal('SIGKILL', false, true) },
   { line: 'exit 143 Terminated', oom: true, cause: bySignal('SIGTERM') },
-  { line: 'exit 137', oom: true, cause: byCode(137) },
+  { line: 'exit 137', oom: true, cause: { ...byCode(137), oom: true } },
+  { line: 'exit 137', oom: false, cause: byCode(137) },
+  { line: 'exit 1', oom: true, cause: byCode(1) },
   { line: 'exit 2 some words of the shell', oom: false, cause: byCode(2) },
   { line: 'exit 162 Real-time signal 0', oom: false, cause: bySignal('SIG34') },
 ])('"$line" (out of memory: $oom) is understood', ({ line, oom, cause }) => {

@@ -1,9 +1,10 @@
 /** A place to run real processes in: drivers on a temporary home, runs with their reports, and nothing left behind. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
 import { type ComponentName, componentName, type RunId, runId, type WallMs } from '../../../src/core/ids.ts';
+import { possibleHomes } from '../../../src/drivers/process/limits/homes.ts';
 import { createProcessDriver, type ProcessDriverOptions } from '../../../src/drivers/process/process-driver.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { ProcessDriver, ProcessLaunch, RunReport } from '../../../src/ports/driver.ts';
@@ -155,6 +156,7 @@ export class Workshop {
     for (const cleanup of this.#cleanups) cleanup();
     rmSync(this.home, { recursive: true, force: true });
     expect(cgroupsOf(ids)).toEqual([]);
+    expect(possibleHomes(this.home).filter((path) => existsSync(path))).toEqual([]);
   }
 }
 

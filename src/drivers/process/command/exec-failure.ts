@@ -2,15 +2,26 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { SpawnProblem } from '../../../core/exit.ts';
 import type { ExitRecord } from '../exit-record.ts';
+import type { RunMeta } from '../run-dir.ts';
 import { passing, permanent } from './spawn-problem.ts';
 
 const TAIL_BYTES = 2048;
 
+type About = Pick<RunMeta, 'log' | 'program' | 'account'>;
+
 /** Only when setsid names the very program: a component may call setsid itself, and fail for its own reasons. */
-export function execFailure(record: ExitRecord, logPath: string, program: string): SpawnProblem | null {
-  if (record.code !== 126 && record.code !== 127) return null;
-  const line = lastLine(logPath);
+export function execFailure({ code }: ExitRecord, { log, program, account }: About): SpawnProblem | null {
+  if (code !== 126 && code !== 127 && !(code === 1 && account !== undefined)) return null;
+  const line = lastLine(log);
+  if (account !== undefined && line.startsWith('setpriv: ')) return notBecome(line, account);
   return line.startsWith('setsid:') ? notExecuted(line, program) : null;
+}
+
+/** From the words of setpriv, which comes first where a component has an account of its own. */
+export function notBecome(line: string, account: string): SpawnProblem {
+  const why = line.slice('setpriv: '.length);
+  const kind = /memory|resource|too many/i.test(why) ? passing : permanent;
+  return kind('account', `it could not be run as ${account}: ${why}`);
 }
 
 /** From the words of the program that tried: `setsid: failed to execute ./x: Permission denied`. Null: about something else. */

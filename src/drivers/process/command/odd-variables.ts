@@ -4,8 +4,10 @@
  */
 import type { Tools } from '../shim/tools.ts';
 
+export const isShellName = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name);
+
 /** What stands in front of the command; empty when nothing is odd. */
 export function oddVariables(env: Readonly<Record<string, string>>, tools: Pick<Tools, 'env'>): readonly string[] {
-  const odd = Object.entries(env).filter(([name]) => !/^[A-Za-z_]\w*$/.test(name));
+  const odd = Object.entries(env).filter(([name]) => !isShellName(name));
   return odd.length === 0 ? [] : [tools.env, ...odd.map(([name, value]) => `${name}=${value}`)];
 }

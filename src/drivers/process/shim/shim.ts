@@ -3,6 +3,8 @@
  * is copied into every run directory, so that a run keeps the code it was begun with when Keepwell is upgraded.
  * Works with dash, bash and busybox sh.
  */
+import type { ShimBounds } from '../limits/bounds.ts';
+import { boundsScript } from './bounds-script.ts';
 import type { Tools } from './tools.ts';
 
 /** Changes when the files, lines or arguments of the protocol change in a way an older daemon would not understand. */
@@ -24,9 +26,11 @@ type DelayPoint = (typeof DELAY_POINTS)[number];
  *   from an exit code above 128. Nothing else may write there, hence the early redirection to the log in `inner`.
  * - `inner` is a function because bash quotes the text of the subshell in that message.
  * - `"$@"` begins with the setsid program. The subshell is no group leader, so setsid does not fork and the pid stays.
+ *   A run with an account of its own begins with setpriv; the log is open and all cgroups are joined by then.
  */
-export function shimScript(tools: Tools, delay?: string): string {
+export function shimScript(tools: Tools, delay?: string, bounds: ShimBounds | null = null): string {
   const pause = delays(delay, tools);
+  const { first, joining, last } = boundsScript(bounds, tools);
   const skip = (count: number): string => Array(count).fill('KEEPWELL_SHIM_').join(' ');
   return String.raw`# keepwell shim ${SHIM_VERSION}
 # arguments: run-directory log soft-nofile cgroup run-id -- command…
@@ -40,14 +44,17 @@ inner() {
   exec >>"$2" 2>&1 </dev/null || exit 125
   [ "$3" = - ] || ulimit -S -n "$3" 2>/dev/null
   ulimit -S -c 0 2>/dev/null
+  read -r KEEPWELL_SHIM_PID ${skip(20)} KEEPWELL_SHIM_START KEEPWELL_SHIM_ </proc/self/stat
+  ${first}
   KEEPWELL_SHIM_TREE=-
   [ "$4" = - ] || { printf 0 >"$4/cgroup.procs" && KEEPWELL_SHIM_TREE=cgroup; } 2>/dev/null
-  read -r KEEPWELL_SHIM_PID ${skip(20)} KEEPWELL_SHIM_START KEEPWELL_SHIM_ </proc/self/stat
+  ${joining}
   printf '%s %s %s\n' "$KEEPWELL_SHIM_PID" "$KEEPWELL_SHIM_START" "$KEEPWELL_SHIM_TREE" 1<>"$1/pid"
   printf 'started %s %s %s\n' "$KEEPWELL_SHIM_PID" "$KEEPWELL_SHIM_START" "$KEEPWELL_SHIM_TREE" >&9
   unset KEEPWELL_SHIM_ KEEPWELL_SHIM_PID KEEPWELL_SHIM_START KEEPWELL_SHIM_TREE
   KEEPWELL_RUN=$5
   export KEEPWELL_RUN
+  ${last}
   shift 6
   exec "$@" 9>&-
 }
@@ -59,7 +66,7 @@ printf 'exit %s %s\n' "$2" "$KEEPWELL_SHIM_" >&9
 ${pause('record')}
 printf 'exit %s %s\n' "$2" "$KEEPWELL_SHIM_" 1<>"$1/exit.tmp"
 ${tools.mv} -f "$1/exit.tmp" "$1/exit"
-`.replaceAll(/\n+/g, '\n');
+`.replaceAll(/\n\s*\n/g, '\n');
 }
 
 /** `claim:0.4,exit:0.2` → the sleep commands for these points, nothing for the others. */

@@ -2,8 +2,8 @@
  * The handful of standard programs the shim needs, by absolute path: a component's PATH is its own business and need not
  * contain them.
  */
-import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
 
 /** Where distributions put them; the last one is NixOS. */
 const DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/usr/sbin', '/sbin', '/run/current-system/sw/bin'];
@@ -16,6 +16,9 @@ export interface Tools {
   readonly sleep: string;
   readonly setsid: string;
   readonly mkfifo: string;
+  readonly renice: string;
+  /** Null: there is none that can change users; the one of busybox cannot. */
+  readonly setpriv: string | null;
 }
 
 export function findTools(): Tools {
@@ -27,11 +30,16 @@ export function findTools(): Tools {
     sleep: find('sleep'),
     setsid: find('setsid'),
     mkfifo: find('mkfifo'),
+    renice: find('renice'),
+    setpriv: places('setpriv').find((path) => basename(realpathSync(path)) !== 'busybox') ?? null,
   };
 }
 
 /** The bare name as a last resort, so that PATH gets a chance. */
-const find = (name: string): string => DIRECTORIES.map((directory) => join(directory, name)).find(isExecutable) ?? name;
+const find = (name: string): string => places(name)[0] ?? name;
+
+const places = (name: string): readonly string[] =>
+  DIRECTORIES.map((directory) => join(directory, name)).filter(isExecutable);
 
 export function isExecutable(path: string): boolean {
   try {

@@ -1,7 +1,9 @@
 /** The few words of shell in front of a short command: they give it what a component gets, then are replaced by it. */
 import type { SpawnProblem } from '../../../core/exit.ts';
 import type { Command } from '../../../ports/command.ts';
-import { notExecuted } from '../command/exec-failure.ts';
+import type { Account } from '../account/account.ts';
+import { becoming } from '../account/become.ts';
+import { notBecome, notExecuted } from '../command/exec-failure.ts';
 import { oddVariables } from '../command/odd-variables.ts';
 import type { Tools } from '../shim/tools.ts';
 
@@ -16,19 +18,30 @@ shift 2
 exec "$@"`;
 
 export interface Wrapping {
-  readonly tools: Pick<Tools, 'sh' | 'env'>;
+  readonly tools: Pick<Tools, 'sh' | 'env' | 'setpriv'>;
   readonly softNofile: number | null;
   readonly cgroup: string | null;
+  /** Whose command it is; null: the daemon's own. */
+  readonly account: Account | null;
 }
 
 export function commandLine({ command, env }: Pick<Command, 'command' | 'env'>, wrapping: Wrapping): readonly string[] {
-  const { tools, softNofile, cgroup } = wrapping;
-  return ['-c', SCRIPT, NAME, String(softNofile ?? '-'), cgroup ?? '-', ...oddVariables(env, tools), ...command];
+  const { tools, softNofile, cgroup, account } = wrapping;
+  const way = account === null ? oddVariables(env, tools) : becoming(account, tools);
+  return ['-c', SCRIPT, NAME, String(softNofile ?? '-'), cgroup ?? '-', ...way, ...command];
+}
+
+export interface HandOver {
+  readonly code: number | null;
+  readonly output: string;
+  readonly program: string;
+  /** For sentences; null: it was not to become somebody else. */
+  readonly account: string | null;
 }
 
 /** Why the shell could not hand over to the command, or null when this is the command's own end. */
-export function handOverProblem(code: number | null, output: string, program: string): SpawnProblem | null {
-  if ((code !== 126 && code !== 127) || !output.startsWith(`${NAME}: `)) return null;
+export function handOverProblem({ code, output, program, account }: HandOver): SpawnProblem | null {
   const [line = ''] = output.split('\n');
-  return notExecuted(line, program);
+  if (account !== null && code !== 0 && line.startsWith('setpriv: ')) return notBecome(line, account);
+  return (code === 126 || code === 127) && line.startsWith(`${NAME}: `) ? notExecuted(line, program) : null;
 }

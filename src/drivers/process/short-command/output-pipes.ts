@@ -5,7 +5,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, constants, fchownSync, openSync, readSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { KeptOutput } from './kept-output.ts';
@@ -76,6 +76,7 @@ export class OutputPipe {
   readonly #kept = new KeptOutput();
   readonly #socket: Socket;
   #isWriterOpen = true;
+  #isReusable = true;
 
   constructor(reader: number, giveBack: (isEmpty: boolean) => void) {
     this.#reader = reader;
@@ -89,6 +90,15 @@ export class OutputPipe {
       throw error;
     }
     this.#socket.on('error', () => {}); // the exit of the command tells the rest
+  }
+
+  /**
+   * Programs open /dev/stdout by name, and then the kernel asks who they are. Whoever owned it once might still be reading, so it
+   * is not used again.
+   */
+  giveTo({ uid, gid }: { readonly uid: number; readonly gid: number }): void {
+    this.#isReusable = false;
+    fchownSync(this.writer, uid, gid);
   }
 
   /** The command has its end. Reads all the time, also what is not kept: a full pipe would hold up the command. */
@@ -114,7 +124,8 @@ export class OutputPipe {
   finish(): string {
     this.#closeWriter();
     this.#socket.destroy();
-    this.#giveBack(!this.drain());
+    const isEmpty = !this.drain();
+    this.#giveBack(isEmpty && this.#isReusable);
     return this.#kept.text();
   }
 

@@ -5,6 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SpawnProblem } from '../../../core/exit.ts';
 import type { RunId } from '../../../core/ids.ts';
 import type { Command, CommandResult } from '../../../ports/command.ts';
+import type { Account } from '../account/account.ts';
+import { BARE_ENVIRONMENT, openEnvironment } from '../account/become.ts';
 import { problemOfError } from '../command/spawn-problem.ts';
 import { precheck } from '../precheck.ts';
 import { readProcStat } from '../proc.ts';
@@ -17,6 +19,8 @@ import type { OutputPipe, OutputPipes } from './output-pipes.ts';
 import type { Strays } from './strays.ts';
 
 export interface ShortWorld extends TreeWorld {
+  /** The state directory. */
+  readonly home: string;
   readonly tools: Tools;
   readonly softNofile: number | null;
   readonly cgroups: CommandCgroups;
@@ -31,12 +35,19 @@ const SETTLE_MS = 20;
 /** How long a killed command is waited for: usually a millisecond, but one that hangs in the kernel may stay for ever. */
 const GONE_MS = 250;
 
+export interface Order {
+  readonly command: Command;
+  /** Null: as the daemon itself. */
+  readonly account: Account | null;
+}
+
 type Ending =
   | { readonly kind: 'exit'; readonly code: number | null; readonly signal: NodeJS.Signals | null }
   | { readonly kind: 'error'; readonly error: Error };
 
 export class ShortCommand {
   readonly #command: Command;
+  readonly #account: Account | null;
   readonly #world: ShortWorld;
   readonly #cgroup: string | null;
   readonly #pipe: OutputPipe;
@@ -45,8 +56,9 @@ export class ShortCommand {
   readonly #ended: Promise<Ending>;
 
   /** Begins it, or throws. */
-  constructor(command: Command, cookie: string, world: ShortWorld) {
+  constructor({ command, account }: Order, cookie: string, world: ShortWorld) {
     this.#command = command;
+    this.#account = account;
     this.#world = world;
     this.#pipe = world.pipes.open();
     // What is meant to stay must not be found by us later: no cgroup, and no cookie in its environment.
@@ -78,7 +90,8 @@ export class ShortCommand {
     if (this.#command.launchesInto === undefined) await this.#clearAway();
     const output = this.#pipe.finish();
     const { code, signal } = ending;
-    const problem = handOverProblem(code, output, this.#command.command[0] ?? '');
+    const program = this.#command.command[0] ?? '';
+    const problem = handOverProblem({ code, output, program, account: this.#account?.label ?? null });
     if (problem) return notStarted(precheck(this.#command) ?? problem);
     return { kind: 'exited', code, signal, output };
   }
@@ -86,9 +99,20 @@ export class ShortCommand {
   #spawn(cookie: string): ChildProcess {
     const { tools, softNofile } = this.#world;
     const { cwd, env, launchesInto } = this.#command;
-    const argv = commandLine(this.#command, { tools, softNofile, cgroup: this.#cgroup });
-    const begin = (writer: number, marked: Readonly<Record<string, string>>) =>
-      spawn(tools.sh, argv, { cwd, env: marked, detached: true, stdio: ['ignore', writer, writer] });
+    const account = this.#account;
+    const argv = commandLine(this.#command, { tools, softNofile, cgroup: this.#cgroup, account });
+    const begin = (writer: number, marked: Readonly<Record<string, string>>) => {
+      const stdio: ('ignore' | number)[] = ['ignore', writer, writer];
+      if (account === null) return spawn(tools.sh, argv, { cwd, env: marked, detached: true, stdio });
+      if (writer === this.#pipe.writer) this.#pipe.giveTo(account);
+      const fd = openEnvironment(marked, account, this.#world.home, tools);
+      try {
+        const options = { cwd, env: BARE_ENVIRONMENT, detached: true, stdio: [...stdio, fd] };
+        return spawn(tools.sh, argv, options);
+      } finally {
+        closeSync(fd);
+      }
+    };
     if (launchesInto === undefined) return begin(this.#pipe.writer, { ...env, KEEPWELL_RUN: cookie });
     const output = this.#openLog(launchesInto);
     try {

@@ -3,34 +3,18 @@
  * has, and `cgroup.kill` ends all of it at once without a pid in sight. No controller is needed for that.
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { RunId } from '../../../core/ids.ts';
 import { isAlive, type ProcStat, readProcStat } from '../proc.ts';
-
-const HOME_PREFIX = 'keepwell-';
+import { HOME_PREFIX, homeName, ownCgroup } from './own-cgroup.ts';
 
 /** The cgroup under which this home's runs get theirs, or null where cgroups cannot be used. */
 export function findHomeCgroup(home: string, sh: string): string | null {
   const own = ownCgroup();
   if (own === null) return null;
-  const path = join(own, HOME_PREFIX + createHash('sha256').update(home).digest('hex').slice(0, 12));
+  const path = join(own, homeName(home));
   return isUsable(path, sh) ? path : null;
-}
-
-/** Where our own cgroup is mounted. Containers may see only a part of the tree, whose root is the fourth field. */
-function ownCgroup(): string | null {
-  try {
-    const [, own] = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8')) ?? [];
-    const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-    const mount = mounts.map((line) => line.split(' ')).find((words) => words[words.indexOf('-') + 1] === 'cgroup2');
-    if (!own || !mount?.[3] || !mount[4]) return null;
-    const inside = relative(mount[3], own);
-    return inside.startsWith('..') ? null : join(mount[4], inside);
-  } catch {
-    return null;
-  }
 }
 
 /**
@@ -38,10 +22,15 @@ function ownCgroup(): string | null {
  * on namespaces. Trying costs one `sh`.
  */
 function isUsable(path: string, sh: string): boolean {
+  return tryOut(path, sh, (probe) => existsSync(join(probe, 'cgroup.kill')));
+}
+
+/** Whether a process could be put into a cgroup made below `path`, after `prepare` has agreed to it. Leaves nothing behind. */
+export function tryOut(path: string, sh: string, prepare: (probe: string) => boolean): boolean {
   const probe = join(path, `.probe-${process.pid}`);
   try {
     mkdirSync(probe, { recursive: true });
-    if (!existsSync(join(probe, 'cgroup.kill'))) return false;
+    if (!prepare(probe)) return false;
     const script = 'printf 0 >"$1/cgroup.procs"';
     return spawnSync(sh, ['-c', script, 'sh', probe], { cwd: '/', stdio: 'ignore' }).status === 0;
   } catch {
@@ -122,12 +111,15 @@ export function removeEmpty(path: string): boolean {
   }
 }
 
-/** How often the kernel killed in this cgroup for lack of memory; 0 where memory is not counted. */
+/** How often the kernel killed in this cgroup for lack of memory; 0 where memory is not counted. The second file is that of v1. */
 export function oomKills(path: string): number {
-  try {
-    const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(join(path, 'memory.events'), 'utf8')) ?? [];
-    return Number(count ?? 0);
-  } catch {
-    return 0;
+  for (const file of ['memory.events', 'memory.oom_control']) {
+    try {
+      const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(join(path, file), 'utf8')) ?? [];
+      return Number(count ?? 0);
+    } catch {
+      // not there
+    }
   }
+  return 0;
 }

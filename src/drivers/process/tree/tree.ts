@@ -24,14 +24,17 @@ export class Tree {
   readonly #run: RunId;
   readonly #world: TreeWorld;
   readonly #search: TreeSearch;
+  /** Cgroups of v1 that hold it to its limits. */
+  readonly #limitCgroups: readonly string[];
   #cgroup: string | null;
   #main: Identity | null = null;
 
-  constructor(run: RunId, cgroup: string | null, world: TreeWorld) {
+  constructor(run: RunId, cgroup: string | null, world: TreeWorld, limitCgroups: readonly string[] = []) {
     this.#run = run;
     this.#cgroup = cgroup;
     this.#world = world;
     this.#search = new TreeSearch(run);
+    this.#limitCgroups = limitCgroups;
   }
 
   get cgroup(): string | null {
@@ -47,7 +50,9 @@ export class Tree {
   async members(): Promise<readonly ProcStat[]> {
     if (this.#cgroup !== null) return cgroupMembers(this.#cgroup);
     const since = Number(this.#main?.startTime ?? 0);
-    return this.#search.among(await this.#world.scan.look(since));
+    const found = this.#search.among(await this.#world.scan.look(since));
+    const listed = this.#limitCgroups.flatMap((path) => cgroupMembers(path)); // whoever has lost all other marks
+    return [...new Map([...found, ...listed].map((each) => [each.pid, each])).values()];
   }
 
   /** Whether somebody found earlier still lives: a cheap first question before a search of the whole machine. */
@@ -56,7 +61,8 @@ export class Tree {
   }
 
   wasOomKilled(): boolean {
-    return this.#cgroup !== null && oomKills(this.#cgroup) > 0;
+    const counted = this.#cgroup === null ? this.#limitCgroups : [this.#cgroup, ...this.#limitCgroups];
+    return counted.some((path) => oomKills(path) > 0);
   }
 
   /** To the group while its leader is verified to live; then to each one left, verified one by one. */

@@ -1,0 +1,15 @@
+/** The limits of a component in a few words: "memory 512 MiB (cgroup v1), nofile 4096". */
+import { formatBytes } from '../../core/bytes.ts';
+import type { ComponentView, LimitView } from '../../core/views.ts';
+
+/** Null: it has none. A daemon of an older version does not even say so. */
+export const limitsText = ({ limits }: Partial<Pick<ComponentView, 'limits'>>): string | null =>
+  limits?.map(limitText).join(', ') || null;
+
+function limitText({ name, max, mechanism, note }: LimitView): string {
+  const limit = `${name} ${name === 'memory' ? formatBytes(max) : max}`;
+  const why = note === null ? '' : `: ${note}`;
+  if (mechanism === null) return `${limit} (not in force${why})`;
+  // Open files are always limited that way.
+  return name === 'nofile' ? limit : `${limit} (${mechanism.replace('-v', ' v')}${why})`;
+}

@@ -1,0 +1,128 @@
+/**
+ * What runs use. A run with a cgroup is asked for there: its processes, its CPU time with that of processes that are gone and,
+ * where the kernel counts it, its memory. Otherwise its tree is searched and the processes are added up.
+ */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { RunId } from '../../../core/ids.ts';
+import type { Usage } from '../../../core/usage/usage.ts';
+import type { Sampler } from '../../../ports/sampler.ts';
+import { childCgroups } from '../tree/cgroup.ts';
+import { Pace } from './pace.ts';
+import { findPlace, type Place } from './place.ts';
+import { readProcFile, sumOfWords } from './proc-file.ts';
+import { ProcTable } from './proc-table.ts';
+import { countFds, readMemory, readProcess } from './process-usage.ts';
+
+/** So often what a run holds is taken to be what it held before, as long as it has not used a tick of CPU time since. */
+const MAX_REUSES = 3;
+
+/** A run from one look to the next. */
+interface Known {
+  readonly place: Place;
+  readonly last: Usage | null;
+  /** The CPU time of its processes then, in whole ticks. */
+  readonly ticksMs: number;
+  readonly reuses: number;
+}
+
+/** How old a list of all processes may be, where one is needed. */
+const EXACT_AGE_MS = 4_000;
+const USUAL_AGE_MS = 14_000;
+
+export function createSampler({ runsDir }: { readonly runsDir: string }): Sampler {
+  const pace = new Pace();
+  const table = new ProcTable(pace);
+  const runs = new Map<RunId, Known>();
+
+  async function sample(run: RunId, isExact: boolean): Promise<Usage | null> {
+    const known = runs.get(run) ?? firstLook(resolve(runsDir), run);
+    if (known === null) return null;
+    await pace.breathe();
+    const { place, last } = known;
+    const everCpuMs = place.cgroup === null ? null : cgroupCpuMs(place.cgroup);
+    // Counted to the microsecond: a tree that has not run at all is as it was, to the last file.
+    if (last !== null && last.cpuMs === everCpuMs) return last;
+    const { alive, threads, ...sum } = await activity(await membersOf(place, isExact), pace);
+    const cpuMs = everCpuMs ?? sum.cpuMs;
+    const isIdle = last !== null && known.ticksMs === sum.cpuMs && last.processes === alive.length;
+    const isReused = !isExact && isIdle && known.reuses < MAX_REUSES;
+    const { memoryBytes, fds } = isReused ? last : await holdings(alive, place, pace);
+    const usage = alive.length === 0 ? null : { cpuMs, memoryBytes, fds, threads, processes: alive.length };
+    runs.set(run, { place, last: usage, ticksMs: sum.cpuMs, reuses: isReused ? known.reuses + 1 : 0 });
+    return usage;
+  }
+
+  async function membersOf({ cgroup, main }: Place, isExact: boolean): Promise<readonly number[]> {
+    if (cgroup !== null) return members(cgroup);
+    const isThere = readProcess(main.pid)?.startTime === main.startTime;
+    return isThere ? await table.treeOf(main.pid, isExact ? EXACT_AGE_MS : USUAL_AGE_MS) : [];
+  }
+
+  return {
+    // Whatever cannot be read is read the next time; nobody is worse off for want of a number.
+    sample: (run, isExact) => sample(run, isExact).catch(() => null),
+    forget: (run) => void runs.delete(run),
+  };
+}
+
+function firstLook(runsDir: string, run: RunId): Known | null {
+  const place = findPlace(runsDir, run);
+  return place && { place, last: null, ticksMs: 0, reuses: 0 };
+}
+
+/** What processes do: cheap to read. */
+async function activity(pids: readonly number[], pace: Pace) {
+  const alive: number[] = [];
+  let [cpuMs, threads] = [0, 0];
+  for (const pid of pids) {
+    const process = readProcess(pid);
+    if (process === null) continue; // it ended meanwhile
+    cpuMs += process.cpuMs;
+    threads += process.threads;
+    if (process.threads > 0) alive.push(pid);
+    await pace.breathe();
+  }
+  return { alive, threads, cpuMs };
+}
+
+/** What processes hold: dearer. */
+async function holdings(
+  pids: readonly number[],
+  { memory }: Place,
+  pace: Pace,
+): Promise<Pick<Usage, 'memoryBytes' | 'fds'>> {
+  const counted = memory?.() ?? null;
+  let [privateBytes, sharedBytes] = [0, 0];
+  let fds: number | null = 0;
+  for (const pid of pids) {
+    const open = await countFds(pid, pace);
+    fds = fds === null || open === null ? null : fds + open;
+    if (counted === null) {
+      const own = readMemory(pid);
+      privateBytes += own.privateBytes;
+      sharedBytes = Math.max(sharedBytes, own.sharedBytes);
+    }
+    await pace.breathe();
+  }
+  return { memoryBytes: counted ?? privateBytes + sharedBytes, fds };
+}
+
+const US_PER_MS = 1_000;
+
+/** With what processes have used that are gone; null where there is no such count. */
+function cgroupCpuMs(cgroup: string): number | null {
+  const us = sumOfWords(`${cgroup}/cpu.stat`, ['usage_usec']);
+  return us === null ? null : us / US_PER_MS;
+}
+
+/** Of a directory that has no directory in it. */
+const LINKS_OF_LEAF = 2;
+
+/** Everything listed in the cgroup and in those made below it. */
+function members(cgroup: string): readonly number[] {
+  const lines = (readProcFile(`${cgroup}/cgroup.procs`) ?? '').split('\n');
+  const pids = lines.map(Number).filter((pid) => pid > 0); // 0: a process of another pid namespace
+  const isLeaf = (statSync(cgroup, { throwIfNoEntry: false })?.nlink ?? LINKS_OF_LEAF) <= LINKS_OF_LEAF;
+  return isLeaf ? pids : [...pids, ...childCgroups(cgroup).flatMap(members)];
+}
