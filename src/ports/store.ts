@@ -2,6 +2,7 @@ import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { BootId, ComponentName, RunId, WallMs } from '../core/ids.ts';
 import type { Component, Counters, Rule } from '../core/lifecycle/state.ts';
+import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { CrashView, EventView, Subject, WhyView } from '../core/views.ts';
 
 export type Desired = 'running' | 'stopped';
@@ -34,7 +35,7 @@ export interface RunBegun {
   readonly specHash: string;
   /** What the run was made of, by name: used to say what changed since the last good run. Values are hashes, never plain. */
   readonly ingredients: Readonly<Record<string, string>>;
-  /** Where its output begins in the component's log, in bytes; null: it has no log of ours. */
+  /** The position at which its output begins in the component's log (see src/logs/format.ts); null: it has no log of ours. */
   readonly logOffset: number | null;
 }
 
@@ -82,6 +83,8 @@ export interface Commit {
   readonly events?: readonly NewEvent[];
   /** Written over the stretch with the same run, role and first time. */
   readonly probed?: readonly ProbeStretch[];
+  /** Written over the stretch with the same run and first time. */
+  readonly sampled?: readonly SampleStretch[];
   /** Called once the commit is safely on disk: at once normally, later when the disk was full. */
   readonly onDurable?: () => void;
 }
@@ -96,6 +99,13 @@ export interface CrashQuery {
 export interface ProbeQuery {
   readonly component: string;
   readonly run?: RunId;
+  readonly limit: number;
+}
+
+export interface SampleQuery {
+  readonly component: string;
+  /** Only what goes on at or after this time. */
+  readonly since?: WallMs;
   readonly limit: number;
 }
 
@@ -129,6 +139,8 @@ export interface History {
   runs(query: { readonly component?: string; readonly limit: number }): readonly RunRow[];
   /** Stretches of answers, newest first. */
   probes(query: ProbeQuery): readonly ProbeStretch[];
+  /** What a component used, newest first. */
+  samples(query: SampleQuery): readonly SampleStretch[];
   /** Ingredients of the newest run of the component that ended well or outlived its min_uptime; null when there is none. */
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null;
   meta(key: string): string | null;

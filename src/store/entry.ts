@@ -2,6 +2,7 @@
 import type { ComponentName, WallMs } from '../core/ids.ts';
 import type { EventView } from '../core/views.ts';
 import type { Commit, NewEvent } from '../ports/store.ts';
+import { wholeSample } from './samples.ts';
 import { wholeStretch } from './timeline.ts';
 import { isoTime } from './views.ts';
 
@@ -41,9 +42,13 @@ export class Sequence {
 
 export function entryOf(commit: Commit, sequence: Sequence): Omit<Entry, 'recordedAt'> {
   const events = (commit.events ?? []).map((event) => sequence.number(event));
-  return commit.probed === undefined
-    ? { ...commit, events }
-    : { ...commit, events, probed: commit.probed.map(wholeStretch) };
+  const { probed, sampled } = commit;
+  return {
+    ...commit,
+    events,
+    ...(probed === undefined ? {} : { probed: probed.map(wholeStretch) }),
+    ...(sampled === undefined ? {} : { sampled: sampled.map(wholeSample) }),
+  };
 }
 
 export function eventView(event: NumberedEvent): EventView {

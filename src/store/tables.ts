@@ -2,10 +2,20 @@
 
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../core/ids.ts';
+import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../core/views.ts';
-import type { ComponentRecord, CrashQuery, History, NewCrash, ProbeQuery, RunRow } from '../ports/store.ts';
+import type {
+  ComponentRecord,
+  CrashQuery,
+  History,
+  NewCrash,
+  ProbeQuery,
+  RunRow,
+  SampleQuery,
+} from '../ports/store.ts';
 import { type Entry, eventView, type NumberedEvent } from './entry.ts';
 import { type KnownRun, runsAfter } from './runs.ts';
+import { Samples } from './samples.ts';
 import { Timeline } from './timeline.ts';
 import { atMost, crashView, DEFAULT_CRASHES, isOf, whyView } from './views.ts';
 
@@ -15,6 +25,7 @@ export interface Bounds {
   readonly runs: number;
   /** Of each component. */
   readonly probes: number;
+  readonly samples: number;
 }
 
 /** What lies below: runs and crash ids of a database that these lists are laid over. */
@@ -23,7 +34,7 @@ export interface Base {
   run(run: RunId): KnownRun | undefined;
 }
 
-const UNBOUNDED: Bounds = { events: Infinity, crashes: Infinity, runs: Infinity, probes: Infinity };
+const UNBOUNDED: Bounds = { events: Infinity, crashes: Infinity, runs: Infinity, probes: Infinity, samples: Infinity };
 const NOTHING: Base = { lastCrashId: 0, run: () => undefined };
 
 export class Tables implements History {
@@ -34,12 +45,14 @@ export class Tables implements History {
   readonly #runs = new Map<RunId, KnownRun>();
   readonly #crashes = new Map<string, { readonly id: number; readonly crash: NewCrash }>();
   readonly #timeline: Timeline;
+  readonly #samples: Samples;
   readonly #events: NumberedEvent[] = [];
   #lastCrashId: number;
 
   constructor({ bounds = UNBOUNDED, base = NOTHING }: { readonly bounds?: Bounds; readonly base?: Base } = {}) {
     this.#bounds = bounds;
     this.#timeline = new Timeline(bounds.probes);
+    this.#samples = new Samples(bounds.samples);
     this.#base = base;
     this.#lastCrashId = base.lastCrashId;
   }
@@ -52,6 +65,7 @@ export class Tables implements History {
     for (const known of runsAfter(entry, before)) this.#runs.set(known.row.run, known);
     if (entry.crash !== undefined) this.#addCrash(entry.crash);
     for (const stretch of entry.probed ?? []) this.#timeline.add(stretch);
+    for (const stretch of entry.sampled ?? []) this.#samples.add(stretch);
     this.#events.push(...entry.events);
     this.#dropOldest();
   }
@@ -120,6 +134,10 @@ export class Tables implements History {
 
   probes(query: ProbeQuery): readonly ProbeStretch[] {
     return this.#timeline.probes(query);
+  }
+
+  samples(query: SampleQuery): readonly SampleStretch[] {
+    return this.#samples.samples(query);
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

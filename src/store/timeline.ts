@@ -1,6 +1,7 @@
 /** Stretches of probe answers: what makes two of them the same one, their order, and a list of them in memory. */
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ProbeQuery } from '../ports/store.ts';
+import { NewestOfEach } from './newest-of-each.ts';
 import { atMost, whole } from './views.ts';
 
 /** A stretch that goes on keeps its key, and is written over itself. */
@@ -24,28 +25,19 @@ export const wholeStretch = (stretch: ProbeStretch): ProbeStretch => ({
 });
 
 export class Timeline {
-  readonly #maxPerComponent: number;
-  /** The stretches of each component, the one that was answered last at the end. */
-  readonly #byComponent = new Map<string, Map<string, ProbeStretch>>();
+  readonly #stretches: NewestOfEach<ProbeStretch>;
 
   constructor(maxPerComponent: number) {
-    this.#maxPerComponent = maxPerComponent;
+    this.#stretches = new NewestOfEach(maxPerComponent, keyOf);
   }
 
   add(stretch: ProbeStretch): void {
-    const key = keyOf(stretch);
-    const stretches = this.#byComponent.get(stretch.component) ?? new Map<string, ProbeStretch>();
-    this.#byComponent.set(stretch.component, stretches);
-    stretches.delete(key);
-    stretches.set(key, stretch);
-    for (const oldest of stretches.keys()) {
-      if (stretches.size <= this.#maxPerComponent) break;
-      stretches.delete(oldest);
-    }
+    this.#stretches.add(stretch);
   }
 
   probes({ component, run, limit }: ProbeQuery): readonly ProbeStretch[] {
-    return [...(this.#byComponent.get(component)?.values() ?? [])]
+    return this.#stretches
+      .of(component)
       .filter((stretch) => run === undefined || stretch.run === run)
       .sort(newestFirst)
       .slice(0, atMost(limit));

@@ -16,6 +16,7 @@ import {
 } from '../support/history-samples.ts';
 import { togetherKeptRules, togetherRules, togetherSafeRules } from './store-commits.ts';
 import { evidenceRules, probeRules } from './store-probes.ts';
+import { sampleRules } from './store-samples.ts';
 
 type Open = () => Promise<{ store: Store; dispose(): void }>;
 
@@ -41,6 +42,7 @@ export function storeContract(name: string, open: Open, { durable = true } = {})
       runs: [runRules],
       crashes: [crashRules],
       probes: [probeRules],
+      samples: [sampleRules],
       evidence: [evidenceRules],
       'whatever it is given': [hostileRules],
     };

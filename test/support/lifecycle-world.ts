@@ -30,6 +30,7 @@ export type Choice =
         | 'toggle-dependency'
         | 'confirm'
         | 'tree-gone'
+        | 'too-much-memory'
         | 'stale';
     }
   | { readonly do: 'fail-to-start'; readonly heals: boolean }
@@ -43,7 +44,7 @@ interface LiveRun {
   /** What each probe said last; a role that is not asked counts as passed. */
   readonly said: Map<Role, boolean>;
   healthySince: number | null;
-  /** A probe that must not fail has failed. */
+  /** A probe that must not fail has failed, or it used too much memory for too long. */
   sick: boolean;
 }
 
@@ -145,6 +146,9 @@ export class LifecycleWorld {
       case 'probe':
         this.#probe(choice.role, choice.pass);
         break;
+      case 'too-much-memory':
+        this.#tooMuchMemory();
+        break;
       case 'tree-gone':
         if (live?.main !== 'dead') return;
         this.#live = null;
@@ -156,6 +160,7 @@ export class LifecycleWorld {
           this.#send({ kind: 'started', run, pid: 1, at: this.now as MonoMs });
           this.#send({ kind: 'tree-gone', run });
           this.#send({ kind: 'probed', run, role: 'liveness', pass: false, reason: 'tcp failed' });
+          this.#send({ kind: 'over-soft-memory', run, usedBytes: 2, limitBytes: 1, samples: 3 });
           this.#send({
             kind: 'exited',
             run,
@@ -184,6 +189,21 @@ export class LifecycleWorld {
       (kind === 'stopping') === live.sick,
       'a failed startup or liveness ends the run, and nothing else a probe says does',
     );
+  }
+
+  /** Samples are taken of whatever runs; what comes of them is up to the rules. */
+  #tooMuchMemory(): void {
+    const live = this.#live;
+    const before = this.component;
+    if (live === null) return;
+    const isUp = before.state.kind === 'running' && live.said.get('startup') === true;
+    const restarts = this.#spec.restart.policy !== 'never';
+    if (isUp && restarts) live.sick = true;
+    this.#send({ kind: 'over-soft-memory', run: live.id, usedBytes: 2, limitBytes: 1, samples: 3 });
+    const { kind } = this.component.state as ComponentState;
+    if (isUp && restarts) expectTrue(kind === 'stopping', 'too much memory ends a run that is up');
+    else expectTrue(this.component === before, 'and nothing else that runs, starts or is being ended');
+    expectTrue(this.component.counters === before.counters, 'no counter is touched before the run has ended');
   }
 
   #hear(live: LiveRun): void {

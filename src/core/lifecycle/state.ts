@@ -25,7 +25,10 @@ export interface Ended {
   /** How long it had been healthy without a break. */
   readonly healthyMs: number;
   readonly asked: boolean;
-  /** It was ended because a probe failed: "liveness http :8080/healthz failed 3 times: HTTP 503". */
+  /**
+   * Why we ended it: "liveness http :8080/healthz failed 3 times: HTTP 503",
+   * "soft_memory: 412 MiB, more than 400 MiB in 3 samples".
+   */
   readonly unhealthy: string | null;
 }
 
@@ -56,7 +59,7 @@ export type ComponentState =
       readonly until: MonoMs;
       readonly goal: Goal;
       readonly healthySince: MonoMs | null;
-      /** Why it is ended, when a probe failed. */
+      /** Why we end it by ourselves: a probe failed, or it uses too much memory. */
       readonly unhealthy: string | null;
       /** Set once the main process is gone; what is awaited then is the rest of its tree. */
       readonly ended: Ended | null;
@@ -123,6 +126,14 @@ export type ComponentEvent =
       readonly pass: boolean;
       readonly reason: string;
     }
+  /** So many samples in a row were above `limits.soft_memory`; `usedBytes` is the last of them. */
+  | {
+      readonly kind: 'over-soft-memory';
+      readonly run: RunId;
+      readonly usedBytes: number;
+      readonly limitBytes: number;
+      readonly samples: number;
+    }
   /** The configuration of the probes is another one now. */
   | { readonly kind: 'probes-changed' }
   | { readonly kind: 'woke' };
@@ -159,6 +170,7 @@ export type TellType =
   | 'component.unkillable'
   | 'component.healthy'
   | 'component.unhealthy'
+  | 'component.over-soft-memory'
   | 'component.ready'
   | 'component.not-ready'
   | 'component.daemonised'

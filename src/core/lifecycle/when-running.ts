@@ -1,8 +1,9 @@
-/** A run that is up: what its probes say, and what becomes of it when its main process ends. */
+/** A run that is up: what its probes say, how much memory it uses, and what becomes of it when its main process ends. */
 import { describeExit, type ExitCause, exitView } from '../exit.ts';
 import { afterProbesChanged, afterVerdict, type RunHealth, sameHealth } from '../health/run-health.ts';
 import type { RunId } from '../ids.ts';
 import { isObserved } from '../restart/decide.ts';
+import { softMemoryReason } from '../usage/soft-memory.ts';
 import {
   type Component,
   type ComponentEvent,
@@ -17,6 +18,7 @@ import { afterEnd, endOf, type Live, stay, step, stopping, tell, toStopping } fr
 
 type Exited = Extract<ComponentEvent, { kind: 'exited' }>;
 type Probed = Extract<ComponentEvent, { kind: 'probed' }>;
+type OverSoftMemory = Extract<ComponentEvent, { kind: 'over-soft-memory' }>;
 
 /** A command that exits 0 this soon and leaves processes behind has put itself in the background. */
 export const DAEMONISE_WINDOW_MS = 10_000;
@@ -33,6 +35,8 @@ export function whenRunning(component: Component, state: In<'running'>, event: C
     }
     case 'probed':
       return event.run === state.run ? whenProbed(component, state, event, context) : stay(component);
+    case 'over-soft-memory':
+      return event.run === state.run ? whenOverSoftMemory(component, state, event, context) : stay(component);
     case 'probes-changed':
       return withHealth(component, state, afterProbesChanged(state.health, context.policy.probes, context.now));
     case 'stop-requested':
@@ -65,10 +69,28 @@ function whenProbed(component: Component, state: In<'running'>, event: Probed, c
   const isFatal = !pass && role !== 'readiness';
   if (!isFatal || isObserved(policy)) return withHealth(component, state, health, reason);
   const unhealthy = `${role} ${reason}`;
+  return endFor(component, state, unhealthy, tell('component.unhealthy', state.run, { reason: unhealthy }), context);
+}
+
+/**
+ * Asked to end like after a failed liveness, and then the policy decides. A peak while it starts is its own business; and where
+ * the policy would never start it again there is nothing to be gained by ending it, so it is only told.
+ */
+function whenOverSoftMemory(component: Component, state: In<'running'>, event: OverSoftMemory, context: Context): Step {
+  const { usedBytes: used_bytes, limitBytes: limit_bytes, samples } = event;
+  if (!state.health.started || isObserved(context.policy)) return stay(component);
+  const reason = softMemoryReason(used_bytes, limit_bytes, samples);
+  const restarts = context.policy.restart.policy !== 'never';
+  const told = tell('component.over-soft-memory', state.run, { reason, used_bytes, limit_bytes, restarts });
+  return restarts ? endFor(component, state, reason, told, context) : { component, effects: [told] };
+}
+
+/** Ends a run that nobody asked to stop, for a reason of our own. */
+function endFor(component: Component, state: In<'running'>, unhealthy: string, told: Effect, context: Context): Step {
   const live = withMain(state, context);
   const ended = live.ended ? { ...live.ended, unhealthy } : null;
   const { state: stops, effects } = stopping({ ...live, ended, unhealthy }, 'decide', context);
-  return step(stops, component.counters, tell('component.unhealthy', state.run, { reason: unhealthy }), ...effects);
+  return step(stops, component.counters, told, ...effects);
 }
 
 function withHealth(component: Component, state: In<'running'>, health: RunHealth, reason?: string): Step {

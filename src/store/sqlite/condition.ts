@@ -1,4 +1,5 @@
 /** What is wrong with the store right now, kept as facts and said as one sentence by `health()`. */
+import { formatBytes } from '../../core/bytes.ts';
 import type { WallMs } from '../../core/ids.ts';
 import type { Kept } from './kept.ts';
 
@@ -10,6 +11,7 @@ export class Condition {
   #readProblem: string | null = null;
   #begunAnew: string | null = null;
   #refused = 0;
+  #walBytes: number | null = null;
 
   /** True when this is news. */
   cannot(what: 'open' | 'write', words: string, at: WallMs): boolean {
@@ -37,6 +39,13 @@ export class Condition {
     return isNews;
   }
 
+  /** How far the WAL has grown when that is too far; null: it has not. True when this is news. */
+  wal(bytes: number | null): boolean {
+    const isNews = (this.#walBytes === null) !== (bytes === null);
+    this.#walBytes = bytes;
+    return isNews;
+  }
+
   /** Stays for as long as this daemon runs: part of the history is missing from what people see. */
   begunAnew(why: string, at: WallMs): void {
     this.#begunAnew = `begun anew at ${timeOfDay(at)}: ${why}`;
@@ -54,7 +63,12 @@ export class Condition {
     }
     if (kept.droppedEvents > 0) parts.push(`${count(kept.droppedEvents, 'event')} dropped`);
     if (kept.hasDroppedProbes) parts.push('probe answers dropped');
+    if (kept.hasDroppedSamples) parts.push('samples dropped');
     if (this.#readProblem !== null) parts.push(`cannot read (${this.#readProblem})`);
+    if (this.#walBytes !== null)
+      parts.push(
+        `keepwell.db-wal has grown to ${formatBytes(this.#walBytes)}: another program keeps reading the database`,
+      );
     if (this.#refused > 0) parts.push(`${count(this.#refused, 'record')} could not be stored, see daemon.log`);
     if (this.#begunAnew !== null) parts.push(this.#begunAnew);
     return parts.length === 0 ? 'ok' : parts.join('; ');

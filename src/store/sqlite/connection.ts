@@ -14,6 +14,9 @@ import { Writer } from './writer.ts';
 /** Waiting for another process blocks the event loop, so it is short; what cannot be written meanwhile is kept. */
 export const BUSY_TIMEOUT_MS = 250;
 
+/** More than this is only in the WAL while somebody keeps reading an old state of the database. */
+export const MAX_WAL_BYTES = 64 * 1024 * 1024;
+
 const MAX_FULL_CHECK_BYTES = 32 * 1024 * 1024;
 
 /** FULL: a crash that was acknowledged is still there after a power cut. */
@@ -21,7 +24,7 @@ const SETTINGS = `
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
 PRAGMA cache_size = -16000;
-PRAGMA journal_size_limit = ${64 * 1024 * 1024};
+PRAGMA journal_size_limit = ${MAX_WAL_BYTES};
 PRAGMA foreign_keys = ON;
 `;
 
@@ -100,8 +103,11 @@ function connection({ db, path, history, write, prune }: Parts): Connection {
     setBusyTimeout,
     checkpoint: () => {
       setBusyTimeout(0);
-      db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-      setBusyTimeout(BUSY_TIMEOUT_MS);
+      try {
+        db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      } finally {
+        setBusyTimeout(BUSY_TIMEOUT_MS);
+      }
     },
     isInPlace: () => inodeOf(path) === inode,
     close: () => quietly(() => db.close()),

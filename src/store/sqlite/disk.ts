@@ -6,7 +6,15 @@ import type { Log } from '../../ports/log.ts';
 import type { ComponentRecord } from '../../ports/store.ts';
 import type { Entry } from '../entry.ts';
 import type { Condition } from './condition.ts';
-import { BUSY_TIMEOUT_MS, type Connection, openAside, openConnection, quietly, sizeOf } from './connection.ts';
+import {
+  BUSY_TIMEOUT_MS,
+  type Connection,
+  MAX_WAL_BYTES,
+  openAside,
+  openConnection,
+  quietly,
+  sizeOf,
+} from './connection.ts';
 import type { Sqlite } from './driver.ts';
 import { DamagedError, NewerSchemaError, problemOf } from './problem.ts';
 import { setAside } from './quarantine.ts';
@@ -136,9 +144,9 @@ export class Disk {
     }
   }
 
-  /** From time to time: notices a file that was removed under us, keeps the WAL and the probe timeline small. True: not done yet. */
+  /** From time to time: notices a file that was removed under us, keeps the WAL small and the stretches few. True: not done yet. */
   maintain(): boolean {
-    const { path, clock, condition, log } = this.#options;
+    const { clock, condition, log } = this.#options;
     if (this.#connection === null || !this.#isWritable) return false;
     if (!this.#connection.isInPlace()) {
       const problem = 'the database file was removed or replaced';
@@ -148,8 +156,18 @@ export class Disk {
       this.#beginAnew({ type: 'store.replaced', data: { problem }, salvaged: [] });
       return false;
     }
-    if ((sizeOf(`${path}-wal`) ?? 0) > MAX_IDLE_WAL_BYTES) quietly(() => this.#connection?.checkpoint());
+    this.#emptyWal();
     return this.#prune();
+  }
+
+  /** It cannot be emptied while somebody reads; one that reads for hours is worth telling. */
+  #emptyWal(): void {
+    const { path, condition, log } = this.#options;
+    const size = () => sizeOf(`${path}-wal`) ?? 0;
+    if (size() > MAX_IDLE_WAL_BYTES) quietly(() => this.#connection?.checkpoint());
+    const bytes = size();
+    const isNews = condition.wal(bytes > MAX_WAL_BYTES ? bytes : null);
+    if (isNews && bytes > MAX_WAL_BYTES) log.warn('the write-ahead log of the history cannot be emptied', { bytes });
   }
 
   /** What cannot be deleted now (busy, full disk) is deleted another time. */

@@ -26,6 +26,7 @@ export async function openHistory(path: string): Promise<OpenHistory> {
     run: (run) => saying(() => history.run(run)),
     runs: (query) => saying(() => history.runs(query)),
     probes: (query) => saying(() => history.probes(query)),
+    samples: (query) => saying(() => history.samples(query)),
     lastGoodIngredients: (component) => saying(() => history.lastGoodIngredients(component)),
     meta: (key) => saying(() => history.meta(key)),
     close,

@@ -1,12 +1,16 @@
 /**
- * Commits that are not on disk yet, in order. Bounded by dropping what can be missed: first the oldest probe stretches, then the
- * oldest events, then the log tails of the oldest crashes. Records, ends of runs and crashes themselves are never dropped.
+ * Commits that are not on disk yet, in order. Bounded by dropping what can be missed: first the oldest samples, then the oldest
+ * probe stretches, then the oldest events, then the log tails of the oldest crashes. Records, ends of runs and crashes themselves are never dropped.
  */
+import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName } from '../../core/ids.ts';
+import { sampleKey } from '../../core/usage/order.ts';
+import type { SampleStretch } from '../../core/usage/stretch.ts';
 import type { Entry } from '../entry.ts';
-import { KeptProbes, stretchesIn } from './kept-probes.ts';
+import { keyOf } from '../timeline.ts';
+import { KeptStretches } from './kept-stretches.ts';
 
-/** Events and probe stretches together. */
+/** Events, probe stretches and samples together. */
 const MAX_ITEMS = 10_000;
 /** Dropping one per commit would walk the list each time, so a tenth of them goes at once. */
 const ITEMS_AFTER_DROP = MAX_ITEMS * 0.9;
@@ -20,10 +24,20 @@ export class Kept {
   /** Where the newest record of each component is: older ones are not worth keeping. */
   readonly #newest = new Map<ComponentName, Mutable<Entry>>();
   #withTail: Mutable<Entry>[] = [];
-  readonly #probes = new KeptProbes();
+  readonly #probes = new KeptStretches<Mutable<Entry>, ProbeStretch>({
+    of: ({ probed = [] }) => probed,
+    put: (entry, probed) => Object.assign(entry, { probed }),
+    keyOf,
+  });
+  readonly #samples = new KeptStretches<Mutable<Entry>, SampleStretch>({
+    of: ({ sampled = [] }) => sampled,
+    put: (entry, sampled) => Object.assign(entry, { sampled }),
+    keyOf: sampleKey,
+  });
   #events = 0;
   #droppedEvents = 0;
   #hasDroppedProbes = false;
+  #hasDroppedSamples = false;
 
   get size(): number {
     return this.#entries.length;
@@ -37,9 +51,12 @@ export class Kept {
   get hasDroppedProbes(): boolean {
     return this.#hasDroppedProbes;
   }
+  get hasDroppedSamples(): boolean {
+    return this.#hasDroppedSamples;
+  }
 
   get #items(): number {
-    return this.#events + this.#probes.count;
+    return this.#events + this.#probes.count + this.#samples.count;
   }
 
   entries(): readonly Entry[] {
@@ -56,11 +73,12 @@ export class Kept {
     }
     this.#events += entry.events.length;
     this.#probes.add(entry);
+    this.#samples.add(entry);
     if (entry.crash !== undefined) this.#withTail.push(entry);
     if (this.#withTail.length > MAX_LOG_TAILS) this.#dropTail(this.#withTail.shift()!);
   }
 
-  /** Puts history (no records, no probe stretches) before everything else: it is older than all that is kept. */
+  /** Puts history (no records, no stretches) before everything else: it is older than all that is kept. */
   prepend(older: readonly Entry[]): void {
     const entries = older.map((entry): Mutable<Entry> => ({ ...entry }));
     this.#entries.unshift(...entries);
@@ -83,19 +101,21 @@ export class Kept {
     }
     if (this.#withTail.length > 0) this.#withTail = this.#withTail.filter((entry) => !removed.includes(entry));
     this.#probes.remove(removed);
+    this.#samples.remove(removed);
     if (this.#entries.length === 0) {
       this.#droppedEvents = 0;
       this.#hasDroppedProbes = false;
+      this.#hasDroppedSamples = false;
     }
     return removed;
   }
 
   /** For when they have to stay: what would be written twice is kept once, and what is too much is dropped. */
   shrink(): void {
-    const isFolded = this.#probes.fold();
+    const isFolded = [this.#probes.fold(), this.#samples.fold()].includes(true);
     const isTooMuch = this.#items > MAX_ITEMS;
-    if (isTooMuch && this.#probes.count > 0) {
-      this.#probes.dropOldest(this.#items - ITEMS_AFTER_DROP);
+    if (isTooMuch && this.#samples.dropOldest(this.#items - ITEMS_AFTER_DROP)) this.#hasDroppedSamples = true;
+    if (this.#items > MAX_ITEMS && this.#probes.dropOldest(this.#items - ITEMS_AFTER_DROP)) {
       this.#hasDroppedProbes = true;
     }
     if (this.#items > MAX_ITEMS) this.#dropEvents();
@@ -120,5 +140,6 @@ export class Kept {
 export function saysSomething(entry: Entry): boolean {
   const { record, forget, meta, runBegun, runPid, runEnded, crash, onDurable } = entry;
   const facts = [record, forget, meta, runBegun, runPid, runEnded, crash, onDurable];
-  return entry.events.length + stretchesIn(entry) > 0 || facts.some((fact) => fact !== undefined);
+  const stretches = (entry.probed?.length ?? 0) + (entry.sampled?.length ?? 0);
+  return entry.events.length + stretches > 0 || facts.some((fact) => fact !== undefined);
 }

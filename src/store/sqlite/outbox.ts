@@ -14,12 +14,18 @@ const MAX_BATCHES = 5;
 /** What is still at hand when the database turns out to be damaged: the newest history is what people will ask for. */
 const RECENT = 200;
 
+interface Dropped {
+  readonly events: number;
+  readonly hasDroppedProbes: boolean;
+  readonly hasDroppedSamples: boolean;
+}
+
 export interface OutboxOptions {
   readonly disk: Disk;
   readonly condition: Condition;
   readonly log: Log;
-  /** So many events had to be dropped, or probe answers; told once everything else is written. */
-  readonly onDropped: (dropped: { readonly events: number; readonly hasDroppedProbes: boolean }) => void;
+  /** What had to be dropped; told once everything else is written. */
+  readonly onDropped: (dropped: Dropped) => void;
   /** After every try, with what is still kept. */
   readonly onFlushed: (kept: number) => void;
 }
@@ -78,12 +84,12 @@ export class Outbox {
 
   #written(count: number): void {
     this.#reopenMs = RETRY_MS;
-    const { droppedEvents: events, hasDroppedProbes } = this.kept;
+    const { droppedEvents: events, hasDroppedProbes, hasDroppedSamples } = this.kept;
     const written = this.kept.remove(count);
     this.#recent = [...this.#recent, ...written.map(historyOf).filter(saysSomething)].slice(-RECENT);
     if (this.kept.size === 0) {
       this.#batchSize = BATCH;
-      this.#options.onDropped({ events, hasDroppedProbes });
+      this.#options.onDropped({ events, hasDroppedProbes, hasDroppedSamples });
     }
     // Last, because whoever is called may commit again.
     for (const { onDurable } of written) this.#call(onDurable);
@@ -126,10 +132,10 @@ export class Outbox {
 }
 
 /**
- * Without what the store itself knows better by now, without the promise that has been kept already, and without probe stretches:
- * hundreds every few seconds are too many to hold, and those that go on come again.
+ * Without what the store itself knows better by now, without the promise that has been kept already, and without stretches of
+ * probes and samples: hundreds every few seconds are too many to hold, and those that go on come again.
  */
 function historyOf(entry: Entry): Entry {
-  const { record: _, forget: __, meta: ___, onDurable: ____, probed: _____, ...history } = entry;
+  const { record: _, forget: __, meta: ___, onDurable: ____, probed: _____, sampled: ______, ...history } = entry;
   return history;
 }

@@ -1,4 +1,5 @@
 /** The history with the commits laid over it that are not on disk yet, so that nobody reads a past without its newest part. */
+import { samplesLaidOver } from '../../core/usage/order.ts';
 import type { History } from '../../ports/store.ts';
 import type { Entry } from '../entry.ts';
 import { Tables } from '../tables.ts';
@@ -47,6 +48,7 @@ function merged(below: SqliteHistory, above: Tables): Readable {
       const older = below.probes(query).filter((stretch) => !seen.has(keyOf(stretch)));
       return [...newer, ...older].sort(newestFirst).slice(0, atMost(query.limit));
     },
+    samples: (query) => samplesLaidOver(above.samples(query), below.samples(query), atMost(query.limit)),
     lastGoodIngredients: (component) => above.lastGoodIngredients(component) ?? below.lastGoodIngredients(component),
   };
 }

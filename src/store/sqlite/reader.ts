@@ -2,8 +2,9 @@
 
 import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
+import type { SampleStretch } from '../../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
-import type { ComponentRecord, CrashQuery, History, ProbeQuery, RunRow } from '../../ports/store.ts';
+import type { ComponentRecord, CrashQuery, History, ProbeQuery, RunRow, SampleQuery } from '../../ports/store.ts';
 import type { KnownRun } from '../runs.ts';
 import { atMost, DEFAULT_CRASHES } from '../views.ts';
 import { num, strOrNull } from './cells.ts';
@@ -11,6 +12,7 @@ import { componentRecord } from './component-row.ts';
 import type { Database, Row, Statement } from './driver.ts';
 import { probeStretch } from './probe-row.ts';
 import { CRASH_COLUMNS, crashView, eventView, ingredientsOf, knownRun, whyView } from './rows.ts';
+import { sampleStretch } from './sample-row.ts';
 
 const OF_COMPONENT = "subject_name = $component AND subject_kind = 'component'";
 
@@ -35,6 +37,8 @@ const SQL = {
     ORDER BY begun_at DESC, rowid DESC LIMIT 1`,
   probes: `SELECT * FROM probe_results WHERE component = $component ${NEWEST_FIRST}`,
   probesOf: `SELECT * FROM probe_results WHERE run_id = $run AND component = $component ${NEWEST_FIRST}`,
+  samples: `SELECT * FROM samples WHERE component = $component AND last_at >= $since
+    ORDER BY first_at DESC, run_id DESC LIMIT $limit`,
   meta: 'SELECT value FROM meta WHERE key = $key',
   allMeta: 'SELECT key, value FROM meta',
 } as const;
@@ -42,7 +46,7 @@ const SQL = {
 type Name = keyof typeof SQL;
 
 /** What a database of an older version cannot be asked: there is nothing of it in there. */
-const SINCE: { readonly [name in Name]?: number } = { probes: 2, probesOf: 2 };
+const SINCE: { readonly [name in Name]?: number } = { probes: 2, probesOf: 2, samples: 3 };
 /** Such a database is read as it is where it cannot be brought to our schema: before `up`, or on a full disk. */
 export const OLDEST_READABLE = 1;
 
@@ -123,6 +127,11 @@ export class SqliteHistory implements History {
     const values = { component, limit: atMost(limit) };
     const rows = run === undefined ? this.#all('probes', values) : this.#all('probesOf', { ...values, run });
     return rows.flatMap((row) => probeStretch(row) ?? []);
+  }
+
+  samples({ component, since, limit }: SampleQuery): readonly SampleStretch[] {
+    const values = { component, since: since ?? Number.MIN_SAFE_INTEGER, limit: atMost(limit) };
+    return this.#all('samples', values).map(sampleStretch);
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

@@ -1,28 +1,33 @@
 /**
- * Deletes probe stretches that nobody will ask for any more. Passes through the components in turn, a few of them and a bounded
- * number of rows each time, because the event loop waits meanwhile.
+ * Deletes stretches of probe answers and of samples that nobody will ask for any more. Passes through the components in turn, a
+ * few of them and a bounded number of rows each time, because the event loop waits meanwhile.
  */
 import { num, str } from './cells.ts';
 import type { Database } from './driver.ts';
 import { transaction } from './migrate.ts';
 
-/** Of each component: months of steady answers, or half an hour of a probe that changes its mind every second. */
+/**
+ * Of each component and kind: months of steady answers, or half an hour of a probe that changes its mind every second; months of
+ * a component that idles, or a day and a half of one that never uses the same twice.
+ */
 export const MAX_STRETCHES = 2_000;
 export const COMPONENTS_PER_PASS = 50;
 export const ROWS_PER_PASS = 1_000;
 /** A stretch that goes on may have begun before all others; there is one for each probe, and a few from the last run. */
 const MAX_OPEN = 16;
 
-const SQL = {
-  nextComponent: 'SELECT min(component) AS component FROM probe_results WHERE component > $after',
+const TABLES = ['probe_results', 'samples'] as const;
+
+const sqlFor = (table: (typeof TABLES)[number]) => ({
+  nextComponent: `SELECT min(component) AS component FROM ${table} WHERE component > $after`,
   count: `SELECT count(*) AS count FROM (
-    SELECT 1 FROM probe_results WHERE component = $component LIMIT ${MAX_STRETCHES + ROWS_PER_PASS})`,
+    SELECT 1 FROM ${table} WHERE component = $component LIMIT ${MAX_STRETCHES + ROWS_PER_PASS})`,
   // The index knows which began first; of these, those go whose last answer is the oldest.
-  delete: `DELETE FROM probe_results WHERE rowid IN (
+  delete: `DELETE FROM ${table} WHERE rowid IN (
     SELECT rowid FROM (
-      SELECT rowid, last_at FROM probe_results WHERE component = $component ORDER BY first_at LIMIT $excess + ${MAX_OPEN})
+      SELECT rowid, last_at FROM ${table} WHERE component = $component ORDER BY first_at LIMIT $excess + ${MAX_OPEN})
     ORDER BY last_at LIMIT $excess)`,
-} as const;
+});
 
 interface Look {
   readonly found: readonly { readonly component: string; readonly excess: number }[];
@@ -33,7 +38,14 @@ interface Look {
 
 /** Each call is one pass; true when it had to leave some for the next one. Throws what the driver throws. */
 export function retention(db: Database): () => boolean {
-  const [nextComponent, count, remove] = [db.prepare(SQL.nextComponent), db.prepare(SQL.count), db.prepare(SQL.delete)];
+  const passes = TABLES.map((table) => passOver(db, table));
+  // Every table has its turn, also when the one before it is not done.
+  return () => passes.map((pass) => pass()).includes(true);
+}
+
+function passOver(db: Database, table: (typeof TABLES)[number]): () => boolean {
+  const sql = sqlFor(table);
+  const [nextComponent, count, remove] = [db.prepare(sql.nextComponent), db.prepare(sql.count), db.prepare(sql.delete)];
   let cursor = '';
 
   function look(from: string): Look {

@@ -5,11 +5,12 @@
 
 import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
+import type { SampleStretch } from '../../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Commit, ComponentRecord, CrashQuery, ProbeQuery, RunRow, Store } from '../../ports/store.ts';
+import type { Commit, ComponentRecord, CrashQuery, ProbeQuery, RunRow, SampleQuery, Store } from '../../ports/store.ts';
 import { type Entry, entryOf, eventView, Sequence } from '../entry.ts';
 import { openMemoryStore } from '../memory.ts';
 import { Condition } from './condition.ts';
@@ -73,9 +74,10 @@ class SqliteStore implements Store {
     const condition = this.#condition;
     const onOpen = (history: SqliteHistory) => this.#learn(history);
     const disk = new Disk({ ...options, sqlite, condition, onOpen, onAnew: (anew) => this.#tellAgain(anew) });
-    const onDropped: OutboxOptions['onDropped'] = ({ events, hasDroppedProbes }) => {
+    const onDropped: OutboxOptions['onDropped'] = ({ events, hasDroppedProbes, hasDroppedSamples }) => {
       if (events > 0) this.#tell('store.events-dropped', { events });
       if (hasDroppedProbes) this.#tell('store.probes-dropped', {});
+      if (hasDroppedSamples) this.#tell('store.samples-dropped', {});
     };
     this.#disk = disk;
     const onFlushed = (kept: number) => (kept > 0 ? this.#mark.cover(this.#sequence.last) : this.#mark.clear());
@@ -224,6 +226,9 @@ class SqliteStore implements Store {
   }
   probes(query: ProbeQuery): readonly ProbeStretch[] {
     return this.#read((from) => from.probes(query));
+  }
+  samples(query: SampleQuery): readonly SampleStretch[] {
+    return this.#read((from) => from.samples(query));
   }
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {
     return this.#read((from) => from.lastGoodIngredients(component));

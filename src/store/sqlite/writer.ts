@@ -7,6 +7,7 @@ import type { Database, Row, Statement } from './driver.ts';
 import { transaction } from './migrate.ts';
 import { probeRow } from './probe-row.ts';
 import { begunRow, crashRow, endedRow, eventRow } from './rows.ts';
+import { sampleRow } from './sample-row.ts';
 
 const list = (columns: readonly string[], one: (column: string) => string): string => columns.map(one).join(', ');
 
@@ -47,6 +48,8 @@ const CRASH = [
 const PROBE_KEY = ['run_id', 'role', 'first_at'];
 /** Not the component, which goes with the run: to overwrite an indexed column costs more than all the others together. */
 const PROBE = ['question', 'outcome', 'message', 'last_at', 'count', 'last_ms', 'max_ms'];
+const SAMPLE_KEY = ['run_id', 'first_at'];
+const SAMPLE = ['last_at', 'count', 'cpu_percent', 'memory_bytes', 'memory_max_bytes', 'fds', 'threads', 'processes'];
 const EVENT = ['seq', 'at', 'subject_kind', 'subject_name', 'type', 'run_id', 'data_json'];
 
 const SQL = {
@@ -58,6 +61,7 @@ const SQL = {
   ended: `${upsert('runs', 'run_id', ['run_id', 'component', 'begun_at', ...ENDED], ENDED)} WHERE runs.ended_at IS NULL`,
   crash: upsert('crashes', 'run_id, subject_kind, subject_name', CRASH, []),
   probe: upsert('probe_results', PROBE_KEY.join(', '), ['component', ...PROBE_KEY, ...PROBE], PROBE),
+  sample: upsert('samples', SAMPLE_KEY.join(', '), ['component', ...SAMPLE_KEY, ...SAMPLE], SAMPLE),
   event: upsert('events', 'seq', EVENT, []),
   meta: upsert('meta', 'key', ['key', 'value'], ['value']),
 } as const;
@@ -91,6 +95,7 @@ export class Writer {
     if (runEnded !== undefined) run('ended', endedRow(runEnded));
     if (crash !== undefined) run('crash', crashRow(crash));
     for (const stretch of entry.probed ?? []) run('probe', probeRow(stretch));
+    for (const stretch of entry.sampled ?? []) run('sample', sampleRow(stretch));
     for (const event of entry.events) run('event', eventRow(event));
     if (meta !== undefined) run('meta', { key: text(meta.key), value: text(meta.value) });
   }

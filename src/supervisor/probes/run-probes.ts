@@ -15,10 +15,10 @@ import { Timeline } from './timeline.ts';
 export interface RunProbesWorld extends ProbeWorld {
   /** A stretch of the timeline, whenever it changed. */
   probed(stretch: ProbeStretch): void;
-  /** Where the output of this run begins in the component's log. */
+  /** The position at which the output of this run begins in the component's log. */
   logFrom(spec: ComponentSpec, run: RunId): number;
-  /** How long the component's log is now. */
-  logSize(spec: ComponentSpec): number;
+  /** The position behind the last byte of the component's log. */
+  logEnd(spec: ComponentSpec): number;
 }
 
 export type VerdictSender = (run: RunId, role: Role, pass: boolean, reason: string) => void;
@@ -65,13 +65,13 @@ export class RunProbes implements Disposable {
   }
 
   #begin(spec: ComponentSpec, { run, pid }: In<'running'>, adopted: boolean): Followed {
-    const { prober, stalls, probed, logFrom, logSize } = this.#world;
+    const { prober, stalls, probed, logFrom, logEnd } = this.#world;
     const isNew = this.#timeline?.run !== run;
     if (isNew) this.#timeline = new Timeline(spec.name, run, probed);
     const loops = new Map<Role, ProbeLoop>();
     const target = { spec, run, pid, logFrom: logFrom(spec, run) };
     // What a run wrote before has been seen: by an earlier daemon, or by us before its probes were changed.
-    const from = isNew && !adopted ? target : { ...target, logFrom: logSize(spec) };
+    const from = isNew && !adopted ? target : { ...target, logFrom: logEnd(spec) };
     const hit = ({ pattern, line }: { readonly pattern: string; readonly line: string }) =>
       loops.get('liveness')?.fail(`crash pattern ${pattern}: ${line}`);
     const patterns = spec.crashPatterns.length === 0 ? null : prober.watch(spec.crashPatterns, from, hit);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
+import { LATEST } from '../../../src/store/sqlite/migrate.ts';
 import { crashOf, recordOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -87,7 +88,7 @@ describe.runIf(canMount)('a disk that is really full', () => {
       expect(opened.store.probes({ component: 'api', limit: 10 })).toEqual([stretchOf('api')]);
       disk.free();
       await waitFor('everything to be written', () => opened.store.health() === 'ok');
-      expect(await column(path, 'PRAGMA user_version')).toEqual([2]);
+      expect(await column(path, 'PRAGMA user_version')).toEqual([LATEST]);
       expect(opened.store.probes({ component: 'api', limit: 10 })).toEqual([stretchOf('api')]);
       expect(await integrity(path)).toBe('ok');
     },

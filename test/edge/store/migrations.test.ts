@@ -6,7 +6,7 @@ import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
 import { LATEST, migrate, schemaVersion } from '../../../src/store/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations/index.ts';
-import { eventOf, NOON, runningOf, runOf, stretchOf } from '../../support/history-samples.ts';
+import { eventOf, NOON, runningOf, runOf, sampledOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { golden, restoreGolden } from './golden.ts';
 import { column, integrity, upTo } from './inspect.ts';
@@ -39,19 +39,22 @@ test.each(upTo(LATEST))('a database of version %i is read as it was meant, and w
   ]);
   expect(store.lastGoodIngredients(componentName('api'))).toEqual({ command: 'aaaa', 'env LOG_LEVEL': 'bbbb' });
   expect(store.meta('project')).toBe('golden');
-  expect(store.commit({ events: [eventOf('api', 'next')], probed: [stretchOf('web')] })[0]?.seq).toBe(4);
+  const more = { events: [eventOf('api', 'next')], probed: [stretchOf('web')], sampled: [sampledOf('web')] };
+  expect(store.commit(more)[0]?.seq).toBe(4);
   expect(store.probes({ component: 'web', limit: 10 })).toEqual([stretchOf('web')]);
+  expect(store.samples({ component: 'web', limit: 10 })).toEqual([sampledOf('web')]);
   expect(await integrity(path)).toBe('ok');
 });
 
-/** What only the newest version knows: where a run begins in the log, what the probes said, why we ended a run. */
-const KNOWN: readonly { readonly version: number; readonly logOffset: number | null; readonly stretches: number }[] = [
-  { version: 1, logOffset: null, stretches: 0 },
-  { version: 2, logOffset: 4_096, stretches: 2 },
-];
+/** What only newer versions know: where a run begins in the log, what the probes said, why we ended a run, what it used. */
+const KNOWN = [
+  { version: 1, logOffset: null, stretches: 0, samples: 0 },
+  { version: 2, logOffset: 4_096, stretches: 2, samples: 0 },
+  { version: 3, logOffset: 4_096, stretches: 2, samples: 2 },
+] as const;
 
 test.each(KNOWN)(
-  'a database of version $version shows what it knows of runs and probes, and nothing else',
+  'a database of version $version shows what it knows of runs, probes and samples, and nothing else',
   async (known) => {
     using dir = tempDir();
     const path = dir.at('keepwell.db');
@@ -67,6 +70,7 @@ test.each(KNOWN)(
       expect(history.probes({ component: 'api', limit: 10 })).toHaveLength(known.stretches);
       expect(history.probes({ component: 'api', run: runOf('api', 2), limit: 10 })).toHaveLength(known.stretches / 2);
       expect(history.why({ id: 1 })?.probes).toHaveLength(known.stretches / 2);
+      expect(history.samples({ component: 'api', limit: 10 })).toHaveLength(known.samples);
     }
     untouched.close();
     migrated.close();

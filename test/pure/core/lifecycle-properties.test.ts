@@ -51,6 +51,7 @@ const choice: fc.Arbitrary<Choice> = fc.oneof(
     }),
   },
   plain('tree-gone', 4),
+  plain('too-much-memory', 2),
   plain('start', 3),
   plain('bring-back', 1),
   plain('stop', 2),
@@ -116,6 +117,7 @@ describe('whatever happens, in whatever order', () => {
       { do: 'probe', role: 'liveness', pass: true },
       { do: 'probe', role: 'liveness', pass: false },
       { do: 'probe', role: 'readiness', pass: true },
+      { do: 'too-much-memory' },
     ];
     const aSpec = spec('a', {
       probes: { startup: PROBE, liveness: PROBE, readiness: PROBE },

@@ -12,6 +12,7 @@ import { DAEMONISE_WINDOW_MS } from '../../../src/core/lifecycle/when-running.ts
 import { KILL_WAIT_MS } from '../../../src/core/lifecycle/when-stopping.ts';
 import { exitCode, killedBy, mono, restartSpec, run, spec } from '../../support/builders.ts';
 
+const MIB = 1024 * 1024;
 const NOW = mono(1_000_000);
 const R1 = run('a~000000001aaaaaa');
 const R2 = run('a~000000002bbbbbb');
@@ -170,6 +171,8 @@ const EVENTS = {
   startupFailed: { kind: 'probed', run: R1, role: 'startup', pass: false, reason: 'tcp :80 failed 30 times: refused' },
   livenessFailed: { kind: 'probed', run: R1, role: 'liveness', pass: false, reason: 'tcp :80 failed 3 times: refused' },
   livenessFailedOther: { kind: 'probed', run: R2, role: 'liveness', pass: false, reason: 'tcp :80 failed' },
+  tooMuchMemory: { kind: 'over-soft-memory', run: R1, usedBytes: 412 * MIB, limitBytes: 400 * MIB, samples: 3 },
+  tooMuchMemoryOther: { kind: 'over-soft-memory', run: R2, usedBytes: 2, limitBytes: 1, samples: 3 },
   readinessFailed: { kind: 'probed', run: R1, role: 'readiness', pass: false, reason: 'http :80/ failed 3 times: 503' },
   readinessPassed: { kind: 'probed', run: R1, role: 'readiness', pass: true, reason: 'http :80/ passed' },
   sigterm: { kind: 'exited', run: R1, at: NOW, cause: killedBy('SIGTERM'), leftovers: [] },
@@ -454,6 +457,41 @@ const ROWS: readonly Row[] = [
     to: { kind: 'running', run: R1 },
     does: [],
   },
+  {
+    name: 'too much memory for too long ends it, asked first',
+    from: 'running',
+    on: 'tooMuchMemory',
+    to: { kind: 'stopping', stage: 'asked', goal: 'decide', until: mono(NOW + 10_000) },
+    does: ['signal'],
+  },
+  {
+    name: 'too much memory of what went into the background ends its tree',
+    from: 'daemonised',
+    on: 'tooMuchMemory',
+    to: { kind: 'stopping', goal: 'decide', unhealthy: 'soft_memory: 412 MiB, more than 400 MiB in 3 samples' },
+    does: ['signal'],
+  },
+  {
+    name: 'how much it uses while it is still starting is its own business',
+    from: 'comingUp',
+    on: 'tooMuchMemory',
+    to: { kind: 'running', run: R1 },
+    does: [],
+  },
+  {
+    name: 'too much memory of an earlier run is ignored',
+    from: 'running',
+    on: 'tooMuchMemoryOther',
+    to: { kind: 'running', run: R1 },
+    does: [],
+  },
+  {
+    name: 'too much memory of what is being stopped changes nothing',
+    from: 'asked',
+    on: 'tooMuchMemory',
+    to: { kind: 'stopping', goal: 'stay-stopped', unhealthy: null },
+    does: [],
+  },
   { name: 'starting what runs changes nothing', from: 'running', on: 'start', to: { kind: 'running' }, does: [] },
   {
     name: 'what a dead run left behind is ended before anything else',
@@ -680,6 +718,54 @@ describe('next', () => {
     expect(component.state.kind).toBe('backing-off');
     expect(effects.find(({ kind }) => kind === 'end-run')).toMatchObject({
       end: { crash: true, unhealthy: STATES.sick.unhealthy },
+    });
+  });
+
+  describe('too much memory', () => {
+    const contextOf = (policy: Context['policy']): Context => ({ now: NOW, random: 0, newRun: R2, unmet: [], policy });
+    const told = { reason: 'soft_memory: 412 MiB, more than 400 MiB in 3 samples', used_bytes: 412 * MIB };
+    const SOFT = 'soft_memory: 412 MiB, more than 400 MiB in 3 samples';
+
+    test('is told, asked to end, and then decided upon like a crash, out of the one budget', () => {
+      const context = contextOf(spec('a', { restart: restartSpec({ neverOn: ['SIGTERM'] }) }));
+      const asked = next({ state: STATES.running, counters: BUSY }, EVENTS.tooMuchMemory, context);
+      expect(asked.component).toMatchObject({
+        counters: BUSY,
+        state: { kind: 'stopping', stage: 'asked', goal: 'decide' },
+      });
+      expect(asked.effects).toEqual([
+        {
+          kind: 'tell',
+          type: 'component.over-soft-memory',
+          run: R1,
+          data: { ...told, limit_bytes: 400 * MIB, restarts: true },
+        },
+        { kind: 'signal', run: R1, signal: 'SIGTERM' },
+      ]);
+      const { component, effects } = next(asked.component, EVENTS.sigterm, context);
+      expect(component).toMatchObject({
+        state: { kind: 'backing-off', until: mono(NOW + 8_000) },
+        counters: { restarts: [NOW - 5, NOW], failures: 4 },
+      });
+      expect(effects.find(({ kind }) => kind === 'end-run')).toMatchObject({
+        end: { crash: true, rule: 'backoff', unhealthy: SOFT },
+      });
+    });
+
+    test('finds the budget spent: it gives up like after any other failure', () => {
+      const restarts = Array.from({ length: 10 }, (_, n) => mono(NOW - n));
+      const context = contextOf(spec('a'));
+      const asked = next({ state: STATES.running, counters: { ...BUSY, restarts } }, EVENTS.tooMuchMemory, context);
+      const { component } = next(asked.component, EVENTS.clean, context);
+      expect(component).toMatchObject({ state: { kind: 'gave-up', rule: 'limit' }, counters: { restarts } });
+    });
+
+    test('is only told where the policy would never start it again', () => {
+      const context = contextOf(spec('a', { restart: restartSpec({ policy: 'never' }) }));
+      const before = { state: STATES.running, counters: BUSY };
+      const { component, effects } = next(before, EVENTS.tooMuchMemory, context);
+      expect(component).toBe(before);
+      expect(effects).toMatchObject([{ kind: 'tell', type: 'component.over-soft-memory', data: { restarts: false } }]);
     });
   });
 

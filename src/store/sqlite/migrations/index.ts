@@ -1,5 +1,6 @@
 import { HISTORY } from './0001-history.ts';
 import { PROBES } from './0002-probes.ts';
+import { SAMPLES } from './0003-samples.ts';
 
 /** In order: the first one makes version 1. Only ever added to. */
-export const MIGRATIONS: readonly string[] = [HISTORY, PROBES];
+export const MIGRATIONS: readonly string[] = [HISTORY, PROBES, SAMPLES];
