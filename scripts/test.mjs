@@ -19,6 +19,7 @@ const TOOLS = {
   dockerd: 'docker.io',
   fish: 'fish',
   strace: 'strace',
+  'systemd-analyze': 'systemd',
   zsh: 'zsh',
 };
 

@@ -23,5 +23,22 @@ export function withDependencies(graph: Graph, names: readonly string[]): Readon
 
 /** Who depends directly on `name`. */
 export function dependentsOf(graph: Graph, name: string): readonly string[] {
-  return [...graph].filter(([, dependencies]) => dependencies.includes(name)).map(([other]) => other);
+  const known = DEPENDENTS.get(graph) ?? reversed(graph);
+  DEPENDENTS.set(graph, known);
+  return known.get(name) ?? [];
+}
+
+/** Asked for at every change of every component, and graphs never change. */
+const DEPENDENTS = new WeakMap<Graph, Graph>();
+
+function reversed(graph: Graph): Graph {
+  const dependents = new Map<string, string[]>();
+  for (const [name, dependencies] of graph) {
+    for (const dependency of new Set(dependencies)) {
+      const others = dependents.get(dependency);
+      if (others) others.push(name);
+      else dependents.set(dependency, [name]);
+    }
+  }
+  return dependents;
 }

@@ -1,6 +1,7 @@
 /** What a daemon does with the runs that earlier daemons left behind: every one of them is accounted for, none is doubled. */
 import type { DriverSpec } from '../core/component.ts';
 import { type ExitCause, exitView } from '../core/exit.ts';
+import type { RunId } from '../core/ids.ts';
 import { runOf } from '../core/status.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Driver, FoundRun } from '../ports/driver.ts';
@@ -26,9 +27,10 @@ export function adoptAll(runners: readonly ComponentRunner[], world: AdoptionWor
   const found = world.driver.found();
   const traces = new Set(found.map(({ run }) => run));
   for (const runner of runners) {
-    // The record names its run: that one first, whether its directory is still there or not.
+    // The record names its run: that one first, whether its directory is still there or not. Unless a later one exists, begun by
+    // a daemon that could not write its history: with a full disk, or one of an older version.
     const run = runOf(runner.component.state);
-    if (run === null) continue;
+    if (run === null || found.some((other) => isLater(other, run, runner.name, world))) continue;
     taken.add(runner);
     runner.adopt(traces.has(run));
   }
@@ -46,6 +48,14 @@ export function adoptAll(runners: readonly ComponentRunner[], world: AdoptionWor
   }
   for (const runner of runners) if (!taken.has(runner)) runner.adopt(false);
 }
+
+/** A later run of the same component, whose end nobody has recorded. The ids of runs sort by time. */
+const isLater = (
+  { run, component, sameBoot }: FoundRun,
+  than: RunId,
+  name: string,
+  { history }: AdoptionWorld,
+): boolean => component === name && sameBoot && run > than && history.run(run)?.endedAt == null;
 
 /** Nothing of an earlier boot can be alive. */
 function closeBooks({ run, component }: FoundRun, { clock, commit, driver }: AdoptionWorld): void {

@@ -14,6 +14,8 @@ import { ComponentMemory, type Past } from './component-memory.ts';
 import { RunProbes, type RunProbesWorld } from './probes/run-probes.ts';
 import { type Explainer, stepCommit } from './step-commit.ts';
 import type { Turns } from './turns.ts';
+import { tellUnlimited } from './unlimited.ts';
+import type { UsageWatch } from './usage/usage-watch.ts';
 
 /** What a runner needs from the world. Everything is handed in; nothing is reached for. */
 export interface RunnerWorld extends Explainer, RunProbesWorld {
@@ -21,6 +23,7 @@ export interface RunnerWorld extends Explainer, RunProbesWorld {
   readonly log: Log;
   readonly failpoints: Failpoints;
   readonly turns: Turns;
+  readonly usage: Pick<UsageWatch, 'follow' | 'last'>;
   /** Writes to the history and tells those who listen. */
   commit(commit: Commit): void;
   /** Dependencies of this component whose condition does not hold right now. */
@@ -125,7 +128,7 @@ export class ComponentRunner {
   }
 
   view(): ComponentView {
-    const { clock, driver, unmet } = this.#world;
+    const { clock, driver, unmet, usage } = this.#world;
     const run = runOf(this.#component.state);
     const { adopted, startedAt, lastRestart, lastExit, survivors } = this.#memory;
     const facts = {
@@ -136,7 +139,9 @@ export class ComponentRunner {
       unmet: this.#component.state.kind === 'waiting' ? unmet(this.spec) : [],
       treeMechanism: driver.treeMechanism,
       probes: this.#probes.views(),
+      sample: usage.last(this.name),
       condition: run === null ? null : driver.condition(run),
+      limits: run === null ? [] : driver.limits(run),
     };
     return componentView(facts, { now: clock.now(), wall: clock.wallNow() });
   }
@@ -155,6 +160,7 @@ export class ComponentRunner {
     });
     this.#component = component;
     this.#probes.follow(this.spec, component.state, this.#memory.adopted);
+    this.#world.usage.follow(this.spec, component.state);
     if (component === before && effects.length === 0) return;
     const wall = (mono: MonoMs = now) => (at - Math.max(0, now - mono)) as WallMs; // a death seen late is dated when it happened
     this.#memory.learn(event, effects, wall);
@@ -218,6 +224,8 @@ export class ComponentRunner {
       return;
     }
     this.send({ ...report, run });
+    if (report.kind === 'started' && !this.#memory.adopted)
+      this.#world.turns.post(() => tellUnlimited(this.spec, run, this.#world));
   }
 
   /** Who is still there, for status; asked only while something is being ended. */

@@ -17,8 +17,8 @@ export interface Explainer {
   specHash(spec: ComponentSpec): string;
   /** What makes up a run, by name, hashed: to say what changed since the last good one. */
   ingredients(spec: ComponentSpec): Readonly<Record<string, string>>;
-  /** How long the component's log is now, in bytes. */
-  logSize(spec: ComponentSpec): number;
+  /** The position behind the last byte of the component's log: all bytes it ever wrote. */
+  logEnd(spec: ComponentSpec): number;
   /** The evidence of a crash beyond its exit. */
   evidence(spec: ComponentSpec, run: RunId, exit: ExitView): Evidence;
 }
@@ -50,7 +50,7 @@ export function stepCommit(facts: StepFacts, explain: Explainer): Commit {
         at,
         specHash: record.specHash,
         ingredients: explain.ingredients(spec),
-        logOffset: spec.driver.kind === 'process' ? explain.logSize(spec) : null,
+        logOffset: spec.driver.kind === 'process' ? explain.logEnd(spec) : null,
       };
     }
     if (effect.kind === 'end-run') {

@@ -49,14 +49,17 @@ export class StopOrder {
   }
 
   #mustWait(name: string, stoppable: Stoppable, graph: Graph): boolean {
-    if (!isActive(stoppable.component.state)) return false;
+    return isActive(stoppable.component.state) && this.#isNeeded(name, graph, new Set());
+  }
+
+  /** By one that is to stop too and has not yet, directly or through others that do not run: a migration has long completed. */
+  #isNeeded(name: string, graph: Graph, seen: Set<string>): boolean {
     return dependentsOf(graph, name).some((dependent) => {
+      if (seen.has(dependent)) return false;
+      seen.add(dependent);
       const other = this.#find(dependent);
-      return (
-        other !== undefined &&
-        (this.#pending.has(dependent) || other.component.state.kind === 'stopping') &&
-        isActive(other.component.state)
-      );
+      if (other === undefined || !isActive(other.component.state)) return this.#isNeeded(dependent, graph, seen);
+      return this.#pending.has(dependent) || other.component.state.kind === 'stopping';
     });
   }
 }

@@ -1,22 +1,27 @@
 /** Keeps the set of components as the configuration and people want it: start and stop order, desired state, adoption. */
 import type { ComponentSpec } from '../core/component.ts';
 import { AppError } from '../core/errors.ts';
+import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ComponentName } from '../core/ids.ts';
 import { type Component, INITIAL, isUnasked } from '../core/lifecycle/state.ts';
+import { type AppliedView, appliedView, planChanges } from '../core/plan.ts';
 import { restore } from '../core/time.ts';
+import { samplesLaidOver } from '../core/usage/order.ts';
+import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { ComponentView, EventView } from '../core/views.ts';
-import type { AppliedView } from '../ports/control.ts';
 import type { FoundRun } from '../ports/driver.ts';
-import type { Commit, Desired, Store } from '../ports/store.ts';
+import type { Sampler } from '../ports/sampler.ts';
+import type { Commit, Desired, SampleQuery, Store } from '../ports/store.ts';
 import { adoptAll } from './adoption.ts';
 import { Changes } from './changes.ts';
 import type { Past } from './component-memory.ts';
 import { ComponentRunner, type RunnerWorld } from './component-runner.ts';
 import { ComponentSet } from './component-set.ts';
-import { ProbeJournal } from './probes/journal.ts';
+import { Journal } from './journal.ts';
 import type { Evidence } from './step-commit.ts';
 import { isActive, StopOrder } from './stop-order.ts';
 import { Turns } from './turns.ts';
+import { UsageWatch } from './usage/usage-watch.ts';
 
 type FromRunner =
   | 'clock'
@@ -29,10 +34,11 @@ type FromRunner =
   | 'launch'
   | 'specHash'
   | 'ingredients'
-  | 'logSize';
+  | 'logEnd';
 
 export interface SupervisorParts extends Pick<RunnerWorld, FromRunner> {
   readonly store: Store;
+  readonly sampler: Sampler;
   evidence(spec: ComponentSpec, exit: Parameters<RunnerWorld['evidence']>[2]): Omit<Evidence, 'dependencies'>;
   /** Just enough of a specification to end a run of a component that the configuration no longer names. */
   straySpec(name: ComponentName): ComponentSpec;
@@ -41,6 +47,8 @@ export interface SupervisorParts extends Pick<RunnerWorld, FromRunner> {
   /** Every event, in order, after it was written (or kept for later when the disk is full). */
   publish(event: EventView): void;
 }
+
+const PROBES_BATCH_MS = 5_000;
 
 /** Until somebody wants it, a new component is not wanted. */
 const NEW: Past = { component: INITIAL, desired: 'stopped', record: null };
@@ -51,12 +59,20 @@ export class Supervisor {
   readonly #set = new ComponentSet();
   readonly #stops: StopOrder;
   readonly #changes = new Changes();
-  readonly #journal: ProbeJournal;
+  readonly #probed: Journal<ProbeStretch>;
+  readonly #usage: UsageWatch;
   #closing = false;
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
-    this.#journal = new ProbeJournal(parts.clock, (probed) => this.#commit({ probed }));
+    const { clock, random, sampler } = parts;
+    const keyOf = ({ run, role, firstAt }: ProbeStretch) => `${run} ${role} ${firstAt}`;
+    this.#probed = new Journal({ clock, everyMs: PROBES_BATCH_MS, keyOf, write: (probed) => this.#commit({ probed }) });
+    this.#usage = new UsageWatch({
+      ...{ clock, random, sampler },
+      tell: (component, event) => this.#set.get(component)?.send(event),
+      write: (sampled) => this.#commit({ sampled }),
+    });
     this.#stops = new StopOrder(
       (name) => this.#set.get(name),
       () => this.#set.graph(),
@@ -71,8 +87,9 @@ export class Supervisor {
         dependencies: this.#set.dependencyStates(spec),
       }),
       changed: (runner, before) => this.#changed(runner, before),
-      probed: (stretch) => this.#journal.note(stretch),
-      logFrom: (spec, run) => parts.store.run(run)?.logOffset ?? parts.logSize(spec),
+      probed: (stretch) => this.#probed.note(stretch),
+      usage: this.#usage,
+      logFrom: (spec, run) => parts.store.run(run)?.logOffset ?? parts.logEnd(spec),
     };
   }
 
@@ -99,37 +116,39 @@ export class Supervisor {
     }
   }
 
-  /** Makes the running set follow the configuration; touches only what changed. */
-  apply(specs: readonly ComponentSpec[]): AppliedView {
+  /** What `apply` would do, and with `startAdded` the `up` of what is new after it. Changes nothing. */
+  plan(specs: readonly ComponentSpec[], startAdded: boolean): AppliedView {
     this.#refuseWhenClosing();
+    const { specHash, ingredients } = this.#parts;
+    const current = this.#set.current.map(({ spec, desired, component }) => ({
+      ...{ spec, desired, state: component.state.kind },
+    }));
+    return appliedView(planChanges(current, specs, { specHash, ingredients, startAdded }));
+  }
+
+  /** Makes the running set follow the configuration, as planned: touches only what changed. */
+  apply(specs: readonly ComponentSpec[], startAdded = false): AppliedView {
     const { specHash } = this.#parts;
-    const applied = {
-      added: [] as string[],
-      changed: [] as string[],
-      removed: [] as string[],
-      unchanged: [] as string[],
-    };
-    const restarts: ComponentRunner[] = [];
+    const applied = this.plan(specs, startAdded);
+    const changed = new Set(applied.changed);
+    const restarts = new Set(applied.restarted);
     const runners = specs.map((spec) => {
       // One that is just leaving is taken back: there is never a second runner for one name.
+      const leaving = this.#set.isCurrent(spec.name) ? undefined : this.#set.get(spec.name);
+      if (leaving && specHash(leaving.spec) !== specHash(spec)) restarts.add(spec.name);
       const runner = this.#set.get(spec.name) ?? new ComponentRunner(spec, this.#world, NEW);
-      const known = this.#set.isCurrent(spec.name);
-      const changed = JSON.stringify(runner.spec) !== JSON.stringify(spec);
-      if (changed && specHash(runner.spec) !== specHash(spec)) restarts.push(runner);
-      if (changed) runner.respec(spec);
-      applied[known ? (changed ? 'changed' : 'unchanged') : 'added'].push(spec.name);
+      if (leaving || changed.has(spec.name)) runner.respec(spec);
       return runner;
     });
     const removed = this.#set.current.filter((runner) => !runners.includes(runner));
     this.#set.setCurrent(runners);
     this.#want('stopped', removed);
     for (const runner of removed) {
-      applied.removed.push(runner.name);
       if (runner.component.state.kind === 'stopped') this.#forget(runner);
       else this.#set.addLeaving(runner);
     }
     this.#stops.add(this.#set.leaving.map(({ name }) => name));
-    for (const runner of restarts) runner.restart(CHANGED, false);
+    for (const runner of runners) if (restarts.has(runner.name)) runner.restart(CHANGED, false);
     for (const runner of runners) runner.send({ kind: 'dependencies-changed' });
     return applied;
   }
@@ -179,12 +198,20 @@ export class Supervisor {
   close(): void {
     this.#closing = true;
     for (const runner of this.#set.all) runner.close();
-    this.#journal.close();
+    this.#probed.close();
+    this.#usage.close();
   }
 
   views(): readonly ComponentView[] {
     const leaving = this.#set.leaving.map((runner) => ({ ...runner.view(), removed: true }));
     return [...this.#set.current.map((runner) => runner.view()), ...leaving];
+  }
+
+  /** What a component used, newest first: the history, and what is not written yet. */
+  samples(query: SampleQuery): readonly SampleStretch[] {
+    const { component, since = -Infinity, limit } = query;
+    const open = this.#usage.open(component).filter(({ lastAt }) => lastAt >= since);
+    return samplesLaidOver(open, this.#parts.store.samples(query), limit);
   }
 
   /** What is wanted of each component. */

@@ -55,6 +55,9 @@ export class FakeDriver implements Driver {
   adopt(run: RunId): void {
     this.adopted.push(run);
   }
+  limits(): readonly [] {
+    return [];
+  }
   condition(): null {
     return null;
   }

@@ -3,6 +3,7 @@ import { type ExitView, exitView } from '../../src/core/exit.ts';
 import type { ProbeStretch } from '../../src/core/health/stretch.ts';
 import { type BootId, componentName, type RunId, runId, type WallMs } from '../../src/core/ids.ts';
 import { type Component, INITIAL } from '../../src/core/lifecycle/state.ts';
+import type { SampleStretch } from '../../src/core/usage/stretch.ts';
 import type { ComponentRecord, NewCrash, NewEvent, RunBegun, RunEnded } from '../../src/ports/store.ts';
 
 export const NOON = Date.UTC(2026, 0, 2, 12) as WallMs;
@@ -97,5 +98,21 @@ export const stretchOf = (name: string, n = 1, over: Partial<ProbeStretch> = {})
   count: 5,
   lastMs: 3,
   maxMs: 9,
+  ...over,
+});
+
+/** A minute of the nth run that began `n` seconds after noon. */
+export const sampledOf = (name: string, n = 1, over: Partial<SampleStretch> = {}): SampleStretch => ({
+  component: componentName(name),
+  run: runOf(name, n),
+  firstAt: wall(n * 1_000),
+  lastAt: wall(n * 1_000 + 45_000),
+  count: 4,
+  cpuPercent: 0.25,
+  memoryBytes: 40_000_000,
+  memoryMaxBytes: 50_000_000,
+  fds: 23,
+  threads: 11,
+  processes: 1,
   ...over,
 });

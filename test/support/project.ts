@@ -4,7 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ComponentView, CrashesView, StatusView } from '../../src/core/views.ts';
-import { childCgroups, findHomeCgroup, removeCgroup } from '../../src/drivers/process/tree/cgroup.ts';
+import { possibleHomes } from '../../src/drivers/process/limits/homes.ts';
+import { removeCgroup } from '../../src/drivers/process/tree/cgroup.ts';
 import { waitFor } from './wait-for.ts';
 
 export const ENTRY = resolve('dist/bin/keepwell.cjs');
@@ -161,10 +162,7 @@ export class TestProject implements AsyncDisposable {
 
   /** A daemon that was killed leaves its empty cgroups to the next one; here there is none. */
   #removeCgroups(): void {
-    const own = findHomeCgroup(this.home, '/bin/sh');
-    if (own === null) return;
-    for (const run of childCgroups(own)) removeCgroup(run);
-    removeCgroup(own);
+    for (const own of possibleHomes(this.home)) removeCgroup(own);
   }
 }
 

@@ -7,6 +7,7 @@ import { spec } from './builders.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeDriver } from './fake-driver.ts';
 import { FakeProber, FakeStalls } from './fake-prober.ts';
+import { FakeSampler } from './fake-sampler.ts';
 
 const commandOf = ({ driver }: ComponentSpec) => (driver.kind === 'process' ? driver.command : []);
 
@@ -19,6 +20,7 @@ export function supervisorWorld(
   const driver = new FakeDriver(clock);
   const prober = new FakeProber();
   const stalls = new FakeStalls();
+  const sampler = new FakeSampler();
   /** How much every component has written so far. */
   const written = { bytes: 0 };
   let salt = 0;
@@ -32,7 +34,8 @@ export function supervisorWorld(
     failpoints: noFailpoints,
     prober,
     stalls,
-    logSize: () => written.bytes,
+    sampler,
+    logEnd: () => written.bytes,
     specHash: (each) => JSON.stringify(each.driver),
     ingredients: () => ({}),
     straySpec: (name) => spec(name),
@@ -54,5 +57,5 @@ export function supervisorWorld(
   });
   supervisor.open(specs, () => 'stopped');
   const state = (name: string) => supervisor.views().find((view) => view.name === name)?.state;
-  return { clock, driver, supervisor, store, events, state, prober, stalls, written };
+  return { clock, driver, supervisor, store, events, state, prober, stalls, sampler, written };
 }

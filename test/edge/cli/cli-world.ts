@@ -20,6 +20,9 @@ export class CliWorld implements AsyncDisposable {
   err = '';
   isTty = false;
   env: Record<string, string> = {};
+  execPath = '/usr/bin/node';
+  platform = 'linux';
+  uid = process.getuid?.() ?? 0;
   readonly abort = new AbortController();
 
   constructor() {
@@ -66,10 +69,12 @@ export class CliWorld implements AsyncDisposable {
     return {
       cwd: this.dir.path,
       env: this.env,
-      uid: process.getuid?.() ?? 0,
+      uid: this.uid,
       entry: '/nowhere/keepwell.cjs',
       version: '0.1.0',
       node: '20.19.0',
+      execPath: this.execPath,
+      platform: this.platform,
       out: terminal((text) => {
         this.out += text;
       }),

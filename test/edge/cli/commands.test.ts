@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { COMMANDS } from '../../../src/cli/program.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { component, event, why } from '../http/fake-control.ts';
+import { component, event, sampled, why } from '../http/fake-control.ts';
 import { CliWorld } from './cli-world.ts';
 
 test('status: a table for people, one document for programs, nothing else on stdout', async () => {
   await using world = await CliWorld.served();
   const text = await world.run('status');
   expect(text.code).toBe(0);
-  expect(text.out.split('\n')[0]).toBe('NAME    STATE    HEALTH   READY  PID   UPTIME  RESTARTS  NOTE');
+  expect(text.out.split('\n')[0]).toBe('NAME    STATE    HEALTH   READY  PID   UPTIME  RESTARTS  CPU  MEM  NOTE');
   for (const args of [
     ['status', '-o', 'json'],
     ['-o', 'json', 'ps'],
@@ -21,6 +21,30 @@ test('status: a table for people, one document for programs, nothing else on std
     expect(JSON.parse(out).components).toHaveLength(2);
     expect(err).toBe('');
   }
+});
+
+test('status --history: what one component used, oldest first for people', async () => {
+  await using world = await CliWorld.served();
+  const recently = Math.floor(Date.now() / 1000) - 600;
+  world.served!.control.sampled.push(sampled('api', recently + 60), sampled('api', recently), sampled('api', 100));
+  const text = await world.run('status', 'api', '--history');
+  expect(text).toMatchObject({ code: 0, err: '' });
+  const [header, first, second, ...rest] = text.out.split('\n');
+  expect(header).toBe('FROM                 FOR  CPU   MEM    MAX MEM  FILES  THREADS  PROCESSES');
+  expect(first).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}45s {2}0\.3% {2}41MiB {2}42MiB {4}23 {5}11 {7}1$/);
+  expect(second! > first!).toBe(true);
+  expect(rest).toEqual(['']);
+  const json = JSON.parse((await world.run('status', 'api', '--history', '--since', '30000d', '-o', 'json')).out);
+  expect(json.samples).toHaveLength(3);
+  expect((await world.run('status', 'worker', '--history')).out).toContain('nothing was recorded of worker');
+  expect((await world.run('status', 'nobody', '--history')).code).toBe(4);
+  for (const args of [
+    ['--history'],
+    ['api', 'worker', '--history'],
+    ['api', '--since', '1h'],
+    ['api', '--history', '-w'],
+  ])
+    expect((await world.run('status', ...args)).code).toBe(2);
 });
 
 test('status of some, by name and pattern', async () => {

@@ -1,0 +1,84 @@
+/** keepwell reload: apply the configuration as it is now, touching only what changed; --dry-run only says what that would be. */
+import { Option } from 'commander';
+import { AppError } from '../../core/errors.ts';
+import type { ComponentView } from '../../core/views.ts';
+import type { ReloadView } from '../../ports/control.ts';
+import { awaitAction } from '../await-action.ts';
+import { awaitDaemon } from '../await-daemon.ts';
+import { daemonIdentity } from '../daemon-end.ts';
+import { type Definition, durationOption } from '../define.ts';
+import { planLines } from '../print/plan.ts';
+import type { Session } from '../session.ts';
+
+interface Options {
+  readonly dryRun?: true;
+  readonly wait: boolean;
+  readonly timeout: number;
+}
+
+export const reload: Definition<Options> = {
+  usage: 'reload',
+  group: 'Run:',
+  summary: 'apply the configuration as it is now, touching only what changed',
+  description:
+    'New components are started, removed ones stopped, changed ones restarted if their run is made of what changed.\n' +
+    'Everything is checked first: with any mistake in it, everything stays as it was (exit 2). SIGHUP to the daemon does the same.\n' +
+    'Variables come from the environment the daemon was started with. What was stopped by hand stays stopped.',
+  options: [
+    new Option('-n, --dry-run', 'only say what would be done, and why'),
+    new Option('--no-wait', 'do not wait until what was started is ready'),
+    durationOption('--timeout <TIME>', 'how long to wait (then exit 5)', '2m'),
+  ],
+  examples: [
+    ['keepwell reload --dry-run', 'look first'],
+    ['keepwell reload', 'do it, and wait until what was restarted is ready'],
+    ['keepwell reload -n -o json | jq .restarted', 'what would be restarted, for scripts'],
+  ],
+  handler: async (session, _args, { dryRun = false, wait, timeout }) => {
+    await awaitDaemon(session);
+    refuseOtherFiles(session);
+    const { components: before } = await session.client.status();
+    const reloaded = await session.client.reload({ dryRun });
+    tell(session, reloaded);
+    if (wait && !dryRun) await untilDone(session, reloaded, before, timeout);
+    return 0;
+  },
+};
+
+/** The daemon reads the files it was started with; -f is there to be sure that these are the ones that are meant. */
+function refuseOtherFiles(session: Session): void {
+  const running = daemonIdentity(session)?.files;
+  const asked = session.project.files;
+  if (session.files.length === 0 || running === undefined || running.join('\n') === asked.join('\n')) return;
+  throw new AppError('CONFIG_FILES_DIFFER', { running: running.join(', '), asked: asked.join(', ') });
+}
+
+function tell(session: Session, reloaded: ReloadView): void {
+  session.printJson(reloaded);
+  const { out } = session.world;
+  for (const line of planLines(reloaded, session.paint, out.isTty ? out.columns : undefined)) session.print(line);
+  if (reloaded.steps.length === 0) session.print('there are no components');
+  if (reloaded.dry_run) session.note('nothing was done: this is what "keepwell reload" would do now');
+}
+
+/** The restarted ones must have a new run, the others must only be ready; the removed ones must be gone. */
+async function untilDone(
+  session: Session,
+  { steps, restarted, removed }: ReloadView,
+  before: readonly ComponentView[],
+  timeoutMs: number,
+): Promise<void> {
+  const until = performance.now() + timeoutMs;
+  const started = steps.filter(({ starts }) => starts).map(({ component }) => component);
+  const awaited = [
+    { action: 'restart', names: restarted },
+    { action: 'up', names: started },
+    { action: 'stop', names: removed },
+  ] as const;
+  for (const { action, names } of awaited) {
+    if (names.length === 0) continue;
+    const leftMs = Math.max(0, until - performance.now());
+    const { problem } = await awaitAction(session, { action, names, before, timeoutMs: leftMs });
+    if (problem) throw problem;
+  }
+}

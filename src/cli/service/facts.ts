@@ -1,0 +1,78 @@
+/** What a unit for this project would be made of now, and what is doubtful about it. */
+import { dirname } from 'node:path';
+import type { ResolvedConfig } from '../../config/load.ts';
+import type { Session } from '../session.ts';
+import { ownerOf, unitName } from './place.ts';
+import { stopSeconds } from './stop-time.ts';
+import type { Scope, UnitFacts } from './unit.ts';
+
+export function unitFacts(session: Session, { name, components }: ResolvedConfig, scope: Scope): UnitFacts {
+  const { world, project } = session;
+  return {
+    scope,
+    unit: unitName(name),
+    project: name,
+    node: world.execPath,
+    entry: world.entry,
+    files: project.files,
+    dir: dirname(project.files[0]!),
+    home: world.env['KEEPWELL_HOME'] ? project.home : null,
+    path: world.env['PATH'] || null,
+    user: scope === 'system' ? ownerOf(session) : null,
+    stopSeconds: stopSeconds(components),
+  };
+}
+
+const MANAGERS: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['nvm', /\/\.?nvm\/(?:versions|v\d)/],
+  ['fnm', /\/fnm(?:_multishells)?\//],
+  ['Volta', /\/\.volta\//],
+  ['asdf', /\/\.asdf\//],
+  ['mise', /\/mise\/(?:installs|shims)\//],
+  ['nodenv', /\/\.nodenv\//],
+  ['n', /\/n\/versions\/node\//],
+  ['proto', /\/\.proto\//],
+];
+
+/** Paths that will not be there for ever. */
+export function pathWarnings({ node, entry, files }: Pick<UnitFacts, 'node' | 'entry' | 'files'>): readonly string[] {
+  const [manager] = MANAGERS.find(([, pattern]) => pattern.test(node)) ?? [];
+  const again = 'Run "keepwell service install" again after a change.';
+  return [
+    ...(manager
+      ? [`Node is kept by ${manager} (${node}): the unit breaks when that version is removed. ${again}`]
+      : []),
+    ...(/\/_npx\//.test(entry)
+      ? [
+          `Keepwell is run from the cache of npx (${entry}), which npm may empty at any time. Install it: npm install -g keepwell`,
+        ]
+      : []),
+    ...[node, entry, ...files]
+      .filter((path) => /^\/(?:tmp|var\/tmp|dev\/shm|run)\//.test(path))
+      .map((path) => `${path} is in a place that does not survive a reboot.`),
+  ];
+}
+
+/** What a service sees of the environment, as far as it matters to the configuration. */
+const KEPT = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'XDG_RUNTIME_DIR', 'KEEPWELL_HOME'];
+
+/** Variables that the configuration takes from this shell will not be there under systemd: said before it matters. */
+export async function environmentWarnings(session: Session, config: ResolvedConfig): Promise<readonly string[]> {
+  const { env } = session.world;
+  const kept = Object.fromEntries(KEPT.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+  const advice = 'Put what is missing into .env beside the configuration.';
+  try {
+    const { loadConfig } = await import('../../config/load.ts');
+    const alone = loadConfig({ files: session.project.files, env: kept, cwd: session.world.cwd });
+    const different = config.components.filter(
+      (spec, at) => JSON.stringify(spec) !== JSON.stringify(alone.components[at]),
+    );
+    if (different.length === 0) return [];
+    const names = different.map(({ name }) => name).join(', ');
+    return [`Variables of this shell are not there under systemd, which changes: ${names}. ${advice}`];
+  } catch (error) {
+    return [
+      `Under systemd, without the variables of this shell, it would not start. ${(error as Error).message}\n${advice}`,
+    ];
+  }
+}
