@@ -1,4 +1,4 @@
-/** keepwell demo: see it work, without a configuration. */
+/** keepwell demo: see it work, without a configuration. Signals belong to the demo: no interrupt() in here. */
 import { Option } from 'commander';
 import type { Definition } from '../define.ts';
 import { usage } from '../session.ts';
@@ -7,15 +7,29 @@ interface Options {
   readonly keep?: true;
 }
 
+const OLDEST_NODE = '20.19';
+
 export const demo: Definition<Options> = {
   usage: 'demo',
   group: 'More:',
   summary: 'watch a small stack being broken and put right again',
   options: [new Option('--keep', 'leave the stack up at the end')],
-  examples: [['keepwell demo', 'takes a few seconds and leaves nothing behind']],
-  handler: async ({ world, json }, _args, { keep = false }) => {
+  examples: [
+    ['keepwell demo', 'takes about 15 seconds and leaves nothing behind'],
+    ['keepwell demo --keep', 'the same, and the stack stays up to be looked at'],
+  ],
+  handler: async ({ world, json, files, paint }, _args, { keep = false }) => {
     if (json) throw usage('The demo is for people; it has no -o json.');
-    const { runDemo } = await import('../../daemon/demo.ts');
-    return await runDemo({ env: world.env, entry: world.entry, keep, write: (text) => world.out.write(text) });
+    if (files.length > 0) throw usage('The demo brings its own configuration; -f has no meaning here.');
+    if (!isNewEnough(world.node))
+      throw usage(`Keepwell needs Node ${OLDEST_NODE} or later; this is Node ${world.node}.`);
+    const { runDemo } = await import('../demo/run.ts');
+    return await runDemo({ env: world.env, entry: world.entry, keep, out: world.out, paint });
   },
 };
+
+function isNewEnough(node: string): boolean {
+  const [major = 0, minor = 0] = node.split('.').map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST_NODE.split('.').map(Number);
+  return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+}
