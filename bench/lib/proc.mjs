@@ -1,5 +1,5 @@
 /** What a process has used so far, read from /proc. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;
 
@@ -11,9 +11,43 @@ export function cpuMs(pid) {
   return (ticks * 1_000) / TICKS_PER_SECOND;
 }
 
-export function rssMb(pid) {
-  const [, kb] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Math.round(Number(kb ?? 0) / 1_024);
+export const rssMb = (pid) => Math.round(rssKb(pid) / 1_024);
+
+export const rssKb = (pid) => field(`/proc/${pid}/status`, 'VmRSS');
+
+/** Its share of the memory it uses together with others, or all of it where the kernel does not tell. */
+export function pssKb(pid) {
+  try {
+    return field(`/proc/${pid}/smaps_rollup`, 'Pss');
+  } catch {
+    return rssKb(pid);
+  }
 }
 
 export const shareOfACore = (usedMs, tookMs) => ((usedMs / tookMs) * 100).toFixed(2);
+
+/** Every process that was given `NAME=value` in its environment and has not dropped it. */
+export function pidsWith(name, value) {
+  const wanted = `${name}=${value}\0`;
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
+    .filter((entry) => `\0${read(`/proc/${entry}/environ`)}`.includes(`\0${wanted}`))
+    .map(Number);
+}
+
+export const isThere = (pid) => !/^[ZX]?$/.test(stateOf(pid));
+
+const stateOf = (pid) => /\) (\S)/.exec(read(`/proc/${pid}/stat`))?.[1] ?? '';
+
+function read(path) {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return ''; // it is gone, or not ours to look at
+  }
+}
+
+function field(path, name) {
+  const [, kb] = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(path, 'utf8')) ?? [];
+  return Number(kb ?? 0);
+}
