@@ -5,14 +5,17 @@ const project = (name: string, testTimeout: number, options: Record<string, unkn
   test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: testTimeout, ...options },
 });
 
+/** Most tests wait more than they work, and they wait for facts: two files at a time, also where there are only two cores. */
+const IN_PAIRS = { maxWorkers: 2 };
+
 export default defineConfig({
   test: {
     projects: [
-      project('pure', 60_000),
-      project('contract', 60_000),
-      project('edge', 120_000),
-      project('e2e', 180_000, { fileParallelism: false }),
-      project('torture', 900_000, { fileParallelism: false }),
+      project('pure', 60_000, IN_PAIRS),
+      project('contract', 60_000, IN_PAIRS),
+      project('edge', 120_000, IN_PAIRS),
+      project('e2e', 180_000, { ...IN_PAIRS, sequence: { groupOrder: 1 } }),
+      project('torture', 900_000, { fileParallelism: false, sequence: { groupOrder: 2 } }),
     ],
   },
 });

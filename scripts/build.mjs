@@ -29,7 +29,7 @@ const BUNDLES = {
   daemon: 'src/daemon/main.ts',
   launch: 'src/daemon/launch.ts',
   offline: 'src/daemon/offline.ts',
-  demo: 'src/daemon/demo.ts',
+  demo: 'src/cli/demo/run.ts',
   config: 'src/config/load.ts',
   schema: 'src/config/schema.ts',
   starter: 'src/config/starter/starter.ts',
@@ -37,6 +37,7 @@ const BUNDLES = {
   backoff: 'src/cli/backoff/report.ts',
   graph: 'src/cli/graph/draw.ts',
   complete: 'src/cli/complete/answer.ts',
+  logs: 'src/logs/open.ts',
   'config-worker': 'src/daemon/config-worker.ts',
   'pattern-worker': 'src/probes/log/pattern-worker.ts',
 };

@@ -13,6 +13,7 @@ export type { ExitView as Exit } from './core/exit.ts';
 export type { WaitGoal } from './core/goal.ts';
 export type { ProbeQuestion, ProbeSpec as HealthProbe } from './core/health/probe.ts';
 export type { StateKind as ComponentState } from './core/lifecycle/state.ts';
+export type { AppliedView as Applied, PlanStep } from './core/plan.ts';
 export type {
   ComponentView as Component,
   CrashView as Crash,
@@ -21,12 +22,22 @@ export type {
   Health,
   ProbeStretchView as ProbeStretch,
   ProbeView as Probe,
+  ResourcesView as Resources,
+  SampleView as Sample,
   StatusView as Status,
   WhyView as Dossier,
 } from './core/views.ts';
 export type { ComponentConfig, KeepwellConfig, ProbeConfig, RestartConfig } from './library/config-input.ts';
 export { Keepwell } from './library/keepwell.ts';
-export type { ConnectOptions, CrashOptions, EventOptions, OpenOptions, WaitOptions } from './library/options.ts';
-export type { AppliedView as Applied, ValidationView as Validation } from './ports/control.ts';
+export type {
+  ConnectOptions,
+  CrashOptions,
+  EventOptions,
+  LogOptions,
+  OpenOptions,
+  SampleOptions,
+  WaitOptions,
+} from './library/options.ts';
+export type { ReloadOptions, ReloadView as Reload, ValidationView as Validation } from './ports/control.ts';
 export type { LogLineView as LogLine } from './ports/logs.ts';
 export { VERSION } from './version.ts';

@@ -5,7 +5,7 @@ import type { ComponentView, EventView, StatusView } from '../core/views.ts';
 import { followStatus } from './follow-status.ts';
 import { progressFor } from './progress.ts';
 import type { Session } from './session.ts';
-import { type Action, judge, type Situation } from './settle.ts';
+import { type Action, byName, judge, type Situation } from './settle.ts';
 
 export interface Awaited {
   readonly action: Action;
@@ -27,10 +27,12 @@ const BELIEVE_MS = 1_000;
 export async function awaitAction(session: Session, awaited: Awaited): Promise<Outcome> {
   const { action, names, before, timeoutMs } = awaited;
   const progress = progressFor(session, before);
+  const asked = new Set(names);
+  const known = byName(before);
   const situation = (status: StatusView, elapsedMs: number): Situation => ({
     action,
-    before,
-    now: status.components,
+    before: known,
+    now: byName(status.components),
     believed: elapsedMs > BELIEVE_MS,
   });
   let last: StatusView | null = null;
@@ -39,8 +41,9 @@ export async function awaitAction(session: Session, awaited: Awaited): Promise<O
       timeoutMs,
       answer: (status, elapsedMs) => {
         last = status;
-        progress.update(status.components.filter(({ name }) => names.includes(name)));
-        const verdicts = names.map((name) => ({ name, ...judge(name, situation(status, elapsedMs)) }));
+        progress.update(status.components.filter(({ name }) => asked.has(name)));
+        const present = situation(status, elapsedMs);
+        const verdicts = names.map((name) => ({ name, ...judge(name, present) }));
         const failed = verdicts.flatMap((one) => (one.kind === 'gave-up' || one.kind === 'blocked' ? [one] : []));
         const hasGivenUp = failed.some(({ kind }) => kind === 'gave-up'); // then waiting for the others is in vain
         if (!hasGivenUp && verdicts.some(({ kind }) => kind === 'pending')) return undefined;

@@ -7,6 +7,8 @@ import { pause } from './interrupt.ts';
 import type { Session } from './session.ts';
 
 const POLL_MS = 150;
+/** Each look costs the daemon what it costs us, at a moment when it has other things to do: it gets several times as long without one. */
+const REST_RATIO = 4;
 /** A daemon that crashed is back in two seconds; this long without one means it is not coming back. */
 const GAP_MS = 15_000;
 
@@ -25,6 +27,7 @@ export async function followStatus<T>(session: Session, question: Question<T>): 
   let last: StatusView | null = null;
   let lastSeen = began;
   for (;;) {
+    const asked = performance.now();
     const status: StatusView | null = await statusOrGap(session, performance.now() - lastSeen);
     if (status) {
       last = status;
@@ -36,7 +39,7 @@ export async function followStatus<T>(session: Session, question: Question<T>): 
       const after = formatDuration(question.timeoutMs);
       throw new AppError('WAIT_TIMEOUT', { after, pending: question.pending(last) });
     }
-    await pause(POLL_MS, signal);
+    await pause(Math.max(POLL_MS, (performance.now() - asked) * REST_RATIO), signal);
   }
 }
 

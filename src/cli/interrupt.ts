@@ -17,8 +17,10 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 /** For work that cannot be interrupted itself: it is left alone, only the waiting ends. */
 export async function orInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
+  let onAbort = () => {};
   const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort);
   });
-  return await Promise.race([work, aborted]);
+  return await Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }

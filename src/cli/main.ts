@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The program: hands the process to `runCli`. The only file of the CLI that touches `process`. */
+/** The program: hands the process to `runCli`. Apart from the demo, the only part of the CLI that touches `process`. */
 import type { WriteStream } from 'node:tty';
 import { VERSION } from '../version.ts';
 import { failureText, toAppError } from './failure.ts';
@@ -61,6 +61,8 @@ void runCli(process.argv.slice(2), {
   entry: process.argv[1]!,
   version: VERSION,
   node: process.versions.node,
+  execPath: process.execPath,
+  platform: process.platform,
   out: terminal(process.stdout),
   err: terminal(process.stderr),
   interrupt,

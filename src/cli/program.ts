@@ -11,6 +11,8 @@ import { events } from './commands/events.ts';
 import { graph } from './commands/graph.ts';
 import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
+import { reload } from './commands/reload.ts';
+import { service } from './commands/service.ts';
 import { status } from './commands/status.ts';
 import { up } from './commands/up.ts';
 import { schema, validate } from './commands/validate.ts';
@@ -26,6 +28,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   start,
   stop,
   restart,
+  reload,
   status,
   why,
   crashes,
@@ -38,6 +41,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   schema,
   backoff,
   demo,
+  service,
   daemon,
   completion,
   version,
@@ -53,6 +57,7 @@ Which command answers what:
   May my script go on?           keepwell wait NAME --for ready
   What needs what?               keepwell graph
   When would it be restarted?    keepwell backoff NAME
+  What would my edit change?     keepwell reload --dry-run
 
 Exit codes: 0 ok, 1 unhealthy or failed, 2 usage or configuration, 3 not running, 4 no such component,
 5 timeout, 70 internal error, 130 interrupted.

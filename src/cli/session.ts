@@ -25,6 +25,10 @@ export interface World {
   readonly version: string;
   /** The version of Node. */
   readonly node: string;
+  /** The program of Node, absolute. */
+  readonly execPath: string;
+  /** "linux" */
+  readonly platform: string;
   readonly out: Terminal;
   readonly err: Terminal;
   /** From the first call on, Ctrl-C aborts the signal instead of ending the process. */

@@ -11,10 +11,15 @@ export type Verdict =
   | { readonly kind: 'blocked'; readonly reason: string }
   | { readonly kind: 'pending'; readonly reason: string };
 
+type Views = ReadonlyMap<string, ComponentView>;
+
+/** Looked up by name again and again: a thousand components would make a million comparisons of a list. */
+export const byName = (views: readonly ComponentView[]): Views => new Map(views.map((view) => [view.name, view]));
+
 export interface Situation {
   readonly action: Action;
-  readonly before: readonly ComponentView[];
-  readonly now: readonly ComponentView[];
+  readonly before: Views;
+  readonly now: Views;
   /** The daemon has had time to react: what still looks as before is meant to be so. */
   readonly believed: boolean;
 }
@@ -23,9 +28,9 @@ const DONE: Verdict = { kind: 'done' };
 
 export function judge(name: string, situation: Situation): Verdict {
   const { action, now, believed } = situation;
-  const view = now.find((one) => one.name === name);
+  const view = now.get(name);
   if (!view) return action === 'stop' ? DONE : { kind: 'pending', reason: `${name} is not there yet` };
-  const before = situation.before.find((one) => one.name === name);
+  const before = situation.before.get(name);
   if (action === 'stop') return view.state === 'stopped' || (believed && isOver(view)) ? DONE : pending(view);
   const old = before !== undefined && !hasMoved(before, view);
   if (isOver(view) && old && !believed) return pending(view);
@@ -43,11 +48,12 @@ const isOver = ({ state }: ComponentView): boolean => state === 'completed' || s
 const hasMoved = (before: ComponentView, now: ComponentView): boolean =>
   before.state !== now.state || before.run_id !== now.run_id || before.last_exit?.at !== now.last_exit?.at;
 
-function pending(view: ComponentView, all: readonly ComponentView[] = []): Verdict {
-  const stopped = all.filter(({ name, state, desired }) => {
-    return view.waiting_for.includes(name) && state === 'stopped' && desired === 'stopped';
+function pending(view: ComponentView, all: Views = new Map()): Verdict {
+  const stopped = view.waiting_for.filter((name) => {
+    const needed = all.get(name);
+    return needed?.state === 'stopped' && needed.desired === 'stopped';
   });
-  const because = stopped.length === 0 ? '' : ` (not started: ${stopped.map(({ name }) => name).join(', ')})`;
+  const because = stopped.length === 0 ? '' : ` (not started: ${stopped.join(', ')})`;
   return { kind: 'pending', reason: `${describe(view)}${because}` };
 }
 
@@ -60,10 +66,10 @@ export function describe(view: ComponentView): string {
 }
 
 /** The component that gave up and that this one, directly or not, is waiting for. */
-function blockerOf(view: ComponentView, all: readonly ComponentView[], seen: readonly string[] = []): string | null {
+function blockerOf(view: ComponentView, all: Views, seen: readonly string[] = []): string | null {
   if (view.state !== 'waiting') return null;
   for (const name of view.waiting_for) {
-    const needed = all.find((one) => one.name === name);
+    const needed = all.get(name);
     if (!needed || seen.includes(name)) continue;
     if (needed.state === 'gave-up') return name;
     const further = blockerOf(needed, all, [...seen, name]);

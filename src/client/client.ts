@@ -6,10 +6,11 @@ import type {
   EventsView,
   EventView,
   ProbesView,
+  SamplesView,
   StatusView,
   WhyView,
 } from '../core/views.ts';
-import type { ActionView, AppliedView, UpView, ValidationView } from '../ports/control.ts';
+import type { ActionView, ReloadOptions, ReloadView, UpView, ValidationView } from '../ports/control.ts';
 import type { LogsQuery, LogsView } from '../ports/logs.ts';
 import { type CallOptions, callJson } from './call.ts';
 import type { EventsQuery } from './event-reader.ts';
@@ -21,6 +22,12 @@ export interface CrashesQuery {
   readonly limit?: number | undefined;
 }
 
+export interface SamplesQuery {
+  readonly component: string;
+  readonly sinceMs?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
 /** Every call throws DAEMON_NOT_RUNNING when nobody listens on the socket (see `ifRunning`). */
 export interface Client {
   status(): Promise<StatusView>;
@@ -28,7 +35,7 @@ export interface Client {
   version(): Promise<string>;
   /** `files`: must be those the daemon runs with; empty: whichever these are. */
   up(components: readonly string[], files: readonly string[]): Promise<UpView>;
-  reload(): Promise<AppliedView>;
+  reload(options?: ReloadOptions): Promise<ReloadView>;
   validate(): Promise<ValidationView>;
   act(action: 'start' | 'stop' | 'restart', components: readonly string[]): Promise<ActionView>;
   down(): Promise<ActionView>;
@@ -36,6 +43,7 @@ export interface Client {
   crashes(query: CrashesQuery): Promise<CrashesView>;
   why(which: { readonly component: string } | { readonly id: number }): Promise<WhyView>;
   probes(component: string, limit: number): Promise<ProbesView>;
+  samples(query: SamplesQuery): Promise<SamplesView>;
   listEvents(query: EventsQuery & { readonly limit: number }): Promise<EventsView>;
   /** Live, over crashes of the daemon, until `signal` aborts. */
   events(options: FollowOptions): AsyncGenerator<EventView, never, undefined>;
@@ -45,6 +53,8 @@ export interface Client {
 /** Reading configuration files and preparing dependencies can take its time; everything else is answered from memory. */
 const CONFIG_TIMEOUT_MS = 30_000;
 const TIMEOUT_MS = 5_000;
+/** A rare word is looked for in all that is kept, compressed parts too. */
+const LOGS_TIMEOUT_MS = 60_000;
 
 export function createClient(socket: string, signal?: AbortSignal): Client {
   const call = <T>(method: CallOptions['method'], path: string, body?: object, timeoutMs = TIMEOUT_MS): Promise<T> =>
@@ -56,7 +66,7 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     version: async () => (await get<{ version: string }>('/v1/version')).version,
     up: (components, files) =>
       call('POST', '/v1/up', { components, ...(files.length > 0 ? { files } : {}) }, CONFIG_TIMEOUT_MS),
-    reload: () => call('POST', '/v1/reload', {}, CONFIG_TIMEOUT_MS),
+    reload: ({ dryRun = false } = {}) => call('POST', '/v1/reload', dryRun ? { dry_run: true } : {}, CONFIG_TIMEOUT_MS),
     validate: () => call('GET', '/v1/validate', undefined, CONFIG_TIMEOUT_MS),
     act: (action, components) => call('POST', `/v1/${action}`, { components }),
     down: () => call('POST', '/v1/down', {}),
@@ -64,18 +74,23 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     crashes: ({ component, sinceMs, limit }) => get(`/v1/crashes${query({ component, since: sinceMs, limit })}`),
     why: (which) => get('id' in which ? `/v1/crashes/${which.id}` : `/v1/why/${encodeURIComponent(which.component)}`),
     probes: (component, limit) => get(`/v1/components/${encodeURIComponent(component)}/probes${query({ limit })}`),
+    samples: ({ component, sinceMs, limit }) => get(`/v1/samples${query({ component, since: sinceMs, limit })}`),
     listEvents: ({ after, component, limit }) => get(`/v1/events${query({ after, component, limit })}`),
     events: (options) => followEvents(socket, options),
-    logs: (wanted) => get(`/v1/logs${logsQuery(wanted)}`),
+    logs: (wanted) => call('GET', `/v1/logs${logsQuery(wanted)}`, undefined, LOGS_TIMEOUT_MS),
   };
 }
 
-function logsQuery({ components, tail, after }: LogsQuery): string {
+function logsQuery({ components, tail, after, sinceMs, untilMs, grep, previous }: LogsQuery): string {
   const positions = Object.entries(after).map(([name, offset]) => `${name}:${offset}`);
   return query({
     component: components.join(',') || undefined,
     tail,
     after: positions.join(',') || undefined,
+    since: sinceMs,
+    until: untilMs,
+    grep: grep?.source,
+    previous: previous ? 'true' : undefined,
   });
 }
 

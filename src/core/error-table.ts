@@ -116,6 +116,30 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 503,
   },
+  SERVICE_OF_ANOTHER: {
+    message: 'There is {file} already, and it is not the unit of this project: {owner}.',
+    hint: 'Give this project another "name:" in its configuration, or remove that file if nobody needs it.',
+    exitCode: 1,
+    httpStatus: 409,
+  },
+  SERVICE_ELSEWHERE: {
+    message: 'This project is a service already: {file}.',
+    hint: 'Run "keepwell service uninstall --{scope}" first.',
+    exitCode: 1,
+    httpStatus: 409,
+  },
+  SERVICE_NEEDS_ROOT: {
+    message: 'A system service can only be changed by root.',
+    hint: 'Use sudo, or "--user" for a service of your own account; "--print" only shows the unit.',
+    exitCode: 1,
+    httpStatus: 403,
+  },
+  SERVICE_FAILED: {
+    message: '"{command}" failed: {problem}',
+    hint: 'Look at "keepwell service status", "keepwell logs --daemon" and "journalctl -u {unit}".',
+    exitCode: 1,
+    httpStatus: 500,
+  },
   PLATFORM_UNSUPPORTED: {
     message: 'Keepwell supervises processes on Linux; this is {platform}.',
     hint: 'Run it on Linux, or in a Linux container or virtual machine.',
@@ -165,6 +189,12 @@ export const ERRORS = {
     exitCode: 5,
     httpStatus: 504,
   },
+  PATTERN_TOO_SLOW: {
+    message: 'The expression {pattern} takes too long: it was given up in the middle of a line.',
+    hint: 'Write it without repetition inside a repetition, such as (a+)+, or look for a plain text.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   ROUTE_NOT_FOUND: {
     message: 'There is nothing at {method} {path}.',
     hint: 'See docs/guide/api.md for the routes.',
@@ -212,6 +242,12 @@ export const ERRORS = {
     hint: 'Find what blocks it, or allow it more time.',
     exitCode: 1,
     httpStatus: 504,
+  },
+  DEMO_FAILED: {
+    message: 'The demo did not go as planned: {problem}',
+    hint: 'Everything it had started is gone again. On a busy machine it may help to run it once more.',
+    exitCode: 1,
+    httpStatus: 500,
   },
   INTERNAL: {
     message: 'Something in Keepwell itself went wrong: {problem}',

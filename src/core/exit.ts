@@ -15,6 +15,8 @@ export interface SpawnProblem {
     | 'arguments-too-long'
     | 'env-file'
     | 'log-file'
+    | 'account'
+    | 'limits'
     | 'out-of-resources'
     | 'no-answer'
     | 'cancelled'
@@ -25,8 +27,11 @@ export interface SpawnProblem {
 }
 
 export type ExitCause =
-  /** `ambiguous`: sh cannot tell "exit 130" from a death by SIGINT, nor 141 from SIGPIPE. */
-  | { readonly kind: 'code'; readonly code: number; readonly ambiguous: boolean }
+  /**
+   * `ambiguous`: sh cannot tell "exit 130" from a death by SIGINT, nor 141 from SIGPIPE. `oom`: a script that ended with the 137 of
+   * its child, which the kernel killed for lack of memory.
+   */
+  | { readonly kind: 'code'; readonly code: number; readonly ambiguous: boolean; readonly oom?: boolean }
   | { readonly kind: 'signal'; readonly signal: SignalName; readonly core: boolean; readonly oom: boolean }
   | { readonly kind: 'spawn-failed'; readonly problem: SpawnProblem }
   | { readonly kind: 'unknown'; readonly why: string };
@@ -42,7 +47,7 @@ export interface ExitView {
   readonly ambiguous: boolean;
   readonly spawn_error: string | null;
   readonly unknown: string | null;
-  /** We ended it because a probe failed: "liveness http :8080/healthz failed 3 times: HTTP 503". */
+  /** Why we ended it: "liveness http :8080/healthz failed 3 times: HTTP 503", "soft_memory: 412 MiB, more than …". */
   readonly unhealthy: string | null;
 }
 
@@ -50,7 +55,7 @@ export function exitView(cause: ExitCause, unhealthy: string | null = null): Exi
   return {
     code: cause.kind === 'code' ? cause.code : null,
     signal: cause.kind === 'signal' ? cause.signal : null,
-    oom: cause.kind === 'signal' && cause.oom,
+    oom: (cause.kind === 'signal' || cause.kind === 'code') && cause.oom === true,
     core: cause.kind === 'signal' && cause.core,
     ambiguous: cause.kind === 'code' && cause.ambiguous,
     spawn_error: cause.kind === 'spawn-failed' ? cause.problem.message : null,
@@ -73,6 +78,7 @@ export function describeEnd(exit: ExitView): string {
     return `killed by ${exit.signal}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
   }
   if (exit.code === null) return `ended, exit code unknown (${exit.unknown ?? 'no record'})`;
+  if (exit.oom) return `exit code ${exit.code} (out of memory: a process of it was killed)`;
   const maybe = exit.code === 130 ? 'SIGINT' : 'SIGPIPE';
   return exit.ambiguous ? `exit code ${exit.code} (or killed by ${maybe}: sh cannot tell)` : `exit code ${exit.code}`;
 }

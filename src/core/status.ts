@@ -6,7 +6,9 @@ import type { RunHealth } from './health/run-health.ts';
 import type { MonoMs, RunId, WallMs } from './ids.ts';
 import { wakeAt } from './lifecycle/next.ts';
 import type { Component, ComponentState, In } from './lifecycle/state.ts';
-import type { ComponentView, Condition, Health, ProbeView } from './views.ts';
+import { roundedPercent } from './usage/stretch.ts';
+import type { Sample } from './usage/usage.ts';
+import type { ComponentView, Condition, Health, ProbeView, ResourcesView } from './views.ts';
 
 export interface Facts {
   readonly spec: ComponentSpec;
@@ -20,6 +22,8 @@ export interface Facts {
   readonly survivors: readonly string[];
   readonly treeMechanism: string | null;
   readonly probes: readonly ProbeView[];
+  readonly sample: Sample | null;
+  readonly limits: ComponentView['limits'];
   /** What the driver finds odd about the run right now. */
   readonly condition: Condition | null;
 }
@@ -61,8 +65,20 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     removed: false,
     tree_mechanism: spec.driver.kind === 'process' ? facts.treeMechanism : null,
     probes: facts.probes,
+    limits: facts.limits,
+    resources: state.kind === 'running' && facts.sample ? resourcesView(facts.sample, spec) : null,
   };
 }
+
+const resourcesView = (sample: Sample, { limits }: ComponentSpec): ResourcesView => ({
+  cpu_percent: sample.cpuPercent === null ? null : roundedPercent(sample.cpuPercent),
+  memory_bytes: Math.round(sample.memoryBytes),
+  soft_memory_bytes: limits.softMemoryBytes,
+  fds: sample.fds,
+  threads: sample.threads,
+  processes: sample.processes,
+  at: isoTime(sample.at),
+});
 
 /** What the probes of a run say; without any it is healthy and ready once started. */
 export function healthOf(state: ComponentState): { readonly health: Health; readonly ready: boolean } {

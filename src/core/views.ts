@@ -44,6 +44,34 @@ export interface ComponentView {
   /** Which mechanism ends the whole process tree: 'cgroup-v2' or 'process-group + cookie'. */
   readonly tree_mechanism: string | null;
   readonly probes: readonly ProbeView[];
+  /** The limits of its run and what holds it to them. */
+  readonly limits: readonly LimitView[];
+  /** What its run used when it was last looked at; null: it does not run, or was not looked at yet. */
+  readonly resources: ResourcesView | null;
+}
+
+/** All processes of a run together. */
+export interface ResourcesView {
+  /** 100 is one core, since the look before; null: not known yet. */
+  readonly cpu_percent: number | null;
+  readonly memory_bytes: number;
+  /** Its `limits.soft_memory`. */
+  readonly soft_memory_bytes: number | null;
+  /** Open files; null: we may not look. */
+  readonly fds: number | null;
+  readonly threads: number;
+  readonly processes: number;
+  readonly at: string;
+}
+
+export interface LimitView {
+  readonly name: 'memory' | 'pids' | 'nofile';
+  /** Bytes of memory; how many of the others. */
+  readonly max: number;
+  /** Null: it is not in force, and the note says why. */
+  readonly mechanism: 'cgroup-v2' | 'cgroup-v1' | 'rlimit' | null;
+  /** How it differs from what one would expect. */
+  readonly note: string | null;
 }
 
 /** How a probe of the current run stands. */
@@ -88,6 +116,30 @@ export interface ProbesView {
   readonly probes: readonly ProbeStretchView[];
 }
 
+/** What a run used over a minute, or over up to an hour in which that hardly changed. */
+export interface SampleView {
+  readonly component: string;
+  readonly run_id: string;
+  readonly first_at: string;
+  readonly last_at: string;
+  /** Samples in it. */
+  readonly count: number;
+  /** On average; 100 is one core. */
+  readonly cpu_percent: number | null;
+  /** At its end, as the rest below, and at most. */
+  readonly memory_bytes: number;
+  readonly memory_max_bytes: number;
+  readonly fds: number | null;
+  readonly threads: number;
+  readonly processes: number;
+}
+
+export interface SamplesView {
+  readonly schema_version: 1;
+  /** Newest first. */
+  readonly samples: readonly SampleView[];
+}
+
 export interface DaemonView {
   readonly running: boolean;
   /** False with `running`: its process is there, but the records had to be asked (it is just starting, or hangs). */
@@ -100,6 +152,21 @@ export interface DaemonView {
   /** Longest recent stall of the event loop. */
   readonly loop_delay_ms: number | null;
   readonly guardian_pid: number | null;
+  /** How what components write is kept; null: nobody is there to do it. */
+  readonly logs: LogKeepingView | null;
+}
+
+export interface LogKeepingView {
+  /** How a log is shortened while its component writes to it. */
+  readonly mechanism: 'collapse-range' | 'copy-truncate';
+  /** All logs together, with the parts that were put aside. */
+  readonly bytes: number;
+  /** Not kept, since this daemon began: a flood, a full disk, the bound of all logs together. */
+  readonly dropped_bytes: number;
+  /** Written while a log was cut back, and seen by nobody; only with copy-truncate. */
+  readonly lost_bytes: number;
+  /** A sentence when the disk is nearly full. */
+  readonly condition: string | null;
 }
 
 export interface StatusView {

@@ -1,11 +1,11 @@
 /** Puts a daemon together: the history, the edges, the supervisor, and the control that everybody talks to. */
-import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ingredients, specHash } from '../config/fingerprint.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import { readEnvFileTexts } from '../config/load.ts';
 import type { ComponentSpec } from '../core/component.ts';
-import { fileLogs } from '../forensics/logs/file-logs.ts';
+import type { LogKeepingView } from '../core/views.ts';
+import { fileLogs } from '../logs/file-logs.ts';
 import type { Control } from '../ports/control.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
@@ -19,6 +19,7 @@ import { readDesired, saveDesired } from './desired.ts';
 import { openEdges } from './edges.ts';
 import { collectEvidence } from './evidence.ts';
 import type { HomePaths } from './home.ts';
+import { keepLogs } from './keep-logs.ts';
 import { baseEnvironment, type Environment, launchRun } from './launch-run.ts';
 import { readConfig } from './read-config.ts';
 import { createStallWatch } from './stall-watch.ts';
@@ -48,6 +49,7 @@ export interface Assembled {
   save(): void;
   /** 'ok', or what is wrong with the history. */
   storeHealth(): string;
+  logKeeping(): LogKeepingView;
   /** Lets go of everything; no component is touched. */
   close(): Promise<void>;
 }
@@ -61,21 +63,41 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   failpoints.hit('daemon.store-open');
   const base = baseEnvironment(env);
   const logPath = ({ name }: Pick<ComponentSpec, 'name'>) => join(paths.logs, `${name}.log`);
-  const { driver, prober, close: closeEdges } = openEdges(options, base, logPath);
+  const keeper = await keepLogs({
+    dir: paths.logs,
+    log,
+    failpoints,
+    config: () => config,
+    holdStill: (path) => holdStill(path),
+    tell: (type, data) => supervisor.tell(type, data),
+    isRunning: (name) => supervisor.views().some((view) => view.name === name && view.pid !== null),
+  });
+  const {
+    driver,
+    prober,
+    sampler,
+    holdStill,
+    close: closeEdges,
+  } = openEdges(options, base, logPath, (path, position) => keeper.place(path, position));
   const supervisor = new Supervisor({
     clock: systemClock,
     random: Math.random,
     driver,
     prober,
     stalls: createStallWatch(systemClock),
+    sampler,
     store,
     log,
     failpoints,
-    logSize: (spec) => statSync(logPath(spec), { throwIfNoEntry: false })?.size ?? 0,
+    logEnd: (spec) => keeper.end(spec.name),
     specHash,
     ingredients: (spec) => ingredients(spec, readEnvFileTexts(spec.driver.envFiles)),
     straySpec,
-    launch: (spec, run, attempt) => launchRun(spec, run, attempt, paths.logs, base),
+    launch: (spec, run, attempt) => {
+      if (spec.driver.kind === 'process') keeper.runBegins(spec.name, run);
+      else keeper.watch(spec.name);
+      return launchRun(spec, run, attempt, paths.logs, base);
+    },
     evidence: (spec, exit) => collectEvidence({ spec, exit, logsDir: paths.logs, base, history: store }),
     publish: events.publish,
     fatal: options.fatal,
@@ -83,6 +105,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   supervisor.tell('daemon.started', options.about);
   const desired = readDesired(paths);
   supervisor.open(config.components, (name) => desired.get(name) ?? options.wantNew);
+  keeper.begin();
   const wanted = () => saveDesired(paths, supervisor.desired(), log);
   const save = () => {
     wanted();
@@ -99,7 +122,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     read: options.isFixed
       ? () => Promise.resolve(config)
       : () => readConfig({ files: config.files, env, cwd: dirname(config.files[0]!) }),
-    project: () => config.name,
+    current: () => config,
     daemon: options.daemon,
     end: options.end,
     applied: (fresh) => {
@@ -113,8 +136,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     control,
     save,
     storeHealth: () => store.health(),
+    logKeeping: () => keeper.view(),
     close: async () => {
       supervisor.close();
+      await keeper[Symbol.asyncDispose]();
       await closeEdges();
       store.close();
     },

@@ -2,9 +2,10 @@
 import type { ResolvedConfig } from '../config/load.ts';
 import { ConfigError } from '../config/problem.ts';
 import { AppError } from '../core/errors.ts';
+import type { AppliedView } from '../core/plan.ts';
 import { didYouMean } from '../core/suggest.ts';
 import type { DaemonView, EventView } from '../core/views.ts';
-import type { ActionView, AppliedView, Control, UpView, ValidationView } from '../ports/control.ts';
+import type { ActionView, Control, ReloadOptions, ReloadView, UpView, ValidationView } from '../ports/control.ts';
 import type { Log } from '../ports/log.ts';
 import type { Logs } from '../ports/logs.ts';
 import type { Store } from '../ports/store.ts';
@@ -19,7 +20,8 @@ export interface ControlParts {
   /** The configuration as it is now. */
   read(): Promise<ResolvedConfig>;
   readonly events: EventBus;
-  project(): string;
+  /** The configuration in force. */
+  current(): ResolvedConfig;
   daemon(): DaemonView;
   /** Somebody changed what is wanted. */
   wanted(): void;
@@ -39,12 +41,12 @@ export function createControl(parts: ControlParts): Control {
   return {
     status: () => ({
       schema_version: 1,
-      project: parts.project(),
+      project: parts.current().name,
       daemon: parts.daemon(),
       components: supervisor.views(),
     }),
     up: (names, files) => oneAtATime(() => up(parts, names, files)),
-    reload: () => oneAtATime(() => reload(parts)),
+    reload: (options = {}) => oneAtATime(() => reload(parts, options)),
     validate: () => validate(parts),
     start: (names) => {
       supervisor.start(names);
@@ -67,6 +69,7 @@ export function createControl(parts: ControlParts): Control {
     },
     handover: () => parts.end('handover'),
     history: store,
+    samples: (query) => supervisor.samples(query),
     logs: parts.logs,
     subscribe: (listener) => events.subscribe(listener),
   };
@@ -82,21 +85,26 @@ function inOrder(): <T>(action: () => Promise<T>) => Promise<T> {
   };
 }
 
-async function reload(parts: ControlParts): Promise<AppliedView> {
-  const applied = await applyFiles(parts);
-  if (applied.added.length > 0) parts.supervisor.up(applied.added);
+async function reload(parts: ControlParts, { dryRun = false }: ReloadOptions): Promise<ReloadView> {
+  const { supervisor } = parts;
+  const config = await parts.read();
+  const head = { schema_version: 1, dry_run: dryRun, settings: changedSettings(parts.current(), config) } as const;
+  if (dryRun) return { ...head, ...supervisor.plan(config.components, true) };
+  const applied = apply(parts, config, true);
+  if (applied.added.length > 0) supervisor.up(applied.added);
   parts.wanted();
-  return applied;
+  return { ...head, ...applied };
 }
 
-/** Reads the configuration again and applies it, whole or not at all. `check` may still refuse it. */
-async function applyFiles(
-  parts: ControlParts,
-  check: (config: ResolvedConfig) => void = () => {},
-): Promise<AppliedView> {
-  const config = await parts.read();
-  check(config);
-  const applied = parts.supervisor.apply(config.components);
+/** What belongs to no component. */
+const SETTINGS = ['name', 'logs'] as const;
+
+const changedSettings = (before: ResolvedConfig, after: ResolvedConfig): readonly string[] =>
+  SETTINGS.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
+
+/** Whole or not at all: it has been checked. */
+function apply(parts: ControlParts, config: ResolvedConfig, startAdded: boolean): AppliedView {
+  const applied = parts.supervisor.apply(config.components, startAdded);
   parts.applied(config);
   return applied;
 }
@@ -117,11 +125,11 @@ async function up(parts: ControlParts, names: readonly string[], files: readonly
   if (files.length > 0 && files.join('\n') !== parts.files.join('\n')) {
     throw new AppError('CONFIG_FILES_DIFFER', { running: parts.files.join(', '), asked: files.join(', ') });
   }
-  const applied = await applyFiles(parts, ({ components }) => {
-    const known = components.map(({ name }) => name as string);
-    const name = names.find((each) => !known.includes(each));
-    if (name !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name, suggestion: didYouMean(name, known) });
-  });
+  const config = await parts.read();
+  const known = config.components.map(({ name }) => name as string);
+  const name = names.find((each) => !known.includes(each));
+  if (name !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name, suggestion: didYouMean(name, known) });
+  const applied = apply(parts, config, false);
   const components = supervisor.up(names.length > 0 ? names : supervisor.names);
   parts.wanted();
   return { schema_version: 1, applied, components };

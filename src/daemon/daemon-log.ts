@@ -1,5 +1,5 @@
-/** daemon.log: one JSON object a line. Losing a line is better than losing the daemon, so a failing disk is ignored here. */
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+/** daemon.log: one JSON object a line, 10 MB and as much again in daemon.log.1. Losing a line is better than losing the daemon, so a failing disk is ignored here. */
+import { closeSync, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
 import type { Log } from '../ports/log.ts';
 
 const MAX_BYTES = 10_000_000;
@@ -10,11 +10,7 @@ export function openDaemonLog(path: string): DaemonLog {
   let fd = openSync(path, 'a', 0o600);
   const write = (level: string, message: string, data: Readonly<Record<string, unknown>> = {}): void => {
     try {
-      if (fstatSync(fd).size > MAX_BYTES) {
-        renameSync(path, `${path}.1`);
-        closeSync(fd);
-        fd = openSync(path, 'a', 0o600);
-      }
+      if (fstatSync(fd).size > MAX_BYTES) fd = begunAnew(path, fd);
       writeSync(fd, `${JSON.stringify({ at: new Date().toISOString(), level, pid: process.pid, message, ...data })}\n`);
     } catch {
       // a full disk: supervision goes on without its diary
@@ -26,4 +22,17 @@ export function openDaemonLog(path: string): DaemonLog {
     error: (message, data) => write('error', message, data),
     [Symbol.dispose]: () => closeSync(fd),
   };
+}
+
+/** The old one stays beside it. When it cannot be moved, it is emptied: a diary without bounds would fill the disk. */
+function begunAnew(path: string, fd: number): number {
+  try {
+    renameSync(path, `${path}.1`);
+    const fresh = openSync(path, 'a', 0o600);
+    closeSync(fd);
+    return fresh;
+  } catch {
+    ftruncateSync(fd);
+    return fd;
+  }
 }

@@ -4,13 +4,16 @@ import { createExternalDriver } from '../drivers/external/external-driver.ts';
 import { createCommandRunner } from '../drivers/process/command-runner.ts';
 import { isThere } from '../drivers/process/is-there.ts';
 import { createProcessDriver } from '../drivers/process/process-driver.ts';
+import { createSampler } from '../drivers/process/usage/sampler.ts';
 import { routeRuns } from '../drivers/router.ts';
 import { createEngine } from '../engine/engine.ts';
 import type { Driver } from '../ports/driver.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
+import type { HoldStill } from '../ports/log-keeping.ts';
 import type { Prober } from '../ports/prober.ts';
-import { createLogWatch } from '../probes/log/log-watch.ts';
+import type { Sampler } from '../ports/sampler.ts';
+import { createLogWatch, type LogWatchOptions } from '../probes/log/log-watch.ts';
 import { createProber } from '../probes/prober.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
 import { secretsOf } from './evidence.ts';
@@ -30,6 +33,9 @@ export interface EdgeOptions {
 export interface Edges {
   readonly driver: Driver;
   readonly prober: Prober;
+  readonly sampler: Sampler;
+  /** Nobody reads this log until its shortening is done. */
+  readonly holdStill: HoldStill;
   /** Lets go of everything; no component is touched. */
   close(): Promise<void>;
 }
@@ -39,6 +45,7 @@ export function openEdges(
   { paths, env, log, failpoints, softNofile }: EdgeOptions,
   base: Readonly<Record<string, string>>,
   logPath: (spec: ComponentSpec) => string,
+  place: LogWatchOptions['place'],
 ): Edges {
   const clock = systemClock;
   const cgroup = env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto';
@@ -57,7 +64,7 @@ export function openEdges(
     }),
     external: createExternalDriver({ commands, engine: createEngine({ env, clock }), clock, log }),
   });
-  const logs = createLogWatch({ logPath, workerFile: programFile('pattern-worker'), log });
+  const logs = createLogWatch({ logPath, workerFile: programFile('pattern-worker'), log, place });
   const prober = createProber({
     commands,
     logs,
@@ -66,6 +73,8 @@ export function openEdges(
   });
   return {
     driver,
+    holdStill: logs.holdStill,
+    sampler: createSampler({ runsDir: paths.runs }),
     prober: redactingProber(prober, (spec) => secretsOf(spec, base)),
     close: async () => {
       await Promise.all([driver.close(), logs.close(), commands.close()]);

@@ -1,11 +1,11 @@
 /** What a crash record gets besides the exit itself: the last output and what changed since the last good run. */
-import { join } from 'node:path';
 import { ingredients } from '../config/fingerprint.ts';
 import { readEnvFileTexts } from '../config/load.ts';
+import { formatBytes } from '../core/bytes.ts';
 import type { ComponentSpec } from '../core/component.ts';
 import { describeExit, type ExitView } from '../core/exit.ts';
 import { secretValues } from '../core/redact.ts';
-import { logTail } from '../forensics/log-tail.ts';
+import { logTail } from '../logs/log-tail.ts';
 import type { History } from '../ports/store.ts';
 import type { SupervisorParts } from '../supervisor/supervisor.ts';
 import { environmentOf } from './launch-run.ts';
@@ -24,12 +24,19 @@ export function collectEvidence(options: EvidenceOptions): ReturnType<Supervisor
   const secrets = secretsOf(spec, base);
   const now = ingredients(spec, readEnvFileTexts(spec.driver.envFiles));
   return {
-    logTail: logTail(join(logsDir, `${spec.name}.log`), secrets),
+    logTail: logTail(logsDir, spec.name, secrets),
     changedSinceGood: changes(history.lastGoodIngredients(spec.name), now),
     errorType: null,
     errorMessage: null,
-    rootCause: exit.spawn_error ?? (exit.oom ? 'it ran out of memory' : exit.signal ? describeExit(exit) : null),
+    rootCause: exit.spawn_error ?? (exit.oom ? outOfMemory(spec) : exit.signal ? describeExit(exit) : null),
   };
+}
+
+/** What the kernel counted, and what the configuration allowed. */
+function outOfMemory({ limits: { memoryBytes } }: ComponentSpec): string {
+  const killed = 'the kernel killed it because there was no memory left for it';
+  if (memoryBytes === null) return `${killed}; it has no limit of its own`;
+  return `${killed}; all its processes together may use ${formatBytes(memoryBytes)} (limits.memory)`;
 }
 
 /** Values of this component's environment that must never be shown. */

@@ -125,6 +125,8 @@ export interface DaemonFile {
   readonly socket: string;
   readonly files: readonly string[];
   readonly guardian_pid: number | null;
+  /** The systemd unit that runs it; older versions did not say. */
+  readonly service?: string | null;
   /** It is a part of another program: that one lives on when it ends. */
   readonly hosted: boolean;
 }

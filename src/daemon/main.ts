@@ -1,11 +1,12 @@
 /** The daemon as a process: signals, the guardian's health, the last words before falling over, the exit code. */
 
 import { AppError } from '../core/errors.ts';
-import { readProcStat } from '../drivers/process/proc.ts';
+import { HANDOVER_EXIT, SERVICE_VARIABLE } from '../core/service.ts';
+import { bootId, readProcStat } from '../drivers/process/proc.ts';
 import { type DaemonLog, openDaemonLog } from './daemon-log.ts';
 import { parseFailpoints } from './failpoints.ts';
 import { startGuardian } from './guardian.ts';
-import type { HomePaths, Project } from './home.ts';
+import { type HomePaths, type Project, readDaemonFile } from './home.ts';
 import { prepareHome } from './home-dir.ts';
 import type { Environment } from './launch-run.ts';
 import { type Ending, type RunningDaemon, startDaemon } from './run.ts';
@@ -36,6 +37,7 @@ export async function runDaemonMain(options: DaemonMainOptions): Promise<number>
   if (process.pid === 1)
     log.warn('running as pid 1 without an init: orphaned processes will stay zombies; use "docker run --init" or tini');
   const guardian = new Guardian(options, paths, log);
+  const service = guardian.pid === null ? env[SERVICE_VARIABLE] || null : null;
   const signals = new Signals();
   try {
     const daemon = await startDaemon({
@@ -45,17 +47,20 @@ export async function runDaemonMain(options: DaemonMainOptions): Promise<number>
       log,
       failpoints: parseFailpoints(env['KEEPWELL_FAILPOINTS']),
       onDemand: options.onDemand,
-      respawned: env['KEEPWELL_RESPAWN'] === '1',
+      respawned: env['KEEPWELL_RESPAWN'] === '1' || (service !== null && lastOneDied(paths)),
       guardianPid: () => guardian.pid,
+      service,
       hosted: false,
       fatal: fall,
     });
     guardian.watch();
-    return await serve(daemon, signals, log);
+    const how = await serve(daemon, signals, log);
+    return how === 'handover' && service !== null ? HANDOVER_EXIT : 0;
   } catch (error) {
     log.error((error as Error).message, { code: (error as AppError).code });
-    // Another daemon does the work: nothing for our guardian to bring back.
-    if (guardian.pid !== null && error instanceof AppError && error.code === 'DAEMON_ALREADY_RUNNING') return 0;
+    // Another daemon does the work: nothing for our guardian, or for systemd, to bring back.
+    const isWatched = guardian.pid !== null || service !== null;
+    if (isWatched && error instanceof AppError && error.code === 'DAEMON_ALREADY_RUNNING') return 0;
     throw error;
   } finally {
     guardian.dispose();
@@ -65,7 +70,7 @@ export async function runDaemonMain(options: DaemonMainOptions): Promise<number>
 }
 
 /** SIGTERM, SIGINT: stop in order. A second one: leave at once, components live on. SIGHUP: read the configuration again. */
-async function serve(daemon: RunningDaemon, signals: Signals, log: DaemonLog): Promise<number> {
+async function serve(daemon: RunningDaemon, signals: Signals, log: DaemonLog): Promise<Ending> {
   signals.onReload = () => reload(daemon, log);
   const how: Ending = await Promise.race([daemon.asked, signals.first.then(() => 'stop' as const)]);
   const atOnce = signals.second.then(() => {
@@ -74,12 +79,16 @@ async function serve(daemon: RunningDaemon, signals: Signals, log: DaemonLog): P
     process.exit(0); // the kernel closes what is still open
   });
   await Promise.race([daemon.end(how), atOnce]);
-  return 0;
+  return how;
 }
+
+/** systemd says nothing about it, but a clean end removes daemon.json, and a crash does not. After a reboot it means nothing. */
+const lastOneDied = (paths: HomePaths): boolean => readDaemonFile(paths)?.boot_id === bootId();
 
 function reload({ assembled }: RunningDaemon, log: DaemonLog): void {
   assembled.control.reload().then(
-    (applied) => log.info('configuration read again', { ...applied }),
+    ({ added, changed, restarted, removed }) =>
+      log.info('configuration read again', { added, changed, restarted, removed }),
     (error: unknown) =>
       log.error('configuration not applied; everything stays as it was', { problem: (error as Error).message }),
   );

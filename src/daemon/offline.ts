@@ -92,6 +92,7 @@ function daemonView(paths: HomePaths): DaemonView {
     store: null,
     loop_delay_ms: null,
     guardian_pid: null,
+    logs: null,
   };
 }
 
@@ -135,7 +136,9 @@ function view(
     survivors: [],
     treeMechanism: null,
     probes: [],
+    sample: null,
     condition: null,
+    limits: seen?.alive ? seen.limits : [],
   };
   const shown = componentView(facts, { now, wall: systemClock.wallNow() });
   // Nobody asks its probes now, so what they said last is not known to be true.

@@ -31,6 +31,8 @@ export interface RunOptions {
   /** Brought back by the guardian. */
   readonly respawned: boolean;
   guardianPid(): number | null;
+  /** The systemd unit that runs it. */
+  readonly service?: string | null;
   /** A part of another program, as with the library. */
   readonly hosted: boolean;
   /** Writes down what went wrong and ends the process. */
@@ -186,6 +188,7 @@ class Holding {
       store: this.#assembled?.storeHealth() ?? null,
       loop_delay_ms: this.#loop.longestStallMs(),
       guardian_pid: this.#options.guardianPid(),
+      logs: this.#assembled?.logKeeping() ?? null,
     };
   }
 }
@@ -200,6 +203,7 @@ function writeDaemonFile(options: RunOptions, socket: string, startedAt: string)
     socket,
     files: options.project.files,
     guardian_pid: options.guardianPid(),
+    service: options.service ?? null,
     hosted: options.hosted,
   };
   try {

@@ -2,10 +2,19 @@
 import { AppError } from '../core/errors.ts';
 import { stretchView } from '../core/health/stretch.ts';
 import { didYouMean } from '../core/suggest.ts';
-import type { ComponentView, CrashesView, EventsView, ProbesView, StatusView, WhyView } from '../core/views.ts';
+import { sampleView } from '../core/usage/stretch.ts';
+import type {
+  ComponentView,
+  CrashesView,
+  EventsView,
+  ProbesView,
+  SamplesView,
+  StatusView,
+  WhyView,
+} from '../core/views.ts';
 import type { Control } from '../ports/control.ts';
-import type { LogsQuery, LogsView } from '../ports/logs.ts';
-import type { CrashQuery } from '../ports/store.ts';
+import type { LogLineView, LogsQuery, LogsView } from '../ports/logs.ts';
+import type { CrashQuery, SampleQuery } from '../ports/store.ts';
 
 /** Throws NO_SUCH_COMPONENT, with the nearest name there is. */
 export function findComponent({ components }: StatusView, name: string): ComponentView {
@@ -47,6 +56,18 @@ export function probes(control: Control, component: string, limit: number): Prob
   return { schema_version: 1, probes: found.map(stretchView) };
 }
 
+/** Also of a component that is gone from the configuration. */
+export function samples(control: Control, query: SampleQuery): SamplesView {
+  const found = control.samples(query);
+  if (found.length === 0) requireKnown(control, query.component);
+  return { schema_version: 1, samples: found.map(sampleView) };
+}
+
+/** Nothing since a certain time is an answer about a component that is, or was, there. */
+function requireKnown(control: Control, component: string): void {
+  if (control.samples({ component, limit: 1 }).length === 0) findComponent(control.status(), component);
+}
+
 export function events(
   { history }: Control,
   { after = 0, component, limit }: { after?: number | undefined; component?: string | undefined; limit: number },
@@ -62,16 +83,42 @@ export function requireLogged(control: Control, components: readonly string[]): 
   for (const name of components) if (!logged.includes(name)) findComponent(control.status(), name);
 }
 
+/** Lines that are answered at once, together; of more than this the newest. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+
 /** The last lines, component by component. */
-export function logs(control: Control, query: LogsQuery): LogsView {
+export async function logs(control: Control, query: LogsQuery): Promise<LogsView> {
   requireLogged(control, query.components);
-  const cursor = control.logs.open(query);
-  try {
-    // The last line of each comes in `rest` when it has no line break yet: it belongs behind the others of its component.
-    const lines = [...cursor.read(), ...cursor.rest()];
-    return { schema_version: 1, lines: lines.toSorted((a, b) => compare(a.component, b.component)) };
-  } finally {
-    cursor[Symbol.dispose]();
+  await using cursor = control.logs.open(query);
+  const newest = new NewestLines(MAX_ANSWER_BYTES);
+  for (let more = true; more; ) {
+    const batch = await cursor.read();
+    newest.add(batch.lines);
+    more = batch.more;
+  }
+  // The last line of each comes in `rest` when it has no line break yet: it belongs behind the others of its component.
+  newest.add(await cursor.rest());
+  return { schema_version: 1, lines: newest.lines.toSorted((a, b) => compare(a.component, b.component)) };
+}
+
+/** Keeps what comes last within its bounds. */
+class NewestLines {
+  readonly #maxBytes: number;
+  #bytes = 0;
+  lines: LogLineView[] = [];
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(lines: readonly LogLineView[]): void {
+    for (const line of lines) {
+      this.lines.push(line);
+      this.#bytes += line.line.length;
+    }
+    let gone = 0;
+    while (this.#bytes > this.#maxBytes && gone < this.lines.length - 1) this.#bytes -= this.lines[gone++]!.line.length;
+    if (gone > 0) this.lines = this.lines.slice(gone);
   }
 }
 

@@ -3,13 +3,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from '../client/client.ts';
 import { isGone } from '../client/follow-events.ts';
 import { gaveUp, judgeGoal, type WaitGoal, waitedTooLong } from '../core/goal.ts';
-import type { ComponentView, CrashView, EventView, ProbeStretchView, StatusView, WhyView } from '../core/views.ts';
+import type {
+  ComponentView,
+  CrashView,
+  EventView,
+  ProbeStretchView,
+  SampleView,
+  StatusView,
+  WhyView,
+} from '../core/views.ts';
 import { findProject, homePaths, readDaemonFile, socketPath } from '../daemon/home.ts';
-import type { AppliedView, ValidationView } from '../ports/control.ts';
+import type { ReloadOptions, ReloadView, ValidationView } from '../ports/control.ts';
 import type { LogLineView } from '../ports/logs.ts';
 import type { KeepwellConfig } from './config-input.ts';
 import type { InProcess } from './in-process.ts';
-import type { ConnectOptions, CrashOptions, EventOptions, OpenOptions, WaitOptions } from './options.ts';
+import { logsQuery } from './logs-query.ts';
+import type {
+  ConnectOptions,
+  CrashOptions,
+  EventOptions,
+  LogOptions,
+  OpenOptions,
+  SampleOptions,
+  WaitOptions,
+} from './options.ts';
 
 const POLL_MS = 100;
 const WAIT_MS = 120_000;
@@ -80,9 +97,12 @@ export class Keepwell implements AsyncDisposable {
     await this.#client.act('restart', names);
   }
 
-  /** Reads the configuration again and applies it. With any problem in it, everything stays as it was and this rejects. */
-  async reload(): Promise<AppliedView> {
-    return await this.#client.reload();
+  /**
+   * Reads the configuration again and applies it. With any problem in it, everything stays as it was and this rejects.
+   * `reload({ dryRun: true })` only says what it would do.
+   */
+  async reload(options: ReloadOptions = {}): Promise<ReloadView> {
+    return await this.#client.reload(options);
   }
 
   /** What is wrong with the configuration files as they are now, if anything. Changes nothing. */
@@ -111,9 +131,19 @@ export class Keepwell implements AsyncDisposable {
     return (await this.#client.probes(name, limit)).probes;
   }
 
-  /** The last lines that these components (default: all) wrote. */
-  async logs(components: readonly string[] = [], tail = 100): Promise<readonly LogLineView[]> {
-    return (await this.#client.logs({ components, tail, after: {} })).lines;
+  /** What a component used, newest first: a minute an entry, or up to an hour in which its use hardly changed. */
+  async samples(name: string, { since, limit }: SampleOptions = {}): Promise<readonly SampleView[]> {
+    return (await this.#client.samples({ component: name, sinceMs: since?.getTime(), limit })).samples;
+  }
+
+  /**
+   * The last lines that these components (default: all) wrote, component by component.
+   *
+   * @example
+   * await keepwell.logs(['api'], { since: new Date(Date.now() - 600_000), grep: /time(d )?out/i });
+   */
+  async logs(components: readonly string[] = [], options: LogOptions = {}): Promise<readonly LogLineView[]> {
+    return (await this.#client.logs(logsQuery(components, options))).lines;
   }
 
   /**

@@ -38,3 +38,23 @@ export interface CrashOptions {
   readonly since?: Date;
   readonly limit?: number;
 }
+
+export interface SampleOptions {
+  /** Only what goes on at or after this moment. */
+  readonly since?: Date;
+  /** Default: 100 stretches. */
+  readonly limit?: number;
+}
+
+export interface LogOptions {
+  /** The last lines of each. Default: 100; 10,000, which is also the most, with `since` or `previous`. */
+  readonly tail?: number;
+  /** Only what was written at this moment or later. */
+  readonly since?: Date;
+  /** Only what was written until then. */
+  readonly until?: Date;
+  /** Only lines with this text in them, or that fit this expression, whose flags may be `i` and `u`. `tail` counts these. */
+  readonly grep?: string | RegExp;
+  /** Only what the run before the present or last one wrote. */
+  readonly previous?: boolean;
+}

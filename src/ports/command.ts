@@ -5,6 +5,9 @@ export interface Command {
   readonly cwd: string;
   /** Complete: nothing of the daemon's own environment is added. */
   readonly env: Readonly<Record<string, string>>;
+  /** Name or number; absent: as the daemon. */
+  readonly user?: string;
+  readonly group?: string;
   readonly timeoutMs: number;
   /** Ends it at once, like the timeout. */
   readonly signal: AbortSignal;

@@ -1,13 +1,20 @@
+import type { AppliedView } from '../core/plan.ts';
+import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { EventView, StatusView } from '../core/views.ts';
 import type { Logs } from './logs.ts';
-import type { History } from './store.ts';
+import type { History, SampleQuery } from './store.ts';
 
-/** What applying the configuration changed. */
-export interface AppliedView {
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
-  readonly unchanged: readonly string[];
+/** The answer to `reload`. `dry_run`: what would be done; nothing was. */
+export interface ReloadView extends AppliedView {
+  readonly schema_version: 1;
+  readonly dry_run: boolean;
+  /** Names of what changed for the project as a whole; it takes hold without a restart. */
+  readonly settings: readonly string[];
+}
+
+export interface ReloadOptions {
+  /** Only say what would be done. */
+  readonly dryRun?: boolean;
 }
 
 /** The answer to `up`: what was applied, and which components are wanted now (the named ones and their dependencies, in start order). */
@@ -54,8 +61,11 @@ export interface Control {
    * `files` must be the ones it runs with; empty: whichever these are.
    */
   up(names: readonly string[], files: readonly string[]): Promise<UpView>;
-  /** Reads the configuration files again and applies them; what is new is wanted running. Any problem leaves everything as it was. */
-  reload(): Promise<AppliedView>;
+  /**
+   * Reads the configuration files again and applies them; what is new is wanted running. Any problem leaves everything as it was.
+   * With `dryRun` it only says what it would do.
+   */
+  reload(options?: ReloadOptions): Promise<ReloadView>;
   /** Reads the configuration files and says what is wrong with them. Changes nothing. */
   validate(): Promise<ValidationView>;
   start(names: readonly string[]): ActionView;
@@ -66,6 +76,8 @@ export interface Control {
   /** Ends the daemon and touches no component: the next daemon adopts them. */
   handover(): void;
   readonly history: History;
+  /** What a component used, newest first; also what the history does not have yet. */
+  samples(query: SampleQuery): readonly SampleStretch[];
   readonly logs: Logs;
   /** Every event from now on. The listener must not throw. Returns the function that ends the subscription. */
   subscribe(listener: (event: EventView) => void): () => void;

@@ -26,6 +26,15 @@ export const FAILPOINTS = [
   'kill.before',
   'store.write',
   'store.open',
+  'logs.before-part',
+  'logs.part-written',
+  'logs.part-named',
+  'logs.before-cut',
+  'logs.cut',
+  'logs.base-written',
+  'logs.before-compress',
+  'logs.compressed',
+  'logs.compressed-named',
 ] as const;
 
 export type Failpoint = (typeof FAILPOINTS)[number];

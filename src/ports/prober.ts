@@ -8,7 +8,7 @@ export interface ProbeTarget {
   readonly run: RunId;
   /** Null: it has none, or none that is known. */
   readonly pid: number | null;
-  /** Where the output of this run begins in the component's log, in bytes. */
+  /** Where the output of this run begins in the component's log: a position, counted over all that was ever written. */
   readonly logFrom: number;
 }
 

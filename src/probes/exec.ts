@@ -1,9 +1,9 @@
-/** Passes when a command exits with 0. It sees what the component sees. */
+/** Passes when a command exits with 0. It sees what the component sees, and runs as the same user. */
 import type { SpawnProblem } from '../core/exit.ts';
 import { formatDuration } from '../core/format.ts';
 import type { Answer, ProbeQuestion } from '../core/health/probe.ts';
 import { redact, secretValues } from '../core/redact.ts';
-import type { CommandResult, CommandRunner } from '../ports/command.ts';
+import type { Command, CommandResult, CommandRunner } from '../ports/command.ts';
 import type { Inquiry, ProbeTarget } from '../ports/prober.ts';
 import { fail, inconclusive, pass } from './answers.ts';
 import { inquiry } from './inquiry.ts';
@@ -23,9 +23,15 @@ export const execInquiry = ({ command, cwd }: ExecQuestion, { spec }: ProbeTarge
     // The files of its environment have changed since it began: no fault of the one that runs.
     if (!('env' in environment)) return inconclusive(environment.message);
     const { env } = environment;
-    const result = await parts.commands.run({ command, cwd, env, timeoutMs, signal });
+    const result = await parts.commands.run({ command, cwd, env, timeoutMs, signal, ...accountOf(spec) });
     return judge(result, timeoutMs, env);
   });
+
+function accountOf({ driver }: ProbeTarget['spec']): Pick<Command, 'user' | 'group'> {
+  if (driver.kind !== 'process') return {};
+  const { user, group } = driver;
+  return { ...(user === undefined ? {} : { user }), ...(group === undefined ? {} : { group }) };
+}
 
 function judge(result: CommandResult, timeoutMs: number, env: Env): Answer {
   if (result.kind === 'timed-out') return fail(`no answer within ${formatDuration(timeoutMs)}`);

@@ -52,7 +52,7 @@ export const stop = definition('stop', {
 
 export const restart = definition('restart', {
   summary: 'end the current run and begin a new one',
-  description: 'Reads env_file again, but not the configuration: that is "keepwell up".',
+  description: 'Reads env_file again, but not the configuration: that is "keepwell reload".',
   examples: [
     ['keepwell restart api', 'wait until the new run is ready'],
     ['keepwell restart --all --timeout 5m', 'everything'],

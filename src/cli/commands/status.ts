@@ -1,18 +1,21 @@
 /** keepwell status: how everything is, also when no daemon runs. */
 import { Option } from 'commander';
 import type { ComponentView, StatusView } from '../../core/views.ts';
-import type { Definition } from '../define.ts';
+import { type Definition, durationOption } from '../define.ts';
 import { pause } from '../interrupt.ts';
-import { daemonLine, daemonRemarks, statusTable } from '../print/status.ts';
+import { daemonLine, daemonRemarks, keepingLine, statusTable } from '../print/status.ts';
 import { verboseBlock } from '../print/verbose.ts';
 import { offlineNote, type Reading, readRecords } from '../records/read.ts';
-import type { Session } from '../session.ts';
+import { type Session, usage } from '../session.ts';
 import { resolveTargets } from '../targets.ts';
+import { showUsageHistory } from '../usage-history.ts';
 
 interface Options {
   readonly verbose?: true;
   readonly exitCode?: true;
   readonly watch?: true;
+  readonly history?: true;
+  readonly since?: number;
 }
 
 const WATCH_MS = 1_000;
@@ -33,14 +36,23 @@ export const status: Definition<Options> = {
     new Option('-v, --verbose', 'everything that is known about each'),
     new Option('--exit-code', 'exit 1 when something is unhealthy, 3 when something wanted is not running'),
     new Option('-w, --watch', 'again every second, until Ctrl-C'),
+    new Option('--history', 'what one component used: CPU, memory, files, threads').conflicts([
+      'watch',
+      'verbose',
+      'exitCode',
+    ]),
+    durationOption('--since <TIME>', 'with --history: the last 10m, 12h, 7d (default: 1h)'),
   ],
   examples: [
     ['keepwell status', 'all components'],
     ['keepwell status "web-*" --verbose', 'some of them, in full'],
     ['keepwell status -o json | jq .components[].state', 'for scripts'],
+    ['keepwell status api --history --since 12h', 'what it used since this morning'],
     ['keepwell status --exit-code', 'for monitoring: 0 all well, 1 unhealthy, 3 not running'],
   ],
   handler: async (session, names, options) => {
+    if (options.history) return await showUsageHistory(session, names, options.since);
+    if (options.since !== undefined) throw usage('--since goes with --history');
     if (options.watch) return await watch(session, names, options);
     const reading = await read(session, names);
     if (reading.offline !== null) session.note(remark(reading));
@@ -72,7 +84,7 @@ function lines(session: Session, view: StatusView, { verbose }: Options): string
   const remarks = daemonRemarks(view);
   if (verbose) {
     const blocks = view.components.flatMap((one) => [...verboseBlock(one, paint, Date.now()), '']);
-    return [...blocks, daemonLine(view.daemon), ...remarks];
+    return [...blocks, daemonLine(view.daemon), ...keepingLine(view.daemon), ...remarks];
   }
   if (view.components.length === 0) return view.daemon.running ? ['no components', ...remarks] : [];
   return [...statusTable(view.components, paint, world.out.isTty ? world.out.columns : undefined), ...remarks];

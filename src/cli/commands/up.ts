@@ -61,9 +61,9 @@ async function bringUp(session: Session, patterns: readonly string[], options: O
     patterns,
     config.components.map(({ name }) => name),
   );
-  await ensureDaemon(session);
+  await ensureDaemon(session, config.name);
   const { components: before } = await session.client.status();
-  const applied = await askUp(session, names);
+  const applied = await askUp(session, names, config.name);
   noteApplied(session, applied);
   const wanted = applied.components;
   if (!options.wait) {
@@ -86,7 +86,7 @@ async function bringUp(session: Session, patterns: readonly string[], options: O
 }
 
 /** A daemon of this version, whatever was there before. */
-async function ensureDaemon(session: Session): Promise<void> {
+async function ensureDaemon(session: Session, name: string): Promise<void> {
   const { version } = session.world;
   await awaitDaemon(session);
   const running = await ifRunning(session.client.version());
@@ -96,19 +96,31 @@ async function ensureDaemon(session: Session): Promise<void> {
     const daemon = daemonIdentity(session);
     await session.client.handover();
     await untilGone(session, daemon, { timeoutMs: HANDOVER_MS, pending: () => 'the old daemon is still there' });
+    if (daemon?.service) return await followService(session, daemon.service);
   }
-  await launch(session);
+  await launch(session, name);
 }
 
-async function launch(session: Session): Promise<void> {
+/** systemd starts the next one by itself; which version that is, its unit decides. */
+async function followService(session: Session, unit: string): Promise<void> {
+  const { untilServed } = await import('../service/served.ts');
+  const version = await untilServed(session, unit);
+  if (version !== session.world.version)
+    session.note(`${unit} still runs version ${version}; "keepwell service install" makes it use this one`);
+}
+
+/** `name`: of the project, which may be a service. */
+async function launch(session: Session, name: string): Promise<void> {
   const { project, world } = session;
+  const { startInstalled } = await import('../service/served.ts');
+  if (await startInstalled(session, name)) return;
   session.note('starting the daemon');
   const { launchDaemon } = await import('../../daemon/launch.ts');
   await orInterrupted(launchDaemon({ project, env: world.env, entry: world.entry }), session.signal);
 }
 
 /** A daemon that is just going away is waited for and followed by a new one. */
-async function askUp(session: Session, names: readonly string[]): Promise<UpView> {
+async function askUp(session: Session, names: readonly string[], name: string): Promise<UpView> {
   const { files } = session.project;
   const daemon = daemonIdentity(session);
   try {
@@ -121,7 +133,7 @@ async function askUp(session: Session, names: readonly string[]): Promise<UpView
     timeoutMs: HANDOVER_MS * 4,
     pending: () => 'the old daemon is still stopping components',
   });
-  await launch(session);
+  await launch(session, name);
   return await session.client.up(names, files);
 }
 

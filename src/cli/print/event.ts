@@ -1,4 +1,5 @@
 /** One event in one line. */
+import { formatBytes } from '../../core/bytes.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { EventView } from '../../core/views.ts';
 import type { Paint } from './colour.ts';
@@ -8,6 +9,8 @@ import { localTime } from './time.ts';
 type Data = EventView['data'];
 
 const text = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value));
+const bytes = (...values: readonly unknown[]): string =>
+  formatBytes(values.reduce<number>((sum, value) => sum + Number(value), 0));
 const duration = (value: unknown): string => formatDuration(Number(value));
 
 const because = (what: string, { reason }: Data): string => (reason === undefined ? what : `${what}: ${text(reason)}`);
@@ -31,16 +34,34 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'component.ready': (data) => because('ready', data),
   'component.not-ready': (data) => because('not ready any more', data),
   'component.daemonised': (data) => `put itself in the background (pids ${text(data['pids'])})`,
+  'component.over-soft-memory': (data) =>
+    `${text(data['reason'])}${data['restarts'] === false ? '; it goes on, because its restart policy is never' : ''}`,
+  'component.unlimited': (data) =>
+    `its limit ${text(data['limit'])} ${text(data['max'])} is not in force: ${text(data['why'])}`,
   'component.leftovers': (data) => `${text(data['exit'])}, and left processes behind: ${text(data['pids'])}`,
+  'logs.dropped': (data) =>
+    `${bytes(data['dropped_bytes'], data['lost_bytes'])} of the log of ${text(data['component'])} were not kept (${text(data['why'])})`,
+  'logs.removed': (data) =>
+    `the log of ${text(data['component'])} was removed; what it writes is lost until its next start`,
+  'logs.not-a-file': (data) => `${text(data['path'])} is no file and is left alone`,
+  'logs.disk-low': (data) =>
+    `only ${bytes(data['free_bytes'])} are free on the disk of the logs, ${bytes(data['wanted_bytes'])} are wanted; logs are cut`,
+  'logs.nothing-left-to-cut': () => 'nothing is left to be cut from logs, other files fill the disk',
+  'logs.disk-enough': (data) => `there is enough space for logs again, ${bytes(data['free_bytes'])}`,
 };
 
+/** What happened, without who and when. */
+export function eventSentence({ type, data }: EventView): string {
+  const known = Object.hasOwn(SENTENCES, type) ? SENTENCES[type] : undefined;
+  const sentence = known ? known(data) : [type, pairs(data)].filter(Boolean).join(' ');
+  return sanitise(sentence.replaceAll('\n', ' '));
+}
+
 export function eventLine(event: EventView, paint: Paint): string {
-  const known = Object.hasOwn(SENTENCES, event.type) ? SENTENCES[event.type] : undefined;
-  const sentence = known ? known(event.data) : [event.type, pairs(event.data)].filter(Boolean).join(' ');
   const { at, seq, subject } = event;
   const head = `${paint.dim(localTime(at))}  ${paint.dim(String(seq).padStart(5))}`;
   const name = subject.kind === 'daemon' ? 'daemon' : subject.name;
-  return `${head}  ${paint.bold(sanitise(name))}  ${sanitise(sentence.replaceAll('\n', ' '))}`;
+  return `${head}  ${paint.bold(sanitise(name))}  ${eventSentence(event)}`;
 }
 
 const pairs = (data: Data): string =>

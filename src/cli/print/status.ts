@@ -1,11 +1,17 @@
 /** The status table, one row per component. */
+import { formatBytes } from '../../core/bytes.ts';
 import { formatUptime } from '../../core/format.ts';
 import type { ComponentView, DaemonView, StatusView } from '../../core/views.ts';
-import { healthBrush, type Paint, stateBrush } from './colour.ts';
+import { healthBrush, noPaint, type Paint, stateBrush } from './colour.ts';
 import { sanitise } from './sanitise.ts';
 import { type Cell, table } from './table.ts';
+import { usageCells } from './usage.ts';
+import { displayWidth, shorten } from './width.ts';
 
-export const STATUS_HEADER = ['NAME', 'STATE', 'HEALTH', 'READY', 'PID', 'UPTIME', 'RESTARTS', 'NOTE'] as const;
+const HEADER = ['NAME', 'STATE', 'HEALTH', 'READY', 'PID', 'UPTIME', 'RESTARTS', 'NOTE'] as const;
+const WIDE_HEADER = [...HEADER.slice(0, -1), 'CPU', 'MEM', 'NOTE'] as const;
+/** What must be left for the note, so that it still says something. */
+const NOTE_COLUMNS = 30;
 
 /** What is worth saying beside the columns: the daemon's own sentence, or what the state alone does not tell. */
 export function noteOf(view: ComponentView): string {
@@ -19,7 +25,8 @@ export function noteOf(view: ComponentView): string {
 export const uptimeOf = (view: ComponentView): string =>
   view.uptime_ms === null ? '-' : formatUptime(view.uptime_ms).replace(' ', '');
 
-function row(view: ComponentView, paint: Paint): Cell[] {
+function row(view: ComponentView, paint: Paint, isWide: boolean): Cell[] {
+  const usage = isWide ? usageCells(view.resources).map((text) => ({ text })) : [];
   return [
     { text: sanitise(view.name), brush: paint.bold },
     { text: view.state, brush: stateBrush(paint, view.state) },
@@ -28,16 +35,26 @@ function row(view: ComponentView, paint: Paint): Cell[] {
     { text: view.pid === null ? '-' : String(view.pid) },
     { text: uptimeOf(view) },
     { text: String(view.restarts), brush: view.restarts > 0 ? paint.yellow : String },
+    ...usage,
     { text: noteOf(view) },
   ];
 }
 
-export const statusTable = (views: readonly ComponentView[], paint: Paint, columns?: number): string[] =>
-  table(
-    STATUS_HEADER,
-    views.map((view) => row(view, paint)),
-    columns,
-  );
+/** What is used is shown where there is room for it: on a wide terminal, or where nobody counts columns. */
+export function statusTable(views: readonly ComponentView[], paint: Paint, columns?: number): string[] {
+  const isWide = columns === undefined || widthWithUsage(views) <= columns;
+  const rows = views.map((view) => row(view, paint, isWide));
+  return table(isWide ? WIDE_HEADER : HEADER, rows, columns);
+}
+
+/** With as much of each note as is needed to make sense of it. */
+function widthWithUsage(views: readonly ComponentView[]): number {
+  const rows = views.map((view) => {
+    const cells = row(view, noPaint, true);
+    return [...cells.slice(0, -1), { text: shorten(noteOf(view), NOTE_COLUMNS) }];
+  });
+  return Math.max(...table(WIDE_HEADER, rows).map(displayWidth));
+}
 
 /** Only what people must know about the daemon: nothing when all is well. */
 export function daemonRemarks({ daemon }: StatusView): string[] {
@@ -48,7 +65,17 @@ export function daemonRemarks({ daemon }: StatusView): string[] {
       `the daemon was held up for ${formatUptime(daemon.loop_delay_ms!)}: the machine is overloaded or was asleep`,
     );
   }
+  if (daemon.logs?.condition) remarks.push(`logs: ${sanitise(daemon.logs.condition)}`);
   return remarks;
+}
+
+/** How logs are kept, and what could not be. */
+export function keepingLine({ logs }: DaemonView): string[] {
+  if (!logs) return [];
+  const parts = [logs.mechanism, formatBytes(logs.bytes)];
+  if (logs.dropped_bytes > 0) parts.push(`${formatBytes(logs.dropped_bytes)} dropped`);
+  if (logs.lost_bytes > 0) parts.push(`${formatBytes(logs.lost_bytes)} lost`);
+  return [`logs: ${parts.join(', ')}`];
 }
 
 export function daemonLine(daemon: DaemonView): string {

@@ -3,10 +3,12 @@ import { describeExit } from '../../core/exit.ts';
 import { formatUptime } from '../../core/format.ts';
 import type { ComponentView } from '../../core/views.ts';
 import { healthBrush, type Paint, stateBrush } from './colour.ts';
+import { limitsText } from './limits.ts';
 import { probeText } from './probes.ts';
 import { sanitise } from './sanitise.ts';
 import { noteOf } from './status.ts';
 import { localTime, relative } from './time.ts';
+import { usageText } from './usage.ts';
 
 /** Of the values: status and pid, health and uptime. */
 const COLUMNS = [17, 15] as const;
@@ -48,6 +50,7 @@ function details(view: ComponentView, nowMs: number): [string, string][] {
   const { last_exit: exit, last_restart: restart, next_attempt_at: next } = view;
   const rows: [string, string | null][] = [
     ...view.probes.map((probe, n): [string, string] => [n === 0 ? 'Probes:' : '', probeText(probe, nowMs)]),
+    ['Usage:', view.resources && usageText(view.resources)],
     ['Note:', noteOf(view) || null],
     [
       'Run:',
@@ -61,6 +64,7 @@ function details(view: ComponentView, nowMs: number): [string, string][] {
     ['Needs:', dependencies(view)],
     ['Leftover:', view.survivors.join(', ') || null],
     ['Tree:', view.tree_mechanism],
+    ['Limits:', limitsText(view)],
   ];
   return rows.flatMap(([label, text]): [string, string][] => (text === null ? [] : [[label, sanitise(text)]]));
 }

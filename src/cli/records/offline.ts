@@ -1,12 +1,16 @@
 /** The records on disk, read without a daemon. The heavy part (SQLite) is loaded only here. */
 import { AppError } from '../../core/errors.ts';
 import type { WallMs } from '../../core/ids.ts';
+import { sampleView } from '../../core/usage/stretch.ts';
 import type { WhyView } from '../../core/views.ts';
 import type { Project } from '../../daemon/home.ts';
 import type { Offline } from '../../daemon/offline.ts';
 import type { World } from '../session.ts';
 import { noSuch } from '../targets.ts';
 import type { Records, Which } from './records.ts';
+
+/** As the daemon answers. */
+const DEFAULT_SAMPLES = 100;
 
 export interface OfflineRecords extends Records {
   close(): void;
@@ -28,6 +32,13 @@ export async function openOfflineRecords(project: Project, env: World['env']): P
       return { schema_version: 1, crashes };
     },
     why: async (which) => why(offline, which),
+    samples: async ({ component, sinceMs, limit = DEFAULT_SAMPLES }) => {
+      const since = sinceMs === undefined ? {} : { since: sinceMs as WallMs };
+      const samples = history.samples({ component, limit, ...since });
+      if (samples.length === 0 && history.samples({ component, limit: 1 }).length === 0)
+        requireKnown(offline, component);
+      return { schema_version: 1, samples: samples.map(sampleView) };
+    },
     listEvents: async ({ after = 0, component, limit }) => {
       const filter = component === undefined ? {} : { component };
       const events = history.events({ afterSeq: after, limit, ...filter });

@@ -1,8 +1,8 @@
 /** What is known about a project: from the daemon when it runs, otherwise from its records on disk and from /proc. */
 
-import type { CrashesQuery } from '../../client/client.ts';
+import type { CrashesQuery, SamplesQuery } from '../../client/client.ts';
 import type { EventsQuery } from '../../client/event-reader.ts';
-import type { CrashesView, EventsView, StatusView, WhyView } from '../../core/views.ts';
+import type { CrashesView, EventsView, SamplesView, StatusView, WhyView } from '../../core/views.ts';
 
 export type Which = { readonly component: string } | { readonly id: number };
 
@@ -11,6 +11,8 @@ export interface Records {
   crashes(query: CrashesQuery): Promise<CrashesView>;
   /** Throws NOTHING_RECORDED, NO_SUCH_CRASH or NO_SUCH_COMPONENT. */
   why(which: Which): Promise<WhyView>;
+  /** Newest first. Throws NO_SUCH_COMPONENT. */
+  samples(query: SamplesQuery): Promise<SamplesView>;
   /** Oldest first, after a sequence number. */
   listEvents(query: EventsQuery & { readonly limit: number }): Promise<EventsView>;
 }

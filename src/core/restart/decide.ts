@@ -11,7 +11,7 @@ export interface End {
   readonly uptimeMs: number;
   readonly healthyMs: number;
   readonly attempt: Attempt;
-  /** It was ended because a probe failed: a failure, however it took its end. */
+  /** We ended it because a probe failed or it used too much memory: a failure, however it took its end. */
   readonly unhealthy: string | null;
 }
 

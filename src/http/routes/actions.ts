@@ -16,6 +16,12 @@ const UP_BODY = z
 
 const SOME_NAMES = z.strictObject({ components: NAMES.min(1) }).meta({ examples: [{ components: ['api', 'worker'] }] });
 
+const RELOAD_BODY = z
+  .strictObject({
+    dry_run: z.boolean().optional().meta({ description: 'Only say what would be done. Default: false.' }),
+  })
+  .meta({ examples: [{ dry_run: true }] });
+
 const CLOSING = ['DAEMON_CLOSING'] as const;
 
 const named = (action: 'start' | 'stop' | 'restart', summary: string): Route =>
@@ -50,13 +56,13 @@ export const actionRoutes: readonly Route[] = [
     path: '/v1/reload',
     id: 'reload',
     summary:
-      'Applies the configuration as it is now; what is new is started. A mistake in it leaves everything as it was.',
+      'Applies the configuration as it is now; what is new is started. A mistake in it leaves everything as it was. With dry_run it only says what it would do.',
     success: 200,
     query: NO_QUERY,
-    body: EMPTY_BODY,
+    body: RELOAD_BODY,
     answer: RELOADED,
     errors: ['CONFIG_INVALID', ...CLOSING],
-    handler: async ({ services }) => ({ ...V1, ...(await services.control.reload()) }),
+    handler: ({ services, body }) => services.control.reload({ dryRun: body.dry_run ?? false }),
   }),
   route({
     method: 'GET',

@@ -1,12 +1,12 @@
-/** What happened: crashes and their dossiers, answers of probes. */
+/** What happened: crashes and their dossiers, answers of probes, what was used. */
 import { z } from 'zod';
 import { AppError } from '../../core/errors.ts';
 import type { WallMs } from '../../core/ids.ts';
 import type { CrashQuery } from '../../ports/store.ts';
-import { crash, crashes, probes, why } from '../answers.ts';
+import { crash, crashes, probes, samples, why } from '../answers.ts';
 import { type Route, route } from '../route.ts';
 import { limit, NAME, NO_BODY, NO_QUERY, TIME } from '../schemas.ts';
-import { CRASHES, PROBES, WHY } from '../views/history.ts';
+import { CRASHES, PROBES, SAMPLES, WHY } from '../views/history.ts';
 
 const CRASHES_QUERY = z.strictObject({
   component: NAME.optional().meta({ description: 'Only of this component.' }),
@@ -16,6 +16,14 @@ const CRASHES_QUERY = z.strictObject({
 
 const PROBES_QUERY = z.strictObject({
   limit: limit(1000).default(100).meta({ description: 'At most so many stretches of equal answers.' }),
+});
+
+const SAMPLES_QUERY = z.strictObject({
+  component: NAME.meta({ description: 'Of this component.' }),
+  since: TIME.optional().meta({
+    description: 'Only what goes on at or after this time: ISO 8601 or epoch milliseconds.',
+  }),
+  limit: limit(2000).default(100).meta({ description: 'At most so many stretches.' }),
 });
 
 /** What is not a number is the number of no crash. */
@@ -78,5 +86,19 @@ export const historyRoutes: readonly Route[] = [
     answer: PROBES,
     errors: ['NO_SUCH_COMPONENT'],
     handler: ({ services, params, query }) => probes(services.control, params['name']!, query.limit),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/samples',
+    id: 'listSamples',
+    summary:
+      'What a component used, newest first: a minute an entry, or up to an hour in which its use hardly changed.',
+    success: 200,
+    query: SAMPLES_QUERY,
+    body: NO_BODY,
+    answer: SAMPLES,
+    errors: ['NO_SUCH_COMPONENT'],
+    handler: ({ services, query: { component, since, limit } }) =>
+      samples(services.control, { component, limit, ...(since === undefined ? {} : { since: since as WallMs }) }),
   }),
 ];

@@ -1,7 +1,16 @@
 /** The status of components and of the daemon, as schemas. */
 import { z } from 'zod';
 import type { ExitView } from '../../core/exit.ts';
-import type { ComponentView, DaemonView, ProbeView, StatusView, Subject } from '../../core/views.ts';
+import type {
+  ComponentView,
+  DaemonView,
+  LimitView,
+  LogKeepingView,
+  ProbeView,
+  ResourcesView,
+  StatusView,
+  Subject,
+} from '../../core/views.ts';
 import { exampleComponent, exampleDaemon } from './examples.ts';
 import { COUNT, named, SCHEMA_VERSION, TIME, viewOf } from './view.ts';
 
@@ -23,7 +32,7 @@ const exitFields = {
   ambiguous: flag('sh cannot tell exit 130 from SIGINT, nor 141 from SIGPIPE.'),
   spawn_error: nullable(z.string(), 'Why it could not be started at all.'),
   unknown: nullable(z.string(), 'Why its end is not known.'),
-  unhealthy: nullable(z.string(), 'Why it was ended by Keepwell: the probe that failed.'),
+  unhealthy: nullable(z.string(), 'Why it was ended by Keepwell: the probe that failed, or soft_memory.'),
 };
 
 export const EXIT = named('Exit', viewOf<ExitView>()(z.strictObject(exitFields)), 'How a run ended.');
@@ -57,6 +66,38 @@ export const PROBE = named(
   'How a probe of the current run stands.',
 );
 
+const RESOURCES = named(
+  'Resources',
+  viewOf<ResourcesView>()(
+    z.strictObject({
+      cpu_percent: nullable(z.number().min(0), '100 is one core, since the look before; null: not known yet.'),
+      memory_bytes: COUNT,
+      soft_memory_bytes: nullable(COUNT, 'Its limits.soft_memory.'),
+      fds: nullable(COUNT, 'Open files; null: they may not be counted.'),
+      threads: COUNT,
+      processes: COUNT,
+      at: TIME,
+    }),
+  ),
+  'What all processes of a run use together.',
+);
+
+const LIMIT = named(
+  'Limit',
+  viewOf<LimitView>()(
+    z.strictObject({
+      name: z.enum(['memory', 'pids', 'nofile']),
+      max: COUNT.meta({ description: 'Bytes of memory; how many of the others.' }),
+      mechanism: nullable(
+        z.enum(['cgroup-v2', 'cgroup-v1', 'rlimit']),
+        'What holds it to that; null: it is not in force.',
+      ),
+      note: nullable(z.string(), 'How it differs from what one would expect.'),
+    }),
+  ),
+  'A limit of the current run.',
+);
+
 const componentFields = {
   name: z.string(),
   kind: z.enum(['process', 'container', 'compose', 'external']),
@@ -85,6 +126,11 @@ const componentFields = {
   removed: flag('The configuration no longer names it; it is being ended and then forgotten.'),
   tree_mechanism: nullable(z.string(), 'How its whole process tree is ended: "cgroup-v2" or "process-group + cookie".'),
   probes: z.array(PROBE),
+  limits: z.array(LIMIT).meta({ description: 'The limits of its run and what holds it to them.' }),
+  resources: nullable(
+    RESOURCES,
+    'What its run used when it was last looked at, every 15 s (every 5 s with soft_memory).',
+  ),
 };
 
 const COMPONENT = named(
@@ -103,6 +149,22 @@ export const COMPONENT_ANSWER = named(
   { schema_version: 1, ...exampleComponent },
 );
 
+const LOG_KEEPING = viewOf<LogKeepingView>()(
+  z.strictObject({
+    mechanism: z
+      .enum(['collapse-range', 'copy-truncate'])
+      .meta({ description: 'How a log is shortened while its component writes to it.' }),
+    bytes: COUNT.meta({ description: 'All logs together, with the parts that were put aside.' }),
+    dropped_bytes: COUNT.meta({
+      description: 'Not kept, since this daemon began: a flood, a full disk, the bound of all logs together.',
+    }),
+    lost_bytes: COUNT.meta({
+      description: 'Written while a log was cut back, and seen by nobody; only with copy-truncate.',
+    }),
+    condition: nullable(z.string(), 'A sentence when the disk is nearly full.'),
+  }),
+);
+
 const DAEMON = named(
   'Daemon',
   viewOf<DaemonView>()(
@@ -115,6 +177,7 @@ const DAEMON = named(
       store: nullable(z.string(), '"ok", or what is wrong with the history while supervision goes on.'),
       loop_delay_ms: nullable(z.number(), 'Longest recent stall of its event loop.'),
       guardian_pid: COUNT.nullable(),
+      logs: nullable(LOG_KEEPING, 'How what components write is kept; null: nobody is there to do it.'),
     }),
   ),
   'The daemon itself.',

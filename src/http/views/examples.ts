@@ -1,6 +1,14 @@
 /** The examples of the OpenAPI document: one small shop with an api that has just been restarted. */
 import type { ExitView } from '../../core/exit.ts';
-import type { ComponentView, CrashView, DaemonView, EventView, ProbeStretchView, WhyView } from '../../core/views.ts';
+import type {
+  ComponentView,
+  CrashView,
+  DaemonView,
+  EventView,
+  ProbeStretchView,
+  SampleView,
+  WhyView,
+} from '../../core/views.ts';
 import type { LogLineView } from '../../ports/logs.ts';
 
 const STARTED = '2026-01-02T03:04:06.120Z';
@@ -42,6 +50,7 @@ export const exampleComponent: ComponentView = {
   survivors: [],
   removed: false,
   tree_mechanism: 'cgroup-v2',
+  limits: [{ name: 'memory', max: 536_870_912, mechanism: 'cgroup-v2', note: null }],
   probes: [
     {
       role: 'liveness',
@@ -53,6 +62,15 @@ export const exampleComponent: ComponentView = {
       last: { outcome: 'pass', message: 'HTTP 200', at: '2026-01-02T05:19:01.000Z', duration_ms: 3 },
     },
   ],
+  resources: {
+    cpu_percent: 0.3,
+    memory_bytes: 42_991_616,
+    soft_memory_bytes: 419_430_400,
+    fds: 23,
+    threads: 11,
+    processes: 1,
+    at: '2026-01-02T05:19:02.000Z',
+  },
 };
 
 export const exampleDaemon: DaemonView = {
@@ -64,6 +82,7 @@ export const exampleDaemon: DaemonView = {
   store: 'ok',
   loop_delay_ms: 2,
   guardian_pid: 4709,
+  logs: { mechanism: 'collapse-range', bytes: 1_204_224, dropped_bytes: 0, lost_bytes: 0, condition: null },
 };
 
 export const exampleCrash: CrashView = {
@@ -98,6 +117,20 @@ export const exampleStretch: ProbeStretchView = {
   max_ms: 11,
 };
 
+export const exampleSample: SampleView = {
+  component: 'api',
+  run_id: RUN,
+  first_at: '2026-01-02T03:02:00.000Z',
+  last_at: '2026-01-02T03:02:45.000Z',
+  count: 4,
+  cpu_percent: 0.3,
+  memory_bytes: 42_991_616,
+  memory_max_bytes: 44_040_192,
+  fds: 23,
+  threads: 11,
+  processes: 1,
+};
+
 export const exampleDossier: WhyView = {
   ...exampleCrash,
   schema_version: 1,
@@ -119,4 +152,12 @@ export const exampleEvent: EventView = {
   data: { code: 7 },
 };
 
-export const exampleLine: LogLineView = { component: 'api', line: 'listening on 8080', cut_bytes: 0, offset: 512 };
+export const exampleLine: LogLineView = {
+  component: 'api',
+  line: 'listening on 8080',
+  at: '2026-01-02T03:04:07.000Z',
+  run: 'api~0mwidv20842b11c',
+  offset: 512,
+  cut_bytes: 0,
+  lost_bytes: 0,
+};

@@ -7,11 +7,13 @@ import type {
   EventView,
   ProbeStretchView,
   ProbesView,
+  SamplesView,
+  SampleView,
   WhyView,
 } from '../../core/views.ts';
 import type { LogLineView, LogsView } from '../../ports/logs.ts';
 import { EXIT, OUTCOME, ROLE, SUBJECT } from './component.ts';
-import { exampleCrash, exampleDossier, exampleEvent, exampleLine, exampleStretch } from './examples.ts';
+import { exampleCrash, exampleDossier, exampleEvent, exampleLine, exampleSample, exampleStretch } from './examples.ts';
 import { COUNT, named, SCHEMA_VERSION, TIME, viewOf } from './view.ts';
 
 const note = (description: string) => ({ description });
@@ -76,6 +78,34 @@ export const PROBES = named(
   { schema_version: 1, probes: [exampleStretch] },
 );
 
+const SAMPLE = named(
+  'Sample',
+  viewOf<SampleView>()(
+    z.strictObject({
+      component: z.string(),
+      run_id: z.string(),
+      first_at: TIME,
+      last_at: TIME,
+      count: COUNT.meta(note('Samples in it.')),
+      cpu_percent: z.number().min(0).nullable().meta(note('On average; 100 is one core. Null: not known.')),
+      memory_bytes: COUNT.meta(note('At its end.')),
+      memory_max_bytes: COUNT,
+      fds: COUNT.nullable().meta(note('Open files at its end; null: they may not be counted.')),
+      threads: COUNT.meta(note('At its end.')),
+      processes: COUNT.meta(note('At its end.')),
+    }),
+  ),
+  'What a run used over a minute, or over up to an hour in which its use hardly changed.',
+  exampleSample,
+);
+
+export const SAMPLES = named(
+  'Samples',
+  viewOf<SamplesView>()(z.strictObject({ schema_version: SCHEMA_VERSION, samples: z.array(SAMPLE) })),
+  'What a component used, newest first.',
+  { schema_version: 1, samples: [exampleSample] },
+);
+
 export const WHY = named(
   'Why',
   viewOf<WhyView>()(
@@ -138,8 +168,13 @@ export const LOG_LINE = named(
     z.strictObject({
       component: z.string(),
       line: z.string().meta(note('Without its line break.')),
+      at: TIME.nullable().meta(note('When it was written, to about a second. Null: not known.')),
+      run: z.string().nullable().meta(note('The run that wrote it. Null: not known.')),
+      offset: COUNT.meta(
+        note('The position at which it begins: bytes the component had written before. "after" takes it.'),
+      ),
       cut_bytes: COUNT.meta(note('Bytes left out at its end: a line without end is cut.')),
-      offset: COUNT.meta(note('Where it begins in the file; "after" takes it to go on behind it.')),
+      lost_bytes: COUNT.meta(note('Bytes between the line before and this one that are not kept any more.')),
     }),
   ),
   'A line that a component wrote.',

@@ -2,10 +2,19 @@
 import { AppError } from '../../../src/core/errors.ts';
 import type { ProbeStretch } from '../../../src/core/health/stretch.ts';
 import { componentName, type RunId, type WallMs } from '../../../src/core/ids.ts';
+import { appliedView, type PlanStep } from '../../../src/core/plan.ts';
+import type { SampleStretch } from '../../../src/core/usage/stretch.ts';
 import type { ComponentView, CrashView, EventView, StatusView, WhyView } from '../../../src/core/views.ts';
-import type { ActionView, AppliedView, Control, UpView, ValidationView } from '../../../src/ports/control.ts';
-import type { LogLineView, Logs } from '../../../src/ports/logs.ts';
-import type { History } from '../../../src/ports/store.ts';
+import type {
+  ActionView,
+  Control,
+  ReloadOptions,
+  ReloadView,
+  UpView,
+  ValidationView,
+} from '../../../src/ports/control.ts';
+import type { LogLineView, Logs, LogsQuery } from '../../../src/ports/logs.ts';
+import type { History, SampleQuery } from '../../../src/ports/store.ts';
 
 export const component = (name: string, more: Partial<ComponentView> = {}): ComponentView => ({
   name,
@@ -32,6 +41,8 @@ export const component = (name: string, more: Partial<ComponentView> = {}): Comp
   removed: false,
   tree_mechanism: 'process-group + cookie',
   probes: [],
+  limits: [],
+  resources: null,
   ...more,
 });
 
@@ -85,6 +96,15 @@ export const stretch = (name: string, outcome: ProbeStretch['outcome'], second: 
   maxMs: 5,
 });
 
+export const sampled = (name: string, second: number): SampleStretch => ({
+  component: componentName(name),
+  run: `${name}~000000001000001` as RunId,
+  firstAt: (second * 1000) as WallMs,
+  lastAt: (second * 1000 + 45_000) as WallMs,
+  ...{ count: 4, cpuPercent: 0.26, memoryBytes: 42_991_616, memoryMaxBytes: 44_040_192 },
+  ...{ fds: 23, threads: 11, processes: 1 },
+});
+
 export const why = (id: number, name: string): WhyView => ({
   ...crash(id, name),
   schema_version: 1,
@@ -109,6 +129,7 @@ const statusOf = (components: readonly ComponentView[]): StatusView => ({
     store: 'ok',
     loop_delay_ms: 1,
     guardian_pid: null,
+    logs: null,
   },
   components,
 });
@@ -116,9 +137,13 @@ const statusOf = (components: readonly ComponentView[]): StatusView => ({
 export class FakeControl implements Control {
   readonly asked: unknown[][] = [];
   components: ComponentView[] = [component('api'), component('worker')];
+  /** What a reload does. */
+  steps: PlanStep[] = [];
+  settings: string[] = [];
   readonly events: EventView[] = [];
   readonly crashList: WhyView[] = [];
   readonly stretches: ProbeStretch[] = [];
+  readonly sampled: SampleStretch[] = [];
   /** By component; what is added later is what is written later. */
   readonly written = new Map<string, string[]>();
   readonly listeners = new Set<(event: EventView) => void>();
@@ -145,9 +170,14 @@ export class FakeControl implements Control {
     runs: () => [],
     probes: ({ component: name, limit }) =>
       this.stretches.filter(({ component: whose }) => whose === name).slice(0, limit),
+    samples: (query) => this.samples(query),
     lastGoodIngredients: () => null,
     meta: () => null,
   };
+
+  samples({ component: name, since = 0 as WallMs, limit }: SampleQuery): readonly SampleStretch[] {
+    return this.sampled.filter(({ component: whose, lastAt }) => whose === name && lastAt >= since).slice(0, limit);
+  }
 
   status(): StatusView {
     if (this.failure) throw this.failure;
@@ -157,13 +187,12 @@ export class FakeControl implements Control {
   async up(names: readonly string[], files: readonly string[]): Promise<UpView> {
     this.#record('up', names, files);
     const all = this.components.map(({ name }) => name);
-    const applied = { added: [], changed: [], removed: [], unchanged: all };
-    return { schema_version: 1, applied, components: names.length > 0 ? names : all };
+    return { schema_version: 1, applied: appliedView(this.steps), components: names.length > 0 ? names : all };
   }
 
-  async reload(): Promise<AppliedView> {
-    this.#record('reload');
-    return { added: [], changed: [], removed: [], unchanged: [] };
+  async reload(options: ReloadOptions = {}): Promise<ReloadView> {
+    this.#record('reload', ...(options.dryRun ? [options] : []));
+    return { schema_version: 1, dry_run: options.dryRun ?? false, settings: this.settings, ...appliedView(this.steps) };
   }
 
   async validate(): Promise<ValidationView> {
@@ -175,21 +204,29 @@ export class FakeControl implements Control {
   /** Every line is ten bytes long. */
   readonly logs: Logs = {
     names: () => [...this.written.keys()].sort(),
-    open: ({ components, tail, after }) => {
+    open: (query) => {
+      this.openedLogs.push(query);
+      const { components, tail, after } = query;
       const at = new Map<string, number>();
       const begin = (name: string, count: number) =>
         name in after ? after[name]! / 10 + 1 : Math.max(0, count - tail);
-      const read = (): LogLineView[] =>
+      const lines = (): LogLineView[] =>
         (components.length > 0 ? components : this.logs.names()).flatMap((component) => {
           const all = this.written.get(component) ?? [];
           const from = at.get(component) ?? begin(component, all.length);
           at.set(component, all.length);
-          return all.slice(from).map((line, i) => ({ component, line, cut_bytes: 0, offset: (from + i) * 10 }));
+          const rest = { at: null, run: null, cut_bytes: 0, lost_bytes: 0 };
+          return all.slice(from).map((line, i) => ({ component, line, offset: (from + i) * 10, ...rest }));
         });
-      return { read, rest: () => [], [Symbol.dispose]: () => void this.closedCursors++ };
+      return {
+        read: async () => ({ lines: lines(), more: false }),
+        rest: async () => [],
+        [Symbol.asyncDispose]: async () => void this.closedCursors++,
+      };
     },
   };
   closedCursors = 0;
+  readonly openedLogs: LogsQuery[] = [];
 
   start = (names: readonly string[]): ActionView => this.#act('start', names);
   stop = (names: readonly string[]): ActionView => this.#act('stop', names);

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
+import { AppError } from '../../../src/core/errors.ts';
+import type { LogsQuery } from '../../../src/ports/logs.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { Served } from './serve.ts';
 
@@ -75,6 +77,54 @@ test('who was interrupted goes on behind the last line seen', async () => {
   await waitFor('the missed line', () => seen().length > 0);
   expect(seen()).toEqual(['api@20: a2']);
   stream.destroy();
+});
+
+test('times, patterns and runs are asked for as with the command', async () => {
+  await using served = await Served.open();
+  const opened = served.control.openedLogs;
+  await lines(served, '?since=2026-01-02T03:04:05Z&until=1767323100000&grep=%2Fx%2Fi');
+  expect(opened.at(-1)).toMatchObject({
+    sinceMs: Date.parse('2026-01-02T03:04:05Z'),
+    untilMs: 1_767_323_100_000,
+    grep: { kind: 'expression', expression: 'x', flags: 'i' },
+    tail: 10_000,
+    previous: false,
+  });
+  await lines(served, '?previous=true&tail=5&grep=plain');
+  expect(opened.at(-1)).toMatchObject({ previous: true, tail: 5, grep: { kind: 'text', text: 'plain' } });
+  await lines(served, '?grep=plain');
+  expect(opened.at(-1)).toMatchObject({ tail: 100 });
+});
+
+test.each([
+  ['since=soon', 'must be a time'],
+  ['since=2026-01-03&until=2026-01-02', 'must not be before since'],
+  ['follow=true&until=2026-01-02', 'does not go with follow'],
+  ['follow=true&previous=true', 'does not go with follow'],
+  ['grep=%2F(%2F', 'is not a regular expression'],
+  ['grep=', 'the pattern is empty'],
+])('%s is refused with a reason', async (query, words) => {
+  await using served = await Served.open();
+  const { status, json } = await served.ask('GET', `/v1/logs?${query}`);
+  expect(status).toBe(400);
+  expect(JSON.stringify(json)).toContain(words);
+});
+
+test('an expression that runs wild is an answer, not a stream without end', async () => {
+  await using served = await Served.open();
+  const open = served.control.logs.open;
+  Object.assign(served.control.logs, {
+    open: (query: LogsQuery) => ({
+      ...open(query),
+      read: async () => {
+        throw new AppError('PATTERN_TOO_SLOW', { pattern: '/x/' });
+      },
+    }),
+  });
+  for (const follow of ['false', 'true']) {
+    const { status, json } = await served.ask('GET', `/v1/logs?grep=x&follow=${follow}`);
+    expect([status, json.error.code]).toEqual([400, 'PATTERN_TOO_SLOW']);
+  }
 });
 
 test('nothing is read for a reader that does not read', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { AppError } from '../../../src/core/errors.ts';
 import { ROUTES } from '../../../src/http/table.ts';
-import { component, crash, event, stretch, why } from './fake-control.ts';
+import { component, crash, event, sampled, stretch, why } from './fake-control.ts';
 import { Served } from './serve.ts';
 
 let served: Served;
@@ -35,6 +35,7 @@ test('the table is exactly this', () => {
     'GET /v1/crashes/{id}',
     'GET /v1/why/{name}',
     'GET /v1/components/{name}/probes',
+    'GET /v1/samples',
     'GET /v1/events',
     'GET /v1/logs',
     'GET /v1/version',
@@ -87,6 +88,8 @@ test.each([
   ['/v1/down', {}, ['down', []]],
   ['/v1/handover', {}, ['handover']],
   ['/v1/reload', {}, ['reload']],
+  ['/v1/reload', { dry_run: false }, ['reload']],
+  ['/v1/reload', { dry_run: true }, ['reload', { dryRun: true }]],
 ])('POST %s %j reaches the control', async (path, body, call) => {
   const { status, json } = await served.ask('POST', path, { body });
   expect(status).toBe(path === '/v1/reload' ? 200 : 202);
@@ -101,6 +104,8 @@ test.each([
   ['/v1/start', { components: [] }, 'components'],
   ['/v1/stop', { components: ['api', 7] }, 'components.1'],
   ['/v1/restart', { components: 'api' }, 'components'],
+  ['/v1/reload', { dry_run: 'yes' }, 'dry_run'],
+  ['/v1/reload', { dryRun: true }, 'dryRun'],
   ['/v1/down', [], 'array'],
   ['/v1/down', null, 'null'],
 ])('POST %s %j is refused and touches nothing', async (path, body, mention) => {
@@ -161,6 +166,36 @@ test('a validation is an answer, whatever it says', async () => {
   expect(json).toMatchObject({ valid: true, components: ['api', 'worker'], problems: [] });
 });
 
+test('what a component used, newest first, since a time and at most so many', async () => {
+  served.control.sampled.push(sampled('api', 300), sampled('api', 200), sampled('api', 100), sampled('gone', 100));
+  const { json } = await served.ask('GET', '/v1/samples?component=api&limit=1');
+  expect(json).toEqual({
+    schema_version: 1,
+    samples: [
+      {
+        component: 'api',
+        run_id: 'api~000000001000001',
+        first_at: '1970-01-01T00:05:00.000Z',
+        last_at: '1970-01-01T00:05:45.000Z',
+        count: 4,
+        cpu_percent: 0.3,
+        memory_bytes: 42_991_616,
+        memory_max_bytes: 44_040_192,
+        fds: 23,
+        threads: 11,
+        processes: 1,
+      },
+    ],
+  });
+  const count = async (query: string) => (await served.ask('GET', `/v1/samples?${query}`)).json.samples.length;
+  expect(await count('component=api')).toBe(3);
+  expect(await count('component=api&since=240000')).toBe(2);
+  expect(await count('component=api&since=1970-01-01T01:00:00Z')).toBe(0);
+  expect(await count('component=worker')).toBe(0);
+  expect(await count('component=gone&since=9000000')).toBe(0);
+  expect((await served.ask('GET', '/v1/samples?component=nobody')).json.error.code).toBe('NO_SUCH_COMPONENT');
+});
+
 test('the answers of probes, newest first and at most so many', async () => {
   served.control.stretches.push(stretch('api', 'fail', 2), stretch('api', 'pass', 1), stretch('worker', 'pass', 1));
   const { json } = await served.ask('GET', '/v1/components/api/probes?limit=1');
@@ -216,6 +251,9 @@ test.each([
   '/v1/logs?follow=yes',
   '/v1/logs?after=api',
   '/v1/components/api/probes?limit=0',
+  '/v1/samples',
+  '/v1/samples?component=api&limit=2001',
+  '/v1/samples?component=api&since=yesterday',
 ])('GET %s is refused', async (path) => {
   const { status, json } = await served.ask('GET', path);
   expect(status).toBe(400);

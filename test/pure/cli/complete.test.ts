@@ -12,6 +12,8 @@ const WORLD: World = {
   entry: '',
   version: '0.1.0',
   node: '20.19.0',
+  execPath: '/usr/bin/node',
+  platform: 'linux',
   out: SILENT,
   err: SILENT,
   interrupt: () => new AbortController().signal,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Line, LineSplitter, MAX_LINE_BYTES } from '../../../src/forensics/logs/lines.ts';
+import { type Line, LineSplitter, MAX_LINE_BYTES } from '../../../src/logs/lines.ts';
 
 function split(chunks: readonly Buffer[], offset = 0): Line[] {
   const lines: Line[] = [];

@@ -8,6 +8,7 @@ import { localTime, relative } from '../../../src/cli/print/time.ts';
 import { verboseBlock } from '../../../src/cli/print/verbose.ts';
 import { whyText } from '../../../src/cli/print/why.ts';
 import { displayWidth, shorten } from '../../../src/cli/print/width.ts';
+import type { ResourcesView } from '../../../src/core/views.ts';
 import { event, exit, idle, NOW, status, view, why } from './views.ts';
 
 describe('tables', () => {
@@ -72,8 +73,13 @@ describe('colours', () => {
 });
 
 describe('status', () => {
+  const MIB = 1024 * 1024;
+  const resources: ResourcesView = {
+    ...{ cpu_percent: 0.3, memory_bytes: 41.2 * MIB, soft_memory_bytes: null, fds: 23, threads: 11, processes: 1 },
+    at: '2026-01-02T05:19:00.000Z',
+  };
   const components = [
-    view('api'),
+    view('api', { resources }),
     idle('worker', 'backing-off', { health: 'unhealthy', restarts: 3, note: 'exit code 7; restart in 4 s' }),
     idle('later', 'waiting', { note: 'waiting for worker' }),
     idle('old', 'stopped', { desired: 'stopped', last_exit: { ...exit, at: '2026-01-02T03:04:05.678Z' } }),
@@ -83,14 +89,41 @@ describe('status', () => {
 
   test('as a table', () => {
     expect(statusTable(components, noPaint)).toEqual([
-      'NAME    STATE        HEALTH     READY  PID    UPTIME  RESTARTS  NOTE',
-      'api     running      healthy    yes    12345  2h15m   0',
-      'worker  backing-off  unhealthy  no     -      -       3         exit code 7; restart in 4 s',
-      'later   waiting      unknown    no     -      -       0         waiting for worker',
-      'old     stopped      unknown    no     -      -       0         stopped by hand',
-      'new     stopped      unknown    no     -      -       0         not started',
-      'lost    stopped      unknown    no     -      -       0         wanted, but not running',
+      'NAME    STATE        HEALTH     READY  PID    UPTIME  RESTARTS  CPU   MEM    NOTE',
+      'api     running      healthy    yes    12345  2h15m   0         0.3%  41MiB',
+      'worker  backing-off  unhealthy  no     -      -       3         -     -      exit code 7; restart in 4 s',
+      'later   waiting      unknown    no     -      -       0         -     -      waiting for worker',
+      'old     stopped      unknown    no     -      -       0         -     -      stopped by hand',
+      'new     stopped      unknown    no     -      -       0         -     -      not started',
+      'lost    stopped      unknown    no     -      -       0         -     -      wanted, but not running',
     ]);
+  });
+
+  test('without what is used, where the terminal has no room for it beside the notes', () => {
+    const first = (columns: number, views = components) => statusTable(views, noPaint, columns)[0];
+    expect(first(80)).toBe('NAME    STATE        HEALTH     READY  PID    UPTIME  RESTARTS  NOTE');
+    expect(first(103)).not.toContain('MEM');
+    expect(first(105)).toContain('CPU   MEM    NOTE');
+    expect(first(80, [view('api', { resources })])).toContain('CPU   MEM    NOTE');
+    expect(first(60, [view('api', { resources })])).not.toContain('MEM');
+  });
+
+  test.each<[string, Partial<ResourcesView>, string]>([
+    [
+      'everything',
+      { soft_memory_bytes: 400 * MIB },
+      'CPU 0.3 %   Memory 41 MiB of 400 MiB soft   Files 23   Threads 11',
+    ],
+    [
+      'no limit, several processes',
+      { processes: 3 },
+      'CPU 0.3 %   Memory 41 MiB   Files 23   Threads 11   Processes 3',
+    ],
+    ['what is not known', { cpu_percent: null, fds: null }, 'CPU -   Memory 41 MiB   Threads 11'],
+    ['a busy one', { cpu_percent: 187.4 }, 'CPU 187 %   Memory 41 MiB   Files 23   Threads 11'],
+  ])('what is used, in words: %s', (_, more, text) => {
+    const block = verboseBlock(view('api', { resources: { ...resources, ...more } }), noPaint, NOW);
+    expect(block).toContain(`  Usage:    ${text}`);
   });
 
   test('in full', () => {

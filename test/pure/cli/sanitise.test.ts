@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonLine } from '../../../src/cli/print/json.ts';
 import { sanitise, sanitiseText } from '../../../src/cli/print/sanitise.ts';
-import { LineSplitter } from '../../../src/forensics/logs/lines.ts';
+import { LineSplitter } from '../../../src/logs/lines.ts';
 
 const ESC = '\u001b';
 const BEL = '\u0007';
@@ -37,6 +37,30 @@ const CORPUS: [what: string, raw: string, plain: string, coloured?: string][] = 
   ['backspace, NUL, bell, delete', 'a\b\0\x07\x7fb', 'ab'],
   ['a progress bar', '10%\r50%\r100%', '10% 50% 100%'],
   ['Windows line ends', 'done\r', 'done'],
+  ['a notification (OSC 9) and iTerm (OSC 1337)', `a${ESC}]9;hi${BEL}${ESC}]1337;File=x:AAAA${BEL}b`, 'ab'],
+  [
+    'colours of the palette (OSC 4, 10, 11) and their answers',
+    `a${ESC}]4;1;?${ST}${ESC}]10;?${BEL}${ESC}]11;?${ST}b`,
+    'ab',
+  ],
+  [
+    'a link with its text in colour',
+    `${ESC}]8;;x${BEL}${ESC}[4mt${ESC}[m${ESC}]8;;${BEL}`,
+    't',
+    `${ESC}[4mt${ESC}[m${ESC}[0m`,
+  ],
+  ['a user-defined key (DECUDK)', `a${ESC}P0;1|17/6c73${ST}b`, 'ab'],
+  ['a picture (sixel)', `a${ESC}Pq#0;2;0;0;0~~${ST}b`, 'ab'],
+  ['the printer, the mouse, bracketed paste', `a${ESC}[5i${ESC}[?1000h${ESC}[?2004hb${ESC}[4i`, 'ab'],
+  ['a window report and its move', `a${ESC}[21t${ESC}[3;0;0tb`, 'ab'],
+  ['a scrolling region and an erased line', `a${ESC}[1;5r${ESC}[1Mb${ESC}[K`, 'ab'],
+  ['a soft reset and a device status', `a${ESC}[!p${ESC}[0cb${ESC}Z`, 'ab'],
+  ['single shifts and reverse index', `a${ESC}N1${ESC}O2${ESC}Mb`, 'a12b'],
+  ['tmux and screen pass-through', `a${ESC}Ptmux;${ESC}${ESC}]52;c;eA==${BEL}${ST}b`, 'ab'],
+  ['a hidden text keeps its words', `${ESC}[8msecret${ESC}[28m`, 'secret', `${ESC}[8msecret${ESC}[28m${ESC}[0m`],
+  ['C1 APC, PM, SOS', 'a\u009fx\u009c\u009ey\u009c\u0098z\u009cb', 'ab'],
+  ['an OSC ended by C1 ST', `a${ESC}]0;t\u009cb`, 'ab'],
+  ['shift out and in, vertical tab, form feed', 'a\u000e\u000f\u000b\u000cb', 'ab'],
   ['an unfinished CSI', `a${ESC}[31`, 'a'],
   ['an unfinished OSC shows its text', `a${ESC}]0;title`, 'a0;title'],
   ['an escape at the end', `a${ESC}`, 'a'],

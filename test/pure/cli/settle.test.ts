@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { killedIn } from '../../../src/cli/await-action.ts';
 import { exitCodeOf } from '../../../src/cli/commands/status.ts';
-import { type Action, judge } from '../../../src/cli/settle.ts';
+import { type Action, byName, judge } from '../../../src/cli/settle.ts';
 import type { ComponentView } from '../../../src/core/views.ts';
 import { event, exit, idle, view } from './views.ts';
 
@@ -50,7 +50,7 @@ const rows: [Action, string, ComponentView | undefined, ComponentView | undefine
 
 describe('when is it done?', () => {
   test.each(rows)('%s: %s', (action, _what, before, now, believed, expected) => {
-    const situation = { action, believed, before: before ? [before] : [], now: now ? [now] : [] };
+    const situation = { action, believed, before: byName(before ? [before] : []), now: byName(now ? [now] : []) };
     expect(judge('api', situation).kind).toBe(expected);
   });
 
@@ -60,13 +60,13 @@ describe('when is it done?', () => {
       idle('web', 'waiting', { waiting_for: ['api'], note: 'waiting for api' }),
       idle('edge', 'waiting', { waiting_for: ['web'], note: 'waiting for web' }),
     ];
-    const situation = { action: 'up' as const, before: [], now, believed: true };
+    const situation = { action: 'up' as const, before: byName([]), now: byName(now), believed: true };
     expect(judge('edge', situation)).toEqual({ kind: 'blocked', reason: 'edge needs api, which gave up' });
   });
 
   test('a circle of waiting ends', () => {
     const now = [idle('a', 'waiting', { waiting_for: ['b'] }), idle('b', 'waiting', { waiting_for: ['a'] })];
-    expect(judge('a', { action: 'up', before: [], now, believed: true }).kind).toBe('pending');
+    expect(judge('a', { action: 'up', before: byName([]), now: byName(now), believed: true }).kind).toBe('pending');
   });
 
   test('what is pending is said with its reason', () => {
@@ -74,7 +74,7 @@ describe('when is it done?', () => {
       idle('api', 'waiting', { waiting_for: ['db'], note: 'waiting for db' }),
       idle('db', 'stopped', { desired: 'stopped' }),
     ];
-    expect(judge('api', { action: 'start', before: [], now, believed: true })).toEqual({
+    expect(judge('api', { action: 'start', before: byName([]), now: byName(now), believed: true })).toEqual({
       kind: 'pending',
       reason: 'api is waiting for db (not started: db)',
     });

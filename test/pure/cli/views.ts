@@ -28,6 +28,8 @@ export const view = (name: string, more: Partial<ComponentView> = {}): Component
   removed: false,
   tree_mechanism: 'cgroup-v2',
   probes: [],
+  limits: [],
+  resources: null,
   ...more,
 });
 
@@ -66,6 +68,7 @@ export const status = (components: readonly ComponentView[]): StatusView => ({
     store: 'ok',
     loop_delay_ms: 1,
     guardian_pid: 4710,
+    logs: null,
   },
   components,
 });
