@@ -40,7 +40,10 @@ function ask(project: TestProject, method: string, path: string, body?: object):
   });
 }
 
-const QUERIES: Readonly<Record<string, string>> = { '/v1/wait': '?component=api&for=ready' };
+const QUERIES: Readonly<Record<string, string>> = {
+  '/v1/wait': '?component=api&for=ready',
+  '/v1/samples': '?component=api',
+};
 const LAST: ReadonlySet<string> = new Set(['/v1/down', '/v1/handover']);
 
 test('every answer of a real daemon is as its OpenAPI document says', async () => {
