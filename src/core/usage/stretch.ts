@@ -36,8 +36,8 @@ export interface Folding {
   readonly row: Tally | null;
   readonly base: Tally | null;
   readonly minute: Tally | null;
-  /** How long the row was when it was told last. */
-  readonly toldMs: number;
+  /** The row as it was told last. */
+  readonly told: Tally | null;
 }
 
 export interface Folded {
@@ -50,7 +50,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export const newFolding = (component: ComponentName, run: RunId): Folding => ({
-  ...{ component, run, row: null, base: null, minute: null, toldMs: 0 },
+  ...{ component, run, row: null, base: null, minute: null, told: null },
 });
 
 export function addSample(folding: Folding, sample: Sample): Folded {
@@ -65,8 +65,7 @@ export function addSample(folding: Folding, sample: Sample): Folded {
 /** The run is over, or we are: all that was not told. */
 export function endFolding(folding: Folding): readonly SampleStretch[] {
   const { folding: last, told } = closeMinute(folding);
-  const { row, toldMs } = last;
-  return row !== null && lengthOf(row) > toldMs ? [...told, stretchOf(row)] : told;
+  return [...told, ...untold(last)];
 }
 
 /** How it stands now, told or not, oldest first. */
@@ -77,20 +76,22 @@ export function openStretches(folding: Folding): readonly SampleStretch[] {
 }
 
 function closeMinute(folding: Folding): Folded {
-  const { row, base, minute, toldMs } = folding;
+  const { row, base, minute, told } = folding;
   if (minute === null) return { folding, told: [] };
   const goesOn = row !== null && base !== null && isAlike(base, minute) && minute.lastAt - row.firstAt <= HOUR_MS;
   if (!goesOn) {
-    const rest = row !== null && lengthOf(row) > toldMs ? [stretchOf(row)] : [];
-    const begun = { ...folding, row: minute, base: minute, minute: null, toldMs: lengthOf(minute) };
-    return { folding: begun, told: [...rest, stretchOf(minute)] };
+    const begun = { ...folding, row: minute, base: minute, minute: null, told: minute };
+    return { folding: begun, told: [...untold(folding), stretchOf(minute)] };
   }
   const longer = joined(row, minute);
   // Each time it has doubled: seven times in an hour instead of sixty.
-  const isDue = lengthOf(longer) >= 2 * Math.max(toldMs, 1);
-  const grown = { ...folding, row: longer, minute: null, toldMs: isDue ? lengthOf(longer) : toldMs };
+  const isDue = lengthOf(longer) >= 2 * Math.max(told === null ? 0 : lengthOf(told), 1);
+  const grown = { ...folding, row: longer, minute: null, told: isDue ? longer : told };
   return { folding: grown, told: isDue ? [stretchOf(longer)] : [] };
 }
+
+const untold = ({ row, told }: Folding): readonly SampleStretch[] =>
+  row === null || row === told ? [] : [stretchOf(row)];
 
 const lengthOf = ({ firstAt, lastAt }: SampleStretch): number => lastAt - firstAt;
 

@@ -167,7 +167,7 @@ class WatchedProcesses implements ProcessDriver {
     this.#adoptions.clear();
     for (const watch of this.#watches.values()) watch.close();
     this.#watches.clear();
-    this.#world.fifos.close();
+    await this.#world.fifos.close();
     await this.#releases.close();
     await this.#trash.close();
     for (const path of this.#homes) removeEmpty(path);

@@ -4,6 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,7 +15,7 @@ export class FifoPool {
   readonly #dir: string;
   readonly #mkfifo: string;
   #stock: string[];
-  #refilling = false;
+  #refilling: Promise<void> | null = null;
   #isClosed = false;
 
   constructor(dir: string, mkfifo: string) {
@@ -35,8 +36,10 @@ export class FifoPool {
     if (status !== 0) throw new Error(`mkfifo ${path} ended with exit code ${status}`);
   }
 
-  close(): void {
+  /** Afterwards nobody makes anything in its directory. */
+  async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#refilling;
   }
 
   #move(name: string, path: string): boolean {
@@ -52,18 +55,20 @@ export class FifoPool {
   /** A failure here is not worth a word: `take` makes its own FIFO and says why when it cannot. */
   #refill(): void {
     if (this.#refilling || this.#isClosed || this.#stock.length >= REFILL_BELOW) return;
-    this.#refilling = true;
     const names = Array.from({ length: STOCK - this.#stock.length }, () => randomBytes(8).toString('hex'));
-    const done = (isMade: boolean): void => {
-      this.#refilling = false;
+    this.#refilling = this.#make(names).then((isMade) => {
+      this.#refilling = null;
       if (isMade) this.#stock.push(...names);
-    };
+    });
+  }
+
+  async #make(names: readonly string[]): Promise<boolean> {
     try {
       const child = spawn(this.#mkfifo, ['-m', '600', ...names], { cwd: this.#dir, stdio: 'ignore' });
-      child.once('error', () => done(false));
-      child.once('exit', (code) => done(code === 0));
+      const [code] = await once(child, 'exit');
+      return code === 0;
     } catch {
-      done(false);
+      return false;
     }
   }
 }

@@ -113,6 +113,11 @@ test('a wall clock that goes back neither loses samples nor uses a key twice', (
   for (const { firstAt, lastAt } of rows) expect(lastAt).toBeGreaterThanOrEqual(firstAt);
 });
 
+test('what a clock that went back adds to a row is written, though the row is no longer for it', () => {
+  const { rows } = play([sample(0), sample(1), sample(0, { at: (START - 20_000) as WallMs })]);
+  expect(rows.map(({ count }) => count)).toEqual([3]);
+});
+
 test('whatever is sampled, every sample is in exactly one row, and what is open now is what will be written', () => {
   const samples = fc.array(
     fc.record({
