@@ -1,23 +1,25 @@
 /** The JSON of GET /containers/NAME/json, read with suspicion: null for anything that is not what the Engine documents. */
-import type { ContainerState } from '../ports/engine.ts';
+import type { ContainerSetup, ContainerState } from '../ports/engine.ts';
+import { type Fields, fieldsOf, parseJson } from './json.ts';
 
 export interface Container {
   /** Without the slash that Docker writes before it. */
   readonly name: string;
   readonly state: ContainerState;
+  readonly setup: ContainerSetup;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export function parseContainer(text: string): Container | null {
-  const { Id: id, Name: name, State: state } = fieldsOf(parseJson(text)) ?? {};
+  const { Id: id, Name: name, State: state, ...rest } = fieldsOf(parseJson(text)) ?? {};
   const read = readState(fieldsOf(state) ?? {});
   if (typeof id !== 'string' || typeof name !== 'string' || read === null) return null;
-  return { name: name.replace(/^\//, ''), state: { id, ...read } };
+  return { name: withoutSlash(name), state: { id, ...read }, setup: readSetup(rest) };
 }
 
+export const withoutSlash = (name: string): string => name.replace(/^\//, '');
+
 function readState(state: Fields): Omit<ContainerState, 'id'> | null {
-  const { Status, Running, Paused, Restarting, OOMKilled, Pid, ExitCode, Error: error, StartedAt } = state;
+  const { Status, Running, Paused, Restarting, OOMKilled, Pid, ExitCode, Error: error, StartedAt, FinishedAt } = state;
   if (typeof Status !== 'string' || typeof Running !== 'boolean' || typeof StartedAt !== 'string') return null;
   if (typeof Pid !== 'number' || typeof ExitCode !== 'number') return null;
   return {
@@ -27,25 +29,34 @@ function readState(state: Fields): Omit<ContainerState, 'id'> | null {
     restarting: Restarting === true,
     pid: Pid > 0 ? Pid : null,
     startedAt: StartedAt,
+    finishedAt: typeof FinishedAt === 'string' && !FinishedAt.startsWith(NEVER) ? FinishedAt : null,
     exitCode: ExitCode,
     oomKilled: OOMKilled === true,
     error: typeof error === 'string' ? error : '',
   };
 }
 
-/** What the Engine says about a request that it refused; empty when it says nothing we understand. */
-export function parseMessage(text: string): string {
-  const message = fieldsOf(parseJson(text))?.['message'];
-  return typeof message === 'string' ? message.trim() : '';
+/** How the Engine writes a time that has not come: the year 1. */
+const NEVER = '0001-';
+
+function readSetup({ Config, HostConfig, Mounts }: Fields): ContainerSetup {
+  const mounts = Array.isArray(Mounts) ? Mounts.map((mount) => fieldsOf(mount) ?? {}) : [];
+  const mounted = mounts.filter(({ Type }) => Type === 'tmpfs').map(({ Destination }) => Destination);
+  const asked = Object.keys(fieldsOf(fieldsOf(HostConfig)?.['Tmpfs']) ?? {});
+  return {
+    variables: readVariables(fieldsOf(Config)?.['Env']),
+    tmpfs: [...new Set([...asked, ...mounted.filter((path) => typeof path === 'string')])],
+  };
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
+/** As the Engine hands them to a program: of several of one name the last counts, and a name alone takes the variable away. */
+function readVariables(entries: unknown): ReadonlyMap<string, 'set' | 'empty'> {
+  const variables = new Map<string, 'set' | 'empty'>();
+  for (const entry of Array.isArray(entries) ? entries : []) {
+    if (typeof entry !== 'string') continue;
+    const at = entry.indexOf('=');
+    if (at === -1) variables.delete(entry);
+    else variables.set(entry.slice(0, at), at === entry.length - 1 ? 'empty' : 'set');
   }
+  return variables;
 }
-
-const fieldsOf = (value: unknown): Fields | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;

@@ -1,10 +1,14 @@
 /** The Docker Engine over its socket. Paths carry no version: every Engine answers these, old and new alike. */
 import type { Clock } from '../ports/clock.ts';
-import type { Engine, Inspection } from '../ports/engine.ts';
-import { parseContainer, parseMessage } from './container.ts';
-import { type EngineEnv, findEndpoint, type Places, USUAL_PLACES } from './endpoint.ts';
-import { ask } from './request.ts';
-import { explain } from './unreachable.ts';
+import type { ContainerEngine, FullInspection } from '../ports/engine.ts';
+import { type Answer, type Caller, createCaller, isUnreachable, odd, unreachable } from './caller.ts';
+import { parseContainer, withoutSlash } from './container.ts';
+import { type EngineEnv, type Places, USUAL_PLACES } from './endpoint.ts';
+import { exec } from './exec/exec.ts';
+import { fieldsOf, parseJson, parseMessage } from './json.ts';
+import { look } from './look.ts';
+
+export { ANSWER_WITHIN_MS, MAX_ANSWER_BYTES } from './caller.ts';
 
 export interface EngineOptions {
   readonly env: EngineEnv;
@@ -12,43 +16,39 @@ export interface EngineOptions {
   readonly places?: Places;
 }
 
-/** For a whole answer, from the connection to its last byte. */
-export const ANSWER_WITHIN_MS = 5_000;
-/** An inspection is a few KiB, with the longest health log some dozens. */
-export const MAX_ANSWER_BYTES = 2 ** 20;
-
-type Answer = { readonly status: number; readonly body: string };
-type Unreachable = Extract<Inspection, { kind: 'unreachable' }>;
-
-const unreachable = (why: string): Unreachable => ({ kind: 'unreachable', why });
-
-export function createEngine({ env, clock, places = USUAL_PLACES }: EngineOptions): Engine {
-  /** The endpoint is looked up for every question: it costs next to nothing, and an Engine may be installed while we run. */
-  const get = async (path: string, signal: AbortSignal): Promise<Answer | Unreachable> => {
-    const endpoint = findEndpoint(env, places);
-    if ('why' in endpoint) return unreachable(endpoint.why);
-    const { socketPath } = endpoint;
-    const limits = { timeoutMs: ANSWER_WITHIN_MS, maxBytes: MAX_ANSWER_BYTES };
-    const reply = await ask({ socketPath, path, clock, signal, ...limits });
-    return reply.kind === 'answered' ? reply : unreachable(explain(reply, endpoint, env, places));
-  };
+export function createEngine({ env, clock, places = USUAL_PLACES }: EngineOptions): ContainerEngine {
+  const caller = createCaller({ env, clock, places });
   return {
     inspect: async (container, signal) => {
-      const answer = await get(`/containers/${encodeURIComponent(container)}/json`, signal);
-      return 'why' in answer ? answer : inspection(container, answer);
+      const answer = await caller({ path: `/containers/${encodeURIComponent(container)}/json` }, signal);
+      return isUnreachable(answer) ? answer : inspection(container, answer);
     },
+    names: (signal) => names(caller, signal),
+    look: (id, path, signal) => look(caller, id, path, signal),
+    exec: (id, command, signal) => exec({ caller, clock }, id, command, signal),
   };
 }
 
-function inspection(container: string, { status, body }: Answer): Inspection {
-  if (status === 200) {
-    const found = parseContainer(body);
+function inspection(container: string, answer: Answer): FullInspection {
+  if (answer.status === 200) {
+    const found = parseContainer(answer.body);
     if (!found) return unreachable('what answered is not a Docker Engine, or one that we do not understand');
+    const { name, state, setup } = found;
     // The Engine takes the beginning of an id for a name, too: "cafe" must not find a stranger whose id begins with it.
-    const isIt = found.name === container || found.state.id === container;
-    return isIt ? { kind: 'found', state: found.state } : { kind: 'missing' };
+    const isIt = name === container || state.id === container;
+    return isIt ? { kind: 'found', state, setup } : { kind: 'missing' };
   }
-  const message = parseMessage(body);
-  if (status === 404 && /no such container/i.test(message)) return { kind: 'missing' };
-  return unreachable(`the Docker Engine answered with status ${status}${message ? `: ${message}` : ''}`);
+  if (answer.status === 404 && /no such container/i.test(parseMessage(answer.body))) return { kind: 'missing' };
+  return odd(answer);
+}
+
+async function names(caller: Caller, signal: AbortSignal): Promise<readonly string[]> {
+  const answer = await caller({ path: '/containers/json?all=1' }, signal);
+  const listed = isUnreachable(answer) || answer.status !== 200 ? null : parseJson(answer.body);
+  if (!Array.isArray(listed)) return [];
+  return listed
+    .flatMap((container) => fieldsOf(container)?.['Names'] ?? [])
+    .filter((name) => typeof name === 'string')
+    .map(withoutSlash)
+    .filter((name) => !name.includes('/')); // a link's name for another container
 }

@@ -22,6 +22,8 @@ export function explain({ code, message }: Failure, endpoint: Endpoint, env: Eng
     case 'EMFILE':
     case 'ENFILE':
       return `the Docker Engine could not be asked, too many files are open (${code}): raise the limit of open files`;
+    case 'DEADLINE':
+      return `the Docker Engine at ${where} hangs or is overloaded, ${message}: see whether "docker ps" answers, and restart the Engine if it does not`;
     default:
       return `the Docker Engine at ${where} gave no usable answer: ${message}`;
   }

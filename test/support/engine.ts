@@ -56,7 +56,18 @@ export interface ContainerOptions {
   readonly command: readonly string[];
   readonly memoryBytes?: number;
   readonly restartPolicy?: 'no' | 'always';
+  /** NAME=VALUE. */
+  readonly env?: readonly string[];
+  /** Where memory is mounted. */
+  readonly tmpfs?: readonly string[];
 }
+
+/** A command that takes everything out of the image but its own program, shell included, and then goes on. */
+export const WITHOUT_SHELL: readonly string[] = [
+  'sh',
+  '-c',
+  'cd /bin; for each in *; do test "$each" = busybox || busybox rm "$each"; done; exec /bin/busybox sleep 300',
+];
 
 const WORD = '/go';
 /** A command that waits to be told, then does what follows. */
@@ -97,12 +108,17 @@ export class TestEngine {
   }
 
   /** Returns the id. */
-  async create(name: string, { command, memoryBytes = 0, restartPolicy = 'no' }: ContainerOptions): Promise<string> {
+  async create(
+    name: string,
+    { command, memoryBytes = 0, restartPolicy = 'no', env = [], tmpfs = [] }: ContainerOptions,
+  ): Promise<string> {
     const made = await this.call('POST', `/containers/create?name=${name}`, {
       Image: IMAGE,
       Cmd: command,
+      Env: env,
       HostConfig: {
         NetworkMode: 'none',
+        Tmpfs: Object.fromEntries(tmpfs.map((path) => [path, ''])),
         Memory: memoryBytes,
         MemorySwap: memoryBytes,
         RestartPolicy: { Name: restartPolicy },

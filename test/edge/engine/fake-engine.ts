@@ -11,8 +11,8 @@ export interface FakeEngine extends AsyncDisposable {
   readonly open: ReadonlySet<Socket>;
 }
 
-/** `behave` gets each connection once its request has begun to arrive. */
-export async function fakeEngine(behave: (socket: Socket) => void): Promise<FakeEngine> {
+/** `behave` gets each connection once its request has begun to arrive, and what has arrived of it. */
+export async function fakeEngine(behave: (socket: Socket, request: string) => void): Promise<FakeEngine> {
   const dir = tempDir();
   const socketPath = dir.at('docker.sock');
   const open = new Set<Socket>();
@@ -20,7 +20,7 @@ export async function fakeEngine(behave: (socket: Socket) => void): Promise<Fake
     open.add(socket);
     socket.on('close', () => open.delete(socket));
     socket.on('error', () => {}); // whoever asked may hang up at any time
-    socket.once('data', () => behave(socket));
+    socket.once('data', (bytes) => behave(socket, bytes.toString('latin1')));
   });
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
   return {

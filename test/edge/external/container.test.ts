@@ -151,6 +151,7 @@ const RUNNING: ContainerState = {
   restarting: false,
   pid: 7,
   startedAt: '2026-01-01T00:00:00Z',
+  finishedAt: null,
   exitCode: 0,
   oomKilled: false,
   error: '',

@@ -1,0 +1,92 @@
+/**
+ * Runs a command in a container, and ends it when its time is over. The exit code comes from the Engine's own record and never
+ * from the end of the stream: that ends, too, when the Engine dies. The connection is not "upgraded", there is nothing to send.
+ */
+import { randomUUID } from 'node:crypto';
+import { after } from '../../core/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ExecResult } from '../../ports/engine.ts';
+import { type Answer, type Caller, isUnreachable, odd, unreachable } from '../caller.ts';
+import { fieldsOf, parseJson, parseMessage } from '../json.ts';
+import { clearAway } from './clear-away.ts';
+import { demultiplexer } from './demultiplexer.ts';
+import { ended, execRecord, POLL_MS } from './record.ts';
+
+/** More of what a command says is read and thrown away, so that it is not held up by its own output. */
+export const MAX_OUTPUT_BYTES = 2 ** 16;
+
+export interface ExecParts {
+  readonly caller: Caller;
+  readonly clock: Clock;
+}
+
+export async function exec(
+  parts: ExecParts,
+  container: string,
+  command: readonly string[],
+  signal: AbortSignal,
+): Promise<ExecResult> {
+  const mark = `KEEPWELL_EXEC=${randomUUID()}`;
+  let id: string | null = null;
+  try {
+    const created = await create(parts.caller, container, command, mark, signal);
+    if (typeof created !== 'string') return created;
+    id = created;
+    const result = await run(parts, id, signal);
+    // Whether it has ended is not known then.
+    if (result.kind === 'unreachable') await clearAway(parts, id, mark);
+    return result;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    // What was made and never started does nothing: the Engine forgets it by itself.
+    return { kind: 'called-off', left: id === null ? null : await clearAway(parts, id, mark) };
+  }
+}
+
+/** Its id. */
+async function create(
+  caller: Caller,
+  container: string,
+  command: readonly string[],
+  mark: string,
+  signal: AbortSignal,
+): Promise<string | ExecResult> {
+  const body = { Cmd: command, AttachStdout: true, AttachStderr: true, Env: [mark] };
+  const path = `/containers/${encodeURIComponent(container)}/exec`;
+  const answer = await caller({ method: 'POST', path, body }, signal);
+  if (isUnreachable(answer)) return answer;
+  if (answer.status !== 201) return refusal(answer);
+  const id = fieldsOf(parseJson(answer.body))?.['Id'];
+  return typeof id === 'string' ? id : odd(answer);
+}
+
+async function run({ caller, clock }: ExecParts, id: string, signal: AbortSignal): Promise<ExecResult> {
+  const kept: Buffer[] = [];
+  let room = MAX_OUTPUT_BYTES;
+  const frames = demultiplexer((bytes) => {
+    if (room > 0) kept.push(Buffer.from(bytes.subarray(0, room)));
+    room -= bytes.length;
+  });
+  const call = { method: 'POST', path: `/exec/${id}/start`, body: { Detach: false, Tty: false } } as const;
+  const answer = await caller({ ...call, onPiece: (piece) => frames.push(piece) }, signal);
+  if (isUnreachable(answer)) return answer;
+  if (answer.status !== 200) return refusal(answer);
+  if (!frames.isWhole) return unreachable('the Docker Engine cut off what a command in the container said');
+  const output = Buffer.concat(kept).toString('utf8');
+  for (;;) {
+    const record = await execRecord(caller, id, signal);
+    if (record.kind === 'unreachable') return record;
+    if (ended(record)) {
+      // A program that never ran has an exit code all the same, and its output is the Engine's complaint.
+      if (record.pid === 0) return { kind: 'not-started', why: output.trim() };
+      return { kind: 'exited', code: record.exitCode, output };
+    }
+    // The record is written a moment after the stream has ended.
+    await clock.sleepUntil(after(clock.now(), POLL_MS), signal);
+  }
+}
+
+/** A refusal below 500 is about the container: it is gone, it does not run, it has no such program. */
+function refusal(answer: Answer): ExecResult {
+  return answer.status < 500 ? { kind: 'not-started', why: parseMessage(answer.body) } : odd(answer);
+}
