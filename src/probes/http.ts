@@ -38,7 +38,7 @@ async function reach(question: HttpQuestion, names: Names, deadline: Deadline): 
     given(question, 'host')
       ?.replace(/:\d+$/, '')
       .replace(/^\[|\]$/g, '') ?? host;
-  return secure(socket, { name, insecure }, deadline);
+  return secure(socket, { name, insecure, protocol: 'http/1.1' }, deadline);
 }
 
 async function exchange(question: HttpQuestion, socket: Socket, deadline: Deadline): Promise<Answer> {

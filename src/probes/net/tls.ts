@@ -12,13 +12,19 @@ export interface Secured {
   readonly name: string;
   /** Accept a certificate nobody vouches for. */
   readonly insecure: boolean;
+  /** What will be spoken, which the server must agree to where it cares. */
+  readonly protocol: 'http/1.1' | 'h2';
 }
 
 /** Shared: it holds the certificates of all authorities. */
 let context: SecureContext | null = null;
 
 /** Takes over `socket`: they end together. Throws `Answered` when there is no handshake. */
-export async function secure(socket: Socket, { name, insecure }: Secured, deadline: Deadline): Promise<TLSSocket> {
+export async function secure(
+  socket: Socket,
+  { name, insecure, protocol }: Secured,
+  deadline: Deadline,
+): Promise<TLSSocket> {
   deadline.missing = 'no TLS handshake';
   context ??= createSecureContext();
   const secured = tlsConnect({
@@ -27,7 +33,7 @@ export async function secure(socket: Socket, { name, insecure }: Secured, deadli
     ...(isIP(name) === 0 ? { servername: name } : {}),
     rejectUnauthorized: !insecure,
     secureContext: context,
-    ALPNProtocols: ['http/1.1'],
+    ALPNProtocols: [protocol],
   });
   secured.on('error', () => {}); // for good: an error may come at any later time, too
   try {
@@ -65,6 +71,8 @@ export function tlsFailure(error: unknown): Answer {
   if (certificate !== null) return fail(`bad certificate: ${certificate}`);
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG')
     return fail('not a TLS answer');
+  if (code === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL')
+    return fail('the server does not speak the protocol asked for');
   if (code === 'EPROTO' || code.startsWith('ERR_SSL')) return fail(`no TLS handshake (${code})`);
   if (code === 'ECONNRESET' && message.includes('before secure TLS connection')) {
     return fail('the connection was closed during the TLS handshake');

@@ -171,7 +171,7 @@ export const serve = (onSocket: (socket: Socket) => void, host?: string): Promis
   );
 
 /** Sends `piece` again and again until the connection is gone. */
-export function drip(socket: Socket, piece: string): void {
+export function drip(socket: Socket, piece: string | Buffer): void {
   const timer = setInterval(() => socket.write(piece), 20);
   socket.on('close', () => clearInterval(timer));
 }
