@@ -1,5 +1,6 @@
 /** Time that survives the daemon: monotonic times are only good within the boot they were read in. */
 
+import { resumed } from './freeze/freeze.ts';
 import { NO_PROBES } from './health/probe.ts';
 import { newHealth } from './health/run-health.ts';
 import type { BootId, MonoMs } from './ids.ts';
@@ -12,7 +13,7 @@ import { type Component, type ComponentState, FRESH, INITIAL, type In } from './
 export function restore(stored: Component, storedBoot: BootId, boot: BootId, now: MonoMs): Component {
   if (storedBoot !== boot) return INITIAL;
   const { counters } = stored;
-  const state = complete(stored.state);
+  const state = heard(complete(stored.state), now);
   const believable = counters.restarts.filter((at) => at <= now);
   const restored = { state, counters: { ...counters, restarts: believable } };
   const started =
@@ -23,6 +24,10 @@ export function restore(stored: Component, storedBoot: BootId, boot: BootId, now
         : now;
   return started > now ? { ...restored, counters: FRESH } : restored;
 }
+
+/** Nobody has listened for a heartbeat while there was no daemon. */
+const heard = (state: ComponentState, now: MonoMs): ComponentState =>
+  state.kind === 'running' && state.freeze ? { ...state, freeze: resumed(state.freeze, now) } : state;
 
 /** A record of a version without probes says nothing about health: what ran then was healthy once it had started. */
 function complete(state: ComponentState): ComponentState {

@@ -28,6 +28,7 @@ export function routeRuns({ process, external }: Drivers): Driver {
     condition: (run) => (externals.has(run) ? external.condition(run) : null),
     limits: (run) => (externals.has(run) ? [] : process.limits(run)),
     survivors: (run) => of(run).survivors(run),
+    examine: (run, dump) => of(run).examine(run, dump),
     release: (run) => {
       of(run).release(run);
       externals.delete(run);

@@ -1,4 +1,5 @@
 import type { ExitCause, SignalName } from '../../src/core/exit.ts';
+import type { Findings } from '../../src/core/freeze/freeze.ts';
 import type { RunId } from '../../src/core/ids.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Driver, FoundRun, Launch, ProcessInfo, Reporter } from '../../src/ports/driver.ts';
@@ -80,6 +81,9 @@ export class FakeDriver implements Driver {
   }
   survivors(): Promise<readonly ProcessInfo[]> {
     return Promise.resolve([]);
+  }
+  examine(): Promise<Findings> {
+    return Promise.resolve({ busy: null, stopped: null, evidence: [] });
   }
   release(run: RunId): void {
     const found = this.#find(run);

@@ -1,6 +1,7 @@
 /** One state per component; each kind carries only what exists in that state. Events are facts, effects are requests. */
 import type { ComponentSpec } from '../component.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../exit.ts';
+import type { Findings, Freeze } from '../freeze/freeze.ts';
 import type { Role } from '../health/probe.ts';
 import type { RunHealth } from '../health/run-health.ts';
 import type { ComponentName, MonoMs, RunId } from '../ids.ts';
@@ -30,6 +31,8 @@ export interface Ended {
    * "soft_memory: 412 MiB, more than 400 MiB in 3 samples".
    */
   readonly unhealthy: string | null;
+  /** It was silent when it ended. */
+  readonly freeze?: Freeze;
 }
 
 export type ComponentState =
@@ -46,6 +49,8 @@ export type ComponentState =
       /** The command put itself in the background: its tree lives, its exit code will never be known. */
       readonly daemonised: boolean;
       readonly health: RunHealth;
+      /** Its heartbeat is overdue. */
+      readonly freeze?: Freeze;
     }
   | { readonly kind: 'backing-off'; readonly until: MonoMs }
   | {
@@ -54,13 +59,17 @@ export type ComponentState =
       readonly pid: number | null;
       readonly startedAt: MonoMs;
       readonly attempt: Attempt;
-      /** asked: the stop signal was sent; killed: SIGKILL went to the tree; unkillable: it is still there. */
-      readonly stage: 'asked' | 'killed' | 'unkillable';
+      /**
+       * interrupted: it was frozen, and SIGINT was sent; asked: the stop signal was sent; killed: SIGKILL went to the tree;
+       * unkillable: it is still there.
+       */
+      readonly stage: 'interrupted' | 'asked' | 'killed' | 'unkillable';
       readonly until: MonoMs;
       readonly goal: Goal;
       readonly healthySince: MonoMs | null;
-      /** Why we end it by ourselves: a probe failed, or it uses too much memory. */
+      /** Why we end it by ourselves: a probe failed, it uses too much memory, or it is frozen. */
       readonly unhealthy: string | null;
+      readonly freeze?: Freeze;
       /** Set once the main process is gone; what is awaited then is the rest of its tree. */
       readonly ended: Ended | null;
     }
@@ -134,7 +143,15 @@ export type ComponentEvent =
       readonly limitBytes: number;
       readonly samples: number;
     }
-  /** The configuration of the probes is another one now. */
+  /** Its heartbeat is overdue since `since`. `note`: what is wrong with the heartbeat itself. */
+  | { readonly kind: 'silent'; readonly run: RunId; readonly since: MonoMs; readonly note: string | null }
+  /** It has been listened for once more when the next step of the alarm was due, and nothing was heard. */
+  | { readonly kind: 'still-silent'; readonly run: RunId }
+  /** What a look into its processes has found. */
+  | ({ readonly kind: 'examined'; readonly run: RunId } & Findings)
+  /** It was heard. Told only while there is an alarm. */
+  | { readonly kind: 'beat'; readonly run: RunId }
+  /** The configuration of its probes or its heartbeat is another one now. */
   | { readonly kind: 'probes-changed' }
   | { readonly kind: 'woke' };
 
@@ -142,6 +159,8 @@ export type Effect =
   | { readonly kind: 'spawn'; readonly run: RunId; readonly attempt: Attempt }
   | { readonly kind: 'signal'; readonly run: RunId; readonly signal: SignalName }
   | { readonly kind: 'kill-tree'; readonly run: RunId }
+  /** Look into its processes. `dump`: sent to the main process first, so that it says where it is. */
+  | { readonly kind: 'examine'; readonly run: RunId; readonly dump: SignalName | null }
   /** The run is over and decided upon: its directory may go once the record is safe. */
   | { readonly kind: 'end-run'; readonly run: RunId; readonly end: RunEnd }
   /** Something worth an event in the history. */
@@ -171,6 +190,9 @@ export type TellType =
   | 'component.healthy'
   | 'component.unhealthy'
   | 'component.over-soft-memory'
+  | 'component.frozen'
+  | 'component.examined'
+  | 'component.thawed'
   | 'component.ready'
   | 'component.not-ready'
   | 'component.daemonised'
@@ -190,7 +212,10 @@ export interface Context {
   readonly policy: LifecyclePolicy;
 }
 
-export type LifecyclePolicy = Pick<ComponentSpec, 'driver' | 'restart' | 'stop' | 'minUptimeMs' | 'probes'>;
+export type LifecyclePolicy = Pick<
+  ComponentSpec,
+  'driver' | 'restart' | 'stop' | 'minUptimeMs' | 'probes' | 'heartbeat'
+>;
 
 export interface Step {
   readonly component: Component;

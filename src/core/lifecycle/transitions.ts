@@ -21,7 +21,7 @@ import {
 
 /** What is known of a run whose main process is, or just was, there. */
 export type Live = Pick<In<'stopping'>, 'run' | 'pid' | 'startedAt' | 'attempt' | 'healthySince'> &
-  Partial<Pick<In<'stopping'>, 'ended' | 'unhealthy'>>;
+  Partial<Pick<In<'stopping'>, 'ended' | 'unhealthy' | 'freeze'>>;
 export interface EndedRun extends Ended {
   readonly run: RunId;
   readonly attempt: Attempt;
@@ -38,11 +38,25 @@ export const neverBegan = (problem: SpawnProblem, { now }: Context): Ended => ({
 
 /** The end of the main process of a live run. */
 export function endOf(live: Live, cause: ExitCause, at: MonoMs, asked: boolean): Ended {
-  const { startedAt, healthySince, unhealthy = null } = live;
+  const { startedAt, healthySince, unhealthy = null, freeze } = live;
   const uptimeMs = Math.max(0, at - startedAt);
   const healthyMs = healthySince === null ? 0 : Math.max(0, at - healthySince);
-  return { cause, at, uptimeMs, healthyMs, asked, unhealthy };
+  return { cause, at, uptimeMs, healthyMs, asked, unhealthy, ...(freeze ? { freeze } : {}) };
 }
+
+const UNSEEN: ExitCause = { kind: 'unknown', why: 'it had put itself in the background, so nobody saw its exit code' };
+
+export const liveOf = ({ run, pid, startedAt, attempt, health, freeze }: In<'running'>): Live => ({
+  ...{ run, pid, startedAt, attempt },
+  healthySince: health.healthySince,
+  ...(freeze ? { freeze } : {}),
+});
+
+export const unseenEnd = (state: In<'running'>, { now }: Context): Ended => endOf(liveOf(state), UNSEEN, now, true);
+
+/** A daemonised run has lost its main process already: only the rest of its tree is still to go. */
+export const withMain = (state: In<'running'>, context: Context): Live =>
+  state.daemonised ? { ...liveOf(state), ended: unseenEnd(state, context) } : liveOf(state);
 
 /** An unplanned end, with nothing of the run left. */
 export function afterEnd(counters: Counters, ended: EndedRun, context: Context): Step {
@@ -89,9 +103,9 @@ export function stopping(
   goal: Goal,
   { now, policy }: Context,
 ): { state: In<'stopping'>; effects: readonly Effect[] } {
-  const { run, pid, startedAt, attempt, healthySince, unhealthy = null, ended = null } = live;
+  const { run, pid, startedAt, attempt, healthySince, unhealthy = null, ended = null, freeze } = live;
   const until = after(now, policy.stop.graceMs);
-  const facts = { run, pid, startedAt, attempt, healthySince, unhealthy, ended };
+  const facts = { run, pid, startedAt, attempt, healthySince, unhealthy, ended, ...(freeze ? { freeze } : {}) };
   return {
     state: { kind: 'stopping', stage: 'asked', until, goal, ...facts },
     effects: [{ kind: 'signal', run, signal: policy.stop.signal }],

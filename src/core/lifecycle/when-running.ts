@@ -1,20 +1,24 @@
 /** A run that is up: what its probes say, how much memory it uses, and what becomes of it when its main process ends. */
-import { describeExit, type ExitCause, exitView } from '../exit.ts';
+import { describeExit, exitView } from '../exit.ts';
 import { afterProbesChanged, afterVerdict, type RunHealth, sameHealth } from '../health/run-health.ts';
 import type { RunId } from '../ids.ts';
 import { isObserved } from '../restart/decide.ts';
 import { softMemoryReason } from '../usage/soft-memory.ts';
+import { type Component, type ComponentEvent, type Context, type Effect, FRESH, type In, type Step } from './state.ts';
 import {
-  type Component,
-  type ComponentEvent,
-  type Context,
-  type Effect,
-  type Ended,
-  FRESH,
-  type In,
-  type Step,
-} from './state.ts';
-import { afterEnd, endOf, type Live, stay, step, stopping, tell, toStopping } from './transitions.ts';
+  afterEnd,
+  endOf,
+  type Live,
+  liveOf,
+  stay,
+  step,
+  stopping,
+  tell,
+  toStopping,
+  unseenEnd,
+  withMain,
+} from './transitions.ts';
+import { whenAlarmed } from './when-alarmed.ts';
 
 type Exited = Extract<ComponentEvent, { kind: 'exited' }>;
 type Probed = Extract<ComponentEvent, { kind: 'probed' }>;
@@ -27,7 +31,7 @@ export function whenRunning(component: Component, state: In<'running'>, event: C
   const { counters } = component;
   switch (event.kind) {
     case 'exited':
-      return event.run === state.run ? mainEnded(component, liveOf(state), event, context) : stay(component);
+      return event.run === state.run ? mainEnded(component, endingOf(state), event, context) : stay(component);
     case 'tree-gone': {
       if (event.run !== state.run || !state.daemonised) return stay(component);
       const { run, attempt } = state;
@@ -37,8 +41,14 @@ export function whenRunning(component: Component, state: In<'running'>, event: C
       return event.run === state.run ? whenProbed(component, state, event, context) : stay(component);
     case 'over-soft-memory':
       return event.run === state.run ? whenOverSoftMemory(component, state, event, context) : stay(component);
+    case 'started':
+    case 'silent':
+    case 'still-silent':
+    case 'examined':
+    case 'beat':
+      return event.run === state.run ? whenAlarmed(component, state, event, context) : stay(component);
     case 'probes-changed':
-      return withHealth(component, state, afterProbesChanged(state.health, context.policy.probes, context.now));
+      return whenRespecified(component, state, context);
     case 'stop-requested':
       return toStopping(counters, withMain(state, context), 'stay-stopped', context);
     case 'restart-requested':
@@ -48,18 +58,18 @@ export function whenRunning(component: Component, state: In<'running'>, event: C
   }
 }
 
-const UNSEEN: ExitCause = { kind: 'unknown', why: 'it had put itself in the background, so nobody saw its exit code' };
+/** A frozen process that was sent the dump signal may well die of it: that is no end of its own. */
+const endingOf = (state: In<'running'>): Live =>
+  state.freeze?.dumped ? { ...liveOf(state), unhealthy: state.freeze.reason } : liveOf(state);
 
-const liveOf = ({ run, pid, startedAt, attempt, health }: In<'running'>): Live => ({
-  ...{ run, pid, startedAt, attempt },
-  healthySince: health.healthySince,
-});
-
-const unseenEnd = (state: In<'running'>, { now }: Context): Ended => endOf(liveOf(state), UNSEEN, now, true);
-
-/** A daemonised run has lost its main process already: only the rest of its tree is still to go. */
-const withMain = (state: In<'running'>, context: Context): Live =>
-  state.daemonised ? { ...liveOf(state), ended: unseenEnd(state, context) } : liveOf(state);
+/** Another configuration begins with a clean slate: whatever is still wrong will be found out by it. */
+function whenRespecified(component: Component, { freeze, ...state }: In<'running'>, context: Context): Step {
+  const health = afterProbesChanged(state.health, context.policy.probes, context.now);
+  if (!freeze) return withHealth(component, state, health);
+  const thawed = tell('component.thawed', state.run, { reason: 'its configuration changed' });
+  const told = healthTold(state.run, state.health, health);
+  return step({ ...state, health }, component.counters, thawed, ...told);
+}
 
 /** A failed startup or liveness ends the run, and then the policy decides as after a crash. What is only observed is left alone. */
 function whenProbed(component: Component, state: In<'running'>, event: Probed, context: Context): Step {

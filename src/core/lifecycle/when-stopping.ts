@@ -1,6 +1,7 @@
 /** A run that is being ended: asked, then killed, then reported as unkillable; never forgotten and never doubled. */
 import { isClean } from '../exit.ts';
-import { after } from '../ids.ts';
+import { withStep } from '../freeze/freeze.ts';
+import { after, type MonoMs } from '../ids.ts';
 import {
   type Component,
   type ComponentEvent,
@@ -40,8 +41,11 @@ export function whenStopping(
       return event.run === state.run && state.ended ? gone(counters, state, context) : stay(component);
     case 'woke':
       return isDue(state.until, context) ? escalate(counters, state, context) : stay(component);
-    case 'stop-requested':
-      return step({ ...state, goal: 'stay-stopped' }, counters);
+    case 'stop-requested': {
+      const stops = { ...state, goal: 'stay-stopped' } as const;
+      // Whoever waits for it should not wait for the steps of an alarm.
+      return state.stage === 'interrupted' ? escalate(counters, stops, context) : step(stops, counters);
+    }
     case 'start-requested':
       if (event.fresh) return step({ ...state, goal: 'start-again' }, FRESH);
       // Wanted after all: a daemon that left in the middle of its shutdown comes back to what it was stopping.
@@ -59,7 +63,9 @@ function mainEndedAsAsked(counters: Counters, state: In<'stopping'>, event: Exit
   // The group had its signal; those that left the group get theirs now, within the same grace.
   const { run } = state;
   const again: Effect =
-    state.stage === 'asked' ? { kind: 'signal', run, signal: context.policy.stop.signal } : { kind: 'kill-tree', run };
+    state.stage === 'asked' || state.stage === 'interrupted'
+      ? { kind: 'signal', run, signal: context.policy.stop.signal }
+      : { kind: 'kill-tree', run };
   return step(ended, counters, again);
 }
 
@@ -68,9 +74,18 @@ function escalate(counters: Counters, state: In<'stopping'>, { now, policy }: Co
   const until = after(now, KILL_WAIT_MS);
   const kill: Effect = { kind: 'kill-tree', run };
   switch (state.stage) {
+    case 'interrupted': {
+      const { signal, graceMs } = policy.stop;
+      return step(
+        { ...noting(state, `${signal} sent`, now), stage: 'asked', until: after(now, graceMs) },
+        counters,
+        tell('component.stopping', run, { signal, reason: state.unhealthy }),
+        { kind: 'signal', run, signal },
+      );
+    }
     case 'asked':
       return step(
-        { ...state, stage: 'killed', until },
+        { ...noting(state, 'SIGKILL sent to all its processes', now), stage: 'killed', until },
         counters,
         tell('component.killed', run, { grace_ms: policy.stop.graceMs }),
         kill,
@@ -84,10 +99,15 @@ function escalate(counters: Counters, state: In<'stopping'>, { now, policy }: Co
   }
 }
 
+/** The steps of an alarm go on to the very end. */
+const noting = (state: In<'stopping'>, text: string, now: MonoMs): In<'stopping'> =>
+  state.freeze ? { ...state, freeze: withStep(state.freeze, text, now) } : state;
+
 /** Nothing of the run is left: do what was to happen then. */
 function gone(counters: Counters, state: In<'stopping'>, context: Context): Step {
-  const { run, attempt, ended, goal } = state;
-  if (!ended) throw new Error('a run cannot be gone before its main process has ended');
+  const { run, attempt, goal, freeze } = state;
+  if (!state.ended) throw new Error('a run cannot be gone before its main process has ended');
+  const ended = freeze ? { ...state.ended, freeze } : state.ended;
   if (goal === 'decide') return afterEnd(counters, { run, attempt, ...ended }, context);
   const decision = goal === 'start-again' ? 'restarted as asked' : 'stopped as asked';
   // It had died, or failed a probe, before anybody asked.

@@ -4,6 +4,7 @@
  */
 import type { ExternalTarget } from '../../core/component.ts';
 import type { ExitCause } from '../../core/exit.ts';
+import type { Findings } from '../../core/freeze/freeze.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { Condition } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -11,6 +12,8 @@ import type { CommandRunner } from '../../ports/command.ts';
 import type { ExternalDriver, ExternalLaunch, Reporter } from '../../ports/driver.ts';
 import type { Engine } from '../../ports/engine.ts';
 import type { Log } from '../../ports/log.ts';
+import { cannotSee, examine, NOTHING_TO_SEE } from '../process/examine/examine.ts';
+import { readProcStat } from '../process/proc.ts';
 import { addressEye } from './address.ts';
 import { containerEye } from './container.ts';
 import type { Eye } from './eye.ts';
@@ -51,6 +54,7 @@ class WatchedExternals implements ExternalDriver {
   readonly #troubles: Troubles;
   readonly #names = createNames();
   readonly #runs = new Map<RunId, WatchedRun>();
+  readonly #pids = new Map<RunId, number>();
 
   constructor(options: ExternalDriverOptions) {
     this.#options = options;
@@ -74,9 +78,20 @@ class WatchedExternals implements ExternalDriver {
     return Promise.resolve([]);
   }
 
+  /** Looking is allowed where there is a process to look at; no signal is sent. */
+  async examine(run: RunId): Promise<Findings> {
+    const { clock } = this.#options;
+    const pid = this.#pids.get(run) ?? null;
+    const main = pid === null ? null : readProcStat(pid);
+    const { signal } = this.#runs.get(run)?.ending ?? new AbortController();
+    const tree = { main, members: async () => (main ? [main] : []), signalOnlyMain: () => {} };
+    return main ? await examine({ tree, dump: null, clock, signal }).catch(cannotSee) : NOTHING_TO_SEE;
+  }
+
   release(run: RunId): void {
     this.#runs.get(run)?.ending.abort();
     this.#runs.delete(run);
+    this.#pids.delete(run);
   }
 
   async close(): Promise<void> {
@@ -116,7 +131,10 @@ class WatchedExternals implements ExternalDriver {
   /** Never rejects. */
   async #follow({ run, watch, beginning, signal, report }: Followed): Promise<void> {
     const { clock, log } = this.#options;
-    const started = (pid: number | null) => report({ kind: 'started', pid, at: clock.now() });
+    const started = (pid: number | null) => {
+      if (pid !== null) this.#pids.set(run, pid);
+      report({ kind: 'started', pid, at: clock.now() });
+    };
     let cause: ExitCause;
     try {
       cause = await live(beginning, { ...this.#options, watch, signal, started });

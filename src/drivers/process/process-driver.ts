@@ -4,12 +4,14 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SignalName } from '../../core/exit.ts';
+import type { Findings } from '../../core/freeze/freeze.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { LimitView } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { FoundRun, ProcessDriver, ProcessInfo, ProcessLaunch, Reporter } from '../../ports/driver.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
+import { NOTHING_TO_SEE } from './examine/examine.ts';
 import { findRuns } from './inspect.ts';
 import type { LaunchWorld } from './launch.ts';
 import { areComplete, findLimitHomes, NO_HOMES, possibleHomes } from './limits/homes.ts';
@@ -151,6 +153,10 @@ class WatchedProcesses implements ProcessDriver {
 
   async survivors(run: RunId): Promise<readonly ProcessInfo[]> {
     return (await this.#watches.get(run)?.survivors()) ?? [];
+  }
+
+  async examine(run: RunId, dump: SignalName | null): Promise<Findings> {
+    return (await this.#watches.get(run)?.examine(dump)) ?? NOTHING_TO_SEE;
   }
 
   release(run: RunId): void {

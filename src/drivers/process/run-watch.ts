@@ -1,12 +1,14 @@
 /** One run as the driver sees it, from its place in the queue to the end of its tree: commands in, reports out. */
 import { join } from 'node:path';
 import type { ExitCause, SignalName, SpawnProblem } from '../../core/exit.ts';
+import type { Findings } from '../../core/freeze/freeze.ts';
 import type { MonoMs, RunId } from '../../core/ids.ts';
 import type { LimitView } from '../../core/views.ts';
 import type { ProcessInfo, ProcessLaunch, Reporter, RunReport } from '../../ports/driver.ts';
 import { takeOver } from './adopt.ts';
 import { Aftermath } from './aftermath.ts';
 import { passing, problemOfError } from './command/spawn-problem.ts';
+import { cannotSee, examine } from './examine/examine.ts';
 import { recordedAt } from './exit-record.ts';
 import { Guard } from './guard.ts';
 import { beginRun, explain, type LaunchWorld } from './launch.ts';
@@ -122,6 +124,11 @@ export class RunWatch {
   async survivors(): Promise<readonly ProcessInfo[]> {
     const members = await this.#tree.members();
     return members.map(({ pid, name, state }) => ({ pid, name, state }));
+  }
+
+  async examine(dump: SignalName | null): Promise<Findings> {
+    const { clock, signal } = this.#world;
+    return await examine({ tree: this.#tree, dump, clock, signal }).catch((error: unknown) => cannotSee(error));
   }
 
   /** The truth, whatever hints were lost. */

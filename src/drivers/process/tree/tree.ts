@@ -47,6 +47,16 @@ export class Tree {
     if (!inCgroup) this.#cgroup = null;
   }
 
+  /** Null while it is not known. */
+  get main(): Identity | null {
+    return this.#main;
+  }
+
+  /** To the main process alone: its children may not know what to do with this one. */
+  signalOnlyMain(signal: SignalName): void {
+    if (this.#main) this.#signalOne(this.#main, signal);
+  }
+
   async members(): Promise<readonly ProcStat[]> {
     if (this.#cgroup !== null) return cgroupMembers(this.#cgroup);
     const since = Number(this.#main?.startTime ?? 0);

@@ -1,0 +1,36 @@
+/** keepwell beat: a component says that it goes on. Quiet and quick, because programs call it in their loops. */
+import { createClient } from '../../client/client.ts';
+import { componentOfRun } from '../../core/ids.ts';
+import type { Definition } from '../define.ts';
+import { type Session, usage } from '../session.ts';
+
+export const beat: Definition<Record<never, never>> = {
+  usage: 'beat [NAME]',
+  group: 'Run:',
+  summary: 'say that a component goes on (its heartbeat by ping)',
+  description:
+    'For components with "heartbeat: { ping: true }". Inside such a component the name may be left out, and it works from any folder. Prints nothing. Exit codes: 0 heard, 3 nobody is there to hear it or the component is not running, 4 no such component.',
+  examples: [
+    ['keepwell beat worker', 'after each piece of work'],
+    ['keepwell beat || true', 'in a script of the component itself that must go on whatever happens'],
+  ],
+  handler: async (session, [given]) => {
+    const name = given ?? ownName(session);
+    const answer = await clientOf(session).beat(name);
+    session.printJson(answer);
+    return 0;
+  },
+};
+
+/** Every process of a run knows whose it is. */
+function ownName({ world }: Session): string {
+  const own = componentOfRun(world.env['KEEPWELL_RUN'] ?? '');
+  if (own === null) throw usage('Say who goes on: "keepwell beat NAME". Only inside a component the name is known.');
+  return own;
+}
+
+/** Components know the socket: they may run in a folder from where no configuration is found. */
+function clientOf(session: Session) {
+  const socket = session.world.env['KEEPWELL_SOCKET'];
+  return socket && session.files.length === 0 ? createClient(socket) : session.client;
+}

@@ -1,0 +1,83 @@
+/** A sign of progress as a schema: where it comes from, and how long it may be missing. */
+import { z } from 'zod';
+import type { SignalName } from '../../core/exit.ts';
+import { DEFAULTS } from '../defaults.ts';
+import { DURATION_PATTERN, durationText } from '../duration.ts';
+import { type Reader, readDuration, readStopSignal, refuse, scalarReader } from '../readers.ts';
+import { STOP_SIGNALS } from '../signals.ts';
+import { exactlyOne, leaf, optional, orVariable, path, positiveDuration, text } from './leaves.ts';
+import { pattern } from './questions.ts';
+
+/** Shorter than this, a busy machine looks like a frozen component. */
+const MIN_FREEZE_MS = 1_000;
+
+const readFreezeAfter: Reader<number> = (node) => {
+  const read = readDuration({ zero: false })(node);
+  if (!('value' in read) || read.value >= MIN_FREEZE_MS) return read;
+  return refuse(
+    `must be at least ${durationText(MIN_FREEZE_MS)}`,
+    'A busy machine would look like a frozen component.',
+  );
+};
+
+const readTrue: Reader<true> = scalarReader('true', ({ value }) =>
+  value === true ? { value } : refuse('must be true', 'Write "ping: true", or name another heartbeat.'),
+);
+
+/** These end a program; what is wanted is that it speaks. */
+const ENDING: readonly string[] = ['SIGKILL', 'SIGTERM', 'SIGINT'];
+
+const DUMP_SIGNALS = STOP_SIGNALS.filter((signal) => !ENDING.includes(signal));
+
+const readDumpSignal: Reader<SignalName> = (node) => {
+  const read = readStopSignal(node);
+  if (!('value' in read) || !ENDING.includes(read.value)) return read;
+  const hint = 'Use the one at which it writes down where it is: SIGQUIT (JVM), SIGUSR1 (Python faulthandler).';
+  return refuse(`${read.value} would end it`, hint);
+};
+
+export const heartbeatSchema = exactlyOne(
+  z.strictObject({
+    file: optional(path, {
+      description:
+        'A file that it writes again and again, relative to the folder of the first configuration file. Every change is a beat.',
+      defaultNote: 'none',
+      example: 'state/loop.json',
+    }),
+    field: optional(text, {
+      description:
+        'Only with `file`: the file is a JSON document, and a beat is a new value of this field, a time (seconds or milliseconds since 1970, or ISO 8601). Dots lead into inner objects.',
+      defaultNote: 'when the file was written',
+      example: 'last_update',
+    }),
+    log_every: optional(positiveDuration, {
+      description: 'It writes a line at least this often. Every line is a beat, whichever of its processes writes it.',
+      defaultNote: 'none',
+      example: '30s',
+    }),
+    log_pattern: optional(pattern, {
+      description:
+        'Only with `log_every`: a text or /regular expression/; only lines that fit are beats. For a component with a process that talks all the time.',
+      defaultNote: 'every line',
+      example: 'processed batch',
+    }),
+    ping: optional(leaf(readTrue, '`true`', { const: true }), {
+      description: 'It says so itself: `keepwell beat NAME`, or `POST /v1/beat/NAME`.',
+      defaultNote: 'none',
+      example: true,
+    }),
+    freeze_after: optional(leaf(readFreezeAfter, 'duration', orVariable({ pattern: DURATION_PATTERN.source })), {
+      description:
+        'So long after its last beat (with `log_every`: after the next was due) it is frozen: looked at, then ended and restarted by the policy.',
+      defaultsTo: durationText(DEFAULTS.heartbeat.freezeAfterMs),
+      example: '2m',
+    }),
+    dump_signal: optional(leaf(readDumpSignal, 'signal', orVariable({ enum: DUMP_SIGNALS })), {
+      description:
+        'Sent to the main process when it is frozen, so that it writes down where it is. What it writes is kept with the crash.',
+      defaultNote: 'none',
+      example: 'SIGQUIT',
+    }),
+  }),
+  ['file', 'log_every', 'ping'],
+);

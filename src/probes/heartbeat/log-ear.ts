@@ -1,0 +1,60 @@
+/** A beat is something new in the log of the component, or a line of it that fits a pattern. */
+import { stat } from 'node:fs/promises';
+import type { Ear, Hearing } from '../../ports/ears.ts';
+import type { Prober, ProbeTarget } from '../../ports/prober.ts';
+
+export interface LogEarOptions {
+  readonly target: ProbeTarget;
+  readonly pattern: string | null;
+  /** The position up to which an earlier daemon had listened. */
+  readonly mark: string | null;
+}
+
+export interface LogEarParts {
+  readonly prober: Pick<Prober, 'watch'>;
+  logPath(target: ProbeTarget): string;
+  /** The position behind the last byte of the log. */
+  logEnd(target: ProbeTarget): number;
+}
+
+export function logEar({ target, pattern, mark }: LogEarOptions, parts: LogEarParts): Ear {
+  const known = mark === null ? Number.NaN : Number(mark);
+  const from = Number.isSafeInteger(known) ? known : target.logFrom;
+  let position = from;
+  let hits = 0;
+  let gone: string | null = null;
+  const watch =
+    pattern === null
+      ? null
+      : parts.prober.watch(
+          [pattern],
+          { ...target, logFrom: from },
+          () => {
+            hits += 1;
+          },
+          (reason) => {
+            gone = reason;
+          },
+        );
+
+  const look = async (): Promise<Hearing> => {
+    // Whoever removes a log takes away our ears: what is written then is seen by nobody.
+    const isThere = await stat(parts.logPath(target)).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) return { kind: 'deaf', note: 'its log is not there' };
+    if (gone !== null) return { kind: 'deaf', note: `log_pattern is not looked for any more: ${gone}` };
+    const end = parts.logEnd(target);
+    const isNews = pattern === null ? end !== position : hits > 0;
+    position = end;
+    hits = 0;
+    return isNews
+      ? { kind: 'beat', mark: String(end), ageMs: null }
+      : { kind: 'silence', mark: String(end), note: null };
+  };
+  return {
+    listen: () => look().catch((error: unknown) => ({ kind: 'deaf', note: `its log: ${(error as Error).message}` })),
+    [Symbol.dispose]: () => watch?.[Symbol.dispose](),
+  };
+}
