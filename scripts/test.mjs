@@ -18,6 +18,7 @@ const TOOLS = {
   curl: 'curl',
   dockerd: 'docker.io',
   fish: 'fish',
+  promtool: 'prometheus',
   strace: 'strace',
   'systemd-analyze': 'systemd',
   zsh: 'zsh',

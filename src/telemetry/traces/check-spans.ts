@@ -1,0 +1,27 @@
+/** A report of `keepwell health` as a trace: `orchestrator.health`, and one child for each check. */
+import { context, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import type { CheckObserver, FinishedCheck, ReportObserver } from '../../ports/check-observer.ts';
+
+const ROOT = 'orchestrator.health';
+
+export const traceChecks = (tracer: Tracer): CheckObserver => ({
+  reportStarted: (beganAt): ReportObserver => {
+    // In somebody else's program it belongs to what that is doing.
+    const root = tracer.startSpan(ROOT, { startTime: beganAt }, context.active());
+    const within = trace.setSpan(context.active(), root);
+    return {
+      checkFinished: ({ name, result, beganAt: startTime, tookMs }: FinishedCheck) => {
+        const { status, message } = result;
+        const attributes = { 'check.name': name, 'check.status': status, 'check.message': message };
+        const span = tracer.startSpan(`${ROOT}.${name}`, { startTime, attributes }, within);
+        if (status === 'failed') span.setStatus({ code: SpanStatusCode.ERROR, message });
+        span.end(startTime + tookMs);
+      },
+      reportFinished: (report, tookMs) => {
+        root.setAttribute('health.status', report?.status ?? 'called off');
+        if (report?.status === 'unhealthy') root.setStatus({ code: SpanStatusCode.ERROR });
+        root.end(beganAt + tookMs);
+      },
+    };
+  },
+});
