@@ -1,5 +1,6 @@
 /** The public library: what is not exported here is not public. */
 export { loadConfig, type ResolvedConfig } from './config/load.ts';
+export type { CheckQuestion, CheckResult, CheckSpec, CheckStatus, HealthReport } from './core/checks/check.ts';
 export type {
   ComponentSpec,
   DependencyCondition,
@@ -19,7 +20,9 @@ export type {
   CrashView as Crash,
   DaemonView as Daemon,
   EventView as KeepwellEvent,
+  FreezeView as Freeze,
   Health,
+  HeartbeatView as Heartbeat,
   ProbeStretchView as ProbeStretch,
   ProbeView as Probe,
   ResourcesView as Resources,
@@ -27,12 +30,21 @@ export type {
   StatusView as Status,
   WhyView as Dossier,
 } from './core/views.ts';
-export type { ComponentConfig, KeepwellConfig, ProbeConfig, RestartConfig } from './library/config-input.ts';
+export type {
+  CheckConfig,
+  ComponentConfig,
+  KeepwellConfig,
+  ProbeConfig,
+  RestartConfig,
+} from './library/config-input.ts';
+export { checkDependencies, checkOrder, getHealth } from './library/health.ts';
 export { Keepwell } from './library/keepwell.ts';
 export type {
+  CheckOptions,
   ConnectOptions,
   CrashOptions,
   EventOptions,
+  HealthOptions,
   LogOptions,
   OpenOptions,
   SampleOptions,

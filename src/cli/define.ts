@@ -24,6 +24,8 @@ export interface Definition<Options> {
   /** `logs -f` and `events -f` follow, so there -f cannot name a file; --file still does. */
   readonly followTakesF?: boolean;
   readonly hidden?: boolean;
+  /** For a command that scripts call: text only when asked for. */
+  readonly jsonByDefault?: boolean;
   readonly handler: Handler<Options>;
 }
 
@@ -48,7 +50,7 @@ export function addCommand(program: Command, definition: AnyDefinition, host: Ho
   addGlobalOptions(command, definition.followTakesF ?? false);
   command.addHelpText('after', examplesText(definition.examples));
   command.action(async () => {
-    const session = new Session(host.world, globalOptions(program, command));
+    const session = new Session(host.world, globalOptions(program, command, definition.jsonByDefault ?? false));
     host.began(session);
     host.ended((await definition.handler(session, command.args, command.opts())) ?? 0);
   });
@@ -65,11 +67,11 @@ export function addGlobalOptions(command: Command, followTakesF = false): void {
     .addOption(new Option('--no-color', 'no colours (NO_COLOR does the same)'));
 }
 
-function globalOptions(program: Command, command: Command): GlobalOptions {
+function globalOptions(program: Command, command: Command, jsonByDefault: boolean): GlobalOptions {
   const [outer, inner] = [program.opts(), command.opts()];
   return {
     files: [...(outer['file'] ?? []), ...(inner['file'] ?? [])],
-    json: (inner['output'] ?? outer['output']) === 'json',
+    json: (inner['output'] ?? outer['output'] ?? (jsonByDefault ? 'json' : 'text')) === 'json',
     colour: outer['color'] !== false && inner['color'] !== false,
   };
 }

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { restart, start, stop } from './commands/act.ts';
 import { backoff } from './commands/backoff.ts';
+import { beat } from './commands/beat.ts';
 import { completeFor, completion } from './commands/completion.ts';
 import { crashes } from './commands/crashes.ts';
 import { daemon } from './commands/daemon.ts';
@@ -9,6 +10,7 @@ import { demo } from './commands/demo.ts';
 import { down } from './commands/down.ts';
 import { events } from './commands/events.ts';
 import { graph } from './commands/graph.ts';
+import { health } from './commands/health.ts';
 import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
 import { reload } from './commands/reload.ts';
@@ -29,7 +31,9 @@ export const COMMANDS: readonly AnyDefinition[] = [
   stop,
   restart,
   reload,
+  beat,
   status,
+  health,
   why,
   crashes,
   logs,
@@ -50,6 +54,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
 const WHICH = `
 Which command answers what:
   Is everything up?              keepwell status
+  Is it healthy, yes or no?      keepwell health
   Why did it die?                keepwell why NAME
   What died lately?              keepwell crashes --last 24h
   What does it say?              keepwell logs NAME -f

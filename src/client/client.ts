@@ -1,4 +1,5 @@
 /** What can be asked of a running daemon over its socket. Tiny: every command of the CLI loads it. */
+import type { HealthReport } from '../core/checks/check.ts';
 import { AppError } from '../core/errors.ts';
 import type {
   ComponentView,
@@ -10,7 +11,15 @@ import type {
   StatusView,
   WhyView,
 } from '../core/views.ts';
-import type { ActionView, ReloadOptions, ReloadView, UpView, ValidationView } from '../ports/control.ts';
+import type {
+  ActionView,
+  BeatView,
+  HealthQuery,
+  ReloadOptions,
+  ReloadView,
+  UpView,
+  ValidationView,
+} from '../ports/control.ts';
 import type { LogsQuery, LogsView } from '../ports/logs.ts';
 import { type CallOptions, callJson } from './call.ts';
 import type { EventsQuery } from './event-reader.ts';
@@ -32,12 +41,15 @@ export interface SamplesQuery {
 export interface Client {
   status(): Promise<StatusView>;
   component(name: string): Promise<ComponentView>;
+  /** Asks the checks; throws NO_SUCH_CHECK. */
+  health(query: HealthQuery): Promise<HealthReport>;
   version(): Promise<string>;
   /** `files`: must be those the daemon runs with; empty: whichever these are. */
   up(components: readonly string[], files: readonly string[]): Promise<UpView>;
   reload(options?: ReloadOptions): Promise<ReloadView>;
   validate(): Promise<ValidationView>;
   act(action: 'start' | 'stop' | 'restart', components: readonly string[]): Promise<ActionView>;
+  beat(component: string): Promise<BeatView>;
   down(): Promise<ActionView>;
   handover(): Promise<void>;
   crashes(query: CrashesQuery): Promise<CrashesView>;
@@ -53,8 +65,12 @@ export interface Client {
 /** Reading configuration files and preparing dependencies can take its time; everything else is answered from memory. */
 const CONFIG_TIMEOUT_MS = 30_000;
 const TIMEOUT_MS = 5_000;
+/** Whoever beats has work to do. */
+const BEAT_TIMEOUT_MS = 1_000;
 /** A rare word is looked for in all that is kept, compressed parts too. */
 const LOGS_TIMEOUT_MS = 60_000;
+/** Checks may be slow one after the other, each within its own time. */
+const HEALTH_TIMEOUT_MS = 600_000;
 
 export function createClient(socket: string, signal?: AbortSignal): Client {
   const call = <T>(method: CallOptions['method'], path: string, body?: object, timeoutMs = TIMEOUT_MS): Promise<T> =>
@@ -63,12 +79,14 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
   return {
     status: () => get('/v1/status'),
     component: (name) => get(`/v1/components/${encodeURIComponent(name)}`),
+    health: (wanted) => call('GET', `/v1/health${healthQuery(wanted)}`, undefined, HEALTH_TIMEOUT_MS),
     version: async () => (await get<{ version: string }>('/v1/version')).version,
     up: (components, files) =>
       call('POST', '/v1/up', { components, ...(files.length > 0 ? { files } : {}) }, CONFIG_TIMEOUT_MS),
     reload: ({ dryRun = false } = {}) => call('POST', '/v1/reload', dryRun ? { dry_run: true } : {}, CONFIG_TIMEOUT_MS),
     validate: () => call('GET', '/v1/validate', undefined, CONFIG_TIMEOUT_MS),
     act: (action, components) => call('POST', `/v1/${action}`, { components }),
+    beat: (component) => call('POST', `/v1/beat/${encodeURIComponent(component)}`, {}, BEAT_TIMEOUT_MS),
     down: () => call('POST', '/v1/down', {}),
     handover: async () => void (await call('POST', '/v1/handover', {})),
     crashes: ({ component, sinceMs, limit }) => get(`/v1/crashes${query({ component, since: sinceMs, limit })}`),
@@ -93,6 +111,9 @@ function logsQuery({ components, tail, after, sinceMs, untilMs, grep, previous }
     previous: previous ? 'true' : undefined,
   });
 }
+
+const healthQuery = ({ checks, withDeps, timeoutMs }: HealthQuery): string =>
+  query({ check: checks.join(',') || undefined, with_deps: withDeps ? 'true' : undefined, timeout_ms: timeoutMs });
 
 function query(values: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]));

@@ -2,6 +2,8 @@
 import { nearest } from '../core/suggest.ts';
 import { checkCommand } from './checks/command.ts';
 import { type Component, isUnusable, nodeAt, type Say } from './checks/draft.ts';
+import { checkChecks } from './checks/health-checks.ts';
+import { checkHeartbeat } from './checks/heartbeat.ts';
 import { checkKind } from './checks/kind.ts';
 import { checkProbes } from './checks/probes.ts';
 import { findLoops } from './cycles.ts';
@@ -23,9 +25,12 @@ const EXAMPLE = '[./bin/server, --port, "7234"]';
 
 export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Problems): void {
   const written = root.entries.get('components')?.value;
+  const names = written?.kind === 'map' ? [...written.entries.keys()] : [];
+  checkChecks(draft, names, root, problems);
   if (written?.kind !== 'map' || !draft.components) return;
   const say: Say = (path, message, hint) => problems.add(locate(root, path), path, message, hint);
-  if (written.entries.size === 0) say(['components'], 'there are no components', 'Name at least one.');
+  if (names.length === 0 && !root.entries.has('checks'))
+    say(['components'], 'there are no components', 'Name at least one.');
   if (written.entries.size > MAX_COMPONENTS) {
     say(['components'], `there are more than ${MAX_COMPONENTS} components`, 'Split them into several projects.');
     return;
@@ -42,6 +47,7 @@ export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Probl
     const wrong = process && checkCommand(process, nodeAt(node, ['process', 'command']), EXAMPLE);
     if (wrong) say([...path, 'process', 'command', ...wrong.path], wrong.message, wrong.hint);
     checkProbes(component, node, path, say);
+    checkHeartbeat(node, path, say);
     checkKind(component, node, path, say);
     checkBackoff(component, [...path, 'restart', 'backoff'], say);
     checkMemory(component, [...path, 'limits'], say);

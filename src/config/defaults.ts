@@ -25,6 +25,17 @@ export const DEFAULTS = {
     exec: { shell: false },
     http: { scheme: 'http', host: '127.0.0.1', path: '/', method: 'GET', insecure: false },
     tcp: { host: '127.0.0.1' },
+    /** Of both that are asked by gRPC. */
+    rpc: { host: '127.0.0.1', tls: false, insecure: false },
+    grpc: { service: '' },
+    /** An idle worker polls once in 60 s. */
+    temporal: { port: 7233, namespace: 'default', maxAgeMs: 90_000 },
+  },
+  heartbeat: { freezeAfterMs: 300_000 },
+  telemetry: { prometheus: false },
+  check: {
+    timeoutMs: 5_000,
+    stateFile: { idleWhenMissing: false, statusField: 'status', taskField: 'task' },
   },
   /** Under `always` a program that ends at once is broken even when it says 0; under the others a short job is normal. */
   minUptimeMs: { always: 10_000, 'on-failure': 0, never: 0 },

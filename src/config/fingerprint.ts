@@ -28,7 +28,7 @@ const HASHES = new WeakMap<ComponentSpec, string>();
  * makes edits inside an env file visible; without it only the list of files counts.
  */
 export function ingredients(
-  { driver, dependsOn, stop, restart, minUptimeMs, probes, crashPatterns, limits }: ComponentSpec,
+  { driver, dependsOn, stop, restart, minUptimeMs, probes, crashPatterns, heartbeat, limits }: ComponentSpec,
   envFileTexts: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
   const parts: [name: string, value: unknown][] = [
@@ -45,6 +45,7 @@ export function ingredients(
     ['min_uptime', minUptimeMs],
     ...Object.entries(probes).map(([role, probe]): [string, unknown] => [role, probe]),
     ['crash_patterns', crashPatterns],
+    ...(heartbeat ? [['heartbeat', heartbeat] as [string, unknown]] : []),
     ['limits', limits],
   ];
   return Object.fromEntries(parts.map(([name, value]) => [name, hash(value, 8)]));

@@ -1,8 +1,10 @@
 /** Files and environment in, a complete configuration out. The only file of this folder that touches the disk. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { CheckSpec, HealthSettings } from '../core/checks/check.ts';
 import type { ComponentSpec, LogBounds } from '../core/component.ts';
 import { AppError } from '../core/errors.ts';
+import type { TelemetrySpec } from '../core/telemetry.ts';
 import { MAX_FILE_BYTES, readDocument, TOO_LARGE } from './document.ts';
 import { parseEnvFile } from './env-file.ts';
 import { interpolate } from './interpolate.ts';
@@ -27,6 +29,10 @@ export interface ResolvedConfig {
   readonly baseDir: string;
   readonly components: readonly ComponentSpec[];
   readonly logs: LogBounds;
+  /** In file order; none: one for each component is meant. */
+  readonly checks: readonly CheckSpec[];
+  readonly health: HealthSettings;
+  readonly telemetry: TelemetrySpec;
   /** The texts this was made of; with `dotenv` they are enough to make it again with `loadConfigFromTexts`. */
   readonly sources: readonly Source[];
   /** The text of `.env` beside the first file; null: there is none. */

@@ -1,6 +1,6 @@
 /** Probes, complete: every default filled in, every path absolute, every command an argv. */
 import type { Surroundings } from '../core/component.ts';
-import type { ProbeQuestion, ProbeSpec, ProbesSpec } from '../core/health/probe.ts';
+import type { ProbeQuestion, ProbeSpec, ProbesSpec, RpcServer } from '../core/health/probe.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { QuestionConfig } from './shape/questions.ts';
 import type { ComponentConfig } from './shape.ts';
@@ -30,8 +30,8 @@ function probeSpec(config: ProbeConfig, home: ProbeHome): ProbeSpec {
   const items: readonly QuestionConfig[] | undefined = config.all_of;
   return {
     question: items
-      ? { kind: 'all_of', all: items.map((item) => question(item, home)) }
-      : question(config as QuestionConfig, home),
+      ? { kind: 'all_of', all: items.map((item) => questionSpec(item, home)) }
+      : questionSpec(config as QuestionConfig, home),
     periodMs: config.period ?? periodMs,
     timeoutMs: config.timeout ?? timeoutMs,
     initialDelayMs: config.initial_delay ?? initialDelayMs,
@@ -40,7 +40,8 @@ function probeSpec(config: ProbeConfig, home: ProbeHome): ProbeSpec {
   };
 }
 
-function question({ exec, http, tcp, log }: QuestionConfig, home: ProbeHome): ProbeQuestion {
+export function questionSpec(config: QuestionConfig, home: ProbeHome): ProbeQuestion {
+  const { exec, http, tcp, grpc, temporal, log } = config;
   if (exec) {
     const { command, cwd } = exec;
     return {
@@ -51,6 +52,8 @@ function question({ exec, http, tcp, log }: QuestionConfig, home: ProbeHome): Pr
   }
   if (http) return httpQuestion(http);
   if (tcp) return { kind: 'tcp', host: tcp.host ?? DEFAULTS.probe.tcp.host, port: tcp.port };
+  if (grpc) return grpcQuestion(grpc);
+  if (temporal) return temporalQuestion(temporal);
   return log ? { kind: 'log', pattern: log.pattern } : { kind: 'pid' };
 }
 
@@ -68,5 +71,35 @@ function httpQuestion(config: NonNullable<QuestionConfig['http']>): ProbeQuestio
     status: status === undefined ? null : typeof status === 'number' ? [status] : status,
     contains: config.contains ?? null,
     insecure: config.insecure ?? insecure,
+  };
+}
+
+function grpcQuestion(config: NonNullable<QuestionConfig['grpc']>): ProbeQuestion {
+  const { host = DEFAULTS.probe.rpc.host, port, service = DEFAULTS.probe.grpc.service } = config;
+  return { kind: 'grpc', host, port, service, ...tlsOf(config) };
+}
+
+function temporalQuestion(config: NonNullable<QuestionConfig['temporal']>): ProbeQuestion {
+  const { rpc, temporal } = DEFAULTS.probe;
+  const { address = { host: rpc.host, port: temporal.port } } = config;
+  return {
+    kind: 'temporal',
+    ...address,
+    namespace: config.namespace ?? temporal.namespace,
+    taskQueue: config.task_queue,
+    queueKind: config.kind,
+    maxAgeMs: config.max_age ?? temporal.maxAgeMs,
+    ...tlsOf(config),
+  };
+}
+
+type TlsConfig = Pick<NonNullable<QuestionConfig['grpc']>, 'tls' | 'insecure' | 'server_name'>;
+
+function tlsOf(config: TlsConfig): Pick<RpcServer, 'tls' | 'insecure' | 'serverName'> {
+  const { tls, insecure } = DEFAULTS.probe.rpc;
+  return {
+    tls: config.tls ?? tls,
+    insecure: config.insecure ?? insecure,
+    serverName: config.server_name ?? null,
   };
 }

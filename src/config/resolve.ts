@@ -1,4 +1,5 @@
 /** From a tree to complete components: everything is checked and filled in here, and nowhere downstream again. Pure. */
+import type { CheckSpec, HealthSettings } from '../core/checks/check.ts';
 import type {
   BackoffSpec,
   ComponentSpec,
@@ -14,8 +15,11 @@ import type {
   RestartSpec,
 } from '../core/component.ts';
 import { type ComponentName, componentName } from '../core/ids.ts';
+import type { TelemetrySpec } from '../core/telemetry.ts';
+import { checkSpec } from './check-specs.ts';
 import { checkConfig } from './checks.ts';
 import { DEFAULTS } from './defaults.ts';
+import { heartbeatSpec } from './heartbeat.ts';
 import { probesSpec } from './probes.ts';
 import type { Problems } from './problem.ts';
 import { nameFrom } from './readers.ts';
@@ -28,6 +32,10 @@ export interface Resolved {
   /** In file order. */
   readonly components: readonly ComponentSpec[];
   readonly logs: LogBounds;
+  /** As written, in file order; none: one for each component is meant. */
+  readonly checks: readonly CheckSpec[];
+  readonly health: HealthSettings;
+  readonly telemetry: TelemetrySpec;
 }
 
 export interface Base {
@@ -45,16 +53,28 @@ export function resolveConfig(root: MapNode, base: Base, problems: Problems): Re
   checkConfig(draft, root, problems);
   if (problems.count > 0) return null;
   const config = draft as Config; // nothing was reported, so nothing is missing
-  const written = root.entries.get('components')?.value;
   // The order comes from the tree: an object would put a component called `1` first.
-  const names = written?.kind === 'map' ? [...written.entries.keys()] : [];
+  const namesIn = (key: string): readonly string[] => {
+    const written = root.entries.get(key)?.value;
+    return written?.kind === 'map' ? [...written.entries.keys()] : [];
+  };
   const keeping = logKeeping(config.logs, DEFAULTS.logs);
   return {
     name: config.name ?? (nameFrom(base.folder) || 'project'),
-    components: names.map((name) => componentSpec(componentName(name), config.components[name]!, keeping, base)),
+    components: namesIn('components').map((name) =>
+      componentSpec(componentName(name), config.components![name]!, keeping, base),
+    ),
     logs: {
       maxTotalBytes: config.logs?.max_total ?? DEFAULTS.logs.maxTotalBytes,
       minFreeBytes: config.logs?.min_free ?? null,
+    },
+    checks: namesIn('checks').map((name) =>
+      checkSpec(name, config.checks![name]!, { cwd: base.dir, absolute: base.absolute }),
+    ),
+    health: { everyMs: config.health?.every ?? null },
+    telemetry: {
+      otlp: config.telemetry?.otlp ?? null,
+      prometheus: config.telemetry?.prometheus ?? DEFAULTS.telemetry.prometheus,
     },
   };
 }
@@ -78,6 +98,7 @@ function componentSpec(name: ComponentName, config: ComponentConfig, keeping: Lo
       (driver.kind === 'external' ? DEFAULTS.externalMinUptimeMs : DEFAULTS.minUptimeMs[restart.policy]),
     probes: probesSpec(config, { cwd: driver.cwd, absolute: base.absolute }),
     crashPatterns: config.crash_patterns ?? [],
+    ...(config.heartbeat ? { heartbeat: heartbeatSpec(config.heartbeat, base.absolute) } : {}),
     limits: limitsSpec(config.limits),
     logs: logKeeping(config.logs, keeping),
   };

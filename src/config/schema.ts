@@ -18,9 +18,16 @@ export function jsonSchema(): Readonly<Record<string, unknown>> {
 
 /** zod drops a `default` that stands on the input side of a transformation, so ours travels under another name. */
 function useStandardWords(out: Record<string, unknown>): void {
-  const { defaultsTo, example, exactlyOne } = out as Partial<Help> & { readonly exactlyOne?: readonly string[] };
-  for (const ours of ['defaultsTo', 'defaultNote', 'example', 'kind', 'sameKeysAs', 'exactlyOne']) delete out[ours];
+  const { defaultsTo, example, exactlyOne, atLeastOne } = out as Partial<Help> & {
+    readonly exactlyOne?: readonly string[];
+    readonly atLeastOne?: readonly string[];
+  };
+  for (const ours of OURS) delete out[ours];
   if (defaultsTo !== undefined) out['default'] = defaultsTo;
   if (example !== undefined) out['examples'] = [example];
   if (exactlyOne !== undefined) out['oneOf'] = exactlyOne.map((key) => ({ required: [key] }));
+  if (atLeastOne !== undefined)
+    out['anyOf'] = atLeastOne.map((key) => ({ required: [key], properties: { [key]: { minProperties: 1 } } }));
 }
+
+const OURS = ['defaultsTo', 'defaultNote', 'example', 'kind', 'sameKeysAs', 'exactlyOne', 'atLeastOne'];

@@ -8,7 +8,10 @@ import { durationText } from './duration.ts';
 import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './hints/vocabulary.ts';
 import { readAddress } from './readers/network.ts';
 import { readContainerName } from './readers.ts';
+import { checksSchema, healthSchema } from './shape/checks.ts';
+import { heartbeatSchema } from './shape/heartbeat.ts';
 import {
+  atLeastOne,
   boolean,
   death,
   duration,
@@ -31,6 +34,7 @@ import { componentLogsSchema, logsSchema } from './shape/logs.ts';
 import { livenessSchema, readinessSchema, startupSchema } from './shape/probes.ts';
 import { processSchema } from './shape/process.ts';
 import { pattern } from './shape/questions.ts';
+import { telemetrySchema } from './shape/telemetry.ts';
 
 const externalSchema = exactlyOne(
   z.strictObject({
@@ -167,7 +171,7 @@ const componentSchema = exactlyOne(
     }),
     readiness: optional(readinessSchema, {
       description:
-        'Can others use it? When this one fails, the component is not `ready`, and nothing else happens. `startup` and `liveness` have the same keys; each needs exactly one question (`exec`, `http`, `tcp`, `pid`, `log` or `all_of`).',
+        'Can others use it? When this one fails, the component is not `ready`, and nothing else happens. `startup` and `liveness` have the same keys; each needs exactly one question (`exec`, `http`, `tcp`, `grpc`, `temporal`, `pid`, `log` or `all_of`).',
       defaultNote: 'ready once started',
       example: { http: { port: 8080, path: '/ready' }, period: '5s' },
     }),
@@ -176,6 +180,12 @@ const componentSchema = exactlyOne(
         'Texts or /regular expressions/: a line of the output that fits one counts as one failed answer of `liveness`.',
       defaultsTo: [],
       example: ['panic:', 'Traceback (most recent call last)'],
+    }),
+    heartbeat: optional(heartbeatSchema, {
+      description:
+        'A sign of progress that it gives: exactly one of `file`, `log_every` and `ping`. Without it for too long, it is frozen.',
+      defaultNote: 'none',
+      example: { log_every: '30s', freeze_after: '5m' },
     }),
     stop: optional(stopSchema, { description: 'How to end it.' }),
     depends_on: optional(z.record(nameKey, oneOf(['started', 'ready', 'completed'], FOREIGN_CONDITIONS)), {
@@ -199,7 +209,7 @@ const componentSchema = exactlyOne(
   ['process', 'external'],
 ).meta({ id: 'component', kind: 'components' });
 
-export const configSchema = z.strictObject({
+const wholeSchema = z.strictObject({
   version: optional(version, {
     description: 'The version of this format.',
     defaultsTo: 1,
@@ -211,12 +221,23 @@ export const configSchema = z.strictObject({
     example: 'stigmer',
   }),
   logs: optional(logsSchema, { description: 'How much of what components write is kept.' }),
-  components: z.record(nameKey, componentSchema).meta({
-    description: 'What to keep running, by name.',
-    minProperties: 1,
+  components: optional(z.record(nameKey, componentSchema), {
+    description: 'What to keep running, by name. May be left out where there are only checks.',
+    defaultNote: 'none',
     example: { api: { process: { command: ['./bin/server'] } } },
+  }),
+  checks: optional(checksSchema, {
+    description: 'Questions that `keepwell health` asks, by name. Without them it asks about each component.',
+    defaultNote: 'one for each component',
+    example: { sandbox: { container_running: 'sandbox', hint: 'run ./scripts/sandbox-init.sh' } },
+  }),
+  health: optional(healthSchema, { description: 'When the checks run by themselves.' }),
+  telemetry: optional(telemetrySchema, {
+    description: 'Traces and metrics (OpenTelemetry). Off, and nothing of it is loaded, unless something is asked for.',
   }),
 });
 
+export const configSchema = atLeastOne(wholeSchema, ['components', 'checks']);
+
 export type Config = z.output<typeof configSchema>;
-export type ComponentConfig = Config['components'][string];
+export type ComponentConfig = NonNullable<Config['components']>[string];

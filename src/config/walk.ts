@@ -9,7 +9,7 @@ import { missing, wrongForm } from './hints/forms.ts';
 import { explainKey } from './hints/keys.ts';
 import { NOT_AVAILABLE } from './hints/unavailable.ts';
 import type { Problems } from './problem.ts';
-import { choiceOf } from './shape/leaves.ts';
+import { choiceOf, neededOf } from './shape/leaves.ts';
 import { type Config, configSchema } from './shape.ts';
 import {
   type BrokenNode,
@@ -117,7 +117,16 @@ class Walk {
       }
     }
     this.#choice(choiceOf(schema), map, standIns, spot);
+    this.#needed(neededOf(schema), map, standIns, spot);
     return result;
+  }
+
+  /** At least one of these keys must be there. */
+  #needed(keys: readonly string[], map: MapNode, standIns: ReadonlySet<string | null>, spot: Spot): void {
+    const [usual] = keys;
+    if (usual === undefined || keys.some((key) => map.entries.has(key) || standIns.has(key))) return;
+    const { message, hint } = missing(below(spot, usual).place, usual);
+    this.#report(spot, message, hint);
   }
 
   /** Exactly one of these keys must be there. */

@@ -1,5 +1,6 @@
 /** What the configuration says about a component, complete and checked: nothing downstream defaults or validates again. */
 import type { SignalName } from './exit.ts';
+import type { HeartbeatSpec } from './freeze/heartbeat.ts';
 import type { ProbesSpec } from './health/probe.ts';
 import type { ComponentName } from './ids.ts';
 
@@ -112,6 +113,8 @@ export interface ComponentSpec {
   readonly probes: ProbesSpec;
   /** Text, or /regular expression/flags; a line of output that fits one is one failed liveness answer, so there is a liveness probe. */
   readonly crashPatterns: readonly string[];
+  /** Absent: nobody expects a sign of progress. */
+  readonly heartbeat?: HeartbeatSpec;
   readonly limits: LimitsSpec;
   readonly logs: LogKeeping;
 }

@@ -20,6 +20,24 @@ export const ERRORS = {
     exitCode: 4,
     httpStatus: 404,
   },
+  COMPONENT_NOT_RUNNING: {
+    message: '"{name}" is not running.',
+    hint: 'Start it with "keepwell start {name}".',
+    exitCode: 3,
+    httpStatus: 409,
+  },
+  HEARTBEAT_NOT_BY_PING: {
+    message: '"{name}" has no heartbeat by ping.',
+    hint: 'Write in the component: heartbeat: { ping: true }, then run "keepwell reload".',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  NO_SUCH_CHECK: {
+    message: 'There is no check "{name}".{suggestion}',
+    hint: 'Run "keepwell health" for all there are, or "keepwell reload" if the configuration has changed.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
   USAGE: {
     message: '{problem}',
     hint: 'Run "keepwell --help" or "keepwell COMMAND --help".',
@@ -194,6 +212,12 @@ export const ERRORS = {
     hint: 'Write it without repetition inside a repetition, such as (a+)+, or look for a plain text.',
     exitCode: 2,
     httpStatus: 400,
+  },
+  METRICS_OFF: {
+    message: 'There are no metrics: the configuration does not ask for any.',
+    hint: 'Put "telemetry: { prometheus: true }" into it and run "keepwell reload".',
+    exitCode: 1,
+    httpStatus: 404,
   },
   ROUTE_NOT_FOUND: {
     message: 'There is nothing at {method} {path}.',

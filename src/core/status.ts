@@ -2,13 +2,15 @@
 import type { ComponentSpec, DependencyCondition } from './component.ts';
 import { describeExit, type ExitView, exitView } from './exit.ts';
 import { formatDuration } from './format.ts';
+import { FREEZE_STEP_MS, type Freeze } from './freeze/freeze.ts';
 import type { RunHealth } from './health/run-health.ts';
 import type { MonoMs, RunId, WallMs } from './ids.ts';
 import { wakeAt } from './lifecycle/next.ts';
 import type { Component, ComponentState, In } from './lifecycle/state.ts';
+import { isObserved } from './restart/decide.ts';
 import { roundedPercent } from './usage/stretch.ts';
 import type { Sample } from './usage/usage.ts';
-import type { ComponentView, Condition, Health, ProbeView, ResourcesView } from './views.ts';
+import type { ComponentView, Condition, Health, HeartbeatView, ProbeView, ResourcesView } from './views.ts';
 
 export interface Facts {
   readonly spec: ComponentSpec;
@@ -22,6 +24,7 @@ export interface Facts {
   readonly survivors: readonly string[];
   readonly treeMechanism: string | null;
   readonly probes: readonly ProbeView[];
+  readonly heartbeat: HeartbeatView | null;
   readonly sample: Sample | null;
   readonly limits: ComponentView['limits'];
   /** What the driver finds odd about the run right now. */
@@ -65,6 +68,7 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     removed: false,
     tree_mechanism: spec.driver.kind === 'process' ? facts.treeMechanism : null,
     probes: facts.probes,
+    heartbeat: facts.heartbeat,
     limits: facts.limits,
     resources: state.kind === 'running' && facts.sample ? resourcesView(facts.sample, spec) : null,
   };
@@ -120,9 +124,9 @@ export const runOf = (state: ComponentState): RunId | null =>
   state.kind === 'starting' || state.kind === 'running' || state.kind === 'stopping' ? state.run : null;
 
 function conditionOf(state: ComponentState): Condition | null {
-  if (state.kind === 'running' && state.daemonised) return 'daemonised';
   if (state.kind === 'stopping' && state.stage === 'unkillable') return 'unkillable';
-  return null;
+  if ((state.kind === 'running' || state.kind === 'stopping') && state.freeze) return 'frozen';
+  return state.kind === 'running' && state.daemonised ? 'daemonised' : null;
 }
 
 function nextAttempt(state: ComponentState, { now, wall }: Instant): string | null {
@@ -147,7 +151,8 @@ function noteOn({ component, unmet, survivors, lastExit, spec, probes }: Facts, 
       return `gave up (${state.rule}): ${died}; ${next}`;
     }
     case 'running':
-      return state.daemonised ? DAEMONISED : notReady(probes);
+      if (state.freeze) return frozenNote(state.freeze, spec, now);
+      return state.daemonised ? DAEMONISED : probeNote(probes);
     case 'starting':
       return spec.driver.kind === 'external' ? 'not there yet; watching for it' : null;
     case 'stopping':
@@ -160,11 +165,21 @@ function noteOn({ component, unmet, survivors, lastExit, spec, probes }: Facts, 
 const DAEMONISED =
   'put itself in the background: its processes are watched, its exit code cannot be known; let it run in the foreground';
 
-/** What the probe that is in the way says. */
-function notReady(probes: readonly ProbeView[]): string | null {
-  const inTheWay = probes.find(({ role, verdict }) => role !== 'liveness' && verdict !== 'pass');
-  if (inTheWay === undefined) return null;
-  const { role, question, last } = inTheWay;
+/** Why, and what comes next. */
+function frozenNote({ reason, stage, until }: Freeze, spec: ComponentSpec, now: MonoMs): string {
+  if (isObserved(spec)) return `${reason}; it is only watched, so nothing is done`;
+  const leftMs = Math.round(until - now);
+  if (stage === 'postponed') return `${reason}; it is busy and has ${formatDuration(leftMs)} more`;
+  return `${reason}; it is ended ${leftMs > 0 ? `in ${formatDuration(leftMs)}` : 'soon'} unless it beats`;
+}
+
+/** What the probe that is in the way says; or one that could not be asked, which must not look as if all were well. */
+function probeNote(probes: readonly ProbeView[]): string | null {
+  const told =
+    probes.find(({ role, verdict }) => role !== 'liveness' && verdict !== 'pass') ??
+    probes.find(({ last }) => last?.outcome === 'inconclusive');
+  if (told === undefined) return null;
+  const { role, question, last } = told;
   return `${role} ${question}: ${last?.message ?? 'not asked yet'}`;
 }
 
@@ -174,11 +189,13 @@ function reasonToStop({ ended, unhealthy }: In<'stopping'>): string {
 }
 
 function stoppingNote(
-  stage: 'asked' | 'killed' | 'unkillable',
+  stage: In<'stopping'>['stage'],
   stop: ComponentSpec['stop'],
   survivors: readonly string[],
 ): string {
   const who = survivors.length > 0 ? `: ${survivors.join(', ')}` : '';
+  if (stage === 'interrupted')
+    return `SIGINT sent, ${stop.signal} follows within ${formatDuration(FREEZE_STEP_MS)}${who}`;
   if (stage === 'asked') return `${stop.signal} sent, up to ${formatDuration(stop.graceMs)} to end${who}`;
   if (stage === 'killed') return `ignored ${stop.signal} for ${formatDuration(stop.graceMs)}, SIGKILL sent${who}`;
   return `SIGKILL has no effect; not started again while it is there${who}`;

@@ -7,7 +7,7 @@ export type Health = 'unknown' | 'starting' | 'healthy' | 'unhealthy';
 export type Condition = 'engine-unreachable' | 'daemonised' | 'unkillable' | 'frozen';
 
 export interface Subject {
-  readonly kind: 'component' | 'daemon';
+  readonly kind: 'component' | 'check' | 'daemon';
   readonly name: string;
 }
 
@@ -44,6 +44,8 @@ export interface ComponentView {
   /** Which mechanism ends the whole process tree: 'cgroup-v2' or 'process-group + cookie'. */
   readonly tree_mechanism: string | null;
   readonly probes: readonly ProbeView[];
+  /** The heartbeat of its run; null: it has none, or does not run. */
+  readonly heartbeat: HeartbeatView | null;
   /** The limits of its run and what holds it to them. */
   readonly limits: readonly LimitView[];
   /** What its run used when it was last looked at; null: it does not run, or was not looked at yet. */
@@ -92,6 +94,29 @@ export interface ProbeView {
     readonly at: string;
     readonly duration_ms: number;
   } | null;
+}
+
+/** The sign of progress that a component is expected to give. */
+export interface HeartbeatView {
+  /** "ping", "log", 'log lines with "tick"', "file state.json, field last_update" */
+  readonly source: string;
+  /** Null: not in this run, as far as is known. */
+  readonly last_beat_at: string | null;
+  /** Without the time in which nobody could have heard it. */
+  readonly silent_ms: number;
+  /** It is frozen when it is silent for this long. */
+  readonly limit_ms: number;
+  /** Why it cannot be heard: "state.json has no field last_update". */
+  readonly problem: string | null;
+}
+
+/** How a frozen run was dealt with, and what it was doing. */
+export interface FreezeView {
+  readonly reason: string;
+  readonly silent_since: string;
+  readonly steps: readonly { readonly at: string; readonly text: string }[];
+  /** Its processes when it was looked at, and what it said to the dump signal. */
+  readonly evidence: readonly string[];
 }
 
 /** A stretch of equal answers to one probe. */
@@ -207,6 +232,8 @@ export interface WhyView extends CrashView {
   readonly related_files: readonly string[];
   /** Its probes' answers before the end, oldest first; equal answers in a row are folded into one. */
   readonly probes: readonly ProbeStretchView[];
+  /** Null: its heartbeat was not overdue. */
+  readonly freeze: FreezeView | null;
   readonly dependencies: readonly {
     readonly name: string;
     readonly condition: string;

@@ -4,12 +4,13 @@ import { ingredients, specHash } from '../config/fingerprint.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import { readEnvFileTexts } from '../config/load.ts';
 import type { ComponentSpec } from '../core/component.ts';
-import type { LogKeepingView } from '../core/views.ts';
+import type { DaemonView, LogKeepingView } from '../core/views.ts';
 import { fileLogs } from '../logs/file-logs.ts';
 import type { Control } from '../ports/control.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
 import type { Desired } from '../ports/store.ts';
+import { createEars } from '../probes/heartbeat/ears.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
@@ -17,13 +18,19 @@ import { saveApplied } from './configuration.ts';
 import { type ControlParts, createControl, EventBus } from './control.ts';
 import { readDesired, saveDesired } from './desired.ts';
 import { openEdges } from './edges.ts';
-import { collectEvidence } from './evidence.ts';
+import { collectEvidence, secretsOf } from './evidence.ts';
+import { createExaminer } from './examine.ts';
+import { createHealthDesk } from './health/desk.ts';
+import { NO_RUN } from './health/no-run.ts';
+import { HealthSchedule } from './health/schedule.ts';
 import type { HomePaths } from './home.ts';
 import { keepLogs } from './keep-logs.ts';
-import { baseEnvironment, type Environment, launchRun } from './launch-run.ts';
+import { baseEnvironment, type Environment, launchRun, withSocket } from './launch-run.ts';
+import { measuringProber } from './measuring-prober.ts';
 import { readConfig } from './read-config.ts';
 import { createStallWatch } from './stall-watch.ts';
 import { straySpec } from './stray-spec.ts';
+import { switchedTelemetry } from './telemetry.ts';
 
 export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly paths: HomePaths;
@@ -34,8 +41,12 @@ export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly log: Log;
   readonly failpoints: Failpoints;
   readonly softNofile: number | null;
+  /** Where we listen: for components that say by themselves how they are. */
+  readonly socket: string;
   /** Ends this process; see Supervisor. */
   fatal(error: unknown): void;
+  /** A part of another program, as with the library. */
+  readonly hosted: boolean;
   /** For the event that says this daemon has begun. */
   readonly about: Readonly<Record<string, unknown>>;
   /** What is wanted of a component that nobody has ever said anything about. */
@@ -50,6 +61,8 @@ export interface Assembled {
   /** 'ok', or what is wrong with the history. */
   storeHealth(): string;
   logKeeping(): LogKeepingView;
+  /** As Prometheus text; null: nobody asked for that. */
+  metrics(): Promise<string> | null;
   /** Lets go of everything; no component is touched. */
   close(): Promise<void>;
 }
@@ -76,27 +89,51 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     driver,
     prober,
     sampler,
+    engine,
     holdStill,
     close: closeEdges,
   } = openEdges(options, base, logPath, (path, position) => keeper.place(path, position));
+  const stalls = createStallWatch(systemClock);
+  const telemetry = switchedTelemetry({
+    env,
+    hosted: options.hosted,
+    log,
+    instance: paths.home,
+    components: () => supervisor.views(),
+    daemon: () => daemonReadings(options.daemon()),
+    history: store,
+  });
+  telemetry.apply(config);
+  events.subscribe(telemetry.told);
   const supervisor = new Supervisor({
     clock: systemClock,
     random: Math.random,
     driver,
-    prober,
-    stalls: createStallWatch(systemClock),
+    prober: measuringProber(prober, telemetry.probed),
+    stalls,
     sampler,
     store,
     log,
     failpoints,
     logEnd: (spec) => keeper.end(spec.name),
+    ears: createEars({
+      prober,
+      logPath: ({ spec }) => logPath(spec),
+      logEnd: ({ spec }) => keeper.end(spec.name),
+    }),
+    examine: createExaminer({
+      driver,
+      logs: fileLogs(paths.logs),
+      logEnd: (spec) => keeper.end(spec.name),
+      secretsOf: (spec) => secretsOf(spec, base),
+    }),
     specHash,
     ingredients: (spec) => ingredients(spec, readEnvFileTexts(spec.driver.envFiles)),
     straySpec,
     launch: (spec, run, attempt) => {
       if (spec.driver.kind === 'process') keeper.runBegins(spec.name, run);
       else keeper.watch(spec.name);
-      return launchRun(spec, run, attempt, paths.logs, base);
+      return launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, options.socket));
     },
     evidence: (spec, exit) => collectEvidence({ spec, exit, logsDir: paths.logs, base, history: store }),
     publish: events.publish,
@@ -112,11 +149,26 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     saveApplied(paths, config, log);
   };
   save();
+  const health = createHealthDesk({
+    clock: systemClock,
+    stalls,
+    whose: 'the daemon',
+    env,
+    prober: () => Promise.resolve(prober),
+    engine: () => Promise.resolve(engine),
+    target: NO_RUN,
+    components: () => Promise.resolve(supervisor.views()),
+    observer: telemetry.checks,
+    current: () => config,
+  });
+  const schedule = new HealthSchedule({ clock: systemClock, desk: health, store, log, publish: events.publish });
+  schedule.set(config.health.everyMs);
   const control = createControl({
     supervisor,
     store,
     log,
     logs: fileLogs(paths.logs),
+    health,
     events,
     files: config.files,
     read: options.isFixed
@@ -128,6 +180,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     applied: (fresh) => {
       config = fresh;
       saveApplied(paths, fresh, log);
+      telemetry.apply(fresh);
+      schedule.set(fresh.health.everyMs);
     },
     wanted,
   });
@@ -135,13 +189,23 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     supervisor,
     control,
     save,
+    metrics: () => telemetry.metrics(),
     storeHealth: () => store.health(),
     logKeeping: () => keeper.view(),
     close: async () => {
+      schedule[Symbol.dispose]();
+      await health.close();
       supervisor.close();
+      const toldAll = telemetry.close();
       await keeper[Symbol.asyncDispose]();
       await closeEdges();
       store.close();
+      await toldAll;
     },
   };
 }
+
+const daemonReadings = ({ loop_delay_ms, started_at }: DaemonView) => ({
+  loopDelayMs: loop_delay_ms ?? 0,
+  startedAt: Date.parse(started_at ?? ''),
+});

@@ -10,12 +10,14 @@ import type { Log } from '../ports/log.ts';
 import type { Logs } from '../ports/logs.ts';
 import type { Store } from '../ports/store.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { HealthDesk } from './health/desk.ts';
 
 export interface ControlParts {
   readonly supervisor: Supervisor;
   readonly store: Store;
   readonly log: Log;
   readonly logs: Logs;
+  readonly health: Pick<HealthDesk, 'report'>;
   readonly files: readonly string[];
   /** The configuration as it is now. */
   read(): Promise<ResolvedConfig>;
@@ -45,6 +47,7 @@ export function createControl(parts: ControlParts): Control {
       daemon: parts.daemon(),
       components: supervisor.views(),
     }),
+    health: (query) => parts.health.report(query),
     up: (names, files) => oneAtATime(() => up(parts, names, files)),
     reload: (options = {}) => oneAtATime(() => reload(parts, options)),
     validate: () => validate(parts),
@@ -59,6 +62,10 @@ export function createControl(parts: ControlParts): Control {
     restart: (names) => {
       supervisor.restart(names);
       return acted('restart', names);
+    },
+    beat: (name) => {
+      supervisor.beat(name);
+      return { schema_version: 1, component: name };
     },
     down: () => {
       const { names } = supervisor;
@@ -97,7 +104,7 @@ async function reload(parts: ControlParts, { dryRun = false }: ReloadOptions): P
 }
 
 /** What belongs to no component. */
-const SETTINGS = ['name', 'logs'] as const;
+const SETTINGS = ['name', 'logs', 'checks', 'health', 'telemetry'] as const;
 
 const changedSettings = (before: ResolvedConfig, after: ResolvedConfig): readonly string[] =>
   SETTINGS.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));

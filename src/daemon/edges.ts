@@ -8,6 +8,7 @@ import { createSampler } from '../drivers/process/usage/sampler.ts';
 import { routeRuns } from '../drivers/router.ts';
 import { createEngine } from '../engine/engine.ts';
 import type { Driver } from '../ports/driver.ts';
+import type { ContainerEngine } from '../ports/engine.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
 import type { HoldStill } from '../ports/log-keeping.ts';
@@ -34,6 +35,7 @@ export interface Edges {
   readonly driver: Driver;
   readonly prober: Prober;
   readonly sampler: Sampler;
+  readonly engine: ContainerEngine;
   /** Nobody reads this log until its shortening is done. */
   readonly holdStill: HoldStill;
   /** Lets go of everything; no component is touched. */
@@ -50,6 +52,7 @@ export function openEdges(
   const clock = systemClock;
   const cgroup = env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto';
   const commands = createCommandRunner({ home: paths.home, cgroup, clock, log, softNofile });
+  const engine = createEngine({ env, clock });
   const driver = routeRuns({
     process: createProcessDriver({
       home: paths.home,
@@ -62,7 +65,7 @@ export function openEdges(
       ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
       cgroup,
     }),
-    external: createExternalDriver({ commands, engine: createEngine({ env, clock }), clock, log }),
+    external: createExternalDriver({ commands, engine, clock, log }),
   });
   const logs = createLogWatch({ logPath, workerFile: programFile('pattern-worker'), log, place });
   const prober = createProber({
@@ -73,6 +76,7 @@ export function openEdges(
   });
   return {
     driver,
+    engine,
     holdStill: logs.holdStill,
     sampler: createSampler({ runsDir: paths.runs }),
     prober: redactingProber(prober, (spec) => secretsOf(spec, base)),

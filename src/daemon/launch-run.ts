@@ -33,6 +33,14 @@ export function environmentOf(
   }
 }
 
+/** Who gives its heartbeat by ping is told where; `keepwell beat` and curl find it by this. */
+export const withSocket = (
+  { heartbeat }: ComponentSpec,
+  base: Readonly<Record<string, string>>,
+  socket: string,
+): Readonly<Record<string, string>> =>
+  heartbeat?.source.kind === 'ping' ? { ...base, KEEPWELL_SOCKET: socket } : base;
+
 export function launchRun(
   spec: ComponentSpec,
   run: RunId,

@@ -136,6 +136,7 @@ function view(
     survivors: [],
     treeMechanism: null,
     probes: [],
+    heartbeat: null,
     sample: null,
     condition: null,
     limits: seen?.alive ? seen.limits : [],

@@ -1,7 +1,7 @@
 /** What probes report may quote output, and output may hold secrets: they are taken out before anybody sees or stores it. */
 import type { ComponentSpec } from '../core/component.ts';
 import { redact } from '../core/redact.ts';
-import type { Prober } from '../ports/prober.ts';
+import type { PatternHit, Prober } from '../ports/prober.ts';
 
 /** `secretsOf`: values of this component that must never be shown. */
 export function redactingProber(prober: Prober, secretsOf: (spec: ComponentSpec) => readonly string[]): Prober {
@@ -22,7 +22,9 @@ export function redactingProber(prober: Prober, secretsOf: (spec: ComponentSpec)
         [Symbol.dispose]: () => inquiry[Symbol.dispose](),
       };
     },
-    watch: (patterns, target, onHit) =>
-      prober.watch(patterns, target, (hit) => onHit({ ...hit, line: redact(hit.line, secretsOf(target.spec)) })),
+    watch: (patterns, target, onHit, onGone) => {
+      const hide = (hit: PatternHit) => onHit({ ...hit, line: redact(hit.line, secretsOf(target.spec)) });
+      return prober.watch(patterns, target, hide, onGone);
+    },
   };
 }

@@ -103,7 +103,9 @@ class Holding {
       log,
       failpoints,
       fatal: this.#options.fatal,
+      hosted: this.#options.hosted,
       softNofile: softNofile(env, process.ppid),
+      socket: this.#socket,
       about: { pid: process.pid, version: VERSION, respawned },
       wantNew: this.#options.onDemand ? 'stopped' : 'running',
       end: askToEnd,
@@ -113,7 +115,13 @@ class Holding {
     failpoints.hit('daemon.before-listen');
     const unready = () => (this.#isEnding ? ['it is shutting down'] : []);
     this.#listener = new Listener(this.#socket, () =>
-      createHttpServer({ control: assembled.control, log, version: VERSION, unready }),
+      createHttpServer({
+        control: assembled.control,
+        log,
+        version: VERSION,
+        unready,
+        metrics: () => assembled.metrics(),
+      }),
     );
     await this.#listener.open();
     this.#upkeep = setInterval(() => void this.#keepPlace(askToEnd), UPKEEP_MS);

@@ -8,7 +8,7 @@ import { NAMED } from './views/view.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 const DESCRIPTION =
-  'HTTP over the unix socket of a project (`.keepwell/keepwell.sock`). Every answer is one JSON object, except for the streams. ' +
+  'HTTP over the unix socket of a project (`.keepwell/keepwell.sock`). Every answer is one JSON object, except for the streams and the metrics. ' +
   'The API acts only on what the configuration names: no route takes a command to run.';
 
 /** What any request can be refused with, and what a request with a body can besides. */
@@ -67,7 +67,9 @@ const requestBody = (body: z.ZodType): Json => ({
   content: { 'application/json': { schema: jsonSchema(body) } },
 });
 
-function goodAnswers({ success, answer, also = {}, stream, summary }: Route): Json {
+function goodAnswers({ success, answer, also = {}, stream, text, summary }: Route): Json {
+  if (text !== undefined)
+    return { [success]: { description: summary, content: { [text]: { schema: jsonSchema(answer) } } } };
   const json = { 'application/json': { schema: reference(answer) } };
   return {
     [success]: { description: summary, content: { ...json, ...(stream ? eventStream(stream) : {}) } },

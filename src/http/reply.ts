@@ -19,6 +19,12 @@ export function sendJson(response: ServerResponse, status: number, body: object)
   response.end(text);
 }
 
+export function sendText(response: ServerResponse, type: string, body: string): void {
+  const text = Buffer.from(body);
+  response.writeHead(200, { ...HEADERS, 'Content-Type': type, 'Content-Length': text.length });
+  response.end(text);
+}
+
 /** What went wrong, for the caller. What only the developers can use (the stack) goes to the daemon's log, never into the answer. */
 export function sendError(response: ServerResponse, error: unknown, log: Log): void {
   const known = error instanceof AppError ? error : internal(error, log);

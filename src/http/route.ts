@@ -5,7 +5,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import type { Control } from '../ports/control.ts';
 import type { Log } from '../ports/log.ts';
 import type { StreamSet } from './streams.ts';
-import type { Plain } from './views/view.ts';
+import type { Given } from './views/view.ts';
 
 export interface Services {
   readonly control: Control;
@@ -14,6 +14,8 @@ export interface Services {
   readonly streams: StreamSet;
   /** Why the daemon is not in charge right now; empty: it is. */
   unready(): readonly string[];
+  /** As Prometheus text; null: nobody asked for that. */
+  metrics(): Promise<string> | null;
 }
 
 /** One request, checked: `query` and `body` have passed the schemas of the route. */
@@ -43,9 +45,9 @@ export class WithStatus<Body extends object> {
 export type Answer<Body extends object> = Body | WithStatus<Body> | typeof STREAMING;
 
 /** Answers are objects, and what a handler returns is what the schema of its answer says. */
-type AnswerOf<Schema extends z.ZodType> = Answer<Plain<z.output<Schema>> & object>;
+type AnswerOf<Schema extends z.ZodType> = Answer<Given<z.output<Schema>> & object>;
 
-interface Shape<Query extends z.ZodType, Body extends z.ZodType, Given extends z.ZodType> {
+interface Shape<Query extends z.ZodType, Body extends z.ZodType, Result extends z.ZodType> {
   readonly method: 'GET' | 'POST';
   /** Segments in braces are parameters: /v1/components/{name}. */
   readonly path: `/${string}`;
@@ -57,14 +59,16 @@ interface Shape<Query extends z.ZodType, Body extends z.ZodType, Given extends z
   readonly success: 200 | 202;
   readonly query: Query;
   readonly body: Body;
-  readonly answer: Given;
+  readonly answer: Result;
   /** The same answer under another status: what that one means. */
   readonly also?: Readonly<Record<number, string>>;
+  /** The answer is text of this type, and the handler sends it itself. */
+  readonly text?: string;
   /** What comes as text/event-stream, one per event: always, or unless JSON is asked for. */
   readonly stream?: { readonly item: z.ZodType; readonly when: string };
   /** What it can refuse with, besides what every route can (see `openapi.ts`). */
   readonly errors: readonly ErrorCode[];
-  handler(call: Call<z.output<Query>, z.output<Body>>): AnswerOf<Given> | Promise<AnswerOf<Given>>;
+  handler(call: Call<z.output<Query>, z.output<Body>>): AnswerOf<Result> | Promise<AnswerOf<Result>>;
 }
 
 /** A row of the table. Handlers are typed by their schemas where they are written (see `route`), and opaque from here on. */
@@ -73,8 +77,8 @@ export interface Route extends Omit<Shape<z.ZodType, z.ZodType, z.ZodType>, 'han
   handler(call: Call<any, any>): Answer<object> | Promise<Answer<object>>;
 }
 
-export const route = <Query extends z.ZodType, Body extends z.ZodType, Given extends z.ZodType>(
-  shape: Shape<Query, Body, Given>,
+export const route = <Query extends z.ZodType, Body extends z.ZodType, Result extends z.ZodType>(
+  shape: Shape<Query, Body, Result>,
 ): Route => shape;
 
 export interface Match {

@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly limits?: Partial<ServerLimits>;
   /** Why the daemon is not in charge right now, for /readyz. Default: it always is. */
   unready?(): readonly string[];
+  /** As Prometheus text. Default: there is none. */
+  metrics?(): Promise<string> | null;
 }
 
 export interface ServerLimits extends StreamLimits {
@@ -37,10 +39,10 @@ const LIMITS: ServerLimits = {
 export class ApiServer extends Server {
   readonly #streams: StreamSet;
 
-  constructor({ control, log, version, limits: given, unready = () => [] }: ServerOptions) {
+  constructor({ control, log, version, limits: given, unready = () => [], metrics = () => null }: ServerOptions) {
     const limits = { ...LIMITS, ...given };
     const streams = new StreamSet(limits);
-    const services: Services = { control, log, version, streams, unready };
+    const services: Services = { control, log, version, streams, unready, metrics };
     super(
       {
         requireHostHeader: false, // the guard answers instead, in our own form

@@ -1,19 +1,25 @@
 /** Every route there is. Tests enumerate it; the OpenAPI document is made from it. */
 import type { Route } from './route.ts';
 import { actionRoutes } from './routes/actions.ts';
+import { beatRoute } from './routes/beat.ts';
 import { daemonRoutes } from './routes/daemon.ts';
 import { eventRoutes } from './routes/events.ts';
+import { healthRoutes } from './routes/health.ts';
 import { historyRoutes } from './routes/history.ts';
 import { logRoutes } from './routes/logs.ts';
+import { metricsRoutes } from './routes/metrics.ts';
 import { documentRoute } from './routes/openapi.ts';
 import { statusRoutes } from './routes/status.ts';
 
 export const ROUTES: readonly Route[] = [
   ...statusRoutes,
+  ...healthRoutes,
   ...actionRoutes,
+  beatRoute,
   ...historyRoutes,
   ...eventRoutes,
   ...logRoutes,
   ...daemonRoutes,
+  ...metricsRoutes,
   documentRoute(() => ROUTES),
 ];

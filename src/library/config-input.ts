@@ -10,7 +10,32 @@ export interface KeepwellConfig {
   readonly version?: 1;
   readonly name?: string;
   readonly logs?: LogsConfig & { readonly max_total?: Size; readonly min_free?: Size };
-  readonly components: Readonly<Record<string, ComponentConfig>>;
+  /** May be left out where there are checks. */
+  readonly components?: Readonly<Record<string, ComponentConfig>>;
+  readonly checks?: Readonly<Record<string, CheckConfig>>;
+  readonly health?: { readonly every?: Duration };
+  /** `otlp`: the base URL of a receiver. */
+  readonly telemetry?: { readonly otlp?: string; readonly prometheus?: boolean };
+}
+
+/** One question, and what it needs. */
+export interface CheckConfig extends Omit<QuestionConfig, 'pid' | 'log'> {
+  readonly container_running?: string;
+  readonly file_exists?: string | { readonly in?: string; readonly any_of: string | readonly string[] };
+  readonly env_set?: string | { readonly in?: string; readonly name: string };
+  readonly state_file?:
+    | string
+    | {
+        readonly path: string;
+        readonly idle_when_missing?: boolean;
+        readonly status_field?: string;
+        readonly task_field?: string;
+      };
+  readonly component?: string;
+  readonly all_of?: readonly Omit<QuestionConfig, 'pid' | 'log'>[];
+  readonly needs?: readonly string[];
+  readonly hint?: string;
+  readonly timeout?: Duration;
 }
 
 export interface ComponentConfig {
@@ -22,6 +47,7 @@ export interface ComponentConfig {
   readonly liveness?: ProbeConfig;
   readonly readiness?: ProbeConfig;
   readonly crash_patterns?: readonly string[];
+  readonly heartbeat?: HeartbeatConfig;
   readonly stop?: { readonly signal?: string; readonly grace?: Duration };
   readonly min_uptime?: Duration;
   readonly restart?: RestartConfig;
@@ -32,6 +58,19 @@ export interface ComponentConfig {
     readonly nofile?: number;
   };
   readonly logs?: LogsConfig;
+}
+
+/** Exactly one of `file`, `log_every` and `ping`. */
+export interface HeartbeatConfig {
+  readonly file?: string;
+  /** Only with `file`. */
+  readonly field?: string;
+  readonly log_every?: Duration;
+  /** Only with `log_every`. */
+  readonly log_pattern?: string;
+  readonly ping?: true;
+  readonly freeze_after?: Duration;
+  readonly dump_signal?: string;
 }
 
 export interface LogsConfig {
@@ -67,6 +106,8 @@ export interface ProbeConfig extends QuestionConfig {
 export interface QuestionConfig {
   readonly http?: number | string | HttpConfig;
   readonly tcp?: number | string | { readonly port: number; readonly host?: string };
+  readonly grpc?: number | string | GrpcConfig;
+  readonly temporal?: TemporalConfig;
   readonly exec?: { readonly command: readonly string[] | string; readonly shell?: boolean; readonly cwd?: string };
   readonly pid?: Readonly<Record<never, never>>;
   readonly log?: string | { readonly pattern: string };
@@ -82,6 +123,27 @@ export interface HttpConfig {
   readonly status?: number | readonly number[];
   readonly contains?: string;
   readonly insecure?: boolean;
+}
+
+/** How a server that speaks gRPC is reached securely. */
+export interface RpcTlsConfig {
+  readonly tls?: boolean;
+  readonly insecure?: boolean;
+  readonly server_name?: string;
+}
+
+export interface GrpcConfig extends RpcTlsConfig {
+  readonly port: number;
+  readonly host?: string;
+  readonly service?: string;
+}
+
+export interface TemporalConfig extends RpcTlsConfig {
+  readonly task_queue: string;
+  readonly kind: 'workflow' | 'activity';
+  readonly address?: string;
+  readonly namespace?: string;
+  readonly max_age?: Duration;
 }
 
 export interface RestartConfig {

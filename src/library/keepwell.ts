@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from '../client/client.ts';
 import { isGone } from '../client/follow-events.ts';
+import type { HealthReport } from '../core/checks/check.ts';
 import { gaveUp, judgeGoal, type WaitGoal, waitedTooLong } from '../core/goal.ts';
 import type {
   ComponentView,
@@ -19,6 +20,7 @@ import type { KeepwellConfig } from './config-input.ts';
 import type { InProcess } from './in-process.ts';
 import { logsQuery } from './logs-query.ts';
 import type {
+  CheckOptions,
   ConnectOptions,
   CrashOptions,
   EventOptions,
@@ -74,6 +76,11 @@ export class Keepwell implements AsyncDisposable {
     return await this.#client.status();
   }
 
+  /** Asks the checks: is it healthy? Rejects with NO_SUCH_CHECK. */
+  async health({ checks = [], withDeps = false, timeoutMs }: CheckOptions = {}): Promise<HealthReport> {
+    return await this.#client.health({ checks, withDeps, timeoutMs });
+  }
+
   /** How one component is. Rejects with NO_SUCH_COMPONENT. */
   async component(name: string): Promise<ComponentView> {
     return await this.#client.component(name);
@@ -95,6 +102,19 @@ export class Keepwell implements AsyncDisposable {
 
   async restart(names: readonly string[]): Promise<void> {
     await this.#client.act('restart', names);
+  }
+
+  /**
+   * Says that a component goes on, for one with `heartbeat: { ping: true }`. Rejects with COMPONENT_NOT_RUNNING when it does not run.
+   *
+   * @example
+   * for (const job of jobs) {
+   *   await work(job);
+   *   await keepwell.beat('worker');
+   * }
+   */
+  async beat(name: string): Promise<void> {
+    await this.#client.beat(name);
   }
 
   /**

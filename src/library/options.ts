@@ -1,4 +1,5 @@
 /** What the methods of the library take. */
+import type { KeepwellConfig } from './config-input.ts';
 
 export interface ConnectOptions {
   /** Where the project is looked for, upwards. Default: the working directory. */
@@ -21,6 +22,28 @@ export interface OpenOptions {
 export interface WaitOptions {
   /** Default: two minutes. */
   readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface CheckOptions {
+  /** Only these checks, by name. Default: all. */
+  readonly checks?: readonly string[];
+  /** With `checks`: ask what these need as well, and skip them if that fails. */
+  readonly withDeps?: boolean;
+  /** No check may take longer. Default: as long as the configuration allows each, which is 5 s unless it says otherwise. */
+  readonly timeoutMs?: number;
+}
+
+export interface HealthOptions extends CheckOptions {
+  /** A file, a list of files, or a configuration object. Default: the `keepwell.yaml` that is found from `cwd` upwards. */
+  readonly config?: string | readonly string[] | KeepwellConfig;
+  /** Default: the working directory. */
+  readonly cwd?: string;
+  /** The state directory. Default: `.keepwell` beside the first file, or KEEPWELL_HOME. */
+  readonly home?: string;
+  /** Ask from this process, also when there is a daemon. */
+  readonly local?: boolean;
+  /** Calls the asking off. */
   readonly signal?: AbortSignal;
 }
 

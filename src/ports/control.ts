@@ -1,3 +1,5 @@
+import type { HealthReport } from '../core/checks/check.ts';
+import type { CheckSelection } from '../core/checks/plan.ts';
 import type { AppliedView } from '../core/plan.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { EventView, StatusView } from '../core/views.ts';
@@ -31,6 +33,12 @@ export interface ActionView {
   readonly components: readonly string[];
 }
 
+/** The answer to `beat`: it was heard. */
+export interface BeatView {
+  readonly schema_version: 1;
+  readonly component: string;
+}
+
 /** Whether the configuration files could be applied as they are now. */
 export interface ValidationView {
   readonly schema_version: 1;
@@ -49,6 +57,12 @@ export interface ValidationView {
   }[];
 }
 
+/** Which checks to ask (none named: all), and how. */
+export interface HealthQuery extends CheckSelection {
+  /** No check may take longer than this, whatever the configuration allows it. */
+  readonly timeoutMs?: number | undefined;
+}
+
 /**
  * All that can be asked of a running daemon; the HTTP routes and the library are thin layers over it.
  * Actions record what is wanted and return at once; progress is read from `status` and the events.
@@ -56,6 +70,8 @@ export interface ValidationView {
  */
 export interface Control {
   status(): StatusView;
+  /** Asks the checks of the configuration in force, anew for every call. Rejects with NO_SUCH_CHECK. */
+  health(query: HealthQuery): Promise<HealthReport>;
   /**
    * Reads the configuration files again, applies them, and wants the named components (default: all) and their dependencies running.
    * `files` must be the ones it runs with; empty: whichever these are.
@@ -71,6 +87,8 @@ export interface Control {
   start(names: readonly string[]): ActionView;
   stop(names: readonly string[]): ActionView;
   restart(names: readonly string[]): ActionView;
+  /** A component goes on: its heartbeat by ping. Throws HEARTBEAT_NOT_BY_PING and COMPONENT_NOT_RUNNING. */
+  beat(name: string): BeatView;
   /** Stops everything in reverse order, remembers that it was stopped by hand, then ends the daemon. */
   down(): ActionView;
   /** Ends the daemon and touches no component: the next daemon adopts them. */

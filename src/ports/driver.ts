@@ -1,5 +1,6 @@
 import type { DriverSpec, ExternalSpec, ExternalTarget, LimitsSpec } from '../core/component.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../core/exit.ts';
+import type { Findings } from '../core/freeze/freeze.ts';
 import type { ComponentName, MonoMs, RunId } from '../core/ids.ts';
 import type { Attempt } from '../core/lifecycle/state.ts';
 import type { Condition, LimitView } from '../core/views.ts';
@@ -99,6 +100,11 @@ export interface Driver {
   limits(run: RunId): readonly LimitView[];
   /** Who is still there. */
   survivors(run: RunId): Promise<readonly ProcessInfo[]>;
+  /**
+   * Looks for a few seconds at what its processes do. `dump` is sent to the main process first. Never rejects, and says what could
+   * not be seen.
+   */
+  examine(run: RunId, dump: SignalName | null): Promise<Findings>;
   /** The run is recorded: its directory goes to the trash. Also forgets it. Safe to call twice. */
   release(run: RunId): void;
   /** Stops watching everything, touches no process. */

@@ -31,6 +31,11 @@ export interface PatternHit {
 export interface Prober {
   /** `onNews`: the answer may have changed just now, so asking at once is worth it. Only log questions know such a thing. */
   open(question: ProbeQuestion, target: ProbeTarget, onNews: () => void): Inquiry;
-  /** Tells of lines written from now on that fit one of the patterns. */
-  watch(patterns: readonly string[], target: ProbeTarget, onHit: (hit: PatternHit) => void): Disposable;
+  /** Tells of lines written from now on that fit one of the patterns. `onGone`: none of them is looked for any more, and why. */
+  watch(
+    patterns: readonly string[],
+    target: ProbeTarget,
+    onHit: (hit: PatternHit) => void,
+    onGone?: (reason: string) => void,
+  ): Disposable;
 }

@@ -1,9 +1,10 @@
+import type { CheckStretch } from '../core/checks/stretch.ts';
 import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
-import type { BootId, ComponentName, RunId, WallMs } from '../core/ids.ts';
+import type { BootId, ComponentName, MonoMs, RunId, WallMs } from '../core/ids.ts';
 import type { Component, Counters, Rule } from '../core/lifecycle/state.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
-import type { CrashView, EventView, Subject, WhyView } from '../core/views.ts';
+import type { CrashView, EventView, FreezeView, Subject, WhyView } from '../core/views.ts';
 
 export type Desired = 'running' | 'stopped';
 
@@ -18,6 +19,18 @@ export interface ComponentRecord {
   readonly lastExit: { readonly at: WallMs; readonly exit: ExitView } | null;
   /** When the current run began, for people. */
   readonly startedAt: WallMs | null;
+  /** How its heartbeat stood a few seconds ago at most. */
+  readonly pulse?: StoredPulse;
+}
+
+/** How far the heartbeat of a run has been listened to. Times count from the boot of the record. */
+export interface StoredPulse {
+  readonly run: RunId;
+  /** Silence is counted from here. */
+  readonly from: MonoMs;
+  readonly beatAt: MonoMs | null;
+  /** Of the last beat that was read from a file or a log. */
+  readonly mark: string | null;
 }
 
 export interface NewEvent {
@@ -71,6 +84,8 @@ export interface NewCrash {
   readonly rootCause: string | null;
   /** Its probes' answers before the end, oldest first. */
   readonly probes: readonly ProbeStretch[];
+  /** Absent: its heartbeat was not overdue. */
+  readonly freeze?: FreezeView;
 }
 
 /** What one step of one component changes: written in one transaction, or kept and written later. */
@@ -85,6 +100,8 @@ export interface Commit {
   readonly probed?: readonly ProbeStretch[];
   /** Written over the stretch with the same run and first time. */
   readonly sampled?: readonly SampleStretch[];
+  /** Written over the stretch with the same check and first time. */
+  readonly checked?: readonly CheckStretch[];
   /** Called once the commit is safely on disk: at once normally, later when the disk was full. */
   readonly onDurable?: () => void;
 }
@@ -106,6 +123,11 @@ export interface SampleQuery {
   readonly component: string;
   /** Only what goes on at or after this time. */
   readonly since?: WallMs;
+  readonly limit: number;
+}
+
+export interface CheckQuery {
+  readonly check: string;
   readonly limit: number;
 }
 
@@ -141,6 +163,8 @@ export interface History {
   probes(query: ProbeQuery): readonly ProbeStretch[];
   /** What a component used, newest first. */
   samples(query: SampleQuery): readonly SampleStretch[];
+  /** Results of a check that runs on schedule, newest first. */
+  checkResults(query: CheckQuery): readonly CheckStretch[];
   /** Ingredients of the newest run of the component that ended well or outlived its min_uptime; null when there is none. */
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null;
   meta(key: string): string | null;

@@ -1,17 +1,19 @@
 /** Puts each kind of question to whom it belongs. */
 import type { ProbeQuestion } from '../core/health/probe.ts';
-import type { Inquiry, PatternHit, Prober, ProbeTarget } from '../ports/prober.ts';
+import type { Inquiry, Prober, ProbeTarget } from '../ports/prober.ts';
 import { allOfInquiry } from './all-of.ts';
 import { type ExecParts, execInquiry } from './exec.ts';
+import { grpcInquiry } from './grpc.ts';
 import { httpInquiry } from './http.ts';
 import { createNames, type Names } from './names/names.ts';
 import { pidInquiry } from './pid.ts';
 import { tcpInquiry } from './tcp.ts';
+import { temporalInquiry } from './temporal.ts';
 
 /** Who reads the output of components. */
 export interface LogPart {
   open(pattern: string, target: ProbeTarget, onNews: () => void): Inquiry;
-  watch(patterns: readonly string[], target: ProbeTarget, onHit: (hit: PatternHit) => void): Disposable;
+  readonly watch: Prober['watch'];
 }
 
 export interface ProberParts extends ExecParts {
@@ -32,6 +34,10 @@ export function createProber(parts: ProberParts): Prober {
         return httpInquiry(question, names);
       case 'tcp':
         return tcpInquiry(question, names);
+      case 'grpc':
+        return grpcInquiry(question, names);
+      case 'temporal':
+        return temporalInquiry(question, names);
       case 'pid':
         return pidInquiry(target, parts.isAlive);
       case 'log':
@@ -42,5 +48,5 @@ export function createProber(parts: ProberParts): Prober {
         throw new Error(`no such question: ${JSON.stringify(question satisfies never)}`);
     }
   };
-  return { open, watch: (patterns, target, onHit) => logs.watch(patterns, target, onHit) };
+  return { open, watch: (...asked) => logs.watch(...asked) };
 }

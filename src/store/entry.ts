@@ -2,6 +2,7 @@
 import type { ComponentName, WallMs } from '../core/ids.ts';
 import type { EventView } from '../core/views.ts';
 import type { Commit, NewEvent } from '../ports/store.ts';
+import { wholeResult } from './check-results.ts';
 import { wholeSample } from './samples.ts';
 import { wholeStretch } from './timeline.ts';
 import { isoTime } from './views.ts';
@@ -42,12 +43,13 @@ export class Sequence {
 
 export function entryOf(commit: Commit, sequence: Sequence): Omit<Entry, 'recordedAt'> {
   const events = (commit.events ?? []).map((event) => sequence.number(event));
-  const { probed, sampled } = commit;
+  const { probed, sampled, checked } = commit;
   return {
     ...commit,
     events,
     ...(probed === undefined ? {} : { probed: probed.map(wholeStretch) }),
     ...(sampled === undefined ? {} : { sampled: sampled.map(wholeSample) }),
+    ...(checked === undefined ? {} : { checked: checked.map(wholeResult) }),
   };
 }
 

@@ -6,7 +6,7 @@ import { type Entry, entryOf, eventView, Sequence } from './entry.ts';
 import { type Bounds, Tables } from './tables.ts';
 
 /** Small enough to be held for a year, large enough for every question people ask about the recent past. */
-const BOUNDS: Bounds = { events: 10_000, crashes: 1_000, runs: 2_000, probes: 200, samples: 500 };
+const BOUNDS: Bounds = { events: 10_000, crashes: 1_000, runs: 2_000, probes: 200, samples: 500, checkResults: 200 };
 
 export interface MemoryStoreOptions {
   readonly clock: Pick<Clock, 'wallNow'>;
@@ -45,6 +45,7 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
     runs: (query) => tables.runs(query),
     probes: (query) => tables.probes(query),
     samples: (query) => tables.samples(query),
+    checkResults: (query) => tables.checkResults(query),
     lastGoodIngredients: (component) => tables.lastGoodIngredients(component),
     meta: (key) => tables.meta(key),
   };

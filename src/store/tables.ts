@@ -1,10 +1,12 @@
 /** The history as plain lists: all of the memory store, and what the SQLite store shows of commits it could not write yet. */
 
+import type { CheckStretch } from '../core/checks/stretch.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../core/ids.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../core/views.ts';
 import type {
+  CheckQuery,
   ComponentRecord,
   CrashQuery,
   History,
@@ -13,6 +15,7 @@ import type {
   RunRow,
   SampleQuery,
 } from '../ports/store.ts';
+import { CheckResults } from './check-results.ts';
 import { type Entry, eventView, type NumberedEvent } from './entry.ts';
 import { type KnownRun, runsAfter } from './runs.ts';
 import { Samples } from './samples.ts';
@@ -26,6 +29,8 @@ export interface Bounds {
   /** Of each component. */
   readonly probes: number;
   readonly samples: number;
+  /** Of each check. */
+  readonly checkResults: number;
 }
 
 /** What lies below: runs and crash ids of a database that these lists are laid over. */
@@ -34,7 +39,10 @@ export interface Base {
   run(run: RunId): KnownRun | undefined;
 }
 
-const UNBOUNDED: Bounds = { events: Infinity, crashes: Infinity, runs: Infinity, probes: Infinity, samples: Infinity };
+const UNBOUNDED: Bounds = {
+  ...{ events: Infinity, crashes: Infinity, runs: Infinity },
+  ...{ probes: Infinity, samples: Infinity, checkResults: Infinity },
+};
 const NOTHING: Base = { lastCrashId: 0, run: () => undefined };
 
 export class Tables implements History {
@@ -46,6 +54,7 @@ export class Tables implements History {
   readonly #crashes = new Map<string, { readonly id: number; readonly crash: NewCrash }>();
   readonly #timeline: Timeline;
   readonly #samples: Samples;
+  readonly #checkResults: CheckResults;
   readonly #events: NumberedEvent[] = [];
   #lastCrashId: number;
 
@@ -53,6 +62,7 @@ export class Tables implements History {
     this.#bounds = bounds;
     this.#timeline = new Timeline(bounds.probes);
     this.#samples = new Samples(bounds.samples);
+    this.#checkResults = new CheckResults(bounds.checkResults);
     this.#base = base;
     this.#lastCrashId = base.lastCrashId;
   }
@@ -66,6 +76,7 @@ export class Tables implements History {
     if (entry.crash !== undefined) this.#addCrash(entry.crash);
     for (const stretch of entry.probed ?? []) this.#timeline.add(stretch);
     for (const stretch of entry.sampled ?? []) this.#samples.add(stretch);
+    for (const stretch of entry.checked ?? []) this.#checkResults.add(stretch);
     this.#events.push(...entry.events);
     this.#dropOldest();
   }
@@ -138,6 +149,10 @@ export class Tables implements History {
 
   samples(query: SampleQuery): readonly SampleStretch[] {
     return this.#samples.samples(query);
+  }
+
+  checkResults(query: CheckQuery): readonly CheckStretch[] {
+    return this.#checkResults.results(query);
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

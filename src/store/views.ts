@@ -46,6 +46,7 @@ export function whyView(id: number, crash: NewCrash): WhyView {
     stack: [],
     related_files: [],
     probes: crash.probes.map(stretchView),
+    freeze: crash.freeze ?? null,
     dependencies: crash.dependencies,
     changed_since_good: crash.changedSinceGood,
     rule: { name: crash.rule, counters: countersView(crash) },

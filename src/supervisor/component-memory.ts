@@ -2,7 +2,7 @@
 import { describeExit, exitView } from '../core/exit.ts';
 import type { MonoMs, WallMs } from '../core/ids.ts';
 import type { Component, ComponentEvent, Effect } from '../core/lifecycle/state.ts';
-import type { ComponentRecord, Desired } from '../ports/store.ts';
+import type { ComponentRecord, Desired, StoredPulse } from '../ports/store.ts';
 
 /** What a runner begins with: the state restored for this boot, what is wanted, and the record of earlier daemons if there is one. */
 export interface Past {
@@ -15,6 +15,8 @@ export class ComponentMemory {
   startedAt: ComponentRecord['startedAt'];
   lastRestart: ComponentRecord['lastRestart'];
   lastExit: ComponentRecord['lastExit'];
+  /** How the heartbeat of its run stood when an earlier daemon wrote it down. */
+  readonly pulse: StoredPulse | null;
   /** The current run was begun by an earlier daemon. */
   adopted = false;
   /** Who is still there of a run that is being ended. */
@@ -26,6 +28,7 @@ export class ComponentMemory {
     this.startedAt = record?.startedAt ?? null;
     this.lastRestart = record?.lastRestart ?? null;
     this.lastExit = record?.lastExit ?? null;
+    this.pulse = record?.pulse ?? null;
   }
 
   /** Brought up to date with one step. `wall`: the wall time of a moment of the past, or of now. */

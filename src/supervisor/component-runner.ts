@@ -1,6 +1,7 @@
 /** One component: its mailbox, its state, and the effects of each step. The only writer of that state. */
 import type { ComponentSpec } from '../core/component.ts';
-import type { SpawnProblem } from '../core/exit.ts';
+import type { SignalName, SpawnProblem } from '../core/exit.ts';
+import type { Findings } from '../core/freeze/freeze.ts';
 import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../core/ids.ts';
 import { next, wakeAt } from '../core/lifecycle/next.ts';
 import type { Attempt, Component, ComponentEvent, Effect } from '../core/lifecycle/state.ts';
@@ -11,6 +12,7 @@ import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
 import type { Commit, ComponentRecord, Desired } from '../ports/store.ts';
 import { ComponentMemory, type Past } from './component-memory.ts';
+import { HeartWatch, type HeartWorld } from './heartbeat/heart-watch.ts';
 import { RunProbes, type RunProbesWorld } from './probes/run-probes.ts';
 import { type Explainer, stepCommit } from './step-commit.ts';
 import type { Turns } from './turns.ts';
@@ -18,7 +20,7 @@ import { tellUnlimited } from './unlimited.ts';
 import type { UsageWatch } from './usage/usage-watch.ts';
 
 /** What a runner needs from the world. Everything is handed in; nothing is reached for. */
-export interface RunnerWorld extends Explainer, RunProbesWorld {
+export interface RunnerWorld extends Explainer, RunProbesWorld, HeartWorld {
   readonly driver: Driver;
   readonly log: Log;
   readonly failpoints: Failpoints;
@@ -30,6 +32,10 @@ export interface RunnerWorld extends Explainer, RunProbesWorld {
   unmet(spec: ComponentSpec): readonly ComponentName[];
   /** Everything the driver needs for a run, or why it cannot be given. */
   launch(spec: ComponentSpec, run: RunId, attempt: Attempt): Launch | SpawnProblem;
+  /** Looks into the processes of a run. Never rejects. */
+  examine(spec: ComponentSpec, run: RunId, dump: SignalName | null): Promise<Findings>;
+  /** It beats. Called as often as it does. */
+  beaten(runner: ComponentRunner): void;
   /** Called after every step that changed something, when its effects have been performed. */
   changed(runner: ComponentRunner, before: Component): void;
 }
@@ -47,6 +53,7 @@ export class ComponentRunner {
   #desired: Desired;
   readonly #memory: ComponentMemory;
   readonly #probes: RunProbes;
+  readonly #heart: HeartWatch;
   #alarm: AbortController | null = null;
   #closed = false;
 
@@ -60,6 +67,7 @@ export class ComponentRunner {
     this.#probes = new RunProbes(world, (run, role, pass, reason) =>
       this.send({ kind: 'probed', run, role, pass, reason }),
     );
+    this.#heart = new HeartWatch(world, { send: this.send, noted: () => world.beaten(this) });
   }
 
   get name(): ComponentName {
@@ -76,6 +84,11 @@ export class ComponentRunner {
   respec(spec: ComponentSpec): void {
     this.spec = spec;
     this.send({ kind: 'probes-changed' });
+  }
+
+  /** It gives a sign of progress. */
+  beat(): void {
+    this.#heart.beat();
   }
 
   /** What is wanted from now on, as it has to be written before anything is done about it. */
@@ -125,6 +138,7 @@ export class ComponentRunner {
     this.#closed = true;
     this.#alarm?.abort();
     this.#probes[Symbol.dispose]();
+    this.#heart[Symbol.dispose]();
   }
 
   view(): ComponentView {
@@ -139,6 +153,7 @@ export class ComponentRunner {
       unmet: this.#component.state.kind === 'waiting' ? unmet(this.spec) : [],
       treeMechanism: driver.treeMechanism,
       probes: this.#probes.views(),
+      heartbeat: this.#heart.view(),
       sample: usage.last(this.name),
       condition: run === null ? null : driver.condition(run),
       limits: run === null ? [] : driver.limits(run),
@@ -160,6 +175,7 @@ export class ComponentRunner {
     });
     this.#component = component;
     this.#probes.follow(this.spec, component.state, this.#memory.adopted);
+    this.#heart.follow(this.spec, component.state, this.#memory.pulse);
     this.#world.usage.follow(this.spec, component.state);
     if (component === before && effects.length === 0) return;
     const wall = (mono: MonoMs = now) => (at - Math.max(0, now - mono)) as WallMs; // a death seen late is dated when it happened
@@ -178,6 +194,7 @@ export class ComponentRunner {
 
   #record(): ComponentRecord {
     const { lastRestart, lastExit, startedAt } = this.#memory;
+    const pulse = this.#heart.stored ?? this.#memory.pulse;
     return {
       name: this.name,
       desired: this.#desired,
@@ -185,6 +202,7 @@ export class ComponentRunner {
       component: this.#component,
       specHash: this.#world.specHash(this.spec),
       ...{ lastRestart, lastExit, startedAt },
+      ...(pulse !== null && pulse.run === runOf(this.#component.state) ? { pulse } : {}),
     };
   }
 
@@ -202,6 +220,11 @@ export class ComponentRunner {
         driver.killTree(effect.run);
         this.#nameSurvivors(effect.run);
         break;
+      case 'examine': {
+        const { run, dump } = effect;
+        void this.#world.examine(this.spec, run, dump).then((found) => this.send({ kind: 'examined', run, ...found }));
+        break;
+      }
       case 'end-run': // written with the step; the directory goes once that is durable
       case 'tell': // written with the step
         break;

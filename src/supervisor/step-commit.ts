@@ -1,9 +1,10 @@
 /** What one step of a component writes into the history: its record, its events, the begin or the end of a run, the crash. */
 import type { ComponentSpec } from '../core/component.ts';
 import { type ExitView, exitView } from '../core/exit.ts';
+import type { Freeze } from '../core/freeze/freeze.ts';
 import type { MonoMs, RunId, WallMs } from '../core/ids.ts';
 import type { ComponentEvent, Effect, RunEnd } from '../core/lifecycle/state.ts';
-import type { Subject } from '../core/views.ts';
+import type { FreezeView, Subject } from '../core/views.ts';
 import type { Commit, ComponentRecord, NewCrash, NewEvent } from '../ports/store.ts';
 
 export type Evidence = Pick<
@@ -63,6 +64,16 @@ export function stepCommit(facts: StepFacts, explain: Explainer): Commit {
   return commit;
 }
 
+function freezeView({ reason, silentSince, steps, evidence }: Freeze, wall: StepFacts['wall']): FreezeView {
+  const time = (at: MonoMs) => new Date(wall(at)).toISOString();
+  return {
+    reason,
+    silent_since: time(silentSince),
+    steps: steps.map(({ at, text }) => ({ at: time(at), text })),
+    evidence: evidence ?? [],
+  };
+}
+
 const subjectOf = (spec: ComponentSpec): Subject => ({ kind: 'component', name: spec.name });
 
 function events(spec: ComponentSpec, effects: readonly Effect[], at: WallMs): readonly NewEvent[] {
@@ -106,5 +117,6 @@ function crash({ spec, wall, probes }: StepFacts, run: RunId, end: RunEnd, expla
     ...evidence,
     rootCause: end.unhealthy ?? evidence.rootCause,
     probes: probes(run),
+    ...(end.freeze ? { freeze: freezeView(end.freeze, wall) } : {}),
   };
 }

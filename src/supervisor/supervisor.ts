@@ -17,6 +17,7 @@ import { Changes } from './changes.ts';
 import type { Past } from './component-memory.ts';
 import { ComponentRunner, type RunnerWorld } from './component-runner.ts';
 import { ComponentSet } from './component-set.ts';
+import { Beats } from './heartbeat/beats.ts';
 import { Journal } from './journal.ts';
 import type { Evidence } from './step-commit.ts';
 import { isActive, StopOrder } from './stop-order.ts';
@@ -29,6 +30,8 @@ type FromRunner =
   | 'driver'
   | 'prober'
   | 'stalls'
+  | 'ears'
+  | 'examine'
   | 'log'
   | 'failpoints'
   | 'launch'
@@ -61,6 +64,7 @@ export class Supervisor {
   readonly #changes = new Changes();
   readonly #probed: Journal<ProbeStretch>;
   readonly #usage: UsageWatch;
+  readonly #beats: Beats;
   #closing = false;
 
   constructor(parts: SupervisorParts) {
@@ -73,6 +77,7 @@ export class Supervisor {
       tell: (component, event) => this.#set.get(component)?.send(event),
       write: (sampled) => this.#commit({ sampled }),
     });
+    this.#beats = new Beats({ clock, set: this.#set, commit: (...commits) => this.#commit(...commits) });
     this.#stops = new StopOrder(
       (name) => this.#set.get(name),
       () => this.#set.graph(),
@@ -89,6 +94,7 @@ export class Supervisor {
       changed: (runner, before) => this.#changed(runner, before),
       probed: (stretch) => this.#probed.note(stretch),
       usage: this.#usage,
+      beaten: this.#beats.noted,
       logFrom: (spec, run) => parts.store.run(run)?.logOffset ?? parts.logEnd(spec),
     };
   }
@@ -197,9 +203,15 @@ export class Supervisor {
   /** Lets go of everything without touching a process. */
   close(): void {
     this.#closing = true;
+    this.#beats.close(); // while the runners still know what they have heard
     for (const runner of this.#set.all) runner.close();
     this.#probed.close();
     this.#usage.close();
+  }
+
+  /** A component says that it goes on. */
+  beat(name: string): void {
+    this.#beats.beat(name);
   }
 
   views(): readonly ComponentView[] {

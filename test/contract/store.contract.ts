@@ -14,6 +14,7 @@ import {
   runOf,
   wall,
 } from '../support/history-samples.ts';
+import { checkRules } from './store-checks.ts';
 import { togetherKeptRules, togetherRules, togetherSafeRules } from './store-commits.ts';
 import { evidenceRules, probeRules } from './store-probes.ts';
 import { sampleRules } from './store-samples.ts';
@@ -43,6 +44,7 @@ export function storeContract(name: string, open: Open, { durable = true } = {})
       crashes: [crashRules],
       probes: [probeRules],
       samples: [sampleRules],
+      'check results': [checkRules],
       evidence: [evidenceRules],
       'whatever it is given': [hostileRules],
     };

@@ -4,7 +4,7 @@ import { silentLog } from '../../src/ports/log.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { crashOf, endedOf, eventOf, sampledOf, stretchOf, wall } from '../support/history-samples.ts';
+import { checkedOf, crashOf, endedOf, eventOf, sampledOf, stretchOf, wall } from '../support/history-samples.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { storeContract } from './store.contract.ts';
 
@@ -35,11 +35,11 @@ storeContract(
 test('the memory store keeps the newest of everything and no more than its bounds', () => {
   const store = openMemoryStore({
     clock: new FakeClock(),
-    bounds: { events: 3, crashes: 2, runs: 2, probes: 2, samples: 2 },
+    bounds: { events: 3, crashes: 2, runs: 2, probes: 2, samples: 2, checkResults: 2 },
   });
   for (let n = 1; n <= 5; n += 1) {
     store.commit({ crash: crashOf('api', n), runEnded: endedOf('api', n), events: [eventOf('api', `e${n}`)] });
-    store.commit({ sampled: [sampledOf('api', n)] });
+    store.commit({ sampled: [sampledOf('api', n)], checked: [checkedOf('sandbox', n)] });
     // The first one goes on for ever: it is the oldest by its beginning, not by its last answer.
     store.commit({
       probed: [stretchOf('api', n), stretchOf('api', 1, { lastAt: wall(n * 5_000) }), stretchOf('db', n)],
@@ -56,6 +56,10 @@ test('the memory store keeps the newest of everything and no more than its bound
   expect(store.samples({ component: 'api', limit: 10 }).map(({ firstAt }) => firstAt)).toEqual([
     wall(5_000),
     wall(4_000),
+  ]);
+  expect(store.checkResults({ check: 'sandbox', limit: 10 })).toEqual([
+    checkedOf('sandbox', 5),
+    checkedOf('sandbox', 4),
   ]);
   expect(store.lastSeq()).toBe(5);
 });

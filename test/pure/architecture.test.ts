@@ -13,16 +13,33 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   probes: ['core', 'ports'],
   engine: ['core', 'ports'],
   supervisor: ['core', 'ports'],
+  checks: ['core', 'ports'],
+  telemetry: ['core', 'ports'],
   http: ['core', 'ports'],
   client: ['core', 'ports'],
   cli: ['core', 'client'],
   library: ['core', 'ports', 'config', 'client', 'daemon'],
   // The composition root.
-  daemon: ['core', 'ports', 'config', 'drivers', 'engine', 'probes', 'store', 'logs', 'supervisor', 'http'],
+  daemon: [
+    'core',
+    'ports',
+    'config',
+    'checks',
+    'drivers',
+    'engine',
+    'probes',
+    'store',
+    'logs',
+    'supervisor',
+    'http',
+    'telemetry',
+  ],
 };
 
 /** Light files that the CLI loads on every call; everything else it loads only when a command needs it. */
 const CLI_STATIC = new Set(['src/config/duration.ts', 'src/daemon/home.ts', 'src/logs/names.ts', 'src/version.ts']);
+
+const OTEL = ['api', 'exporter-prometheus', 'otlp-transformer', 'resources', 'sdk-metrics', 'sdk-trace-base'];
 
 /** Third-party packages and the one place that may know them. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
@@ -31,6 +48,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   commander: /^src\/cli\//,
   picocolors: /^src\/cli\//,
   '@photostructure/sqlite': /^src\/store\/sqlite\/driver\.ts$/,
+  ...Object.fromEntries(OTEL.map((name) => [`@opentelemetry/${name}`, /^src\/telemetry\//])),
 };
 
 const files = readdirSync('src', { recursive: true, withFileTypes: true })

@@ -54,10 +54,16 @@ export class FakeClock implements Clock {
       const [due] = [...this.#sleepers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
       if (!due) break;
       this.#sleepers.delete(due);
-      this.#moveTo(due.at);
+      this.#moveTo(Math.max(this.#now, due.at));
       due.wake();
     }
     this.#moveTo(end);
+  }
+
+  /** Nobody is awake for so long: what was due meanwhile is woken at its end, all at once. */
+  async stall(ms: number): Promise<void> {
+    this.#moveTo(this.#now + ms);
+    await this.advance(0);
   }
 
   /** The wall clock jumps, as when somebody sets it; durations do not notice. */

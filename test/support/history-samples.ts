@@ -1,4 +1,5 @@
 /** Commits as the supervisor makes them, with only what a test is about spelled out. */
+import type { CheckStretch } from '../../src/core/checks/stretch.ts';
 import { type ExitView, exitView } from '../../src/core/exit.ts';
 import type { ProbeStretch } from '../../src/core/health/stretch.ts';
 import { type BootId, componentName, type RunId, runId, type WallMs } from '../../src/core/ids.ts';
@@ -114,5 +115,18 @@ export const sampledOf = (name: string, n = 1, over: Partial<SampleStretch> = {}
   fds: 23,
   threads: 11,
   processes: 1,
+  ...over,
+});
+
+/** Five results of a check that began `n` seconds after noon. */
+export const checkedOf = (check: string, n = 1, over: Partial<CheckStretch> = {}): CheckStretch => ({
+  check,
+  status: 'ok',
+  message: 'container running',
+  firstAt: wall(n * 1_000),
+  lastAt: wall(n * 1_000 + 400),
+  count: 5,
+  lastMs: 3,
+  maxMs: 9,
   ...over,
 });

@@ -17,6 +17,11 @@ import {
 } from '../../src/core/lifecycle/state.ts';
 import { healthOf } from '../../src/core/status.ts';
 
+/** What can happen to a heartbeat. */
+type Alarming =
+  | { readonly do: 'silence' | 'still-silent' | 'beat' }
+  | { readonly do: 'examined'; readonly busy: boolean };
+
 /** What can happen next, as chosen by a generator. */
 export type Choice =
   | { readonly do: 'pass'; readonly ms: number }
@@ -33,6 +38,7 @@ export type Choice =
         | 'too-much-memory'
         | 'stale';
     }
+  | Alarming
   | { readonly do: 'fail-to-start'; readonly heals: boolean }
   | { readonly do: 'die'; readonly cause: ExitCause; readonly leaves: number }
   | { readonly do: 'probe'; readonly role: Role; readonly pass: boolean };
@@ -44,9 +50,15 @@ interface LiveRun {
   /** What each probe said last; a role that is not asked counts as passed. */
   readonly said: Map<Role, boolean>;
   healthySince: number | null;
-  /** A probe that must not fail has failed, or it used too much memory for too long. */
+  /** A probe that must not fail has failed, it used too much memory for too long, or it was silent to the end. */
   sick: boolean;
+  /** Its heartbeat is overdue: since when, and when something comes of it. */
+  alarm: { readonly since: number; dueAt: number; isLookedAt: boolean; extra: 'none' | 'given' | 'used' } | null;
 }
+
+/** As the design says. */
+const ALARM_STEP_MS = 10_000;
+const EVIDENCE_WAIT_MS = 20_000;
 
 export class LifecycleWorld {
   component: Component = INITIAL;
@@ -149,6 +161,12 @@ export class LifecycleWorld {
       case 'too-much-memory':
         this.#tooMuchMemory();
         break;
+      case 'silence':
+      case 'still-silent':
+      case 'beat':
+      case 'examined':
+        if (live) this.#alarm(live, choice);
+        break;
       case 'tree-gone':
         if (live?.main !== 'dead') return;
         this.#live = null;
@@ -161,6 +179,8 @@ export class LifecycleWorld {
           this.#send({ kind: 'tree-gone', run });
           this.#send({ kind: 'probed', run, role: 'liveness', pass: false, reason: 'tcp failed' });
           this.#send({ kind: 'over-soft-memory', run, usedBytes: 2, limitBytes: 1, samples: 3 });
+          this.#send({ kind: 'silent', run, since: this.now as MonoMs, note: null });
+          this.#send({ kind: 'still-silent', run });
           this.#send({
             kind: 'exited',
             run,
@@ -204,6 +224,61 @@ export class LifecycleWorld {
     if (isUp && restarts) expectTrue(kind === 'stopping', 'too much memory ends a run that is up');
     else expectTrue(this.component === before, 'and nothing else that runs, starts or is being ended');
     expectTrue(this.component.counters === before.counters, 'no counter is touched before the run has ended');
+  }
+
+  /** Heartbeats are listened to of whatever runs. */
+  #alarm(live: LiveRun, choice: Alarming): void {
+    const { heartbeat } = this.#spec;
+    const wasUp = this.component.state.kind === 'running';
+    const isUp = wasUp && live.said.get('startup') === true && heartbeat !== undefined;
+    let ends = false;
+    switch (choice.do) {
+      case 'silence':
+        if (isUp) live.alarm ??= { since: this.now, dueAt: this.now + ALARM_STEP_MS, isLookedAt: false, extra: 'none' };
+        this.#send({ kind: 'silent', run: live.id, since: this.now as MonoMs, note: null });
+        break;
+      case 'beat':
+        if (wasUp) live.alarm = null;
+        this.#send({ kind: 'beat', run: live.id });
+        break;
+      case 'examined':
+        if (live.alarm && wasUp) {
+          live.alarm.isLookedAt = true;
+          if (choice.busy && live.alarm.extra === 'none') {
+            live.alarm.extra = 'given';
+            live.alarm.dueAt = live.alarm.since + heartbeat!.freezeAfterMs;
+          }
+        }
+        this.#send({
+          ...{ kind: 'examined', run: live.id, stopped: null, evidence: ['seen'] },
+          busy: choice.busy ? 'busy' : null,
+        });
+        break;
+      case 'still-silent':
+        ends = wasUp && this.#goesOn(live);
+        this.#send({ kind: 'still-silent', run: live.id });
+        break;
+      default:
+        throw new Error(`no such choice: ${JSON.stringify(choice satisfies never)}`);
+    }
+    const { kind } = this.component.state as ComponentState;
+    if (wasUp)
+      expectTrue((kind === 'stopping') === ends, 'silence ends a run step by step, and a beat or a look never do');
+  }
+
+  /** Whether it is ended now. */
+  #goesOn(live: LiveRun): boolean {
+    const { alarm } = live;
+    if (!alarm || this.now < alarm.dueAt || (!alarm.isLookedAt && this.now < alarm.dueAt + EVIDENCE_WAIT_MS))
+      return false;
+    if (alarm.extra === 'given') {
+      alarm.extra = 'used';
+      alarm.dueAt = this.now + ALARM_STEP_MS;
+      return false;
+    }
+    live.sick = true;
+    if (live.healthySince !== null) live.healthySince = Math.min(this.now, live.healthySince + this.now - alarm.since);
+    return true;
   }
 
   #hear(live: LiveRun): void {
@@ -264,7 +339,15 @@ export class LifecycleWorld {
     expectTrue(!this.#unmet, 'nothing is started before its dependencies');
     expectTrue(this.#begun.length === this.#ended.size, 'a run begins only after the one before was accounted for');
     this.#attempt = attempt;
-    this.#live = { id: run, main: 'not-yet', leftovers: 0, said: new Map(), healthySince: null, sick: false };
+    this.#live = {
+      id: run,
+      main: 'not-yet',
+      leftovers: 0,
+      said: new Map(),
+      healthySince: null,
+      sick: false,
+      alarm: null,
+    };
     this.#last = this.#live;
     this.#begun.push(run);
   }
@@ -309,6 +392,8 @@ export class LifecycleWorld {
       expectTrue((health === 'healthy') === (up && said.get('liveness') === true), 'healthy is what liveness says');
     }
     if (state.kind === 'stopping') expectTrue(wakeAt(state) !== null, 'every stop has a deadline');
+    if (state.kind === 'running')
+      expectTrue((state.freeze !== undefined) === (this.#live?.alarm !== null), 'frozen is who is silent for too long');
     expectTrue(counters.restarts.length <= this.#spec.restart.limit.max, 'the kept history is bounded');
     expectTrue(counters.total <= this.#begun.length, 'restarts shown were runs begun');
   }

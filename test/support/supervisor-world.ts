@@ -6,6 +6,7 @@ import { Supervisor } from '../../src/supervisor/supervisor.ts';
 import { spec } from './builders.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeDriver } from './fake-driver.ts';
+import { FakeEars } from './fake-ears.ts';
 import { FakeProber, FakeStalls } from './fake-prober.ts';
 import { FakeSampler } from './fake-sampler.ts';
 
@@ -21,6 +22,7 @@ export function supervisorWorld(
   const prober = new FakeProber();
   const stalls = new FakeStalls();
   const sampler = new FakeSampler();
+  const ears = new FakeEars();
   /** How much every component has written so far. */
   const written = { bytes: 0 };
   let salt = 0;
@@ -36,6 +38,8 @@ export function supervisorWorld(
     stalls,
     sampler,
     logEnd: () => written.bytes,
+    ears,
+    examine: async () => ears.findings,
     specHash: (each) => JSON.stringify(each.driver),
     ingredients: () => ({}),
     straySpec: (name) => spec(name),
@@ -57,5 +61,5 @@ export function supervisorWorld(
   });
   supervisor.open(specs, () => 'stopped');
   const state = (name: string) => supervisor.views().find((view) => view.name === name)?.state;
-  return { clock, driver, supervisor, store, events, state, prober, stalls, sampler, written };
+  return { clock, driver, supervisor, store, events, state, prober, stalls, sampler, ears, written };
 }

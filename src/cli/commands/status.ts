@@ -2,10 +2,10 @@
 import { Option } from 'commander';
 import type { ComponentView, StatusView } from '../../core/views.ts';
 import { type Definition, durationOption } from '../define.ts';
-import { pause } from '../interrupt.ts';
 import { daemonLine, daemonRemarks, keepingLine, statusTable } from '../print/status.ts';
 import { verboseBlock } from '../print/verbose.ts';
 import { offlineNote, type Reading, readRecords } from '../records/read.ts';
+import { showAgain } from '../screen.ts';
 import { type Session, usage } from '../session.ts';
 import { resolveTargets } from '../targets.ts';
 import { showUsageHistory } from '../usage-history.ts';
@@ -19,10 +19,6 @@ interface Options {
 }
 
 const WATCH_MS = 1_000;
-const ENTER_SCREEN = '\u001b[?1049h';
-const LEAVE_SCREEN = '\u001b[?1049l';
-const FROM_TOP = '\u001b[H';
-const CLEAR_REST = '\u001b[J';
 
 export const status: Definition<Options> = {
   usage: 'status [NAME...]',
@@ -92,33 +88,14 @@ function lines(session: Session, view: StatusView, { verbose }: Options): string
 
 /** Unhealthy is worse news than not (yet) running. */
 export function exitCodeOf(components: readonly ComponentView[]): number {
-  if (components.some(({ health }) => health === 'unhealthy')) return 1;
+  if (components.some(({ health, condition }) => health === 'unhealthy' || condition === 'frozen')) return 1;
   const up = (state: string) => state === 'running' || state === 'completed';
   return components.some(({ desired, state }) => desired === 'running' && !up(state)) ? 3 : 0;
 }
 
-/** A terminal is redrawn in place; elsewhere, and as JSON, one answer follows the other. Ends by Ctrl-C only. */
-async function watch(session: Session, names: readonly string[], options: Options): Promise<never> {
-  const { world, signal, json } = session;
-  const redraw = world.out.isTty && !json;
-  if (redraw) world.out.write(ENTER_SCREEN);
-  try {
-    for (;;) {
-      const reading = await read(session, names);
-      const offline = reading.offline === null ? [] : [remark(reading), ''];
-      const text = [...offline, ...lines(session, reading.value, options)];
-      if (json) session.printJsonLine(reading.value);
-      else if (redraw)
-        world.out.write(
-          `${FROM_TOP}${text
-            .slice(0, (world.out.rows ?? 24) - 1)
-            .map((line) => `${line}\u001b[K\n`)
-            .join('')}${CLEAR_REST}`,
-        );
-      else world.out.write(`${text.join('\n')}\n\n`);
-      await pause(WATCH_MS, signal);
-    }
-  } finally {
-    if (redraw) world.out.write(LEAVE_SCREEN);
-  }
-}
+const watch = (session: Session, names: readonly string[], options: Options): Promise<never> =>
+  showAgain(session, WATCH_MS, async () => {
+    const reading = await read(session, names);
+    const offline = reading.offline === null ? [] : [remark(reading), ''];
+    return { value: reading.value, lines: [...offline, ...lines(session, reading.value, options)] };
+  });

@@ -17,13 +17,15 @@ export const validate: Definition<object> = {
     const { envFileWarnings, loadConfig } = await import('../../config/load.ts');
     try {
       const config = loadConfig({ files, env: session.world.env, cwd: session.world.cwd });
-      const { components } = config;
+      const { components, checks } = config;
       for (const { component, problem } of envFileWarnings(config)) session.note(`${component}: ${problem}`);
       const names = components.map(({ name }) => name);
       session.printJson({ schema_version: 1, valid: true, files, components: names, problems: [] });
-      session.print(
-        `valid: ${names.length === 1 ? '1 component' : `${names.length} components`} in ${files.join(', ')}`,
-      );
+      const what = [
+        counted(names.length, 'component'),
+        ...(checks.length > 0 ? [counted(checks.length, 'check')] : []),
+      ];
+      session.print(`valid: ${what.join(', ')} in ${files.join(', ')}`);
       return 0;
     } catch (error) {
       const problems = problemsOf(error);
@@ -34,6 +36,8 @@ export const validate: Definition<object> = {
     }
   },
 };
+
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 /** Not by `instanceof`: the configuration part is a bundle of its own, with classes of its own. */
 const problemsOf = (error: unknown): readonly Problem[] | null =>

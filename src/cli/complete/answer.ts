@@ -13,18 +13,21 @@ export const FILES_LINE = ':files';
 export async function answer(program: Command, words: readonly string[], world: World): Promise<readonly string[]> {
   const asked = wanted(program, words);
   if (asked.from === 'files') return [FILES_LINE];
-  const all = asked.from === 'components' ? await components(asked, world) : asked.from;
+  const all = typeof asked.from === 'string' ? await named(asked.from, asked, world) : asked.from;
   return all
     .filter(({ value }) => value.startsWith(asked.partial))
     .map(({ value, what }) => `${asked.prefix}${value}\t${sanitise(what.replaceAll('\n', ' '))}`);
 }
 
 /** From the configuration as it is written; nobody is asked and nothing is started. */
-async function components({ files, taken }: Wanted, { cwd, env }: World): Promise<readonly Candidate[]> {
+async function named(
+  from: 'components' | 'checks',
+  { files, taken }: Wanted,
+  { cwd, env }: World,
+): Promise<readonly Candidate[]> {
   const project = findProject({ cwd, env, files });
   const texts = project.files.map((path) => ({ path, text: readFileSync(path, 'utf8') }));
-  const { componentNames } = await import('../../config/names.ts');
-  return componentNames(texts)
-    .filter((name) => !taken.includes(name))
-    .map((value) => ({ value, what: 'component' }));
+  const { checkNames, componentNames } = await import('../../config/names.ts');
+  const [names, what] = from === 'checks' ? [checkNames(texts), 'check'] : [componentNames(texts), 'component'];
+  return names.filter((name) => !taken.includes(name)).map((value) => ({ value, what }));
 }

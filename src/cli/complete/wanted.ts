@@ -8,7 +8,7 @@ export interface Candidate {
 }
 
 export interface Wanted {
-  readonly from: 'files' | 'components' | readonly Candidate[];
+  readonly from: 'files' | 'components' | 'checks' | readonly Candidate[];
   /** What the last word has in front of the value: "--output=". */
   readonly prefix: string;
   /** What there is of the value already. */
@@ -115,6 +115,7 @@ class Walk {
   #meant(place: string): Wanted['from'] {
     const parts = place.split('|');
     if (parts.includes('NAME')) return 'components';
+    if (parts.includes('CHECK')) return 'checks';
     if (parts.includes('FILE')) return 'files';
     if (parts.includes('COMMAND')) return this.#commandNames();
     return parts.filter((part) => /^[a-z][a-z0-9-]*$/.test(part)).map((value) => ({ value, what: '' }));

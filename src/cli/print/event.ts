@@ -25,12 +25,17 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'component.backing-off': (data) => `restart in ${duration(data['in_ms'])}`,
   'component.gave-up': (data) => text(data['decision'] ?? `gave up (${text(data['rule'])})`),
   'component.completed': () => 'completed',
-  'component.stopping': (data) => `stopping, ${text(data['signal'])} sent`,
+  'component.stopping': (data) =>
+    because(`stopping, ${text(data['signal'])} sent`, data['reason'] === null ? {} : data),
   'component.stopped': () => 'stopped',
   'component.killed': (data) => `did not end within ${duration(data['grace_ms'])}, SIGKILL sent`,
   'component.unkillable': () => 'SIGKILL had no effect',
   'component.healthy': (data) => because('healthy', data),
   'component.unhealthy': (data) => because('unhealthy', data),
+  'component.frozen': (data) => `${text(data['reason'])} (${text(data['source'])})`,
+  'component.examined': (data) => examined(data),
+  'component.thawed': (data) =>
+    `not frozen any more: ${text(data['reason'])}${data['silent_ms'] === undefined ? '' : ` after ${duration(data['silent_ms'])}`}`,
   'component.ready': (data) => because('ready', data),
   'component.not-ready': (data) => because('not ready any more', data),
   'component.daemonised': (data) => `put itself in the background (pids ${text(data['pids'])})`,
@@ -39,6 +44,7 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'component.unlimited': (data) =>
     `its limit ${text(data['limit'])} ${text(data['max'])} is not in force: ${text(data['why'])}`,
   'component.leftovers': (data) => `${text(data['exit'])}, and left processes behind: ${text(data['pids'])}`,
+  'check.changed': (data) => `check ${text(data['status'])}: ${text(data['message'])}`,
   'logs.dropped': (data) =>
     `${bytes(data['dropped_bytes'], data['lost_bytes'])} of the log of ${text(data['component'])} were not kept (${text(data['why'])})`,
   'logs.removed': (data) =>
@@ -49,6 +55,12 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'logs.nothing-left-to-cut': () => 'nothing is left to be cut from logs, other files fill the disk',
   'logs.disk-enough': (data) => `there is enough space for logs again, ${bytes(data['free_bytes'])}`,
 };
+
+function examined({ busy, stopped, lines, postponed_ms }: Data): string {
+  const found = [stopped, busy].filter((each) => typeof each === 'string');
+  const more = postponed_ms === null ? '' : `; it gets ${duration(postponed_ms)} more`;
+  return `looked at: ${found.join('; ') || 'it does nothing'} (${text(lines)} lines of evidence)${more}`;
+}
 
 /** What happened, without who and when. */
 export function eventSentence({ type, data }: EventView): string {

@@ -3,6 +3,7 @@ import { describeExit } from '../../core/exit.ts';
 import { formatUptime } from '../../core/format.ts';
 import type { ComponentView } from '../../core/views.ts';
 import { healthBrush, type Paint, stateBrush } from './colour.ts';
+import { heartbeatText } from './heartbeat.ts';
 import { limitsText } from './limits.ts';
 import { probeText } from './probes.ts';
 import { sanitise } from './sanitise.ts';
@@ -50,6 +51,7 @@ function details(view: ComponentView, nowMs: number): [string, string][] {
   const { last_exit: exit, last_restart: restart, next_attempt_at: next } = view;
   const rows: [string, string | null][] = [
     ...view.probes.map((probe, n): [string, string] => [n === 0 ? 'Probes:' : '', probeText(probe, nowMs)]),
+    ['Beats:', view.heartbeat && heartbeatText(view.heartbeat, nowMs)],
     ['Usage:', view.resources && usageText(view.resources)],
     ['Note:', noteOf(view) || null],
     [

@@ -3,6 +3,7 @@ import { describeEnd, describeExit } from '../../core/exit.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { ComponentView, WhyView } from '../../core/views.ts';
 import type { Paint } from './colour.ts';
+import { freezeLines } from './heartbeat.ts';
 import { stretchText } from './probes.ts';
 import { sanitise } from './sanitise.ts';
 import { localTime, relative } from './time.ts';
@@ -32,6 +33,8 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
     ]),
     ...section('Dependencies at that time', why.dependencies.map(dependencyText)),
     ...section('Its probes before that', why.probes.map(stretchText)),
+    ...section('Its heartbeat was overdue', why.freeze ? freezeLines(why.freeze) : []),
+    ...section('What it was doing', why.freeze?.evidence ?? []),
     ...section('Stack', why.stack),
     ...section('Files', why.related_files),
     ...section('Its last lines', why.log_tail.length > 0 ? why.log_tail : ['(it had said nothing)']),

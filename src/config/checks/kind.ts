@@ -31,6 +31,8 @@ function checkExternal(written: TreeNode | undefined, path: Path, say: Say): voi
   };
   refuse(['stop'], 'something external is not ours to stop', 'Remove it: "keepwell stop" only ends the watching.');
   refuse(['crash_patterns'], NO_LOG, ASK_INSTEAD);
+  refuse(['heartbeat', 'log_every'], NO_LOG, 'Use another heartbeat: file: state.json, or ping: true.');
+  refuse(['heartbeat', 'dump_signal'], 'something external is not ours to signal', 'Remove it.');
   refuse(['limits'], 'something external is not ours to limit', 'Remove it, or limit it where it is started.');
   const isBroughtBack = has('restart', 'command');
   if (!isBroughtBack)

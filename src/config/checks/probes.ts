@@ -14,20 +14,41 @@ export function checkProbes(component: Component, written: TreeNode | undefined,
   for (const role of ROLES) {
     const probe = component[role];
     if (!probe) continue;
-    const at = [...path, role];
-    checkQuestion(probe, nodeAt(written, [role]), at, say);
-    const items: readonly (Question | undefined)[] | undefined = probe.all_of;
-    if (items?.length === 0) say([...at, 'all_of'], 'is empty', 'Write: all_of: [{ tcp: 7233 }, { http: 8080 }]');
-    for (const [index, item] of (items ?? []).entries()) {
-      if (item) checkQuestion(item, nodeAt(written, [role, 'all_of', index]), [...at, 'all_of', index], say);
-    }
+    checkAsked(probe, nodeAt(written, [role]), [...path, role], say);
   }
 }
 
-function checkQuestion({ exec, http }: Question, written: TreeNode | undefined, path: Path, say: Say): void {
+type Asked = Question & { readonly all_of?: readonly (Question | undefined)[] | undefined };
+
+/** One question, or those of its `all_of`; `written`: the map that asks, as it stands in the file, at `path`. */
+export function checkAsked(asked: Asked, written: TreeNode | undefined, path: Path, say: Say): void {
+  checkQuestion(asked, written, path, say);
+  const { all_of: items } = asked;
+  if (items?.length === 0) say([...path, 'all_of'], 'is empty', 'Write: all_of: [{ tcp: 7233 }, { http: 8080 }]');
+  for (const [index, item] of (items ?? []).entries()) {
+    if (item) checkQuestion(item, nodeAt(written, ['all_of', index]), [...path, 'all_of', index], say);
+  }
+}
+
+function checkQuestion(
+  { exec, http, grpc, temporal }: Question,
+  written: TreeNode | undefined,
+  path: Path,
+  say: Say,
+): void {
   const wrong = exec && checkCommand(exec, nodeAt(written, ['exec', 'command']), '[./bin/check]');
   if (wrong) say([...path, 'exec', 'command', ...wrong.path], wrong.message, wrong.hint);
   if (http) checkHttp(http, [...path, 'http'], say);
+  if (grpc) checkTls(grpc, [...path, 'grpc'], say);
+  if (temporal) checkTls(temporal, [...path, 'temporal'], say);
+}
+
+function checkTls(server: NonNullable<Question['grpc'] | Question['temporal']>, path: Path, say: Say): void {
+  const { insecure, server_name } = server;
+  if (server.tls === true || isUnusable(server, 'tls')) return;
+  const hint = 'Write "tls: true", or remove it.';
+  if (insecure === true) say([...path, 'insecure'], 'there is no certificate without tls', hint);
+  if (server_name !== undefined) say([...path, 'server_name'], 'there is no certificate without tls', hint);
 }
 
 function checkHttp(http: NonNullable<Question['http']>, path: Path, say: Say): void {

@@ -34,6 +34,10 @@ const CHOICES: Readonly<Record<string, Choice>> = {
     several: (given) =>
       refuse(`it can be found in one way only, not by ${inWords(given)}`, 'Keep one; use a probe for the others.'),
   },
+  'components.*.heartbeat': {
+    none: refuse('nothing says what a beat is', 'Write one of: file: state.json, log_every: 30s, ping: true'),
+    several: (given) => refuse(`a beat is one thing, not ${inWords(given)}`, 'Keep one.'),
+  },
   PROBE: {
     none: refuse('nothing says what to ask', `Add a question, ${ASK}.`),
     several: (given) =>
@@ -42,6 +46,17 @@ const CHOICES: Readonly<Record<string, Choice>> = {
         given.includes('all_of')
           ? `Put the other into the list: all_of: [${inList(given)}, …]`
           : `Keep one, or write: all_of: [${inList(given)}]`,
+      ),
+  },
+  CHECK: {
+    none: refuse(
+      'nothing says what to ask',
+      'Add a question, for example container_running: sandbox, file_exists: /path, component: api, http: 8080 or exec: { command: [./bin/check] }.',
+    ),
+    several: (given) =>
+      refuse(
+        `a check asks one question, not ${inWords(given)}`,
+        'Write a check for each; one can name the other in "needs".',
       ),
   },
   ITEM: {

@@ -81,6 +81,7 @@ const mapped =
 
 const httpGet = mapped('http', ['port', 'path', 'host', 'scheme']);
 const tcpSocket = mapped('tcp', ['port', 'host']);
+const grpc = mapped('grpc', ['port', 'service']);
 
 const exec: Put = (node) => {
   const command = node.kind === 'map' ? node.entries.get('command')?.value : node;
@@ -95,4 +96,11 @@ const test: Put = (node) => {
   return first === 'CMD-SHELL' && rest.length === 1 ? exec(node.items[1]!) : null;
 };
 
-const ASKED: Readonly<Record<string, Put>> = { httpget: httpGet, http: httpGet, tcpsocket: tcpSocket, exec, test };
+const ASKED: Readonly<Record<string, Put>> = {
+  httpget: httpGet,
+  http: httpGet,
+  tcpsocket: tcpSocket,
+  grpc,
+  exec,
+  test,
+};

@@ -3,6 +3,7 @@ import { refuse } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { MapNode, Mistake, ScalarNode, TreeNode } from '../tree.ts';
 import { commandText, flowText } from './argv.ts';
+import { CHECK_FORMS } from './check-words.ts';
 import { generalPlace } from './places.ts';
 import { type Form, PROBE_FORMS } from './probe-forms.ts';
 import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './vocabulary.ts';
@@ -97,6 +98,7 @@ const neverOn: Form = (node) =>
 
 const FORMS: Readonly<Record<string, Form>> = {
   ...PROBE_FORMS,
+  ...CHECK_FORMS,
   components,
   'components.*': component,
   'components.*.process': process,
@@ -104,6 +106,13 @@ const FORMS: Readonly<Record<string, Form>> = {
   'components.*.depends_on': dependsOn,
   'components.*.depends_on.*': condition,
   'components.*.stop': single('stop', (text) => (/^\d/.test(text) ? `{ grace: ${text} }` : `{ signal: ${text} }`)),
+  'components.*.heartbeat': single('heartbeat', (text) =>
+    /^\d/.test(text)
+      ? `{ log_every: ${text} }`
+      : /^(?:ping|true|yes)$/i.test(text)
+        ? '{ ping: true }'
+        : `{ file: ${text} }`,
+  ),
   'components.*.restart': restart,
   'components.*.restart.backoff': single('backoff', (text) => `{ initial: ${text} }`),
   'components.*.restart.limit': single('limit', (text) => `{ max: ${text} }`),
@@ -119,6 +128,15 @@ const MISSING: Readonly<Record<string, Mistake>> = {
   'PROBE.exec.command': refuse('the command is missing', 'Write: command: [./bin/check]'),
   'PROBE.http.port': refuse('the port is missing', 'Write: port: 8080'),
   'PROBE.tcp.port': refuse('the port is missing', 'Write: port: 7234'),
+  'PROBE.file_exists.any_of': refuse('nothing says what must be there', 'Write: any_of: [/path/to/file]'),
+  'PROBE.env_set.name': refuse('the name of the variable is missing', 'Write: name: GH_TOKEN'),
+  'PROBE.state_file.path': refuse('the path is missing', 'Write: path: state.json'),
+  'PROBE.grpc.port': refuse('the port is missing', 'Write: port: 7234'),
+  'PROBE.temporal.task_queue': refuse('the task queue is missing', 'Write: task_queue: workflows'),
+  'PROBE.temporal.kind': refuse(
+    'it is not said which tasks',
+    'Write "kind: workflow" or "kind: activity"; for both, put two questions into all_of.',
+  ),
   'PROBE.log.pattern': refuse('the pattern is missing', 'Write: pattern: "Server started"'),
 };
 

@@ -3,10 +3,12 @@ import { nearest } from '../../core/suggest.ts';
 import { inWords, quoted } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
 import { commandText } from './argv.ts';
+import { explainCheckKey } from './check-words.ts';
 import { secondsOf } from './foreign-probe.ts';
+import type { KeyProblem } from './key-problem.ts';
 import type { Ours } from './ours.ts';
-import { asSeenFrom, generalPlace } from './places.ts';
-import { NOT_AVAILABLE, STANDS_FOR, UNTIL_THEN, unavailableAt } from './unavailable.ts';
+import { asOfProbe, asSeenFrom, CHECK_PLACE, generalPlace } from './places.ts';
+import { NOT_AVAILABLE, STANDS_FOR, unavailableAt } from './unavailable.ts';
 import { foreignWord, withoutCounterpart } from './vocabulary.ts';
 
 export interface UnknownKey {
@@ -22,24 +24,34 @@ export interface UnknownKey {
   readonly suggest: boolean;
 }
 
-export interface KeyProblem {
-  readonly message: string;
-  readonly hint: string | null;
-  /** The key of ours that was probably meant; it is not reported as missing on top. */
-  readonly standsFor: string | null;
+export function explainKey(unknown: UnknownKey): KeyProblem {
+  if (!unknown.place.startsWith('checks.')) return explain(unknown);
+  const { key, value, place } = unknown;
+  const ofCheck = CHECK_PLACE.exec(place)?.[0] === place ? explainCheckKey(key, value) : null;
+  if (ofCheck) return ofCheck;
+  if (generalPlace(place) === 'CHECK') return { message: `unknown key ${quoted(key)}`, ...similar(unknown) };
+  const { hint, ...rest } = explain({ ...unknown, place: asOfProbe(place) });
+  return { ...rest, hint: hint && inCheck(hint) };
 }
 
-export function explainKey(unknown: UnknownKey): KeyProblem {
+/** The same words about a question, said where there is no probe around it. */
+const inCheck = (hint: string): string =>
+  hint.replace(/Write in the component: readiness: \{ (.*) \}$/s, 'Write: $1').replaceAll('readiness.', '');
+
+function explain(unknown: UnknownKey): KeyProblem {
   const { key, place } = unknown;
   if (unavailableAt(place).includes(key)) {
-    return { message: NOT_AVAILABLE, hint: UNTIL_THEN[key] ?? 'Remove it.', standsFor: STANDS_FOR[key] ?? null };
+    return { message: NOT_AVAILABLE, hint: 'Remove it.', standsFor: STANDS_FOR[key] ?? null };
   }
   const never = notHere(key, place);
   if (never) return never;
   const message = `unknown key ${quoted(key)}`;
   const gone = place === '' || place === 'components.*' ? withoutCounterpart(key) : null;
   if (gone !== null) return { message, hint: gone, standsFor: null };
-  const homes = unknown.homes.get(key) ?? [];
+  // `file` and `field` mean many things; a heartbeat is only meant by whoever writes about the component.
+  const homes = (unknown.homes.get(key) ?? []).filter(
+    (home) => place === 'components.*' || !home.startsWith('heartbeat.'),
+  );
   const ours = foreignWord(key, place);
   // Words are compared without underscores, so one of our own keys can look like somebody else's for itself.
   const isOurs = homes.length === 1 && homes[0] === ours?.to;

@@ -35,6 +35,17 @@ const exec: Form = (node) =>
 const pid: Form = (node) =>
   node.kind === 'map' || node.kind === 'broken' ? null : refuse('must be an empty map', 'Write: pid: {}');
 
+const temporal: Form = (node) => {
+  if (!isGiven(node)) return null;
+  const { source } = node;
+  const address = /^[\w.-]{1,200}:\d{1,5}$/.test(source) ? `address: ${flowText(source)}, ` : '';
+  const queue = address === '' && /^[\w.-]{1,80}$/.test(source) ? flowText(source) : 'workflows';
+  return refuse(
+    'must be a map, not a single value',
+    `Write: temporal: { ${address}task_queue: ${queue}, kind: workflow }`,
+  );
+};
+
 /** Kubernetes: a list of `{ name, value }`. */
 const headers: Form = (node) =>
   node.kind === 'list' || isGiven(node)
@@ -83,6 +94,7 @@ export const PROBE_FORMS: Readonly<Record<string, Form>> = {
   ITEM: probe,
   'PROBE.exec': exec,
   'PROBE.pid': pid,
+  'PROBE.temporal': temporal,
   'PROBE.http.headers': headers,
   'PROBE.all_of': allOf,
   'components.*.crash_patterns': crashPatterns,

@@ -3,8 +3,9 @@
 import type { TreeNode } from '../tree.ts';
 import { foreignProbe } from './foreign-probe.ts';
 import { normal, type Ours, row, scalarText } from './ours.ts';
-import { ROLE_PLACE } from './places.ts';
+import { generalPlace, ROLE_PLACE } from './places.ts';
 import { EXTERNAL_WORDS, PROBE_WORDS } from './probe-words.ts';
+import { RPC_WORDS } from './rpc-words.ts';
 import { NOT_AVAILABLE } from './unavailable.ts';
 
 const COMMAND = row('process.command', '[*]', './bin/server, --port, "7234"');
@@ -164,7 +165,7 @@ export const FOREIGN_POLICIES = {
 export function foreignWord(word: string, place: string): Ours | null {
   const key = normal(word);
   const local = ROLE_PLACE.test(place) ? PROBE_WORDS : place === 'components.*.external' ? EXTERNAL_WORDS : {};
-  const table = [local, FOREIGN_WORDS].find((each) => Object.hasOwn(each, key));
+  const table = [RPC_WORDS[generalPlace(place)] ?? {}, local, FOREIGN_WORDS].find((each) => Object.hasOwn(each, key));
   return table?.[key] ?? null;
 }
 

@@ -105,6 +105,15 @@ export const optional = <S extends z.ZodType>(schema: S, help: Help) => schema.o
 export const exactlyOne = <S extends z.ZodObject>(schema: S, keys: readonly (keyof S['shape'] & string)[]): S =>
   schema.meta({ exactlyOne: keys });
 
+/** A map of which at least one of `keys` must be given; the first is the usual one. */
+export const atLeastOne = <S extends z.ZodObject>(schema: S, keys: readonly (keyof S['shape'] & string)[]): S =>
+  schema.meta({ atLeastOne: keys });
+
+export const neededOf = (schema: z.ZodType): readonly string[] => {
+  const keys = schema.meta()?.['atLeastOne'];
+  return Array.isArray(keys) ? keys : [];
+};
+
 export const choiceOf = (schema: z.ZodType): readonly string[] => {
   const keys = schema.meta()?.['exactlyOne'];
   return Array.isArray(keys) ? keys : [];

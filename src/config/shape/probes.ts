@@ -63,18 +63,18 @@ const kind = { kind: 'probe' };
 
 export const startupSchema = exactlyOne(
   z.strictObject({ ...QUESTIONS, ...LOG, all_of: allOf(item), ...timing, ...onePass }),
-  ['exec', 'http', 'tcp', 'pid', 'log', 'all_of'],
+  ['exec', 'http', 'tcp', 'grpc', 'temporal', 'pid', 'log', 'all_of'],
 ).meta(kind);
 
 /** Without `log`: a line that once was written says nothing about being alive now. */
 export const livenessSchema = exactlyOne(
   z.strictObject({ ...QUESTIONS, all_of: allOf(silentItem), ...timing, ...onePass }),
-  ['exec', 'http', 'tcp', 'pid', 'all_of'],
+  ['exec', 'http', 'tcp', 'grpc', 'temporal', 'pid', 'all_of'],
 ).meta(kind);
 
 export const readinessSchema = exactlyOne(
   z.strictObject({ ...QUESTIONS, ...LOG, all_of: allOf(item), ...timing, ...anyPasses }),
-  ['exec', 'http', 'tcp', 'pid', 'log', 'all_of'],
+  ['exec', 'http', 'tcp', 'grpc', 'temporal', 'pid', 'log', 'all_of'],
 ).meta(kind);
 
 export type ProbeConfig = z.output<typeof readinessSchema>;

@@ -6,15 +6,11 @@ import * as http from '../readers/http.ts';
 import * as network from '../readers/network.ts';
 import { readPattern } from '../readers.ts';
 import { boolean, exactlyOne, leaf, oneOf, optional, orVariable, path, text } from './leaves.ts';
+import { host, port, portJson } from './network.ts';
+import { RPC_QUESTIONS } from './rpc.ts';
 
 const DEFAULT = DEFAULTS.probe;
 
-const portJson = { type: 'integer', minimum: network.PORTS.min, maximum: network.PORTS.max };
-const port = leaf(network.readPort, `port (${network.PORTS.min} to ${network.PORTS.max})`, {
-  id: 'port',
-  anyOf: [portJson, { type: 'string', pattern: '\\$\\{' }],
-});
-const host = leaf(network.readHost, 'host', { type: 'string', minLength: 1 });
 const patternJson = { type: 'string', pattern: '\\S', maxLength: MAX_PATTERN_CHARS };
 export const pattern = leaf(readPattern, 'pattern', {
   id: 'pattern',
@@ -154,6 +150,7 @@ export const QUESTIONS = {
     ...NONE,
     example: 7233,
   }),
+  ...RPC_QUESTIONS,
   pid: optional(z.strictObject({}).meta({ id: 'probe-pid' }), {
     description: 'Is its main process there? Passes as long as it is.',
     ...NONE,
@@ -172,11 +169,18 @@ export const LOG = {
 
 const question = z.strictObject({ ...QUESTIONS, ...LOG });
 /** A question by itself, as it stands in `all_of`. */
-export const item = exactlyOne(question, ['exec', 'http', 'tcp', 'pid', 'log']).meta({
+export const item = exactlyOne(question, ['exec', 'http', 'tcp', 'grpc', 'temporal', 'pid', 'log']).meta({
   id: 'question',
   kind: 'questions',
 });
-export const silentItem = exactlyOne(z.strictObject(QUESTIONS), ['exec', 'http', 'tcp', 'pid']).meta({
+export const silentItem = exactlyOne(z.strictObject(QUESTIONS), [
+  'exec',
+  'http',
+  'tcp',
+  'grpc',
+  'temporal',
+  'pid',
+]).meta({
   id: 'liveness-question',
   kind: 'questions',
 });

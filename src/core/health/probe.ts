@@ -12,6 +12,17 @@ export interface Answer {
   readonly message: string;
 }
 
+/** A server that speaks gRPC. */
+export interface RpcServer {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  /** Only with TLS: accept a certificate nobody vouches for. */
+  readonly insecure: boolean;
+  /** Only with TLS: whose certificate is expected; null: that of the host. */
+  readonly serverName: string | null;
+}
+
 /** What is asked. Addresses are complete; nothing is defaulted any more. */
 export type ProbeQuestion =
   | { readonly kind: 'exec'; readonly command: readonly string[]; readonly cwd: string }
@@ -32,6 +43,19 @@ export type ProbeQuestion =
       readonly insecure: boolean;
     }
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | (RpcServer & {
+      readonly kind: 'grpc';
+      /** Empty: the server as a whole. */
+      readonly service: string;
+    })
+  | (RpcServer & {
+      readonly kind: 'temporal';
+      readonly namespace: string;
+      readonly taskQueue: string;
+      readonly queueKind: 'workflow' | 'activity';
+      /** Who polled longer ago does not count any more. */
+      readonly maxAgeMs: number;
+    })
   | { readonly kind: 'pid' }
   /** Passes for good once a line of this run's output fits the pattern. */
   | { readonly kind: 'log'; readonly pattern: string }
@@ -60,6 +84,10 @@ export function describeQuestion(question: ProbeQuestion): string {
       return `${question.scheme} ${address(question)}${question.path}`;
     case 'tcp':
       return `tcp ${address(question)}`;
+    case 'grpc':
+      return `grpc ${address(question)}${question.service === '' ? '' : ` ${question.service}`}`;
+    case 'temporal':
+      return `temporal ${address(question)} ${question.queueKind} queue ${question.taskQueue}`;
     case 'pid':
       return 'pid';
     case 'log':

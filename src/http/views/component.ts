@@ -4,6 +4,7 @@ import type { ExitView } from '../../core/exit.ts';
 import type {
   ComponentView,
   DaemonView,
+  HeartbeatView,
   LimitView,
   LogKeepingView,
   ProbeView,
@@ -20,7 +21,7 @@ const flag = (description: string) => z.boolean().meta({ description });
 
 export const SUBJECT = named(
   'Subject',
-  viewOf<Subject>()(z.strictObject({ kind: z.enum(['component', 'daemon']), name: z.string() })),
+  viewOf<Subject>()(z.strictObject({ kind: z.enum(['component', 'check', 'daemon']), name: z.string() })),
   'Whom it is about.',
 );
 
@@ -64,6 +65,20 @@ export const PROBE = named(
     }),
   ),
   'How a probe of the current run stands.',
+);
+
+const HEARTBEAT = named(
+  'Heartbeat',
+  viewOf<HeartbeatView>()(
+    z.strictObject({
+      source: text('In a few words: "log", "ping", "file state.json, field last_update".'),
+      last_beat_at: nullable(TIME, 'Null: not in this run, as far as is known.'),
+      silent_ms: COUNT.meta({ description: 'Without the time in which nobody could have heard it.' }),
+      limit_ms: COUNT.meta({ description: 'It is frozen when it is silent for this long.' }),
+      problem: nullable(z.string(), 'Why it cannot be heard.'),
+    }),
+  ),
+  'The sign of progress that a component is expected to give.',
 );
 
 const RESOURCES = named(
@@ -126,6 +141,7 @@ const componentFields = {
   removed: flag('The configuration no longer names it; it is being ended and then forgotten.'),
   tree_mechanism: nullable(z.string(), 'How its whole process tree is ended: "cgroup-v2" or "process-group + cookie".'),
   probes: z.array(PROBE),
+  heartbeat: nullable(HEARTBEAT, 'Null: it has none, or does not run.'),
   limits: z.array(LIMIT).meta({ description: 'The limits of its run and what holds it to them.' }),
   resources: nullable(
     RESOURCES,

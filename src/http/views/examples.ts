@@ -62,6 +62,13 @@ export const exampleComponent: ComponentView = {
       last: { outcome: 'pass', message: 'HTTP 200', at: '2026-01-02T05:19:01.000Z', duration_ms: 3 },
     },
   ],
+  heartbeat: {
+    source: 'log',
+    last_beat_at: '2026-01-02T05:18:58.000Z',
+    silent_ms: 7_000,
+    limit_ms: 330_000,
+    problem: null,
+  },
   resources: {
     cpu_percent: 0.3,
     memory_bytes: 42_991_616,
@@ -138,6 +145,7 @@ export const exampleDossier: WhyView = {
   stack: [],
   related_files: [],
   probes: [exampleStretch],
+  freeze: null,
   dependencies: [{ name: 'database', condition: 'ready', state: 'running', ready: true }],
   changed_since_good: ['env LOG_LEVEL'],
   rule: { name: 'backoff', counters: { restarts_in_window: 1, failures: 1, spawn_errors: 0, total: 1 } },

@@ -5,6 +5,7 @@ import type {
   CrashView,
   EventsView,
   EventView,
+  FreezeView,
   ProbeStretchView,
   ProbesView,
   SamplesView,
@@ -106,6 +107,23 @@ export const SAMPLES = named(
   { schema_version: 1, samples: [exampleSample] },
 );
 
+const FREEZE = named(
+  'Freeze',
+  viewOf<FreezeView>()(
+    z.strictObject({
+      reason: z.string().meta(note('In a few words: "frozen: no heartbeat for 5 min".')),
+      silent_since: TIME,
+      steps: z.array(z.strictObject({ at: TIME, text: z.string() })).meta(note('What was done, oldest first.')),
+      evidence: z
+        .array(z.string())
+        .meta(
+          note('Its processes when it was looked at, and what it wrote at the dump signal; secrets are taken out.'),
+        ),
+    }),
+  ),
+  'How a frozen run was dealt with, and what it was doing.',
+);
+
 export const WHY = named(
   'Why',
   viewOf<WhyView>()(
@@ -116,6 +134,7 @@ export const WHY = named(
       stack: z.array(z.string()),
       related_files: z.array(z.string()),
       probes: z.array(STRETCH).meta(note('The answers of its probes before the end, oldest first.')),
+      freeze: FREEZE.nullable().meta(note('Null: its heartbeat was not overdue.')),
       dependencies: z.array(
         z.strictObject({ name: z.string(), condition: z.string(), state: z.string(), ready: z.boolean() }),
       ),

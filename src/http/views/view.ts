@@ -8,6 +8,13 @@ export type Plain<T> = T extends readonly (infer Item)[]
     ? { readonly [K in keyof T]-?: Plain<T[K]> }
     : T;
 
+/** The same as it is handed out: what may be left out may be left out. */
+export type Given<T> = T extends readonly (infer Item)[]
+  ? readonly Given<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Given<T[K]> }
+    : T;
+
 type Agrees<A, B> = [Plain<A>] extends [Plain<B>] ? ([Plain<B>] extends [Plain<A>] ? unknown : never) : never;
 
 /** `viewOf<StatusView>()(z.strictObject({ … }))`: an error when either has a field, or a value of a field, that the other has not. */

@@ -9,9 +9,12 @@ export interface CrashLinesOptions {
   readonly path: string;
   readonly target: ProbeTarget;
   readonly onHit: (hit: PatternHit) => void;
+  /** None of the patterns is looked for any more. */
+  readonly onGone?: (reason: string) => void;
 }
 
-export function watchCrashLines({ patterns, path, target, onHit }: CrashLinesOptions, world: SearchWorld): Disposable {
+export function watchCrashLines(options: CrashLinesOptions, world: SearchWorld): Disposable {
+  const { patterns, path, target, onHit, onGone } = options;
   const component = target.spec.name;
   const live = new Set(patterns);
   const limit = new HitLimit((untold) => {
@@ -28,7 +31,9 @@ export function watchCrashLines({ patterns, path, target, onHit }: CrashLinesOpt
       onRetired: (pattern, reason) => {
         world.log.warn('a crash pattern is not looked for any more', { component, pattern: pattern.source, reason });
         live.delete(pattern);
-        if (live.size === 0) void search.close();
+        if (live.size > 0) return;
+        void search.close();
+        onGone?.(reason);
       },
     },
     world,

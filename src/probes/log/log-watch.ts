@@ -6,7 +6,7 @@ import type { ComponentSpec } from '../../core/component.ts';
 import { type Pattern, parsePattern } from '../../core/health/pattern.ts';
 import type { Log } from '../../ports/log.ts';
 import type { HoldStill, LogPlace } from '../../ports/log-keeping.ts';
-import type { Inquiry, PatternHit, ProbeTarget } from '../../ports/prober.ts';
+import type { Inquiry, Prober, ProbeTarget } from '../../ports/prober.ts';
 import { watchCrashLines } from './crash-lines.ts';
 import { Holds } from './holds.ts';
 import { POLL_LIMITS } from './limits.ts';
@@ -30,7 +30,7 @@ export interface LogWatch {
   /** Passes for good once a line fitted. `onNews` is called when that happens, once. */
   open(pattern: string, target: ProbeTarget, onNews: () => void): Inquiry;
   /** Tells of every line that fits, with the first pattern it fits; at most ten in a second. */
-  watch(patterns: readonly string[], target: ProbeTarget, onHit: (hit: PatternHit) => void): Disposable;
+  readonly watch: Prober['watch'];
   /** For whoever shortens a log: nobody here reads it until told how everything has moved. */
   readonly holdStill: HoldStill;
   /** Everything ends. Resolves when all files are closed and the thread is gone. */
@@ -52,10 +52,13 @@ export function createLogWatch({ logPath, workerFile, log, place }: LogWatchOpti
       if (isClosed) return unaskable('nobody watches logs any more');
       return new ReadyLine({ pattern, path: logPath(target.spec), target, onNews }, world);
     },
-    watch(written, target, onHit) {
+    watch(written, target, onHit, onGone) {
       const patterns = written.map(parsePattern).filter((one): one is Pattern => 'kind' in one);
       if (isClosed || patterns.length === 0) return { [Symbol.dispose]: () => {} };
-      return watchCrashLines({ patterns, path: logPath(target.spec), target, onHit }, world);
+      return watchCrashLines(
+        { patterns, path: logPath(target.spec), target, onHit, ...(onGone ? { onGone } : {}) },
+        world,
+      );
     },
     async close() {
       isClosed = true;

@@ -2,7 +2,7 @@
 import type { ComponentName, WallMs } from '../../core/ids.ts';
 import { NAME_PATTERN } from '../../core/ids.ts';
 import type { Component, StateKind } from '../../core/lifecycle/state.ts';
-import type { ComponentRecord } from '../../ports/store.ts';
+import type { ComponentRecord, StoredPulse } from '../../ports/store.ts';
 import { whole } from '../views.ts';
 import { isObject, json, numOrNull, parsed, str } from './cells.ts';
 import type { Row, SqlValue } from './driver.ts';
@@ -12,7 +12,8 @@ export const componentRow = (record: ComponentRecord, updatedAt: WallMs): Row =>
   name: record.name,
   desired: record.desired,
   boot_id: record.bootId,
-  component_json: json(record.component),
+  // The pulse travels with the state whose times count from the same boot.
+  component_json: json(record.pulse ? { ...record.component, pulse: record.pulse } : record.component),
   spec_hash: record.specHash,
   last_restart_json: record.lastRestart && json(record.lastRestart),
   last_exit_json: record.lastExit && json(record.lastExit),
@@ -24,8 +25,9 @@ export const componentRow = (record: ComponentRecord, updatedAt: WallMs): Row =>
 export function componentRecord(row: Row): ComponentRecord | null {
   const name = str(row['name']);
   const desired = str(row['desired']);
-  const component = parsed<Component | null>(row['component_json'], null, isComponent);
-  if (component === null || !NAME_PATTERN.test(name) || (desired !== 'running' && desired !== 'stopped')) return null;
+  const stored = parsed<(Component & Pick<ComponentRecord, 'pulse'>) | null>(row['component_json'], null, isComponent);
+  if (stored === null || !NAME_PATTERN.test(name) || (desired !== 'running' && desired !== 'stopped')) return null;
+  const { pulse, ...component } = stored;
   return {
     name: name as ComponentName,
     desired,
@@ -35,6 +37,7 @@ export function componentRecord(row: Row): ComponentRecord | null {
     lastRestart: parsed<ComponentRecord['lastRestart']>(row['last_restart_json'], null, isObject),
     lastExit: lastExitOf(row['last_exit_json']),
     startedAt: numOrNull(row['started_at']) as WallMs | null,
+    ...(isPulse(pulse) ? { pulse } : {}),
   };
 }
 
@@ -48,6 +51,8 @@ const isText: Fits = (value) => typeof value === 'string';
 const isNumber: Fits = (value) => typeof value === 'number';
 /** What has no process of its own has no pid. */
 const isPid: Fits = (value) => value === null || isNumber(value);
+const isPulse = (value: unknown): value is StoredPulse =>
+  isObject(value) && isText(value['run']) && isNumber(value['from']) && isPid(value['beatAt']);
 /** Whoever reads an older record adds it. */
 const isHealth: Fits = (value) => value === undefined || isObject(value);
 

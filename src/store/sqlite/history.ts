@@ -27,6 +27,7 @@ export async function openHistory(path: string): Promise<OpenHistory> {
     runs: (query) => saying(() => history.runs(query)),
     probes: (query) => saying(() => history.probes(query)),
     samples: (query) => saying(() => history.samples(query)),
+    checkResults: (query) => saying(() => history.checkResults(query)),
     lastGoodIngredients: (component) => saying(() => history.lastGoodIngredients(component)),
     meta: (key) => saying(() => history.meta(key)),
     close,

@@ -1,16 +1,18 @@
 /**
  * Commits that are not on disk yet, in order. Bounded by dropping what can be missed: first the oldest samples, then the oldest
- * probe stretches, then the oldest events, then the log tails of the oldest crashes. Records, ends of runs and crashes themselves are never dropped.
+ * probe stretches and check results, then the oldest events, then the log tails of the oldest crashes. Records, ends of runs and crashes themselves are never dropped.
  */
+import type { CheckStretch } from '../../core/checks/stretch.ts';
 import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName } from '../../core/ids.ts';
 import { sampleKey } from '../../core/usage/order.ts';
 import type { SampleStretch } from '../../core/usage/stretch.ts';
+import { checkKey } from '../check-results.ts';
 import type { Entry } from '../entry.ts';
 import { keyOf } from '../timeline.ts';
 import { KeptStretches } from './kept-stretches.ts';
 
-/** Events, probe stretches and samples together. */
+/** Events, probe stretches, samples and check results together. */
 const MAX_ITEMS = 10_000;
 /** Dropping one per commit would walk the list each time, so a tenth of them goes at once. */
 const ITEMS_AFTER_DROP = MAX_ITEMS * 0.9;
@@ -34,6 +36,11 @@ export class Kept {
     put: (entry, sampled) => Object.assign(entry, { sampled }),
     keyOf: sampleKey,
   });
+  readonly #checks = new KeptStretches<Mutable<Entry>, CheckStretch>({
+    of: ({ checked = [] }) => checked,
+    put: (entry, checked) => Object.assign(entry, { checked }),
+    keyOf: checkKey,
+  });
   #events = 0;
   #droppedEvents = 0;
   #hasDroppedProbes = false;
@@ -56,7 +63,7 @@ export class Kept {
   }
 
   get #items(): number {
-    return this.#events + this.#probes.count + this.#samples.count;
+    return this.#events + this.#probes.count + this.#samples.count + this.#checks.count;
   }
 
   entries(): readonly Entry[] {
@@ -74,6 +81,7 @@ export class Kept {
     this.#events += entry.events.length;
     this.#probes.add(entry);
     this.#samples.add(entry);
+    this.#checks.add(entry);
     if (entry.crash !== undefined) this.#withTail.push(entry);
     if (this.#withTail.length > MAX_LOG_TAILS) this.#dropTail(this.#withTail.shift()!);
   }
@@ -102,6 +110,7 @@ export class Kept {
     if (this.#withTail.length > 0) this.#withTail = this.#withTail.filter((entry) => !removed.includes(entry));
     this.#probes.remove(removed);
     this.#samples.remove(removed);
+    this.#checks.remove(removed);
     if (this.#entries.length === 0) {
       this.#droppedEvents = 0;
       this.#hasDroppedProbes = false;
@@ -112,12 +121,13 @@ export class Kept {
 
   /** For when they have to stay: what would be written twice is kept once, and what is too much is dropped. */
   shrink(): void {
-    const isFolded = [this.#probes.fold(), this.#samples.fold()].includes(true);
+    const isFolded = [this.#probes.fold(), this.#samples.fold(), this.#checks.fold()].includes(true);
     const isTooMuch = this.#items > MAX_ITEMS;
     if (isTooMuch && this.#samples.dropOldest(this.#items - ITEMS_AFTER_DROP)) this.#hasDroppedSamples = true;
     if (this.#items > MAX_ITEMS && this.#probes.dropOldest(this.#items - ITEMS_AFTER_DROP)) {
       this.#hasDroppedProbes = true;
     }
+    if (this.#items > MAX_ITEMS) this.#checks.dropOldest(this.#items - ITEMS_AFTER_DROP);
     if (this.#items > MAX_ITEMS) this.#dropEvents();
     if (isFolded || isTooMuch) this.#entries = this.#entries.filter(saysSomething);
   }
@@ -140,6 +150,6 @@ export class Kept {
 export function saysSomething(entry: Entry): boolean {
   const { record, forget, meta, runBegun, runPid, runEnded, crash, onDurable } = entry;
   const facts = [record, forget, meta, runBegun, runPid, runEnded, crash, onDurable];
-  const stretches = (entry.probed?.length ?? 0) + (entry.sampled?.length ?? 0);
+  const stretches = (entry.probed?.length ?? 0) + (entry.sampled?.length ?? 0) + (entry.checked?.length ?? 0);
   return entry.events.length + stretches > 0 || facts.some((fact) => fact !== undefined);
 }

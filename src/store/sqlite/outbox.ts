@@ -136,6 +136,15 @@ export class Outbox {
  * probes and samples: hundreds every few seconds are too many to hold, and those that go on come again.
  */
 function historyOf(entry: Entry): Entry {
-  const { record: _, forget: __, meta: ___, onDurable: ____, probed: _____, sampled: ______, ...history } = entry;
+  const {
+    record: _,
+    forget: __,
+    meta: ___,
+    onDurable: ____,
+    probed: _____,
+    sampled: ______,
+    checked: _______,
+    ...history
+  } = entry;
   return history;
 }

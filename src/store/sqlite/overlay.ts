@@ -1,6 +1,7 @@
 /** The history with the commits laid over it that are not on disk yet, so that nobody reads a past without its newest part. */
 import { samplesLaidOver } from '../../core/usage/order.ts';
 import type { History } from '../../ports/store.ts';
+import { checkKey, newestResultFirst } from '../check-results.ts';
 import type { Entry } from '../entry.ts';
 import { Tables } from '../tables.ts';
 import { keyOf, newestFirst } from '../timeline.ts';
@@ -49,6 +50,12 @@ function merged(below: SqliteHistory, above: Tables): Readable {
       return [...newer, ...older].sort(newestFirst).slice(0, atMost(query.limit));
     },
     samples: (query) => samplesLaidOver(above.samples(query), below.samples(query), atMost(query.limit)),
+    checkResults: (query) => {
+      const newer = above.checkResults(query);
+      const seen = new Set(newer.map(checkKey));
+      const older = below.checkResults(query).filter((stretch) => !seen.has(checkKey(stretch)));
+      return [...newer, ...older].sort(newestResultFirst).slice(0, atMost(query.limit));
+    },
     lastGoodIngredients: (component) => above.lastGoodIngredients(component) ?? below.lastGoodIngredients(component),
   };
 }

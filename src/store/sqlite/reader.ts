@@ -1,13 +1,23 @@
 /** Reads the history out of the database. No iterators: a read that stays open would keep the WAL from being emptied. */
 
+import type { CheckStretch } from '../../core/checks/stretch.ts';
 import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
 import type { SampleStretch } from '../../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
-import type { ComponentRecord, CrashQuery, History, ProbeQuery, RunRow, SampleQuery } from '../../ports/store.ts';
+import type {
+  CheckQuery,
+  ComponentRecord,
+  CrashQuery,
+  History,
+  ProbeQuery,
+  RunRow,
+  SampleQuery,
+} from '../../ports/store.ts';
 import type { KnownRun } from '../runs.ts';
 import { atMost, DEFAULT_CRASHES } from '../views.ts';
 import { num, strOrNull } from './cells.ts';
+import { checkStretch } from './check-row.ts';
 import { componentRecord } from './component-row.ts';
 import type { Database, Row, Statement } from './driver.ts';
 import { probeStretch } from './probe-row.ts';
@@ -39,6 +49,7 @@ const SQL = {
   probesOf: `SELECT * FROM probe_results WHERE run_id = $run AND component = $component ${NEWEST_FIRST}`,
   samples: `SELECT * FROM samples WHERE component = $component AND last_at >= $since
     ORDER BY first_at DESC, run_id DESC LIMIT $limit`,
+  checkResults: 'SELECT * FROM check_results WHERE check_name = $check ORDER BY first_at DESC LIMIT $limit',
   meta: 'SELECT value FROM meta WHERE key = $key',
   allMeta: 'SELECT key, value FROM meta',
 } as const;
@@ -46,7 +57,7 @@ const SQL = {
 type Name = keyof typeof SQL;
 
 /** What a database of an older version cannot be asked: there is nothing of it in there. */
-const SINCE: { readonly [name in Name]?: number } = { probes: 2, probesOf: 2, samples: 3 };
+const SINCE: { readonly [name in Name]?: number } = { probes: 2, probesOf: 2, samples: 3, checkResults: 5 };
 /** Such a database is read as it is where it cannot be brought to our schema: before `up`, or on a full disk. */
 export const OLDEST_READABLE = 1;
 
@@ -132,6 +143,10 @@ export class SqliteHistory implements History {
   samples({ component, since, limit }: SampleQuery): readonly SampleStretch[] {
     const values = { component, since: since ?? Number.MIN_SAFE_INTEGER, limit: atMost(limit) };
     return this.#all('samples', values).map(sampleStretch);
+  }
+
+  checkResults({ check, limit }: CheckQuery): readonly CheckStretch[] {
+    return this.#all('checkResults', { check, limit: atMost(limit) }).map(checkStretch);
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

@@ -1,14 +1,14 @@
 /**
- * Deletes stretches of probe answers and of samples that nobody will ask for any more. Passes through the components in turn, a
- * few of them and a bounded number of rows each time, because the event loop waits meanwhile.
+ * Deletes stretches of probe answers, of samples and of check results that nobody will ask for any more. Passes through the
+ * components (or checks) in turn, a few of them and a bounded number of rows each time, because the event loop waits meanwhile.
  */
 import { num, str } from './cells.ts';
 import type { Database } from './driver.ts';
 import { transaction } from './migrate.ts';
 
 /**
- * Of each component and kind: months of steady answers, or half an hour of a probe that changes its mind every second; months of
- * a component that idles, or a day and a half of one that never uses the same twice.
+ * Of each component, or check, and kind: months of steady answers, or half an hour of a probe that changes its mind every second;
+ * months of a component that idles, or a day and a half of one that never uses the same twice.
  */
 export const MAX_STRETCHES = 2_000;
 export const COMPONENTS_PER_PASS = 50;
@@ -16,16 +16,23 @@ export const ROWS_PER_PASS = 1_000;
 /** A stretch that goes on may have begun before all others; there is one for each probe, and a few from the last run. */
 const MAX_OPEN = 16;
 
-const TABLES = ['probe_results', 'samples'] as const;
+/** Each with the column that says whose a stretch is. */
+const TABLES = [
+  { table: 'probe_results', whose: 'component' },
+  { table: 'samples', whose: 'component' },
+  { table: 'check_results', whose: 'check_name' },
+] as const;
 
-const sqlFor = (table: (typeof TABLES)[number]) => ({
-  nextComponent: `SELECT min(component) AS component FROM ${table} WHERE component > $after`,
+type Table = (typeof TABLES)[number];
+
+const sqlFor = ({ table, whose }: Table) => ({
+  nextComponent: `SELECT min(${whose}) AS component FROM ${table} WHERE ${whose} > $after`,
   count: `SELECT count(*) AS count FROM (
-    SELECT 1 FROM ${table} WHERE component = $component LIMIT ${MAX_STRETCHES + ROWS_PER_PASS})`,
+    SELECT 1 FROM ${table} WHERE ${whose} = $component LIMIT ${MAX_STRETCHES + ROWS_PER_PASS})`,
   // The index knows which began first; of these, those go whose last answer is the oldest.
   delete: `DELETE FROM ${table} WHERE rowid IN (
     SELECT rowid FROM (
-      SELECT rowid, last_at FROM ${table} WHERE component = $component ORDER BY first_at LIMIT $excess + ${MAX_OPEN})
+      SELECT rowid, last_at FROM ${table} WHERE ${whose} = $component ORDER BY first_at LIMIT $excess + ${MAX_OPEN})
     ORDER BY last_at LIMIT $excess)`,
 });
 
@@ -43,7 +50,7 @@ export function retention(db: Database): () => boolean {
   return () => passes.map((pass) => pass()).includes(true);
 }
 
-function passOver(db: Database, table: (typeof TABLES)[number]): () => boolean {
+function passOver(db: Database, table: Table): () => boolean {
   const sql = sqlFor(table);
   const [nextComponent, count, remove] = [db.prepare(sql.nextComponent), db.prepare(sql.count), db.prepare(sql.delete)];
   let cursor = '';

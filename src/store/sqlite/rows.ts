@@ -74,6 +74,7 @@ export const crashRow = (crash: NewCrash): Row => ({
   dependencies_json: json(crash.dependencies),
   changed_json: json(crash.changedSinceGood),
   probes_json: json(crash.probes.map(stretchView)),
+  freeze_json: crash.freeze ? json(crash.freeze) : null,
 });
 
 /** The columns a list of crashes needs: log tails stay on the disk. */
@@ -106,6 +107,7 @@ export const whyView = (row: Row): WhyView => ({
   stack: parsed(row['stack_json'], [], isList),
   related_files: parsed(row['related_files_json'], [], isList),
   probes: parsed(row['probes_json'], [], isList),
+  freeze: parsed<WhyView['freeze']>(row['freeze_json'], null, isObject),
   dependencies: parsed(row['dependencies_json'], [], isList),
   changed_since_good: parsed<readonly string[] | null>(row['changed_json'], null, isList),
   rule: { name: str(row['rule']), counters: parsed(row['counters_json'], NO_COUNTERS, isObject) },
@@ -130,7 +132,9 @@ export const eventView = (row: Row): EventView => ({
   data: parsed(row['data_json'], {}, isObject),
 });
 
+const SUBJECTS: readonly Subject['kind'][] = ['component', 'check', 'daemon'];
+
 const subjectOf = (row: Row): Subject => ({
-  kind: row['subject_kind'] === 'daemon' ? 'daemon' : 'component',
+  kind: SUBJECTS.find((kind) => kind === row['subject_kind']) ?? 'component',
   name: str(row['subject_name']),
 });

@@ -3,6 +3,7 @@
  * disk does not let us, commits stay in it, in order, and are written later. Nothing in here throws into the supervisor.
  */
 
+import type { CheckStretch } from '../../core/checks/stretch.ts';
 import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
 import type { SampleStretch } from '../../core/usage/stretch.ts';
@@ -10,7 +11,16 @@ import type { CrashView, EventView, WhyView } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Commit, ComponentRecord, CrashQuery, ProbeQuery, RunRow, SampleQuery, Store } from '../../ports/store.ts';
+import type {
+  CheckQuery,
+  Commit,
+  ComponentRecord,
+  CrashQuery,
+  ProbeQuery,
+  RunRow,
+  SampleQuery,
+  Store,
+} from '../../ports/store.ts';
 import { type Entry, entryOf, eventView, Sequence } from '../entry.ts';
 import { openMemoryStore } from '../memory.ts';
 import { Condition } from './condition.ts';
@@ -229,6 +239,9 @@ class SqliteStore implements Store {
   }
   samples(query: SampleQuery): readonly SampleStretch[] {
     return this.#read((from) => from.samples(query));
+  }
+  checkResults(query: CheckQuery): readonly CheckStretch[] {
+    return this.#read((from) => from.checkResults(query));
   }
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {
     return this.#read((from) => from.lastGoodIngredients(component));

@@ -2,6 +2,7 @@
 import type { Entry } from '../entry.ts';
 import { ownerOf } from '../runs.ts';
 import { text } from './cells.ts';
+import { checkRow } from './check-row.ts';
 import { componentRow } from './component-row.ts';
 import type { Database, Row, Statement } from './driver.ts';
 import { transaction } from './migrate.ts';
@@ -43,13 +44,24 @@ const CRASH = [
     'error_message',
     'root_cause',
   ],
-  ...['decision', 'rule', 'counters_json', 'log_tail_json', 'dependencies_json', 'changed_json', 'probes_json'],
+  ...[
+    'decision',
+    'rule',
+    'counters_json',
+    'log_tail_json',
+    'dependencies_json',
+    'changed_json',
+    'probes_json',
+    'freeze_json',
+  ],
 ];
 const PROBE_KEY = ['run_id', 'role', 'first_at'];
 /** Not the component, which goes with the run: to overwrite an indexed column costs more than all the others together. */
 const PROBE = ['question', 'outcome', 'message', 'last_at', 'count', 'last_ms', 'max_ms'];
 const SAMPLE_KEY = ['run_id', 'first_at'];
 const SAMPLE = ['last_at', 'count', 'cpu_percent', 'memory_bytes', 'memory_max_bytes', 'fds', 'threads', 'processes'];
+const CHECK_KEY = ['check_name', 'first_at'];
+const CHECK = ['status', 'message', 'last_at', 'count', 'last_ms', 'max_ms'];
 const EVENT = ['seq', 'at', 'subject_kind', 'subject_name', 'type', 'run_id', 'data_json'];
 
 const SQL = {
@@ -62,6 +74,7 @@ const SQL = {
   crash: upsert('crashes', 'run_id, subject_kind, subject_name', CRASH, []),
   probe: upsert('probe_results', PROBE_KEY.join(', '), ['component', ...PROBE_KEY, ...PROBE], PROBE),
   sample: upsert('samples', SAMPLE_KEY.join(', '), ['component', ...SAMPLE_KEY, ...SAMPLE], SAMPLE),
+  check: upsert('check_results', CHECK_KEY.join(', '), [...CHECK_KEY, ...CHECK], CHECK),
   event: upsert('events', 'seq', EVENT, []),
   meta: upsert('meta', 'key', ['key', 'value'], ['value']),
 } as const;
@@ -96,6 +109,7 @@ export class Writer {
     if (crash !== undefined) run('crash', crashRow(crash));
     for (const stretch of entry.probed ?? []) run('probe', probeRow(stretch));
     for (const stretch of entry.sampled ?? []) run('sample', sampleRow(stretch));
+    for (const stretch of entry.checked ?? []) run('check', checkRow(stretch));
     for (const event of entry.events) run('event', eventRow(event));
     if (meta !== undefined) run('meta', { key: text(meta.key), value: text(meta.value) });
   }

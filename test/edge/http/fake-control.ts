@@ -1,4 +1,5 @@
 /** A Control without a daemon: two components, a history in memory, and a record of what was asked. */
+import type { HealthReport } from '../../../src/core/checks/check.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import type { ProbeStretch } from '../../../src/core/health/stretch.ts';
 import { componentName, type RunId, type WallMs } from '../../../src/core/ids.ts';
@@ -7,7 +8,9 @@ import type { SampleStretch } from '../../../src/core/usage/stretch.ts';
 import type { ComponentView, CrashView, EventView, StatusView, WhyView } from '../../../src/core/views.ts';
 import type {
   ActionView,
+  BeatView,
   Control,
+  HealthQuery,
   ReloadOptions,
   ReloadView,
   UpView,
@@ -41,6 +44,7 @@ export const component = (name: string, more: Partial<ComponentView> = {}): Comp
   removed: false,
   tree_mechanism: 'process-group + cookie',
   probes: [],
+  heartbeat: null,
   limits: [],
   resources: null,
   ...more,
@@ -112,6 +116,7 @@ export const why = (id: number, name: string): WhyView => ({
   stack: [],
   related_files: [],
   probes: [],
+  freeze: null,
   dependencies: [],
   changed_since_good: [],
   rule: { name: 'backoff', counters: { restarts_in_window: 1, failures: 1, spawn_errors: 0, total: 1 } },
@@ -171,6 +176,7 @@ export class FakeControl implements Control {
     probes: ({ component: name, limit }) =>
       this.stretches.filter(({ component: whose }) => whose === name).slice(0, limit),
     samples: (query) => this.samples(query),
+    checkResults: () => [],
     lastGoodIngredients: () => null,
     meta: () => null,
   };
@@ -182,6 +188,12 @@ export class FakeControl implements Control {
   status(): StatusView {
     if (this.failure) throw this.failure;
     return statusOf(this.components);
+  }
+
+  async health(query: HealthQuery): Promise<HealthReport> {
+    this.#record('health', query);
+    const sandbox = { status: 'failed', message: 'container stopped', hint: 'start it' } as const;
+    return { status: 'unhealthy', timestamp: '2026-01-02T03:04:05.678Z', checks: { sandbox } };
   }
 
   async up(names: readonly string[], files: readonly string[]): Promise<UpView> {
@@ -231,6 +243,11 @@ export class FakeControl implements Control {
   start = (names: readonly string[]): ActionView => this.#act('start', names);
   stop = (names: readonly string[]): ActionView => this.#act('stop', names);
   restart = (names: readonly string[]): ActionView => this.#act('restart', names);
+  beat = (name: string): BeatView => {
+    this.#record('beat', name);
+    this.#refuseUnknown([name]);
+    return { schema_version: 1, component: name };
+  };
   down = (): ActionView => this.#act('down', []);
   handover = (): void => this.#record('handover');
 
@@ -247,9 +264,13 @@ export class FakeControl implements Control {
 
   #act(action: ActionView['action'], names: readonly string[]): ActionView {
     this.#record(action, names);
+    this.#refuseUnknown(names);
+    return { schema_version: 1, action, components: names };
+  }
+
+  #refuseUnknown(names: readonly string[]): void {
     const missing = names.find((name) => !this.components.some((one) => one.name === name));
     if (missing !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name: missing, suggestion: '' });
-    return { schema_version: 1, action, components: names };
   }
 
   #record(...call: unknown[]): void {

@@ -26,6 +26,7 @@ const good: Record<string, unknown> = {
   '/v1/down': {},
   '/v1/handover': {},
   '/v1/reload': {},
+  '/v1/beat/api': {},
 };
 const bodyFor = (method: string, path: string) => (method === 'POST' ? { body: good[path] } : {});
 

@@ -23,6 +23,7 @@ test('the table is exactly this', () => {
     'GET /v1/status',
     'GET /v1/components/{name}',
     'GET /v1/wait',
+    'GET /v1/health',
     'POST /v1/up',
     'POST /v1/reload',
     'GET /v1/validate',
@@ -31,6 +32,7 @@ test('the table is exactly this', () => {
     'POST /v1/restart',
     'POST /v1/down',
     'POST /v1/handover',
+    'POST /v1/beat/{name}',
     'GET /v1/crashes',
     'GET /v1/crashes/{id}',
     'GET /v1/why/{name}',
@@ -41,6 +43,7 @@ test('the table is exactly this', () => {
     'GET /v1/version',
     'GET /livez',
     'GET /readyz',
+    'GET /metrics',
     'GET /openapi.json',
   ]);
   for (const { summary } of ROUTES) expect(summary).toMatch(/\.$/);
@@ -54,6 +57,18 @@ test('status and one component', async () => {
   expect(status.json.components.map((one: { name: string }) => one.name)).toEqual(['api', 'worker']);
   const one = await served.ask('GET', '/v1/components/api');
   expect(one.json).toEqual({ schema_version: 1, ...component('api') });
+});
+
+test('health is asked as it is meant, and is 200 also when it is unhealthy', async () => {
+  const all = await served.ask('GET', '/v1/health');
+  expect([all.status, all.json.status, all.json.checks.sandbox.hint]).toEqual([200, 'unhealthy', 'start it']);
+  await served.ask('GET', '/v1/health?check=sandbox,claude_auth&with_deps=true&timeout_ms=2000');
+  expect(served.control.asked).toEqual([
+    ['health', { checks: [], withDeps: false, timeoutMs: undefined }],
+    ['health', { checks: ['sandbox', 'claude_auth'], withDeps: true, timeoutMs: 2000 }],
+  ]);
+  for (const query of ['checks=a', 'with_deps=yes', 'timeout_ms=0'])
+    expect((await served.ask('GET', `/v1/health?${query}`)).status).toBe(400);
 });
 
 test('an unknown component is answered with the nearest one', async () => {
@@ -221,6 +236,13 @@ test('the answers of probes, newest first and at most so many', async () => {
   served.control.stretches.length = 0;
   expect((await served.ask('GET', '/v1/components/api/probes')).json.probes).toEqual([]);
   expect((await served.ask('GET', '/v1/components/nobody/probes')).json.error.code).toBe('NO_SUCH_COMPONENT');
+});
+
+test('a beat is passed on with the name in the path, and a name nobody knows is 404', async () => {
+  const { status, json } = await served.ask('POST', '/v1/beat/api', { body: {} });
+  expect([status, json]).toEqual([200, { schema_version: 1, component: 'api' }]);
+  expect(served.control.asked).toEqual([['beat', 'api']]);
+  expect((await served.ask('POST', '/v1/beat/apo', { body: {} })).status).toBe(404);
 });
 
 test('events as one list', async () => {

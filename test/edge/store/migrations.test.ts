@@ -6,7 +6,7 @@ import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
 import { LATEST, migrate, schemaVersion } from '../../../src/store/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations/index.ts';
-import { eventOf, NOON, runningOf, runOf, sampledOf, stretchOf } from '../../support/history-samples.ts';
+import { checkedOf, eventOf, NOON, runningOf, runOf, sampledOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { golden, restoreGolden } from './golden.ts';
 import { column, integrity, upTo } from './inspect.ts';
@@ -39,10 +39,16 @@ test.each(upTo(LATEST))('a database of version %i is read as it was meant, and w
   ]);
   expect(store.lastGoodIngredients(componentName('api'))).toEqual({ command: 'aaaa', 'env LOG_LEVEL': 'bbbb' });
   expect(store.meta('project')).toBe('golden');
-  const more = { events: [eventOf('api', 'next')], probed: [stretchOf('web')], sampled: [sampledOf('web')] };
+  const more = {
+    events: [eventOf('api', 'next')],
+    probed: [stretchOf('web')],
+    sampled: [sampledOf('web')],
+    checked: [checkedOf('web')],
+  };
   expect(store.commit(more)[0]?.seq).toBe(4);
   expect(store.probes({ component: 'web', limit: 10 })).toEqual([stretchOf('web')]);
   expect(store.samples({ component: 'web', limit: 10 })).toEqual([sampledOf('web')]);
+  expect(store.checkResults({ check: 'web', limit: 10 })).toEqual([checkedOf('web')]);
   expect(await integrity(path)).toBe('ok');
 });
 
@@ -51,6 +57,8 @@ const KNOWN = [
   { version: 1, logOffset: null, stretches: 0, samples: 0 },
   { version: 2, logOffset: 4_096, stretches: 2, samples: 0 },
   { version: 3, logOffset: 4_096, stretches: 2, samples: 2 },
+  { version: 4, logOffset: 4_096, stretches: 2, samples: 2 },
+  { version: 5, logOffset: 4_096, stretches: 2, samples: 2 },
 ] as const;
 
 test.each(KNOWN)(
@@ -71,6 +79,10 @@ test.each(KNOWN)(
       expect(history.probes({ component: 'api', run: runOf('api', 2), limit: 10 })).toHaveLength(known.stretches / 2);
       expect(history.why({ id: 1 })?.probes).toHaveLength(known.stretches / 2);
       expect(history.samples({ component: 'api', limit: 10 })).toHaveLength(known.samples);
+      const results = history.checkResults({ check: 'sandbox', limit: 10 }).map(({ status }) => status);
+      expect(results).toEqual(known.version < 5 ? [] : ['failed', 'ok']);
+      const reason = known.version < 4 ? undefined : 'frozen: no heartbeat for 5 min';
+      expect(history.why({ id: 1 })?.freeze?.reason).toBe(reason);
     }
     untouched.close();
     migrated.close();

@@ -39,7 +39,11 @@ const question = fc.oneof(
   fc.oneof(value, mapOf(['port', 'host'])).map((text) => `tcp: ${text}`),
   fc.oneof(value, mapOf(['pattern'])).map((text) => `log: ${text}`),
   mapOf(['command', 'shell', 'cwd']).map((text) => `exec: ${text}`),
-  fc.constantFrom('pid: {}', 'pid:', 'grpc: {}'),
+  fc.oneof(value, mapOf(['port', 'port', 'host', 'service', 'tls', 'insecure'])).map((text) => `grpc: ${text}`),
+  mapOf(['address', 'namespace', 'max_age', 'kind']).map(
+    (text) => `temporal: ${text.replace('{', '{ task_queue: a,')}`,
+  ),
+  fc.constantFrom('pid: {}', 'pid:'),
 );
 const items = fc
   .array(question, { maxLength: 3 })

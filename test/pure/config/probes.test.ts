@@ -158,14 +158,6 @@ describe('a probe that cannot work is refused', () => {
       'liveness.all_of[0].log: a line once written does not tell that it is still alive | For lines that mean trouble, write in the component: crash_patterns: ["panic:"]',
     ],
     [
-      'liveness: { grpc: { port: 1 } }',
-      'liveness.grpc: not available in this version (0.1) | Until then, ask its port (tcp: 7234) or run a client (exec: { command: [grpc_health_probe, "-addr=:7234"] }).',
-    ],
-    [
-      'startup: { temporal: {} }',
-      'startup.temporal: not available in this version (0.1) | Until then, run a client: exec: { command: [temporal, operator, cluster, health] }',
-    ],
-    [
       'crash_patterns: "panic:"',
       'crash_patterns: must be a list, not a single value | Write: crash_patterns: ["panic:"]',
     ],

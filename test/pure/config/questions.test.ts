@@ -367,10 +367,6 @@ describe('a question that cannot be asked is refused', () => {
       `all_of[0].httpGet: unknown key "httpGet" | Keepwell's word for "httpGet" is readiness.http. Write: http: { port: 80, path: /x }`,
     ],
     ['all_of: [{ htp: 80 }]', 'all_of[0].htp: unknown key "htp" | Did you mean "http"?'],
-    [
-      'all_of: [{ tcp: 1 }, { grpc: { port: 80 } }]',
-      'all_of[1].grpc: not available in this version (0.1) | Until then, ask its port (tcp: 7234) or run a client (exec: { command: [grpc_health_probe, "-addr=:7234"] }).',
-    ],
   ])('%s', (question, problem) => {
     expect(refused(question)).toBe(`components.api.readiness.${problem}`);
   });
@@ -398,6 +394,5 @@ describe('a question that cannot be asked is refused', () => {
   test('a question with one mistake is not told that it is missing', () => {
     expect(refused('http: { port: 0 }')).toContain('http.port');
     expect(refused('htp: 80')).toContain('Did you mean "http"?');
-    expect(refused('grpc: { port: 80 }')).toContain('not available');
   });
 });

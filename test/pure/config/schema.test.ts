@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeConfig } from '../../../src/config/describe.ts';
 import { EXTERNAL_WORDS, PROBE_WORDS } from '../../../src/config/hints/probe-words.ts';
+import { RPC_WORDS } from '../../../src/config/hints/rpc-words.ts';
 import { UNAVAILABLE } from '../../../src/config/hints/unavailable.ts';
 import { FOREIGN_WORDS, NO_COUNTERPART } from '../../../src/config/hints/vocabulary.ts';
 import { jsonSchema } from '../../../src/config/schema.ts';
@@ -22,7 +23,7 @@ describe('the JSON Schema', () => {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: 'urn:keepwell:schema:config:1',
       title: 'Keepwell configuration',
-      required: ['components'],
+      anyOf: [{ required: ['components'] }, { required: ['checks'] }],
       additionalProperties: false,
     });
   });
@@ -37,10 +38,12 @@ describe('the JSON Schema', () => {
 
   test('describes every property and keeps our own words to itself', () => {
     for (const [path, object] of objects(schema)) {
-      for (const ours of ['defaultsTo', 'defaultNote', 'example', 'kind', 'sameKeysAs', 'exactlyOne'])
-        expect(object, path).not.toHaveProperty(ours);
+      // A key of the configuration may well be called `kind`.
+      for (const ours of ['defaultsTo', 'defaultNote', 'example', 'kind', 'sameKeysAs', 'exactlyOne', 'atLeastOne'])
+        if (!/\/(?:properties|examples\/\d+)$/.test(path)) expect(object, path).not.toHaveProperty(ours);
       const { properties } = object;
       if (typeof properties !== 'object' || path.includes('/properties/properties')) continue;
+      if (/^\/anyOf\/\d+$/.test(path)) continue; // says only which of them must be there
       for (const [key, property] of Object.entries(properties as Json))
         expect(property, key).toHaveProperty('description');
     }
@@ -61,6 +64,11 @@ describe('the JSON Schema', () => {
   });
 });
 
+const RPC: Readonly<Record<string, object>> = {
+  grpc: { port: 80, tls: true },
+  temporal: { task_queue: 'a', kind: 'activity', tls: true },
+};
+
 /** What must stand beside a key for its component to be valid; the key itself goes over it. */
 function around(path: string): object {
   const command = path.endsWith('.shell') ? 'a b' : ['a'];
@@ -69,11 +77,26 @@ function around(path: string): object {
   if (path.endsWith('.restart.command')) return { external: { container: 'a' } };
   if (path.endsWith('.process.shell')) return { process: { command } };
   if (path.includes('.readiness.exec.')) return { ...process, readiness: { exec: { command } } };
+  if (path.endsWith('.heartbeat.field')) return { ...process, heartbeat: { file: 'state.json' } };
+  if (/\.heartbeat\.(log_pattern|freeze_after|dump_signal)$/.test(path))
+    return { ...process, heartbeat: { log_every: '30s' } };
+  const rpc = /\.readiness\.(grpc|temporal)\./.exec(path)?.[1];
+  if (rpc) return { ...process, readiness: { [rpc]: RPC[rpc] } };
   if (path.endsWith('.insecure')) return { ...process, readiness: { http: { port: 443, scheme: 'https' } } };
   const question = /\.readiness\.(http|tcp)\./.exec(path)?.[1];
   if (question) return { ...process, readiness: { [question]: { port: 80 } } };
-  const isTiming = /\.readiness\.(?!exec|http|tcp|pid|log|all_of)/.test(path);
+  const isTiming = /\.readiness\.(?!exec|http|tcp|grpc|temporal|pid|log|all_of)/.test(path);
   return isTiming ? { ...process, readiness: { tcp: 80 } } : process;
+}
+
+/** The same for a check. */
+function aroundCheck(path: string): object {
+  const kind = path.split('.')[2];
+  if (kind === 'file_exists') return { api: path.endsWith('.any_of') ? {} : { file_exists: { any_of: ['/a'] } } };
+  if (kind === 'env_set') return { api: { env_set: { name: 'A' } } };
+  if (kind === 'state_file') return { api: { state_file: { path: 'a' } } };
+  const isAsked = ['needs', 'hint', 'timeout'].includes(kind ?? '');
+  return isAsked ? { api: { tcp: 80 }, sandbox: { tcp: 80 } } : {};
 }
 
 describe('the rows of the reference page', () => {
@@ -82,7 +105,7 @@ describe('the rows of the reference page', () => {
   test('the keys of a probe are listed once', () => {
     const paths = rows.map(({ path }) => path.replace('components.NAME.', ''));
     expect(paths).toContain('readiness.http.port');
-    expect(paths.filter((path) => /^(?:startup|liveness)\./.test(path))).toEqual([]);
+    expect(paths.filter((path) => /^(?:startup|liveness|checks\.NAME\.(?:exec|http|tcp))\./.test(path))).toEqual([]);
   });
 
   test.each(rows)(
@@ -103,6 +126,7 @@ describe('the rows of the reference page', () => {
           database: { process: { command: ['a'] } },
           migrate: { process: { command: ['a'] }, restart: { policy: 'never' } },
         },
+        ...(path.startsWith('checks.') ? { checks: structuredClone(aroundCheck(path)) } : {}),
       };
       const steps = path.replace('NAME', 'api').split('.');
       let at = config;
@@ -117,7 +141,9 @@ describe('the rows of the reference page', () => {
 });
 
 describe('the vocabulary', () => {
-  const words = [FOREIGN_WORDS, PROBE_WORDS, EXTERNAL_WORDS].flatMap((table) => Object.entries(table));
+  const words = [FOREIGN_WORDS, PROBE_WORDS, EXTERNAL_WORDS, ...Object.values(RPC_WORDS)].flatMap((table) =>
+    Object.entries(table),
+  );
 
   test.each(words)('%s leads to a key that exists or will', (word, { to }) => {
     expect(word).toMatch(/^[a-z]+$/); // compared without case, dashes and underscores

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ComponentSpec } from '../../../src/core/component.ts';
+import type { HeartbeatSpec } from '../../../src/core/freeze/heartbeat.ts';
 import { type ProbeSpec, ROLES, type Role } from '../../../src/core/health/probe.ts';
 import { exitCode, killedBy, restartSpec, spec, UNKNOWN } from '../../support/builders.ts';
 import { type Choice, LifecycleWorld } from '../../support/lifecycle-world.ts';
@@ -24,8 +25,13 @@ const PROBE: ProbeSpec = {
   successThreshold: 1,
 };
 
+const HEARTBEAT: HeartbeatSpec = { source: { kind: 'ping' }, freezeAfterMs: 60_000, dumpSignal: null };
+
 const plain = (
-  what: Exclude<Choice, { ms: number } | { cause: unknown } | { heals: boolean } | { role: Role }>['do'],
+  what: Exclude<
+    Choice,
+    { ms: number } | { cause: unknown } | { heals: boolean } | { role: Role } | { busy: boolean }
+  >['do'],
   weight: number,
 ) => ({
   weight,
@@ -52,6 +58,10 @@ const choice: fc.Arbitrary<Choice> = fc.oneof(
   },
   plain('tree-gone', 4),
   plain('too-much-memory', 2),
+  plain('silence', 3),
+  plain('still-silent', 6),
+  plain('beat', 1),
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('examined' as const), busy: fc.boolean() }) },
   plain('start', 3),
   plain('bring-back', 1),
   plain('stop', 2),
@@ -73,11 +83,13 @@ const specs: fc.Arbitrary<ComponentSpec> = fc
     startup: fc.constantFrom(null, PROBE),
     liveness: fc.constantFrom(null, PROBE),
     readiness: fc.constantFrom(null, PROBE),
+    hasHeartbeat: fc.boolean(),
   })
-  .map(({ policy, max, retryMs, initialMs, jitterRatio, minUptimeMs, ...probes }) =>
+  .map(({ policy, max, retryMs, initialMs, jitterRatio, minUptimeMs, hasHeartbeat, ...probes }) =>
     spec('a', {
       minUptimeMs,
       probes,
+      ...(hasHeartbeat ? { heartbeat: HEARTBEAT } : {}),
       restart: restartSpec({
         policy,
         limit: { max, retryMs, withinMs: 600_000 },
@@ -124,6 +136,24 @@ describe('whatever happens, in whatever order', () => {
       restart: restartSpec({ limit: { max: 1, retryMs: 10_000 }, backoff: { initialMs: 0 } }),
     });
     expect(explore(aSpec, choices, 12)).toBeGreaterThan(1_000);
+  });
+
+  test('every order of an alarm up to depth seven keeps the promises', () => {
+    const choices: readonly Choice[] = [
+      { do: 'pass', ms: 10_000 },
+      { do: 'pass', ms: 60_000 },
+      { do: 'confirm' },
+      { do: 'silence' },
+      { do: 'examined', busy: true },
+      { do: 'examined', busy: false },
+      { do: 'still-silent' },
+      { do: 'beat' },
+      { do: 'die', cause: exitCode(0), leaves: 1 },
+      { do: 'tree-gone' },
+      { do: 'start' },
+      { do: 'stop' },
+    ];
+    expect(explore(spec('a', { heartbeat: HEARTBEAT }), choices, 7)).toBeGreaterThan(1_000);
   });
 });
 

@@ -60,11 +60,12 @@ describe('liveness', () => {
     ]);
   });
 
-  test('what cannot be asked is never held against it', async () => {
-    const { clock, driver, prober } = await up([asked({ liveness: probe() })]);
+  test('what cannot be asked is never held against it, but it is said', async () => {
+    const { clock, driver, prober, view } = await up([asked({ liveness: probe() })]);
     prober.answers.set('http', UNSURE);
     await clock.advance(3_600_000);
     expect(driver.of('api')).toHaveLength(1);
+    expect(view().note).toBe('liveness http :8080/healthz: too many open files');
   });
 
   test('an answer that arrives when we were not awake is void', async () => {

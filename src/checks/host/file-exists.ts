@@ -1,0 +1,36 @@
+/** Passes when one of these paths is there, on this machine. */
+import { lstat, stat } from 'node:fs/promises';
+import type { CheckQuestion, CheckResult } from '../../core/checks/check.ts';
+import { failed, ok } from '../../core/checks/results.ts';
+
+type FileExists = Extract<CheckQuestion, { kind: 'file_exists' }>;
+
+export async function fileExists({ anyOf }: Pick<FileExists, 'anyOf'>): Promise<CheckResult> {
+  const problems: string[] = [];
+  for (const path of anyOf) {
+    const problem = await problemWith(path);
+    if (problem === null) return ok(`${path} exists`);
+    problems.push(problem);
+  }
+  return failed(problems.join('; '));
+}
+
+/** Null: it is there. */
+async function problemWith(path: string): Promise<string | null> {
+  try {
+    await stat(path);
+    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && (await isLink(path))) return `${path} is a symbolic link to something that is not there`;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return `there is no ${path}`;
+    if (code === 'EACCES' || code === 'EPERM') return `whether ${path} exists may not be looked at (permission denied)`;
+    return `${path} could not be looked at (${code ?? String(error)})`;
+  }
+}
+
+const isLink = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );

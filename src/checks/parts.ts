@@ -1,0 +1,23 @@
+/** What asking checks needs from the outside. */
+import type { ComponentView } from '../core/views.ts';
+import type { CheckObserver } from '../ports/check-observer.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { ContainerEngine } from '../ports/engine.ts';
+import type { Prober, ProbeTarget } from '../ports/prober.ts';
+import type { Stalls } from '../ports/stalls.ts';
+
+export interface CheckParts {
+  readonly clock: Clock;
+  readonly stalls: Stalls;
+  /** Whose environment `env` is, for people: "the daemon". */
+  readonly whose: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Opened when the first check wants it: most reports need neither. */
+  prober(): Promise<Pick<Prober, 'open'>>;
+  engine(): Promise<ContainerEngine>;
+  /** Stands in for the run that a probe is about: a check is about none. */
+  readonly target: ProbeTarget;
+  /** How the components are right now. */
+  components(): Promise<readonly ComponentView[]>;
+  readonly observer: CheckObserver;
+}

@@ -1,0 +1,105 @@
+/** keepwell health: asks the checks and says whether all is well. JSON always, unless a person asks for text. */
+import { Option } from 'commander';
+import type { HealthReport } from '../../core/checks/check.ts';
+import { AppError, errorView } from '../../core/errors.ts';
+import type { HealthQuery } from '../../ports/control.ts';
+import type { Definition } from '../define.ts';
+import { toAppError } from '../failure.ts';
+import { Interrupted } from '../interrupt.ts';
+import { healthLines } from '../print/health.ts';
+import { showAgain } from '../screen.ts';
+import type { Session } from '../session.ts';
+
+interface Options {
+  readonly check?: readonly string[];
+  readonly withDeps?: true;
+  readonly watch?: true;
+  readonly local?: true;
+}
+
+const WATCH_MS = 5_000;
+const EXIT_UNHEALTHY = 1;
+
+export const health: Definition<Options> = {
+  usage: 'health',
+  group: 'Look:',
+  summary: 'ask the checks: is it healthy? JSON, exit 0 or 1',
+  description:
+    'Asks the "checks" of the configuration in dependency order and skips what hangs on one that failed. Without\n' +
+    'any, it asks about each component. Asks the daemon when there is one, otherwise it asks by itself.\n' +
+    'The exit code is 0 when nothing failed, 1 when something did, 2 when there is no such check.\n' +
+    '"keepwell status" shows the components and what happens to them.',
+  jsonByDefault: true,
+  options: [
+    new Option('--check <CHECK>', 'only this check; repeatable').argParser(
+      (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
+    ),
+    new Option('--with-deps', 'with --check: ask what it needs as well, and skip it if that fails'),
+    new Option('-w, --watch', 'again every five seconds, until Ctrl-C'),
+    new Option('--local', 'ask from this process, also when there is a daemon'),
+  ],
+  examples: [
+    ['keepwell health', 'everything, as JSON'],
+    ['keepwell health -o text', 'for people'],
+    ['keepwell health --check sandbox | jq -r .checks.sandbox.status', 'one of them, for scripts'],
+    ['keepwell health > /dev/null && ./deploy.sh', 'by the exit code'],
+  ],
+  handler: async (session, _names, { check = [], withDeps = false, watch = false, local = false }) => {
+    const query = { checks: check, withDeps };
+    try {
+      if (watch)
+        return await showAgain(session, WATCH_MS, async () => frame(session, await read(session, query, local)));
+      const report = await read(session, query, local);
+      session.printJson(report);
+      for (const line of lines(session, report)) session.print(line);
+      return report.status === 'healthy' ? 0 : EXIT_UNHEALTHY;
+    } catch (error) {
+      // Whoever reads stdout gets a report in every case: one that could not be made is not healthy.
+      if (!(error instanceof Interrupted)) session.printJson(noReport(error));
+      throw error;
+    }
+  },
+};
+
+const lines = ({ paint, world }: Session, report: HealthReport): readonly string[] =>
+  healthLines(report, paint, world.out.isTty ? world.out.columns : undefined);
+
+const frame = (session: Session, value: HealthReport) => ({ value, lines: lines(session, value) });
+
+const noReport = (error: unknown) => ({
+  status: 'unhealthy',
+  timestamp: new Date().toISOString(),
+  checks: {},
+  ...errorView(toAppError(error)),
+});
+
+async function read(session: Session, query: HealthQuery, isLocal: boolean): Promise<HealthReport> {
+  const { project } = session;
+  if (!isLocal) {
+    try {
+      await session.client.version(); // one that hangs is found out in seconds, not in the minutes that checks may take
+      return await session.client.health(query);
+    } catch (error) {
+      const why = whyLocal(error);
+      if (why !== null) session.note(`${why}; asking from here`);
+    }
+  }
+  const { localHealth } = await import('../../daemon/health/local.ts');
+  const { world, signal } = session;
+  return await localHealth({ project, env: world.env, query, signal, whose: 'this command', hosted: false });
+}
+
+/** Null: there is no daemon, which is no news for whoever has none. Throws what the daemon answered. */
+function whyLocal(error: unknown): string | null {
+  if (!(error instanceof AppError)) throw error;
+  switch (error.code) {
+    case 'DAEMON_NOT_RUNNING':
+      return null;
+    case 'DAEMON_UNREACHABLE':
+      return `the daemon does not answer (${String(error.details['problem']).replace(/\.$/, '')})`;
+    case 'ROUTE_NOT_FOUND':
+      return 'the daemon is of an earlier version and knows no checks ("keepwell up" brings it up to date)';
+    default:
+      throw error;
+  }
+}

@@ -1,0 +1,35 @@
+/** Is it healthy? Asks the checks anew for every call. */
+import { z } from 'zod';
+import { type Route, route } from '../route.ts';
+import { FLAG, limit, NAME_LIST, NO_BODY } from '../schemas.ts';
+import { HEALTH } from '../views/health.ts';
+
+const MAX_TIMEOUT_MS = 600_000;
+
+const HEALTH_QUERY = z.strictObject({
+  check: NAME_LIST.optional().meta({
+    description: 'Only these checks, by name, with commas between them. Default: all.',
+  }),
+  with_deps: FLAG.optional().meta({
+    description: 'With "check": ask what these need as well, and skip them if that fails.',
+  }),
+  timeout_ms: limit(MAX_TIMEOUT_MS).optional().meta({
+    description: 'No check may take longer than this, whatever the configuration allows it.',
+  }),
+});
+
+export const healthRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/health',
+    id: 'getHealth',
+    summary: 'Asks the checks, in dependency order, and answers when all are through: 200 also when it is unhealthy.',
+    success: 200,
+    query: HEALTH_QUERY,
+    body: NO_BODY,
+    answer: HEALTH,
+    errors: ['NO_SUCH_CHECK', 'DAEMON_CLOSING'],
+    handler: ({ services, query: { check = [], with_deps: withDeps = false, timeout_ms: timeoutMs } }) =>
+      services.control.health({ checks: check, withDeps, timeoutMs }),
+  }),
+];

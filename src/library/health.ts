@@ -1,0 +1,63 @@
+/** "Is it healthy?" for programs: with a daemon or without one. */
+import { createClient, ifRunning } from '../client/client.ts';
+import type { ResolvedConfig } from '../config/load.ts';
+import type { HealthReport } from '../core/checks/check.ts';
+import { checkGraph, orderOf } from '../core/checks/plan.ts';
+import { checksOf } from '../daemon/health/checks-of.ts';
+import { findProject, homePaths, type Project, readDaemonFile, socketPath } from '../daemon/home.ts';
+import type { HealthOptions } from './options.ts';
+import { type ConfigInput, readConfigInput } from './read-config.ts';
+
+/**
+ * Asks the checks of a project: its daemon when there is one, otherwise from this process. Resolves also when it is unhealthy;
+ * rejects with NO_SUCH_CHECK, and with CONFIG_INVALID when there is no daemon and the configuration cannot be used.
+ *
+ * @example
+ * const { status, checks } = await getHealth();
+ * if (status !== 'healthy') console.error(checks);
+ */
+export async function getHealth(options: HealthOptions = {}): Promise<HealthReport> {
+  const { checks = [], withDeps = false, timeoutMs, local = false, signal } = options;
+  const query = { checks, withDeps, timeoutMs };
+  const given = options.config === undefined ? null : readConfigInput(options.config, options);
+  const project = given?.project ?? projectOf(options);
+  if (!local && given?.isFixed !== true) {
+    const answer = await ifRunning(createClient(socketOf(project), signal).health(query));
+    if (answer !== null) return answer;
+  }
+  const { localHealth } = await import('../daemon/health/local.ts');
+  return await localHealth({
+    project,
+    ...(given === null ? {} : { config: given.config }),
+    env: process.env,
+    query,
+    signal: signal ?? new AbortController().signal,
+    whose: 'this process',
+    hosted: true,
+  });
+}
+
+/** The names of the checks, each after all that it needs; otherwise in the order of the configuration. */
+export function checkOrder(config: ResolvedConfig | ConfigInput): readonly string[] {
+  return orderOf(checksOf(resolved(config)));
+}
+
+/** Which checks each check needs, by name. */
+export function checkDependencies(config: ResolvedConfig | ConfigInput): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(checkGraph(checksOf(resolved(config))));
+}
+
+const resolved = (config: ResolvedConfig | ConfigInput): ResolvedConfig =>
+  isResolved(config) ? config : readConfigInput(config, {}).config;
+
+const isResolved = (config: ResolvedConfig | ConfigInput): config is ResolvedConfig =>
+  typeof config === 'object' && 'baseDir' in config;
+
+function projectOf({ cwd = process.cwd(), home }: HealthOptions): Project {
+  const env = home === undefined ? process.env : { ...process.env, KEEPWELL_HOME: home };
+  return findProject({ cwd, files: [], env });
+}
+
+function socketOf({ home }: Project): string {
+  return readDaemonFile(homePaths(home))?.socket ?? socketPath(home, process.env, process.getuid?.() ?? 0);
+}

@@ -1,0 +1,136 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import type { HealthReport } from '../../src/core/checks/check.ts';
+import type { EventView } from '../../src/core/views.ts';
+import { type CliResult, TestProject } from '../support/project.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+interface Answer extends HealthReport {
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+const CHECKS = `
+checks:
+  flag:         { file_exists: flag, hint: "make the flag" }
+  after_flag:   { needs: [flag], exec: { command: ["true"] } }
+  orchestrator: { state_file: { path: state.json, idle_when_missing: true } }
+`;
+const COMPONENT = `
+components:
+  api: { process: { command: [sleep, "1000000"] } }
+`;
+
+/** One JSON document on stdout, whatever happened, and never a stack. */
+function answerOf({ stdout, stderr }: CliResult): Answer {
+  expect(`${stdout}${stderr}`).not.toMatch(/^\s+at .+:\d+:\d+/m);
+  return JSON.parse(stdout) as Answer;
+}
+const said = ({ checks }: HealthReport): readonly string[] =>
+  Object.entries(checks).map(([name, { status, message }]) => `${name} ${status}: ${message}`);
+
+test('without a daemon: JSON, exit codes, one check, text, and nothing is left in the project', async () => {
+  await using project = new TestProject(CHECKS);
+  const bad = await project.cli('health');
+  expect([bad.code, answerOf(bad).status]).toEqual([1, 'unhealthy']);
+  expect(said(answerOf(bad))).toEqual([
+    `flag failed: there is no ${project.path('flag')}`,
+    'after_flag skipped: flag failed',
+    'orchestrator ok: idle',
+  ]);
+  expect(answerOf(bad).checks['flag']?.hint).toBe('make the flag');
+  expect(Object.keys(answerOf(bad))).toEqual(['status', 'timestamp', 'checks']);
+
+  writeFileSync(project.path('flag'), '');
+  project.write('state.json', '{"status":"working","task":"3.2"}');
+  const good = await project.cli('health');
+  expect([good.code, good.stderr, answerOf(good).status]).toEqual([0, '', 'healthy']);
+  expect(said(answerOf(good)).at(-1)).toBe('orchestrator ok: working on task 3.2');
+
+  const one = await project.cli('health', '--check', 'after_flag');
+  expect([one.code, Object.keys(answerOf(one).checks)]).toEqual([0, ['after_flag']]);
+  const text = await project.cli('health', '-o', 'text', '--check', 'after_flag', '--with-deps');
+  expect(text.stdout).toMatch(/^CHECK +STATUS +MESSAGE\nflag +ok +.*\nafter_flag +ok +exit code 0\nhealthy: 2 ok\n$/);
+  expect(existsSync(project.home)).toBe(false);
+});
+
+test('what cannot be asked is still one JSON document: an unknown check, a broken file, no file', async () => {
+  await using project = new TestProject(CHECKS);
+  const unknown = await project.cli('health', '--check', 'flaq');
+  expect([unknown.code, answerOf(unknown).status, answerOf(unknown).checks]).toEqual([2, 'unhealthy', {}]);
+  expect(answerOf(unknown).error?.message).toContain('Did you mean "flag"?');
+  expect(JSON.parse(unknown.stderr)).toMatchObject({ error: { code: 'NO_SUCH_CHECK' } });
+  project.configure('checks: { a: { file_exits: x } }');
+  const broken = await project.cli('health');
+  expect([broken.code, answerOf(broken).error?.code]).toEqual([2, 'CONFIG_INVALID']);
+  const nowhere = await project.cli('health', '-f', 'none.yaml');
+  expect([nowhere.code, answerOf(nowhere).error?.code]).toEqual([2, 'USAGE']);
+});
+
+test('with a daemon it is asked there, without one and with --local from here; without checks about each component', async () => {
+  await using project = new TestProject(`${COMPONENT}
+checks:
+  api:  { component: api }
+  mine: { needs: [api], env_set: ONLY_HERE }
+`);
+  const down = await project.cliWith({ ONLY_HERE: '1' }, 'health');
+  expect([down.code, said(answerOf(down))]).toEqual([1, ['api failed: stopped', 'mine skipped: api failed']]);
+  await project.ok('up');
+  const there = await project.cliWith({ ONLY_HERE: '1' }, 'health');
+  expect([there.code, said(answerOf(there))]).toEqual([
+    1,
+    ['api ok: running and ready', 'mine failed: ONLY_HERE is not set in the environment of the daemon'],
+  ]);
+  expect((await project.cliWith({ ONLY_HERE: '1' }, 'health', '--check', 'mine', '--local')).code).toBe(0);
+  expect((await project.cli('health', '--check', 'nobody')).code).toBe(2);
+
+  project.configure(COMPONENT);
+  await project.ok('reload');
+  const implicit = await project.cli('health');
+  expect([implicit.code, said(answerOf(implicit))]).toEqual([0, ['api ok: running and ready']]);
+  await project.ok('stop', 'api');
+  expect((await project.cli('health')).code).toBe(1);
+});
+
+test('on schedule the daemon keeps the results and tells of each change', async () => {
+  await using project = new TestProject(`${CHECKS}\nhealth: { every: 200ms }`);
+  await project.ok('up');
+  const changes = async () => {
+    const lines = (await project.ok('events', '-o', 'json')).split('\n').filter((line) => line !== '');
+    const events = lines.map((line) => JSON.parse(line) as EventView);
+    return events
+      .filter(({ type }) => type === 'check.changed')
+      .map(({ subject, data }) => `${subject.kind} ${subject.name} ${data['before']} ${data['status']}`);
+  };
+  await waitFor('the failure to be told', async () => (await changes()).length >= 2);
+  writeFileSync(project.path('flag'), '');
+  await waitFor('the recovery to be told', async () => (await changes()).length >= 4);
+  expect(await changes()).toEqual([
+    'check flag null failed',
+    'check after_flag null skipped',
+    'check flag failed ok',
+    'check after_flag skipped ok',
+  ]);
+});
+
+test('the library asks the same, with and without a daemon', async () => {
+  await using project = new TestProject(`${COMPONENT}${CHECKS}`);
+  const { checkDependencies, checkOrder, getHealth, Keepwell } = (await import(
+    pathToFileURL(resolve('dist/lib/index.js')).href
+  )) as typeof import('../../src/index.ts');
+  const file = project.path('keepwell.yaml');
+  expect(checkOrder(file)).toEqual(['flag', 'after_flag', 'orchestrator']);
+  expect(checkDependencies(file)).toEqual({ flag: [], after_flag: ['flag'], orchestrator: [] });
+  const alone = await getHealth({ cwd: project.dir });
+  expect([alone.status, said(alone)[1]]).toEqual(['unhealthy', 'after_flag skipped: flag failed']);
+  await expect(getHealth({ config: file, checks: ['flaq'] })).rejects.toMatchObject({ code: 'NO_SUCH_CHECK' });
+  const slow = { checks: { slow: { exec: { command: ['sleep', '100'] } } } };
+  const { checks } = await getHealth({ config: slow, cwd: project.dir, timeoutMs: 200 });
+  expect(checks['slow']).toMatchObject({ status: 'failed', message: 'no answer within 200 ms' });
+
+  await project.ok('up');
+  await using keepwell = await Keepwell.connect({ cwd: project.dir });
+  expect(said(await keepwell.health({ checks: ['orchestrator'] }))).toEqual(['orchestrator ok: idle']);
+  expect((await getHealth({ cwd: project.dir, checks: ['orchestrator'] })).status).toBe('healthy');
+});
