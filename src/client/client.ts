@@ -14,6 +14,7 @@ import type { ActionView, ReloadOptions, ReloadView, UpView, ValidationView } fr
 import type { LogsQuery, LogsView } from '../ports/logs.ts';
 import { type CallOptions, callJson } from './call.ts';
 import type { EventsQuery } from './event-reader.ts';
+import { filledComponent, filledStatus } from './fill-in.ts';
 import { type FollowOptions, followEvents } from './follow-events.ts';
 
 export interface CrashesQuery {
@@ -61,8 +62,8 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     callJson<T>(socket, { method, path, timeoutMs, signal, ...(body ? { body } : {}) });
   const get = <T>(path: string) => call<T>('GET', path);
   return {
-    status: () => get('/v1/status'),
-    component: (name) => get(`/v1/components/${encodeURIComponent(name)}`),
+    status: async () => filledStatus(await get('/v1/status')),
+    component: async (name) => filledComponent(await get(`/v1/components/${encodeURIComponent(name)}`)),
     version: async () => (await get<{ version: string }>('/v1/version')).version,
     up: (components, files) =>
       call('POST', '/v1/up', { components, ...(files.length > 0 ? { files } : {}) }, CONFIG_TIMEOUT_MS),

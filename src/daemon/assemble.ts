@@ -9,6 +9,7 @@ import { fileLogs } from '../logs/file-logs.ts';
 import type { Control } from '../ports/control.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
+import type { Stalls } from '../ports/stalls.ts';
 import type { Desired } from '../ports/store.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
@@ -22,7 +23,6 @@ import type { HomePaths } from './home.ts';
 import { keepLogs } from './keep-logs.ts';
 import { baseEnvironment, type Environment, launchRun } from './launch-run.ts';
 import { readConfig } from './read-config.ts';
-import { createStallWatch } from './stall-watch.ts';
 import { straySpec } from './stray-spec.ts';
 
 export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
@@ -34,6 +34,7 @@ export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly log: Log;
   readonly failpoints: Failpoints;
   readonly softNofile: number | null;
+  readonly stalls: Stalls;
   /** Ends this process; see Supervisor. */
   fatal(error: unknown): void;
   /** For the event that says this daemon has begun. */
@@ -84,7 +85,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     random: Math.random,
     driver,
     prober,
-    stalls: createStallWatch(systemClock),
+    stalls: options.stalls,
     sampler,
     store,
     log,
