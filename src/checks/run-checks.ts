@@ -21,9 +21,8 @@ export async function runChecks(
   parts: CheckParts,
   { signal, gate = createGate(MAX_AT_ONCE) }: RunOptions,
 ): Promise<HealthReport> {
-  const { clock, stalls, observer } = parts;
+  const { clock, observer } = parts;
   const began = clock.now();
-  const watching = stalls.watch();
   const observed = observer.reportStarted(clock.wallNow());
   const report = new Report(specs, parts, observed, gate, signal);
   try {
@@ -34,8 +33,6 @@ export async function runChecks(
   } catch (error) {
     observed.reportFinished(null, clock.now() - began);
     throw error;
-  } finally {
-    watching[Symbol.dispose]();
   }
 }
 

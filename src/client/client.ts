@@ -23,6 +23,7 @@ import type {
 import type { LogsQuery, LogsView } from '../ports/logs.ts';
 import { type CallOptions, callJson } from './call.ts';
 import type { EventsQuery } from './event-reader.ts';
+import { filledComponent, filledStatus } from './fill-in.ts';
 import { type FollowOptions, followEvents } from './follow-events.ts';
 
 export interface CrashesQuery {
@@ -77,8 +78,8 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     callJson<T>(socket, { method, path, timeoutMs, signal, ...(body ? { body } : {}) });
   const get = <T>(path: string) => call<T>('GET', path);
   return {
-    status: () => get('/v1/status'),
-    component: (name) => get(`/v1/components/${encodeURIComponent(name)}`),
+    status: async () => filledStatus(await get('/v1/status')),
+    component: async (name) => filledComponent(await get(`/v1/components/${encodeURIComponent(name)}`)),
     health: (wanted) => call('GET', `/v1/health${healthQuery(wanted)}`, undefined, HEALTH_TIMEOUT_MS),
     version: async () => (await get<{ version: string }>('/v1/version')).version,
     up: (components, files) =>

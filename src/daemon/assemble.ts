@@ -9,6 +9,7 @@ import { fileLogs } from '../logs/file-logs.ts';
 import type { Control } from '../ports/control.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
+import type { Stalls } from '../ports/stalls.ts';
 import type { Desired } from '../ports/store.ts';
 import { createEars } from '../probes/heartbeat/ears.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
@@ -28,7 +29,6 @@ import { keepLogs } from './keep-logs.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from './launch-run.ts';
 import { measuringProber } from './measuring-prober.ts';
 import { readConfig } from './read-config.ts';
-import { createStallWatch } from './stall-watch.ts';
 import { straySpec } from './stray-spec.ts';
 import { switchedTelemetry } from './telemetry.ts';
 
@@ -43,6 +43,7 @@ export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly softNofile: number | null;
   /** Where we listen: for components that say by themselves how they are. */
   readonly socket: string;
+  readonly stalls: Stalls;
   /** Ends this process; see Supervisor. */
   fatal(error: unknown): void;
   /** A part of another program, as with the library. */
@@ -69,7 +70,7 @@ export interface Assembled {
 
 /** Opens the store, the driver and the supervisor, and takes over whatever earlier daemons left. The caller holds the lock. */
 export async function assemble(options: AssembleOptions): Promise<Assembled> {
-  const { paths, env, log, failpoints } = options;
+  const { paths, env, log, failpoints, stalls } = options;
   let { config } = options;
   const events = new EventBus(log);
   const store = await openSqliteStore({ path: paths.db, log, failpoints, clock: systemClock, onEvent: events.publish });
@@ -93,7 +94,6 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     holdStill,
     close: closeEdges,
   } = openEdges(options, base, logPath, (path, position) => keeper.place(path, position));
-  const stalls = createStallWatch(systemClock);
   const telemetry = switchedTelemetry({
     env,
     hosted: options.hosted,

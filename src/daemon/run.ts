@@ -2,10 +2,12 @@
 import { rmSync } from 'node:fs';
 import type { ResolvedConfig } from '../config/load.ts';
 import { AppError } from '../core/errors.ts';
+import type { MonoMs } from '../core/ids.ts';
 import type { DaemonView } from '../core/views.ts';
 import { bootId, readProcStat } from '../drivers/process/proc.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
+import { systemClock } from '../supervisor/system-clock.ts';
 import { VERSION } from '../version.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import { configurationFor } from './configuration.ts';
@@ -16,7 +18,7 @@ import type { Environment } from './launch-run.ts';
 import { softNofile } from './limits.ts';
 import { Listener } from './listener.ts';
 import { type ProjectLock, takeLock } from './lock.ts';
-import { watchLoop } from './loop-watch.ts';
+import { createStallWatch } from './stall-watch.ts';
 
 export interface RunOptions {
   readonly project: Project;
@@ -54,6 +56,8 @@ export interface RunningDaemon {
 
 /** How often a daemon looks whether its place in the file system is still its own. */
 const UPKEEP_MS = 5_000;
+/** Stalls of the event loop that `status` still tells of. */
+const RECENT_MS = 60_000;
 
 export async function startDaemon(options: RunOptions): Promise<RunningDaemon> {
   const { paths, failpoints } = options;
@@ -73,7 +77,7 @@ export async function startDaemon(options: RunOptions): Promise<RunningDaemon> {
 class Holding {
   readonly #options: RunOptions;
   readonly #startedAt = new Date().toISOString();
-  readonly #loop = watchLoop();
+  readonly #stalls = createStallWatch(systemClock);
   readonly #socket: string;
   #lock: ProjectLock;
   #assembled: Assembled | null = null;
@@ -106,6 +110,7 @@ class Holding {
       hosted: this.#options.hosted,
       softNofile: softNofile(env, process.ppid),
       socket: this.#socket,
+      stalls: this.#stalls,
       about: { pid: process.pid, version: VERSION, respawned },
       wantNew: this.#options.onDemand ? 'stopped' : 'running',
       end: askToEnd,
@@ -149,7 +154,7 @@ class Holding {
     if (this.#upkeep) clearInterval(this.#upkeep);
     await this.#listener?.close();
     await this.#assembled?.close();
-    this.#loop[Symbol.dispose]();
+    this.#stalls[Symbol.dispose]();
     this.#lock.release();
   }
 
@@ -194,7 +199,7 @@ class Holding {
       version: VERSION,
       started_at: this.#startedAt,
       store: this.#assembled?.storeHealth() ?? null,
-      loop_delay_ms: this.#loop.longestStallMs(),
+      loop_delay_ms: Math.round(this.#stalls.longestSince((systemClock.now() - RECENT_MS) as MonoMs)),
       guardian_pid: this.#options.guardianPid(),
       logs: this.#assembled?.logKeeping() ?? null,
     };

@@ -93,16 +93,12 @@ describe('a narrow place', () => {
     const short = (await project.status()).components.filter(
       ({ state, desired }) => desired === 'running' && state !== 'running',
     ).length;
-    await waitFor(
-      'others to take the room',
-      async () => {
-        const still = (await project.status()).components.filter(
-          ({ state, desired }) => desired === 'running' && state !== 'running',
-        ).length;
-        return still < short || still === 0;
-      },
-      { limitMs: 60_000 },
-    );
+    await waitFor('others to take the room', async () => {
+      const still = (await project.status()).components.filter(
+        ({ state, desired }) => desired === 'running' && state !== 'running',
+      ).length;
+      return still < short || still === 0;
+    });
     child.kill('SIGTERM');
     expect(await exited).toBe(0);
   });

@@ -73,14 +73,10 @@ test('a worker without progress is replaced with its evidence kept, also over a 
   writeFileSync(project.path('enough'), '');
   await project.until('busy', 'heard again', ({ condition }) => condition === null);
 
-  const fresh = await waitFor(
-    'the stuck one to be replaced',
-    async () => {
-      const view = await project.component('stuck');
-      return view.state === 'running' && view.run_id !== run_id ? view : null;
-    },
-    { limitMs: 90_000 },
-  );
+  const fresh = await waitFor('the stuck one to be replaced', async () => {
+    const view = await project.component('stuck');
+    return view.state === 'running' && view.run_id !== run_id ? view : null;
+  });
   expect(fresh.last_restart?.reason).toBe('frozen: no heartbeat for 2 s');
   expect(project.processes().some((one) => one.pid === pid)).toBe(false);
   const why = JSON.parse(await project.ok('-o', 'json', 'why', 'stuck')) as WhyView;

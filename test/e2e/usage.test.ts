@@ -18,14 +18,10 @@ test('a program that leaks is asked to end and started again, long before the ke
 `);
   await project.ok('up');
   const first = await project.component('leaky');
-  const again = await waitFor(
-    'the restart',
-    async () => {
-      const view = await project.component('leaky');
-      return view.restarts > 0 && view.state === 'running' ? view : null;
-    },
-    { limitMs: 90_000 },
-  );
+  const again = await waitFor('the restart', async () => {
+    const view = await project.component('leaky');
+    return view.restarts > 0 && view.state === 'running' ? view : null;
+  });
   expect(again.pid).not.toBe(first.pid);
   expect(again.last_restart?.reason).toMatch(REASON);
   expect(again.last_exit).toMatchObject({

@@ -6,8 +6,6 @@ import { join } from 'node:path';
 import { ENTRY, isAlive } from './project.ts';
 import { waitFor } from './wait-for.ts';
 
-const PATIENCE = { limitMs: 60_000 };
-
 export interface DemoEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -36,7 +34,7 @@ export class DemoRun implements AsyncDisposable {
 
   /** Until it has said this. */
   async says(text: string): Promise<void> {
-    await waitFor(`the demo to say "${text}"`, () => this.stdout.includes(text) || this.#hasEnded, PATIENCE);
+    await waitFor(`the demo to say "${text}"`, () => this.stdout.includes(text) || this.#hasEnded);
     if (!this.stdout.includes(text)) throw new Error(`it never said "${text}":\n${this.stdout}\n${this.stderr}`);
   }
 

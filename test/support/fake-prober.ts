@@ -51,17 +51,8 @@ export class FakeProber implements Prober {
 
 /** A process that is awake unless a test says it was not. */
 export class FakeStalls implements Stalls {
-  watchers = 0;
   sleptMs = 0;
 
-  watch(): Disposable {
-    this.watchers += 1;
-    return {
-      [Symbol.dispose]: () => {
-        this.watchers -= 1;
-      },
-    };
-  }
   longestSince(): number {
     return this.sleptMs;
   }

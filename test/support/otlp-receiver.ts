@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import protobuf from 'protobufjs';
 
-const DEFINITIONS = resolve('test/fixtures/telemetry/proto');
+const DEFINITIONS = resolve('node_modules/otlp-protos/build/protos');
 const COLLECTOR = 'opentelemetry.proto.collector';
 
 export interface ReceivedSpan {

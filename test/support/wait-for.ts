@@ -1,16 +1,15 @@
 /** Waits for a fact, not for time: polls until the condition gives something, and says what it waited for when it never does. */
 import { setTimeout as pause } from 'node:timers/promises';
 
-export async function waitFor<T>(
-  what: string,
-  condition: () => T | Promise<T>,
-  { limitMs = 20_000 }: { limitMs?: number } = {},
-): Promise<NonNullable<T>> {
-  const deadline = performance.now() + limitMs;
+/** Only against waiting for ever: a machine with much else to do takes its time. */
+const LIMIT_MS = 120_000;
+
+export async function waitFor<T>(what: string, condition: () => T | Promise<T>): Promise<NonNullable<T>> {
+  const deadline = performance.now() + LIMIT_MS;
   for (;;) {
     const value = await condition();
     if (value) return value;
-    if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain for: ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited ${LIMIT_MS / 1_000} s in vain for: ${what}`);
     await pause(10);
   }
 }

@@ -13,7 +13,6 @@ import { waitFor } from '../support/wait-for.ts';
 const WRITER = resolve('test/torture/line-writer.mjs');
 const FLOOD = resolve('test/torture/flood.mjs');
 const LINES = 2_000_000;
-const PATIENT = { limitMs: 120_000 };
 
 const config = (command: readonly string[], logs: string, more = ''): string => `logs: { ${logs} }
 components:
@@ -39,7 +38,6 @@ const inOrder = (world: KeeperWorld, maxBytes: number) =>
   waitFor(
     'the log to be in order',
     () => statSync(world.path('api.log')).size <= maxBytes && world.gaps('api').length === 0,
-    PATIENT,
   );
 
 describe.runIf(canCollapse)('a component that writes two million numbered lines', () => {
@@ -47,7 +45,7 @@ describe.runIf(canCollapse)('a component that writes two million numbered lines'
     const logs = 'max_size: 512KiB, keep: 1000';
     await using project = new TestProject(config(node(WRITER, String(LINES), '12'), logs));
     await project.ok('up', '--no-wait');
-    await waitFor('all to be written', async () => (await project.component('api')).state === 'completed', PATIENT);
+    await waitFor('all to be written', async () => (await project.component('api')).state === 'completed');
     const world = worldOf(project);
     await inOrder(world, 512 * 1024);
     expect((await project.status()).daemon.logs).toMatchObject({ mechanism: 'collapse-range', lost_bytes: 0 });
@@ -65,7 +63,7 @@ describe.runIf(canCollapse)('a component that writes two million numbered lines'
     const steps = FAILPOINTS.filter((name) => name.startsWith('logs.'));
     for (const step of steps) await ended(daemon(project, `${step}=crash@2`));
     const last = daemon(project, '');
-    await waitFor('all to be written', async () => (await project.component('api')).state === 'completed', PATIENT);
+    await waitFor('all to be written', async () => (await project.component('api')).state === 'completed');
     const world = worldOf(project);
     await inOrder(world, 128 * 1024);
     last.kill('SIGTERM');
@@ -85,7 +83,7 @@ const ended = (child: ChildProcess): Promise<void> =>
 describe('a component whose daemon', () => {
   const grown = (project: TestProject, bytes: number) => {
     const { size } = statSync(worldOf(project).path('api.log'));
-    return waitFor('the log to grow', () => statSync(worldOf(project).path('api.log')).size > size + bytes, PATIENT);
+    return waitFor('the log to grow', () => statSync(worldOf(project).path('api.log')).size > size + bytes);
   };
 
   test('is stopped, and then killed, writes on all the time', async () => {
@@ -126,14 +124,10 @@ test('a flood stays within its bound, is told, and holds up nobody', async () =>
   const used = (): number =>
     readdirSync(dir).reduce((sum, file) => sum + (statSync(`${dir}/${file}`, { throwIfNoEntry: false })?.size ?? 0), 0);
   let most = 0;
-  await waitFor(
-    'the end of the flood',
-    () => {
-      most = Math.max(most, used());
-      return project.log('api').includes('the flood is over') || null;
-    },
-    PATIENT,
-  );
+  await waitFor('the end of the flood', () => {
+    most = Math.max(most, used());
+    return project.log('api').includes('the flood is over') || null;
+  });
   console.log(`flood: at most ${Math.round(most / 1e6)} MB on the disk`);
   expect(most).toBeLessThan((keep + 1) * maxBytes + 2 * bytesPerS);
   const { daemon: view } = await project.status();
@@ -154,13 +148,12 @@ describe.runIf(canMount)('a project on a small disk', () => {
     await using project = new TestProject(config(node(WRITER, '1000000000', '3'), logs, quiet), env);
     await project.ok('up');
     const { pid } = await project.component('api');
-    await waitFor('the disk to be nearly full', async () => (await project.status()).daemon.logs?.condition, PATIENT);
+    await waitFor('the disk to be nearly full', async () => (await project.status()).daemon.logs?.condition);
     const before = (await events(project)).length;
     for (let n = 0; n < 5; n++) await project.ok('restart', 'quiet');
     await waitFor(
       'much more to be dropped',
       async () => ((await project.status()).daemon.logs?.dropped_bytes ?? 0) > 60e6,
-      PATIENT,
     );
     expect(isAlive(pid!)).toBe(true);
     const status = await project.status();
@@ -174,7 +167,7 @@ describe.runIf(canMount)('a project on a small disk', () => {
     await project.ok('restart', 'quiet');
     expect(isAlive(status.daemon.pid!)).toBe(true);
     disk.free();
-    await waitFor('the records to be written', async () => (await project.status()).daemon.store === 'ok', PATIENT);
+    await waitFor('the records to be written', async () => (await project.status()).daemon.store === 'ok');
     const later = await events(project);
     expect(later.map(({ seq }) => seq)).toEqual(later.map((_, index) => later[0]!.seq + index));
     expect(later.length).toBeGreaterThan(all.length);

@@ -2,9 +2,9 @@
 import { formatBytes } from '../../core/bytes.ts';
 import type { ComponentView, LimitView } from '../../core/views.ts';
 
-/** Null: it has none. A daemon of an older version does not even say so. */
-export const limitsText = ({ limits }: Partial<Pick<ComponentView, 'limits'>>): string | null =>
-  limits?.map(limitText).join(', ') || null;
+/** Null: it has none. */
+export const limitsText = ({ limits }: Pick<ComponentView, 'limits'>): string | null =>
+  limits.map(limitText).join(', ') || null;
 
 function limitText({ name, max, mechanism, note }: LimitView): string {
   const limit = `${name} ${name === 'memory' ? formatBytes(max) : max}`;

@@ -40,10 +40,11 @@ export async function localHealth(options: LocalOptions): Promise<HealthReport> 
   const clock = systemClock;
   const telemetry = localTelemetry(config, { env, hosted, log: silentLog, instance: project.home });
   await using prober = lazyProber(env);
+  using stalls = createStallWatch(clock);
   let components: Promise<readonly ComponentView[]> | null = null;
   const parts: CheckParts = {
     clock,
-    stalls: createStallWatch(clock),
+    stalls,
     whose,
     env,
     prober: () => prober.open(),

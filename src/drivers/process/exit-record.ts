@@ -1,5 +1,5 @@
 /** From the shim's words to the cause of death. */
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { ExitCause, SignalName } from '../../core/exit.ts';
@@ -16,6 +16,9 @@ export function parseExit(line: string): ExitRecord | null {
   const [, code, message] = /^exit (\d{1,3})(?: (.*))?$/.exec(line.trimEnd()) ?? [];
   return code === undefined ? null : { code: Number(code), message: (message ?? '').trim() };
 }
+
+/** Cheaper than reading it, and nearly always enough. */
+export const hasExit = (runDir: string): boolean => existsSync(join(runDir, 'exit'));
 
 /** The record that the shim moved into place, or null while there is none. */
 export function readExit(runDir: string): ExitRecord | null {

@@ -6,7 +6,7 @@ import type { ExitCause, SpawnProblem } from '../../core/exit.ts';
 import type { MonoMs, RunId } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { passing } from './command/spawn-problem.ts';
-import { causeOfWaitStatus, type ExitRecord, readExit } from './exit-record.ts';
+import { causeOfWaitStatus, type ExitRecord, hasExit, readExit } from './exit-record.ts';
 import type { Guard } from './guard.ts';
 import { type Identity, isAlive, isOurs, readProcStat, sameProcess } from './proc.ts';
 import { type RunMeta, readClaim, readShimError, readStarted, revoke, type Started } from './run-dir.ts';
@@ -87,6 +87,7 @@ export class MainWatch {
 
   /** What only time can tell. Called at the interval of the sweep. */
   sweep(): void {
+    if (this.#isAsItWas()) return;
     this.look();
     const state = this.#state;
     if (state.kind === 'running') this.#collect(state);
@@ -105,6 +106,13 @@ export class MainWatch {
   /** Nothing is told any more. */
   close(): void {
     this.#state = { kind: 'over' };
+  }
+
+  /** Two cheap looks are enough for nearly all runs nearly always: alive, with a shim that will tell of the end. */
+  #isAsItWas(): boolean {
+    const state = this.#state;
+    if (state.kind !== 'running' || state.isShimLost || this.shim.isSilent) return false;
+    return !hasExit(this.#options.dir) && sameProcess(state.main.pid, state.main.startTime);
   }
 
   /** True when it is over. */

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { BootId, MonoMs } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { readProcFile } from './proc-file.ts';
 
 export interface Identity {
   readonly pid: number;
@@ -44,11 +45,8 @@ export function parseStat(text: string): ProcStat | null {
 
 /** Null when there is no such process. Zombies are returned: use `isAlive` to tell. */
 export function readProcStat(pid: number): ProcStat | null {
-  try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return null; // ENOENT, or ESRCH when it went away between open and read
-  }
+  const text = readProcFile(`/proc/${pid}/stat`);
+  return text === null ? null : parseStat(text);
 }
 
 /**
@@ -75,13 +73,7 @@ export function isOurs(pid: number): boolean {
 }
 
 /** The arguments of a process, or none when it is gone, a zombie or not ours to read. */
-export function readCmdline(pid: number): readonly string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-  } catch {
-    return [];
-  }
-}
+export const readCmdline = (pid: number): readonly string[] => readProcFile(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
 
 export const bootId = (): BootId => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() as BootId;
 

@@ -51,6 +51,11 @@ export class Jobs {
     });
   }
 
+  /** It could not be shortened the last time, and that is to be tried again. */
+  hasFailed(log: KeptLog): boolean {
+    return this.#notBefore.has(log);
+  }
+
   /** Resolves when nothing is under way any more. */
   async rest(): Promise<void> {
     await this.#working;

@@ -199,7 +199,8 @@ class Keeper implements LogKeeper {
     const hints = this.#hints.take();
     this.#round = (this.#round + 1) % ALL_ROUNDS;
     if (hints === null || this.#round === 0) return all;
-    return all.filter((log) => hints.has(log.file) || log.times.problem !== null || log.rate > 0);
+    const isInTrouble = (log: KeptLog) => log.times.problem !== null || this.#jobs.hasFailed(log);
+    return all.filter((log) => hints.has(log.file) || log.rate > 0 || isInTrouble(log));
   }
 
   /** Facts that cannot be written (a full disk) are missed by those who ask when something was written, and by nobody else. */

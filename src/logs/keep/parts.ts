@@ -1,9 +1,10 @@
 /** The parts of logs that were put aside, as they lie in the directory. */
-import { closeSync, fstatSync, readdirSync, readSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { NAME_PATTERN } from '../../core/ids.ts';
 import { logFile, parsePartFile, partFile } from '../format.ts';
-import { look, openFileSync } from './files.ts';
+import { gzLength } from '../read/gz-length.ts';
+import { look } from './files.ts';
 
 /** How the name of everything ends that is not finished yet. */
 export const TEMPORARY = '.tmp';
@@ -72,19 +73,5 @@ function filesIn(dir: string): string[] {
 export const partPath = (dir: string, component: string, base: number, form: Part['form'] = 'plain'): string =>
   join(dir, partFile(component, base, form));
 
-/** The last four bytes of a gzip file say how much went in, modulo 4 GiB. A part that is longer is read to there only. */
-export function lengthOf({ length, path }: Part): number {
-  if (length !== null) return length;
-  const buffer = Buffer.alloc(4);
-  try {
-    const fd = openFileSync(path, 'read');
-    try {
-      readSync(fd, buffer, 0, buffer.length, Math.max(0, fstatSync(fd).size - buffer.length));
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    // it has gone, or cannot be read: then it holds nothing for us
-  }
-  return buffer.readUInt32LE();
-}
+/** A compressed part of more than 4 GiB is read to the remainder only. */
+export const lengthOf = ({ length, path }: Part): number => length ?? gzLength(path) ?? 0;

@@ -1,8 +1,9 @@
 /** The parts of a log that were put aside: which there are, and from where to where each reaches. */
-import { closeSync, fstatSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PartName, parsePartFile, partFile } from '../format.ts';
-import { openToRead, readAt, statOf } from './files.ts';
+import { statOf } from './files.ts';
+import { gzLength } from './gz-length.ts';
 
 export interface Part {
   readonly base: number;
@@ -11,9 +12,6 @@ export interface Part {
   readonly form: PartName['form'];
 }
 
-/** gzip ends with the length of what is in it, in four bytes. */
-const LENGTH_BYTES = 4;
-const LENGTH_RANGE = 2 ** 32;
 /** A part that is being compressed has two names for a moment and the other one afterwards. */
 const MAX_TRIES = 5;
 
@@ -54,18 +52,4 @@ export function partAt(dir: string, component: string, base: number, next = Numb
 function plainLength(path: string): number | null {
   const seen = statOf(path);
   return seen?.isFile() ? seen.size : null;
-}
-
-function gzLength(path: string, atMost: number): number | null {
-  const fd = statOf(path) === null ? null : openToRead(path); // most often it is not there, and a look is cheaper
-  if (fd === null) return null;
-  try {
-    const { size } = fstatSync(fd);
-    const bytes = readAt(fd, Math.max(0, size - LENGTH_BYTES), LENGTH_BYTES);
-    const length = bytes.length < LENGTH_BYTES ? 0 : bytes.readUInt32LE();
-    const rounds = atMost >= Number.MAX_SAFE_INTEGER / 2 ? 0 : Math.floor((atMost - length) / LENGTH_RANGE);
-    return length + Math.max(0, rounds) * LENGTH_RANGE;
-  } finally {
-    closeSync(fd);
-  }
 }

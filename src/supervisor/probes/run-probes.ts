@@ -65,7 +65,7 @@ export class RunProbes implements Disposable {
   }
 
   #begin(spec: ComponentSpec, { run, pid }: In<'running'>, adopted: boolean): Followed {
-    const { prober, stalls, probed, logFrom, logEnd } = this.#world;
+    const { prober, probed, logFrom, logEnd } = this.#world;
     const isNew = this.#timeline?.run !== run;
     if (isNew) this.#timeline = new Timeline(spec.name, run, probed);
     const loops = new Map<Role, ProbeLoop>();
@@ -75,11 +75,9 @@ export class RunProbes implements Disposable {
     const hit = ({ pattern, line }: { readonly pattern: string; readonly line: string }) =>
       loops.get('liveness')?.fail(`crash pattern ${pattern}: ${line}`);
     const patterns = spec.crashPatterns.length === 0 ? null : prober.watch(spec.crashPatterns, from, hit);
-    const stallWatch = stalls.watch();
     const end = () => {
       for (const loop of loops.values()) loop[Symbol.dispose]();
       patterns?.[Symbol.dispose]();
-      stallWatch[Symbol.dispose]();
     };
     return { run, spec, target, loops, [Symbol.dispose]: end };
   }

@@ -30,7 +30,7 @@ export class CheckWorld implements AsyncDisposable {
   get parts(): CheckParts {
     return {
       clock: systemClock,
-      stalls: { watch: () => ({ [Symbol.dispose]: () => {} }), longestSince: () => this.stalledMs },
+      stalls: { longestSince: () => this.stalledMs },
       whose: 'this test',
       env: this.env,
       prober: () => Promise.resolve(this.#asking.prober),

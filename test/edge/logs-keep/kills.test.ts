@@ -43,16 +43,12 @@ describe.each(KINDS.filter(({ isThere }) => isThere))(
           const end = ended(keeper).then((how) => {
             signal = how;
           });
-          await waitFor(
-            `it to die at ${step}`,
-            async () => {
-              writer.write(numbered(count, LINES));
-              count += LINES;
-              await pause(10); // the pace of the writer
-              return signal !== undefined;
-            },
-            { limitMs: 50_000 },
-          );
+          await waitFor(`it to die at ${step}`, async () => {
+            writer.write(numbered(count, LINES));
+            count += LINES;
+            await pause(10); // the pace of the writer
+            return signal !== undefined;
+          });
           await end;
           expect(signal).toBe('SIGKILL');
           writer.write(numbered(count, LINES)); // it goes on also while nobody looks

@@ -70,7 +70,7 @@ describe.each(KINDS.filter(({ isThere }) => isThere))(
       await write(world, count);
       await waitFor('several parts', () => world.parts('api').length >= 3);
       const { lost: neverKept } = missed(world.all('api'), count); // by copy-truncate, seldom
-      await waitFor('all to be read', () => daemon.read.text.endsWith(numbered(count - 1, 1)), { limitMs: 60_000 });
+      await waitFor('all to be read', () => daemon.read.text.endsWith(numbered(count - 1, 1)));
       const { lost, doubled, torn } = missed(Buffer.from(daemon.read.text), count);
       expect({ doubled, torn }).toEqual({ doubled: 0, torn: 0 });
       expect(lost).toBe(neverKept);
@@ -112,7 +112,7 @@ describe.each(KINDS.filter(({ isThere }) => isThere))(
       for (let n = 0; n < 10; n++) world.write('api', numbered(n * 20_000, 20_000));
       await waitFor('the head to be dropped', () => daemon.keeper.view().dropped_bytes > 0);
       world.write('api', 'the end\n');
-      await waitFor('the end to be read', () => daemon.read.text.endsWith('the end\n'), { limitMs: 60_000 });
+      await waitFor('the end to be read', () => daemon.read.text.endsWith('the end\n'));
       const lines = daemon.read.text.split('\n').slice(0, -2);
       expect(lines.filter((line) => !/^line \d{9}$/.test(line)).length).toBeLessThanOrEqual(1); // the half one before the gap
       expect(daemon.follower.skippedBytes).toBeGreaterThan(0);

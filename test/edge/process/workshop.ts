@@ -152,7 +152,7 @@ export class Workshop {
     for (const run of found) last.release(run.id);
     await last.close();
     const ids = new Set<string>(this.#runs.map(({ id }) => id));
-    await waitFor('no process of any run to be left', () => processesOf(ids).length === 0, { limitMs: 5000 });
+    await waitFor('no process of any run to be left', () => processesOf(ids).length === 0);
     for (const cleanup of this.#cleanups) cleanup();
     rmSync(this.home, { recursive: true, force: true });
     expect(cgroupsOf(ids)).toEqual([]);

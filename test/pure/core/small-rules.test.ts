@@ -106,6 +106,28 @@ describe('redaction', () => {
     const known = secretValues({ MY_TOKEN: 'zebra-giraffe', LOG_LEVEL: 'debug' });
     expect(redact('value is zebra-giraffe at debug', known)).toBe('value is [redacted] at debug');
   });
+  test.each([
+    `x-${'eyJ'}${'a'.repeat(12)}.${'b'.repeat(12)}.sig`,
+    'redis+sentinel://:hunter22@db',
+    '_http://me:hunter22@x',
+  ])('also behind other characters: %s', (text) => expect(redact(text)).toContain('[redacted]'));
+  // With an expression that reads a word once for each of its characters, this would take minutes.
+  test.each([
+    'x',
+    'token',
+    'pass-',
+    'a.',
+    'a+',
+    'eyJ-',
+    'eyJaaaaaaaa.',
+    'sk-',
+    'a://b:',
+    'token="',
+    '-----BEGIN ',
+    'basic ',
+  ])('is not held up by a megabyte of %j', (piece) =>
+    expect(redact(piece.repeat(2 ** 20 / piece.length)).length).toBeGreaterThan(0),
+  );
   test('leaves ordinary text alone', () =>
     expect(redact('listening on http://127.0.0.1:8080/path?x=1')).toBe('listening on http://127.0.0.1:8080/path?x=1'));
 });

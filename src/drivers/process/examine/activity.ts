@@ -1,7 +1,7 @@
 /** What one process did between the looks: how much CPU time it used, and in which state it was found. */
 import type { Identity } from '../proc.ts';
+import { readProcFile } from '../proc-file.ts';
 import type { Pace } from '../usage/pace.ts';
-import { readProcFile } from '../usage/proc-file.ts';
 
 export interface Look extends Identity {
   readonly name: string;

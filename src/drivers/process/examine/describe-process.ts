@@ -2,7 +2,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { formatDuration } from '../../../core/format.ts';
 import { readCmdline } from '../proc.ts';
-import { readProcFile } from '../usage/proc-file.ts';
+import { readProcFile } from '../proc-file.ts';
 import type { Activity } from './activity.ts';
 import type { SocketTables } from './sockets.ts';
 

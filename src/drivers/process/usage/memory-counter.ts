@@ -2,7 +2,7 @@
  * The kernel's own count of the memory of one run: exact for a whole tree, with nothing counted twice. Pages of files that were
  * only read are taken off: the kernel gives them up before anybody goes short, so no leak is among them.
  */
-import { readNumber, sumOfWords } from './proc-file.ts';
+import { readNumber, sumOfWords } from '../proc-file.ts';
 
 export type MemoryCounter = () => number | null;
 

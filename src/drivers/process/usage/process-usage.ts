@@ -1,7 +1,7 @@
 /** What one process uses, as /proc says. */
 import { opendirSync, readFileSync, statSync } from 'node:fs';
+import { readProcFile } from '../proc-file.ts';
 import type { Pace } from './pace.ts';
-import { readProcFile } from './proc-file.ts';
 
 export interface ProcessUsage {
   readonly startTime: string;

@@ -7,10 +7,10 @@ import { resolve } from 'node:path';
 import type { RunId } from '../../../core/ids.ts';
 import type { Usage } from '../../../core/usage/usage.ts';
 import type { Sampler } from '../../../ports/sampler.ts';
+import { readProcFile, sumOfWords } from '../proc-file.ts';
 import { childCgroups } from '../tree/cgroup.ts';
 import { Pace } from './pace.ts';
 import { findPlace, type Place } from './place.ts';
-import { readProcFile, sumOfWords } from './proc-file.ts';
 import { ProcTable } from './proc-table.ts';
 import { countFds, readMemory, readProcess } from './process-usage.ts';
 

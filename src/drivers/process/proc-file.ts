@@ -13,7 +13,7 @@ export function readProcFile(path: string): string | null {
     let text = '';
     for (;;) {
       const length = readSync(fd, buffer, 0, buffer.length, null);
-      text += buffer.toString('latin1', 0, length);
+      text += buffer.toString('utf8', 0, length);
       if (length < SURELY_ALL) return text;
     }
   } catch {
