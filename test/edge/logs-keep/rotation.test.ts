@@ -16,8 +16,11 @@ describe.each(KINDS.filter(({ isThere }) => isThere))('logs that are kept by $me
     const bases = new Set<number>();
     let count = 0;
     await waitFor(`${parts} parts`, async () => {
-      writer.write(numbered(count, LINES));
-      count += LINES;
+      // What is more than the parts can hold would be dropped, when a busy machine lets nobody look for a while.
+      if (statSync(world.path('api.log')).size < 2 * world.keeping.maxBytes) {
+        writer.write(numbered(count, LINES));
+        count += LINES;
+      }
       for (const { base } of world.parts('api')) bases.add(base);
       await pause(10); // the pace of the writer
       return bases.size >= parts;
