@@ -33,6 +33,7 @@ export type {
 export type {
   CheckConfig,
   ComponentConfig,
+  HeartbeatConfig,
   KeepwellConfig,
   ProbeConfig,
   RestartConfig,

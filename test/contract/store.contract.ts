@@ -263,8 +263,14 @@ function crashRules(store: () => Store): void {
 
   test('why tells everything about the newest crash of a component, or about the one with an id', () => {
     store().commit({ crash: crashOf('api', 1) });
-    store().commit({ crash: crashOf('api', 2, { logTail: ['newer'] }) });
-    expect(store().why({ component: 'api' })).toMatchObject({ id: 2, log_tail: ['newer'] });
+    const freeze = {
+      reason: 'no heartbeat for 5 m',
+      silent_since: '2026-01-02T03:04:05.678Z',
+      steps: [{ at: '2026-01-02T03:09:15.678Z', text: 'SIGINT' }],
+      evidence: ['pid 12 (worker) sleeps in futex_wait'],
+    };
+    store().commit({ crash: crashOf('api', 2, { logTail: ['newer'], freeze }) });
+    expect(store().why({ component: 'api' })).toMatchObject({ id: 2, log_tail: ['newer'], freeze });
     expect(store().why({ id: 1 })).toEqual({
       schema_version: 1,
       ...store().crashes({})[1],
@@ -272,6 +278,7 @@ function crashRules(store: () => Store): void {
       stack: [],
       related_files: [],
       probes: [],
+      freeze: null,
       dependencies: [{ name: 'db', condition: 'ready', state: 'running', ready: true }],
       changed_since_good: ['env LOG_LEVEL'],
       rule: { name: 'backoff', counters: { restarts_in_window: 4, failures: 1, spawn_errors: 2, total: 3 } },
