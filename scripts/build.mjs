@@ -17,6 +17,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { notices } from './notices.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
@@ -54,7 +55,7 @@ function sources() {
     }
   };
   walk(join(root, 'src'));
-  return [...files, 'scripts/build.mjs', 'package.json', 'tsconfig.json', 'tsconfig.lib.json']
+  return [...files, 'scripts/build.mjs', 'scripts/notices.mjs', 'package.json', 'tsconfig.json', 'tsconfig.lib.json']
     .map((file) => resolve(root, file))
     .sort();
 }
@@ -91,7 +92,7 @@ async function bundle(esbuild, out) {
       });
     },
   };
-  await esbuild.build({
+  const { metafile } = await esbuild.build({
     absWorkingDir: root,
     entryPoints: Object.fromEntries(Object.entries(BUNDLES).filter(([, file]) => existsSync(join(root, file)))),
     outdir: join(out, 'bin'),
@@ -107,9 +108,11 @@ async function bundle(esbuild, out) {
     define: { 'import.meta.url': 'bundleUrl' },
     external: ['@photostructure/sqlite'],
     plugins: [lazy],
-    legalComments: 'linked',
+    legalComments: 'none',
+    metafile: true,
     logLevel: 'warning',
   });
+  writeFileSync(join(out, 'THIRD-PARTY.txt'), notices(root, Object.keys(metafile.inputs)));
   chmodSync(join(out, 'bin', 'keepwell.cjs'), 0o755);
 }
 

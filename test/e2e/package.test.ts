@@ -36,6 +36,7 @@ test('packed and installed in an empty folder, the program runs and the library 
     const files = packed.files.map(({ path }) => path);
     expect(files).toContain('dist/bin/keepwell.cjs');
     expect(files).toContain('dist/lib/index.d.ts');
+    expect(files).toContain('dist/THIRD-PARTY.txt');
     expect(files.filter((path) => /^(src|test|scripts)\//.test(path))).toEqual([]);
     writeFileSync(join(dir, 'package.json'), '{ "type": "module" }');
     run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', `./${packed.filename}`);
