@@ -1,15 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
 import { ROUTES } from '../../src/http/table.ts';
 import { TestProject } from '../support/project.ts';
 
-const CONFIG = `components:
+const CONFIG = `telemetry: { prometheus: true }
+components:
   api:
     process: { command: [sh, -c, 'echo "now serving"; exec sleep 1000'] }
     readiness: { log: "now serving" }
     liveness: { pid: {}, period: 200ms }
+    heartbeat: { ping: true }
   worker:
     process: { command: [sh, -c, 'exit 7'] }
     restart: { limit: { max: 0 } }
@@ -25,7 +27,7 @@ function ask(project: TestProject, method: string, path: string, body?: object):
   return new Promise((resolve, reject) => {
     const headers = {
       host: 'localhost',
-      accept: 'application/json',
+      accept: 'application/json, text/plain',
       ...(body ? { 'content-type': 'application/json' } : {}),
     };
     const sent = request({ socketPath: socket, method, path, headers }, (response) => {
@@ -33,12 +35,16 @@ function ask(project: TestProject, method: string, path: string, body?: object):
       response.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
       });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: isText(response) ? text : JSON.parse(text) }),
+      );
     });
     sent.on('error', reject);
     sent.end(body && JSON.stringify(body));
   });
 }
+
+const isText = ({ headers }: IncomingMessage) => headers['content-type']?.startsWith('text/plain');
 
 const QUERIES: Readonly<Record<string, string>> = {
   '/v1/wait': '?component=api&for=ready',

@@ -153,7 +153,7 @@ describe('mistakes on the command line', () => {
     await using project = new TestProject(ONE);
     await project.ok('validate');
     expect(JSON.parse(await project.ok('schema'))).toMatchObject({ type: 'object' });
-    project.configure('components:\n  api:\n    proces: { command: [x] }\n    heartbeat: { ping: true }\n');
+    project.configure('components:\n  api:\n    proces: { command: [x] }\n    cleanup: keep\n');
     const { code, stderr, stdout } = await project.cli('validate');
     expect(code).toBe(2);
     expect(stderr + stdout).toMatch(/keepwell\.yaml:3:5.*process/s);

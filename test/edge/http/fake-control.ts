@@ -4,6 +4,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import type { ProbeStretch } from '../../../src/core/health/stretch.ts';
 import { componentName, type RunId, type WallMs } from '../../../src/core/ids.ts';
 import { appliedView, type PlanStep } from '../../../src/core/plan.ts';
+import { didYouMean } from '../../../src/core/suggest.ts';
 import type { SampleStretch } from '../../../src/core/usage/stretch.ts';
 import type { ComponentView, CrashView, EventView, StatusView, WhyView } from '../../../src/core/views.ts';
 import type {
@@ -269,8 +270,9 @@ export class FakeControl implements Control {
   }
 
   #refuseUnknown(names: readonly string[]): void {
-    const missing = names.find((name) => !this.components.some((one) => one.name === name));
-    if (missing !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name: missing, suggestion: '' });
+    const known = this.components.map(({ name }) => name);
+    const name = names.find((each) => !known.includes(each));
+    if (name !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name, suggestion: didYouMean(name, known) });
   }
 
   #record(...call: unknown[]): void {
