@@ -62,11 +62,11 @@ export interface ContainerOptions {
   readonly tmpfs?: readonly string[];
 }
 
-/** A command that takes everything out of the image but its own program, shell included, and then goes on. */
+/** A command that takes everything out of the image but its own program, the shell last, and then goes on. */
 export const WITHOUT_SHELL: readonly string[] = [
   'sh',
   '-c',
-  'cd /bin; for each in *; do test "$each" = busybox || busybox rm "$each"; done; exec /bin/busybox sleep 300',
+  'cd /bin; for each in *; do case $each in busybox | sh) ;; *) busybox rm "$each" ;; esac; done; busybox rm sh; exec /bin/busybox sleep 300',
 ];
 
 const WORD = '/go';
