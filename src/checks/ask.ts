@@ -22,7 +22,7 @@ export async function ask(
       return await containerRunning(question, await parts.engine(), signal);
     case 'file_exists': {
       const { in: container, anyOf } = question;
-      if (container === null) return await fileExists(question);
+      if (container === null) return await fileExists(question, signal);
       return await fileExistsIn({ in: container, anyOf }, await parts.engine(), signal);
     }
     case 'env_set': {

@@ -21,17 +21,24 @@ const terminal = (stream: WriteStream): Terminal => ({
   },
 });
 
+/** SIGTERM comes from `timeout 10 keepwell health`: what the command started must not stay behind then either. */
+const INTERRUPTS = { SIGINT: EXIT_INTERRUPTED, SIGTERM: 143 } as const;
+
 let interrupted: AbortController | null = null;
+let interruptedCode: number = EXIT_INTERRUPTED;
 
 /** The first Ctrl-C ends what is waited for, the second one the process. */
 function interrupt(): AbortSignal {
   if (interrupted === null) {
     const controller = new AbortController();
     interrupted = controller;
-    process.on('SIGINT', () => {
-      if (controller.signal.aborted) process.exit(EXIT_INTERRUPTED);
-      controller.abort(new Interrupted());
-    });
+    for (const [name, code] of Object.entries(INTERRUPTS)) {
+      process.on(name, () => {
+        if (controller.signal.aborted) process.exit(code);
+        interruptedCode = code;
+        controller.abort(new Interrupted());
+      });
+    }
   }
   return interrupted.signal;
 }
@@ -68,5 +75,5 @@ void runCli(process.argv.slice(2), {
   interrupt,
 }).then((code) => {
   process.exitCode = code;
-  if (code === EXIT_INTERRUPTED) process.exit(); // whatever was left running in here is not waited for
+  if (code === EXIT_INTERRUPTED) process.exit(interruptedCode); // whatever was left running in here is not waited for
 });

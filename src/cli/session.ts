@@ -31,7 +31,7 @@ export interface World {
   readonly platform: string;
   readonly out: Terminal;
   readonly err: Terminal;
-  /** From the first call on, Ctrl-C aborts the signal instead of ending the process. */
+  /** From the first call on, Ctrl-C and SIGTERM abort the signal instead of ending the process. */
   interrupt(): AbortSignal;
 }
 

@@ -80,7 +80,7 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
   return {
     status: async () => filledStatus(await get('/v1/status')),
     component: async (name) => filledComponent(await get(`/v1/components/${encodeURIComponent(name)}`)),
-    health: (wanted) => call('GET', `/v1/health${healthQuery(wanted)}`, undefined, HEALTH_TIMEOUT_MS),
+    health: async (wanted) => call('GET', `/v1/health${healthQuery(wanted)}`, undefined, HEALTH_TIMEOUT_MS),
     version: async () => (await get<{ version: string }>('/v1/version')).version,
     up: (components, files) =>
       call('POST', '/v1/up', { components, ...(files.length > 0 ? { files } : {}) }, CONFIG_TIMEOUT_MS),
@@ -113,8 +113,13 @@ function logsQuery({ components, tail, after, sinceMs, untilMs, grep, previous }
   });
 }
 
-const healthQuery = ({ checks, withDeps, timeoutMs }: HealthQuery): string =>
-  query({ check: checks.join(',') || undefined, with_deps: withDeps ? 'true' : undefined, timeout_ms: timeoutMs });
+function healthQuery({ checks, withDeps, timeoutMs }: HealthQuery): string {
+  // A list of one empty name would be written like no list, and be answered with all checks; one with a comma, like two.
+  const name = checks.find((each) => each === '' || each.includes(','));
+  if (name !== undefined) throw new AppError('NO_SUCH_CHECK', { name, suggestion: '' });
+  const check = checks.length === 0 ? undefined : checks.join(',');
+  return query({ check, with_deps: withDeps ? 'true' : undefined, timeout_ms: timeoutMs });
+}
 
 function query(values: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]));

@@ -35,6 +35,7 @@ export interface Edges {
   readonly driver: Driver;
   readonly prober: Prober;
   readonly sampler: Sampler;
+  /** For checks, each of which has its own time. */
   readonly engine: ContainerEngine;
   /** Nobody reads this log until its shortening is done. */
   readonly holdStill: HoldStill;
@@ -52,7 +53,6 @@ export function openEdges(
   const clock = systemClock;
   const cgroup = env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto';
   const commands = createCommandRunner({ home: paths.home, cgroup, clock, log, softNofile });
-  const engine = createEngine({ env, clock });
   const driver = routeRuns({
     process: createProcessDriver({
       home: paths.home,
@@ -65,7 +65,7 @@ export function openEdges(
       ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
       cgroup,
     }),
-    external: createExternalDriver({ commands, engine, clock, log }),
+    external: createExternalDriver({ commands, engine: createEngine({ env, clock }), clock, log }),
   });
   const logs = createLogWatch({ logPath, workerFile: programFile('pattern-worker'), log, place });
   const prober = createProber({
@@ -76,7 +76,7 @@ export function openEdges(
   });
   return {
     driver,
-    engine,
+    engine: createEngine({ env, clock, answerWithinMs: null }),
     holdStill: logs.holdStill,
     sampler: createSampler({ runsDir: paths.runs }),
     prober: redactingProber(prober, (spec) => secretsOf(spec, base)),

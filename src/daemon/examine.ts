@@ -16,25 +16,30 @@ export interface ExaminerParts {
 
 /** A thread dump is long, and its beginning says most. */
 const MAX_LINES = 100;
-/** Of the log, before those of earlier are left out: others of its processes may talk as well. */
-const TAIL_LINES = 1_000;
 const MAX_LINE_CHARS = 300;
+/** Of each line before secrets are looked for: half of one, left at a cut, would not be recognised. */
+const MAX_RAW_CHARS = 4_000;
 
 export const createExaminer =
   ({ driver, logs, logEnd, secretsOf }: ExaminerParts): RunnerWorld['examine'] =>
   async (spec, run, dump) => {
     const from = dump === null ? 0 : logEnd(spec);
     const { evidence, ...found } = await driver.examine(run, dump);
+    const secrets = secretsOf(spec);
+    const seen = evidence.map((line) => redact(line, secrets).replace(/\s*\n\s*/g, ' '));
     const said = dump === null ? [] : await saidSince(spec.name, from, logs).catch(() => []);
-    const title = said.length === 0 ? [`it wrote nothing after ${dump}`] : [`what it wrote after ${dump}:`];
-    const all = dump === null ? evidence : [...evidence, ...title, ...said.map((line) => `  ${line}`)];
     // As one text: a secret that goes over several lines is seen as one.
-    return { ...found, evidence: redact(all.join('\n'), secretsOf(spec)).split('\n') };
+    const wrote = said.length === 0 ? [] : redact(said.join('\n'), secrets).split('\n');
+    const title = wrote.length === 0 ? `it wrote nothing after ${dump}` : `what it wrote after ${dump}:`;
+    const all = dump === null ? seen : [...seen, title, ...wrote.map((line) => `  ${line}`)];
+    return { ...found, evidence: all.map((line) => line.slice(0, MAX_LINE_CHARS)) };
   };
 
+/** The lines that begin at `from` or later; one bite of them has to do. */
 async function saidSince(component: string, from: number, logs: Logs): Promise<readonly string[]> {
-  await using cursor = logs.open({ components: [component], tail: TAIL_LINES, after: {} });
+  const after = from === 0 ? {} : { [component]: from - 1 }; // the break before it
+  await using cursor = logs.open({ components: [component], tail: Number.MAX_SAFE_INTEGER, after });
   const { lines } = await cursor.read();
   const since = lines.filter(({ offset }) => offset >= from).slice(0, MAX_LINES);
-  return since.map(({ line }) => line.slice(0, MAX_LINE_CHARS));
+  return since.map(({ line }) => line.slice(0, MAX_RAW_CHARS));
 }

@@ -1,23 +1,26 @@
 /** The Docker Engine over its socket. Paths carry no version: every Engine answers these, old and new alike. */
 import type { Clock } from '../ports/clock.ts';
 import type { ContainerEngine, FullInspection } from '../ports/engine.ts';
-import { type Answer, type Caller, createCaller, isUnreachable, odd, unreachable } from './caller.ts';
+import { ANSWER_WITHIN_MS, type Answer, type Caller, createCaller, isUnreachable, odd, unreachable } from './caller.ts';
 import { parseContainer, withoutSlash } from './container.ts';
 import { type EngineEnv, type Places, USUAL_PLACES } from './endpoint.ts';
 import { exec } from './exec/exec.ts';
 import { fieldsOf, parseJson, parseMessage } from './json.ts';
 import { look } from './look.ts';
 
-export { ANSWER_WITHIN_MS, MAX_ANSWER_BYTES } from './caller.ts';
+export { MAX_ANSWER_BYTES } from './caller.ts';
 
 export interface EngineOptions {
   readonly env: EngineEnv;
   readonly clock: Clock;
   readonly places?: Places;
+  /** Null: whoever asks keeps the time. Default: 5 s for each answer. */
+  readonly answerWithinMs?: number | null;
 }
 
-export function createEngine({ env, clock, places = USUAL_PLACES }: EngineOptions): ContainerEngine {
-  const caller = createCaller({ env, clock, places });
+export function createEngine(options: EngineOptions): ContainerEngine {
+  const { env, clock, places = USUAL_PLACES, answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const caller = createCaller({ env, clock, places, answerWithinMs });
   return {
     inspect: async (container, signal) => {
       const answer = await caller({ path: `/containers/${encodeURIComponent(container)}/json` }, signal);

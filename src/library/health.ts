@@ -1,5 +1,6 @@
 /** "Is it healthy?" for programs: with a daemon or without one. */
-import { createClient, ifRunning } from '../client/client.ts';
+import { createClient } from '../client/client.ts';
+import { daemonHealth } from '../client/daemon-health.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import type { HealthReport } from '../core/checks/check.ts';
 import { checkGraph, orderOf } from '../core/checks/plan.ts';
@@ -9,7 +10,7 @@ import type { HealthOptions } from './options.ts';
 import { type ConfigInput, readConfigInput } from './read-config.ts';
 
 /**
- * Asks the checks of a project: its daemon when there is one, otherwise from this process. Resolves also when it is unhealthy;
+ * Asks the checks of a project: its daemon when there is one that answers, otherwise from this process. Resolves also when it is unhealthy;
  * rejects with NO_SUCH_CHECK, and with CONFIG_INVALID when there is no daemon and the configuration cannot be used.
  *
  * @example
@@ -22,8 +23,8 @@ export async function getHealth(options: HealthOptions = {}): Promise<HealthRepo
   const given = options.config === undefined ? null : readConfigInput(options.config, options);
   const project = given?.project ?? projectOf(options);
   if (!local && given?.isFixed !== true) {
-    const answer = await ifRunning(createClient(socketOf(project), signal).health(query));
-    if (answer !== null) return answer;
+    const answer = await daemonHealth(createClient(socketOf(project), signal), query);
+    if ('report' in answer) return answer.report;
   }
   const { localHealth } = await import('../daemon/health/local.ts');
   return await localHealth({

@@ -22,3 +22,18 @@ export interface ReportObserver {
 export interface CheckObserver {
   reportStarted(beganAt: WallMs): ReportObserver;
 }
+
+/** All of them as one. */
+export const together = (observers: readonly CheckObserver[]): CheckObserver => ({
+  reportStarted: (beganAt) => {
+    const reports = observers.map((observer) => observer.reportStarted(beganAt));
+    return {
+      checkFinished: (check) => {
+        for (const report of reports) report.checkFinished(check);
+      },
+      reportFinished: (finished, tookMs) => {
+        for (const report of reports) report.reportFinished(finished, tookMs);
+      },
+    };
+  },
+});

@@ -5,13 +5,14 @@
 import { hostname } from 'node:os';
 import { trace } from '@opentelemetry/api';
 import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import { together } from '../ports/check-observer.ts';
 import type { Log } from '../ports/log.ts';
 import type { Telemetry, TelemetryNames } from '../ports/telemetry.ts';
-import { tallyChecks, together } from './check-observers.ts';
 import type { HostProviders } from './host.ts';
 import type { Sources } from './metrics/instruments.ts';
 import { openMeters } from './metrics/meters.ts';
 import { Tallies } from './metrics/tallies.ts';
+import { tallyChecks } from './metrics/tally-checks.ts';
 import { metricExporter, spanExporter } from './otlp/exporters.ts';
 import { openReceivers } from './receivers.ts';
 import { SCOPE } from './scope.ts';

@@ -38,6 +38,8 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_INTERVAL_MS = 60_000;
 /** More often would only be load. */
 const MIN_INTERVAL_MS = 100;
+/** A longer Node timer fires at once: metrics that were to be sent once a year would be sent a thousand times a second. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const PROTOCOL = 'http/protobuf';
 
 export function telemetrySettings({ otlp, prometheus }: TelemetrySpec, env: Variables): TelemetrySettings {
@@ -114,9 +116,10 @@ function variable(env: Variables, name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
+/** Milliseconds. */
 function positive(env: Variables, name: string): number | undefined {
   const value = Number(variable(env, name));
-  return Number.isFinite(value) && value > 0 ? value : undefined;
+  return Number.isFinite(value) && value > 0 ? Math.min(value, MAX_TIMER_MS) : undefined;
 }
 
 function temporality(env: Variables): TelemetrySettings['temporality'] {

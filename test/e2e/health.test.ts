@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
@@ -66,6 +67,22 @@ test('what cannot be asked is still one JSON document: an unknown check, a broke
   expect([broken.code, answerOf(broken).error?.code]).toEqual([2, 'CONFIG_INVALID']);
   const nowhere = await project.cli('health', '-f', 'none.yaml');
   expect([nowhere.code, answerOf(nowhere).error?.code]).toEqual([2, 'USAGE']);
+});
+
+test('a command that is ended from outside ends what its checks have started', async () => {
+  await using project = new TestProject(
+    'checks: { slow: { exec: { command: [sh, -c, "echo $$$$ > pid; exec sleep 1000000"] }, timeout: 10m } }',
+  );
+  const child = project.start(['health'], { TMPDIR: project.dir });
+  const ended = once(child, 'exit');
+  const pid = await waitFor(
+    'the command to run',
+    () => existsSync(project.path('pid')) && Number(readFileSync(project.path('pid'), 'utf8')),
+  );
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([143, null]);
+  expect(existsSync(`/proc/${pid}`)).toBe(false);
+  expect(readdirSync(project.dir).filter((name) => name.startsWith('keepwell-health'))).toEqual([]);
 });
 
 test('with a daemon it is asked there, without one and with --local from here; without checks about each component', async () => {

@@ -84,7 +84,8 @@ test('a worker without progress is replaced with its evidence kept, also over a 
   const steps = why.freeze!.steps.map(({ text }) => text).join('; ');
   expect(steps).toMatch(/no heartbeat for 2 s;.* SIGINT sent; SIGTERM sent; SIGKILL sent to all its processes$/);
   const evidence = why.freeze!.evidence.join('\n');
-  expect(evidence).toContain(`${pid} (node), main process: waiting`);
+  // Newer Node calls its first thread MainThread.
+  expect(evidence).toMatch(new RegExp(`^${pid} \\((node|MainThread)\\), main process: waiting`, 'm'));
   expect(evidence).toContain(`tcp 127.0.0.1:${port} listening`);
   expect(evidence).toContain('(sh), child of');
   expect(evidence).toContain('stuck in the loop, token=[redacted]');

@@ -126,6 +126,8 @@ test('the checks are traced also where there is no daemon', async () => {
     return receiver.spans.find(({ name }) => name === 'orchestrator.health.gone');
   });
   expect(span.attributes).toMatchObject({ 'check.name': 'gone', 'check.status': 'failed' });
+  // Apart from the daemon's: it counts the same checks.
+  expect(span.resource['service.instance.id']).toMatch(/\/\.keepwell#health$/);
 });
 
 test('a receiver that never answers holds up nobody, and is mentioned once', async () => {

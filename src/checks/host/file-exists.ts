@@ -2,13 +2,14 @@
 import { lstat, stat } from 'node:fs/promises';
 import type { CheckQuestion, CheckResult } from '../../core/checks/check.ts';
 import { failed, ok } from '../../core/checks/results.ts';
+import { lookAt } from './looks.ts';
 
 type FileExists = Extract<CheckQuestion, { kind: 'file_exists' }>;
 
-export async function fileExists({ anyOf }: Pick<FileExists, 'anyOf'>): Promise<CheckResult> {
+export async function fileExists({ anyOf }: Pick<FileExists, 'anyOf'>, signal: AbortSignal): Promise<CheckResult> {
   const problems: string[] = [];
   for (const path of anyOf) {
-    const problem = await problemWith(path);
+    const problem = await lookAt(path, () => problemWith(path), signal);
     if (problem === null) return ok(`${path} exists`);
     problems.push(problem);
   }

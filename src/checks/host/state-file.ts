@@ -6,6 +6,7 @@ import { failed } from '../../core/checks/results.ts';
 import { judgeState, missingState, notJson } from '../../core/checks/state-file.ts';
 import { after } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { lookAt } from './looks.ts';
 
 type StateFile = Extract<CheckQuestion, { kind: 'state_file' }>;
 
@@ -14,10 +15,11 @@ const MAX_BYTES = 1024 * 1024;
 const SETTLE_MS = 100;
 
 export async function stateFile(question: StateFile, clock: Clock, signal: AbortSignal): Promise<CheckResult> {
-  const first = await look(question);
+  const read = () => lookAt(question.path, () => look(question), signal);
+  const first = await read();
   if (first !== null) return first;
   await clock.sleepUntil(after(clock.now(), SETTLE_MS), signal);
-  return (await look(question)) ?? notJson(question);
+  return (await read()) ?? notJson(question);
 }
 
 /** Null: what is there is not JSON. */

@@ -1,7 +1,8 @@
 /** keepwell health: asks the checks and says whether all is well. JSON always, unless a person asks for text. */
 import { Option } from 'commander';
+import { daemonHealth } from '../../client/daemon-health.ts';
 import type { HealthReport } from '../../core/checks/check.ts';
-import { AppError, errorView } from '../../core/errors.ts';
+import { errorView } from '../../core/errors.ts';
 import type { HealthQuery } from '../../ports/control.ts';
 import type { Definition } from '../define.ts';
 import { toAppError } from '../failure.ts';
@@ -74,32 +75,12 @@ const noReport = (error: unknown) => ({
 });
 
 async function read(session: Session, query: HealthQuery, isLocal: boolean): Promise<HealthReport> {
-  const { project } = session;
   if (!isLocal) {
-    try {
-      await session.client.version(); // one that hangs is found out in seconds, not in the minutes that checks may take
-      return await session.client.health(query);
-    } catch (error) {
-      const why = whyLocal(error);
-      if (why !== null) session.note(`${why}; asking from here`);
-    }
+    const answer = await daemonHealth(session.client, query);
+    if ('report' in answer) return answer.report;
+    if (answer.why !== null) session.note(`${answer.why}; asking from here`);
   }
   const { localHealth } = await import('../../daemon/health/local.ts');
-  const { world, signal } = session;
+  const { project, world, signal } = session;
   return await localHealth({ project, env: world.env, query, signal, whose: 'this command', hosted: false });
-}
-
-/** Null: there is no daemon, which is no news for whoever has none. Throws what the daemon answered. */
-function whyLocal(error: unknown): string | null {
-  if (!(error instanceof AppError)) throw error;
-  switch (error.code) {
-    case 'DAEMON_NOT_RUNNING':
-      return null;
-    case 'DAEMON_UNREACHABLE':
-      return `the daemon does not answer (${String(error.details['problem']).replace(/\.$/, '')})`;
-    case 'ROUTE_NOT_FOUND':
-      return 'the daemon is of an earlier version and knows no checks ("keepwell up" brings it up to date)';
-    default:
-      throw error;
-  }
 }

@@ -1,7 +1,7 @@
 /** The questions that are put by gRPC, as a schema: a server's own health, and who polls a task queue of Temporal. */
 import { z } from 'zod';
 import { DEFAULTS } from '../defaults.ts';
-import { durationText } from '../duration.ts';
+import { DURATION_PATTERN, durationText } from '../duration.ts';
 import * as network from '../readers/network.ts';
 import * as rpc from '../readers/rpc.ts';
 import { boolean, leaf, oneOf, optional, orVariable } from './leaves.ts';
@@ -59,7 +59,7 @@ const temporalMap = z
       description: 'Which tasks of it: a worker polls for workflows and for activities separately.',
       example: 'workflow',
     }),
-    max_age: optional(leaf(rpc.readMaxAge, 'duration', orVariable({ pattern: '^[0-9]+(?:ms|[smhd])' })), {
+    max_age: optional(leaf(rpc.readMaxAge, 'duration', orVariable({ pattern: DURATION_PATTERN.source })), {
       description: 'Who polled longer ago does not count: Temporal names a worker for minutes after its death.',
       defaultsTo: durationText(DEFAULT.temporal.maxAgeMs),
       example: '2m',

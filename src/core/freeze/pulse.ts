@@ -11,7 +11,7 @@ export interface Pulse {
   /** When it was last heard; null: never in this run. */
   readonly beatAt: MonoMs | null;
   readonly lookedAt: MonoMs;
-  /** What we missed since the alarm began: its next step is late by as much. */
+  /** What we missed of the time before the next step of an alarm: it is late by as much. */
   readonly missedMs: number;
 }
 
@@ -22,7 +22,7 @@ export const beaten = (pulse: Pulse, at: MonoMs): Pulse => ({ ...pulse, from: at
 /** Silence counts from here, but nothing was heard: its startup probe has just passed, or it was given a new heartbeat. */
 export const countedFrom = (pulse: Pulse, at: MonoMs): Pulse => ({ ...pulse, from: at });
 
-/** The alarm begins: from now on it is owed what we miss. */
+/** The alarm begins, or its last step: from now on it is owed what we miss. */
 export const alarmed = (pulse: Pulse): Pulse => ({ ...pulse, missedMs: 0 });
 
 /** A look this many times later than planned was not ours to choose: we were stopped, starved or suspended. */

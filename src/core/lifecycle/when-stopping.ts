@@ -41,21 +41,22 @@ export function whenStopping(
       return event.run === state.run && state.ended ? gone(counters, state, context) : stay(component);
     case 'woke':
       return isDue(state.until, context) ? escalate(counters, state, context) : stay(component);
-    case 'stop-requested': {
-      const stops = { ...state, goal: 'stay-stopped' } as const;
-      // Whoever waits for it should not wait for the steps of an alarm.
-      return state.stage === 'interrupted' ? escalate(counters, stops, context) : step(stops, counters);
-    }
+    case 'stop-requested':
+      return hurried(counters, { ...state, goal: 'stay-stopped' }, context);
     case 'start-requested':
       if (event.fresh) return step({ ...state, goal: 'start-again' }, FRESH);
       // Wanted after all: a daemon that left in the middle of its shutdown comes back to what it was stopping.
       return state.goal === 'stay-stopped' ? step({ ...state, goal: 'start-again' }, counters) : stay(component);
     case 'restart-requested':
-      return event.byHand ? step({ ...state, goal: 'start-again' }, FRESH) : stay(component);
+      return event.byHand ? hurried(FRESH, { ...state, goal: 'start-again' }, context) : stay(component);
     default:
       return stay(component);
   }
 }
+
+/** Whoever waits for it should not wait for the steps of an alarm. */
+const hurried = (counters: Counters, state: In<'stopping'>, context: Context): Step =>
+  state.stage === 'interrupted' ? escalate(counters, state, context) : step(state, counters);
 
 function mainEndedAsAsked(counters: Counters, state: In<'stopping'>, event: Exited, context: Context): Step {
   const ended = { ...state, ended: endOf(state, event.cause, event.at, true) };

@@ -5,7 +5,7 @@ import { MAX_AT_ONCE, runChecks } from '../../checks/run-checks.ts';
 import type { ResolvedConfig } from '../../config/load.ts';
 import type { CheckSpec, HealthReport } from '../../core/checks/check.ts';
 import { AppError } from '../../core/errors.ts';
-import type { CheckObserver } from '../../ports/check-observer.ts';
+import { type CheckObserver, together } from '../../ports/check-observer.ts';
 import type { HealthQuery } from '../../ports/control.ts';
 import { asked, checksOf } from './checks-of.ts';
 
@@ -45,20 +45,10 @@ export function createHealthDesk(parts: DeskParts): HealthDesk {
   return {
     checks,
     report: async (query) => await run(asked(checks(), query), parts.observer),
-    reportOn: async (specs, also) => await run(specs, both(parts.observer, also)),
+    reportOn: async (specs, also) => await run(specs, together([parts.observer, also])),
     close: async () => {
       end.abort(new AppError('DAEMON_CLOSING'));
       await Promise.allSettled(running);
     },
   };
 }
-
-const both = (one: CheckObserver, other: CheckObserver): CheckObserver => ({
-  reportStarted: (beganAt) => {
-    const observers = [one.reportStarted(beganAt), other.reportStarted(beganAt)];
-    return {
-      checkFinished: (check) => observers.forEach((each) => void each.checkFinished(check)),
-      reportFinished: (report, tookMs) => observers.forEach((each) => void each.reportFinished(report, tookMs)),
-    };
-  },
-});

@@ -48,7 +48,7 @@ export async function localHealth(options: LocalOptions): Promise<HealthReport> 
     whose,
     env,
     prober: () => prober.open(),
-    engine: () => Promise.resolve(createEngine({ env, clock })),
+    engine: () => Promise.resolve(createEngine({ env, clock, answerWithinMs: null })),
     target: NO_RUN,
     components: () => {
       components ??= componentsOf(project, env);

@@ -1,6 +1,7 @@
 /** A beat is a file that was written again, or a new time in a field of the JSON document in it. */
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { formatBytes } from '../../core/bytes.ts';
 import type { Ear, Hearing } from '../../ports/ears.ts';
 
 /** A state file is small; more is not read. */
@@ -35,23 +36,27 @@ async function written(path: string): Promise<Said> {
 }
 
 async function told(path: string, field: string): Promise<Said> {
-  const value = valueAt(await readDocument(path), field);
   const name = basename(path);
+  const text = await readText(path);
+  if (text.length >= MAX_BYTES) return { note: `${name} is longer than ${formatBytes(MAX_BYTES)}` };
+  let document: unknown;
+  try {
+    document = JSON.parse(text.toString());
+  } catch {
+    return { note: `${name} is no JSON document` }; // or half written: then the next look sees the whole
+  }
+  const value = valueAt(document, field);
   if (value === undefined) return { note: `${name} has no field ${field}` };
   const at = timeOf(value);
   return at === null ? { note: `the field ${field} of ${name} is no time` } : { mark: String(value), at };
 }
 
-async function readDocument(path: string): Promise<unknown> {
+async function readText(path: string): Promise<Buffer> {
   const seen = await stat(path);
   if (!seen.isFile()) throw new Error(`${path} is no file`); // a pipe would hold us up for ever
   await using file = await open(path, 'r');
   const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(seen.size + 1, MAX_BYTES)));
-  try {
-    return JSON.parse(buffer.toString('utf8', 0, bytesRead));
-  } catch {
-    return undefined; // half written; the next look sees the whole
-  }
+  return buffer.subarray(0, bytesRead);
 }
 
 /** `a.b`: the field of that name, or else the field `b` of the object `a`. */

@@ -18,8 +18,8 @@ export type Fields = ReadonlyMap<number, readonly Value[]>;
 
 const MAX_FIELD_NUMBER = 2n ** 29n - 1n;
 const MAX_VARINT_BYTES = 10;
-/** Of an honest answer each takes many bytes; millions of empty ones would be a flood. */
-const MAX_FIELDS = 100_000;
+/** Far more than the pollers of a queue. A flood of tiny ones would hold up the daemon: reading a hundred thousand takes a second. */
+const MAX_FIELDS = 20_000;
 
 /** All fields by their numbers, in the order they came in. Throws `Malformed`. */
 export function readFields(bytes: Uint8Array): Fields {

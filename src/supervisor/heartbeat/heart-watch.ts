@@ -122,7 +122,10 @@ export class HeartWatch implements Disposable {
   #learn(followed: Followed, state: In<'running'>): void {
     const before = followed.state;
     followed.state = state;
-    if (state.freeze && !before.freeze) followed.pulse = alarmed(followed.pulse);
+    const stage = state.freeze?.stage;
+    // The time of these two steps begins now, so nothing of it was missed yet.
+    if (stage !== before.freeze?.stage && (stage === 'noted' || stage === 'final'))
+      followed.pulse = alarmed(followed.pulse);
     // Its time to start is not counted: silence begins when its startup probe has passed.
     if (state.health.started && !before.health.started)
       followed.pulse = countedFrom(followed.pulse, this.#world.clock.now());
@@ -131,12 +134,14 @@ export class HeartWatch implements Disposable {
   async #listenOn(followed: Followed): Promise<void> {
     const { clock } = this.#world;
     const { signal } = followed.over;
+    const periodMs = () => lookPeriodMs(followed.spec, followed.state.freeze !== undefined);
+    let plannedMs = periodMs();
     while (!signal.aborted) {
-      const plannedMs = lookPeriodMs(followed.spec, followed.state.freeze !== undefined);
       const hearing = (await followed.ear?.listen()) ?? SILENCE;
       if (signal.aborted) return;
       this.#take(followed, hearing, plannedMs);
       this.#judge(followed);
+      plannedMs = periodMs(); // by what was judged just now
       try {
         await clock.sleepUntil(after(clock.now(), plannedMs), signal);
       } catch {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { createLooks } from '../../../src/checks/host/looks.ts';
 import type { CheckQuestion, CheckResult } from '../../../src/core/checks/check.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CheckWorld } from './check-world.ts';
@@ -21,6 +22,31 @@ test('a file exists, or it is said of each path why not', async () => {
     status: 'failed',
     message: `there is no ${dir.at('gone')}; ${dir.at('link')} is a symbolic link to something that is not there; there is no ${dir.at('there/below')}`,
   });
+});
+
+test('a file on a drive that does not answer is looked at once, and others are still found', async () => {
+  const lookAt = createLooks();
+  let looks = 0;
+  let answer = (_text: string): void => {};
+  const hanging = () => {
+    looks += 1;
+    return new Promise<string>((resolve) => {
+      answer = resolve;
+    });
+  };
+  const never = new AbortController().signal;
+  const first = lookAt('/dead', hanging, never);
+  for (let report = 0; report < 5; report += 1) {
+    const over = new AbortController();
+    const asked = lookAt('/dead', hanging, over.signal);
+    over.abort(new Error('its time is over'));
+    await expect(asked).rejects.toThrow('its time is over');
+    expect(await lookAt('/there', () => Promise.resolve('there'), never)).toBe('there');
+  }
+  expect(looks).toBe(1);
+  answer('back');
+  expect(await first).toBe('back');
+  expect(await lookAt('/dead', () => Promise.resolve('again'), never)).toBe('again');
 });
 
 test('a variable is set, empty or not set; its value is never shown', async () => {

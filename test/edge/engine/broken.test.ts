@@ -119,6 +119,16 @@ test('an answer that drips for ever is waited for no longer than the deadline', 
   await hungUp(fake);
 });
 
+test('whoever keeps the time himself is answered by an Engine that is slower than the deadline', async () => {
+  await using fake = await fakeEngine((socket) => void setTimeout(() => socket.end(answer('200 OK', WEB)), 50));
+  // The deadline of 5 s is over long before.
+  const options = { env: { DOCKER_HOST: `unix://${fake.socketPath}` }, clock: fastClock(100_000) };
+  expect(await createEngine(options).inspect('web', never)).toMatchObject({ kind: 'unreachable' });
+  expect(await createEngine({ ...options, answerWithinMs: null }).inspect('web', never)).toMatchObject({
+    kind: 'found',
+  });
+});
+
 test('an answer without end is read no further than the limit', async () => {
   const chunk = ' '.repeat(2 ** 16);
   let sent = 0;

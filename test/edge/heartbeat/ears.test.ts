@@ -63,11 +63,12 @@ describe('a field of a JSON document', () => {
   });
 
   test.each([
-    ['{"status": "working"}', 's.json has no field last_update'],
-    ['{"last_upd', 's.json has no field last_update'],
-    ['{"last_update": "soon"}', 'the field last_update of s.json is no time'],
-    ['[]', 's.json has no field last_update'],
-  ])('%s is silence, and says why', async (text, note) => {
+    ['s.json has no field last_update', '{"status": "working"}'],
+    ['s.json has no field last_update', '[]'],
+    ['s.json is no JSON document', '{"last_upd'],
+    ['s.json is longer than 1 MiB', JSON.stringify({ last_update: 1, rest: 'x'.repeat(2 ** 20) })],
+    ['the field last_update of s.json is no time', '{"last_update": "soon"}'],
+  ])('without a time in it is silence, and says why: %s', async (note, text) => {
     using dir = tempDir();
     writeFileSync(dir.at('s.json'), text);
     expect(await fileEar(dir.at('s.json'), 'last_update', null).listen()).toMatchObject({ kind: 'silence', note });

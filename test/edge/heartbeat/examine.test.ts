@@ -8,7 +8,7 @@ const node = (script: string): readonly string[] => [process.execPath, '-e', scr
 /** Listens, has a chatty child, and then does nothing at all. */
 const FROZEN =
   'const { spawn } = require("node:child_process"); const { createServer } = require("node:net");' +
-  'spawn("sh", ["-c", "while :; do echo chat; sleep 0.1; done"], { stdio: "inherit" });' +
+  'spawn("sh", ["-c", "while :; do echo chat; sleep 0.5; done"], { stdio: "inherit" });' +
   'createServer().listen(0, "127.0.0.1", function () { console.log("port " + this.address().port);' +
   'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); });';
 

@@ -47,6 +47,12 @@ test('every call reaches its route', async () => {
   expect((await client.listEvents({ after: 0, limit: 5 })).last_seq).toBe(0);
 });
 
+test.each(['', 'a,b'])('"%s" is no check, and is not taken for all of them or for two', async (name) => {
+  await using served = await Served.open();
+  const answer = createClient(served.socket).health({ checks: [name], withDeps: false });
+  await expect(answer).rejects.toMatchObject({ code: 'NO_SUCH_CHECK', exitCode: 2, details: { name } });
+});
+
 test('errors of the daemon come back with code, details, message and exit code', async () => {
   await using served = await Served.open();
   const error = createClient(served.socket).act('stop', ['nobody']);

@@ -174,6 +174,10 @@ describe('our bytes and the official ones', () => {
     );
   });
 
+  test('a flood of tiny fields is refused', () => {
+    expect(() => lastPolls(Buffer.alloc(2 * 20_001, Buffer.from([8, 0])))).toThrow('too many fields');
+  });
+
   test('bytes of any kind are read or refused, and nothing else happens', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {

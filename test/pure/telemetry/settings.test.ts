@@ -64,6 +64,12 @@ test.each([
   expect(notes).toEqual([expect.stringMatching(said), expect.stringMatching(said)]);
 });
 
+test('a time that no timer can wait for is cut, not taken for none', () => {
+  const year = { OTEL_METRIC_EXPORT_INTERVAL: '31536000000', OTEL_EXPORTER_OTLP_TIMEOUT: '31536000000' };
+  const { intervalMs, traces } = telemetrySettings({ otlp: 'http://c:1', prometheus: false }, year);
+  expect([intervalMs, traces?.timeoutMs]).toEqual([2 ** 31 - 1, 2 ** 31 - 1]);
+});
+
 test('pairs are read as they are meant, and what is none is left out', () => {
   expect(pairs('a=1,, =x,b = 2=3 ,c,d=50%')).toEqual({ a: '1', b: '2=3', d: '50%' });
 });

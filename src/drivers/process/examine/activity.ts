@@ -23,11 +23,14 @@ export interface Activity extends Look {
 /** USER_HZ, which is 100 on every Linux that Node runs on. */
 const MS_PER_TICK = 10;
 
-export async function lookAt(members: readonly Identity[], pace: Pace): Promise<readonly Look[]> {
-  const looks: Look[] = [];
+/** By pid: a run may have thousands of processes. */
+export type Looks = ReadonlyMap<number, Look>;
+
+export async function lookAt(members: readonly Identity[], pace: Pace): Promise<Looks> {
+  const looks = new Map<number, Look>();
   for (const member of members) {
     const look = readLook(member.pid);
-    if (look && isSame(look, member)) looks.push(look);
+    if (look && isSame(look, member)) looks.set(member.pid, look);
     await pace.breathe();
   }
   return looks;
@@ -46,10 +49,10 @@ function readLook(pid: number): Look | null {
 
 export const isSame = (a: Identity, b: Identity): boolean => a.pid === b.pid && a.startTime === b.startTime;
 
-/** Null: it is gone by the last look, or dead and only waits to be collected. */
-export function activityOf(member: Identity, looks: readonly (readonly Look[])[]): Activity | null {
-  const seen = looks.flatMap((look) => look.find((each) => isSame(each, member)) ?? []);
-  const last = looks.at(-1)?.find((each) => isSame(each, member));
+/** Null: it is gone by the last look, or dead and only waits to be collected. `looks`: as `lookAt` gave them for this member. */
+export function activityOf({ pid }: Identity, looks: readonly Looks[]): Activity | null {
+  const seen = looks.flatMap((look) => look.get(pid) ?? []);
+  const last = looks.at(-1)?.get(pid);
   if (!last || last.state === 'Z' || last.state === 'X') return null;
   const usedMs = Math.max(0, last.cpuMs - seen[0]!.cpuMs);
   return { ...last, usedMs, states: seen.map(({ state }) => state).join('') };

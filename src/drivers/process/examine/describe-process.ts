@@ -21,7 +21,8 @@ const STATES: Readonly<Record<string, string>> = {
   I: 'idle',
 };
 
-const MAX_COMMAND_CHARS = 120;
+/** Far more than is shown: who knows the secrets in it has to see them whole. */
+const MAX_COMMAND_CHARS = 4_000;
 const MAX_STACK_FRAMES = 8;
 const MAX_FDS = 512;
 const MAX_SOCKETS = 10;
@@ -35,7 +36,8 @@ export function describeProcess(activity: Activity, { isMain, windowMs, tables }
   const many = threads === 1 ? '1 thread' : `${threads} threads`;
   return [
     `${pid} (${name}), ${who}: ${STATES[state] ?? `state ${state}`}${waiting}; ${used}; ${many}`,
-    ...indented('command', commandOf(pid)),
+    // Whoever waits like this may hold the lock of its memory, and the kernel would let us wait for it, too.
+    ...indented('command', state === 'D' ? null : commandOf(pid)),
     ...indented('kernel stack', kernelStack(pid)),
     ...indented('sockets', socketsOf(pid, tables)),
   ];

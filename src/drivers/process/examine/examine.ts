@@ -8,7 +8,7 @@ import { after } from '../../../core/ids.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Identity } from '../proc.ts';
 import { Pace } from '../usage/pace.ts';
-import { type Activity, activityOf, isSame, type Look, lookAt } from './activity.ts';
+import { type Activity, activityOf, isSame, type Looks, lookAt } from './activity.ts';
 import { describeProcess } from './describe-process.ts';
 import { busyText, stoppedText } from './judge.ts';
 import { socketTables } from './sockets.ts';
@@ -33,8 +33,6 @@ const LOOKS = 7;
 const LOOK_EVERY_MS = 500;
 /** More are counted, and not described. */
 const MAX_DESCRIBED = 20;
-const MAX_LINES = 120;
-const MAX_LINE_CHARS = 300;
 
 export const NOTHING_TO_SEE: Findings = { busy: null, stopped: null, evidence: ['nothing of it could be looked at'] };
 
@@ -47,7 +45,7 @@ export async function examine({ tree, dump, clock, signal }: ExamineOptions): Pr
   const pace = new Pace();
   const members = await tree.members();
   if (dump !== null) tree.signalOnlyMain(dump);
-  const looks: (readonly Look[])[] = [];
+  const looks: Looks[] = [];
   const began = clock.now();
   for (let number = 0; number < LOOKS && !signal.aborted; number++) {
     if (number > 0) await clock.sleepUntil(after(clock.now(), LOOK_EVERY_MS), signal).catch(() => {});
@@ -82,5 +80,5 @@ async function describe(
     await pace.breathe();
   }
   if (sorted.length > MAX_DESCRIBED) lines.push(`and ${sorted.length - MAX_DESCRIBED} more processes`);
-  return lines.slice(0, MAX_LINES).map((line) => line.slice(0, MAX_LINE_CHARS));
+  return lines;
 }

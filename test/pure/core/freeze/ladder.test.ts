@@ -183,10 +183,13 @@ describe('the ladder', () => {
     expect(healthyMs).toBe(0);
   });
 
-  test('a stop by hand does not wait for the steps', () => {
+  test.each([
+    ['stop', 'stay-stopped', { kind: 'stop-requested' }],
+    ['restart', 'start-again', { kind: 'restart-requested', byHand: true }],
+  ] as const)('a %s by hand does not wait for the steps', (_what, goal, event) => {
     const story = new Story().silent().examined().due();
-    story.after(SECOND, { kind: 'stop-requested' });
-    expect(story.state).toMatchObject({ kind: 'stopping', stage: 'asked', goal: 'stay-stopped' });
+    story.after(SECOND, event);
+    expect(story.state).toMatchObject({ kind: 'stopping', stage: 'asked', goal });
     expect(story.said.at(-1)).toBe('SIGTERM');
   });
 
