@@ -2,22 +2,12 @@
 import type { CheckStretch } from '../core/checks/stretch.ts';
 import type { CheckQuery } from '../ports/store.ts';
 import { NewestOfEach } from './newest-of-each.ts';
-import { atMost, whole } from './views.ts';
+import { atMost } from './views.ts';
 
 /** A stretch that goes on keeps its key, and is written over itself. */
 export const checkKey = ({ check, firstAt }: CheckStretch): string => `${check} ${firstAt}`;
 
 export const newestResultFirst = (a: CheckStretch, b: CheckStretch): number => b.firstAt - a.firstAt;
-
-/** As a database gives it back, wherever it is kept. */
-export const wholeResult = (stretch: CheckStretch): CheckStretch => ({
-  ...stretch,
-  firstAt: whole(stretch.firstAt) as CheckStretch['firstAt'],
-  lastAt: whole(stretch.lastAt) as CheckStretch['lastAt'],
-  count: whole(stretch.count),
-  lastMs: whole(stretch.lastMs),
-  maxMs: whole(stretch.maxMs),
-});
 
 export class CheckResults {
   readonly #stretches: NewestOfEach<CheckStretch & { readonly component: string }>;

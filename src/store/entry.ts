@@ -2,7 +2,6 @@
 import type { ComponentName, WallMs } from '../core/ids.ts';
 import type { EventView } from '../core/views.ts';
 import type { Commit, NewEvent } from '../ports/store.ts';
-import { wholeResult } from './check-results.ts';
 import { wholeSample } from './samples.ts';
 import { wholeStretch } from './timeline.ts';
 import { isoTime } from './views.ts';
@@ -49,7 +48,7 @@ export function entryOf(commit: Commit, sequence: Sequence): Omit<Entry, 'record
     events,
     ...(probed === undefined ? {} : { probed: probed.map(wholeStretch) }),
     ...(sampled === undefined ? {} : { sampled: sampled.map(wholeSample) }),
-    ...(checked === undefined ? {} : { checked: checked.map(wholeResult) }),
+    ...(checked === undefined ? {} : { checked: checked.map(wholeStretch) }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Stretches of probe answers: what makes two of them the same one, their order, and a list of them in memory. */
-import type { ProbeStretch } from '../core/health/stretch.ts';
+import type { ProbeStretch, Stretch } from '../core/health/stretch.ts';
+import type { WallMs } from '../core/ids.ts';
 import type { ProbeQuery } from '../ports/store.ts';
 import { NewestOfEach } from './newest-of-each.ts';
 import { atMost, whole } from './views.ts';
@@ -15,10 +16,10 @@ export function newestFirst(a: ProbeStretch, b: ProbeStretch): number {
 }
 
 /** As a database gives it back, wherever it is kept. */
-export const wholeStretch = (stretch: ProbeStretch): ProbeStretch => ({
+export const wholeStretch = <S extends Stretch>(stretch: S): S => ({
   ...stretch,
-  firstAt: whole(stretch.firstAt) as ProbeStretch['firstAt'],
-  lastAt: whole(stretch.lastAt) as ProbeStretch['lastAt'],
+  firstAt: whole(stretch.firstAt) as WallMs,
+  lastAt: whole(stretch.lastAt) as WallMs,
   count: whole(stretch.count),
   lastMs: whole(stretch.lastMs),
   maxMs: whole(stretch.maxMs),

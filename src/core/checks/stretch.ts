@@ -1,18 +1,11 @@
 /** A stretch of equal results of one check that runs on schedule: the history is kept as stretches, so that it stays small for years. */
+import type { Stretch } from '../health/stretch.ts';
 import type { WallMs } from '../ids.ts';
 import type { CheckResult, CheckStatus } from './check.ts';
 
-export interface CheckStretch {
+export interface CheckStretch extends Stretch {
   readonly check: string;
   readonly status: CheckStatus;
-  /** Of the last result. */
-  readonly message: string;
-  readonly firstAt: WallMs;
-  readonly lastAt: WallMs;
-  readonly count: number;
-  /** How long the last and the slowest one took. */
-  readonly lastMs: number;
-  readonly maxMs: number;
 }
 
 export interface Checked {

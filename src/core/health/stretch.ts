@@ -3,13 +3,8 @@ import type { ComponentName, RunId, WallMs } from '../ids.ts';
 import type { ProbeStretchView } from '../views.ts';
 import type { Outcome, Role } from './probe.ts';
 
-export interface ProbeStretch {
-  readonly component: ComponentName;
-  readonly run: RunId;
-  readonly role: Role;
-  /** "http :8080/healthz" */
-  readonly question: string;
-  readonly outcome: Outcome;
+/** What every stretch of equal answers has, whoever was asked. */
+export interface Stretch {
   /** Of the last answer. */
   readonly message: string;
   readonly firstAt: WallMs;
@@ -18,6 +13,15 @@ export interface ProbeStretch {
   /** How long the last and the slowest answer took. */
   readonly lastMs: number;
   readonly maxMs: number;
+}
+
+export interface ProbeStretch extends Stretch {
+  readonly component: ComponentName;
+  readonly run: RunId;
+  readonly role: Role;
+  /** "http :8080/healthz" */
+  readonly question: string;
+  readonly outcome: Outcome;
 }
 
 export function stretchView({ run, firstAt, lastAt, lastMs, maxMs, ...same }: ProbeStretch): ProbeStretchView {

@@ -17,9 +17,16 @@ export interface ProcStat extends Identity {
   readonly pgrp: number;
   readonly session: number;
   readonly threads: number;
+  /** CPU time, its own and of the children it has waited for. */
+  readonly cpuMs: number;
   /** The raw wait status, which the kernel shows for a zombie to those who may trace it; 0 otherwise. */
   readonly waitStatus: number;
 }
+
+/** USER_HZ, which is 100 on every Linux that Node runs on. */
+const MS_PER_TICK = 10;
+/** utime, stime, cutime, cstime. */
+const CPU_FIELDS = [14, 15, 16, 17];
 
 /** The name stands in parentheses and may itself hold spaces and parentheses, so fields are counted from the last one. */
 export function parseStat(text: string): ProcStat | null {
@@ -38,6 +45,7 @@ export function parseStat(text: string): ProcStat | null {
     pgrp: Number(field(5)),
     session: Number(field(6)),
     threads: Number(field(20)),
+    cpuMs: CPU_FIELDS.reduce((ticks, number) => ticks + Number(field(number)), 0) * MS_PER_TICK,
     startTime: field(22),
     waitStatus: Number(field(52)) || 0,
   };
@@ -76,9 +84,6 @@ export function isOurs(pid: number): boolean {
 export const readCmdline = (pid: number): readonly string[] => readProcFile(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
 
 export const bootId = (): BootId => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() as BootId;
-
-/** USER_HZ, which is 100 on every Linux that Node runs on. */
-const MS_PER_TICK = 10;
 
 /**
  * When a process began, on our clock. Start times count suspended time (CLOCK_BOOTTIME) and our clock does not, so the age

@@ -1,10 +1,10 @@
 /** The row of one stretch of probe answers. */
 import { ROLES } from '../../core/health/probe.ts';
 import type { ProbeStretch } from '../../core/health/stretch.ts';
-import type { ComponentName, RunId, WallMs } from '../../core/ids.ts';
-import { whole } from '../views.ts';
-import { num, str, text } from './cells.ts';
+import type { ComponentName, RunId } from '../../core/ids.ts';
+import { str, text } from './cells.ts';
 import type { Row, SqlValue } from './driver.ts';
+import { stretchCells, stretchOf } from './stretch-cells.ts';
 
 export const probeRow = (stretch: ProbeStretch): Row => ({
   component: text(stretch.component),
@@ -12,12 +12,7 @@ export const probeRow = (stretch: ProbeStretch): Row => ({
   role: text(stretch.role),
   question: text(stretch.question),
   outcome: text(stretch.outcome),
-  message: text(stretch.message),
-  first_at: whole(stretch.firstAt),
-  last_at: whole(stretch.lastAt),
-  count: whole(stretch.count),
-  last_ms: whole(stretch.lastMs),
-  max_ms: whole(stretch.maxMs),
+  ...stretchCells(stretch),
 });
 
 /** Null for a role that is none: nobody could show it. */
@@ -30,12 +25,7 @@ export function probeStretch(row: Row): ProbeStretch | null {
     role,
     question: str(row['question']),
     outcome: outcomeOf(row['outcome']),
-    message: str(row['message']),
-    firstAt: num(row['first_at']) as WallMs,
-    lastAt: num(row['last_at']) as WallMs,
-    count: num(row['count']),
-    lastMs: num(row['last_ms']),
-    maxMs: num(row['max_ms']),
+    ...stretchOf(row),
   };
 }
 

@@ -3,10 +3,10 @@
  * at each time, which costs a fiftieth of looking at everybody; now and then everybody is, because numbers are used again.
  */
 import { readdirSync } from 'node:fs';
+import { type ProcStat, readProcStat } from '../proc.ts';
 import type { Pace } from './pace.ts';
-import { readProcess } from './process-usage.ts';
 
-type Kin = Pick<NonNullable<ReturnType<typeof readProcess>>, 'ppid' | 'pgrp' | 'session'>;
+type Kin = Pick<ProcStat, 'ppid' | 'pgrp' | 'session'>;
 
 const FORGET_AFTER_MS = 60_000;
 
@@ -53,7 +53,7 @@ export class ProcTable {
       const pid = Number(name);
       if (!(pid > 0)) continue;
       const known = before.get(pid);
-      const kin = known ?? readProcess(pid);
+      const kin = known ?? readProcStat(pid);
       if (kin) this.#known.set(pid, kin);
       if (!known) await this.#pace.breathe();
     }

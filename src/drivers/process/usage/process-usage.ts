@@ -3,41 +3,6 @@ import { opendirSync, readFileSync, statSync } from 'node:fs';
 import { readProcFile } from '../proc-file.ts';
 import type { Pace } from './pace.ts';
 
-export interface ProcessUsage {
-  readonly startTime: string;
-  readonly ppid: number;
-  readonly pgrp: number;
-  readonly session: number;
-  /** Its own, and of the children it has waited for. */
-  readonly cpuMs: number;
-  /** 0: it is dead and only waits to be collected. */
-  readonly threads: number;
-}
-
-/** From the state to the start time. */
-const FIELDS = 20;
-
-/** USER_HZ, which is 100 on every Linux that Node runs on. */
-const MS_PER_TICK = 10;
-
-/** The name stands in parentheses and may itself hold spaces and parentheses, so fields are counted from the last one. */
-export function readProcess(pid: number): ProcessUsage | null {
-  const text = readProcFile(`/proc/${pid}/stat`);
-  if (text === null) return null;
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ', FIELDS);
-  const field = (number: number): number => Number(fields[number - 3]);
-  if (fields.length < FIELDS) return null;
-  const isDead = (fields[0] === 'Z' && field(20) <= 1) || fields[0] === 'X';
-  return {
-    startTime: fields[19]!,
-    ppid: field(4),
-    pgrp: field(5),
-    session: field(6),
-    cpuMs: (field(14) + field(15) + field(16) + field(17)) * MS_PER_TICK,
-    threads: isDead ? 0 : field(20),
-  };
-}
-
 export interface MemoryUsage {
   readonly privateBytes: number;
   /** Pages of files and of shared memory: others may have the same ones. */

@@ -7,12 +7,13 @@ import { resolve } from 'node:path';
 import type { RunId } from '../../../core/ids.ts';
 import type { Usage } from '../../../core/usage/usage.ts';
 import type { Sampler } from '../../../ports/sampler.ts';
+import { isAlive, readProcStat } from '../proc.ts';
 import { readProcFile, sumOfWords } from '../proc-file.ts';
 import { childCgroups } from '../tree/cgroup.ts';
 import { Pace } from './pace.ts';
 import { findPlace, type Place } from './place.ts';
 import { ProcTable } from './proc-table.ts';
-import { countFds, readMemory, readProcess } from './process-usage.ts';
+import { countFds, readMemory } from './process-usage.ts';
 
 /** So often what a run holds is taken to be what it held before, as long as it has not used a tick of CPU time since. */
 const MAX_REUSES = 3;
@@ -55,7 +56,7 @@ export function createSampler({ runsDir }: { readonly runsDir: string }): Sample
 
   async function membersOf({ cgroup, main }: Place, isExact: boolean): Promise<readonly number[]> {
     if (cgroup !== null) return members(cgroup);
-    const isThere = readProcess(main.pid)?.startTime === main.startTime;
+    const isThere = readProcStat(main.pid)?.startTime === main.startTime;
     return isThere ? await table.treeOf(main.pid, isExact ? EXACT_AGE_MS : USUAL_AGE_MS) : [];
   }
 
@@ -76,11 +77,13 @@ async function activity(pids: readonly number[], pace: Pace) {
   const alive: number[] = [];
   let [cpuMs, threads] = [0, 0];
   for (const pid of pids) {
-    const process = readProcess(pid);
+    const process = readProcStat(pid);
     if (process === null) continue; // it ended meanwhile
     cpuMs += process.cpuMs;
-    threads += process.threads;
-    if (process.threads > 0) alive.push(pid);
+    if (isAlive(process)) {
+      threads += process.threads;
+      alive.push(pid);
+    }
     await pace.breathe();
   }
   return { alive, threads, cpuMs };
