@@ -135,7 +135,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       else keeper.watch(spec.name);
       return launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, options.socket));
     },
-    evidence: (spec, exit) => collectEvidence({ spec, exit, logsDir: paths.logs, base, history: store }),
+    evidence: (spec, exit, specs) => collectEvidence({ spec, exit, specs, logsDir: paths.logs, base, history: store }),
     publish: events.publish,
     fatal: options.fatal,
   });

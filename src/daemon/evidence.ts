@@ -3,9 +3,11 @@ import { ingredients } from '../config/fingerprint.ts';
 import { readEnvFileTexts } from '../config/load.ts';
 import { formatBytes } from '../core/bytes.ts';
 import type { ComponentSpec } from '../core/component.ts';
+import type { KnownPeer } from '../core/crash/crash.ts';
+import { explainCrash } from '../core/crash/explain.ts';
 import { describeExit, type ExitView } from '../core/exit.ts';
 import { secretValues } from '../core/redact.ts';
-import { logTail } from '../logs/log-tail.ts';
+import { readTail } from '../logs/log-tail.ts';
 import type { History } from '../ports/store.ts';
 import type { SupervisorParts } from '../supervisor/supervisor.ts';
 import { environmentOf } from './launch-run.ts';
@@ -17,19 +19,35 @@ export interface EvidenceOptions {
   /** The daemon's own environment, which components inherit. */
   readonly base: Readonly<Record<string, string>>;
   readonly history: History;
+  /** All components, to name the one that refused a connection. */
+  readonly specs: readonly ComponentSpec[];
 }
 
 export function collectEvidence(options: EvidenceOptions): ReturnType<SupervisorParts['evidence']> {
-  const { spec, exit, logsDir, base, history } = options;
+  const { spec, specs, exit, logsDir, base, history } = options;
   const secrets = secretsOf(spec, base);
   const now = ingredients(spec, readEnvFileTexts(spec.driver.envFiles));
+  const tail = readTail(logsDir, spec.name, secrets);
+  const dependencies = specs.filter(({ name }) => name in spec.dependsOn).map(peerOf);
+  // What it wrote is not about a run that never began.
+  const said = exit.spawn_error === null ? tail.text : '';
+  const explained = explainCrash(said, exit, { cwd: spec.driver.cwd, dependencies });
   return {
-    logTail: logTail(logsDir, spec.name, secrets),
+    logTail: tail.lines,
     changedSinceGood: changes(history.lastGoodIngredients(spec.name), now),
-    errorType: null,
-    errorMessage: null,
-    rootCause: exit.spawn_error ?? (exit.oom ? outOfMemory(spec) : exit.signal ? describeExit(exit) : null),
+    ...explained,
+    rootCause: exit.spawn_error ?? (exit.oom ? outOfMemory(spec) : (explained.rootCause ?? plainCause(exit))),
   };
+}
+
+const plainCause = (exit: ExitView): string | null => (exit.signal ? describeExit(exit) : null);
+
+/** The ports by which a component is known are those at which it is asked. */
+function peerOf({ name, probes }: ComponentSpec): KnownPeer {
+  const ports = Object.values(probes).flatMap((probe) =>
+    probe && 'port' in probe.question ? [probe.question.port] : [],
+  );
+  return { name, ports };
 }
 
 /** What the kernel counted, and what the configuration allowed. */

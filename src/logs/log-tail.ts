@@ -19,15 +19,31 @@ const MAX_UNPACKED_BYTES = 8 * 1024 * 1024;
 const COMPARED_BYTES = 64 * 1024;
 const MAX_TRIES = 10;
 
+export interface LogTail {
+  /** The last output of the last run, as much as a stack may need. */
+  readonly text: string;
+  /** Its last lines, bounded for the record. */
+  readonly lines: readonly string[];
+}
+
 /** Empty when there is nothing to read: evidence that cannot be had is no reason to fail. `known`: values never to be shown. */
 export function logTail(dir: string, component: string, known: readonly string[]): readonly string[] {
-  let text: string;
+  return readTail(dir, component, known).lines;
+}
+
+export function readTail(dir: string, component: string, known: readonly string[]): LogTail {
   try {
-    text = newestText(dir, component);
+    const { text: raw, isCut } = newestText(dir, component);
+    // A program may die in the middle of a word.
+    const text = redact(raw, known, { start: isCut, end: true });
+    return { text, lines: lastLines(text) };
   } catch {
-    return [];
+    return { text: '', lines: [] };
   }
-  return redact(text, known)
+}
+
+const lastLines = (text: string): readonly string[] =>
+  text
     .split('\n')
     .filter((line) => line !== '')
     .slice(-MAX_LINES)
@@ -36,9 +52,8 @@ export function logTail(dir: string, component: string, known: readonly string[]
         ? `${line.slice(0, MAX_LINE_CHARS)} … ${line.length - MAX_LINE_CHARS} characters cut`
         : line,
     );
-}
 
-function newestText(dir: string, component: string): string {
+function newestText(dir: string, component: string): { readonly text: string; readonly isCut: boolean } {
   const times = join(dir, timesFile(component));
   const { base, end, bytes } = newestOfLog(dir, component, new FactBook(times));
   const began = findLastFact(times, 'run')?.fact.position ?? 0;
@@ -47,7 +62,9 @@ function newestText(dir: string, component: string): string {
   const ofLog = bytes.subarray(Math.max(0, bytes.length - (end - from)));
   const text = Buffer.concat([...fromParts(dir, component, from, base), ofLog]);
   // What begins in the middle of a line, or of a character, begins at the next one.
-  return from === began || from === 0 ? text.toString('utf8') : text.toString('utf8', text.indexOf('\n') + 1);
+  const isWhole = from === began || from === 0;
+  const next = isWhole ? 0 : text.indexOf('\n') + 1;
+  return { text: text.toString('utf8', next), isCut: !isWhole && next === 0 };
 }
 
 /** The newest bytes of NAME.log, up to `end`. Read again when its head was cut off meanwhile: that is done by another process. */

@@ -82,6 +82,11 @@ export interface NewCrash {
   readonly errorType: string | null;
   readonly errorMessage: string | null;
   readonly rootCause: string | null;
+  /** Absent: of a crash that was recorded before there was one. */
+  readonly fingerprint?: string;
+  /** The lines of the error it died of; absent or empty: its output shows none. */
+  readonly stack?: readonly string[];
+  readonly relatedFiles?: readonly string[];
   /** Its probes' answers before the end, oldest first. */
   readonly probes: readonly ProbeStretch[];
   /** Absent: its heartbeat was not overdue. */

@@ -89,6 +89,10 @@ export class ComponentSet {
     });
   }
 
+  specs(): readonly ComponentSpec[] {
+    return this.current.map(({ spec }) => spec);
+  }
+
   dependencyStates(spec: ComponentSpec): WhyView['dependencies'] {
     return Object.entries(spec.dependsOn).map(([name, condition]) => {
       const state = this.#current.get(name)?.component.state ?? { kind: 'stopped' as const };

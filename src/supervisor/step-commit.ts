@@ -9,7 +9,15 @@ import type { Commit, ComponentRecord, NewCrash, NewEvent } from '../ports/store
 
 export type Evidence = Pick<
   NewCrash,
-  'logTail' | 'dependencies' | 'changedSinceGood' | 'errorType' | 'errorMessage' | 'rootCause'
+  | 'logTail'
+  | 'dependencies'
+  | 'changedSinceGood'
+  | 'errorType'
+  | 'errorMessage'
+  | 'rootCause'
+  | 'fingerprint'
+  | 'stack'
+  | 'relatedFiles'
 >;
 
 /** How a run is identified and explained; all of it by hash and name, never by value. */

@@ -1,6 +1,7 @@
 /** Keeps the set of components as the configuration and people want it: start and stop order, desired state, adoption. */
 import type { ComponentSpec } from '../core/component.ts';
 import { AppError } from '../core/errors.ts';
+import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ComponentName } from '../core/ids.ts';
 import { type Component, INITIAL, isUnasked } from '../core/lifecycle/state.ts';
@@ -42,7 +43,7 @@ type FromRunner =
 export interface SupervisorParts extends Pick<RunnerWorld, FromRunner> {
   readonly store: Store;
   readonly sampler: Sampler;
-  evidence(spec: ComponentSpec, exit: Parameters<RunnerWorld['evidence']>[2]): Omit<Evidence, 'dependencies'>;
+  evidence(spec: ComponentSpec, exit: ExitView, all: readonly ComponentSpec[]): Omit<Evidence, 'dependencies'>;
   /** Just enough of a specification to end a run of a component that the configuration no longer names. */
   straySpec(name: ComponentName): ComponentSpec;
   /** A step failed half-way: this process must end, components go on, the next daemon finds the truth on disk. */
@@ -88,7 +89,7 @@ export class Supervisor {
       commit: (commit) => this.#commit(commit),
       unmet: (spec) => this.#set.unmet(spec),
       evidence: (spec, _run, exit) => ({
-        ...parts.evidence(spec, exit),
+        ...parts.evidence(spec, exit, this.#set.specs()),
         dependencies: this.#set.dependencyStates(spec),
       }),
       changed: (runner, before) => this.#changed(runner, before),

@@ -43,6 +43,9 @@ const CRASH = [
     'error_type',
     'error_message',
     'root_cause',
+    'fingerprint',
+    'stack_json',
+    'related_files_json',
   ],
   ...[
     'decision',

@@ -1,0 +1,87 @@
+/**
+ * A tail as lines that parsers can read: without colours, carriage returns and the prefixes that loggers and collectors put before
+ * each line, and with the texts inside JSON logs unfolded. Linear: each line is cut to a bounded length, and every expression is
+ * anchored to its beginning.
+ */
+import { withoutEscapes } from '../escapes.ts';
+import { unfoldJson } from './unfold-json.ts';
+
+export interface LogLine {
+  readonly text: string;
+  /** A logger wrote it with a level: the program was able to deal with it. */
+  readonly logged: boolean;
+}
+
+/** A stack is near the end of a tail. */
+const MAX_TAIL_CHARS = 256 * 1024;
+/** Of lines that are nearly empty there would be too many. */
+const MAX_LINES = 5_000;
+/** So that no expression ever sees more. */
+export const MAX_LINE_CHARS = 2_000;
+/** "web-1 | 2026-01-02T03:04:05Z ERROR [main] app - text" has four. */
+const MAX_PREFIXES = 6;
+
+const LEVEL = '(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|SEVERE|PANIC)';
+
+/** Each ends with exactly one blank: what follows may be indented. */
+const PREFIXES: readonly RegExp[] = [
+  /^[A-Za-z][\w.-]{0,62}[ \t]{0,40}\|(?: |$)/, // docker compose
+  /^\d{1,3}\|[\w.-]{1,40}[ \t]{0,20}\|(?: |$)/, // PM2
+  /^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d| [+-]\d{4})?\]?:?(?: |$)/,
+  /^\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?: |$)/,
+  /^(?:stdout|stderr) [FP](?: |$)/, // Kubernetes
+  /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [^\s:[\]]{1,64}(?:\[\d{1,10}\])?:(?: |$)/, // syslog, journald
+  /^[\w.-]{1,40}\[[\w.-]{1,20}\]:(?: |$)/, // app[web.1]:
+  /^\[[^\]\s]{1,60}\](?: |$)/, // [worker-3]
+];
+
+const LEVELS: readonly RegExp[] = [
+  new RegExp(`^${LEVEL}:[\\w.]{1,80}:`), // ERROR:root:
+  new RegExp(`^- [\\w.]{1,80} - ${LEVEL} - `), // - logger - ERROR -
+  new RegExp(`^\\[?${LEVEL}\\]?[ \\t]{1,3}(?:\\d{1,10} --- )?(?:\\[[^\\]]{0,60}\\] )?[\\w.$/]{1,100} {0,40} [-:] `), // log4j, Spring
+  new RegExp(`^\\[${LEVEL}\\][ \\t]{1,6}`, 'i'),
+  /^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,10} [\w.-]{1,80}:\d{1,6}\] /, // glog
+];
+
+/** Behind a time, this is a level; without one it may be part of what is said, as it always is in two famous sayings. */
+const BARE_LEVEL = new RegExp(`^${LEVEL}:?[ \\t]{1,6}(?!ERROR: |DATA RACE)`);
+
+export function readLines(tail: string): readonly LogLine[] {
+  return withoutEscapes(tail.slice(-MAX_TAIL_CHARS))
+    .split(/\r?\n|\r/)
+    .slice(-MAX_LINES)
+    .flatMap((line) => unfoldJson(line.trimEnd()).flatMap(splitStack))
+    .map(clean);
+}
+
+function clean(line: string): LogLine {
+  let text = line.slice(0, MAX_LINE_CHARS);
+  let logged = false;
+  for (let count = 0; count < MAX_PREFIXES; count++) {
+    const length = prefixLength(text, PREFIXES);
+    const level = length === 0 ? prefixLength(text, count === 0 ? LEVELS : [...LEVELS, BARE_LEVEL]) : 0;
+    if (length + level === 0) break;
+    logged ||= level > 0;
+    text = text.slice(length + level);
+  }
+  return { text, logged: logged || BARE_LEVEL.test(text) };
+}
+
+function prefixLength(text: string, prefixes: readonly RegExp[]): number {
+  for (const prefix of prefixes) {
+    const found = prefix.exec(text);
+    if (found) return found[0].length;
+  }
+  return 0;
+}
+
+const FRAME_END = /:\d{1,7}:\d{1,7}\)?$/;
+
+/** "Error: boom at f (/app/a.js:1:2) at g (/app/b.js:3:4)", as loggers with one line per entry write it. */
+function splitStack(line: string): readonly string[] {
+  const parts = line.split(' at ');
+  let first = parts.length;
+  while (first > 1 && FRAME_END.test(parts[first - 1]!.trimEnd().slice(-300))) first--;
+  if (parts.length - first < 2) return [line];
+  return [parts.slice(0, first).join(' at '), ...parts.slice(first).map((part) => `    at ${part.trim()}`)];
+}

@@ -1,0 +1,36 @@
+/**
+ * Text without what differs from one crash to the next of the same kind: numbers, ids, addresses, times, temporary paths. Each
+ * expression begins at a word's first character and reads each character a bounded number of times.
+ */
+
+const MAX_CHARS = 300;
+
+const STEPS: readonly (readonly [RegExp, string])[] = [
+  [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?/g, '#'],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '#'],
+  [/\b0x[0-9a-f]+\b/gi, '#'],
+  [/(?<![\w/.])(?:\/private)?\/(?:tmp|var\/tmp|var\/folders|dev\/shm|run\/user)\/[^\s'"`,;:)]+/g, '#'],
+  [/(?<![\w.])\/(?:[^\s'"`,;:()/]+\/)+(?=[^\s'"`,;:()/])/g, '/'], // only the name of a file
+  [/(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi, '#'], // IPv6
+  [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b/g, '#'],
+  [/\[::\]|\blocalhost\b/g, '#'],
+  [/\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b/gi, '#'], // hashes
+  [/\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{20,}\b/g, '#'], // ids and tokens
+  [/(?<=[-_.])(?=[a-z]*\d)[a-z0-9]{4,10}(?=[\s'"`,;:)]|$)/g, '#'], // the ends of names of pods and containers
+  [/\d+(?:[.,]\d+)*/g, '#'],
+  [/#(?:[\s:#/-]*#)+/g, '#'],
+  [/\s+/g, ' '],
+];
+
+export function normalise(text: string): string {
+  let plain = text.slice(0, MAX_CHARS);
+  for (const [expression, replacement] of STEPS) plain = plain.replace(expression, replacement);
+  return plain.trim();
+}
+
+/** The first line that says something. What follows in a message is mostly data. */
+export const firstLine = (text: string): string =>
+  text
+    .split('\n')
+    .find((line) => line.trim() !== '')
+    ?.trim() ?? '';

@@ -1,0 +1,115 @@
+/** Java and its relatives: exceptions with their causes, what they suppressed, errors of the virtual machine itself. */
+import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import { frame, isBlank, lookBack, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
+
+const FRAME =
+  /^\s+at (?:[\w.$@-]*\/){0,2}([\w.$<>]+)\.([\w$<>-]+)\(([\w$.-]+\.\w+(?::\d+)?|Native Method|Unknown Source|<\w+>)\)/;
+const MORE = /^\s+\.\.\. (\d{1,4}) (?:more|common frames omitted)$/;
+const NAMED =
+  /^(\s*)(Caused by: |Suppressed: |Exception in thread "[^"]*" |Wrapped by: )?((?:[a-z_][\w$]*\.)+[A-Z_][\w$]*)(?:: (.*))?$/;
+const NO_STACK =
+  /^(?:Terminating due to |Exception: )(java\.lang\.\w+)(?:: (.*)| thrown from the UncaughtExceptionHandler.*)$/;
+const NATIVE = /^#\s+(SIG[A-Z]+|EXCEPTION_[A-Z_]+) \(0x[0-9a-f]+\) at pc=/;
+const NATIVE_FRAME = /^# (?:[CVvJj])\s+\[?([\w.+-]+)/;
+
+interface Trace {
+  readonly kind: 'main' | 'cause' | 'suppressed';
+  readonly type: string | null;
+  readonly message: string;
+  readonly frames: RawFrame[];
+}
+
+interface Reading {
+  readonly lines: readonly string[];
+  readonly found: Found[];
+  traces: Trace[];
+  first: number;
+  last: number;
+}
+
+export const parseJvm: Parser = (lines) => {
+  const reading: Reading = { lines, found: [], traces: [], first: 0, last: -1 };
+  for (let at = 0; at < lines.length; at++) read(reading, at);
+  close(reading);
+  return reading.found;
+};
+
+function close(reading: Reading): void {
+  const { traces, first, last } = reading;
+  if (traces.length > 0) reading.found.push({ language: 'jvm', first, last, chain: chainOf(traces) });
+  reading.traces = [];
+}
+
+function read(reading: Reading, at: number): void {
+  const { lines, last } = reading;
+  const line = lines[at]!;
+  if (reading.traces.length > 0 && at - last > MAX_FOREIGN_LINES) close(reading);
+  const call = FRAME.exec(line);
+  const more = MORE.exec(line);
+  if (call || more) {
+    const name = nameBefore(lines, at, last);
+    if (reading.traces.length === 0 || name?.kind === 'main') {
+      close(reading);
+      reading.first = name?.at ?? at;
+    }
+    const { traces } = reading;
+    if (name !== null || traces.length === 0)
+      traces.push({ kind: 'main', type: null, message: '', ...name, frames: [] });
+    if (call) traces.at(-1)!.frames.push(frameOf(call));
+    else share(traces, Number(more![1]));
+    reading.last = at;
+    return;
+  }
+  const alone = withoutStack(lines, at);
+  if (alone === null) return;
+  close(reading);
+  reading.found.push(alone);
+}
+
+function frameOf([, type = '', method = '', place = '']: RegExpExecArray): RawFrame {
+  const [, name, line] = /^([\w$.-]+\.\w+)(?::(\d+))?$/.exec(place) ?? [];
+  const folders = type.split('.').slice(0, -1);
+  return frame(`${type}.${method}`, name === undefined ? null : [...folders, name].join('/'), line);
+}
+
+/** The exception that the frames from `end` on belong to; null: they go on with the one before. */
+function nameBefore(lines: readonly string[], end: number, previous: number) {
+  const reach = Math.min(MAX_MESSAGE_LINES + 1, end - previous - 1);
+  const at = lookBack(lines, end, reach, (line) => NAMED.test(line));
+  if (at < 0) return null;
+  const [, indent, words, type, message = ''] = NAMED.exec(lines[at]!)!;
+  const rest = lines.slice(at + 1, end).filter((line) => !isBlank(line));
+  // What hangs on a suppressed exception is indented like it.
+  const isSuppressed = words === 'Suppressed: ' || (words === 'Caused by: ' && indent !== '');
+  const kind: Trace['kind'] = isSuppressed ? 'suppressed' : words === 'Caused by: ' ? 'cause' : 'main';
+  return { at, kind, type: shortName(type!), message: [message, ...rest].join('\n').trim() };
+}
+
+const shortName = (type: string): string => type.slice(type.lastIndexOf('.') + 1);
+
+/** "... 12 more": the last frames are those of the exception before. */
+function share(traces: readonly Trace[], count: number): void {
+  const last = traces.at(-1)!;
+  const enclosing = traces.slice(0, -1).findLast(({ kind }) => kind !== 'suppressed');
+  if (enclosing) last.frames.push(...enclosing.frames.slice(-count));
+}
+
+/** The last cause is the innermost. What was suppressed is no cause. */
+function chainOf(traces: readonly Trace[]): readonly Thrown[] {
+  const own = traces.filter(({ kind }) => kind !== 'suppressed');
+  return (own.length === 0 ? traces : own).map(({ type, message, frames }) => ({ type, message, frames })).reverse();
+}
+
+/** Ends of the virtual machine that come without a stack. */
+function withoutStack(lines: readonly string[], at: number): Found | null {
+  const line = lines[at]!;
+  const found = (thrown: Thrown, last = at): Found => ({ language: 'jvm', first: at, last, chain: [thrown] });
+  const [, type, message = ''] = NO_STACK.exec(line) ?? [];
+  if (type !== undefined) return found({ type: shortName(type), message, frames: [] });
+  const [, signal] = NATIVE.exec(line) ?? [];
+  if (signal === undefined) return null;
+  const next = lines.slice(at, at + 20).findIndex((one) => NATIVE_FRAME.test(one));
+  const library = next < 0 ? null : NATIVE_FRAME.exec(lines[at + next]!)![1]!;
+  const where = library === null ? '' : ` in ${library}`;
+  return found({ type: signal, message: `native code failed${where}`, frames: [] }, at + Math.max(0, next));
+}

@@ -1,0 +1,113 @@
+/** Rust: panics in the old and the new form, backtraces, errors that `main` returned, and aborts of the runtime. */
+import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import { frame, isBlank, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
+
+const PANIC = /^thread '[^']*'(?: \(\d+\))? panicked at (.*)$/;
+const OLD = /^'(.*)', ([^,]+?):(\d+):(\d+)$/;
+const NEW = /^([^']+?):(\d+):(\d+):$/;
+const AFTER_MESSAGE = /^(?:note: |stack backtrace:|thread ')/;
+const CALL = /^\s+\d{1,4}: +(?:0x[0-9a-f]+ - )?(\S.*)$/;
+const PLACE = /^\s+at (\S[^:]*):(\d+)(?::(\d+))?$/;
+const HASH = /::h[0-9a-f]{16}$/;
+const ALLOCATION = /^(memory allocation of \d+ bytes failed)$/;
+const RUNTIME = /^fatal runtime error: (.+)$/;
+const RETURNED = /^Error: (.+)$/;
+const CAUSE = /^\s+(?:\d{1,3}: )?(\S.*)$/;
+
+export const parseRust: Parser = (lines) => {
+  const found: Found[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const one = panic(lines, at) ?? returned(lines, at) ?? abort(lines, at);
+    if (one === null) continue;
+    found.push(one);
+    at = one.last;
+  }
+  return found;
+};
+
+function panic(lines: readonly string[], at: number): Found | null {
+  const [, words] = PANIC.exec(lines[at]!) ?? [];
+  if (words === undefined) return null;
+  const { message, file, line, column, last } = panicWords(lines, at, words);
+  const stack = backtrace(lines, last);
+  const place = file === undefined ? [] : [frame(null, file, line, column)];
+  // The place of the panic is a frame without a name, unless the backtrace has it.
+  const isThere = stack.frames.some(
+    (call) => call.file !== null && call.line === place[0]?.line && endsAlike(call, file),
+  );
+  const frames = isThere ? stack.frames : [...place, ...stack.frames];
+  return { language: 'rust', first: at, last: stack.last, chain: [{ type: 'panic', message, frames }] };
+}
+
+const endsAlike = (call: RawFrame, file: string | undefined): boolean =>
+  file !== undefined && call.file!.endsWith(file.replace(/^\.\//, ''));
+
+function panicWords(lines: readonly string[], at: number, words: string) {
+  const [, old, oldFile, oldLine, oldColumn] = OLD.exec(words) ?? [];
+  if (old !== undefined) return { message: old, file: oldFile, line: oldLine, column: oldColumn, last: at };
+  const [, file, line, column] = NEW.exec(words) ?? [];
+  if (file === undefined) return oldOverLines(lines, at, words);
+  let last = at;
+  while (last - at < MAX_MESSAGE_LINES && !isBlank(lines[last + 1]) && !AFTER_MESSAGE.test(lines[last + 1]!)) {
+    // Only indented lines go on with a message: others may be of other threads.
+    if (last > at && !/^\s/.test(lines[last + 1]!)) break;
+    last++;
+  }
+  return { message: lines.slice(at + 1, last + 1).join('\n'), file, line, column, last };
+}
+
+/** The old form with a message of several lines: "'assertion failed\n  left: `1`', src/main.rs:4:5". */
+function oldOverLines(lines: readonly string[], at: number, words: string) {
+  for (let last = at + 1; last <= Math.min(at + MAX_MESSAGE_LINES, lines.length - 1); last++) {
+    const [, end, file, line, column] = /^(.*)', ([^,]+?):(\d+):(\d+)$/.exec(lines[last]!) ?? [];
+    if (end === undefined) continue;
+    const message = [words.replace(/^'/, ''), ...lines.slice(at + 1, last), end].join('\n');
+    return { message, file, line, column, last };
+  }
+  return { message: words, file: undefined, line: undefined, column: undefined, last: at };
+}
+
+function backtrace(
+  lines: readonly string[],
+  from: number,
+): { readonly frames: readonly RawFrame[]; readonly last: number } {
+  const frames: RawFrame[] = [];
+  let last = from;
+  for (let at = from + 1; at < lines.length && at - last <= MAX_FOREIGN_LINES; at++) {
+    const line = lines[at]!;
+    if (PANIC.test(line)) break;
+    const [, call] = CALL.exec(line) ?? [];
+    const [, file, number, column] = PLACE.exec(line) ?? [];
+    if (call !== undefined) frames.push(frame(call.replace(HASH, ''), null));
+    else if (file !== undefined && frames.length > 0) frames.push(frame(frames.pop()!.function, file, number, column));
+    else if (!/^(?:note: |stack backtrace:)/.test(line)) continue;
+    last = at;
+  }
+  return { frames, last };
+}
+
+/** What `main` returned: "Error: …", and with anyhow its causes, the innermost last. */
+function returned(lines: readonly string[], at: number): Found | null {
+  const [, message] = RETURNED.exec(lines[at]!) ?? [];
+  if (message === undefined) return null;
+  const outer: Thrown = { type: 'Error', message, frames: [] };
+  if (lines[at + 1] !== '' || lines[at + 2] !== 'Caused by:') {
+    // The debug form of an error, which no other language writes.
+    return /^(?:[A-Z]\w*(?: \{ .*\}|\(.*\))|NotPresent)$/.test(message)
+      ? { language: 'rust', first: at, last: at, chain: [outer] }
+      : null;
+  }
+  let last = at + 2;
+  const causes: Thrown[] = [];
+  while (last - at < MAX_MESSAGE_LINES + 2 && CAUSE.test(lines[last + 1] ?? '')) {
+    last++;
+    causes.unshift({ type: 'Error', message: CAUSE.exec(lines[last]!)![1]!, frames: [] });
+  }
+  return { language: 'rust', first: at, last: backtrace(lines, last).last, chain: [...causes, outer] };
+}
+
+function abort(lines: readonly string[], at: number): Found | null {
+  const message = ALLOCATION.exec(lines[at]!)?.[1] ?? RUNTIME.exec(lines[at]!)?.[1];
+  if (message === undefined) return null;
+  return { language: 'rust', first: at, last: at, chain: [{ type: 'fatal runtime error', message, frames: [] }] };
+}
