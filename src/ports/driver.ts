@@ -1,11 +1,12 @@
-import type { DriverSpec, ExternalSpec, ExternalTarget, LimitsSpec } from '../core/component.ts';
+import type { ContainerSpec, DriverSpec, ExternalSpec, ExternalTarget, LimitsSpec } from '../core/component.ts';
+import type { HealthVerdict } from '../core/containers/health.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../core/exit.ts';
 import type { Findings } from '../core/freeze/freeze.ts';
 import type { ComponentName, MonoMs, RunId } from '../core/ids.ts';
 import type { Attempt } from '../core/lifecycle/state.ts';
 import type { Condition, LimitView } from '../core/views.ts';
 
-export type Launch = ProcessLaunch | ExternalLaunch;
+export type Launch = ProcessLaunch | ContainerLaunch | ExternalLaunch;
 
 /** Something that others start: watched, and brought back by its recovery command if it has one. */
 export interface ExternalLaunch {
@@ -20,6 +21,21 @@ export interface ExternalLaunch {
   readonly env: Readonly<Record<string, string>>;
   /** The output of the recovery command is appended here. */
   readonly logPath: string;
+}
+
+/** A container that is made, or started again, for this run. */
+export interface ContainerLaunch {
+  readonly kind: 'container';
+  readonly run: RunId;
+  readonly component: ComponentName;
+  readonly spec: ContainerSpec;
+  readonly limits: LimitsSpec;
+  readonly stopSignal: SignalName;
+  readonly attempt: Attempt;
+  /** Complete: files are read. Nothing of the daemon's own environment is in it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly logPath: string;
+  readonly specHash: string;
 }
 
 /** As whom a command runs and what it may use. What is absent is as with the daemon. */
@@ -64,7 +80,9 @@ export type RunReport =
   | { readonly kind: 'exited'; readonly at: MonoMs; readonly cause: ExitCause; readonly leftovers: readonly number[] }
   | { readonly kind: 'tree-gone' }
   /** The shim died before its child: the run goes on, its exit code will be unknown. */
-  | { readonly kind: 'shim-lost' };
+  | { readonly kind: 'shim-lost' }
+  /** What Docker's own health check says of it now; told when that changes. Without any, all is as if there were no health check. */
+  | { readonly kind: 'docker-health'; readonly verdict: HealthVerdict };
 
 export type Reporter = (report: RunReport) => void;
 
