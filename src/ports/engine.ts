@@ -92,7 +92,7 @@ export type ExecResult =
   | { readonly kind: 'exited'; readonly code: number; readonly output: string }
   /** There is no such program in the container, or it takes none now. */
   | { readonly kind: 'not-started'; readonly why: string }
-  /** `signal` aborted. `left`: what could not be ended, and why; null: nothing is left of it. */
+  /** `signal` aborted while it ran. `left`: what could not be ended, and why; null: nothing is left of it. */
   | { readonly kind: 'called-off'; readonly left: string | null }
   | Unreachable;
 
@@ -125,7 +125,10 @@ export interface ContainerSummary {
 
 export type Listing<T> = { readonly kind: 'listed'; readonly items: readonly T[] } | Unreachable;
 
-/** The Engine did it, or it was so already. `missing`: there is no such thing (any more). */
+/**
+ * The Engine did it, or it was so already. `missing`: there is no such thing (any more), or somebody is removing it. `unreachable`:
+ * it may have been done all the same, so look before you ask again.
+ */
 export type Deed =
   | { readonly kind: 'done' }
   | { readonly kind: 'missing' }
@@ -220,7 +223,7 @@ export interface EngineClient extends ContainerEngine {
   /** `name` null: the Engine makes one up. */
   create(name: string | null, plan: ContainerPlan, signal: AbortSignal): Promise<Creation>;
   start(id: string, signal: AbortSignal): Promise<Deed>;
-  /** Asks with the container's own stop signal, and kills after `graceMs`. Resolves when it has ended. */
+  /** Asks with the container's own stop signal, and kills after `graceMs` (whole seconds, rounded up). Resolves when it has ended. */
   stop(id: string, graceMs: number, signal: AbortSignal): Promise<Deed>;
   restart(id: string, graceMs: number, signal: AbortSignal): Promise<Deed>;
   /** `done` also when it does not run. */
@@ -244,25 +247,35 @@ export interface EngineClient extends ContainerEngine {
     signal: AbortSignal,
   ): Promise<Unreachable>;
   /**
-   * What it writes, stdout and stderr in order, each line with its time in front as the Engine has it ("2026-01-02T03:04:05.678901234Z ").
-   * `since`: such a time, inclusive; null: from its beginning. `follow`: until it ends. `onPiece` may return a promise: nothing
-   * more is read until then. Resolves with `done` when all was told.
+   * What it writes, stdout and stderr in order, without anything added. `at`: when the Engine took that piece, in its own text
+   * ("2026-01-02T03:04:05.678901234Z"): never smaller than before, so that the last one as `after` goes on behind it. `after`: only
+   * what is later than that; null: from its beginning. `follow`: until it ends. `onPiece` may return a promise: nothing more is
+   * read until then. Resolves with `done` when all was told. A piece is a line, or a part of a long one.
    */
   logs(
     id: string,
     options: {
-      readonly since: string | null;
+      readonly after: string | null;
       readonly follow: boolean;
-      readonly onPiece: (piece: Buffer) => void | Promise<void>;
+      readonly onPiece: (piece: Buffer, at: string) => void | Promise<void>;
     },
     signal: AbortSignal,
   ): Promise<Deed>;
   /** Whether the image is there: nothing is fetched. */
-  hasImage(image: string, signal: AbortSignal): Promise<{ readonly kind: 'done' } | { readonly kind: 'missing' } | Unreachable>;
+  hasImage(
+    image: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly kind: 'done' } | { readonly kind: 'missing' } | Unreachable>;
   /** Fetches it; may take minutes. */
   pull(image: string, signal: AbortSignal): Promise<Deed>;
   createNetwork(
-    network: { readonly name: string; readonly labels: Readonly<Record<string, string>>; readonly internal: boolean },
+    network: {
+      readonly name: string;
+      readonly labels: Readonly<Record<string, string>>;
+      readonly internal: boolean;
+      /** Of its driver, which is `bridge`. */
+      readonly options?: Readonly<Record<string, string>>;
+    },
     signal: AbortSignal,
   ): Promise<Creation>;
   removeNetwork(id: string, signal: AbortSignal): Promise<Deed>;
