@@ -1,11 +1,6 @@
 /** Every error the product can hand to people or programs: code, message, hint, exit code, HTTP status. */
-interface ErrorEntry {
-  readonly message: string;
-  /** What to do, as a sentence. */
-  readonly hint: string;
-  readonly exitCode: number;
-  readonly httpStatus: number;
-}
+import type { ErrorEntry } from './error-entry.ts';
+import { SESSION_ERRORS } from './sessions/errors.ts';
 
 export const ERRORS = {
   COMPONENT_NAME_INVALID: {
@@ -38,6 +33,7 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 404,
   },
+  ...SESSION_ERRORS,
   USAGE: {
     message: '{problem}',
     hint: 'Run "keepwell --help" or "keepwell COMMAND --help".',
