@@ -1,5 +1,4 @@
 /** The only file that knows which implementations stand behind the ports through which a daemon sees and touches the world. */
-import { join } from 'node:path';
 import type { ComponentSpec } from '../core/component.ts';
 import { createContainerDriver } from '../drivers/container/container-driver.ts';
 import { createContainerSampler } from '../drivers/container/usage/sampler.ts';
@@ -73,7 +72,6 @@ export function openEdges(
   const engine = createEngine({ env, clock });
   const watch = createContainerWatch({ engine, clock, log, random: Math.random });
   const owner = ownerId(paths.home);
-  const dir = join(paths.home, 'containers');
   const driver = routeRuns({
     process: createProcessDriver({
       home: paths.home,
@@ -86,7 +84,17 @@ export function openEdges(
       ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
       cgroup,
     }),
-    container: createContainerDriver({ dir, owner, project, engine, watch, clock, log, failpoints, logEnd }),
+    container: createContainerDriver({
+      dir: paths.containers,
+      owner,
+      project,
+      engine,
+      watch,
+      clock,
+      log,
+      failpoints,
+      logEnd,
+    }),
     external: createExternalDriver({ commands, engine, containers: watch, clock, log }),
   });
   const logs = createLogWatch({ logPath, workerFile: programFile('pattern-worker'), log, place });
