@@ -102,9 +102,12 @@ class Project {
     }
   }
 
-  close() {
+  async close() {
     this.keepwell('down');
     rmSync(this.#dir, { recursive: true, force: true });
+    // `down` keeps stopped containers, and with them their names.
+    for (const { Id } of await engine.call('GET', '/containers/json?all=1'))
+      await engine.call('DELETE', `/containers/${Id}?force=1`);
   }
 }
 
@@ -143,7 +146,7 @@ async function healedByKeepwell(names, healths) {
     const healed = await rounds(names, healths);
     return { healed, decisions: decisionsOf(healed, project.events()) };
   } finally {
-    project.close();
+    await project.close();
   }
 }
 
@@ -205,7 +208,7 @@ async function idle() {
     await pause(IDLE_SECONDS * 1_000);
     return Number(shareOfACore(cpuMs(daemonPid) - usedMs, performance.now() - began));
   } finally {
-    project.close();
+    await project.close();
   }
 }
 

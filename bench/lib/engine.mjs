@@ -56,7 +56,8 @@ async function events(socketPath, filters, onEvent) {
   asked.on('error', () => {}); // the Engine has ended
   asked.end();
   const [answer] = await once(asked, 'response');
-  createInterface(answer).on('line', (line) => onEvent(JSON.parse(line)));
-  answer.on('error', () => {});
+  const lines = createInterface(answer);
+  lines.on('line', (line) => onEvent(JSON.parse(line)));
+  for (const stream of [lines, answer]) stream.on('error', () => {}); // the Engine has ended
   return () => asked.destroy();
 }
