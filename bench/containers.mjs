@@ -143,6 +143,7 @@ async function rounds(names, healths) {
 async function healedByKeepwell(names, healths) {
   const project = new Project(names.map(sickly));
   try {
+    await pause(500); // what Docker said while `up` ran is read, and not taken for an answer to the first fault
     const healed = await rounds(names, healths);
     return { healed, decisions: decisionsOf(healed, project.events()) };
   } finally {

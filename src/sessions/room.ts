@@ -1,4 +1,5 @@
 /** Whether there is room for one more session: counted from the labels of what exists, and from what is just being made. */
+import { isLeaving } from '../core/containers/facts.ts';
 import { LABELS } from '../core/containers/labels.ts';
 import { AppError } from '../core/errors.ts';
 import { type Place, type Refusal, refusal } from '../core/sessions/quota.ts';
@@ -16,9 +17,6 @@ interface Room {
   readonly max: number;
 }
 
-/** On their way out: they hold neither a port nor memory. */
-const GOING: ReadonlySet<string> = new Set(['removing', 'dead']);
-
 /** What comes out throws when there is none. It must be called in the same turn in which the place is taken: others ask, too. */
 export async function countRoom(
   { engine, owner, hands, ...asked }: Room,
@@ -29,7 +27,7 @@ export async function countRoom(
   const listing = await engine.list([`${LABELS.owner}=${owner}`, LABELS.session], signal);
   if (listing.kind === 'unreachable') throw new AppError('ENGINE_UNREACHABLE', { problem: listing.why });
   const listed = listing.items.flatMap((item): Place[] => {
-    const tags = GOING.has(item.status) ? null : tagsOf(item.labels);
+    const tags = isLeaving(item.status) ? null : tagsOf(item.labels);
     return tags ? [tags] : [];
   });
   return {

@@ -30,3 +30,6 @@ export function portText({ hostIp, hostPort, port, protocol }: PublishedAs): str
   const host = hostIp.includes(':') ? `[${hostIp}]` : hostIp;
   return `${host}:${hostPort}->${port}/${protocol}`;
 }
+
+/** On its way out, by the Engine's word for its status: nothing of it can be used or counted any more. */
+export const isLeaving = (status: string): boolean => status === 'removing' || status === 'dead';

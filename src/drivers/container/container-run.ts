@@ -4,7 +4,7 @@
  */
 
 import { causeOfCode, exitOf } from '../../core/containers/exit.ts';
-import type { ContainerFacts } from '../../core/containers/facts.ts';
+import { type ContainerFacts, isLeaving } from '../../core/containers/facts.ts';
 import type { HealthVerdict } from '../../core/containers/health.ts';
 import { judgeHealth } from '../../core/containers/judge.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../../core/exit.ts';
@@ -36,8 +36,6 @@ const CANCELLED: SpawnProblem = { code: 'cancelled', message: 'called off before
 const PAUSED = 'paused by somebody; nothing is asked until it goes on';
 const away = (why: string): string => `${why}; until it answers nothing is done`;
 const BY_ENGINE: ExitCause = { kind: 'engine', why: 'it ended with the Docker Engine, which was stopped or restarted' };
-/** Its end is the removal's doing: nobody but somebody else removes a container whose run is not over. */
-const GOING: ReadonlySet<string> = new Set(['removing', 'dead']);
 /** Clocks are read at different moments, and an Engine that ends its containers is not away yet for a moment. */
 const AWAY_SLACK_MS = 1_000;
 
@@ -235,7 +233,8 @@ export class ContainerRun {
     if (this.#isOver) return;
     const { clock } = this.#world;
     this.#blind = null;
-    if (sight.kind === 'missing' || GOING.has(sight.state.status)) {
+    // Its end is the removal's doing: nobody but somebody else removes a container whose run is not over.
+    if (sight.kind === 'missing' || isLeaving(sight.state.status)) {
       void this.#end(REMOVED, clock.now());
       return;
     }
