@@ -38,6 +38,16 @@ export type {
   ProbeConfig,
   RestartConfig,
 } from './library/config-input.ts';
+export type { ContainerHealthStatus } from './library/container-health.ts';
+export {
+  ContainerManager,
+  type ContainerManagerOptions,
+  type ExperimentOptions,
+  type ExperimentResult,
+  type RecoverOptions,
+  type ServiceCheckOptions,
+  type StartServicesOptions,
+} from './library/container-manager.ts';
 export { checkDependencies, checkOrder, getHealth } from './library/health.ts';
 export { Keepwell } from './library/keepwell.ts';
 export type {

@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 
 export interface Question {
   readonly socketPath: string;
-  readonly method: 'GET' | 'HEAD' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE';
   readonly path: string;
   /** Sent as JSON; absent: none. */
   readonly body?: unknown;
@@ -16,8 +16,13 @@ export interface Question {
   /** Null: for as long as `signal` allows. */
   readonly timeoutMs: number | null;
   readonly maxBytes: number;
-  /** Gets the body of a successful answer piece by piece, of any size; absent: it is collected. Throws when it makes no sense. */
-  readonly onPiece?: (piece: Buffer) => void;
+  /**
+   * Gets the body of a successful answer piece by piece, of any size; absent: it is collected. Throws when it makes no sense.
+   * When it returns a promise, nothing more is read until then.
+   */
+  readonly onPiece?: ((piece: Buffer) => void | Promise<void>) | undefined;
+  /** A successful answer has begun. */
+  readonly onOpen?: (() => void) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -63,16 +68,18 @@ export async function ask(question: Question): Promise<Reply> {
   }
 }
 
-async function collect(answer: IncomingMessage, { maxBytes, onPiece }: Question): Promise<Reply> {
+async function collect(answer: IncomingMessage, { maxBytes, onPiece, onOpen }: Question): Promise<Reply> {
   const status = answer.statusCode ?? 0;
   const isStreamed = onPiece !== undefined && status === 200;
   const chunks: Buffer[] = [];
   let bytes = 0;
+  if (status === 200) onOpen?.();
   try {
     for await (const chunk of answer) {
       bytes += (chunk as Buffer).length;
       if (isStreamed) {
-        onPiece(chunk as Buffer);
+        const busy = onPiece(chunk as Buffer);
+        if (busy) await busy;
         continue;
       }
       if (bytes > maxBytes) return failed('TOO_LARGE', `the answer is larger than ${maxBytes} bytes`);

@@ -1,6 +1,7 @@
 /** The Docker Engine, as far as it is asked and told. */
 import type { DockerHealth, HealthCheckTimes } from '../core/containers/health.ts';
 import type { SignalName } from '../core/exit.ts';
+import type { ArchiveSink } from './archive.ts';
 
 /** How one container stands, in the Engine's own words. */
 export interface ContainerState {
@@ -96,6 +97,19 @@ export type ExecResult =
   | { readonly kind: 'called-off'; readonly left: string | null }
   | Unreachable;
 
+/** The same with its output as it is: bytes, and as many of the first as were asked for. */
+export type ExecBytes =
+  | { readonly kind: 'exited'; readonly code: number; readonly bytes: Buffer }
+  | Exclude<ExecResult, { kind: 'exited' }>;
+
+export type Launched =
+  /** `exec`: the Engine's id for it, which is forgotten with the container and some minutes after its end. */
+  | { readonly kind: 'launched'; readonly exec: string }
+  | { readonly kind: 'not-started'; readonly why: string }
+  | Unreachable;
+
+export type ExecState = { readonly kind: 'running' } | { readonly kind: 'ended'; readonly code: number } | Unreachable;
+
 /** The Engine for those who look into containers, not only at them. Unless said otherwise, all reject only when `signal` aborts. */
 export interface ContainerEngine extends Engine {
   inspect(container: string, signal: AbortSignal): Promise<FullInspection>;
@@ -125,7 +139,10 @@ export interface ContainerSummary {
 
 export type Listing<T> = { readonly kind: 'listed'; readonly items: readonly T[] } | Unreachable;
 
-/** The Engine did it, or it was so already. `missing`: there is no such thing (any more). */
+/**
+ * The Engine did it, or it was so already. `missing`: there is no such thing (any more), or somebody is removing it. `unreachable`:
+ * it may have been done all the same, so look before you ask again.
+ */
 export type Deed =
   | { readonly kind: 'done' }
   | { readonly kind: 'missing' }
@@ -220,7 +237,7 @@ export interface EngineClient extends ContainerEngine {
   /** `name` null: the Engine makes one up. */
   create(name: string | null, plan: ContainerPlan, signal: AbortSignal): Promise<Creation>;
   start(id: string, signal: AbortSignal): Promise<Deed>;
-  /** Asks with the container's own stop signal, and kills after `graceMs`. Resolves when it has ended. */
+  /** Asks with the container's own stop signal, and kills after `graceMs` (whole seconds, rounded up). Resolves when it has ended. */
   stop(id: string, graceMs: number, signal: AbortSignal): Promise<Deed>;
   restart(id: string, graceMs: number, signal: AbortSignal): Promise<Deed>;
   /** `done` also when it does not run. */
@@ -230,6 +247,17 @@ export interface EngineClient extends ContainerEngine {
   remove(id: string, signal: AbortSignal): Promise<Deed>;
   /** From now on the Engine does not restart it by itself. */
   takeOver(id: string, signal: AbortSignal): Promise<Deed>;
+  /** Like `exec`, for output that is data. */
+  execBytes(id: string, command: readonly string[], maxBytes: number, signal: AbortSignal): Promise<ExecBytes>;
+  /** Begins a command in a running container that goes on without us. Resolves when it has begun. */
+  launch(
+    id: string,
+    command: readonly string[],
+    env: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Launched>;
+  /** How what was launched stands; also `unreachable` when the Engine has forgotten it. */
+  execState(exec: string, signal: AbortSignal): Promise<ExecState>;
   stats(id: string, signal: AbortSignal): Promise<{ readonly kind: 'read'; readonly stats: ContainerStats } | Deed>;
   /**
    * Tells events of containers as they come, from `since` (seconds of the Engine's time) on or from now. Resolves when the stream
@@ -244,25 +272,45 @@ export interface EngineClient extends ContainerEngine {
     signal: AbortSignal,
   ): Promise<Unreachable>;
   /**
-   * What it writes, stdout and stderr in order, each line with its time in front as the Engine has it ("2026-01-02T03:04:05.678901234Z ").
-   * `since`: such a time, inclusive; null: from its beginning. `follow`: until it ends. `onPiece` may return a promise: nothing
-   * more is read until then. Resolves with `done` when all was told.
+   * What it writes, stdout and stderr in order, without anything added. `at`: when the Engine took that piece, in its own text
+   * ("2026-01-02T03:04:05.678901234Z"): never smaller than before, so that the last one as `after` goes on behind it. `after`: only
+   * what is later than that; null: from its beginning. `follow`: until it ends. `onPiece` may return a promise: nothing more is
+   * read until then. Resolves with `done` when all was told. A piece is a line, or a part of a long one.
    */
   logs(
     id: string,
     options: {
-      readonly since: string | null;
+      readonly after: string | null;
       readonly follow: boolean;
-      readonly onPiece: (piece: Buffer) => void | Promise<void>;
+      readonly onPiece: (piece: Buffer, at: string) => void | Promise<void>;
     },
     signal: AbortSignal,
   ): Promise<Deed>;
+  /**
+   * What is at that path in the container, also in one that does not run: the file, or the folder with all that is in it. `absent`:
+   * nothing is. `broken`: the sink threw, or what the Engine sent makes no sense or would lead out of the folder; `why` says which.
+   */
+  archive(
+    id: string,
+    path: string,
+    sink: ArchiveSink,
+    signal: AbortSignal,
+  ): Promise<Deed | { readonly kind: 'absent' } | { readonly kind: 'broken'; readonly why: string }>;
   /** Whether the image is there: nothing is fetched. */
-  hasImage(image: string, signal: AbortSignal): Promise<{ readonly kind: 'done' } | { readonly kind: 'missing' } | Unreachable>;
+  hasImage(
+    image: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly kind: 'done' } | { readonly kind: 'missing' } | Unreachable>;
   /** Fetches it; may take minutes. */
   pull(image: string, signal: AbortSignal): Promise<Deed>;
   createNetwork(
-    network: { readonly name: string; readonly labels: Readonly<Record<string, string>>; readonly internal: boolean },
+    network: {
+      readonly name: string;
+      readonly labels: Readonly<Record<string, string>>;
+      readonly internal: boolean;
+      /** Of its driver, which is `bridge`. */
+      readonly options?: Readonly<Record<string, string>>;
+    },
     signal: AbortSignal,
   ): Promise<Creation>;
   removeNetwork(id: string, signal: AbortSignal): Promise<Deed>;

@@ -3,6 +3,7 @@ import { nearest } from '../../core/suggest.ts';
 import { inWords, quoted } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
 import { commandText } from './argv.ts';
+import { explainCampaignKey, isOfCampaign } from './campaign-words.ts';
 import { explainCheckKey } from './check-words.ts';
 import { secondsOf } from './foreign-probe.ts';
 import type { KeyProblem } from './key-problem.ts';
@@ -25,6 +26,8 @@ export interface UnknownKey {
 }
 
 export function explainKey(unknown: UnknownKey): KeyProblem {
+  if (isOfCampaign(unknown.place))
+    return explainCampaignKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
   if (!unknown.place.startsWith('checks.')) return explain(unknown);
   const { key, value, place } = unknown;
   const ofCheck = CHECK_PLACE.exec(place)?.[0] === place ? explainCheckKey(key, value) : null;

@@ -5,7 +5,7 @@
 export const THIS_VERSION = '0.1';
 
 export const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
-  '': ['agents', 'sessions', 'tickets', 'alerts', 'store', 'dashboard', 'campaign'],
+  '': ['agents', 'sessions', 'tickets', 'alerts', 'store', 'dashboard'],
   'components.*': ['container', 'compose', 'cleanup'],
 };
 

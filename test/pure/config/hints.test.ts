@@ -32,7 +32,7 @@ describe('what is not in this version is refused, never silently accepted', () =
 
   test('a campaign file is named as such and nothing else is said about it', () => {
     expect(oneProblem('campaign: night-run\ncommand: [lem]\nexperiments: []\nretries: 2\n')).toBe(
-      'campaign: campaign files are not available in this version (0.1)',
+      'campaign: this is a campaign file | Run it with: keepwell campaign run FILE',
     );
   });
 });
