@@ -16,6 +16,7 @@ import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
 import { reload } from './commands/reload.ts';
 import { service } from './commands/service.ts';
+import { sessions } from './commands/sessions.ts';
 import { status } from './commands/status.ts';
 import { up } from './commands/up.ts';
 import { schema, validate } from './commands/validate.ts';
@@ -33,6 +34,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   restart,
   reload,
   beat,
+  sessions,
   status,
   health,
   why,

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { CheckSpec, HealthSettings } from '../core/checks/check.ts';
 import type { ComponentSpec, LogBounds } from '../core/component.ts';
 import { AppError } from '../core/errors.ts';
+import type { SessionsSpec } from '../core/sessions/template.ts';
 import type { TelemetrySpec } from '../core/telemetry.ts';
 import { MAX_FILE_BYTES, readDocument, TOO_LARGE } from './document.ts';
 import { parseEnvFile } from './env-file.ts';
@@ -32,6 +33,7 @@ export interface ResolvedConfig {
   /** In file order; none: one for each component is meant. */
   readonly checks: readonly CheckSpec[];
   readonly health: HealthSettings;
+  readonly sessions: SessionsSpec;
   readonly telemetry: TelemetrySpec;
   /** The texts this was made of; with `dotenv` they are enough to make it again with `loadConfigFromTexts`. */
   readonly sources: readonly Source[];

@@ -148,7 +148,15 @@ class Walk {
     for (const [key, { keyAt, value }] of map.entries) {
       if (valid.includes(key)) continue;
       const suggest = !this.#problems.areMany;
-      const { message, hint, standsFor } = explainKey({ key, value, place, valid, homes: homesOfKeys(), suggest });
+      const { message, hint, standsFor } = explainKey({
+        key,
+        value,
+        place,
+        valid,
+        beside: map.entries,
+        homes: homesOfKeys(),
+        suggest,
+      });
       this.#problems.add(keyAt, [...path, key], message, hint);
       standIns.add(standsFor);
     }

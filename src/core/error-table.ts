@@ -1,14 +1,8 @@
 /** Every error the product can hand to people or programs: code, message, hint, exit code, HTTP status. */
 import { CAMPAIGN_ERRORS } from './campaigns/errors.ts';
 import { COMPOSE_ERRORS } from './compose/errors.ts';
-
-interface ErrorEntry {
-  readonly message: string;
-  /** What to do, as a sentence. */
-  readonly hint: string;
-  readonly exitCode: number;
-  readonly httpStatus: number;
-}
+import type { ErrorEntry } from './error-entry.ts';
+import { SESSION_ERRORS } from './sessions/errors.ts';
 
 export const ERRORS = {
   COMPONENT_NAME_INVALID: {
@@ -41,6 +35,7 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 404,
   },
+  ...SESSION_ERRORS,
   USAGE: {
     message: '{problem}',
     hint: 'Run "keepwell --help" or "keepwell COMMAND --help".',

@@ -30,7 +30,7 @@ export async function archive(
     if (why !== null) return { kind: 'broken', why };
     const isAbsent = !isUnreachable(answer) && answer.status === 404 && NO_SUCH_PATH.test(parseMessage(answer.body));
     if (isAbsent) return { kind: 'absent' };
-    if (isUnreachable(answer) || answer.status !== 200) return deed(answer);
+    if (isUnreachable(answer) || answer.status !== 200) return deed(answer, { of: id });
     pipe.end();
     await read;
     return why === null ? { kind: 'done' } : { kind: 'broken', why };

@@ -1,4 +1,5 @@
 /** Puts questions to the Engine wherever it listens now, and turns every way not to be answered into a sentence. */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../ports/clock.ts';
 import type { Unreachable } from '../ports/engine.ts';
 import { type EngineEnv, findEndpoint, type Places } from './endpoint.ts';
@@ -60,12 +61,14 @@ export function createCaller({ env, clock, places, answerWithinMs }: CallerOptio
     if ('why' in endpoint) return unreachable(endpoint.why);
     const { path, body, onPiece, onOpen, method = 'GET', maxBytes = MAX_ANSWER_BYTES } = call;
     const timeoutMs = call.timeoutMs ?? (onPiece ? null : answerWithinMs);
-    const { socketPath } = endpoint;
-    const reply = await ask({ socketPath, method, path, body, onPiece, onOpen, clock, signal, timeoutMs, maxBytes });
+    const { address } = endpoint;
+    const reply = await ask({ address, method, path, body, onPiece, onOpen, clock, signal, timeoutMs, maxBytes });
     return reply.kind === 'answered' ? reply : unreachable(explain(reply, endpoint, env, places));
   }
 
   return async (call, signal) => {
+    // Hundreds may ask with one and the same: that is no leak, and Node would warn of one.
+    setMaxListeners(0, signal);
     const turn = call.turn ?? (call.onPiece ? 'none' : 'call');
     const started = turn === 'start' ? await starts.take(signal) : null;
     try {

@@ -1,20 +1,10 @@
 /** What an answer to "do this" means, and whose fault it is when it was not done. */
+import { blame } from '../core/containers/fault.ts';
 import type { Creation, Deed, Unreachable } from '../ports/engine.ts';
 import { type Answer, isUnreachable, unreachable } from './caller.ts';
 import { fieldsOf, listOf, parseJson, parseMessage, textOf } from './json.ts';
 
 type Fault = Extract<Deed, { kind: 'refused' | 'engine-fault' }>;
-
-/**
- * The Engine's own parts, which an error may name together with words that also belong to the container ("no such file"): these
- * are looked for first.
- */
-const ENGINE_PARTS =
-  /no space left|disk quota|containerd[^ ]*\.sock|dial unix|\bshim\b|cgroup|could not find (bridge|an available)|overlay|devmapper|storage driver|layer does not exist|network sandbox|iptables|too many open files|context (deadline exceeded|canceled)|transport is closing|"?runc"?: executable file not found|fork\/exec|i\/o timeout|TLS handshake timeout|toomanyrequests|no such host|connection (refused|reset)/i;
-
-/** What was asked for cannot be had, whoever tries again. */
-const OWN_FAULT =
-  /executable file not found|no such file or directory|permission denied|exec format error|is a directory|not a directory|port is already allocated|address already in use|invalid (mount|volume|reference|port)|bind source path does not exist|unable to find (user|group)|no matching entries in (passwd|group)|memory limit too low|network .+ not found|could not select device driver|pull access denied|manifest .*unknown|not found: manifest|unauthorized|denied: requested access/i;
 
 export function fault({ status, body }: Pick<Answer, 'status' | 'body'>): Fault {
   const why = parseMessage(body) || `the Docker Engine answered with status ${status} and no reason`;
@@ -23,17 +13,23 @@ export function fault({ status, body }: Pick<Answer, 'status' | 'body'>): Fault 
 
 /** `isRefusal`: what to think when the words do not tell. */
 export function faultOf(why: string, isRefusal: boolean): Fault {
-  if (ENGINE_PARTS.test(why)) return { kind: 'engine-fault', why };
-  return { kind: OWN_FAULT.test(why) || isRefusal ? 'refused' : 'engine-fault', why };
+  const whose = blame(why);
+  return { kind: whose === 'container' || (whose === 'untold' && isRefusal) ? 'refused' : 'engine-fault', why };
 }
 
-/** `done`: answers that mean "it is so already", by their message. */
-export function deed(answer: Answer | Unreachable, done?: RegExp): Deed {
+export interface Meaning {
+  /** Of what it was asked, by id or name: an Engine may as well miss another one, whose network this one shares. */
+  readonly of: string;
+  /** Answers that mean "it is so already", by their message. */
+  readonly done?: RegExp;
+}
+
+export function deed(answer: Answer | Unreachable, { of, done }: Meaning): Deed {
   if (isUnreachable(answer)) return answer;
   if ((answer.status >= 200 && answer.status < 300) || answer.status === 304) return { kind: 'done' };
   const message = parseMessage(answer.body);
   if (done?.test(message)) return { kind: 'done' };
-  if (answer.status === 404 && GONE.test(message)) return { kind: 'missing' };
+  if (answer.status === 404 && GONE.test(message) && message.includes(of)) return { kind: 'missing' };
   if (answer.status === 409 && GOING.test(message)) return { kind: 'missing' };
   return fault(answer);
 }
@@ -43,7 +39,7 @@ const GONE = /no such container|no container with name or id/i;
 /** Somebody is removing it right now. */
 const GOING = /marked for removal|removal of container .* is already in progress/i;
 /** Docker and Podman, containers and networks. */
-const NAME_TAKEN = /already in use|already exists|network name .* already used/i;
+const NAME_TAKEN = /name .*already (in use|exists|used)/i;
 const NO_IMAGE = /no such image|image not known/i;
 
 export function creation(answer: Answer | Unreachable): Creation {

@@ -34,7 +34,7 @@ export async function pull(caller: Caller, image: string, signal: AbortSignal): 
   if (answer.status === 404) return { kind: 'refused', why: faultText(answer.body, image) };
   if (answer.status === 200 && fieldsOf(last) === null)
     return unreachable(`the Docker Engine did not say what came of fetching ${image}`);
-  return deed(answer);
+  return deed(answer, { of: image });
 }
 
 const faultText = (body: string, image: string): string =>

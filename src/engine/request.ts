@@ -1,13 +1,15 @@
 /**
- * One question over a unix socket: a connection of its own, an answer of bounded size, a deadline over all of it. An answer that
+ * One question to the Engine: a connection of its own, an answer of bounded size, a deadline over all of it. An answer that
  * is cut off, or that stops in the middle, is no answer; Node alone would wait for its end for ever.
  */
-import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { request as secureRequest } from 'node:https';
 import { after } from '../core/ids.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Address } from './address.ts';
 
 export interface Question {
-  readonly socketPath: string;
+  readonly address: Address;
   readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE';
   readonly path: string;
   /** Sent as JSON; absent: none. */
@@ -40,13 +42,13 @@ const failed = (code: string, message: string): Reply => ({ kind: 'failed', code
 
 /** Rejects only when `signal` aborts. */
 export async function ask(question: Question): Promise<Reply> {
-  const { socketPath, method, path, body, clock, timeoutMs, signal } = question;
+  const { address, method, path, body, clock, timeoutMs, signal } = question;
   signal.throwIfAborted();
   const done = new AbortController();
-  const headers = { Host: 'docker', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
+  const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
   try {
     return await new Promise<Reply>((resolve, reject) => {
-      const asked = request({ socketPath, method, path, agent: false, headers }, (answer) => {
+      const asked = connect(address, { method, path, agent: false, headers }, (answer) => {
         collect(answer, question).then(resolve, reject);
       });
       const onAbort = () => reject(signal.reason);
@@ -68,6 +70,25 @@ export async function ask(question: Question): Promise<Reply> {
   }
 }
 
+/** How long a connection is silent before the system asks whether the other end is still there. */
+const KEEP_ALIVE_MS = 15_000;
+
+type Options = Pick<RequestOptions, 'method' | 'path' | 'agent'> & {
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+function connect(address: Address, options: Options, onAnswer: (answer: IncomingMessage) => void) {
+  if (address.kind === 'socket')
+    return request({ ...options, socketPath: address.path, headers: { ...options.headers, Host: 'docker' } }, onAnswer);
+  const { host, port, tls } = address;
+  const { verify = true, ...credentials } = tls ?? {};
+  const asked = tls
+    ? secureRequest({ ...options, host, port, ...credentials, rejectUnauthorized: verify }, onAnswer)
+    : request({ ...options, host, port }, onAnswer);
+  asked.setSocketKeepAlive(true, KEEP_ALIVE_MS);
+  return asked;
+}
+
 async function collect(answer: IncomingMessage, { maxBytes, onPiece, onOpen }: Question): Promise<Reply> {
   const status = answer.statusCode ?? 0;
   const isStreamed = onPiece !== undefined && status === 200;
@@ -78,8 +99,7 @@ async function collect(answer: IncomingMessage, { maxBytes, onPiece, onOpen }: Q
     for await (const chunk of answer) {
       bytes += (chunk as Buffer).length;
       if (isStreamed) {
-        const busy = onPiece(chunk as Buffer);
-        if (busy) await busy;
+        await onPiece(chunk as Buffer);
         continue;
       }
       if (bytes > maxBytes) return failed('TOO_LARGE', `the answer is larger than ${maxBytes} bytes`);

@@ -16,7 +16,7 @@ export async function stats(
   // Without "one-shot" the Engine takes two samples, a second apart. Those before 20.10 do so all the same.
   const path = `/containers/${encodeURIComponent(id)}/stats?stream=false&one-shot=true`;
   const answer = await caller({ path }, signal);
-  if (isUnreachable(answer) || answer.status !== 200) return deed(answer);
+  if (isUnreachable(answer) || answer.status !== 200) return deed(answer, { of: id });
   const fields = fieldsOf(parseJson(answer.body));
   if (fields === null) return unreachable(NOT_AN_ENGINE);
   return readStats(fields);

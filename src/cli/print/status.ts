@@ -78,6 +78,13 @@ export function keepingLine({ logs }: DaemonView): string[] {
   return [`logs: ${parts.join(', ')}`];
 }
 
+/** Nothing where nobody has anything to do with sessions. */
+export function sessionsLine({ sessions }: DaemonView): string[] {
+  if (!sessions) return [];
+  const sick = sessions.unhealthy === 0 ? '' : ` (${sessions.unhealthy} unhealthy)`;
+  return [`sessions: ${sessions.total}${sick}`];
+}
+
 export function daemonLine(daemon: DaemonView): string {
   if (!daemon.running) return 'daemon: not running';
   const parts = [`pid ${daemon.pid ?? '?'}`, `version ${daemon.version ?? '?'}`];

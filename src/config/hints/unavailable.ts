@@ -5,13 +5,12 @@
 export const THIS_VERSION = '0.1';
 
 export const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
-  '': ['agents', 'sessions', 'tickets', 'alerts', 'store', 'dashboard'],
-  'components.*': ['container', 'compose', 'cleanup'],
+  '': ['agents', 'tickets', 'alerts', 'store', 'dashboard'],
+  'components.*': ['compose'],
 };
 
 /** With one of these given, a missing key of this name is not a second mistake. */
 export const STANDS_FOR: Readonly<Record<string, string>> = {
-  container: 'process',
   compose: 'process',
 };
 

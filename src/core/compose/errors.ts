@@ -30,10 +30,4 @@ export const COMPOSE_ERRORS = {
     exitCode: 1,
     httpStatus: 500,
   },
-  ENGINE_UNREACHABLE: {
-    message: 'The Docker Engine cannot be asked: {problem}',
-    hint: 'Nothing was changed. Try again when "docker ps" answers.',
-    exitCode: 1,
-    httpStatus: 503,
-  },
 } as const;

@@ -56,7 +56,9 @@ export async function execBytes(
   } catch (error) {
     if (!signal.aborted) throw error;
     // What was made and never started does nothing: the Engine forgets it by itself.
-    return { kind: 'called-off', left: id === null ? null : await clearAway(parts, id, mark) };
+    if (id === null) return unreachable('the Docker Engine did not answer in time');
+    const left = await clearAway(parts, id, mark);
+    return typeof left === 'object' && left !== null ? left : { kind: 'called-off', left };
   }
 }
 

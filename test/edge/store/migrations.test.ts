@@ -59,6 +59,7 @@ const KNOWN = [
   { version: 3, logOffset: 4_096, stretches: 2, samples: 2 },
   { version: 4, logOffset: 4_096, stretches: 2, samples: 2 },
   { version: 5, logOffset: 4_096, stretches: 2, samples: 2 },
+  { version: 6, logOffset: 4_096, stretches: 2, samples: 2 },
 ] as const;
 
 test.each(KNOWN)(
@@ -81,6 +82,10 @@ test.each(KNOWN)(
       expect(history.samples({ component: 'api', limit: 10 })).toHaveLength(known.samples);
       const results = history.checkResults({ check: 'sandbox', limit: 10 }).map(({ status }) => status);
       expect(results).toEqual(known.version < 5 ? [] : ['failed', 'ok']);
+      const users = [history.sessions({ which: 'open', limit: 0 }), history.sessions({ which: 'ended', limit: 9 })];
+      expect(users.map((sessions) => sessions.map(({ user }) => user))).toEqual(
+        known.version < 6 ? [[], []] : [["it's ann"], ["it's ann"]],
+      );
       const reason = known.version < 4 ? undefined : 'frozen: no heartbeat for 5 min';
       expect(history.why({ id: 1 })?.freeze?.reason).toBe(reason);
     }

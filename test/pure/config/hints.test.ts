@@ -21,13 +21,13 @@ describe('what is not in this version is refused, never silently accepted', () =
   });
 
   test('a component of another kind is not told that it also lacks a process', () => {
-    expect(oneProblem('components: { a: { container: { image: x } } }')).toBe(
-      'components.a.container: not available in this version (0.1) | Remove it.',
+    expect(oneProblem('components: { a: { compose: { service: x } } }')).toBe(
+      'components.a.compose: not available in this version (0.1) | Remove it.',
     );
   });
 
-  test('process and container together are one problem too', () => {
-    expect(oneProblem(api('container: { image: x }'))).toContain('components.api.container: not available');
+  test('process and compose together are one problem too', () => {
+    expect(oneProblem(api('compose: { service: x }'))).toContain('components.api.compose: not available');
   });
 
   test('a campaign file is named as such and nothing else is said about it', () => {
@@ -60,11 +60,11 @@ describe('a mistyped key', () => {
     [api('liveness: { gprc: {} }'), 'components.api.liveness.gprc: unknown key "gprc" | Did you mean "grpc"?'],
     [
       api('colour: red'),
-      'components.api.colour: unknown key "colour" | Known here: process, external, startup, liveness, readiness, crash_patterns, heartbeat, stop, depends_on, min_uptime, restart, limits, logs.',
+      'components.api.colour: unknown key "colour" | Known here: process, container, external, startup, liveness, readiness, crash_patterns, heartbeat, stop, depends_on, min_uptime, restart, limits, cleanup, logs.',
     ],
     [
       'components: { a: { contaner: {} } }',
-      'components.a.contaner: unknown key "contaner" | Did you mean "container"? It is not available in this version (0.1).',
+      'components.a.contaner: unknown key "contaner" | Did you mean "container"?',
     ],
   ])('%s', (text, problem) => {
     expect(oneProblem(text)).toBe(problem);
@@ -175,21 +175,11 @@ describe('the words of other tools', () => {
     expect(oneProblem(api(key))).toMatch(new RegExp(`Write: ${form.replace(/[[\]{}.*+?^$|()]/g, '\\$&')}$`));
   });
 
-  test.each([['image: redis', 'container (container: { image: redis })']])(
-    '%s has a word of ours that is not available yet',
-    (key, ours) => {
-      const problem = oneProblem(api(key));
-      expect(problem).toContain(`is ${ours}`);
-      expect(problem).toContain('which is not available in this version (0.1).');
-    },
-  );
-
   test.each([
     ['exec_mode: cluster', 'one process per component'],
     ['instances: 4', 'one process per component'],
     ['numprocs: 2', 'one process per component'],
     ['stdout_logfile: x', 'all output goes to .keepwell/logs/NAME.log'],
-    ['ports: ["80:80"]', 'It belongs to containers'],
     ['autostart: false', '"keepwell up" starts every component'],
     ['watch: true', 'does not watch source files'],
   ])('%s has no counterpart, and it says what to do', (key, hint) => {
