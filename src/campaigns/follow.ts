@@ -5,8 +5,8 @@ import type { AttemptPlace } from '../ports/campaigns.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import type { CampaignParts } from './parts.ts';
 
-/** Looks get rarer while nothing happens: an experiment of a second is not kept waiting, one of hours costs nothing. */
-const FIRST_LOOK_MS = 5;
+/** Looks get rarer while nothing happens: an experiment of a second is not kept waiting, one of hours costs nothing. Mostly the end is heard of before. */
+const FIRST_LOOK_MS = 50;
 const LOOK_FACTOR = 1.3;
 const MAX_LOOK_MS = 1_000;
 /** To read the output takes a command in the container. */
@@ -39,6 +39,8 @@ export async function follow(parts: CampaignParts, followed: Followed, signal: A
   const output = outputCopier(parts, followed, signal);
   const health = healthWatch(parts, followed, signal);
   for (;;) {
+    await execs.pause(place, after(clock.now(), pauseMs), signal);
+    pauseMs = Math.min(MAX_LOOK_MS, pauseMs * LOOK_FACTOR);
     const sight = await execs.look(place, signal);
     if (sight.kind === 'ended') {
       await output.rest();
@@ -50,8 +52,6 @@ export async function follow(parts: CampaignParts, followed: Followed, signal: A
     const trouble = await health.look();
     if (trouble) return trouble;
     if (sight.kind === 'running') await output.look();
-    await clock.sleepUntil(after(clock.now(), pauseMs), signal);
-    pauseMs = Math.min(MAX_LOOK_MS, pauseMs * LOOK_FACTOR);
   }
 }
 

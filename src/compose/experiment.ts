@@ -14,8 +14,8 @@ export interface ExperimentResult {
 }
 
 const MAX_OUTPUT_BYTES = 2 ** 24;
-/** Short experiments should not wait for us, and long ones need no watching. */
-const FIRST_LOOK_MS = 20;
+/** Short experiments should not wait for us, and long ones need no watching. Mostly the end is heard of before. */
+const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = 1_000;
 const SLOWER = 1.2;
 /** An Engine that is restarted is away for so long at most; what was begun goes on meanwhile. */
@@ -65,7 +65,7 @@ export async function runExperiment(
 async function untilItsEnd({ execs, clock }: ExperimentParts, place: AttemptPlace, signal: AbortSignal): Promise<End> {
   let awaySince: number | null = null;
   for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(pauseMs * SLOWER, LAST_LOOK_MS)) {
-    await clock.sleepUntil(after(clock.now(), pauseMs), signal);
+    await execs.pause(place, after(clock.now(), pauseMs), signal);
     const sight = await execs.look(place, signal);
     if (sight.kind === 'unreachable') {
       awaySince ??= clock.now();

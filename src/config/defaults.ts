@@ -64,6 +64,7 @@ export const DEFAULTS = {
   minUptimeMs: { always: 10_000, 'on-failure': 0, never: 0 },
   /** Mostly nobody knows how something external ended, and then every end is a failure already. */
   externalMinUptimeMs: 0,
+  compose: { file: 'docker-compose.yml' },
   campaign: {
     composeFile: 'docker-compose.yml',
     command: ['lem', 'experiment', '{config}', '--yes'],

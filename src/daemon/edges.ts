@@ -22,6 +22,7 @@ import type { Sampler } from '../ports/sampler.ts';
 import { createLogWatch, type LogWatchOptions } from '../probes/log/log-watch.ts';
 import { createProber } from '../probes/prober.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
+import { createComposer } from './composer.ts';
 import { secretsOf } from './evidence.ts';
 import type { HomePaths } from './home.ts';
 import { type Environment, environmentOf } from './launch-run.ts';
@@ -86,7 +87,10 @@ export function openEdges(
       ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
       cgroup,
     }),
-    container: createContainerDriver({ dir, owner, project, engine, watch, clock, log, failpoints, logEnd }),
+    container: createContainerDriver({
+      ...{ dir, owner, project, engine, watch, clock, log, failpoints, logEnd },
+      compose: createComposer(base, clock),
+    }),
     external: createExternalDriver({ commands, engine, containers: watch, clock, log }),
   });
   const logs = createLogWatch({ logPath, workerFile: programFile('pattern-worker'), log, place });

@@ -41,7 +41,7 @@ export function createEngine(options: EngineOptions): EngineClient {
     look: (id, path, signal) => look(caller, id, path, signal),
     exec: (id, command, signal) => exec({ caller, clock }, id, command, signal),
     execBytes: (id, command, maxBytes, signal) => execBytes({ caller, clock }, id, command, maxBytes, signal),
-    launch: (id, command, variables, signal) => launch(caller, id, command, variables, signal),
+    launch: (id, command, asked, signal) => launch(caller, id, command, asked, signal),
     execState: (launched, signal) => execState(caller, launched, signal),
     create: (name, plan, signal) => create(caller, name, plan, signal),
     start: (id, signal) => start(caller, id, signal),

@@ -2,7 +2,7 @@
 import type { ServiceHealth } from '../core/campaigns/health.ts';
 import type { Experiment, OpenAttempt, Write } from '../core/campaigns/state.ts';
 import type { CampaignRecordState } from '../core/campaigns/views.ts';
-import type { WallMs } from '../core/ids.ts';
+import type { MonoMs, WallMs } from '../core/ids.ts';
 
 /** The services of one compose file. A new one is made for each run of a campaign; it remembers nothing that a kill -9 would lose. */
 export interface Services {
@@ -67,6 +67,8 @@ export type AttemptSight =
 export interface Execs {
   begin(place: AttemptPlace, command: AttemptCommand, signal: AbortSignal): Promise<AttemptBegun>;
   look(place: AttemptPlace, signal: AbortSignal): Promise<AttemptSight>;
+  /** Resolves at that time, or before it when the end of the attempt is heard of. Not every end is: look all the same. */
+  pause(place: AttemptPlace, until: MonoMs, signal: AbortSignal): Promise<void>;
   /** The output from this position on, a piece of it (at most 1 MiB); empty: there is no more now, or it cannot be had. */
   output(place: AttemptPlace, position: number, signal: AbortSignal): Promise<Buffer>;
   /** Kills it with everything it started. False: something may be left; the service must be restarted. */

@@ -104,8 +104,12 @@ export type ExecBytes =
   | Exclude<ExecResult, { kind: 'exited' }>;
 
 export type Launched =
-  /** `exec`: the Engine's id for it, which is forgotten with the container and some minutes after its end. */
-  | { readonly kind: 'launched'; readonly exec: string }
+  /**
+   * `exec`: the Engine's id for it, which is forgotten with the container and some minutes after its end. `said`: what it printed
+   * after its greeting, when it prints no more or when nobody listens any more. It does not tell which: a stream that is cut ends as
+   * well. Never rejects.
+   */
+  | { readonly kind: 'launched'; readonly exec: string; readonly said: Promise<Buffer> }
   | { readonly kind: 'not-started'; readonly why: string }
   | Unreachable;
 
@@ -214,11 +218,20 @@ export interface EngineClient extends ContainerEngine {
   takeOver(id: string, signal: AbortSignal): Promise<Deed>;
   /** Like `exec`, for output that is data. */
   execBytes(id: string, command: readonly string[], maxBytes: number, signal: AbortSignal): Promise<ExecBytes>;
-  /** Begins a command in a running container that goes on without us. Resolves when it has begun. */
+  /**
+   * Begins a command in a running container that goes on without us. Resolves when it has begun. `signal` aborted after that: nobody
+   * listens any more, and the command goes on.
+   */
   launch(
     id: string,
     command: readonly string[],
-    env: Readonly<Record<string, string>>,
+    options: {
+      readonly env: Readonly<Record<string, string>>;
+      /** What the command prints first of all: from that it is known to have begun. */
+      readonly greeting: string;
+      /** So much of what it prints is kept. */
+      readonly maxBytes: number;
+    },
     signal: AbortSignal,
   ): Promise<Launched>;
   /** How what was launched stands; also `unreachable` when the Engine has forgotten it. */

@@ -1,12 +1,16 @@
 /**
  * Commands that run in a container without us: output and exit code go to files in there, so neither a cut connection nor our own
- * death loses them. The files are the truth; what the Engine remembers of a command only makes looking cheap while it runs.
+ * death loses them. The files are the truth. What is heard of a command, and what the Engine remembers of it, only makes looking cheap.
  */
+import { after } from '../../core/ids.ts';
 import type { AttemptBegun, AttemptPlace, AttemptSight, Execs } from '../../ports/campaigns.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EngineClient, ExecBytes } from '../../ports/engine.ts';
 import { timeLimit } from '../time-limit.ts';
-import { BEGIN, END, LOOK, MARK, markOf, OUTPUT, shell } from './scripts.ts';
+import { createHearings } from './hearings.ts';
+import { createOutputs } from './outputs.ts';
+import { BEGIN, END, GREETING, LOOK, MARK, MAX_TOLD_BYTES, markOf, OUTPUT, shell } from './scripts.ts';
+import { sightOf } from './sight.ts';
 import { readStopped } from './stopped.ts';
 import { lostBecause, noShell } from './words.ts';
 
@@ -18,8 +22,12 @@ const MAX_LINE_BYTES = 4_096;
 const MAX_PIECE_BYTES = 2 ** 20;
 /** How many old attempts are cleared away with the begin of a new one. */
 const MAX_FORGOTTEN = 100;
+/** Of what is begun in a container, as long as `docker exec` waits for it on a busy machine. */
+const BEGIN_WITHIN_MS = 60_000;
 const LINE_BREAK = 0x0a;
 const NOTHING = Buffer.alloc(0);
+const HEAR_WITHIN_MS = 1_000;
+const TOO_LATE = { kind: 'unreachable', why: 'the Docker Engine did not begin it in time' } as const;
 const NEVER = new AbortController().signal;
 
 export interface ExecsParts {
@@ -28,8 +36,7 @@ export interface ExecsParts {
 }
 
 export function createExecs({ engine, clock }: ExecsParts): Execs {
-  /** What was begun by this process: the Engine knows of it, and asking costs a millisecond. */
-  const begun = new Map<string, string>();
+  const hearings = createHearings(clock);
   const outputs = createOutputs();
   /** By container. They go with the next begin, which costs nothing more; or with their container. */
   const unwanted = new Map<string, readonly string[]>();
@@ -56,6 +63,9 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
     return lost === null ? { kind: 'refused', why: noShell(place.service, why) } : { kind: 'lost', why: lost };
   }
 
+  const keepOutput = (place: AttemptPlace, from: number, bytes: Buffer, max: number) =>
+    outputs.keep(key(place), { from, bytes, isAll: bytes.length < max });
+
   async function lookIntoIt(place: AttemptPlace, signal: AbortSignal): Promise<AttemptSight> {
     const from = outputs.position(key(place));
     const script = shell(LOOK, place.attempt, `${from + 1}`, `${MAX_PIECE_BYTES}`);
@@ -64,7 +74,7 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
     if (result.kind === 'exited') {
       const line = result.bytes.indexOf(LINE_BREAK);
       const sight = sightOf(place, result.bytes.toString('utf8', 0, Math.max(0, line)).trim());
-      if (sight.kind === 'ended') outputs.keep(key(place), from, result.bytes.subarray(line + 1));
+      if (sight.kind === 'ended') keepOutput(place, from, result.bytes.subarray(line + 1), MAX_PIECE_BYTES);
       return sight;
     }
     // Only now: to pack a file, the Engine starts a process as well, and the one above brings the output along.
@@ -82,10 +92,14 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
       const old = unwanted.get(place.container) ?? [];
       const wrapped = shell(BEGIN, place.attempt, old.slice(0, MAX_FORGOTTEN).join(' '), ...command);
       const marked = { ...env, [MARK]: markOf(place.attempt) };
+      const asked = { env: marked, greeting: GREETING, maxBytes: MAX_TOLD_BYTES + MAX_LINE_BYTES };
+      const listening = new AbortController();
       // Not called off halfway: it would begin all the same, after everybody has looked for it.
-      const launched = await engine.launch(place.container, wrapped, marked, NEVER);
+      using time = timeLimit(clock, BEGIN_WITHIN_MS, NEVER);
+      time.signal.addEventListener('abort', () => listening.abort());
+      const launched = await engine.launch(place.container, wrapped, asked, listening.signal).catch(() => TOO_LATE);
       if (launched.kind === 'launched') {
-        begun.set(key(place), launched.exec);
+        hearings.add(place, launched, listening, signal);
         unwanted.set(place.container, (unwanted.get(place.container) ?? []).slice(Math.min(old.length, MAX_FORGOTTEN)));
       }
       signal.throwIfAborted();
@@ -93,16 +107,19 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
       if (launched.kind === 'not-started') return refused(place, launched.why, signal);
       return { kind: 'begun' };
     },
+    pause: (place, until, signal) => hearings.pause(place, until, signal),
     look: async (place, signal) => {
-      const exec = begun.get(key(place));
-      if (exec !== undefined) {
+      const exec = hearings.execOf(place);
+      if (exec !== null) {
         const state = await engine.execState(exec, signal);
         if (state.kind === 'running') return state;
-        const sight = await lookIntoIt(place, signal);
-        // It was begun, so it is there; its shell may not have come to its claim when the Engine was away for a moment.
-        return sight.kind === 'absent' && state.kind === 'unreachable' ? state : sight;
+        // The Engine may write it down a moment before we hear it.
+        if (state.kind === 'ended') await hearings.pause(place, after(clock.now(), HEAR_WITHIN_MS), signal);
       }
-      return lookIntoIt(place, signal);
+      const told = hearings.toldOf(place);
+      if (!told) return lookIntoIt(place, signal);
+      keepOutput(place, 0, told.output, MAX_TOLD_BYTES);
+      return sightOf(place, told.exit);
     },
     output: async (place, position, signal) => {
       const known = outputs.known(key(place), position);
@@ -119,6 +136,7 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
       return bytes ?? NOTHING;
     },
     end: async (place, signal) => {
+      hearings.drop(place);
       const result = await run(place, shell(END, place.attempt), MAX_LINE_BYTES, signal);
       if (result.kind === 'exited') return result.bytes.toString('utf8').trim() === 'gone';
       // In a container that does not run, nothing is left of it.
@@ -126,7 +144,7 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
       return now.kind === 'missing' || (now.kind === 'found' && !now.state.running);
     },
     forget: (place) => {
-      begun.delete(key(place));
+      hearings.drop(place);
       outputs.forget(key(place));
       unwanted.set(place.container, [...(unwanted.get(place.container) ?? []), place.attempt]);
       return Promise.resolve();
@@ -135,40 +153,3 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
 }
 
 const bytesOf = (result: ExecBytes): Buffer => (result.kind === 'exited' ? result.bytes : NOTHING);
-
-/** How far the output of each attempt has been read, and the rest of it where it came along with the news of its end. */
-function createOutputs() {
-  const positions = new Map<string, number>();
-  const rests = new Map<string, { readonly from: number; readonly bytes: Buffer }>();
-  return {
-    position: (key: string): number => positions.get(key) ?? 0,
-    told: (key: string, position: number) => void positions.set(key, position),
-    keep: (key: string, from: number, bytes: Buffer) => void rests.set(key, { from, bytes }),
-    /** Null: it has to be asked for. */
-    known: (key: string, position: number): Buffer | null => {
-      const rest = rests.get(key);
-      if (!rest || position < rest.from) return null;
-      const left = rest.bytes.subarray(position - rest.from);
-      const isAll = rest.bytes.length < MAX_PIECE_BYTES && position <= rest.from + rest.bytes.length;
-      return left.length > 0 || isAll ? left : null;
-    },
-    forget: (key: string) => {
-      positions.delete(key);
-      rests.delete(key);
-    },
-  };
-}
-
-function sightOf({ service }: AttemptPlace, said: string): AttemptSight {
-  const exit = /^exit (\d+) (\S*) (\S*) end$/.exec(said);
-  if (exit) return { kind: 'ended', exitCode: Number(exit[1]), durationMs: between(exit[2], exit[3]) };
-  if (said === 'running' || said === 'absent') return { kind: said };
-  if (said === 'dead') return { kind: 'lost', why: `it died in "${service}" without leaving an exit code` };
-  return { kind: 'unreachable', why: `what was asked in the container of "${service}" had no usable answer` };
-}
-
-/** Two times in seconds, as the kernel writes them: "8123.45". */
-function between(from: string | undefined, to: string | undefined): number | null {
-  const ms = Math.round((Number(to) - Number(from)) * 1_000);
-  return Number.isFinite(ms) && from !== '' && to !== '' ? Math.max(0, ms) : null;
-}

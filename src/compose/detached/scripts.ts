@@ -46,20 +46,37 @@ const MARKED = `each_marked() {
 
 const SAY_OUTPUT = `say_output() { tail -c "+$first" "$file.out" 2>/dev/null | head -c "$max" 2>/dev/null; }`;
 
-/** Arguments: attempt, attempts whose files are not wanted any more, then the command. Without a claim of its own it does nothing: somebody else has begun the attempt. */
-export const BEGIN = `${BORN}
+/** What the first script prints as soon as the attempt is its own. */
+export const GREETING = 'begun\n';
+/** With its end it tells the beginning of the output, up to this; most have no more. */
+export const MAX_TOLD_BYTES = 2 ** 16;
+
+/**
+ * Arguments: attempt, attempts whose files are not wanted any more, then the command. Without a claim of its own it does nothing: somebody
+ * else has begun the attempt. In the end, when everything is in the files, it prints the output and then a line with the exit, for
+ * whoever still listens: that saves another command in the container. The command itself never prints to a listener.
+ */
+export const BEGIN = `exec 2>/dev/null
+${BORN}
 ${FIND}
 ${CLAIM}
 for id in $2; do find_claim && rm -f "$file.claim" "$file.out" "$file.exit"; done
 id=$1
 shift 2
 claim "$$ $(born $$)" || exit 0
+trap '' PIPE
+echo ${GREETING.trim()}
+trap - PIPE
 echo '                                                                ' >"$file.exit"
 read -r from rest </proc/uptime
 "$@" </dev/null >>"$file.out" 2>&1
 code=$?
 read -r to rest </proc/uptime
-echo "exit $code $from $to end" 1<>"$file.exit"`;
+end="exit $code $from $to end"
+echo "$end" 1<>"$file.exit"
+[ -s "$file.out" ] && head -c ${MAX_TOLD_BYTES} "$file.out"
+echo
+echo "told $id $end"`;
 
 /**
  * Arguments: attempt, and as for the output below. Prints "exit CODE FROM TO end", "running", "dead" or "absent"; after an exit, on

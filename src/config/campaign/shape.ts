@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { DEFAULTS } from '../defaults.ts';
 import { durationText } from '../duration.ts';
+import { readService, SERVICE_PATTERN } from '../readers/service.ts';
 import { type Reader, readDuration, readText, refuse } from '../readers.ts';
 import {
   duration,
@@ -16,20 +17,10 @@ import {
   text,
   version,
 } from '../shape/leaves.ts';
-import { quoted } from '../text.ts';
 
 const { campaign } = DEFAULTS;
 
-const readService: Reader<string> = (node) => {
-  const read = readText(node);
-  if (!('value' in read) || /^[A-Za-z0-9._-]{1,200}$/.test(read.value)) return read;
-  const shown = node.kind === 'scalar' ? quoted(node.source) : 'it';
-  return refuse(
-    `${shown} is not the name of a compose service`,
-    'Use the name as it stands under "services:" in the compose file.',
-  );
-};
-const service = leaf(readService, 'compose service', { type: 'string', pattern: '^[A-Za-z0-9._-]+$|\\$\\{' });
+const service = leaf(readService, 'compose service', { type: 'string', pattern: SERVICE_PATTERN });
 
 const readEvery: Reader<number | 'experiment'> = (node) => {
   if (node.kind === 'scalar' && node.value === 'experiment') return { value: 'experiment' };
@@ -59,6 +50,7 @@ const timeoutHelp = {
   defaultsTo: durationText(campaign.timeoutMs),
   example: '30m',
 };
+const asCampaign = { defaultNote: 'that of the campaign' };
 const retries = number({ min: 0, max: 100, whole: true });
 
 const experimentSchema = z.strictObject({
@@ -67,7 +59,11 @@ const experimentSchema = z.strictObject({
     defaultNote: 'made from service and config',
     example: 'llama-fp16',
   }),
-  service: optional(service, { description: 'The compose service it runs in.', example: 'pytorch' }),
+  service: optional(service, {
+    description: 'The compose service it runs in.',
+    defaultNote: '**required**, here or in its matrix',
+    example: 'pytorch',
+  }),
   config: optional(text, {
     description: 'What `{config}` stands for: usually the path of a file in the container.',
     defaultNote: 'none',
@@ -78,13 +74,21 @@ const experimentSchema = z.strictObject({
     defaultsTo: {},
     example: { SEED: '1' },
   }),
-  command: optional(z.array(text), { ...commandHelp, description: 'Another command than that of the campaign.' }),
-  timeout: optional(positiveDuration, timeoutHelp),
-  retries: optional(retries, retriesHelp),
+  command: optional(z.array(text), { ...commandHelp, ...asCampaign }),
+  timeout: optional(positiveDuration, { ...timeoutHelp, ...asCampaign }),
+  retries: optional(retries, { ...retriesHelp, ...asCampaign }),
   matrix: optional(
     z.strictObject({
-      service: optional(z.array(service), { description: 'Each of these services.', example: ['pytorch', 'vllm'] }),
-      config: optional(z.array(text), { description: 'Each of these configs.', example: ['configs/a.yaml'] }),
+      service: optional(z.array(service), {
+        description: 'Each of these services.',
+        defaultNote: 'that of the experiment',
+        example: ['pytorch', 'vllm'],
+      }),
+      config: optional(z.array(text), {
+        description: 'Each of these configs.',
+        defaultNote: 'that of the experiment',
+        example: ['configs/a.yaml'],
+      }),
       env: optional(z.record(envName, z.array(text)), {
         description: 'Each value of these variables.',
         defaultsTo: {},

@@ -2,8 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createExecs } from '../../../src/compose/detached/execs.ts';
+import { MAX_TOLD_BYTES } from '../../../src/compose/detached/scripts.ts';
+import { after } from '../../../src/core/ids.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
 import type { Execs } from '../../../src/ports/campaigns.ts';
+import type { EngineClient } from '../../../src/ports/engine.ts';
 import { systemClock } from '../../../src/supervisor/system-clock.ts';
 import { type TestEngine, useEngine, WITHOUT_SHELL } from '../../support/engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -99,6 +102,66 @@ test('what an attempt started is ended with it, whatever it did to get away', as
   });
   expect(await execs.begin(second, { command: ['true'], env: {} }, forever)).toMatchObject({ kind: 'lost' });
   expect(await execs.end(second, forever)).toBe(true);
+});
+
+test('an end that is heard is not asked for, and one that is not heard whole is looked for', async ({ skip }) => {
+  const engine = engineOf(skip);
+  const container = await idOf(engine, await engine.run({ command: ['sleep', '1000'] }));
+  const place = (name: string) => ({ service: 'svc', container, attempt: `${name}-${randomUUID()}` });
+  const real = client(engine);
+  let asked = 0;
+  let lastBytes = Number.POSITIVE_INFINITY;
+  const counted: EngineClient = {
+    ...real,
+    execBytes: (...rest) => {
+      asked += 1;
+      return real.execBytes(...rest);
+    },
+    launch: async (...rest) => {
+      const launched = await real.launch(...rest);
+      if (launched.kind !== 'launched') return launched;
+      return { ...launched, said: launched.said.then((bytes) => bytes.subarray(0, lastBytes)) };
+    },
+  };
+  const execs = createExecs({ engine: counted, clock: systemClock });
+  const far = () => after(systemClock.now(), 60_000);
+  const output = (size: number) => ['sh', '-c', `head -c ${size} /dev/zero | tr '\\0' x; echo; exit 5`];
+
+  const heard = place('heard');
+  await execs.begin(heard, { command: ['sh', '-c', 'echo said; echo loud >&2; exit 126'], env: {} }, forever);
+  await execs.pause(heard, far(), forever);
+  expect(await execs.look(heard, forever)).toMatchObject({ kind: 'ended', exitCode: 126 });
+  expect(`${await execs.output(heard, 0, forever)}`).toBe('said\nloud\n');
+  expect(`${await execs.output(heard, 10, forever)}`).toBe('');
+  expect(asked).toBe(0);
+
+  // More output than is told with the end.
+  const long = place('long');
+  await execs.begin(long, { command: output(100_000), env: {} }, forever);
+  await execs.pause(long, far(), forever);
+  expect(await execs.look(long, forever)).toMatchObject({ kind: 'ended', exitCode: 5 });
+  const first = await execs.output(long, 0, forever);
+  expect(first.length).toBe(MAX_TOLD_BYTES);
+  expect((await execs.output(long, first.length, forever)).length).toBe(100_001 - first.length);
+
+  // Cut at every place that matters: before anything, in the output, in the last line.
+  for (lastBytes of [0, 3, 5 + 20]) {
+    const cut = place('cut');
+    await execs.begin(cut, { command: ['sh', '-c', 'echo word; exit 5'], env: {} }, forever);
+    expect(await ended(execs, cut)).toMatchObject({ kind: 'ended', exitCode: 5 });
+    expect(`${await execs.output(cut, 0, forever)}`).toBe('word\n');
+  }
+  lastBytes = Number.POSITIVE_INFINITY;
+
+  // Nobody listens any more: it goes on, and its exit code is its own.
+  const alone = place('alone');
+  const leaving = new AbortController();
+  const script = 'until test -e /go; do sleep 0.05; done; exit 5';
+  await execs.begin(alone, { command: ['sh', '-c', script], env: {} }, leaving.signal);
+  leaving.abort();
+  expect(await execs.look(alone, forever)).toEqual({ kind: 'running' });
+  await real.exec(container, ['touch', '/go'], forever);
+  expect(await ended(execs, alone)).toMatchObject({ kind: 'ended', exitCode: 5 });
 });
 
 test('an image without a shell is told in a sentence', async ({ skip }) => {
