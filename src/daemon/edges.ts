@@ -1,5 +1,4 @@
 /** The only file that knows which implementations stand behind the ports through which a daemon sees and touches the world. */
-import { join } from 'node:path';
 import type { ComponentSpec } from '../core/component.ts';
 import { createContainerDriver } from '../drivers/container/container-driver.ts';
 import { createContainerSampler } from '../drivers/container/usage/sampler.ts';
@@ -74,7 +73,6 @@ export function openEdges(
   const engine = createEngine({ env, clock });
   const watch = createContainerWatch({ engine, clock, log, random: Math.random });
   const owner = ownerId(paths.home);
-  const dir = join(paths.home, 'containers');
   const driver = routeRuns({
     process: createProcessDriver({
       home: paths.home,
@@ -88,7 +86,8 @@ export function openEdges(
       cgroup,
     }),
     container: createContainerDriver({
-      ...{ dir, owner, project, engine, watch, clock, log, failpoints, logEnd },
+      dir: paths.containers,
+      ...{ owner, project, engine, watch, clock, log, failpoints, logEnd },
       compose: createComposer(base, clock),
     }),
     external: createExternalDriver({ commands, engine, containers: watch, clock, log }),

@@ -119,12 +119,15 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     }
   };
 
-  const call = (callback: () => void): void => {
+  /** Somebody else's code: what it throws, also later, is not our end nor that of the process. */
+  const call = (callback: () => unknown): void => {
     if (isOver) return;
-    try {
-      callback();
-    } catch (error) {
+    const threw = (error: unknown) =>
       log.error(`a listener of the container ${container} threw`, { error: String(error) });
+    try {
+      Promise.resolve(callback()).catch(threw);
+    } catch (error) {
+      threw(error);
     }
   };
 

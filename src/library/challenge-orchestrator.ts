@@ -168,6 +168,8 @@ export class ChallengeOrchestrator implements AsyncDisposable {
 function specOf({ templates, config, maxSessions }: ChallengeOrchestratorOptions): SessionsSpec {
   if ((templates === undefined) === (config === undefined))
     throw new TypeError('ChallengeOrchestrator wants either `templates` or `config`');
+  if (maxSessions !== undefined && !(Number.isInteger(maxSessions) && maxSessions > 0))
+    throw new RangeError(`maxSessions must be a whole number above 0, not ${maxSessions}`);
   const { sessions } = readConfigInput(config ?? { sessions: { templates: templates ?? {} } }, {}).config;
   return maxSessions === undefined ? sessions : { ...sessions, max: maxSessions };
 }

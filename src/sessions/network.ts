@@ -1,14 +1,19 @@
 /**
  * The network of isolated sessions: one bridge for all of them, on which containers cannot reach each other and from which nothing
- * is passed on to the world. One bridge each would run out of address ranges after some thirty (decision 0021).
+ * is translated to the world. One bridge each would run out of address ranges after some thirty (decision 0021).
  */
+import { createHash } from 'node:crypto';
 import { LABELS } from '../core/containers/labels.ts';
 import type { EngineClient, Unreachable } from '../ports/engine.ts';
 
-const OPTIONS = {
+/** Always the same for an owner, and always with this beginning: the guide has firewall rules for "kw-+". The kernel allows 15. */
+const bridgeOf = (owner: string): string => `kw-${createHash('sha256').update(owner).digest('hex').slice(0, 12)}`;
+
+const optionsOf = (owner: string) => ({
+  'com.docker.network.bridge.name': bridgeOf(owner),
   'com.docker.network.bridge.enable_icc': 'false',
   'com.docker.network.bridge.enable_ip_masquerade': 'false',
-};
+});
 /** On the network it says nothing about one session. */
 const MARK = 'network';
 
@@ -29,7 +34,7 @@ export async function ensureNetwork(engine: EngineClient, owner: string, signal:
     name: `keepwell-sessions-${owner}`,
     labels: { [LABELS.owner]: owner, [LABELS.session]: MARK },
     internal: false,
-    options: OPTIONS,
+    options: optionsOf(owner),
   };
   const made = await engine.createNetwork(network, signal);
   if (made.kind === 'created') return { kind: 'there', id: made.id };

@@ -1,7 +1,7 @@
 /** Whether there is room for one more session: counted from the labels of what exists, and from what is just being made. */
 import { LABELS } from '../core/containers/labels.ts';
 import { AppError } from '../core/errors.ts';
-import { type Place, refusal } from '../core/sessions/quota.ts';
+import { type Place, type Refusal, refusal } from '../core/sessions/quota.ts';
 import { tagsOf } from '../core/sessions/tags.ts';
 import type { SessionTemplate } from '../core/sessions/template.ts';
 import type { EngineClient } from '../ports/engine.ts';
@@ -19,7 +19,11 @@ interface Room {
 /** On their way out: they hold neither a port nor memory. */
 const GOING: ReadonlySet<string> = new Set(['removing', 'dead']);
 
-export async function checkRoom({ engine, owner, hands, ...asked }: Room, signal: AbortSignal): Promise<void> {
+/** What comes out throws when there is none. It must be called in the same turn in which the place is taken: others ask, too. */
+export async function countRoom(
+  { engine, owner, hands, ...asked }: Room,
+  signal: AbortSignal,
+): Promise<{ check(): void }> {
   const before = new Set(hands().filter((hand) => !hand.isBeingMade));
   // Only fixed texts go into the filter. Users are compared here: their ids can be any text.
   const listing = await engine.list([`${LABELS.owner}=${owner}`, LABELS.session], signal);
@@ -28,9 +32,16 @@ export async function checkRoom({ engine, owner, hands, ...asked }: Room, signal
     const tags = GOING.has(item.status) ? null : tagsOf(item.labels);
     return tags ? [tags] : [];
   });
-  // Those that came into being after the list was taken, or have no container yet.
-  const newer = hands().filter((hand) => !before.has(hand) && hand.record.end === null);
-  const refused = refusal(asked, [...listed, ...newer.map(({ record }) => record)]);
+  return {
+    check: () => {
+      // Those that came into being after the list was taken, or have no container yet.
+      const newer = hands().filter((hand) => !before.has(hand) && hand.record.end === null);
+      refuse(refusal(asked, [...listed, ...newer.map(({ record }) => record)]), asked);
+    },
+  };
+}
+
+function refuse(refused: Refusal | null, asked: Pick<Room, 'user' | 'template' | 'max'>): void {
   if (refused === null) return;
   if (refused.kind === 'total') throw new AppError('SESSIONS_FULL', { count: refused.count, limit: asked.max });
   const { user, template } = asked;

@@ -2,20 +2,20 @@
 import { AppError } from '../core/errors.ts';
 import { formatDuration } from '../core/format.ts';
 import { after } from '../core/ids.ts';
+import { findSession, MAX_ENDED } from '../core/sessions/find.ts';
 import { extended, newLease } from '../core/sessions/lease.ts';
 import type { SessionRecord } from '../core/sessions/session.ts';
 import type { SessionsSpec, SessionTemplate } from '../core/sessions/template.ts';
 import { termsOf } from '../core/sessions/terms.ts';
 import type { SessionQuery, Sessions, SpawnRequest } from '../ports/sessions.ts';
 import { eventOf } from './events.ts';
-import { findSession, MAX_ENDED } from './find.ts';
 import type { Hand } from './hand.ts';
 import { Lines } from './lines.ts';
 import { type Made, make } from './make.ts';
 import { ensureNetwork, removeNetworks } from './network.ts';
 import { newRecord } from './new-record.ts';
-import { checkRequest } from './request.ts';
-import { checkRoom } from './room.ts';
+import { checkRequest, isLength } from './request.ts';
+import { countRoom } from './room.ts';
 import { Rounds } from './rounds.ts';
 import { sweep } from './sweep.ts';
 import { Table, type TableOptions } from './table.ts';
@@ -76,12 +76,15 @@ class Manager implements Sessions {
     const { engine, owner, failpoints, newId } = this.#options;
     const table = this.#table;
     await this.settled; // what an earlier process left half-made takes no place
-    await checkRoom({ engine, owner, hands: () => table.hands, user, template, max: this.#spec.max }, table.signal);
+    const asked = { engine, owner, hands: () => table.hands, user, template, max: this.#spec.max };
+    const room = await countRoom(asked, table.signal);
     this.#refuseWhenClosing();
     failpoints.hit('session.before-record');
+    room.check();
     const whose = { id: newId(), user, template: template.name };
     const hand = table.add(newRecord(whose, newLease(ttlMs, table.instant()), termsOf(template)));
     const made = await this.#make(hand, template);
+    hand.making = null; // in the same turn as what follows: whoever sweeps finds it in hand, or live, or ending
     if (hand.record.end !== null) throw ended(hand.record);
     if (made.kind !== 'made') throw await this.#undo(hand, made);
     const { port } = made;
@@ -91,7 +94,7 @@ class Manager implements Sessions {
     return hand;
   }
 
-  async #make(hand: Hand, template: SessionTemplate): Promise<Made> {
+  #make(hand: Hand, template: SessionTemplate): Promise<Made> {
     const { failpoints, owner, engine } = this.#options;
     const parts = {
       ...this.#options,
@@ -107,9 +110,7 @@ class Manager implements Sessions {
       .catch(
         (error: unknown): Made => ({ kind: 'failed', why: error instanceof Error ? error.message : String(error) }),
       );
-    const made = await hand.making;
-    hand.making = null;
-    return made;
+    return hand.making;
   }
 
   /** A spawn that fails leaves nothing. */
@@ -158,7 +159,8 @@ class Manager implements Sessions {
     const record = this.#find(id);
     const hand = this.#table.hand(record.id);
     if (!hand || record.end !== null) throw ended(record);
-    if (!(byMs > 0)) throw new AppError('SESSION_INVALID', { problem: 'A lease is extended by more than 0.' });
+    if (!isLength(byMs))
+      throw new AppError('SESSION_INVALID', { problem: 'A lease is extended by a number of milliseconds above 0.' });
     const { maxTtlMs } = record.terms;
     const lease = extended(record.lease, byMs, maxTtlMs, this.#table.instant());
     if (lease === null) throw new AppError('SESSION_LEASE_FULL', { id: record.id, limit: formatDuration(maxTtlMs) });
@@ -211,6 +213,7 @@ class Manager implements Sessions {
         hands: () => table.hands,
         known: (id) => table.known(id),
         finish: (hand) => table.end(hand, 'interrupted', 'the process that was making it ended'),
+        expired: (hand) => table.end(hand, 'expired', 'its lease was over'),
         vanished: (hand) => table.end(hand, 'vanished', 'somebody else removed its container'),
         adopt: (containerId, tags) => table.adopt(containerId, tags, templateOf(tags.template)),
         empty: () =>

@@ -3,7 +3,7 @@
  * Only containers and networks that carry our own label are ever touched.
  */
 import { LABELS } from '../core/containers/labels.ts';
-import type { Instant } from '../core/sessions/lease.ts';
+import { type Instant, isOver } from '../core/sessions/lease.ts';
 import { judge, type Known } from '../core/sessions/sweep.ts';
 import { type SessionTags, tagsOf } from '../core/sessions/tags.ts';
 import type { ContainerSummary, EngineClient } from '../ports/engine.ts';
@@ -19,6 +19,8 @@ export interface SweepParts {
   known(id: string): Known | null;
   /** It was being made or ended by an earlier process, or could not be ended when it was tried. */
   finish(hand: Hand): Promise<void>;
+  /** Its lease is over, which its alarm did not know: the wall clock of a new boot was put right after it had been set. */
+  expired(hand: Hand): Promise<void>;
   /** Its container is not there any more. */
   vanished(hand: Hand): Promise<void>;
   adopt(containerId: string, tags: SessionTags): Promise<void>;
@@ -41,8 +43,9 @@ export async function sweep(parts: SweepParts, signal: AbortSignal): Promise<boo
 
 async function look(hand: Hand, listed: ReadonlySet<string>, parts: SweepParts, signal: AbortSignal): Promise<void> {
   if (hand.isBusy) return;
-  const { state, containerId } = hand.record;
+  const { state, containerId, lease } = hand.record;
   if (state === 'spawning' || state === 'ending') return parts.finish(hand);
+  if (state === 'live' && isOver(lease, parts.instant())) return parts.expired(hand);
   if (state !== 'live' || containerId === null || listed.has(containerId)) return;
   const { kind } = await parts.engine.inspect(containerId, signal); // a list may be older than what it is compared with
   if (kind === 'missing') await parts.vanished(hand);

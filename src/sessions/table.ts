@@ -91,7 +91,8 @@ export class Table {
   #changed(hand: Hand, { health }: HealStatus): void {
     const { status, reason } = hand.record.health;
     if (status === health.status && reason === health.reason && hand.isSeen) return;
-    hand.save({ health }, ...(hand.becomesReady(health) ? [eventOf(hand.record, 'session.ready', {})] : []));
+    const told = hand.becomesReady(health) ? [eventOf({ ...hand.record, health }, 'session.ready', {})] : [];
+    hand.save({ health }, ...told);
   }
 
   #endAside(hand: Hand, reason: EndReason, why: string): void {

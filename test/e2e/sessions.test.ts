@@ -26,7 +26,7 @@ async function listed(project: TestProject): Promise<readonly SessionView[]> {
 
 /** The ids of all containers that carry this project's label. */
 async function containers(engine: TestEngine, project: TestProject): Promise<readonly string[]> {
-  const owner = project.read('.keepwell/owner').trim();
+  const [owner] = project.read('.keepwell/owner').split(' ');
   const filters = encodeURIComponent(JSON.stringify({ label: [`keepwell.owner=${owner}`] }));
   const found = JSON.parse(await engine.call('GET', `/containers/json?all=1&filters=${filters}`)) as { Id: string }[];
   return found.map(({ Id }) => Id);

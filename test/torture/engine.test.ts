@@ -123,6 +123,6 @@ describe('an Engine that is ended and begun again under sessions', () => {
     }
     expect(Object.keys(await world.starts()).sort()).toEqual(before);
     expect(await world.project.crashes()).toEqual([]);
-    expect(await world.events('session.gave-up', 'component.gave-up', 'component.backing-off')).toEqual([]);
+    expect(await world.events('session.gave-up', 'component.gave-up')).toEqual([]);
   });
 });

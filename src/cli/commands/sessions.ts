@@ -12,13 +12,26 @@ interface Options {
   readonly user?: string;
   readonly all?: true;
   readonly ttl?: number;
-  readonly by: number;
+  readonly by?: number;
   readonly wait?: true;
 }
 
-type Act = (session: Session, words: readonly string[], options: Options) => Promise<void>;
+interface Action {
+  act(session: Session, words: readonly string[], options: Options): Promise<void>;
+  /** The options that mean something to it. */
+  readonly takes: readonly (keyof Options)[];
+}
 
-const ACTIONS: Readonly<Record<string, Act>> = { list, spawn, stop, extend, show };
+const ACTIONS: Readonly<Record<string, Action>> = {
+  list: { act: list, takes: ['user', 'all'] },
+  spawn: { act: spawn, takes: ['user', 'ttl', 'wait'] },
+  stop: { act: stop, takes: [] },
+  extend: { act: extend, takes: ['by'] },
+  show: { act: show, takes: [] },
+};
+const OPTIONS = ['user', 'all', 'ttl', 'wait', 'by'] as const satisfies readonly (keyof Options)[];
+/** By how much a lease is extended unless somebody says otherwise. */
+const EXTENSION_MS = 30 * 60_000;
 const NAMES = Object.keys(ACTIONS);
 const MAX_SHOWN = 50;
 
@@ -38,7 +51,7 @@ export const sessions: Definition<Options> = {
     new Option('-a, --all', 'list: also those that have ended'),
     durationOption('--ttl <TIME>', 'spawn: how long it lives (default: as the template says)'),
     new Option('--wait', 'spawn: wait until it is healthy, not only started'),
-    durationOption('--by <TIME>', 'extend: by how much', '30m'),
+    durationOption('--by <TIME>', 'extend: by how much (default: 30m)'),
   ],
   examples: [
     ['keepwell sessions', 'who has what, and is it healthy?'],
@@ -47,11 +60,14 @@ export const sessions: Definition<Options> = {
     ['keepwell sessions stop 5f0c6d1e', 'end it'],
   ],
   handler: async (session, [word = 'list', ...words], options) => {
-    const act = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
-    if (!act) {
+    const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
+    if (!action) {
       const shown = word.slice(0, MAX_SHOWN);
       throw usage(`There is no "sessions ${shown}", only ${NAMES.join(', ')}.${didYouMean(shown, NAMES)}`);
     }
+    const { act, takes } = action;
+    const [strange] = OPTIONS.filter((name) => options[name] !== undefined && !takes.includes(name));
+    if (strange !== undefined) throw usage(`"sessions ${word}" has no option --${strange}${insteadOf(takes)}.`);
     await act(session, words, options);
     return 0;
   },
@@ -85,8 +101,10 @@ async function spawn(session: Session, words: readonly string[], { user, ttl, wa
 async function stop(session: Session, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) throw usage('"sessions stop" needs at least one ID; "keepwell sessions" shows them.');
   await awaitDaemon(session);
-  const stopped: SessionsView['sessions'][number][] = [];
-  for (const id of ids) stopped.push((await session.client.stopSession(id)).session);
+  // All are found before any is stopped: a mistyped one must not leave the work half done.
+  const found = await Promise.all(ids.map((id) => session.client.session(id)));
+  const whole = [...new Set(found.map((each) => each.session.session_id))];
+  const stopped = (await Promise.all(whole.map((id) => session.client.stopSession(id)))).map((each) => each.session);
   session.printJson({ schema_version: 1, sessions: stopped });
   for (const { session_id: id, state } of stopped) {
     if (state === 'ended') session.print(`stopped ${id}`);
@@ -94,7 +112,7 @@ async function stop(session: Session, ids: readonly string[]): Promise<void> {
   }
 }
 
-async function extend(session: Session, words: readonly string[], { by }: Options): Promise<void> {
+async function extend(session: Session, words: readonly string[], { by = EXTENSION_MS }: Options): Promise<void> {
   const id = onlyOne(words, 'sessions extend ID --by 30m');
   await awaitDaemon(session);
   const view = await session.client.extendSession(id, by);
@@ -109,6 +127,9 @@ async function show(session: Session, words: readonly string[]): Promise<void> {
   session.printJson(value);
   for (const line of sessionBlock(value.session, session.paint, Date.now())) session.print(line);
 }
+
+const insteadOf = (takes: Action['takes']): string =>
+  takes.length === 0 ? '' : `, only ${takes.map((name) => `--${name}`).join(', ')}`;
 
 function onlyOne([word, ...more]: readonly string[], form: string): string {
   if (word === undefined || more.length > 0) throw usage(`Write: keepwell ${form}`);

@@ -15,8 +15,12 @@ const NOTE_COLUMNS = 30;
 
 /** What is worth saying beside the columns: the daemon's own sentence, or what the state alone does not tell. */
 export function noteOf(view: ComponentView): string {
-  if (view.note !== null) return sanitise(view.note.replaceAll('\n', ' '));
-  if (view.condition !== null) return view.condition;
+  const { condition, note } = view;
+  if (note !== null) {
+    const isNamed = condition === null || note.startsWith(condition);
+    return sanitise(`${isNamed ? '' : `${condition}: `}${note.replaceAll('\n', ' ')}`);
+  }
+  if (condition !== null) return condition;
   if (view.state !== 'stopped') return '';
   if (view.desired === 'running') return 'wanted, but not running';
   return view.last_exit === null ? 'not started' : 'stopped by hand';

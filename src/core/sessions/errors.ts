@@ -4,7 +4,7 @@ import type { ErrorEntry } from '../error-entry.ts';
 export const SESSION_ERRORS = {
   NO_SUCH_SESSION: {
     message: 'There is no session "{id}".',
-    hint: 'Run "keepwell sessions list --all" for the ones there are and were.',
+    hint: 'Run "keepwell sessions list --all" for the ones there are and were. Give its id, or the first 4 characters of it at least.',
     exitCode: 4,
     httpStatus: 404,
   },

@@ -8,6 +8,7 @@ import { after } from '../../core/ids.ts';
 import type { ContainerLaunch } from '../../ports/driver.ts';
 import type { ContainerSetup, ContainerState, ContainerSummary } from '../../ports/engine.ts';
 import type { BeginParts } from './begin-parts.ts';
+import { keepAlone } from './keep-alone.ts';
 import { make } from './make.ts';
 import { patiently } from './patience.ts';
 import { labelsOf } from './plan.ts';
@@ -84,7 +85,7 @@ export async function startOf(id: string, parts: BeginParts): Promise<Attempted>
   const found = await patiently(parts, (until) => engine.inspect(id, until));
   if (found.kind === 'missing') return null;
   const { state, setup } = found;
-  if (setup.restartPolicy !== 'no') await takeOver(id, setup, parts);
+  await keepAlone(id, setup, parts);
   if (state.restarting) {
     await engine.kill(id, 'SIGKILL', closing); // it waits for its next start by a policy that is none any more
     return null;
@@ -104,19 +105,6 @@ export async function startOf(id: string, parts: BeginParts): Promise<Attempted>
 async function looked(id: string, parts: BeginParts): Promise<Attempted> {
   const found = await patiently({ ...parts, signal: parts.closing }, (until) => parts.engine.inspect(id, until));
   return found.kind === 'missing' ? null : { kind: 'up', state: found.state, setup: found.setup };
-}
-
-/** Two who restart it would get in each other's way. */
-async function takeOver(
-  id: string,
-  { restartPolicy }: ContainerSetup,
-  { engine, closing, log }: BeginParts,
-): Promise<void> {
-  log.warn('a container has got a restart policy of its own; it is kept by Keepwell alone from now on', {
-    container: id,
-    restartPolicy,
-  });
-  await engine.takeOver(id, closing);
 }
 
 export const problemOf = ({ kind, why }: { kind: 'refused' | 'engine-fault'; why: string }): SpawnProblem =>

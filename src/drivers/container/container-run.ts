@@ -17,6 +17,7 @@ import { REMOVED, readopt, STARTED_ANEW } from './adopt.ts';
 import { begin, type Up } from './begin.ts';
 import { beginCompose } from './begin-compose.ts';
 import type { BeginParts } from './begin-parts.ts';
+import { keepAlone } from './keep-alone.ts';
 import { LogPump, type PumpWorld } from './log-pump.ts';
 import { infoOf, mainOf, membersOf } from './processes.ts';
 import type { ContainerRecord, Records } from './record.ts';
@@ -187,7 +188,7 @@ export class ContainerRun {
     const { id, startedAt } = state;
     this.#isBegun = true;
     this.#remember({ container: id, started_at: startedAt });
-    if (!this.#isNew) this.#keepAlone(state, setup); // one that is begun has been looked at for that
+    if (!this.#isNew) this.#keepAlone(id, setup); // one that is begun has been looked at for that
     this.#seen = { state, setup };
     const verdict = judgeHealth(state, setup.healthCheck, clock.wallNow());
     this.#verdict = verdict;
@@ -230,15 +231,11 @@ export class ContainerRun {
     if (this.#isOver) return;
     const { clock } = this.#world;
     this.#blind = null;
-    if (sight.kind === 'missing') {
+    if (sight.kind === 'missing' || GOING.has(sight.state.status)) {
       void this.#end(REMOVED, clock.now());
       return;
     }
     const { state, setup } = sight;
-    if (GOING.has(state.status)) {
-      void this.#end(REMOVED, clock.now());
-      return;
-    }
     const isSame = state.startedAt === this.#record.started_at;
     if (isSame && state.running && !state.restarting) {
       this.#goesOn(state, setup);
@@ -260,7 +257,7 @@ export class ContainerRun {
 
   #goesOn(state: ContainerState, setup: ContainerSetup): void {
     const { clock } = this.#world;
-    this.#keepAlone(state, setup);
+    this.#keepAlone(state.id, setup);
     this.#seen = { state, setup };
     this.#setHeld(state.paused ? PAUSED : null);
     const verdict = judgeHealth(state, setup.healthCheck, clock.wallNow());
@@ -269,13 +266,8 @@ export class ContainerRun {
     if (isNews) this.#report({ kind: 'docker-health', verdict });
   }
 
-  /** Two who restart it would get in each other's way. What did not work is tried again with the next sight. */
-  #keepAlone({ id }: ContainerState, { restartPolicy }: ContainerSetup): void {
-    const { engine, closing, log } = this.#world;
-    if (restartPolicy === 'no') return;
-    if (this.#seen?.setup.restartPolicy !== restartPolicy)
-      log.warn('somebody gave a container a restart policy; it is kept by Keepwell alone', { run: this.#record.run });
-    engine.takeOver(id, closing).catch(() => {}); // called off: the daemon lets go of it
+  #keepAlone(id: string, setup: ContainerSetup): void {
+    keepAlone(id, setup, this.#world).catch(() => {}); // the daemon lets go of it
   }
 
   async #end(cause: ExitCause, at: MonoMs): Promise<void> {

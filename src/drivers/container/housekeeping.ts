@@ -24,6 +24,8 @@ const RETRY_MS = 5_000;
 export class Housekeeping {
   readonly #world: HousekeepingWorld;
   #last: Promise<void> = Promise.resolve();
+  /** Those that could not be removed, and were told of. */
+  readonly #stuck = new Set<string>();
 
   constructor(world: HousekeepingWorld) {
     this.#world = world;
@@ -63,17 +65,24 @@ export class Housekeeping {
   ): Promise<void> {
     const { owner, engine, clock, closing } = this.#world;
     const patience = { clock, signal: closing, blind: () => {} };
-    for (let isDone = false; !isDone; ) {
-      const { items } = await patiently(patience, (signal) => engine.list(labelsOf({ owner }, component), signal));
-      isDone = true;
-      for (const item of items) {
-        const of = item.labels[LABELS.component] as ComponentName;
-        if (this.#world.isBusy(of) || !isWanted(of)) continue;
-        if (await this.#remove(item)) removed(item.names[0] ?? item.id, of);
-        else isDone = false;
-      }
-      if (!isDone) await clock.sleepUntil(after(clock.now(), RETRY_MS), closing);
+    const { items } = await patiently(patience, (signal) => engine.list(labelsOf({ owner }, component), signal));
+    let isDone = true;
+    for (const item of items) {
+      const of = item.labels[LABELS.component] as ComponentName;
+      if (this.#world.isBusy(of) || !isWanted(of)) continue;
+      if (await this.#remove(item)) removed(item.names[0] ?? item.id, of);
+      else isDone = false;
     }
+    if (!isDone) this.#later(() => this.#sweep(component, isWanted, removed));
+  }
+
+  /** What cannot be removed now must not keep the others waiting. */
+  #later(work: () => Promise<void>): void {
+    const { clock, closing } = this.#world;
+    clock.sleepUntil(after(clock.now(), RETRY_MS), closing).then(
+      () => this.#inTurn(work),
+      () => {}, // closing
+    );
   }
 
   async #remove({ id }: ContainerSummary): Promise<boolean> {
@@ -81,7 +90,9 @@ export class Housekeeping {
     failpoints.hit('container.before-remove');
     const deed = await engine.remove(id, closing);
     if (deed.kind === 'done' || deed.kind === 'missing') return true;
-    log.warn('a container could not be removed; it is tried again', { container: id, why: deed.why });
+    if (!this.#stuck.has(id))
+      log.warn('a container cannot be removed; it is tried again', { container: id, why: deed.why });
+    this.#stuck.add(id);
     return false;
   }
 }

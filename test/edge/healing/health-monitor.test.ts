@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { HealthMonitor, type HealthMonitorOptions } from '../../../src/library/health-monitor.ts';
+import { silentLog } from '../../../src/ports/log.ts';
 import { startEngine, TestEngine, useEngine } from '../../support/engine.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -57,9 +58,14 @@ test('what falls ill is restarted until it is healthy, and one that was removed 
 test('what stays ill is given up, with the reason, and is told once', async ({ skip }) => {
   const engine = engineFor(skip);
   const gaveUp: [string, string][] = [];
+  const errors: string[] = [];
   const { monitor, until } = open(engine, {
     restart: { backoff: AT_ONCE, limit: { max: 1 } },
-    onGaveUp: (id, { reason }) => gaveUp.push([id, reason]),
+    onGaveUp: async (id, { reason }) => {
+      gaveUp.push([id, reason]);
+      throw new Error('the pager is broken'); // unheard of by the process, which would end of it
+    },
+    log: { ...silentLog, error: (text, fields) => errors.push(`${text}: ${fields?.['error']}`) },
   });
   await using _ = monitor;
   const id = await runWith(engine, NEVER_WELL);
@@ -71,6 +77,7 @@ test('what stays ill is given up, with the reason, and is told once', async ({ s
   expect(gaveUp).toEqual([
     [id, expect.stringMatching(/^health check failed once: exit 1: no database: gave up: 1 restarts? in 10 min/)],
   ]);
+  expect(errors).toEqual([`a listener of the container ${id} threw: Error: the pager is broken`]);
 });
 
 test('what is paused is left alone, and so is one without a health check; one that does not exist is said so', async ({

@@ -61,12 +61,28 @@ test('a session is shut in: reached by its port only, without rights, without a 
     AutoRemove: false,
     RestartPolicy: { Name: 'no' },
   });
-  const [network] = Object.values<{ IPAddress: string }>(inspected.NetworkSettings.Networks);
+  const [network] = Object.values<{ IPAddress: string; Gateway: string }>(inspected.NetworkSettings.Networks);
   const signal = new AbortController().signal;
   const inside = (command: readonly string[]) => world.client.exec(bob!.containerId!, command, signal);
   expect(await inside(['nc', '-w', '2', network!.IPAddress, '8080'])).toMatchObject({ kind: 'exited', code: 1 });
   expect(await inside(['touch', '/here'])).toMatchObject({ code: 1 });
   expect(await inside(['touch', '/tmp/here'])).toMatchObject({ code: 0 });
+
+  // The machine itself is closed by the rule of the guide, and only by that.
+  const ofHost = (seconds: string) => inside(['nc', '-w', seconds, network!.Gateway, '9']);
+  expect(await ofHost('60')).toMatchObject({ code: 1, output: expect.stringContaining('refused') });
+  const rule = ['INPUT', '-i', 'kw-+', '-m', 'conntrack', '--ctstate', 'NEW', '-j', 'DROP'];
+  const iptables = async (deed: string) => {
+    const [program, ...rest] = engine.inNetwork(['iptables', '-w', deed, ...rule]);
+    await run(program!, rest);
+  };
+  await iptables('-I');
+  try {
+    expect(await ofHost('2')).toMatchObject({ code: 1, output: expect.stringContaining('timed out') });
+    expect((await run(nsenter!, args)).stdout).toBe('here\n');
+  } finally {
+    await iptables('-D');
+  }
 
   await sessions.close({ stopAll: true });
   expect(await world.containers()).toEqual([]);
@@ -105,6 +121,8 @@ test('the next process takes sessions over with their lease and health, and a re
   await using world = new SessionsWorld(engine);
   const first = world.begin();
   const spawned = await first.spawn({ user: 'ann', template: 'web', wait: 'healthy' });
+  const ready = world.told.find(({ event }) => event.type === 'session.ready');
+  expect(ready?.event.data).toMatchObject({ user_id: 'ann', health_status: 'none' });
   const { lease } = first.extend(spawned.id.slice(0, 8), 60_000);
   expect(lease.expiresAt - spawned.lease.expiresAt).toBe(60_000);
   expect(() => first.extend(spawned.id, 3_600_000)).not.toThrow();
@@ -136,7 +154,8 @@ test('a lease that is over ends a session, also while it is spawning, and what c
   skip,
 }) => {
   await using world = new SessionsWorld(engineFor(skip));
-  const broken = template({ name: 'broken', command: ['/no/such/program'] });
+  // Not a missing program: its init starts all the same, and ends a moment later.
+  const broken = template({ name: 'broken', user: 'no-such-user' });
   const brief = template({ name: 'brief', port: null, network: 'none', command: ['true'], perUser: 2 });
   const missing = template({ name: 'missing', image: 'no-such-image' });
   const sessions = world.begin({ templates: [template(), broken, brief, missing] });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { containerRows } from '../../../src/cli/print/container.ts';
 import { limitsText } from '../../../src/cli/print/limits.ts';
+import { noteOf } from '../../../src/cli/print/status.ts';
 import { portText } from '../../../src/core/containers/facts.ts';
 import { view } from './views.ts';
 
@@ -52,4 +53,11 @@ describe('a container in status --verbose', () => {
 test('a published port reads as in docker ps', () => {
   expect(portText({ hostIp: '127.0.0.1', hostPort: 80, port: 8080, protocol: 'tcp' })).toBe('127.0.0.1:80->8080/tcp');
   expect(portText({ hostIp: '::', hostPort: 53, port: 53, protocol: 'udp' })).toBe('[::]:53->53/udp');
+});
+
+test('the condition of a component is named before what is said about it, and not twice', () => {
+  const away = { condition: 'engine-unreachable', note: 'the Docker Engine hangs' } as const;
+  expect(noteOf(view('api', away))).toBe('engine-unreachable: the Docker Engine hangs');
+  const frozen = { condition: 'frozen', note: 'frozen: no heartbeat for 1 min' } as const;
+  expect(noteOf(view('api', frozen))).toBe('frozen: no heartbeat for 1 min');
 });
