@@ -50,6 +50,15 @@ export type {
   SessionTemplateConfig,
 } from './library/config-input.ts';
 export type { ContainerHealthStatus } from './library/container-health.ts';
+export {
+  ContainerManager,
+  type ContainerManagerOptions,
+  type ExperimentOptions,
+  type ExperimentResult,
+  type RecoverOptions,
+  type ServiceCheckOptions,
+  type StartServicesOptions,
+} from './library/container-manager.ts';
 export type { DockerOptions, RestartOptions } from './library/container-options.ts';
 export type { DaemonSessions, SpawnSessionOptions } from './library/daemon-sessions.ts';
 export { checkDependencies, checkOrder, getHealth } from './library/health.ts';

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { restart, start, stop } from './commands/act.ts';
 import { backoff } from './commands/backoff.ts';
 import { beat } from './commands/beat.ts';
+import { campaign } from './commands/campaign.ts';
 import { completeFor, completion } from './commands/completion.ts';
 import { crashes } from './commands/crashes.ts';
 import { daemon } from './commands/daemon.ts';
@@ -46,6 +47,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   validate,
   schema,
   backoff,
+  campaign,
   demo,
   service,
   daemon,

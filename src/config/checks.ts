@@ -1,6 +1,7 @@
 /** What no single value can show: combinations that cannot work, names that do not exist, loops. */
 import { nearest } from '../core/suggest.ts';
 import { checkCommand } from './checks/command.ts';
+import { checkComposeTogether } from './checks/compose.ts';
 import { checkContainersTogether, checkReachable } from './checks/container.ts';
 import { type Component, isUnusable, nodeAt, type Say } from './checks/draft.ts';
 import { checkChecks } from './checks/health-checks.ts';
@@ -57,6 +58,7 @@ export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Probl
     checkMemory(component, [...path, 'limits'], say);
   }
   checkContainersTogether(components, say);
+  checkComposeTogether(components, say);
   checkDependencies(components, [...written.entries.keys()], root, problems);
 }
 

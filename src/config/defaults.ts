@@ -64,6 +64,17 @@ export const DEFAULTS = {
   minUptimeMs: { always: 10_000, 'on-failure': 0, never: 0 },
   /** Mostly nobody knows how something external ended, and then every end is a failure already. */
   externalMinUptimeMs: 0,
+  compose: { file: 'docker-compose.yml' },
+  campaign: {
+    composeFile: 'docker-compose.yml',
+    command: ['lem', 'experiment', '{config}', '--yes'],
+    retries: 2,
+    timeoutMs: 7_200_000,
+    health: { gpuMemoryThresholdPct: 90, maxRestarts: 3 },
+    /** After a restart of a service. */
+    coolDownMs: 10_000,
+    onFailure: 'continue',
+  },
   /** How long `keepwell up` waits until everything is ready. */
   up: { timeoutMs: 120_000 },
 } as const;

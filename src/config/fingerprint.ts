@@ -1,6 +1,6 @@
 /** Short hashes of a component: whether it changed, and which part of it. Values never leave this file in the clear. */
 import { createHash } from 'node:crypto';
-import type { ComponentSpec, ContainerSpec, DriverSpec } from '../core/component.ts';
+import { type ComponentSpec, type ContainerSpec, type DriverSpec, runsInContainer } from '../core/component.ts';
 
 /**
  * Equal when a run would be started with the same things: a change of anything else (the restart policy, the stop signal, …)
@@ -22,6 +22,8 @@ export const containerHash = (spec: ComponentSpec, env: Readonly<Record<string, 
 function startedWith({ driver, limits: { memoryBytes, pids, nofile, cpus } }: ComponentSpec): unknown {
   // How something external is brought back is no part of it: a new recovery command is no reason to use it.
   if (driver.kind === 'external') return driver.target;
+  // What is in the file is for Compose to judge, with the next start that somebody asks for.
+  if (driver.kind === 'compose') return made(driver);
   if (driver.kind === 'container')
     return [partsOf(driver), driver.env, driver.envFiles, memoryBytes, pids, nofile, cpus ?? null];
   // Without limits the same as before there were any: an upgrade restarts nothing.
@@ -42,7 +44,7 @@ export function ingredients(
 ): Readonly<Record<string, string>> {
   const parts: [name: string, value: unknown][] = [
     ...made(driver),
-    ...(driver.kind === 'container' ? [] : [['cwd', driver.cwd] as [string, unknown]]),
+    ...(runsInContainer(driver) ? [] : [['cwd', driver.cwd] as [string, unknown]]),
     ...Object.entries(driver.env).map(([name, value]): [string, unknown] => [`env ${name}`, value]),
     ...driver.envFiles.map((path, index): [string, unknown] => [
       `env_file ${inside(driver.cwd, path)}`,
@@ -69,6 +71,8 @@ function made(driver: DriverSpec): [name: string, value: unknown][] {
       ];
     case 'container':
       return [...partsOf(driver), ['pull', driver.pull], ['cleanup', driver.cleanup]];
+    case 'compose':
+      return [['compose', [driver.file, driver.projectDir, driver.service]]];
     case 'external':
       return [
         ['external', driver.target],

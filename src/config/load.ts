@@ -100,7 +100,7 @@ export function loadConfigFromTexts({ files, dotenv, env, cwd = workingDirectory
  * The environment over `.env`. That file may be there for another program with rules of its own, so its mistakes only count when
  * something was looked for in it.
  */
-function variablesFrom(env: Variables, dotenv: string) {
+export function variablesFrom(env: Variables, dotenv: string) {
   const { entries, problems } = parseEnvFile(dotenv);
   let isNeeded = false;
   const lookup = (name: string): string | undefined => {
@@ -157,7 +157,7 @@ export function envFileWarnings({ components }: Pick<ResolvedConfig, 'components
 }
 
 /** Null when it has been deleted under us, which is no reason to fail. */
-function workingDirectory(): string | null {
+export function workingDirectory(): string | null {
   try {
     return process.cwd();
   } catch {
@@ -165,8 +165,8 @@ function workingDirectory(): string | null {
   }
 }
 
-const MISSING = 'there is no such file';
-const DIRECTORY = 'it is a directory, not a file';
+export const MISSING = 'there is no such file';
+export const DIRECTORY = 'it is a directory, not a file';
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: MISSING,
@@ -179,7 +179,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Never waits and never reads more than it may: a pipe would block the daemon, /dev/zero would never end. */
-function readText(path: string): { readonly text: string } | { readonly problem: string } {
+export function readText(path: string): { readonly text: string } | { readonly problem: string } {
   let descriptor: number | null = null;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

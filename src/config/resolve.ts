@@ -19,6 +19,7 @@ import type { SessionsSpec } from '../core/sessions/template.ts';
 import type { TelemetrySpec } from '../core/telemetry.ts';
 import { checkSpec } from './check-specs.ts';
 import { checkConfig } from './checks.ts';
+import { composeSpec } from './compose.ts';
 import { containerSpec } from './container.ts';
 import { DEFAULTS } from './defaults.ts';
 import { heartbeatSpec } from './heartbeat.ts';
@@ -109,9 +110,11 @@ function componentSpec(name: ComponentName, config: ComponentConfig, keeping: Lo
   };
 }
 
-function driverSpec({ process, container, cleanup, external, restart }: ComponentConfig, base: Base): DriverSpec {
+function driverSpec(config: ComponentConfig, base: Base): DriverSpec {
+  const { process, container, compose, cleanup, external, restart } = config;
   // Exactly one of them is there, or something would have been reported.
   if (container) return containerSpec(container, cleanup, base);
+  if (compose) return composeSpec(compose, base.absolute);
   return process ? processSpec(process, base) : externalSpec(external!, restart?.command ?? null, base);
 }
 

@@ -9,6 +9,7 @@ import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './hints/vocabulary.ts';
 import { readAddress } from './readers/network.ts';
 import { readContainerName } from './readers.ts';
 import { checksSchema, healthSchema } from './shape/checks.ts';
+import { composeSchema } from './shape/compose.ts';
 import { containerSchema } from './shape/container.ts';
 import { heartbeatSchema } from './shape/heartbeat.ts';
 import {
@@ -102,16 +103,20 @@ const componentSchema = exactlyOne(
   z.strictObject({
     process: optional(processSchema, {
       description: 'The process to run.',
-      defaultNote: 'this, `container` or `external`',
+      defaultNote: 'this, `container`, `compose` or `external`',
     }),
     container: optional(containerSchema, {
       description: 'The container to make and keep, by the Docker Engine.',
-      defaultNote: 'this, `process` or `external`',
+      defaultNote: 'this, `process`, `compose` or `external`',
+    }),
+    compose: optional(composeSchema, {
+      description: 'The service of a compose file to keep. Docker Compose makes its container.',
+      defaultNote: 'this, `process`, `container` or `external`',
     }),
     external: optional(externalSchema, {
       description:
         'Something that others start: one of these says how to find it. It is watched, not started and not stopped.',
-      defaultNote: 'this, `process` or `container`',
+      defaultNote: 'this, `process`, `container` or `compose`',
     }),
     startup: optional(startupSchema, {
       description:
@@ -168,7 +173,7 @@ const componentSchema = exactlyOne(
     }),
     logs: optional(componentLogsSchema, { description: 'For this component, over the `logs` of the project.' }),
   }),
-  ['process', 'container', 'external'],
+  ['process', 'container', 'compose', 'external'],
 ).meta({ id: 'component', kind: 'components' });
 
 const wholeSchema = z.strictObject({

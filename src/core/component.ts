@@ -75,7 +75,21 @@ export interface PortSpec {
   readonly protocol: 'tcp' | 'udp';
 }
 
-export type DriverSpec = ProcessSpec | ContainerSpec | ExternalSpec;
+/** A service of a compose file: its container is made by Docker Compose and kept here. */
+export interface ComposeSpec extends Surroundings {
+  readonly kind: 'compose';
+  /** Absolute. */
+  readonly file: string;
+  /** What paths in the file are relative to. Absolute. */
+  readonly projectDir: string;
+  readonly service: string;
+}
+
+export type DriverSpec = ProcessSpec | ContainerSpec | ComposeSpec | ExternalSpec;
+
+/** Its runs are containers, whoever makes them. */
+export const runsInContainer = (driver: DriverSpec): driver is ContainerSpec | ComposeSpec =>
+  driver.kind === 'container' || driver.kind === 'compose';
 
 export interface BackoffSpec {
   readonly initialMs: number;

@@ -1,4 +1,6 @@
 /** Every error the product can hand to people or programs: code, message, hint, exit code, HTTP status. */
+import { CAMPAIGN_ERRORS } from './campaigns/errors.ts';
+import { COMPOSE_ERRORS } from './compose/errors.ts';
 import type { ErrorEntry } from './error-entry.ts';
 import { SESSION_ERRORS } from './sessions/errors.ts';
 
@@ -263,6 +265,8 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 504,
   },
+  ...CAMPAIGN_ERRORS,
+  ...COMPOSE_ERRORS,
   DEMO_FAILED: {
     message: 'The demo did not go as planned: {problem}',
     hint: 'Everything it had started is gone again. On a busy machine it may help to run it once more.',

@@ -20,6 +20,7 @@ export interface SpawnProblem {
     | 'image'
     | 'name-taken'
     | 'refused'
+    | 'compose'
     | 'engine'
     | 'out-of-resources'
     | 'no-answer'

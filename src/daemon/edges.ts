@@ -21,6 +21,7 @@ import type { Sampler } from '../ports/sampler.ts';
 import { createLogWatch, type LogWatchOptions } from '../probes/log/log-watch.ts';
 import { createProber } from '../probes/prober.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
+import { createComposer } from './composer.ts';
 import { secretsOf } from './evidence.ts';
 import type { HomePaths } from './home.ts';
 import { type Environment, environmentOf } from './launch-run.ts';
@@ -86,14 +87,8 @@ export function openEdges(
     }),
     container: createContainerDriver({
       dir: paths.containers,
-      owner,
-      project,
-      engine,
-      watch,
-      clock,
-      log,
-      failpoints,
-      logEnd,
+      ...{ owner, project, engine, watch, clock, log, failpoints, logEnd },
+      compose: createComposer(base, clock),
     }),
     external: createExternalDriver({ commands, engine, containers: watch, clock, log }),
   });

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { containerHash, specHash } from '../config/fingerprint.ts';
 import { readEnvFiles } from '../config/load.ts';
-import type { ComponentSpec } from '../core/component.ts';
+import { type ComponentSpec, runsInContainer } from '../core/component.ts';
 import type { SpawnProblem } from '../core/exit.ts';
 import type { RunId } from '../core/ids.ts';
 import type { Attempt } from '../core/lifecycle/state.ts';
@@ -28,7 +28,7 @@ export function environmentOf(
   if ('heals' in account) return account;
   try {
     // What is in this daemon's environment is of this machine: a container has that of its image.
-    const inherited = driver.kind === 'container' ? {} : { ...base, ...account.variables };
+    const inherited = runsInContainer(driver) ? {} : { ...base, ...account.variables };
     return { env: { ...inherited, ...readEnvFiles(driver.envFiles), ...driver.env } };
   } catch (error) {
     return { code: 'env-file', message: (error as Error).message, heals: false };
@@ -64,6 +64,10 @@ export function launchRun(
     const { limits, stop } = spec;
     const hashes = { specHash: specHash(spec), containerHash: containerHash(spec, environment.env) };
     return { ...shared, kind: 'container', spec: driver, limits, stopSignal: stop.signal, attempt, ...hashes };
+  }
+  if (driver.kind === 'compose') {
+    const { component, logPath } = common;
+    return { run, component, logPath, kind: 'compose', spec: driver, attempt, specHash: specHash(spec) };
   }
   return { ...common, kind: 'external', target: driver.target, recover: driver.recover, attempt };
 }

@@ -1,7 +1,7 @@
 /** The truth without a daemon: what the records say, corrected by what /proc, the run directories and the Docker Engine show right now. */
 import { existsSync } from 'node:fs';
 import { loadConfig } from '../config/load.ts';
-import type { ComponentSpec } from '../core/component.ts';
+import { type ComponentSpec, runsInContainer } from '../core/component.ts';
 import type { ContainerFacts } from '../core/containers/facts.ts';
 import { describeExit, exitView } from '../core/exit.ts';
 import { NO_PROBES, ROLES } from '../core/health/probe.ts';
@@ -162,7 +162,7 @@ function view(
 
 /** Of a container only what Docker says of it right now, and only that it is well. */
 function isBelieved({ driver }: ComponentSpec, seen: SeenRun | undefined, container: ContainerFacts | null): boolean {
-  if (driver.kind !== 'container' || !seen) return true;
+  if (!runsInContainer(driver) || !seen) return true;
   if ('unreachable' in seen && seen.unreachable !== null) return false;
   return container === null || container.health.status === 'none' || container.health.status === 'healthy';
 }

@@ -2,6 +2,7 @@
  * Gives every run to the driver of its kind. What was left on disk belongs to the driver that found it; a run that nobody here
  * knows is a process.
  */
+import { runsInContainer } from '../core/component.ts';
 import type { RunId } from '../core/ids.ts';
 import type { ContainerDriver, Driver, ExternalDriver, ProcessDriver } from '../ports/driver.ts';
 
@@ -19,7 +20,7 @@ export function routeRuns({ process, container, external }: Drivers): Driver {
     treeMechanism: process.treeMechanism,
     start: (launch, report) => {
       if (launch.kind === 'process') return process.start(launch, report);
-      if (launch.kind === 'container') {
+      if (launch.kind === 'container' || launch.kind === 'compose') {
         containers.add(launch.run);
         return container.start(launch, report);
       }
@@ -33,7 +34,7 @@ export function routeRuns({ process, container, external }: Drivers): Driver {
     },
     adopt: (run, spec, report) => {
       // What the configuration says now may be of another kind than what was begun.
-      if (containers.has(run) || spec.kind === 'container') {
+      if (containers.has(run) || runsInContainer(spec)) {
         containers.add(run);
         return container.adopt(run, report);
       }

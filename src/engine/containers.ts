@@ -1,7 +1,8 @@
 /** What is done with containers. Each returns what came of it; after `unreachable` it may have been done all the same. */
 
 import type { SignalName } from '../core/exit.ts';
-import type { ContainerPlan, Creation, Deed } from '../ports/engine.ts';
+import type { ContainerPlan } from '../ports/container-plan.ts';
+import type { Creation, Deed } from '../ports/engine.ts';
 import type { Caller } from './caller.ts';
 import { creation, deed } from './deed.ts';
 import { inspect } from './inspect.ts';

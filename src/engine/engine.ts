@@ -1,11 +1,13 @@
 /** The Docker Engine over its socket. Paths carry no version: every Engine answers these, old and new alike. */
 import type { Clock } from '../ports/clock.ts';
 import type { EngineClient } from '../ports/engine.ts';
+import { archive } from './archive.ts';
 import { ANSWER_WITHIN_MS, createCaller, isUnreachable, odd } from './caller.ts';
 import { create, kill, remove, restart, start, stop, takeOver, unpause } from './containers.ts';
 import { type EngineEnv, type Places, USUAL_PLACES } from './endpoint.ts';
 import { events } from './events.ts';
-import { exec } from './exec/exec.ts';
+import { exec, execBytes } from './exec/exec.ts';
+import { execState, launch } from './exec/launch.ts';
 import { hasImage, pull } from './images.ts';
 import { inspect } from './inspect.ts';
 import { listContainers, listNetworks, names } from './list.ts';
@@ -38,6 +40,9 @@ export function createEngine(options: EngineOptions): EngineClient {
     list: (labels, signal) => listContainers(caller, labels, signal),
     look: (id, path, signal) => look(caller, id, path, signal),
     exec: (id, command, signal) => exec({ caller, clock }, id, command, signal),
+    execBytes: (id, command, maxBytes, signal) => execBytes({ caller, clock }, id, command, maxBytes, signal),
+    launch: (id, command, asked, signal) => launch(caller, id, command, asked, signal),
+    execState: (launched, signal) => execState(caller, launched, signal),
     create: (name, plan, signal) => create(caller, name, plan, signal),
     start: (id, signal) => start(caller, id, signal),
     stop: (id, graceMs, signal) => stop(caller, id, graceMs, signal),
@@ -49,6 +54,7 @@ export function createEngine(options: EngineOptions): EngineClient {
     stats: (id, signal) => stats(caller, id, signal),
     events: (asked, signal) => events(caller, asked, signal),
     logs: (id, asked, signal) => logs(caller, id, asked, signal),
+    archive: (id, path, sink, signal) => archive(caller, id, path, sink, signal),
     hasImage: (image, signal) => hasImage(caller, image, signal),
     pull: (image, signal) => pull(caller, image, signal),
     createNetwork: (network, signal) => createNetwork(caller, network, signal),

@@ -1,5 +1,5 @@
 /** A plan for a container in the Engine's words: the body of POST /containers/create. */
-import type { ContainerPlan } from '../ports/engine.ts';
+import type { ContainerPlan } from '../ports/container-plan.ts';
 import { nanoseconds } from './health.ts';
 import { exposedPorts, portBindings } from './ports.ts';
 

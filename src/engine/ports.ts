@@ -1,5 +1,6 @@
 /** Ports of a container in the Engine's words: {"80/tcp": [{"HostIp": "0.0.0.0", "HostPort": "32768"}]}. */
-import type { ContainerPlan, PublishedPort } from '../ports/engine.ts';
+import type { ContainerPlan } from '../ports/container-plan.ts';
+import type { PublishedPort } from '../ports/engine.ts';
 import { type Fields, fieldsOf, listOf, textOf } from './json.ts';
 
 export function readPorts(ports: Fields | null): readonly PublishedPort[] {

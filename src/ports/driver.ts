@@ -1,4 +1,11 @@
-import type { ContainerSpec, DriverSpec, ExternalSpec, ExternalTarget, LimitsSpec } from '../core/component.ts';
+import type {
+  ComposeSpec,
+  ContainerSpec,
+  DriverSpec,
+  ExternalSpec,
+  ExternalTarget,
+  LimitsSpec,
+} from '../core/component.ts';
 import type { ContainerFacts } from '../core/containers/facts.ts';
 import type { HealthVerdict } from '../core/containers/health.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../core/exit.ts';
@@ -7,7 +14,7 @@ import type { ComponentName, MonoMs, RunId } from '../core/ids.ts';
 import type { Attempt } from '../core/lifecycle/state.ts';
 import type { Condition, LimitView } from '../core/views.ts';
 
-export type Launch = ProcessLaunch | ContainerLaunch | ExternalLaunch;
+export type Launch = ProcessLaunch | ContainerLaunch | ComposeLaunch | ExternalLaunch;
 
 /** Something that others start: watched, and brought back by its recovery command if it has one. */
 export interface ExternalLaunch {
@@ -42,6 +49,13 @@ export interface ContainerLaunch {
   readonly containerHash: string;
   /** Unplanned ends in a row before this start; absent: none. When starting it again did not help, it is made anew. */
   readonly failures?: number;
+}
+
+/** The container of a service, which Docker Compose makes. */
+export interface ComposeLaunch
+  extends Pick<ContainerLaunch, 'run' | 'component' | 'attempt' | 'logPath' | 'specHash' | 'failures'> {
+  readonly kind: 'compose';
+  readonly spec: ComposeSpec;
 }
 
 /** As whom a command runs and what it may use. What is absent is as with the daemon. */
@@ -161,8 +175,8 @@ export interface ExternalDriver
   adopt(run: RunId, spec: ExternalSpec, report: Reporter): void;
 }
 
-/** The driver of containers that are made and kept here. */
+/** The driver of containers that are kept here. */
 export interface ContainerDriver extends Omit<Driver, 'start' | 'adopt' | 'treeMechanism'> {
-  start(launch: ContainerLaunch, report: Reporter): void;
+  start(launch: ContainerLaunch | ComposeLaunch, report: Reporter): void;
   adopt(run: RunId, report: Reporter): void;
 }

@@ -1,6 +1,8 @@
 /** The Docker Engine, as far as it is asked and told. */
 import type { DockerHealth, HealthCheckTimes } from '../core/containers/health.ts';
 import type { SignalName } from '../core/exit.ts';
+import type { ArchiveSink } from './archive.ts';
+import type { ContainerPlan } from './container-plan.ts';
 
 /** How one container stands, in the Engine's own words. */
 export interface ContainerState {
@@ -96,6 +98,23 @@ export type ExecResult =
   | { readonly kind: 'called-off'; readonly left: string | null }
   | Unreachable;
 
+/** The same with its output as it is: bytes, and as many of the first as were asked for. */
+export type ExecBytes =
+  | { readonly kind: 'exited'; readonly code: number; readonly bytes: Buffer }
+  | Exclude<ExecResult, { kind: 'exited' }>;
+
+export type Launched =
+  /**
+   * `exec`: the Engine's id for it, which is forgotten with the container and some minutes after its end. `said`: what it printed
+   * after its greeting, when it prints no more or when nobody listens any more. It does not tell which: a stream that is cut ends as
+   * well. Never rejects.
+   */
+  | { readonly kind: 'launched'; readonly exec: string; readonly said: Promise<Buffer> }
+  | { readonly kind: 'not-started'; readonly why: string }
+  | Unreachable;
+
+export type ExecState = { readonly kind: 'running' } | { readonly kind: 'ended'; readonly code: number } | Unreachable;
+
 /** The Engine for those who look into containers, not only at them. Unless said otherwise, all reject only when `signal` aborts. */
 export interface ContainerEngine extends Engine {
   inspect(container: string, signal: AbortSignal): Promise<FullInspection>;
@@ -145,42 +164,6 @@ export type Creation =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'engine-fault'; readonly why: string }
   | Unreachable;
-
-/** Everything a container is made with. Times in ms; what is absent or null is as the image or the Engine has it. */
-export interface ContainerPlan {
-  readonly image: string;
-  readonly command: readonly string[] | null;
-  readonly entrypoint: readonly string[] | null;
-  readonly env: Readonly<Record<string, string>>;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly user: string | null;
-  readonly workdir: string | null;
-  /** A process that reaps and passes on signals is put before the command. */
-  readonly init: boolean;
-  readonly stopSignal: SignalName | null;
-  readonly healthCheck: { readonly command: readonly string[]; readonly times: HealthCheckTimes } | 'none' | null;
-  /** A network's name, "none", "host" or "bridge"; null: the Engine's default. */
-  readonly network: string | null;
-  /** `hostPort` null: the Engine chooses one. */
-  readonly ports: readonly {
-    readonly port: number;
-    readonly protocol: 'tcp' | 'udp';
-    readonly hostIp: string;
-    readonly hostPort: number | null;
-  }[];
-  /** As Docker writes them: "/host/path:/in/container:ro", "name:/in/container". */
-  readonly binds: readonly string[];
-  /** Path → options: "rw,size=16m". */
-  readonly tmpfs: Readonly<Record<string, string>>;
-  readonly readOnly: boolean;
-  readonly dropCapabilities: readonly string[];
-  readonly addCapabilities: readonly string[];
-  readonly noNewPrivileges: boolean;
-  readonly memoryBytes: number | null;
-  readonly cpus: number | null;
-  readonly pids: number | null;
-  readonly nofile: number | null;
-}
 
 export interface EngineEvent {
   /** create, start, restart, die, kill, stop, oom, pause, unpause, destroy, health_status, rename, update; Podman's words are turned into these. */
@@ -233,6 +216,26 @@ export interface EngineClient extends ContainerEngine {
   remove(id: string, signal: AbortSignal): Promise<Deed>;
   /** From now on the Engine does not restart it by itself. */
   takeOver(id: string, signal: AbortSignal): Promise<Deed>;
+  /** Like `exec`, for output that is data. */
+  execBytes(id: string, command: readonly string[], maxBytes: number, signal: AbortSignal): Promise<ExecBytes>;
+  /**
+   * Begins a command in a running container that goes on without us. Resolves when it has begun. `signal` aborted after that: nobody
+   * listens any more, and the command goes on.
+   */
+  launch(
+    id: string,
+    command: readonly string[],
+    options: {
+      readonly env: Readonly<Record<string, string>>;
+      /** What the command prints first of all: from that it is known to have begun. */
+      readonly greeting: string;
+      /** So much of what it prints is kept. */
+      readonly maxBytes: number;
+    },
+    signal: AbortSignal,
+  ): Promise<Launched>;
+  /** How what was launched stands; also `unreachable` when the Engine has forgotten it. */
+  execState(exec: string, signal: AbortSignal): Promise<ExecState>;
   stats(id: string, signal: AbortSignal): Promise<{ readonly kind: 'read'; readonly stats: ContainerStats } | Deed>;
   /**
    * Tells events of containers as they come, from `since` (seconds of the Engine's time) on or from now. Resolves when the stream
@@ -261,6 +264,16 @@ export interface EngineClient extends ContainerEngine {
     },
     signal: AbortSignal,
   ): Promise<Deed>;
+  /**
+   * What is at that path in the container, also in one that does not run: the file, or the folder with all that is in it. `absent`:
+   * nothing is. `broken`: the sink threw, or what the Engine sent makes no sense or would lead out of the folder; `why` says which.
+   */
+  archive(
+    id: string,
+    path: string,
+    sink: ArchiveSink,
+    signal: AbortSignal,
+  ): Promise<Deed | { readonly kind: 'absent' } | { readonly kind: 'broken'; readonly why: string }>;
   /** Whether the image is there: nothing is fetched. */
   hasImage(
     image: string,

@@ -1,4 +1,5 @@
 /** Passes when a command exits with 0. It sees what the component sees, and runs as the same user; for a container, inside it. */
+import { runsInContainer } from '../core/component.ts';
 import type { SpawnProblem } from '../core/exit.ts';
 import { formatDuration } from '../core/format.ts';
 import type { Answer, ProbeQuestion } from '../core/health/probe.ts';
@@ -22,7 +23,7 @@ export interface ExecParts {
 export const execInquiry = ({ command, cwd }: ExecQuestion, { spec, run }: ProbeTarget, parts: ExecParts): Inquiry =>
   inquiry(async (timeoutMs, signal) => {
     const environment = parts.environmentOf(spec);
-    if (spec.driver.kind === 'container') {
+    if (runsInContainer(spec.driver)) {
       const secrets = secretValues('env' in environment ? environment.env : spec.driver.env);
       return askInside({ command, run, timeoutMs, secrets }, signal, parts.inside);
     }

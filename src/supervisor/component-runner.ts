@@ -251,7 +251,8 @@ export class ComponentRunner {
     if ('heals' in launched) this.send({ kind: 'spawn-failed', run, problem: launched });
     else {
       const { failures } = this.#component.counters;
-      const whole = launched.kind === 'container' ? { ...launched, failures } : launched;
+      const isContainer = launched.kind === 'container' || launched.kind === 'compose';
+      const whole = isContainer ? { ...launched, failures } : launched;
       driver.start(whole, (report) => this.#report(run, report));
     }
   }

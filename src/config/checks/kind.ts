@@ -1,6 +1,7 @@
-/** What makes sense for a process only, for a container only, and for something external only. An option that would do nothing is refused. */
+/** What makes sense for a process only, a container only, a compose service only, and something external only. An option that would do nothing is refused. */
 import type { Path, TreeNode } from '../tree.ts';
 import { checkCommand } from './command.ts';
+import { checkCompose } from './compose.ts';
 import { checkContainer } from './container.ts';
 import { type Component, isWritten, nodeAt, type Say } from './draft.ts';
 import { questionPlaces } from './question-places.ts';
@@ -14,13 +15,14 @@ export function checkKind(component: Component, written: TreeNode | undefined, p
   const kinds = KINDS.filter((kind) => isWritten(written, kind));
   if (kinds.length !== 1) return; // which of them is meant is the first thing to settle
   if (kinds[0] === 'container') checkContainer(component, written, path, say);
+  else if (kinds[0] === 'compose') checkCompose(written, path, say);
   else if (isWritten(written, 'cleanup'))
     say([...path, 'cleanup'], 'only a container is left over when it is given up on', 'Remove it.');
   if (kinds[0] === 'external') checkExternal(written, path, say);
   if (kinds[0] === 'process') checkProcess(written, path, say);
 }
 
-const KINDS = ['process', 'container', 'external'] as const;
+const KINDS = ['process', 'container', 'compose', 'external'] as const;
 
 function checkProcess(written: TreeNode | undefined, path: Path, say: Say): void {
   if (isWritten(written, 'restart', 'command')) {

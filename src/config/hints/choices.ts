@@ -26,7 +26,7 @@ const CHOICES: Readonly<Record<string, Choice>> = {
     several: (given) =>
       refuse(
         `${inWords(given)} exclude each other: a component is one thing`,
-        'Keep process or container to have it started here, or external to watch what others start.',
+        'Keep process, container or compose to have it started here, or external to watch what others start.',
       ),
   },
   'components.*.external': {

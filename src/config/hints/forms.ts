@@ -150,6 +150,13 @@ const MISSING: Readonly<Record<string, Mistake>> = {
     'it is not said which tasks',
     'Write "kind: workflow" or "kind: activity"; for both, put two questions into all_of.',
   ),
+  'CAMPAIGN.campaign': refuse('the campaign has no name', 'Write: campaign: night-run'),
+  'CAMPAIGN.experiments': refuse(
+    'there are no experiments',
+    'Write: experiments: [{ name: first, service: pytorch, config: configs/a.yaml }]',
+  ),
+  'CAMPAIGN.artifacts.*.from': refuse('it is not said what to copy', 'Write: from: /app/results'),
+  'CAMPAIGN.artifacts.*.to': refuse('it is not said where to', 'Write: to: results/{name}'),
   'PROBE.log.pattern': refuse('the pattern is missing', 'Write: pattern: "Server started"'),
 };
 

@@ -3,12 +3,13 @@ import { nearest } from '../../core/suggest.ts';
 import { inWords, quoted } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
 import { commandText } from './argv.ts';
+import { explainCampaignKey, isOfCampaign } from './campaign-words.ts';
 import { explainCheckKey } from './check-words.ts';
 import { secondsOf } from './foreign-probe.ts';
 import type { KeyProblem } from './key-problem.ts';
 import { type Ours, scalarText } from './ours.ts';
 import { asOfProbe, asSeenFrom, CHECK_PLACE, CONTAINER_PLACE, generalPlace } from './places.ts';
-import { NOT_AVAILABLE, STANDS_FOR, unavailableAt } from './unavailable.ts';
+import { NOT_AVAILABLE, unavailableAt } from './unavailable.ts';
 import { foreignWord, withoutCounterpart } from './vocabulary.ts';
 
 export interface UnknownKey {
@@ -27,6 +28,8 @@ export interface UnknownKey {
 }
 
 export function explainKey(unknown: UnknownKey): KeyProblem {
+  if (isOfCampaign(unknown.place))
+    return explainCampaignKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
   if (!unknown.place.startsWith('checks.')) return explain(unknown);
   const { key, value, place } = unknown;
   const ofCheck = CHECK_PLACE.exec(place)?.[0] === place ? explainCheckKey(key, value) : null;
@@ -43,7 +46,7 @@ const inCheck = (hint: string): string =>
 function explain(unknown: UnknownKey): KeyProblem {
   const { key, place } = unknown;
   if (unavailableAt(place).includes(key)) {
-    return { message: NOT_AVAILABLE, hint: 'Remove it.', standsFor: STANDS_FOR[key] ?? null };
+    return { message: NOT_AVAILABLE, hint: 'Remove it.', standsFor: null };
   }
   const never = notHere(key, place);
   if (never) return never;
@@ -53,9 +56,9 @@ function explain(unknown: UnknownKey): KeyProblem {
   const meantAt = isOfContainer ? CONTAINER_PLACE : place;
   const gone = withoutCounterpart(key, place) ?? withoutCounterpart(key, meantAt);
   if (gone !== null) return { message, hint: gone, standsFor: null };
-  // `file` and `field` mean many things; a heartbeat is only meant by whoever writes about the component.
+  // `file` and `field` mean many things; a heartbeat or a compose file is only meant by whoever writes about the component.
   const homes = homesOf(unknown, isOfContainer).filter(
-    (home) => place === 'components.*' || !home.startsWith('heartbeat.'),
+    (home) => place === 'components.*' || !/^(heartbeat|compose)\./.test(home),
   );
   const ours = foreignWord(key, meantAt);
   // Words are compared without underscores, so one of our own keys can look like somebody else's for itself.
@@ -137,7 +140,7 @@ function similar({ key, place, valid, suggest }: UnknownKey): Omit<KeyProblem, '
   if (meant === null)
     return { hint: valid.length > 0 ? `Known here: ${valid.join(', ')}.` : 'Remove it.', standsFor: null };
   const note = missing.includes(meant) ? ` It is ${NOT_AVAILABLE}.` : '';
-  return { hint: `Did you mean "${meant}"?${note}`, standsFor: STANDS_FOR[meant] ?? meant };
+  return { hint: `Did you mean "${meant}"?${note}`, standsFor: meant };
 }
 
 /** The path seen from `place`, or null when it does not lie below it. */

@@ -1,5 +1,6 @@
 /** What the beginning of a run needs from the rest of its driver. */
 import type { Clock } from '../../ports/clock.ts';
+import type { Composer } from '../../ports/compose.ts';
 import type { EngineClient } from '../../ports/engine.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
@@ -8,6 +9,7 @@ import type { Ownership } from './plan.ts';
 
 export interface BeginParts extends Patience, Ownership {
   readonly engine: EngineClient;
+  readonly compose: Composer;
   readonly clock: Clock;
   readonly log: Log;
   readonly failpoints: Failpoints;

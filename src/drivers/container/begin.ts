@@ -23,10 +23,10 @@ export type Begun = Up | { readonly kind: 'failed'; readonly problem: SpawnProbl
 type Attempted = Begun | null;
 
 /** So many failures in a row that starting the same container again has not helped: the next one is made anew. */
-const ANEW_AFTER_FAILURES = 3;
+export const ANEW_AFTER_FAILURES = 3;
 /** Containers that vanish or change under our hands so often belong to somebody else, too. */
-const MAX_ROUNDS = 10;
-const ROUND_PAUSE_MS = 200;
+export const MAX_ROUNDS = 10;
+export const ROUND_PAUSE_MS = 200;
 
 /** Rejects only when a signal aborts. */
 export async function begin(launch: ContainerLaunch, parts: BeginParts): Promise<Begun> {
@@ -40,21 +40,27 @@ export async function begin(launch: ContainerLaunch, parts: BeginParts): Promise
     if (made === null) continue;
     if (made.kind === 'failed') return made;
     const begun = await startOf(made.id, parts);
+    if (begun?.kind === 'failed' && !begun.problem.heals) await engine.remove(made.id, parts.closing); // the next one is made anew
     if (begun !== null) return begun;
   }
-  const message = 'its container is changed by somebody else again and again while it is being started';
-  return { kind: 'failed', problem: { code: 'engine', message, heals: true } };
+  return RESTLESS;
 }
+
+const message = 'its container is changed by somebody else again and again while it is being started';
+export const RESTLESS: Begun = { kind: 'failed', problem: { code: 'engine', message, heals: true } };
 
 /** The one to go on with: that runs before that ran, newer before older. Null: one has to be made. */
 function choose(items: readonly ContainerSummary[], launch: ContainerLaunch): ContainerSummary | null {
   const { containerHash, failures = 0 } = launch;
   const fits = items.filter(({ labels }) => labels[LABELS.spec] === containerHash);
   const newest = [...fits].sort((a, b) => b.createdAt - a.createdAt);
-  const live = newest.find(({ status }) => status === 'running' || status === 'paused' || status === 'restarting');
+  const live = newest.find(isLive);
   if (live) return live;
   return failures >= ANEW_AFTER_FAILURES ? null : (newest.find(({ status }) => status === 'exited') ?? null);
 }
+
+export const isLive = ({ status }: ContainerSummary): boolean =>
+  status === 'running' || status === 'paused' || status === 'restarting';
 
 /** False: look again. */
 async function removeOthers(
@@ -73,7 +79,8 @@ async function removeOthers(
   return true;
 }
 
-async function startOf(id: string, parts: BeginParts): Promise<Attempted> {
+/** Null: look again. Removes nothing: it may be somebody else's. */
+export async function startOf(id: string, parts: BeginParts): Promise<Attempted> {
   const { engine, failpoints, closing, signal } = parts;
   const found = await patiently(parts, (until) => engine.inspect(id, until));
   if (found.kind === 'missing') return null;
@@ -91,7 +98,6 @@ async function startOf(id: string, parts: BeginParts): Promise<Attempted> {
   failpoints.hit('container.after-start');
   if (deed.kind === 'unreachable' || deed.kind === 'missing') return null;
   if (deed.kind === 'done') return looked(id, parts);
-  if (deed.kind === 'refused') await engine.remove(id, closing); // the next one is made anew
   return { kind: 'failed', problem: problemOf(deed) };
 }
 

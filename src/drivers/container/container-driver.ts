@@ -7,8 +7,16 @@ import type { Findings } from '../../core/freeze/freeze.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
 import type { Condition, LimitView } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Composer } from '../../ports/compose.ts';
 import type { ContainerWatch } from '../../ports/container-watch.ts';
-import type { ContainerDriver, ContainerLaunch, FoundRun, ProcessInfo, Reporter } from '../../ports/driver.ts';
+import type {
+  ComposeLaunch,
+  ContainerDriver,
+  ContainerLaunch,
+  FoundRun,
+  ProcessInfo,
+  Reporter,
+} from '../../ports/driver.ts';
 import type { EngineClient } from '../../ports/engine.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
@@ -26,6 +34,7 @@ export interface ContainerDriverOptions {
   /** As it is called now, for people. */
   project(): string;
   readonly engine: EngineClient;
+  readonly compose: Composer;
   readonly watch: ContainerWatch;
   readonly clock: Clock;
   readonly log: Log;
@@ -38,11 +47,17 @@ export const createContainerDriver = (options: ContainerDriverOptions): Containe
 
 const LOST: ExitCause = { kind: 'unknown', why: 'the record of its run is gone' };
 
-function newRecord(launch: ContainerLaunch, { bootId }: Clock): ContainerRecord {
+function newRecord(launch: ContainerLaunch | ComposeLaunch, { bootId }: Clock): ContainerRecord {
   const { run, component, specHash, logPath } = launch;
   return {
     ...{ v: 1, run, component, boot_id: bootId, spec_hash: specHash },
-    ...{ log: logPath, limits: limitViews(launch), container: null, before: null, started_at: null },
+    ...{
+      log: logPath,
+      limits: launch.kind === 'compose' ? [] : limitViews(launch),
+      container: null,
+      before: null,
+      started_at: null,
+    },
   };
 }
 
@@ -63,7 +78,7 @@ class KeptContainers implements ContainerDriver {
     this.#housekeeping = new Housekeeping({ ...options, closing, isBusy });
   }
 
-  start(launch: ContainerLaunch, report: Reporter): void {
+  start(launch: ContainerLaunch | ComposeLaunch, report: Reporter): void {
     if (this.#closing.signal.aborted) return;
     const run = this.#add(newRecord(launch, this.#options.clock), report, true);
     setImmediate(() => void run.begin(launch));
@@ -147,9 +162,9 @@ class KeptContainers implements ContainerDriver {
   }
 
   #worldOf(): RunWorld {
-    const { dir, owner, engine, watch, clock, log, failpoints, logEnd, project } = this.#options;
+    const { dir, owner, engine, compose, watch, clock, log, failpoints, logEnd, project } = this.#options;
     return {
-      ...{ dir, owner, engine, watch, clock, log, failpoints, logEnd, records: this.#records },
+      ...{ dir, owner, engine, compose, watch, clock, log, failpoints, logEnd, records: this.#records },
       project: project(),
       closing: this.#closing.signal,
     };

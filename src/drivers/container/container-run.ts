@@ -2,7 +2,6 @@
  * One run of a container: begun or taken over, watched, signalled, and reported when it has ended. It is the same run for as long
  * as the container of that id runs since the same start.
  */
-
 import { causeOfCode, exitOf } from '../../core/containers/exit.ts';
 import { type ContainerFacts, isLeaving } from '../../core/containers/facts.ts';
 import type { HealthVerdict } from '../../core/containers/health.ts';
@@ -11,11 +10,12 @@ import type { ExitCause, SignalName, SpawnProblem } from '../../core/exit.ts';
 import type { Findings } from '../../core/freeze/freeze.ts';
 import type { MonoMs } from '../../core/ids.ts';
 import type { ContainerSight, ContainerWatch } from '../../ports/container-watch.ts';
-import type { ContainerLaunch, ProcessInfo, Reporter } from '../../ports/driver.ts';
+import type { ComposeLaunch, ContainerLaunch, ProcessInfo, Reporter } from '../../ports/driver.ts';
 import type { ContainerSetup, ContainerState, EngineClient } from '../../ports/engine.ts';
 import { cannotSee, examine, NOTHING_TO_SEE } from '../process/examine/examine.ts';
 import { REMOVED, readopt, STARTED_ANEW } from './adopt.ts';
 import { begin, type Up } from './begin.ts';
+import { beginCompose } from './begin-compose.ts';
 import type { BeginParts } from './begin-parts.ts';
 import { keepAlone } from './keep-alone.ts';
 import { LogPump, type PumpWorld } from './log-pump.ts';
@@ -23,6 +23,7 @@ import { infoOf, mainOf, membersOf } from './processes.ts';
 import type { ContainerRecord, Records } from './record.ts';
 import { Signals } from './signals.ts';
 import { monoOf } from './times.ts';
+import { away, BY_ENGINE, CANCELLED, PAUSED } from './words.ts';
 
 export interface RunWorld
   extends Omit<BeginParts, 'signal' | 'blind' | 'chosen' | 'engine'>,
@@ -32,10 +33,6 @@ export interface RunWorld
   readonly records: Records;
 }
 
-const CANCELLED: SpawnProblem = { code: 'cancelled', message: 'called off before it began', heals: true };
-const PAUSED = 'paused by somebody; nothing is asked until it goes on';
-const away = (why: string): string => `${why}; until it answers nothing is done`;
-const BY_ENGINE: ExitCause = { kind: 'engine', why: 'it ended with the Docker Engine, which was stopped or restarted' };
 /** Clocks are read at different moments, and an Engine that ends its containers is not away yet for a moment. */
 const AWAY_SLACK_MS = 1_000;
 
@@ -80,12 +77,13 @@ export class ContainerRun {
   }
 
   /** Never rejects. */
-  async begin(launch: ContainerLaunch): Promise<void> {
+  async begin(launch: ContainerLaunch | ComposeLaunch): Promise<void> {
     await this.#guarded(async () => {
       this.#off.signal.throwIfAborted();
       this.#note({}); // the intent is on disk before anything is asked of the Engine
       this.#world.failpoints.hit('container.record-written');
-      const begun = await begin(launch, this.#parts());
+      const parts = this.#parts();
+      const begun = await (launch.kind === 'compose' ? beginCompose(launch, parts) : begin(launch, parts));
       if (begun.kind === 'failed') this.#fail(begun.problem);
       else this.#up(begun);
     });

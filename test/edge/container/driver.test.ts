@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { NO_LIMITS } from '../../../src/core/component.ts';
 import { componentName, type RunId, runId, type WallMs } from '../../../src/core/ids.ts';
+import { createComposer } from '../../../src/daemon/composer.ts';
 import { createContainerDriver } from '../../../src/drivers/container/container-driver.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
 import { createContainerWatch } from '../../../src/engine/watch/watch.ts';
@@ -28,6 +29,7 @@ function workshop(docker: TestEngine) {
     createContainerDriver({
       ...{ dir: dir.at('containers'), owner, project: () => 'shop' },
       ...{ engine, watch, clock: systemClock, log: silentLog, failpoints: noFailpoints, logEnd: () => 0 },
+      compose: createComposer({}, systemClock),
     });
   const driver = newDriver();
   const close = async () => {

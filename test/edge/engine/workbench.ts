@@ -1,6 +1,7 @@
 /** The client under test, and plans for containers of the test image. */
 import { createEngine } from '../../../src/engine/engine.ts';
-import type { ContainerPlan, ContainerSetup, ContainerState, EngineClient } from '../../../src/ports/engine.ts';
+import type { ContainerPlan } from '../../../src/ports/container-plan.ts';
+import type { ContainerSetup, ContainerState, EngineClient } from '../../../src/ports/engine.ts';
 import { systemClock } from '../../../src/supervisor/system-clock.ts';
 import type { TestEngine } from '../../support/engine.ts';
 

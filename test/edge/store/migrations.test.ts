@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { componentName } from '../../../src/core/ids.ts';
+import { openCampaignBook } from '../../../src/store/sqlite/campaigns.ts';
 import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
 import { LATEST, migrate, schemaVersion } from '../../../src/store/sqlite/migrate.ts';
@@ -60,6 +61,7 @@ const KNOWN = [
   { version: 4, logOffset: 4_096, stretches: 2, samples: 2 },
   { version: 5, logOffset: 4_096, stretches: 2, samples: 2 },
   { version: 6, logOffset: 4_096, stretches: 2, samples: 2 },
+  { version: 7, logOffset: 4_096, stretches: 2, samples: 2 },
 ] as const;
 
 test.each(KNOWN)(
@@ -91,6 +93,32 @@ test.each(KNOWN)(
     }
     untouched.close();
     migrated.close();
+  },
+);
+
+test.each(upTo(LATEST))(
+  'the book of campaigns is read from a database of version %i, and written on',
+  async (version) => {
+    using dir = tempDir();
+    const path = dir.at('keepwell.db');
+    await restoreGolden(version, path);
+    const book = await openCampaignBook(path);
+    const isThere = version >= 7;
+    expect(book.list().map(({ name }) => name)).toEqual(isThere ? ['night-run-2', 'night-run'] : []);
+    const states = book.find('night-run')?.experiments.map(({ state, exitCode }) => [state, exitCode]);
+    expect(states).toEqual(
+      isThere
+        ? [
+            ['done', 0],
+            ['failed', 7],
+          ]
+        : undefined,
+    );
+    expect(book.find('night-run-2')?.open?.attempt).toBe(isThere ? 'ba9876543210-0-1' : undefined);
+    const file = { file: '/f', source: '', composeFile: '/c', projectDir: '/' };
+    const made = book.create({ uid: 'u', name: 'next', ...file, experiments: [{ name: 'e', service: 's' }] }, NOON);
+    expect(made.id).toBe(isThere ? 3 : 1);
+    book.close();
   },
 );
 

@@ -175,11 +175,11 @@ describe('something that others start', () => {
     ],
     [
       'external: { pid_file: x }, process: { command: [a] }',
-      'components.api: process and external exclude each other: a component is one thing | Keep process or container to have it started here, or external to watch what others start.',
+      'components.api: process and external exclude each other: a component is one thing | Keep process, container or compose to have it started here, or external to watch what others start.',
     ],
     [
       'external: { pid_file: x }, process: { command: [a] }, stop: {}, restart: { command: [a] }',
-      'components.api: process and external exclude each other: a component is one thing | Keep process or container to have it started here, or external to watch what others start.',
+      'components.api: process and external exclude each other: a component is one thing | Keep process, container or compose to have it started here, or external to watch what others start.',
     ],
     [
       'process: { command: [a] }, restart: { command: [a] }',

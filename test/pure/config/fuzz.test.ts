@@ -31,6 +31,7 @@ function mustRun(driver: DriverSpec): void {
   must(driver.cwd.startsWith('/'), `the directory ${driver.cwd}`);
   if (driver.kind === 'process') mustBeArgv(driver.command);
   else if (driver.kind === 'container') mustBeMade(driver);
+  else if (driver.kind === 'compose') must(driver.file.startsWith('/') && driver.service !== '', 'the compose file');
   else {
     if (driver.recover) mustBeArgv(driver.recover);
     if (driver.target.kind === 'pid-file') must(driver.target.path.startsWith('/'), 'the pid file');

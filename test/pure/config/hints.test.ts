@@ -8,11 +8,6 @@ const GOOD = 'components: { api: { process: { command: [server] } } }';
 describe('what is not in this version is refused, never silently accepted', () => {
   const places: Readonly<Record<string, (key: string) => string>> = {
     '': (key) => `${key}: {}\n${GOOD}`,
-    'components.*': (key) => api(`${key}: {}`),
-    'components.*.process': (key) => proc(`command: [server], ${key}: 1`),
-    'components.*.startup': (key) => api(`startup: { ${key}: {} }`),
-    'components.*.liveness': (key) => api(`liveness: { ${key}: {} }`),
-    'components.*.readiness': (key) => api(`readiness: { ${key}: {} }`),
   };
   const rows = Object.entries(UNAVAILABLE).flatMap(([place, keys]) => keys.map((key) => [place, key] as const));
 
@@ -20,19 +15,9 @@ describe('what is not in this version is refused, never silently accepted', () =
     expect(oneProblem(places[place]!(key))).toContain('not available in this version (0.1)');
   });
 
-  test('a component of another kind is not told that it also lacks a process', () => {
-    expect(oneProblem('components: { a: { compose: { service: x } } }')).toBe(
-      'components.a.compose: not available in this version (0.1) | Remove it.',
-    );
-  });
-
-  test('process and compose together are one problem too', () => {
-    expect(oneProblem(api('compose: { service: x }'))).toContain('components.api.compose: not available');
-  });
-
   test('a campaign file is named as such and nothing else is said about it', () => {
     expect(oneProblem('campaign: night-run\ncommand: [lem]\nexperiments: []\nretries: 2\n')).toBe(
-      'campaign: campaign files are not available in this version (0.1)',
+      'campaign: this is a campaign file | Run it with: keepwell campaign run FILE',
     );
   });
 });
@@ -60,7 +45,7 @@ describe('a mistyped key', () => {
     [api('liveness: { gprc: {} }'), 'components.api.liveness.gprc: unknown key "gprc" | Did you mean "grpc"?'],
     [
       api('colour: red'),
-      'components.api.colour: unknown key "colour" | Known here: process, container, external, startup, liveness, readiness, crash_patterns, heartbeat, stop, depends_on, min_uptime, restart, limits, cleanup, logs.',
+      'components.api.colour: unknown key "colour" | Known here: process, container, compose, external, startup, liveness, readiness, crash_patterns, heartbeat, stop, depends_on, min_uptime, restart, limits, cleanup, logs.',
     ],
     [
       'components: { a: { contaner: {} } }',
