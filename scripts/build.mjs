@@ -31,6 +31,7 @@ const BUNDLES = {
   launch: 'src/daemon/launch.ts',
   offline: 'src/daemon/offline.ts',
   health: 'src/daemon/health/local.ts',
+  campaigns: 'src/daemon/campaigns/desk.ts',
   demo: 'src/cli/demo/run.ts',
   config: 'src/config/load.ts',
   schema: 'src/config/schema.ts',

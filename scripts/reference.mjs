@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { campaignPage } from './reference/campaign-page.mjs';
 import { configPage } from './reference/config-page.mjs';
 import { errorsPage } from './reference/errors-page.mjs';
 import { libraryPage } from './reference/library-page.mjs';
@@ -15,6 +16,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 /** What the pages are made of: name → module under src and what to take from it. */
 const INGREDIENTS = `
+  export { describeCampaign } from './src/config/campaign/describe.ts';
   export { describeConfig } from './src/config/describe.ts';
   export { jsonSchema } from './src/config/schema.ts';
   export { UNAVAILABLE, THIS_VERSION } from './src/config/hints/unavailable.ts';
@@ -26,6 +28,7 @@ const INGREDIENTS = `
 
 /** One line per generated file. */
 const PAGES = {
+  'docs/reference/campaign.md': campaignPage,
   'docs/reference/config.md': configPage,
   'docs/reference/errors.md': errorsPage,
   'docs/reference/library.md': () => libraryPage(root),

@@ -16,6 +16,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const TOOLS = {
   busybox: 'busybox-static',
   curl: 'curl',
+  docker: 'docker.io',
+  'docker-compose': 'docker-compose',
   dockerd: 'docker.io',
   fish: 'fish',
   promtool: 'prometheus',
@@ -44,7 +46,7 @@ function installTools() {
     lack(`${missing().join(', ')} not found and cannot be installed here (needs root on Debian)`);
     return;
   }
-  const packages = missing().map((tool) => TOOLS[tool]);
+  const packages = [...new Set(missing().map((tool) => TOOLS[tool]))];
   console.error(`test: installing ${packages.join(', ')} …`);
   const quiet = { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
   const install = () =>
@@ -76,6 +78,14 @@ async function startEngine() {
   return { env: socketPath ? { KEEPWELL_TEST_ENGINE: socketPath } : {}, end };
 }
 
+/** The newer one of the two; the older is among the tools. */
+function composeV2() {
+  const { stdout } = spawnSync(process.execPath, [join(root, 'scripts/compose-v2.mjs')], { encoding: 'utf8' });
+  const { dockerConfig, problem } = JSON.parse(stdout || '{}');
+  if (!dockerConfig) lack(problem ?? 'Docker Compose 2 cannot be had');
+  return dockerConfig ? { KEEPWELL_TEST_COMPOSE_V2: dockerConfig } : {};
+}
+
 function vitest(args, env) {
   const dir = mkdtempSync(join(tmpdir(), 'keepwell-test-'));
   const report = join(dir, 'report.json');
@@ -97,7 +107,7 @@ function vitest(args, env) {
 installTools();
 if (run(process.execPath, [join(root, 'scripts/build.mjs')]).status !== 0) process.exit(1);
 const engine = await startEngine();
-const { status, report } = vitest(process.argv.slice(2), engine.env);
+const { status, report } = vitest(process.argv.slice(2), { ...engine.env, ...composeV2() });
 await engine.end();
 const { numPassedTests: passed, numPendingTests: skipped } = report;
 // A file that could not even be loaded has no tests to count, but it has failed.

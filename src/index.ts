@@ -15,8 +15,10 @@ export type { WaitGoal } from './core/goal.ts';
 export type { ProbeQuestion, ProbeSpec as HealthProbe } from './core/health/probe.ts';
 export type { StateKind as ComponentState } from './core/lifecycle/state.ts';
 export type { AppliedView as Applied, PlanStep } from './core/plan.ts';
+export type { SessionView as Session } from './core/sessions/view.ts';
 export type {
   ComponentView as Component,
+  ContainerDetailsView as ContainerDetails,
   CrashView as Crash,
   DaemonView as Daemon,
   EventView as KeepwellEvent,
@@ -30,15 +32,37 @@ export type {
   StatusView as Status,
   WhyView as Dossier,
 } from './core/views.ts';
+export {
+  ChallengeOrchestrator,
+  type ChallengeOrchestratorOptions,
+  type SpawnOptions,
+} from './library/challenge-orchestrator.ts';
 export type {
   CheckConfig,
   ComponentConfig,
+  ContainerConfig,
+  HealthcheckConfig,
   HeartbeatConfig,
   KeepwellConfig,
   ProbeConfig,
   RestartConfig,
+  SessionsConfig,
+  SessionTemplateConfig,
 } from './library/config-input.ts';
+export type { ContainerHealthStatus } from './library/container-health.ts';
+export {
+  ContainerManager,
+  type ContainerManagerOptions,
+  type ExperimentOptions,
+  type ExperimentResult,
+  type RecoverOptions,
+  type ServiceCheckOptions,
+  type StartServicesOptions,
+} from './library/container-manager.ts';
+export type { DockerOptions, RestartOptions } from './library/container-options.ts';
+export type { DaemonSessions, SpawnSessionOptions } from './library/daemon-sessions.ts';
 export { checkDependencies, checkOrder, getHealth } from './library/health.ts';
+export { HealthMonitor, type HealthMonitorOptions, type MonitoredStatus } from './library/health-monitor.ts';
 export { Keepwell } from './library/keepwell.ts';
 export type {
   CheckOptions,
@@ -51,6 +75,9 @@ export type {
   SampleOptions,
   WaitOptions,
 } from './library/options.ts';
+export type { SessionEnd } from './library/session-desk.ts';
+export { type SessionInfo, SessionManager } from './library/session-manager.ts';
 export type { ReloadOptions, ReloadView as Reload, ValidationView as Validation } from './ports/control.ts';
+export type { Log } from './ports/log.ts';
 export type { LogLineView as LogLine } from './ports/logs.ts';
 export { VERSION } from './version.ts';

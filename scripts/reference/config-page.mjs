@@ -1,5 +1,6 @@
 /** docs/reference/config.md: every key of the configuration. */
-import { code, GENERATED, table, yaml } from './markdown.mjs';
+import { sections } from './keys.mjs';
+import { code, GENERATED, table } from './markdown.mjs';
 
 const INTRODUCTION = `# Configuration reference
 
@@ -38,40 +39,6 @@ components:
       limit: { max: 10, within: 10m, retry: 15m }
       never_on: [78, SIGILL]
 \`\`\``;
-
-const defaultText = (row) => {
-  if (row.defaultNote !== null) return row.defaultNote;
-  if (row.default !== undefined) return code(yaml(row.default));
-  return row.required ? '**required**' : 'see below';
-};
-
-const example = (row) => {
-  if (row.example === undefined) return '';
-  return code(`${row.path.slice(row.path.lastIndexOf('.') + 1)}: ${yaml(row.example)}`);
-};
-
-/** One table per map, so that nobody has to read a path of five words in every row. */
-function sections(rows) {
-  const groups = new Map();
-  for (const row of rows) {
-    const parent = row.path.split('.').slice(0, -1).join('.');
-    groups.set(parent, [...(groups.get(parent) ?? []), row]);
-  }
-  return [...groups].map(([parent, members]) => {
-    const about = rows.find(({ path }) => path === parent)?.description;
-    const body = members.map((row) => [
-      code(row.path.slice(parent === '' ? 0 : parent.length + 1)),
-      row.type,
-      defaultText(row),
-      row.description,
-      example(row),
-    ]);
-    const heading = parent === '' ? '## Top level' : `## \`${parent}\``;
-    return [heading, ...(about ? [about] : []), table(['Key', 'Type', 'Default', 'Meaning', 'Example'], body)].join(
-      '\n\n',
-    );
-  });
-}
 
 function unavailable({ UNAVAILABLE, THIS_VERSION }) {
   const rows = Object.entries(UNAVAILABLE).map(([place, keys]) => [

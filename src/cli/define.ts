@@ -26,6 +26,8 @@ export interface Definition<Options> {
   readonly hidden?: boolean;
   /** For a command that scripts call: text only when asked for. */
   readonly jsonByDefault?: boolean;
+  /** What -o takes beside text and json. */
+  readonly moreForms?: readonly string[];
   readonly handler: Handler<Options>;
 }
 
@@ -47,7 +49,7 @@ export function addCommand(program: Command, definition: AnyDefinition, host: Ho
     .summary(definition.summary);
   command.description([definition.summary, definition.description].filter(Boolean).join('\n\n'));
   for (const option of definition.options ?? []) command.addOption(option);
-  addGlobalOptions(command, definition.followTakesF ?? false);
+  addGlobalOptions(command, definition.followTakesF ?? false, definition.moreForms ?? []);
   command.addHelpText('after', examplesText(definition.examples));
   command.action(async () => {
     const session = new Session(host.world, globalOptions(program, command, definition.jsonByDefault ?? false));
@@ -59,11 +61,13 @@ export function addCommand(program: Command, definition: AnyDefinition, host: Ho
 const collect = (value: string, before: readonly string[] | undefined): string[] => [...(before ?? []), value];
 
 /** They may stand before or after the name of the command. */
-export function addGlobalOptions(command: Command, followTakesF = false): void {
+export function addGlobalOptions(command: Command, followTakesF = false, moreForms: readonly string[] = []): void {
   const flags = followTakesF ? '--file <FILE>' : '-f, --file <FILE>';
   command
     .addOption(new Option(flags, 'configuration file; repeatable, later files over earlier').argParser(collect))
-    .addOption(new Option('-o, --output <FORM>', 'text for people, json for programs').choices(['text', 'json']))
+    .addOption(
+      new Option('-o, --output <FORM>', 'text for people, json for programs').choices(['text', 'json', ...moreForms]),
+    )
     .addOption(new Option('--no-color', 'no colours (NO_COLOR does the same)'));
 }
 

@@ -27,6 +27,19 @@ const INTERRUPTS = { SIGINT: EXIT_INTERRUPTED, SIGTERM: 143 } as const;
 let interrupted: AbortController | null = null;
 let interruptedCode: number = EXIT_INTERRUPTED;
 
+let rushed: AbortController | null = null;
+
+/** For a command that must put things away whatever happens: the second Ctrl-C aborts this one, only the third ends the process. */
+function interruptAgain(): AbortSignal {
+  if (rushed === null) {
+    rushed = new AbortController();
+    interrupt();
+    // The terminal was closed: as if somebody had pressed Ctrl-C.
+    process.on('SIGHUP', () => interrupted?.abort(new Interrupted()));
+  }
+  return rushed.signal;
+}
+
 /** The first Ctrl-C ends what is waited for, the second one the process. */
 function interrupt(): AbortSignal {
   if (interrupted === null) {
@@ -34,6 +47,8 @@ function interrupt(): AbortSignal {
     interrupted = controller;
     for (const [name, code] of Object.entries(INTERRUPTS)) {
       process.on(name, () => {
+        if (controller.signal.aborted && rushed !== null && !rushed.signal.aborted)
+          return rushed.abort(new Interrupted());
         if (controller.signal.aborted) process.exit(code);
         interruptedCode = code;
         controller.abort(new Interrupted());
@@ -45,6 +60,7 @@ function interrupt(): AbortSignal {
 
 /** `keepwell logs | head`: the reader has seen enough, which is no error. A full disk is. */
 function onBrokenOutput(error: NodeJS.ErrnoException): void {
+  if (rushed !== null) return; // nobody reads any more; what was begun is put away all the same
   if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
   fail(error);
 }
@@ -73,6 +89,7 @@ void runCli(process.argv.slice(2), {
   out: terminal(process.stdout),
   err: terminal(process.stderr),
   interrupt,
+  interruptAgain,
 }).then((code) => {
   process.exitCode = code;
   if (code === EXIT_INTERRUPTED) process.exit(interruptedCode); // whatever was left running in here is not waited for

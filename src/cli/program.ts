@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { restart, start, stop } from './commands/act.ts';
 import { backoff } from './commands/backoff.ts';
 import { beat } from './commands/beat.ts';
+import { campaign } from './commands/campaign.ts';
 import { completeFor, completion } from './commands/completion.ts';
 import { crashes } from './commands/crashes.ts';
 import { daemon } from './commands/daemon.ts';
@@ -15,6 +16,7 @@ import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
 import { reload } from './commands/reload.ts';
 import { service } from './commands/service.ts';
+import { sessions } from './commands/sessions.ts';
 import { status } from './commands/status.ts';
 import { up } from './commands/up.ts';
 import { schema, validate } from './commands/validate.ts';
@@ -32,6 +34,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   restart,
   reload,
   beat,
+  sessions,
   status,
   health,
   why,
@@ -44,6 +47,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   validate,
   schema,
   backoff,
+  campaign,
   demo,
   service,
   daemon,

@@ -33,6 +33,8 @@ export interface World {
   readonly err: Terminal;
   /** From the first call on, Ctrl-C and SIGTERM abort the signal instead of ending the process. */
   interrupt(): AbortSignal;
+  /** From the first call on, a second Ctrl-C aborts this signal, and only a third one ends the process. */
+  interruptAgain(): AbortSignal;
 }
 
 export interface GlobalOptions {

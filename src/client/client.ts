@@ -1,6 +1,7 @@
 /** What can be asked of a running daemon over its socket. Tiny: every command of the CLI loads it. */
 import type { HealthReport } from '../core/checks/check.ts';
 import { AppError } from '../core/errors.ts';
+import type { OneSessionView, SessionsView } from '../core/sessions/view.ts';
 import type {
   ComponentView,
   CrashesView,
@@ -21,6 +22,7 @@ import type {
   ValidationView,
 } from '../ports/control.ts';
 import type { LogsQuery, LogsView } from '../ports/logs.ts';
+import type { SessionQuery, SpawnRequest } from '../ports/sessions.ts';
 import { type CallOptions, callJson } from './call.ts';
 import type { EventsQuery } from './event-reader.ts';
 import { filledComponent, filledStatus } from './fill-in.ts';
@@ -61,6 +63,11 @@ export interface Client {
   /** Live, over crashes of the daemon, until `signal` aborts. */
   events(options: FollowOptions): AsyncGenerator<EventView, never, undefined>;
   logs(query: LogsQuery): Promise<LogsView>;
+  sessions(query: SessionQuery): Promise<SessionsView>;
+  session(id: string): Promise<OneSessionView>;
+  spawnSession(request: SpawnRequest): Promise<OneSessionView>;
+  stopSession(id: string): Promise<OneSessionView>;
+  extendSession(id: string, byMs: number): Promise<OneSessionView>;
 }
 
 /** Reading configuration files and preparing dependencies can take its time; everything else is answered from memory. */
@@ -72,6 +79,8 @@ const BEAT_TIMEOUT_MS = 1_000;
 const LOGS_TIMEOUT_MS = 60_000;
 /** Checks may be slow one after the other, each within its own time. */
 const HEALTH_TIMEOUT_MS = 600_000;
+/** A spawn stands in line, and may wait until its container is healthy. */
+const SESSION_TIMEOUT_MS = 600_000;
 
 export function createClient(socket: string, signal?: AbortSignal): Client {
   const call = <T>(method: CallOptions['method'], path: string, body?: object, timeoutMs = TIMEOUT_MS): Promise<T> =>
@@ -97,8 +106,16 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     listEvents: ({ after, component, limit }) => get(`/v1/events${query({ after, component, limit })}`),
     events: (options) => followEvents(socket, options),
     logs: (wanted) => call('GET', `/v1/logs${logsQuery(wanted)}`, undefined, LOGS_TIMEOUT_MS),
+    sessions: ({ user, all }) => get(`/v1/sessions${query({ user_id: user, all: all ? 'true' : undefined })}`),
+    session: (id) => get(sessionPath(id)),
+    spawnSession: ({ template, user, ttlMs, wait }) =>
+      call('POST', '/v1/sessions', { template, user_id: user, ttl_ms: ttlMs, wait }, SESSION_TIMEOUT_MS),
+    stopSession: (id) => call('POST', `${sessionPath(id)}/stop`, {}, SESSION_TIMEOUT_MS),
+    extendSession: (id, byMs) => call('POST', `${sessionPath(id)}/extend`, { by_ms: byMs }),
   };
 }
+
+const sessionPath = (id: string): string => `/v1/sessions/${encodeURIComponent(id)}`;
 
 function logsQuery({ components, tail, after, sinceMs, untilMs, grep, previous }: LogsQuery): string {
   const positions = Object.entries(after).map(([name, offset]) => `${name}:${offset}`);

@@ -7,7 +7,7 @@ type Answer<T, Later extends keyof T> = Omit<T, Later> & Partial<Pick<T, Later>>
 export type AnsweredComponent = Answer<ComponentView, 'probes' | 'heartbeat' | 'limits' | 'resources'>;
 
 export interface AnsweredStatus extends Omit<StatusView, 'daemon' | 'components'> {
-  readonly daemon: Answer<StatusView['daemon'], 'logs'>;
+  readonly daemon: Answer<StatusView['daemon'], 'logs' | 'sessions'>;
   readonly components: readonly AnsweredComponent[];
 }
 
@@ -21,6 +21,6 @@ export const filledComponent = (view: AnsweredComponent): ComponentView => ({
 
 export const filledStatus = ({ daemon, components, ...rest }: AnsweredStatus): StatusView => ({
   ...rest,
-  daemon: { ...daemon, logs: daemon.logs ?? null },
+  daemon: { ...daemon, logs: daemon.logs ?? null, sessions: daemon.sessions ?? null },
   components: components.map(filledComponent),
 });

@@ -1,11 +1,14 @@
 /** What no single value can show: combinations that cannot work, names that do not exist, loops. */
 import { nearest } from '../core/suggest.ts';
 import { checkCommand } from './checks/command.ts';
+import { checkComposeTogether } from './checks/compose.ts';
+import { checkContainersTogether, checkReachable } from './checks/container.ts';
 import { type Component, isUnusable, nodeAt, type Say } from './checks/draft.ts';
 import { checkChecks } from './checks/health-checks.ts';
 import { checkHeartbeat } from './checks/heartbeat.ts';
 import { checkKind } from './checks/kind.ts';
 import { checkProbes } from './checks/probes.ts';
+import { checkSessions } from './checks/sessions.ts';
 import { findLoops } from './cycles.ts';
 import { DEFAULTS } from './defaults.ts';
 import { durationText } from './duration.ts';
@@ -26,10 +29,11 @@ const EXAMPLE = '[./bin/server, --port, "7234"]';
 export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Problems): void {
   const written = root.entries.get('components')?.value;
   const names = written?.kind === 'map' ? [...written.entries.keys()] : [];
-  checkChecks(draft, names, root, problems);
-  if (written?.kind !== 'map' || !draft.components) return;
   const say: Say = (path, message, hint) => problems.add(locate(root, path), path, message, hint);
-  if (names.length === 0 && !root.entries.has('checks'))
+  checkChecks(draft, names, root, problems);
+  checkSessions(draft, root, say, checkBackoff);
+  if (written?.kind !== 'map' || !draft.components) return;
+  if (names.length === 0 && !root.entries.has('checks') && !root.entries.has('sessions'))
     say(['components'], 'there are no components', 'Name at least one.');
   if (written.entries.size > MAX_COMPONENTS) {
     say(['components'], `there are more than ${MAX_COMPONENTS} components`, 'Split them into several projects.');
@@ -49,13 +53,16 @@ export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Probl
     checkProbes(component, node, path, say);
     checkHeartbeat(node, path, say);
     checkKind(component, node, path, say);
+    checkReachable(component, node, path, say);
     checkBackoff(component, [...path, 'restart', 'backoff'], say);
     checkMemory(component, [...path, 'limits'], say);
   }
+  checkContainersTogether(components, say);
+  checkComposeTogether(components, say);
   checkDependencies(components, [...written.entries.keys()], root, problems);
 }
 
-function checkBackoff({ restart }: Component, path: Path, say: Say): void {
+function checkBackoff({ restart }: Pick<Component, 'restart'>, path: Path, say: Say): void {
   const backoff = restart?.backoff;
   if (!backoff || isUnusable(backoff, 'initial') || isUnusable(backoff, 'max')) return;
   const { initialMs, maxMs } = DEFAULTS.restart.backoff;

@@ -1,6 +1,14 @@
 /** Every default a configuration can leave out. docs/reference/config.md is generated from this table; nothing else holds a default. */
 export const DEFAULTS = {
   process: { shell: false },
+  container: {
+    pull: 'never',
+    cleanup: 'keep',
+    /** Docker would publish a port on all addresses, around most firewalls. */
+    hostIp: '127.0.0.1',
+    /** To run a program in a container takes longer than to ask a server, so its timeout is not that of a probe. */
+    healthcheck: { periodMs: 10_000, timeoutMs: 5_000, startPeriodMs: 0, failureThreshold: 3 },
+  },
   stop: { signal: 'SIGTERM', graceMs: 10_000 },
   restart: {
     policy: 'always',
@@ -31,6 +39,21 @@ export const DEFAULTS = {
     /** An idle worker polls once in 60 s. */
     temporal: { port: 7233, namespace: 'default', maxAgeMs: 90_000 },
   },
+  sessions: {
+    max: 100,
+    ttlMs: 1_800_000,
+    /** `max_ttl` is so many times `ttl`. */
+    maxTtlFactor: 4,
+    perUser: 1,
+    limits: { memoryBytes: 256 * 2 ** 20, cpus: 0.5, pids: 128 },
+    readOnly: true,
+    tmpfs: ['/tmp'],
+    noNewPrivileges: true,
+    network: 'isolated',
+    /** Fewer than for a component: somebody is waiting, and can have a new one. */
+    restart: { max: 5, withinMs: 600_000 },
+    readyTimeoutMs: 60_000,
+  },
   heartbeat: { freezeAfterMs: 300_000 },
   telemetry: { prometheus: false },
   check: {
@@ -41,6 +64,17 @@ export const DEFAULTS = {
   minUptimeMs: { always: 10_000, 'on-failure': 0, never: 0 },
   /** Mostly nobody knows how something external ended, and then every end is a failure already. */
   externalMinUptimeMs: 0,
+  compose: { file: 'docker-compose.yml' },
+  campaign: {
+    composeFile: 'docker-compose.yml',
+    command: ['lem', 'experiment', '{config}', '--yes'],
+    retries: 2,
+    timeoutMs: 7_200_000,
+    health: { gpuMemoryThresholdPct: 90, maxRestarts: 3 },
+    /** After a restart of a service. */
+    coolDownMs: 10_000,
+    onFailure: 'continue',
+  },
   /** How long `keepwell up` waits until everything is ready. */
   up: { timeoutMs: 120_000 },
 } as const;

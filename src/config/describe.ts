@@ -21,7 +21,7 @@ export function describeConfig(): readonly KeyRow[] {
   return rows(configSchema, '');
 }
 
-function rows(schema: z.ZodType, prefix: string): readonly KeyRow[] {
+export function rows(schema: z.ZodType, prefix: string): readonly KeyRow[] {
   if (schema instanceof z.ZodRecord) {
     const value = schema.valueType as z.ZodType;
     return value instanceof z.ZodObject ? rows(value, `${prefix}NAME.`) : [];

@@ -1,6 +1,6 @@
 /** Short hashes of a component: whether it changed, and which part of it. Values never leave this file in the clear. */
 import { createHash } from 'node:crypto';
-import type { ComponentSpec, DriverSpec } from '../core/component.ts';
+import { type ComponentSpec, type ContainerSpec, type DriverSpec, runsInContainer } from '../core/component.ts';
 
 /**
  * Equal when a run would be started with the same things: a change of anything else (the restart policy, the stop signal, …)
@@ -12,9 +12,20 @@ export function specHash(spec: ComponentSpec): string {
   return known;
 }
 
-function startedWith({ driver, limits: { memoryBytes, pids, nofile } }: ComponentSpec): unknown {
+/**
+ * Equal when the same container would be made: variables are a part of a container, so what their files say counts here, and
+ * not only which files they are.
+ */
+export const containerHash = (spec: ComponentSpec, env: Readonly<Record<string, string>>): string =>
+  hash([specHash(spec), env], 16);
+
+function startedWith({ driver, limits: { memoryBytes, pids, nofile, cpus } }: ComponentSpec): unknown {
   // How something external is brought back is no part of it: a new recovery command is no reason to use it.
   if (driver.kind === 'external') return driver.target;
+  // What is in the file is for Compose to judge, with the next start that somebody asks for.
+  if (driver.kind === 'compose') return made(driver);
+  if (driver.kind === 'container')
+    return [partsOf(driver), driver.env, driver.envFiles, memoryBytes, pids, nofile, cpus ?? null];
   // Without limits the same as before there were any: an upgrade restarts nothing.
   const hard = [memoryBytes, pids, nofile];
   return hard.every((limit) => limit === null) ? driver : [driver, hard];
@@ -33,7 +44,7 @@ export function ingredients(
 ): Readonly<Record<string, string>> {
   const parts: [name: string, value: unknown][] = [
     ...made(driver),
-    ['cwd', driver.cwd],
+    ...(runsInContainer(driver) ? [] : [['cwd', driver.cwd] as [string, unknown]]),
     ...Object.entries(driver.env).map(([name, value]): [string, unknown] => [`env ${name}`, value]),
     ...driver.envFiles.map((path, index): [string, unknown] => [
       `env_file ${inside(driver.cwd, path)}`,
@@ -58,6 +69,10 @@ function made(driver: DriverSpec): [name: string, value: unknown][] {
         ['command', [driver.shell, driver.command]],
         ...AS.flatMap((name): [string, unknown][] => (driver[name] === undefined ? [] : [[name, driver[name]]])),
       ];
+    case 'container':
+      return [...partsOf(driver), ['pull', driver.pull], ['cleanup', driver.cleanup]];
+    case 'compose':
+      return [['compose', [driver.file, driver.projectDir, driver.service]]];
     case 'external':
       return [
         ['external', driver.target],
@@ -67,6 +82,21 @@ function made(driver: DriverSpec): [name: string, value: unknown][] {
       throw new Error(`no such kind: ${JSON.stringify(driver satisfies never)}`);
   }
 }
+
+/** What a container is made with, but for its variables and limits. */
+const partsOf = (driver: ContainerSpec): [name: string, value: unknown][] => [
+  ['image', driver.image],
+  ['name', driver.containerName],
+  ['entrypoint', driver.entrypoint],
+  ['command', driver.command],
+  ['user', driver.user],
+  ['workdir', driver.workdir],
+  ['labels', driver.labels],
+  ['network', driver.network],
+  ['ports', driver.ports],
+  ['volumes', driver.volumes],
+  ['healthcheck', driver.healthcheck],
+];
 
 const AS = ['user', 'group', 'umask', 'nice'] as const;
 

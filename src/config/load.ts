@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { CheckSpec, HealthSettings } from '../core/checks/check.ts';
 import type { ComponentSpec, LogBounds } from '../core/component.ts';
 import { AppError } from '../core/errors.ts';
+import type { SessionsSpec } from '../core/sessions/template.ts';
 import type { TelemetrySpec } from '../core/telemetry.ts';
 import { MAX_FILE_BYTES, readDocument, TOO_LARGE } from './document.ts';
 import { parseEnvFile } from './env-file.ts';
@@ -32,6 +33,7 @@ export interface ResolvedConfig {
   /** In file order; none: one for each component is meant. */
   readonly checks: readonly CheckSpec[];
   readonly health: HealthSettings;
+  readonly sessions: SessionsSpec;
   readonly telemetry: TelemetrySpec;
   /** The texts this was made of; with `dotenv` they are enough to make it again with `loadConfigFromTexts`. */
   readonly sources: readonly Source[];
@@ -98,7 +100,7 @@ export function loadConfigFromTexts({ files, dotenv, env, cwd = workingDirectory
  * The environment over `.env`. That file may be there for another program with rules of its own, so its mistakes only count when
  * something was looked for in it.
  */
-function variablesFrom(env: Variables, dotenv: string) {
+export function variablesFrom(env: Variables, dotenv: string) {
   const { entries, problems } = parseEnvFile(dotenv);
   let isNeeded = false;
   const lookup = (name: string): string | undefined => {
@@ -155,7 +157,7 @@ export function envFileWarnings({ components }: Pick<ResolvedConfig, 'components
 }
 
 /** Null when it has been deleted under us, which is no reason to fail. */
-function workingDirectory(): string | null {
+export function workingDirectory(): string | null {
   try {
     return process.cwd();
   } catch {
@@ -163,8 +165,8 @@ function workingDirectory(): string | null {
   }
 }
 
-const MISSING = 'there is no such file';
-const DIRECTORY = 'it is a directory, not a file';
+export const MISSING = 'there is no such file';
+export const DIRECTORY = 'it is a directory, not a file';
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: MISSING,
@@ -177,7 +179,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Never waits and never reads more than it may: a pipe would block the daemon, /dev/zero would never end. */
-function readText(path: string): { readonly text: string } | { readonly problem: string } {
+export function readText(path: string): { readonly text: string } | { readonly problem: string } {
   let descriptor: number | null = null;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -15,14 +15,18 @@ import type {
   RestartSpec,
 } from '../core/component.ts';
 import { type ComponentName, componentName } from '../core/ids.ts';
+import type { SessionsSpec } from '../core/sessions/template.ts';
 import type { TelemetrySpec } from '../core/telemetry.ts';
 import { checkSpec } from './check-specs.ts';
 import { checkConfig } from './checks.ts';
+import { composeSpec } from './compose.ts';
+import { containerSpec } from './container.ts';
 import { DEFAULTS } from './defaults.ts';
 import { heartbeatSpec } from './heartbeat.ts';
 import { probesSpec } from './probes.ts';
 import type { Problems } from './problem.ts';
 import { nameFrom } from './readers.ts';
+import { sessionsSpec } from './sessions.ts';
 import type { ComponentConfig, Config } from './shape.ts';
 import type { MapNode } from './tree.ts';
 import { emptyRecord, walkConfig } from './walk.ts';
@@ -35,6 +39,7 @@ export interface Resolved {
   /** As written, in file order; none: one for each component is meant. */
   readonly checks: readonly CheckSpec[];
   readonly health: HealthSettings;
+  readonly sessions: SessionsSpec;
   readonly telemetry: TelemetrySpec;
 }
 
@@ -72,6 +77,7 @@ export function resolveConfig(root: MapNode, base: Base, problems: Problems): Re
       checkSpec(name, config.checks![name]!, { cwd: base.dir, absolute: base.absolute }),
     ),
     health: { everyMs: config.health?.every ?? null },
+    sessions: sessionsSpec(config.sessions, base.absolute, backoffSpec),
     telemetry: {
       otlp: config.telemetry?.otlp ?? null,
       prometheus: config.telemetry?.prometheus ?? DEFAULTS.telemetry.prometheus,
@@ -104,8 +110,11 @@ function componentSpec(name: ComponentName, config: ComponentConfig, keeping: Lo
   };
 }
 
-function driverSpec({ process, external, restart }: ComponentConfig, base: Base): DriverSpec {
+function driverSpec(config: ComponentConfig, base: Base): DriverSpec {
+  const { process, container, compose, cleanup, external, restart } = config;
   // Exactly one of them is there, or something would have been reported.
+  if (container) return containerSpec(container, cleanup, base);
+  if (compose) return composeSpec(compose, base.absolute);
   return process ? processSpec(process, base) : externalSpec(external!, restart?.command ?? null, base);
 }
 
@@ -144,14 +153,17 @@ function given({ user, group, umask, nice }: Pick<ProcessConfig, 'user' | 'group
   };
 }
 
-function limitsSpec({ memory, pids, nofile, soft_memory }: NonNullable<ComponentConfig['limits']> = {}): LimitsSpec {
+function limitsSpec({ memory, pids, nofile, soft_memory, cpus }: LimitsConfig = {}): LimitsSpec {
   return {
     memoryBytes: memory ?? null,
     pids: pids ?? null,
     nofile: nofile ?? null,
     softMemoryBytes: soft_memory ?? null,
+    ...(cpus === undefined ? {} : { cpus }),
   };
 }
+
+type LimitsConfig = NonNullable<ComponentConfig['limits']>;
 
 function logKeeping({ max_size, keep, compress }: NonNullable<ComponentConfig['logs']> = {}, otherwise: LogKeeping) {
   return {

@@ -9,6 +9,8 @@ import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './hints/vocabulary.ts';
 import { readAddress } from './readers/network.ts';
 import { readContainerName } from './readers.ts';
 import { checksSchema, healthSchema } from './shape/checks.ts';
+import { composeSchema } from './shape/compose.ts';
+import { containerSchema } from './shape/container.ts';
 import { heartbeatSchema } from './shape/heartbeat.ts';
 import {
   atLeastOne,
@@ -19,12 +21,9 @@ import {
   leaf,
   name,
   nameKey,
-  number,
   oneOf,
   optional,
   path,
-  positiveDuration,
-  retry,
   stopSignal,
   text,
   version,
@@ -34,6 +33,8 @@ import { componentLogsSchema, logsSchema } from './shape/logs.ts';
 import { livenessSchema, readinessSchema, startupSchema } from './shape/probes.ts';
 import { processSchema } from './shape/process.ts';
 import { pattern } from './shape/questions.ts';
+import { backoffSchema, limitSchema } from './shape/restart.ts';
+import { sessionsSchema } from './shape/sessions.ts';
 import { telemetrySchema } from './shape/telemetry.ts';
 
 const externalSchema = exactlyOne(
@@ -69,56 +70,6 @@ const stopSchema = z.strictObject({
   }),
 });
 
-const { backoff, limit } = DEFAULTS.restart;
-
-const backoffSchema = z.strictObject({
-  initial: optional(duration, {
-    description: 'The wait before the first restart.',
-    defaultsTo: durationText(backoff.initialMs),
-    example: '500ms',
-  }),
-  factor: optional(number({ min: 1, max: 100 }), {
-    description: 'Each further wait is this many times longer.',
-    defaultsTo: backoff.factor,
-    example: 1.5,
-  }),
-  max: optional(duration, {
-    description: 'No wait is longer than this. Not below `initial`.',
-    defaultsTo: durationText(backoff.maxMs),
-    example: '5m',
-  }),
-  jitter: optional(number({ min: 0, max: 1 }), {
-    description:
-      'Each wait is shortened by a random part of up to this ratio, so that not everything restarts at once.',
-    defaultsTo: backoff.jitterRatio,
-    example: 0.2,
-  }),
-  reset_after: optional(duration, {
-    description: 'After running well for this long, the next wait starts at `initial` again.',
-    defaultsTo: durationText(backoff.resetAfterMs),
-    example: '30m',
-  }),
-});
-
-const limitSchema = z.strictObject({
-  max: optional(number({ min: 0, max: 1_000_000, whole: true }), {
-    description:
-      'How many restarts are allowed within the window before Keepwell gives up (so at most one run more than this).',
-    defaultsTo: limit.max,
-    example: 5,
-  }),
-  within: optional(positiveDuration, {
-    description: 'The window in which restarts are counted.',
-    defaultsTo: durationText(limit.withinMs),
-    example: '1h',
-  }),
-  retry: optional(retry, {
-    description: 'After giving up: one quiet attempt each time this has passed, or `never`.',
-    defaultsTo: durationText(limit.retryMs),
-    example: 'never',
-  }),
-});
-
 const restartSchema = z.strictObject({
   policy: optional(oneOf(['always', 'on-failure', 'never'], FOREIGN_POLICIES), {
     description:
@@ -150,11 +101,22 @@ const uptime = DEFAULTS.minUptimeMs;
 
 const componentSchema = exactlyOne(
   z.strictObject({
-    process: optional(processSchema, { description: 'The process to run.', defaultNote: 'this or `external`' }),
+    process: optional(processSchema, {
+      description: 'The process to run.',
+      defaultNote: 'this, `container`, `compose` or `external`',
+    }),
+    container: optional(containerSchema, {
+      description: 'The container to make and keep, by the Docker Engine.',
+      defaultNote: 'this, `process`, `compose` or `external`',
+    }),
+    compose: optional(composeSchema, {
+      description: 'The service of a compose file to keep. Docker Compose makes its container.',
+      defaultNote: 'this, `process`, `container` or `external`',
+    }),
     external: optional(externalSchema, {
       description:
         'Something that others start: one of these says how to find it. It is watched, not started and not stopped.',
-      defaultNote: 'this or `process`',
+      defaultNote: 'this, `process`, `container` or `compose`',
     }),
     startup: optional(startupSchema, {
       description:
@@ -204,9 +166,14 @@ const componentSchema = exactlyOne(
     limits: optional(limitsSchema, {
       description: 'What each run may use. By cgroups where they can be used; `keepwell status --verbose` says how.',
     }),
+    cleanup: optional(oneOf(['keep', 'remove'], { delete: 'remove', rm: 'remove', none: 'keep' }), {
+      description: 'Only with `container`: what becomes of the container when Keepwell has given up on it.',
+      defaultsTo: DEFAULTS.container.cleanup,
+      example: 'remove',
+    }),
     logs: optional(componentLogsSchema, { description: 'For this component, over the `logs` of the project.' }),
   }),
-  ['process', 'external'],
+  ['process', 'container', 'compose', 'external'],
 ).meta({ id: 'component', kind: 'components' });
 
 const wholeSchema = z.strictObject({
@@ -231,13 +198,18 @@ const wholeSchema = z.strictObject({
     defaultNote: 'one for each component',
     example: { sandbox: { container_running: 'sandbox', hint: 'run ./scripts/sandbox-init.sh' } },
   }),
+  sessions: optional(sessionsSchema, {
+    description: 'Containers for users, one each, for a limited time: what they are made from.',
+    defaultNote: 'none',
+    example: { templates: { 'web-easy': { image: 'ctf/web-easy', port: 8080 } } },
+  }),
   health: optional(healthSchema, { description: 'When the checks run by themselves.' }),
   telemetry: optional(telemetrySchema, {
     description: 'Traces and metrics (OpenTelemetry). Off, and nothing of it is loaded, unless something is asked for.',
   }),
 });
 
-export const configSchema = atLeastOne(wholeSchema, ['components', 'checks']);
+export const configSchema = atLeastOne(wholeSchema, ['components', 'checks', 'sessions']);
 
 export type Config = z.output<typeof configSchema>;
 export type ComponentConfig = NonNullable<Config['components']>[string];

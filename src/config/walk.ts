@@ -7,7 +7,6 @@ import { componentKeys, inner, optionFor } from './describe.ts';
 import { choiceProblem } from './hints/choices.ts';
 import { missing, wrongForm } from './hints/forms.ts';
 import { explainKey } from './hints/keys.ts';
-import { NOT_AVAILABLE } from './hints/unavailable.ts';
 import type { Problems } from './problem.ts';
 import { choiceOf, neededOf } from './shape/leaves.ts';
 import { type Config, configSchema } from './shape.ts';
@@ -38,10 +37,15 @@ export function walkConfig(root: MapNode, problems: Problems): Draft<Config> {
   const campaign = root.entries.get('campaign');
   if (campaign) {
     // A file of another kind: what else it says is not wrong, it is just not a configuration.
-    problems.add(campaign.keyAt, ['campaign'], `campaign files are ${NOT_AVAILABLE}`);
+    problems.add(campaign.keyAt, ['campaign'], 'this is a campaign file', 'Run it with: keepwell campaign run FILE');
     return {};
   }
-  return (new Walk(root, problems).value(configSchema, root, { path: [], place: '' }) ?? {}) as Draft<Config>;
+  return walkBy<Config>(configSchema, root, '', problems);
+}
+
+/** By any schema. `place` tells its keys from those of another kind of file. */
+export function walkBy<T>(schema: z.ZodType, root: MapNode, place: string, problems: Problems): Draft<T> {
+  return (new Walk(root, problems).value(schema, root, { path: [], place }) ?? {}) as Draft<T>;
 }
 
 /** Without a prototype, so that `__proto__` and `constructor` are names like any other. */
@@ -144,7 +148,15 @@ class Walk {
     for (const [key, { keyAt, value }] of map.entries) {
       if (valid.includes(key)) continue;
       const suggest = !this.#problems.areMany;
-      const { message, hint, standsFor } = explainKey({ key, value, place, valid, homes: homesOfKeys(), suggest });
+      const { message, hint, standsFor } = explainKey({
+        key,
+        value,
+        place,
+        valid,
+        beside: map.entries,
+        homes: homesOfKeys(),
+        suggest,
+      });
       this.#problems.add(keyAt, [...path, key], message, hint);
       standIns.add(standsFor);
     }

@@ -1,4 +1,5 @@
 /** What the configuration says about a component, complete and checked: nothing downstream defaults or validates again. */
+import type { HealthCheckTimes } from './containers/health.ts';
 import type { SignalName } from './exit.ts';
 import type { HeartbeatSpec } from './freeze/heartbeat.ts';
 import type { ProbesSpec } from './health/probe.ts';
@@ -41,7 +42,54 @@ export type ExternalTarget =
   | { readonly kind: 'address'; readonly host: string; readonly port: number }
   | { readonly kind: 'container'; readonly name: string };
 
-export type DriverSpec = ProcessSpec | ExternalSpec;
+/** A container of the Docker Engine that is made and kept here. `cwd`: where paths of the host begin. */
+export interface ContainerSpec extends Surroundings {
+  readonly kind: 'container';
+  readonly image: string;
+  /** Whether the image is fetched: never, when it is not there, or before each new container. */
+  readonly pull: 'never' | 'missing' | 'always';
+  /** Null: made from the project and the component. */
+  readonly containerName: string | null;
+  /** Null: as the image says. */
+  readonly command: readonly string[] | null;
+  readonly entrypoint: readonly string[] | null;
+  readonly user: string | null;
+  readonly workdir: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly network: string | null;
+  readonly ports: readonly PortSpec[];
+  /** "/host/path:/in/container:ro", paths of the host absolute; or "name:/in/container". */
+  readonly volumes: readonly string[];
+  /** 'none': that of the image is switched off; null: as the image says. */
+  readonly healthcheck: { readonly command: readonly string[]; readonly times: HealthCheckTimes } | 'none' | null;
+  /** When it gave up. */
+  readonly cleanup: 'keep' | 'remove';
+}
+
+export interface PortSpec {
+  readonly hostIp: string;
+  /** Null: the Engine chooses a free one. */
+  readonly hostPort: number | null;
+  /** In the container. */
+  readonly port: number;
+  readonly protocol: 'tcp' | 'udp';
+}
+
+/** A service of a compose file: its container is made by Docker Compose and kept here. */
+export interface ComposeSpec extends Surroundings {
+  readonly kind: 'compose';
+  /** Absolute. */
+  readonly file: string;
+  /** What paths in the file are relative to. Absolute. */
+  readonly projectDir: string;
+  readonly service: string;
+}
+
+export type DriverSpec = ProcessSpec | ContainerSpec | ComposeSpec | ExternalSpec;
+
+/** Its runs are containers, whoever makes them. */
+export const runsInContainer = (driver: DriverSpec): driver is ContainerSpec | ComposeSpec =>
+  driver.kind === 'container' || driver.kind === 'compose';
 
 export interface BackoffSpec {
   readonly initialMs: number;
@@ -82,6 +130,8 @@ export interface LimitsSpec {
   readonly nofile: number | null;
   /** Above this in several samples in a row it is restarted, asked first. */
   readonly softMemoryBytes: number | null;
+  /** How many processors' time, only for containers; absent: as much as there is. */
+  readonly cpus?: number;
 }
 
 export const NO_LIMITS: LimitsSpec = { memoryBytes: null, pids: null, nofile: null, softMemoryBytes: null };

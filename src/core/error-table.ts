@@ -1,11 +1,8 @@
 /** Every error the product can hand to people or programs: code, message, hint, exit code, HTTP status. */
-interface ErrorEntry {
-  readonly message: string;
-  /** What to do, as a sentence. */
-  readonly hint: string;
-  readonly exitCode: number;
-  readonly httpStatus: number;
-}
+import { CAMPAIGN_ERRORS } from './campaigns/errors.ts';
+import { COMPOSE_ERRORS } from './compose/errors.ts';
+import type { ErrorEntry } from './error-entry.ts';
+import { SESSION_ERRORS } from './sessions/errors.ts';
 
 export const ERRORS = {
   COMPONENT_NAME_INVALID: {
@@ -38,6 +35,7 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 404,
   },
+  ...SESSION_ERRORS,
   USAGE: {
     message: '{problem}',
     hint: 'Run "keepwell --help" or "keepwell COMMAND --help".',
@@ -267,6 +265,8 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 504,
   },
+  ...CAMPAIGN_ERRORS,
+  ...COMPOSE_ERRORS,
   DEMO_FAILED: {
     message: 'The demo did not go as planned: {problem}',
     hint: 'Everything it had started is gone again. On a busy machine it may help to run it once more.',

@@ -17,6 +17,11 @@ export interface SpawnProblem {
     | 'log-file'
     | 'account'
     | 'limits'
+    | 'image'
+    | 'name-taken'
+    | 'refused'
+    | 'compose'
+    | 'engine'
     | 'out-of-resources'
     | 'no-answer'
     | 'cancelled'
@@ -34,6 +39,8 @@ export type ExitCause =
   | { readonly kind: 'code'; readonly code: number; readonly ambiguous: boolean; readonly oom?: boolean }
   | { readonly kind: 'signal'; readonly signal: SignalName; readonly core: boolean; readonly oom: boolean }
   | { readonly kind: 'spawn-failed'; readonly problem: SpawnProblem }
+  /** It ended while the Docker Engine was away, or was ended by it: that says nothing about the container. */
+  | { readonly kind: 'engine'; readonly why: string }
   | { readonly kind: 'unknown'; readonly why: string };
 
 export const isClean = (cause: ExitCause): boolean => cause.kind === 'code' && cause.code === 0;
@@ -59,7 +66,7 @@ export function exitView(cause: ExitCause, unhealthy: string | null = null): Exi
     core: cause.kind === 'signal' && cause.core,
     ambiguous: cause.kind === 'code' && cause.ambiguous,
     spawn_error: cause.kind === 'spawn-failed' ? cause.problem.message : null,
-    unknown: cause.kind === 'unknown' ? cause.why : null,
+    unknown: cause.kind === 'unknown' || cause.kind === 'engine' ? cause.why : null,
     unhealthy,
   };
 }

@@ -1,16 +1,25 @@
 /** What people and scripts are told about one component: a pure reading of its state. */
 import type { ComponentSpec, DependencyCondition } from './component.ts';
+import { type ContainerFacts, portText } from './containers/facts.ts';
 import { describeExit, type ExitView, exitView } from './exit.ts';
 import { formatDuration } from './format.ts';
 import { FREEZE_STEP_MS, type Freeze } from './freeze/freeze.ts';
-import type { RunHealth } from './health/run-health.ts';
+import { isReady, type RunHealth } from './health/run-health.ts';
 import type { MonoMs, RunId, WallMs } from './ids.ts';
 import { wakeAt } from './lifecycle/next.ts';
 import type { Component, ComponentState, In } from './lifecycle/state.ts';
 import { isObserved } from './restart/decide.ts';
 import { roundedPercent } from './usage/stretch.ts';
 import type { Sample } from './usage/usage.ts';
-import type { ComponentView, Condition, Health, HeartbeatView, ProbeView, ResourcesView } from './views.ts';
+import type {
+  ComponentView,
+  Condition,
+  ContainerDetailsView,
+  Health,
+  HeartbeatView,
+  ProbeView,
+  ResourcesView,
+} from './views.ts';
 
 export interface Facts {
   readonly spec: ComponentSpec;
@@ -29,6 +38,10 @@ export interface Facts {
   readonly limits: ComponentView['limits'];
   /** What the driver finds odd about the run right now. */
   readonly condition: Condition | null;
+  /** The container of the run, as it was last seen; absent or null: it has none, or none was seen yet. */
+  readonly container?: ContainerFacts | null;
+  /** Why nothing is asked of its run right now: "paused by somebody; …"; null: it is. */
+  readonly held?: string | null;
 }
 
 export interface Instant {
@@ -53,7 +66,7 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     adopted: facts.adopted && runOf(state) !== null,
     run_id: runOf(state),
     pid: hasMain ? live.pid : null,
-    container: null,
+    container: containerName(facts),
     started_at: live && facts.startedAt !== null ? isoTime(facts.startedAt) : null,
     uptime_ms: live ? Math.max(0, Math.round(ended?.uptimeMs ?? instant.now - live.startedAt)) : null,
     restarts: counters.total,
@@ -70,9 +83,25 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     probes: facts.probes,
     heartbeat: facts.heartbeat,
     limits: facts.limits,
+    container_details: facts.container ? containerDetails(facts.container) : null,
     resources: state.kind === 'running' && facts.sample ? resourcesView(facts.sample, spec) : null,
   };
 }
+
+/** What others run is known by its name alone. */
+function containerName({ spec: { driver }, container }: Facts): string | null {
+  if (driver.kind === 'external') return driver.target.kind === 'container' ? driver.target.name : null;
+  return container?.name ?? null;
+}
+
+const containerDetails = ({ id, image, health, ports, networks }: ContainerFacts): ContainerDetailsView => ({
+  id,
+  image,
+  health: health.status,
+  health_reason: health.reason === '' ? null : health.reason,
+  ports: ports.map(portText),
+  networks,
+});
 
 const resourcesView = (sample: Sample, { limits }: ComponentSpec): ResourcesView => ({
   cpu_percent: sample.cpuPercent === null ? null : roundedPercent(sample.cpuPercent),
@@ -101,9 +130,10 @@ export function healthOf(state: ComponentState): { readonly health: Health; read
   }
 }
 
-function runHealth({ started, alive, ready }: RunHealth): { readonly health: Health; readonly ready: boolean } {
-  if (alive === false) return { health: 'unhealthy', ready: false };
-  return { health: started && alive ? 'healthy' : 'starting', ready: started && ready };
+function runHealth(health: RunHealth): { readonly health: Health; readonly ready: boolean } {
+  const { started, alive, docker } = health;
+  if (alive === false || docker === 'unhealthy') return { health: 'unhealthy', ready: false };
+  return { health: started && alive && docker !== 'starting' ? 'healthy' : 'starting', ready: isReady(health) };
 }
 
 /** Is the condition that a dependent waits for true of a component in this state? */
@@ -135,8 +165,12 @@ function nextAttempt(state: ComponentState, { now, wall }: Instant): string | nu
   return at === null ? null : isoTime((wall + Math.max(0, at - now)) as WallMs);
 }
 
-function noteOn({ component, unmet, survivors, lastExit, spec, probes }: Facts, { now }: Instant): string | null {
+function noteOn(
+  { component, unmet, survivors, lastExit, spec, probes, held = null }: Facts,
+  { now }: Instant,
+): string | null {
   const { state } = component;
+  if (held !== null && runOf(state) !== null) return held;
   const died = lastExit ? describeExit(lastExit.exit) : 'ended';
   switch (state.kind) {
     case 'waiting':

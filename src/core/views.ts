@@ -2,12 +2,13 @@
 import type { ExitView } from './exit.ts';
 import type { Outcome, Role } from './health/probe.ts';
 import type { StateKind } from './lifecycle/state.ts';
+import type { SessionsSummary } from './sessions/view.ts';
 
 export type Health = 'unknown' | 'starting' | 'healthy' | 'unhealthy';
 export type Condition = 'engine-unreachable' | 'daemonised' | 'unkillable' | 'frozen';
 
 export interface Subject {
-  readonly kind: 'component' | 'check' | 'daemon';
+  readonly kind: 'component' | 'check' | 'daemon' | 'session';
   readonly name: string;
 }
 
@@ -22,6 +23,7 @@ export interface ComponentView {
   readonly adopted: boolean;
   readonly run_id: string | null;
   readonly pid: number | null;
+  /** The name of its container, also of one that others run. */
   readonly container: string | null;
   readonly started_at: string | null;
   readonly uptime_ms: number | null;
@@ -48,8 +50,24 @@ export interface ComponentView {
   readonly heartbeat: HeartbeatView | null;
   /** The limits of its run and what holds it to them. */
   readonly limits: readonly LimitView[];
+  /** The container of its run as it was last seen; null: it has none of ours, or does not run. */
+  readonly container_details: ContainerDetailsView | null;
   /** What its run used when it was last looked at; null: it does not run, or was not looked at yet. */
   readonly resources: ResourcesView | null;
+}
+
+/** A container that Keepwell made. */
+export interface ContainerDetailsView {
+  /** The full id. */
+  readonly id: string;
+  readonly image: string;
+  /** What Docker's own health check says; unknown: nothing that can be believed. */
+  readonly health: 'healthy' | 'unhealthy' | 'starting' | 'none' | 'unknown';
+  /** A sentence about it; null: there is nothing to say. */
+  readonly health_reason: string | null;
+  /** "127.0.0.1:9000->9000/tcp" */
+  readonly ports: readonly string[];
+  readonly networks: readonly string[];
 }
 
 /** All processes of a run together. */
@@ -67,11 +85,11 @@ export interface ResourcesView {
 }
 
 export interface LimitView {
-  readonly name: 'memory' | 'pids' | 'nofile';
+  readonly name: 'memory' | 'pids' | 'nofile' | 'cpus';
   /** Bytes of memory; how many of the others. */
   readonly max: number;
   /** Null: it is not in force, and the note says why. */
-  readonly mechanism: 'cgroup-v2' | 'cgroup-v1' | 'rlimit' | null;
+  readonly mechanism: 'cgroup-v2' | 'cgroup-v1' | 'rlimit' | 'docker' | null;
   /** How it differs from what one would expect. */
   readonly note: string | null;
 }
@@ -179,6 +197,8 @@ export interface DaemonView {
   readonly guardian_pid: number | null;
   /** How what components write is kept; null: nobody is there to do it. */
   readonly logs: LogKeepingView | null;
+  /** Containers of users; null: there are none, and no template for any. */
+  readonly sessions: SessionsSummary | null;
 }
 
 export interface LogKeepingView {

@@ -29,6 +29,7 @@ import { keepLogs } from './keep-logs.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from './launch-run.ts';
 import { measuringProber } from './measuring-prober.ts';
 import { readConfig } from './read-config.ts';
+import { type DaemonSessions, openSessions } from './sessions.ts';
 import { straySpec } from './stray-spec.ts';
 import { switchedTelemetry } from './telemetry.ts';
 
@@ -57,6 +58,7 @@ export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
 export interface Assembled {
   readonly supervisor: Supervisor;
   readonly control: Control;
+  readonly sessions: DaemonSessions;
   /** Writes what is kept beside the history once more. */
   save(): void;
   /** 'ok', or what is wrong with the history. */
@@ -91,9 +93,15 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     prober,
     sampler,
     engine,
+    containers,
     holdStill,
     close: closeEdges,
-  } = openEdges(options, base, logPath, (path, position) => keeper.place(path, position));
+  } = openEdges(options, base, {
+    logPath,
+    logEnd: (name) => keeper.end(name),
+    place: (path, position) => keeper.place(path, position),
+    project: () => config.name,
+  });
   const telemetry = switchedTelemetry({
     env,
     hosted: options.hosted,
@@ -131,7 +139,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     ingredients: (spec) => ingredients(spec, readEnvFileTexts(spec.driver.envFiles)),
     straySpec,
     launch: (spec, run, attempt) => {
-      if (spec.driver.kind === 'process') keeper.runBegins(spec.name, run);
+      if (spec.driver.kind !== 'external') keeper.runBegins(spec.name, run);
       else keeper.watch(spec.name);
       return launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, options.socket));
     },
@@ -161,6 +169,11 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     observer: telemetry.checks,
     current: () => config,
   });
+  const sessions = openSessions({
+    ...{ containers, store, log, failpoints },
+    spec: config.sessions,
+    publish: events.publish,
+  });
   const schedule = new HealthSchedule({ clock: systemClock, desk: health, store, log, publish: events.publish });
   schedule.set(config.health.everyMs);
   const control = createControl({
@@ -169,6 +182,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     log,
     logs: fileLogs(paths.logs),
     health,
+    sessions,
     events,
     files: config.files,
     read: options.isFixed
@@ -182,19 +196,21 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       saveApplied(paths, fresh, log);
       telemetry.apply(fresh);
       schedule.set(fresh.health.everyMs);
+      sessions.use(fresh.sessions);
     },
     wanted,
   });
   return {
     supervisor,
     control,
+    sessions,
     save,
     metrics: () => telemetry.metrics(),
     storeHealth: () => store.health(),
     logKeeping: () => keeper.view(),
     close: async () => {
       schedule[Symbol.dispose]();
-      await health.close();
+      await Promise.all([health.close(), sessions.close()]);
       supervisor.close();
       const toldAll = telemetry.close();
       await keeper[Symbol.asyncDispose]();

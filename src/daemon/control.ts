@@ -8,6 +8,7 @@ import type { DaemonView, EventView } from '../core/views.ts';
 import type { ActionView, Control, ReloadOptions, ReloadView, UpView, ValidationView } from '../ports/control.ts';
 import type { Log } from '../ports/log.ts';
 import type { Logs } from '../ports/logs.ts';
+import type { Sessions } from '../ports/sessions.ts';
 import type { Store } from '../ports/store.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { HealthDesk } from './health/desk.ts';
@@ -18,6 +19,7 @@ export interface ControlParts {
   readonly log: Log;
   readonly logs: Logs;
   readonly health: Pick<HealthDesk, 'report'>;
+  readonly sessions: Sessions;
   readonly files: readonly string[];
   /** The configuration as it is now. */
   read(): Promise<ResolvedConfig>;
@@ -75,6 +77,7 @@ export function createControl(parts: ControlParts): Control {
       return answer;
     },
     handover: () => parts.end('handover'),
+    sessions: parts.sessions,
     history: store,
     samples: (query) => supervisor.samples(query),
     logs: parts.logs,
@@ -104,7 +107,7 @@ async function reload(parts: ControlParts, { dryRun = false }: ReloadOptions): P
 }
 
 /** What belongs to no component. */
-const SETTINGS = ['name', 'logs', 'checks', 'health', 'telemetry'] as const;
+const SETTINGS = ['name', 'logs', 'checks', 'health', 'sessions', 'telemetry'] as const;
 
 const changedSettings = (before: ResolvedConfig, after: ResolvedConfig): readonly string[] =>
   SETTINGS.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));

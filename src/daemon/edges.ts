@@ -1,5 +1,7 @@
 /** The only file that knows which implementations stand behind the ports through which a daemon sees and touches the world. */
 import type { ComponentSpec } from '../core/component.ts';
+import { createContainerDriver } from '../drivers/container/container-driver.ts';
+import { createContainerSampler } from '../drivers/container/usage/sampler.ts';
 import { createExternalDriver } from '../drivers/external/external-driver.ts';
 import { createCommandRunner } from '../drivers/process/command-runner.ts';
 import { isThere } from '../drivers/process/is-there.ts';
@@ -7,8 +9,10 @@ import { createProcessDriver } from '../drivers/process/process-driver.ts';
 import { createSampler } from '../drivers/process/usage/sampler.ts';
 import { routeRuns } from '../drivers/router.ts';
 import { createEngine } from '../engine/engine.ts';
+import { createContainerWatch } from '../engine/watch/watch.ts';
+import type { ContainerWatch } from '../ports/container-watch.ts';
 import type { Driver } from '../ports/driver.ts';
-import type { ContainerEngine } from '../ports/engine.ts';
+import type { ContainerEngine, EngineClient } from '../ports/engine.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
 import type { HoldStill } from '../ports/log-keeping.ts';
@@ -17,9 +21,11 @@ import type { Sampler } from '../ports/sampler.ts';
 import { createLogWatch, type LogWatchOptions } from '../probes/log/log-watch.ts';
 import { createProber } from '../probes/prober.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
+import { createComposer } from './composer.ts';
 import { secretsOf } from './evidence.ts';
 import type { HomePaths } from './home.ts';
 import { type Environment, environmentOf } from './launch-run.ts';
+import { ownerId } from './owner-id.ts';
 import { programFile } from './program-file.ts';
 import { redactingProber } from './redacting-prober.ts';
 
@@ -37,22 +43,36 @@ export interface Edges {
   readonly sampler: Sampler;
   /** For checks, each of which has its own time. */
   readonly engine: ContainerEngine;
+  /** The one client and the one watch of this process, for whoever keeps containers. */
+  readonly containers: { readonly engine: EngineClient; readonly watch: ContainerWatch; readonly owner: string };
   /** Nobody reads this log until its shortening is done. */
   readonly holdStill: HoldStill;
   /** Lets go of everything; no component is touched. */
   close(): Promise<void>;
 }
 
+/** What edges need to know about the rest. */
+export interface EdgeWorld {
+  logPath(spec: ComponentSpec): string;
+  /** The position behind the last byte of a component's log. */
+  logEnd(component: string): number;
+  readonly place: LogWatchOptions['place'];
+  /** What the project is called now. */
+  project(): string;
+}
+
 /** `base`: the environment that components inherit. */
 export function openEdges(
   { paths, env, log, failpoints, softNofile }: EdgeOptions,
   base: Readonly<Record<string, string>>,
-  logPath: (spec: ComponentSpec) => string,
-  place: LogWatchOptions['place'],
+  { logPath, logEnd, place, project }: EdgeWorld,
 ): Edges {
   const clock = systemClock;
   const cgroup = env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto';
   const commands = createCommandRunner({ home: paths.home, cgroup, clock, log, softNofile });
+  const engine = createEngine({ env, clock });
+  const watch = createContainerWatch({ engine, clock, log, random: Math.random });
+  const owner = ownerId(paths.home);
   const driver = routeRuns({
     process: createProcessDriver({
       home: paths.home,
@@ -65,23 +85,37 @@ export function openEdges(
       ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
       cgroup,
     }),
-    external: createExternalDriver({ commands, engine: createEngine({ env, clock }), clock, log }),
+    container: createContainerDriver({
+      dir: paths.containers,
+      ...{ owner, project, engine, watch, clock, log, failpoints, logEnd },
+      compose: createComposer(base, clock),
+    }),
+    external: createExternalDriver({ commands, engine, containers: watch, clock, log }),
   });
   const logs = createLogWatch({ logPath, workerFile: programFile('pattern-worker'), log, place });
+  const asking = createEngine({ env, clock, answerWithinMs: null });
   const prober = createProber({
     commands,
     logs,
     environmentOf: (spec) => environmentOf(spec, base),
     isAlive: isThere,
+    inside: { engine: asking, containerOf: (run) => driver.container(run)?.id ?? null },
   });
   return {
     driver,
-    engine: createEngine({ env, clock, answerWithinMs: null }),
+    engine: asking,
+    containers: { engine, watch, owner },
     holdStill: logs.holdStill,
-    sampler: createSampler({ runsDir: paths.runs }),
+    sampler: createContainerSampler({
+      engine: asking,
+      clock,
+      factsOf: (run) => driver.container(run),
+      others: createSampler({ runsDir: paths.runs }),
+    }),
     prober: redactingProber(prober, (spec) => secretsOf(spec, base)),
     close: async () => {
       await Promise.all([driver.close(), logs.close(), commands.close()]);
+      await watch.close();
     },
   };
 }

@@ -24,6 +24,8 @@ export interface HomePaths {
   readonly desired: string;
   readonly logs: string;
   readonly runs: string;
+  /** Records of runs that are containers. */
+  readonly containers: string;
   readonly trash: string;
 }
 
@@ -94,6 +96,7 @@ export function homePaths(home: string): HomePaths {
     desired: at('desired.json'),
     logs: at('logs'),
     runs: at('runs'),
+    containers: at('containers'),
     trash: at('trash'),
   };
 }

@@ -1,8 +1,8 @@
 /** Turns a specification into everything one run needs: files are read again at each start. */
 import { join } from 'node:path';
-import { specHash } from '../config/fingerprint.ts';
+import { containerHash, specHash } from '../config/fingerprint.ts';
 import { readEnvFiles } from '../config/load.ts';
-import type { ComponentSpec } from '../core/component.ts';
+import { type ComponentSpec, runsInContainer } from '../core/component.ts';
 import type { SpawnProblem } from '../core/exit.ts';
 import type { RunId } from '../core/ids.ts';
 import type { Attempt } from '../core/lifecycle/state.ts';
@@ -27,7 +27,9 @@ export function environmentOf(
   const account = accountVariables(driver.kind === 'process' ? driver : {});
   if ('heals' in account) return account;
   try {
-    return { env: { ...base, ...account.variables, ...readEnvFiles(driver.envFiles), ...driver.env } };
+    // What is in this daemon's environment is of this machine: a container has that of its image.
+    const inherited = runsInContainer(driver) ? {} : { ...base, ...account.variables };
+    return { env: { ...inherited, ...readEnvFiles(driver.envFiles), ...driver.env } };
   } catch (error) {
     return { code: 'env-file', message: (error as Error).message, heals: false };
   }
@@ -56,6 +58,16 @@ export function launchRun(
   if (driver.kind === 'process') {
     const { kind, command } = driver;
     return { ...common, ...confinementOf(spec), kind, command, specHash: specHash(spec) };
+  }
+  if (driver.kind === 'container') {
+    const { cwd: _, ...shared } = common;
+    const { limits, stop } = spec;
+    const hashes = { specHash: specHash(spec), containerHash: containerHash(spec, environment.env) };
+    return { ...shared, kind: 'container', spec: driver, limits, stopSignal: stop.signal, attempt, ...hashes };
+  }
+  if (driver.kind === 'compose') {
+    const { component, logPath } = common;
+    return { run, component, logPath, kind: 'compose', spec: driver, attempt, specHash: specHash(spec) };
   }
   return { ...common, kind: 'external', target: driver.target, recover: driver.recover, attempt };
 }

@@ -1,7 +1,8 @@
-/** The truth without a daemon: what the records say, corrected by what /proc and the run directories show right now. */
+/** The truth without a daemon: what the records say, corrected by what /proc, the run directories and the Docker Engine show right now. */
 import { existsSync } from 'node:fs';
 import { loadConfig } from '../config/load.ts';
-import type { ComponentSpec } from '../core/component.ts';
+import { type ComponentSpec, runsInContainer } from '../core/component.ts';
+import type { ContainerFacts } from '../core/containers/facts.ts';
 import { describeExit, exitView } from '../core/exit.ts';
 import { NO_PROBES, ROLES } from '../core/health/probe.ts';
 import { newHealth } from '../core/health/run-health.ts';
@@ -9,8 +10,10 @@ import { type Component, INITIAL } from '../core/lifecycle/state.ts';
 import { componentView, runOf } from '../core/status.ts';
 import { restore } from '../core/time.ts';
 import type { ComponentView, DaemonView, StatusView } from '../core/views.ts';
+import { type InspectedContainer, inspectContainers } from '../drivers/container/inspect.ts';
 import { type InspectedRun, inspectRuns, leftoversOf } from '../drivers/process/inspect.ts';
 import { sameProcess } from '../drivers/process/proc.ts';
+import { createEngine } from '../engine/engine.ts';
 import type { ComponentRecord, History } from '../ports/store.ts';
 import { openMemoryStore } from '../store/memory.ts';
 import { openHistory } from '../store/sqlite/history.ts';
@@ -20,7 +23,7 @@ import type { Environment } from './launch-run.ts';
 import { straySpec } from './stray-spec.ts';
 
 /** `leftovers`: processes of the run that outlived its main process. */
-type SeenRun = InspectedRun & { readonly leftovers: readonly number[] };
+type SeenRun = (InspectedRun | InspectedContainer) & { readonly leftovers: readonly number[] };
 
 export interface Offline {
   status(): StatusView;
@@ -32,7 +35,7 @@ export async function openOffline(project: Project, env: Environment): Promise<O
   const paths = homePaths(project.home);
   const { history, problem, close } = await openRecords(paths);
   const { name, specs } = readSpecs(project, env);
-  const runs = await lookAtRuns(paths);
+  const runs = await lookAtRuns(paths, env);
   return {
     history,
     close,
@@ -44,10 +47,15 @@ export async function openOffline(project: Project, env: Environment): Promise<O
   };
 }
 
-async function lookAtRuns(paths: HomePaths): Promise<readonly SeenRun[]> {
-  const runs = inspectRuns(paths.runs, systemClock.bootId);
+async function lookAtRuns(paths: HomePaths, env: Environment): Promise<readonly SeenRun[]> {
+  const clock = systemClock;
+  const runs = inspectRuns(paths.runs, clock.bootId);
   const leftovers = await leftoversOf(paths.runs, runs);
-  return runs.map((run) => ({ ...run, leftovers: leftovers.get(run.run) ?? [] }));
+  const containers = await inspectContainers({ dir: paths.containers, engine: createEngine({ env, clock }), clock });
+  return [
+    ...runs.map((run) => ({ ...run, leftovers: leftovers.get(run.run) ?? [] })),
+    ...containers.map((run) => ({ ...run, leftovers: [] })),
+  ];
 }
 
 interface Records {
@@ -93,6 +101,7 @@ function daemonView(paths: HomePaths): DaemonView {
     loop_delay_ms: null,
     guardian_pid: null,
     logs: null,
+    sessions: null,
   };
 }
 
@@ -122,7 +131,8 @@ function view(
   const stored = record ? restore(record.component, record.bootId, systemClock.bootId, now) : INITIAL;
   const own = runOf(stored.state);
   const seen = runs.find(({ run, component }) => (own === null ? component === spec.name : run === own));
-  const isOurs = spec.driver.kind === 'process';
+  const isOurs = spec.driver.kind !== 'external';
+  const container = seen && 'facts' in seen ? seen.facts : null;
   const { component, note, lastExit } = isOurs ? correct(stored, seen, hasDaemon) : unwatched(stored, hasDaemon);
   const facts = {
     spec,
@@ -140,12 +150,21 @@ function view(
     sample: null,
     condition: null,
     limits: seen?.alive ? seen.limits : [],
+    container,
   };
   const shown = componentView(facts, { now, wall: systemClock.wallNow() });
   // Nobody asks its probes now, so what they said last is not known to be true.
-  const isAsked = isOurs && ROLES.every((role) => spec.probes[role] === null);
-  const health = isAsked ? {} : ({ health: 'unknown', ready: false } as const);
+  const isUnasked = isOurs && ROLES.every((role) => spec.probes[role] === null);
+  const isKnown = isUnasked && isBelieved(spec, seen, container);
+  const health = isKnown ? {} : ({ health: 'unknown', ready: false } as const);
   return { ...shown, ...health, next_attempt_at: null, note: note ?? shown.note };
+}
+
+/** Of a container only what Docker says of it right now, and only that it is well. */
+function isBelieved({ driver }: ComponentSpec, seen: SeenRun | undefined, container: ContainerFacts | null): boolean {
+  if (!runsInContainer(driver) || !seen) return true;
+  if ('unreachable' in seen && seen.unreachable !== null) return false;
+  return container === null || container.health.status === 'none' || container.health.status === 'healthy';
 }
 
 /** What others started may be there or not: only a daemon looks. */
@@ -167,6 +186,8 @@ interface Corrected {
 function correct(stored: Component, seen: SeenRun | undefined, hasDaemon: boolean): Corrected {
   const { state, counters } = stored;
   const nobody = noDaemon(hasDaemon);
+  if (seen && 'unreachable' in seen && seen.unreachable !== null)
+    return { component: stored, note: `as it was last recorded: ${seen.unreachable}; ${nobody}`, lastExit: null };
   if (seen?.alive && seen.pid !== null) {
     const startedAt = state.kind === 'running' || state.kind === 'stopping' ? state.startedAt : systemClock.now();
     const running = {

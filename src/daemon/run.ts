@@ -140,10 +140,12 @@ class Holding {
     return { assembled, asked, end: (how) => this.#end(assembled, how), leave: () => this.#leave() };
   }
 
-  async #end({ supervisor }: Assembled, how: Ending): Promise<void> {
+  async #end({ supervisor, sessions }: Assembled, how: Ending): Promise<void> {
     this.#options.log.info('the daemon ends', { how });
     this.#isEnding = true;
-    if (how !== 'handover') await supervisor.shutDown();
+    // Components come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
+    if (how === 'down') await Promise.all([supervisor.shutDown(), sessions.close({ stopAll: true })]);
+    else if (how === 'stop') await supervisor.shutDown();
     supervisor.tell('daemon.ended', { how });
     this.#leave();
     await this.close();
@@ -202,6 +204,7 @@ class Holding {
       loop_delay_ms: Math.round(this.#stalls.longestSince((systemClock.now() - RECENT_MS) as MonoMs)),
       guardian_pid: this.#options.guardianPid(),
       logs: this.#assembled?.logKeeping() ?? null,
+      sessions: this.#assembled?.sessions.summary() ?? null,
     };
   }
 }

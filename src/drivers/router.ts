@@ -1,40 +1,64 @@
-/** Gives every run to the driver of its kind. Those that nobody here knows are processes: only those leave traces on disk. */
+/**
+ * Gives every run to the driver of its kind. What was left on disk belongs to the driver that found it; a run that nobody here
+ * knows is a process.
+ */
+import { runsInContainer } from '../core/component.ts';
 import type { RunId } from '../core/ids.ts';
-import type { Driver, ExternalDriver, ProcessDriver } from '../ports/driver.ts';
+import type { ContainerDriver, Driver, ExternalDriver, ProcessDriver } from '../ports/driver.ts';
 
 export interface Drivers {
   readonly process: ProcessDriver;
+  readonly container: ContainerDriver;
   readonly external: ExternalDriver;
 }
 
-export function routeRuns({ process, external }: Drivers): Driver {
+export function routeRuns({ process, container, external }: Drivers): Driver {
   const externals = new Set<RunId>();
-  const of = (run: RunId) => (externals.has(run) ? external : process);
+  const containers = new Set<RunId>();
+  const of = (run: RunId) => (externals.has(run) ? external : containers.has(run) ? container : process);
   return {
     treeMechanism: process.treeMechanism,
     start: (launch, report) => {
       if (launch.kind === 'process') return process.start(launch, report);
+      if (launch.kind === 'container' || launch.kind === 'compose') {
+        containers.add(launch.run);
+        return container.start(launch, report);
+      }
       externals.add(launch.run);
       external.start(launch, report);
     },
-    found: () => process.found(),
+    found: () => {
+      const made = container.found();
+      for (const { run } of made) containers.add(run);
+      return [...process.found(), ...made].sort((a, b) => (a.run < b.run ? 1 : -1));
+    },
     adopt: (run, spec, report) => {
+      // What the configuration says now may be of another kind than what was begun.
+      if (containers.has(run) || runsInContainer(spec)) {
+        containers.add(run);
+        return container.adopt(run, report);
+      }
       if (spec.kind === 'process') return process.adopt(run, report);
       externals.add(run);
       external.adopt(run, spec, report);
     },
     signal: (run, signal) => of(run).signal(run, signal),
     killTree: (run) => of(run).killTree(run),
-    condition: (run) => (externals.has(run) ? external.condition(run) : null),
-    limits: (run) => (externals.has(run) ? [] : process.limits(run)),
+    condition: (run) =>
+      externals.has(run) ? external.condition(run) : containers.has(run) ? container.condition(run) : null,
+    container: (run) => (containers.has(run) ? container.container(run) : null),
+    limits: (run) => (externals.has(run) ? [] : (containers.has(run) ? container : process).limits(run)),
     survivors: (run) => of(run).survivors(run),
     examine: (run, dump) => of(run).examine(run, dump),
     release: (run) => {
       of(run).release(run);
       externals.delete(run);
+      containers.delete(run);
     },
+    cleanUp: (component, done) => container.cleanUp(component, done),
+    tidy: (isKnown) => container.tidy(isKnown),
     close: async () => {
-      await Promise.all([process.close(), external.close()]);
+      await Promise.all([process.close(), container.close(), external.close()]);
     },
   };
 }

@@ -1,6 +1,8 @@
 /** The JSON of GET /containers/NAME/json, read with suspicion: null for anything that is not what the Engine documents. */
 import type { ContainerSetup, ContainerState } from '../ports/engine.ts';
-import { type Fields, fieldsOf, parseJson } from './json.ts';
+import { readHealth, readHealthCheck } from './health.ts';
+import { type Fields, fieldsOf, parseJson, textOf, textsOf } from './json.ts';
+import { readPorts } from './ports.ts';
 
 export interface Container {
   /** Without the slash that Docker writes before it. */
@@ -13,7 +15,7 @@ export function parseContainer(text: string): Container | null {
   const { Id: id, Name: name, State: state, ...rest } = fieldsOf(parseJson(text)) ?? {};
   const read = readState(fieldsOf(state) ?? {});
   if (typeof id !== 'string' || typeof name !== 'string' || read === null) return null;
-  return { name: withoutSlash(name), state: { id, ...read }, setup: readSetup(rest) };
+  return { name: withoutSlash(name), state: { id, ...read }, setup: readSetup(withoutSlash(name), rest) };
 }
 
 export const withoutSlash = (name: string): string => name.replace(/^\//, '');
@@ -32,20 +34,34 @@ function readState(state: Fields): Omit<ContainerState, 'id'> | null {
     finishedAt: typeof FinishedAt === 'string' && !FinishedAt.startsWith(NEVER) ? FinishedAt : null,
     exitCode: ExitCode,
     oomKilled: OOMKilled === true,
-    error: typeof error === 'string' ? error : '',
+    error: textOf(error),
+    health: readHealth(fieldsOf(state['Health'])),
   };
 }
 
 /** How the Engine writes a time that has not come: the year 1. */
 const NEVER = '0001-';
 
-function readSetup({ Config, HostConfig, Mounts }: Fields): ContainerSetup {
+function readSetup(name: string, { Config, HostConfig, Mounts, NetworkSettings }: Fields): ContainerSetup {
+  const config = fieldsOf(Config) ?? {};
+  const hostConfig = fieldsOf(HostConfig) ?? {};
+  const network = fieldsOf(NetworkSettings) ?? {};
   const mounts = Array.isArray(Mounts) ? Mounts.map((mount) => fieldsOf(mount) ?? {}) : [];
   const mounted = mounts.filter(({ Type }) => Type === 'tmpfs').map(({ Destination }) => Destination);
-  const asked = Object.keys(fieldsOf(fieldsOf(HostConfig)?.['Tmpfs']) ?? {});
+  const asked = Object.keys(fieldsOf(hostConfig['Tmpfs']) ?? {});
   return {
-    variables: readVariables(fieldsOf(Config)?.['Env']),
+    variables: readVariables(config['Env']),
     tmpfs: [...new Set([...asked, ...mounted.filter((path) => typeof path === 'string')])],
+    name,
+    image: textOf(config['Image']),
+    labels: textsOf(config['Labels']),
+    // Podman writes it empty.
+    restartPolicy: textOf(fieldsOf(hostConfig['RestartPolicy'])?.['Name']) || 'no',
+    autoRemove: hostConfig['AutoRemove'] === true,
+    tty: config['Tty'] === true,
+    healthCheck: readHealthCheck(fieldsOf(config['Healthcheck'])),
+    ports: readPorts(fieldsOf(network['Ports'])),
+    networks: Object.keys(fieldsOf(network['Networks']) ?? {}),
   };
 }
 

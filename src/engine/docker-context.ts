@@ -7,6 +7,9 @@ export interface DockerContext {
   readonly name: string;
   /** Its endpoint, for instance unix:///run/user/1000/docker.sock; null: its files do not say. */
   readonly host: string | null;
+  /** Where its files for encrypted connections are, if there are any. */
+  readonly tlsDir: string;
+  readonly skipsVerification: boolean;
 }
 
 /** The context that Docker itself builds in; it has no files. */
@@ -18,16 +21,26 @@ export function currentContext(configDir: string, chosen: string | undefined): D
   if (!name || name === BUILT_IN) return null;
   const folder = createHash('sha256').update(name).digest('hex');
   const meta = readJson(join(configDir, 'contexts/meta', folder, 'meta.json'));
-  return { name, host: textAt(meta, 'Endpoints', 'docker', 'Host') };
+  return {
+    name,
+    host: textAt(meta, 'Endpoints', 'docker', 'Host'),
+    tlsDir: join(configDir, 'contexts/tls', folder, 'docker'),
+    skipsVerification: valueAt(meta, 'Endpoints', 'docker', 'SkipTLSVerify') === true,
+  };
 }
 
 function textAt(value: unknown, ...keys: readonly string[]): string | null {
+  const found = valueAt(value, ...keys);
+  return typeof found === 'string' ? found : null;
+}
+
+function valueAt(value: unknown, ...keys: readonly string[]): unknown {
   let found = value;
   for (const key of keys) {
     if (typeof found !== 'object' || found === null) return null;
     found = (found as Readonly<Record<string, unknown>>)[key];
   }
-  return typeof found === 'string' ? found : null;
+  return found;
 }
 
 function readJson(path: string): unknown {

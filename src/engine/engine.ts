@@ -1,12 +1,20 @@
 /** The Docker Engine over its socket. Paths carry no version: every Engine answers these, old and new alike. */
 import type { Clock } from '../ports/clock.ts';
-import type { ContainerEngine, FullInspection } from '../ports/engine.ts';
-import { ANSWER_WITHIN_MS, type Answer, type Caller, createCaller, isUnreachable, odd, unreachable } from './caller.ts';
-import { parseContainer, withoutSlash } from './container.ts';
+import type { EngineClient } from '../ports/engine.ts';
+import { archive } from './archive.ts';
+import { ANSWER_WITHIN_MS, createCaller, isUnreachable, odd } from './caller.ts';
+import { create, kill, remove, restart, start, stop, takeOver, unpause } from './containers.ts';
 import { type EngineEnv, type Places, USUAL_PLACES } from './endpoint.ts';
-import { exec } from './exec/exec.ts';
-import { fieldsOf, parseJson, parseMessage } from './json.ts';
+import { events } from './events.ts';
+import { exec, execBytes } from './exec/exec.ts';
+import { execState, launch } from './exec/launch.ts';
+import { hasImage, pull } from './images.ts';
+import { inspect } from './inspect.ts';
+import { listContainers, listNetworks, names } from './list.ts';
+import { logs } from './logs.ts';
 import { look } from './look.ts';
+import { createNetwork, removeNetwork } from './networks.ts';
+import { stats } from './stats.ts';
 
 export { MAX_ANSWER_BYTES } from './caller.ts';
 
@@ -18,40 +26,39 @@ export interface EngineOptions {
   readonly answerWithinMs?: number | null;
 }
 
-export function createEngine(options: EngineOptions): ContainerEngine {
+export function createEngine(options: EngineOptions): EngineClient {
   const { env, clock, places = USUAL_PLACES, answerWithinMs = ANSWER_WITHIN_MS } = options;
   const caller = createCaller({ env, clock, places, answerWithinMs });
   return {
-    inspect: async (container, signal) => {
-      const answer = await caller({ path: `/containers/${encodeURIComponent(container)}/json` }, signal);
-      return isUnreachable(answer) ? answer : inspection(container, answer);
+    ping: async (signal) => {
+      const answer = await caller({ path: '/_ping' }, signal);
+      if (isUnreachable(answer)) return answer;
+      return answer.status === 200 ? { kind: 'done' } : odd(answer);
     },
+    inspect: (container, signal) => inspect(caller, container, signal),
     names: (signal) => names(caller, signal),
+    list: (labels, signal) => listContainers(caller, labels, signal),
     look: (id, path, signal) => look(caller, id, path, signal),
     exec: (id, command, signal) => exec({ caller, clock }, id, command, signal),
+    execBytes: (id, command, maxBytes, signal) => execBytes({ caller, clock }, id, command, maxBytes, signal),
+    launch: (id, command, asked, signal) => launch(caller, id, command, asked, signal),
+    execState: (launched, signal) => execState(caller, launched, signal),
+    create: (name, plan, signal) => create(caller, name, plan, signal),
+    start: (id, signal) => start(caller, id, signal),
+    stop: (id, graceMs, signal) => stop(caller, id, graceMs, signal),
+    restart: (id, graceMs, signal) => restart(caller, id, graceMs, signal),
+    kill: (id, unixSignal, signal) => kill(caller, id, unixSignal, signal),
+    unpause: (id, signal) => unpause(caller, id, signal),
+    remove: (id, signal) => remove(caller, id, signal),
+    takeOver: (id, signal) => takeOver(caller, id, signal),
+    stats: (id, signal) => stats(caller, id, signal),
+    events: (asked, signal) => events(caller, asked, signal),
+    logs: (id, asked, signal) => logs(caller, id, asked, signal),
+    archive: (id, path, sink, signal) => archive(caller, id, path, sink, signal),
+    hasImage: (image, signal) => hasImage(caller, image, signal),
+    pull: (image, signal) => pull(caller, image, signal),
+    createNetwork: (network, signal) => createNetwork(caller, network, signal),
+    removeNetwork: (id, signal) => removeNetwork(caller, id, signal),
+    networks: (labels, signal) => listNetworks(caller, labels, signal),
   };
-}
-
-function inspection(container: string, answer: Answer): FullInspection {
-  if (answer.status === 200) {
-    const found = parseContainer(answer.body);
-    if (!found) return unreachable('what answered is not a Docker Engine, or one that we do not understand');
-    const { name, state, setup } = found;
-    // The Engine takes the beginning of an id for a name, too: "cafe" must not find a stranger whose id begins with it.
-    const isIt = name === container || state.id === container;
-    return isIt ? { kind: 'found', state, setup } : { kind: 'missing' };
-  }
-  if (answer.status === 404 && /no such container/i.test(parseMessage(answer.body))) return { kind: 'missing' };
-  return odd(answer);
-}
-
-async function names(caller: Caller, signal: AbortSignal): Promise<readonly string[]> {
-  const answer = await caller({ path: '/containers/json?all=1' }, signal);
-  const listed = isUnreachable(answer) || answer.status !== 200 ? null : parseJson(answer.body);
-  if (!Array.isArray(listed)) return [];
-  return listed
-    .flatMap((container) => fieldsOf(container)?.['Names'] ?? [])
-    .filter((name) => typeof name === 'string')
-    .map(withoutSlash)
-    .filter((name) => !name.includes('/')); // a link's name for another container
 }

@@ -1,14 +1,16 @@
 /**
- * One question over a unix socket: a connection of its own, an answer of bounded size, a deadline over all of it. An answer that
+ * One question to the Engine: a connection of its own, an answer of bounded size, a deadline over all of it. An answer that
  * is cut off, or that stops in the middle, is no answer; Node alone would wait for its end for ever.
  */
-import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { request as secureRequest } from 'node:https';
 import { after } from '../core/ids.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Address } from './address.ts';
 
 export interface Question {
-  readonly socketPath: string;
-  readonly method: 'GET' | 'HEAD' | 'POST';
+  readonly address: Address;
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE';
   readonly path: string;
   /** Sent as JSON; absent: none. */
   readonly body?: unknown;
@@ -16,8 +18,13 @@ export interface Question {
   /** Null: for as long as `signal` allows. */
   readonly timeoutMs: number | null;
   readonly maxBytes: number;
-  /** Gets the body of a successful answer piece by piece, of any size; absent: it is collected. Throws when it makes no sense. */
-  readonly onPiece?: (piece: Buffer) => void;
+  /**
+   * Gets the body of a successful answer piece by piece, of any size; absent: it is collected. Throws when it makes no sense.
+   * When it returns a promise, nothing more is read until then.
+   */
+  readonly onPiece?: ((piece: Buffer) => void | Promise<void>) | undefined;
+  /** A successful answer has begun. */
+  readonly onOpen?: (() => void) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -35,13 +42,13 @@ const failed = (code: string, message: string): Reply => ({ kind: 'failed', code
 
 /** Rejects only when `signal` aborts. */
 export async function ask(question: Question): Promise<Reply> {
-  const { socketPath, method, path, body, clock, timeoutMs, signal } = question;
+  const { address, method, path, body, clock, timeoutMs, signal } = question;
   signal.throwIfAborted();
   const done = new AbortController();
-  const headers = { Host: 'docker', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
+  const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
   try {
     return await new Promise<Reply>((resolve, reject) => {
-      const asked = request({ socketPath, method, path, agent: false, headers }, (answer) => {
+      const asked = connect(address, { method, path, agent: false, headers }, (answer) => {
         collect(answer, question).then(resolve, reject);
       });
       const onAbort = () => reject(signal.reason);
@@ -63,16 +70,36 @@ export async function ask(question: Question): Promise<Reply> {
   }
 }
 
-async function collect(answer: IncomingMessage, { maxBytes, onPiece }: Question): Promise<Reply> {
+/** How long a connection is silent before the system asks whether the other end is still there. */
+const KEEP_ALIVE_MS = 15_000;
+
+type Options = Pick<RequestOptions, 'method' | 'path' | 'agent'> & {
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+function connect(address: Address, options: Options, onAnswer: (answer: IncomingMessage) => void) {
+  if (address.kind === 'socket')
+    return request({ ...options, socketPath: address.path, headers: { ...options.headers, Host: 'docker' } }, onAnswer);
+  const { host, port, tls } = address;
+  const { verify = true, ...credentials } = tls ?? {};
+  const asked = tls
+    ? secureRequest({ ...options, host, port, ...credentials, rejectUnauthorized: verify }, onAnswer)
+    : request({ ...options, host, port }, onAnswer);
+  asked.setSocketKeepAlive(true, KEEP_ALIVE_MS);
+  return asked;
+}
+
+async function collect(answer: IncomingMessage, { maxBytes, onPiece, onOpen }: Question): Promise<Reply> {
   const status = answer.statusCode ?? 0;
   const isStreamed = onPiece !== undefined && status === 200;
   const chunks: Buffer[] = [];
   let bytes = 0;
+  if (status === 200) onOpen?.();
   try {
     for await (const chunk of answer) {
       bytes += (chunk as Buffer).length;
       if (isStreamed) {
-        onPiece(chunk as Buffer);
+        await onPiece(chunk as Buffer);
         continue;
       }
       if (bytes > maxBytes) return failed('TOO_LARGE', `the answer is larger than ${maxBytes} bytes`);

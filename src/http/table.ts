@@ -9,6 +9,7 @@ import { historyRoutes } from './routes/history.ts';
 import { logRoutes } from './routes/logs.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { documentRoute } from './routes/openapi.ts';
+import { sessionRoutes } from './routes/sessions.ts';
 import { statusRoutes } from './routes/status.ts';
 
 export const ROUTES: readonly Route[] = [
@@ -16,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   ...healthRoutes,
   ...actionRoutes,
   beatRoute,
+  ...sessionRoutes,
   ...historyRoutes,
   ...eventRoutes,
   ...logRoutes,

@@ -14,6 +14,7 @@ export interface KeepwellConfig {
   readonly components?: Readonly<Record<string, ComponentConfig>>;
   readonly checks?: Readonly<Record<string, CheckConfig>>;
   readonly health?: { readonly every?: Duration };
+  readonly sessions?: SessionsConfig;
   /** `otlp`: the base URL of a receiver. */
   readonly telemetry?: { readonly otlp?: string; readonly prometheus?: boolean };
 }
@@ -39,7 +40,9 @@ export interface CheckConfig extends Omit<QuestionConfig, 'pid' | 'log'> {
 }
 
 export interface ComponentConfig {
+  /** Exactly one of `process`, `container` and `external`. */
   readonly process?: ProcessConfig;
+  readonly container?: ContainerConfig;
   /** One of the three. */
   readonly external?: { readonly pid_file?: string; readonly address?: string; readonly container?: string };
   readonly depends_on?: Readonly<Record<string, 'started' | 'ready' | 'completed'>>;
@@ -56,7 +59,11 @@ export interface ComponentConfig {
     readonly soft_memory?: Size;
     readonly pids?: number;
     readonly nofile?: number;
+    /** Only with `container`. */
+    readonly cpus?: number;
   };
+  /** Only with `container`. */
+  readonly cleanup?: 'keep' | 'remove';
   readonly logs?: LogsConfig;
 }
 
@@ -91,6 +98,36 @@ export interface ProcessConfig {
   /** Octal, in quotes: "027". */
   readonly umask?: string;
   readonly nice?: number;
+}
+
+/** A container to make and keep. */
+export interface ContainerConfig {
+  readonly image: string;
+  readonly pull?: 'never' | 'missing' | 'always';
+  readonly name?: string;
+  readonly command?: readonly string[];
+  readonly entrypoint?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly env_file?: string | readonly string[];
+  /** Of the image: "app", 1000, "1000:1000". */
+  readonly user?: string | number;
+  readonly workdir?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly network?: string;
+  /** "127.0.0.1:9000:9000", "9000:9000", "9000", each with "/udp" if it is. */
+  readonly ports?: readonly string[];
+  /** "./data:/data", "./data:/data:ro", "name:/data". */
+  readonly volumes?: readonly string[];
+  readonly healthcheck?: 'none' | HealthcheckConfig;
+}
+
+/** Docker's own health check. */
+export interface HealthcheckConfig {
+  readonly command: readonly string[];
+  readonly period?: Duration;
+  readonly timeout?: Duration;
+  readonly failure_threshold?: number;
+  readonly start_period?: Duration;
 }
 
 /** One of the questions, and when it is asked. */
@@ -160,4 +197,45 @@ export interface RestartConfig {
   readonly dependents?: boolean;
   /** Only with `external`. */
   readonly command?: readonly string[];
+}
+
+export interface SessionsConfig {
+  readonly templates: Readonly<Record<string, SessionTemplateConfig>>;
+  /** Of all users and templates together. */
+  readonly max?: number;
+}
+
+/** What a user's container is made from. */
+export interface SessionTemplateConfig {
+  readonly image: string;
+  readonly port?: number;
+  readonly ttl?: Duration;
+  readonly max_ttl?: Duration;
+  readonly per_user?: number;
+  readonly limits?: { readonly memory?: Size; readonly cpus?: number; readonly pids?: number };
+  readonly command?: readonly string[];
+  readonly entrypoint?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly env_file?: string | readonly string[];
+  readonly user?: string | number;
+  readonly workdir?: string;
+  readonly healthcheck?:
+    | 'none'
+    | {
+        readonly command: readonly string[];
+        readonly period?: Duration;
+        readonly timeout?: Duration;
+        readonly failure_threshold?: number;
+        readonly start_period?: Duration;
+      };
+  readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly no_new_privileges?: boolean;
+  readonly network?: 'isolated' | 'none';
+  readonly restart?: {
+    readonly backoff?: NonNullable<RestartConfig['backoff']>;
+    readonly limit?: { readonly max?: number; readonly within?: Duration };
+  };
+  readonly ready_timeout?: Duration;
 }

@@ -17,6 +17,7 @@ import { findProject, homePaths, readDaemonFile, socketPath } from '../daemon/ho
 import type { ReloadOptions, ReloadView, ValidationView } from '../ports/control.ts';
 import type { LogLineView } from '../ports/logs.ts';
 import type { KeepwellConfig } from './config-input.ts';
+import { DaemonSessions } from './daemon-sessions.ts';
 import type { InProcess } from './in-process.ts';
 import { logsQuery } from './logs-query.ts';
 import type {
@@ -47,9 +48,12 @@ export class Keepwell implements AsyncDisposable {
   readonly #client: Client;
   readonly #own: InProcess | null;
   readonly #over = new AbortController();
+  /** Containers of users, with a lease. */
+  readonly sessions: DaemonSessions;
 
   private constructor(socket: string, own: InProcess | null) {
     this.#client = createClient(socket);
+    this.sessions = new DaemonSessions(this.#client);
     this.#own = own;
   }
 

@@ -4,6 +4,7 @@ import type { AppliedView } from '../core/plan.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { EventView, StatusView } from '../core/views.ts';
 import type { Logs } from './logs.ts';
+import type { Sessions } from './sessions.ts';
 import type { History, SampleQuery } from './store.ts';
 
 /** The answer to `reload`. `dry_run`: what would be done; nothing was. */
@@ -93,6 +94,8 @@ export interface Control {
   down(): ActionView;
   /** Ends the daemon and touches no component: the next daemon adopts them. */
   handover(): void;
+  /** Containers of users. */
+  readonly sessions: Pick<Sessions, 'spawn' | 'stop' | 'extend' | 'get' | 'list'>;
   readonly history: History;
   /** What a component used, newest first; also what the history does not have yet. */
   samples(query: SampleQuery): readonly SampleStretch[];

@@ -1,11 +1,20 @@
-import type { DriverSpec, ExternalSpec, ExternalTarget, LimitsSpec } from '../core/component.ts';
+import type {
+  ComposeSpec,
+  ContainerSpec,
+  DriverSpec,
+  ExternalSpec,
+  ExternalTarget,
+  LimitsSpec,
+} from '../core/component.ts';
+import type { ContainerFacts } from '../core/containers/facts.ts';
+import type { HealthVerdict } from '../core/containers/health.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../core/exit.ts';
 import type { Findings } from '../core/freeze/freeze.ts';
 import type { ComponentName, MonoMs, RunId } from '../core/ids.ts';
 import type { Attempt } from '../core/lifecycle/state.ts';
 import type { Condition, LimitView } from '../core/views.ts';
 
-export type Launch = ProcessLaunch | ExternalLaunch;
+export type Launch = ProcessLaunch | ContainerLaunch | ComposeLaunch | ExternalLaunch;
 
 /** Something that others start: watched, and brought back by its recovery command if it has one. */
 export interface ExternalLaunch {
@@ -20,6 +29,33 @@ export interface ExternalLaunch {
   readonly env: Readonly<Record<string, string>>;
   /** The output of the recovery command is appended here. */
   readonly logPath: string;
+}
+
+/** A container that is made, or started again, for this run. */
+export interface ContainerLaunch {
+  readonly kind: 'container';
+  readonly run: RunId;
+  readonly component: ComponentName;
+  readonly spec: ContainerSpec;
+  readonly limits: LimitsSpec;
+  readonly stopSignal: SignalName;
+  readonly attempt: Attempt;
+  /** Complete: files are read. Nothing of the daemon's own environment is in it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly logPath: string;
+  /** As of a process: whether the configuration changed since the run began. */
+  readonly specHash: string;
+  /** Of everything the container is made with, the values of its variables included: one with another hash is made anew. */
+  readonly containerHash: string;
+  /** Unplanned ends in a row before this start; absent: none. When starting it again did not help, it is made anew. */
+  readonly failures?: number;
+}
+
+/** The container of a service, which Docker Compose makes. */
+export interface ComposeLaunch
+  extends Pick<ContainerLaunch, 'run' | 'component' | 'attempt' | 'logPath' | 'specHash' | 'failures'> {
+  readonly kind: 'compose';
+  readonly spec: ComposeSpec;
 }
 
 /** As whom a command runs and what it may use. What is absent is as with the daemon. */
@@ -55,7 +91,8 @@ export interface ProcessInfo {
 
 /** Facts about one run, told in order. Exactly one `exited` or `spawn-failed` ends the main process's story. */
 export type RunReport =
-  | { readonly kind: 'started'; readonly pid: number | null; readonly at: MonoMs }
+  /** `health`: what Docker's own health check says already; absent: it has none. */
+  | { readonly kind: 'started'; readonly pid: number | null; readonly at: MonoMs; readonly health?: HealthVerdict }
   | { readonly kind: 'spawn-failed'; readonly problem: SpawnProblem }
   /**
    * `leftovers`: pids of the tree that outlived the main process; when not empty, `tree-gone` follows once they are gone.
@@ -64,7 +101,14 @@ export type RunReport =
   | { readonly kind: 'exited'; readonly at: MonoMs; readonly cause: ExitCause; readonly leftovers: readonly number[] }
   | { readonly kind: 'tree-gone' }
   /** The shim died before its child: the run goes on, its exit code will be unknown. */
-  | { readonly kind: 'shim-lost' };
+  | { readonly kind: 'shim-lost' }
+  /** What Docker's own health check says of it now; told when that changes. Without any, all is as if there were no health check. */
+  | { readonly kind: 'docker-health'; readonly verdict: HealthVerdict }
+  /**
+   * Nothing can or may be asked of it for now, and why: the Engine does not answer, somebody paused it; null: that is over.
+   * Told at each change.
+   */
+  | { readonly kind: 'held'; readonly why: string | null };
 
 export type Reporter = (report: RunReport) => void;
 
@@ -98,6 +142,8 @@ export interface Driver {
   condition(run: RunId): Condition | null;
   /** The limits of a run and what holds it to them. */
   limits(run: RunId): readonly LimitView[];
+  /** The container of a run as it was last seen, from memory; null: it has none, or none was seen yet. */
+  container(run: RunId): ContainerFacts | null;
   /** Who is still there. */
   survivors(run: RunId): Promise<readonly ProcessInfo[]>;
   /**
@@ -107,18 +153,30 @@ export interface Driver {
   examine(run: RunId, dump: SignalName | null): Promise<Findings>;
   /** The run is recorded: its directory goes to the trash. Also forgets it. Safe to call twice. */
   release(run: RunId): void;
+  /** It gave up: what was made for the component goes. `done` is called when it is gone; not before the Engine can be asked. */
+  cleanUp(component: ComponentName, done: (container: string) => void): void;
+  /** What was made for components that are not known any more goes, now or when the Engine can be asked again. */
+  tidy(isKnown: (component: ComponentName) => boolean): void;
   /** Stops watching everything, touches no process. */
   close(): Promise<void>;
 }
 
 /** The driver of processes alone; see `drivers/router.ts` for who gets which run. */
-export interface ProcessDriver extends Omit<Driver, 'start' | 'adopt' | 'condition'> {
+export interface ProcessDriver
+  extends Omit<Driver, 'start' | 'adopt' | 'condition' | 'container' | 'cleanUp' | 'tidy'> {
   start(launch: ProcessLaunch, report: Reporter): void;
   adopt(run: RunId, report: Reporter): void;
 }
 
 /** The driver of what others started. It leaves nothing on disk. */
-export interface ExternalDriver extends Omit<Driver, 'start' | 'adopt' | 'found' | 'limits' | 'treeMechanism'> {
+export interface ExternalDriver
+  extends Omit<Driver, 'start' | 'adopt' | 'found' | 'limits' | 'treeMechanism' | 'container' | 'cleanUp' | 'tidy'> {
   start(launch: ExternalLaunch, report: Reporter): void;
   adopt(run: RunId, spec: ExternalSpec, report: Reporter): void;
+}
+
+/** The driver of containers that are kept here. */
+export interface ContainerDriver extends Omit<Driver, 'start' | 'adopt' | 'treeMechanism'> {
+  start(launch: ContainerLaunch | ComposeLaunch, report: Reporter): void;
+  adopt(run: RunId, report: Reporter): void;
 }

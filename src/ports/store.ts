@@ -3,6 +3,7 @@ import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { BootId, ComponentName, MonoMs, RunId, WallMs } from '../core/ids.ts';
 import type { Component, Counters, Rule } from '../core/lifecycle/state.ts';
+import type { SessionRecord } from '../core/sessions/session.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { CrashView, EventView, FreezeView, Subject, WhyView } from '../core/views.ts';
 
@@ -107,6 +108,8 @@ export interface Commit {
   readonly sampled?: readonly SampleStretch[];
   /** Written over the stretch with the same check and first time. */
   readonly checked?: readonly CheckStretch[];
+  /** Written over the session with the same id. */
+  readonly session?: SessionRecord;
   /** Called once the commit is safely on disk: at once normally, later when the disk was full. */
   readonly onDurable?: () => void;
 }
@@ -133,6 +136,13 @@ export interface SampleQuery {
 
 export interface CheckQuery {
   readonly check: string;
+  readonly limit: number;
+}
+
+export interface SessionsQuery {
+  /** open: those that have not ended, oldest first; `limit` does not count. ended: newest first. */
+  readonly which: 'open' | 'ended';
+  readonly user?: string;
   readonly limit: number;
 }
 
@@ -170,6 +180,8 @@ export interface History {
   samples(query: SampleQuery): readonly SampleStretch[];
   /** Results of a check that runs on schedule, newest first. */
   checkResults(query: CheckQuery): readonly CheckStretch[];
+  sessions(query: SessionsQuery): readonly SessionRecord[];
+  session(id: string): SessionRecord | null;
   /** Ingredients of the newest run of the component that ended well or outlived its min_uptime; null when there is none. */
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null;
   meta(key: string): string | null;

@@ -1,25 +1,32 @@
-/** Passes when a command exits with 0. It sees what the component sees, and runs as the same user. */
+/** Passes when a command exits with 0. It sees what the component sees, and runs as the same user; for a container, inside it. */
+import { runsInContainer } from '../core/component.ts';
 import type { SpawnProblem } from '../core/exit.ts';
 import { formatDuration } from '../core/format.ts';
 import type { Answer, ProbeQuestion } from '../core/health/probe.ts';
-import { redact, secretValues } from '../core/redact.ts';
+import { secretValues } from '../core/redact.ts';
 import type { Command, CommandResult, CommandRunner } from '../ports/command.ts';
 import type { Inquiry, ProbeTarget } from '../ports/prober.ts';
 import { fail, inconclusive, pass } from './answers.ts';
+import { askInside, failed, type InsideParts } from './exec-inside.ts';
 import { inquiry } from './inquiry.ts';
-import { lastLine } from './last-line.ts';
 
 type ExecQuestion = Extract<ProbeQuestion, { kind: 'exec' }>;
 type Env = Readonly<Record<string, string>>;
 
 export interface ExecParts {
+  /** Absent: none of those asked about is a container. */
+  readonly inside?: InsideParts;
   readonly commands: CommandRunner;
   environmentOf(spec: ProbeTarget['spec']): { readonly env: Env } | SpawnProblem;
 }
 
-export const execInquiry = ({ command, cwd }: ExecQuestion, { spec }: ProbeTarget, parts: ExecParts): Inquiry =>
+export const execInquiry = ({ command, cwd }: ExecQuestion, { spec, run }: ProbeTarget, parts: ExecParts): Inquiry =>
   inquiry(async (timeoutMs, signal) => {
     const environment = parts.environmentOf(spec);
+    if (runsInContainer(spec.driver)) {
+      const secrets = secretValues('env' in environment ? environment.env : spec.driver.env);
+      return askInside({ command, run, timeoutMs, secrets }, signal, parts.inside);
+    }
     // The files of its environment have changed since it began: no fault of the one that runs.
     if (!('env' in environment)) return inconclusive(environment.message);
     const { env } = environment;
@@ -40,7 +47,5 @@ function judge(result: CommandResult, timeoutMs: number, env: Env): Answer {
   }
   const { code, signal, output } = result;
   if (code === 0) return pass('exit code 0');
-  const how = signal === null ? `exit code ${code}` : `killed by ${signal}`;
-  const said = lastLine(redact(output, secretValues(env)));
-  return fail(said === '' ? how : `${how}: ${said}`);
+  return failed(signal === null ? `exit code ${code}` : `killed by ${signal}`, output, secretValues(env));
 }

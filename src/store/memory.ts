@@ -6,7 +6,10 @@ import { type Entry, entryOf, eventView, Sequence } from './entry.ts';
 import { type Bounds, Tables } from './tables.ts';
 
 /** Small enough to be held for a year, large enough for every question people ask about the recent past. */
-const BOUNDS: Bounds = { events: 10_000, crashes: 1_000, runs: 2_000, probes: 200, samples: 500, checkResults: 200 };
+const BOUNDS: Bounds = {
+  ...{ events: 10_000, crashes: 1_000, runs: 2_000, sessions: 1_000 },
+  ...{ probes: 200, samples: 500, checkResults: 200 },
+};
 
 export interface MemoryStoreOptions {
   readonly clock: Pick<Clock, 'wallNow'>;
@@ -46,6 +49,8 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
     probes: (query) => tables.probes(query),
     samples: (query) => tables.samples(query),
     checkResults: (query) => tables.checkResults(query),
+    sessions: (query) => tables.sessions(query),
+    session: (id) => tables.session(id),
     lastGoodIngredients: (component) => tables.lastGoodIngredients(component),
     meta: (key) => tables.meta(key),
   };

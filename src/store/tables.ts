@@ -3,6 +3,7 @@
 import type { CheckStretch } from '../core/checks/stretch.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../core/ids.ts';
+import type { SessionRecord } from '../core/sessions/session.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../core/views.ts';
 import type {
@@ -14,11 +15,13 @@ import type {
   ProbeQuery,
   RunRow,
   SampleQuery,
+  SessionsQuery,
 } from '../ports/store.ts';
 import { CheckResults } from './check-results.ts';
 import { type Entry, eventView, type NumberedEvent } from './entry.ts';
 import { type KnownRun, runsAfter } from './runs.ts';
 import { Samples } from './samples.ts';
+import { SessionTable } from './sessions.ts';
 import { Timeline } from './timeline.ts';
 import { atMost, crashView, DEFAULT_CRASHES, isOf, whyView } from './views.ts';
 
@@ -31,6 +34,8 @@ export interface Bounds {
   readonly samples: number;
   /** Of each check. */
   readonly checkResults: number;
+  /** Those that have ended. */
+  readonly sessions: number;
 }
 
 /** What lies below: runs and crash ids of a database that these lists are laid over. */
@@ -41,7 +46,7 @@ export interface Base {
 
 const UNBOUNDED: Bounds = {
   ...{ events: Infinity, crashes: Infinity, runs: Infinity },
-  ...{ probes: Infinity, samples: Infinity, checkResults: Infinity },
+  ...{ probes: Infinity, samples: Infinity, checkResults: Infinity, sessions: Infinity },
 };
 const NOTHING: Base = { lastCrashId: 0, run: () => undefined };
 
@@ -55,6 +60,7 @@ export class Tables implements History {
   readonly #timeline: Timeline;
   readonly #samples: Samples;
   readonly #checkResults: CheckResults;
+  readonly #sessions: SessionTable;
   readonly #events: NumberedEvent[] = [];
   #lastCrashId: number;
 
@@ -63,6 +69,7 @@ export class Tables implements History {
     this.#timeline = new Timeline(bounds.probes);
     this.#samples = new Samples(bounds.samples);
     this.#checkResults = new CheckResults(bounds.checkResults);
+    this.#sessions = new SessionTable(bounds.sessions);
     this.#base = base;
     this.#lastCrashId = base.lastCrashId;
   }
@@ -77,6 +84,7 @@ export class Tables implements History {
     for (const stretch of entry.probed ?? []) this.#timeline.add(stretch);
     for (const stretch of entry.sampled ?? []) this.#samples.add(stretch);
     for (const stretch of entry.checked ?? []) this.#checkResults.add(stretch);
+    if (entry.session !== undefined) this.#sessions.add(entry.session);
     this.#events.push(...entry.events);
     this.#dropOldest();
   }
@@ -153,6 +161,14 @@ export class Tables implements History {
 
   checkResults(query: CheckQuery): readonly CheckStretch[] {
     return this.#checkResults.results(query);
+  }
+
+  sessions(query: SessionsQuery): readonly SessionRecord[] {
+    return this.#sessions.sessions(query);
+  }
+
+  session(id: string): SessionRecord | null {
+    return this.#sessions.session(id);
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

@@ -11,21 +11,19 @@ import type { Driver, Launch, RunReport } from '../ports/driver.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import type { Log } from '../ports/log.ts';
 import type { Commit, ComponentRecord, Desired } from '../ports/store.ts';
+import { cleanUp, isCleanedUp } from './clean-up.ts';
 import { ComponentMemory, type Past } from './component-memory.ts';
-import { HeartWatch, type HeartWorld } from './heartbeat/heart-watch.ts';
-import { RunProbes, type RunProbesWorld } from './probes/run-probes.ts';
+import { type FollowersWorld, RunFollowers } from './run-followers.ts';
 import { type Explainer, stepCommit } from './step-commit.ts';
 import type { Turns } from './turns.ts';
 import { tellUnlimited } from './unlimited.ts';
-import type { UsageWatch } from './usage/usage-watch.ts';
 
 /** What a runner needs from the world. Everything is handed in; nothing is reached for. */
-export interface RunnerWorld extends Explainer, RunProbesWorld, HeartWorld {
+export interface RunnerWorld extends Explainer, FollowersWorld {
   readonly driver: Driver;
   readonly log: Log;
   readonly failpoints: Failpoints;
   readonly turns: Turns;
-  readonly usage: Pick<UsageWatch, 'follow' | 'last'>;
   /** Writes to the history and tells those who listen. */
   commit(commit: Commit): void;
   /** Dependencies of this component whose condition does not hold right now. */
@@ -52,8 +50,7 @@ export class ComponentRunner {
   #component: Component;
   #desired: Desired;
   readonly #memory: ComponentMemory;
-  readonly #probes: RunProbes;
-  readonly #heart: HeartWatch;
+  readonly #followers: RunFollowers;
   #alarm: AbortController | null = null;
   #closed = false;
 
@@ -64,10 +61,7 @@ export class ComponentRunner {
     this.#component = component;
     this.#desired = desired;
     this.#memory = new ComponentMemory(record);
-    this.#probes = new RunProbes(world, (run, role, pass, reason) =>
-      this.send({ kind: 'probed', run, role, pass, reason }),
-    );
-    this.#heart = new HeartWatch(world, { send: this.send, noted: () => world.beaten(this) });
+    this.#followers = new RunFollowers(world, { send: this.send, beaten: () => world.beaten(this) });
   }
 
   get name(): ComponentName {
@@ -88,7 +82,7 @@ export class ComponentRunner {
 
   /** It gives a sign of progress. */
   beat(): void {
-    this.#heart.beat();
+    this.#followers.heart.beat();
   }
 
   /** What is wanted from now on, as it has to be written before anything is done about it. */
@@ -122,7 +116,7 @@ export class ComponentRunner {
     else if (run !== null) {
       this.#memory.adopted = true;
       driver.adopt(run, this.spec.driver, (report) => this.#report(run, report));
-    }
+    } else if (state.kind === 'gave-up' && isCleanedUp(this.spec)) cleanUp(this.spec, null, this.#world); // the last daemon may not have
     this.#arm();
   }
 
@@ -137,8 +131,7 @@ export class ComponentRunner {
   close(): void {
     this.#closed = true;
     this.#alarm?.abort();
-    this.#probes[Symbol.dispose]();
-    this.#heart[Symbol.dispose]();
+    this.#followers[Symbol.dispose]();
   }
 
   view(): ComponentView {
@@ -152,11 +145,13 @@ export class ComponentRunner {
       desired: this.#desired,
       unmet: this.#component.state.kind === 'waiting' ? unmet(this.spec) : [],
       treeMechanism: driver.treeMechanism,
-      probes: this.#probes.views(),
-      heartbeat: this.#heart.view(),
+      probes: this.#followers.probes.views(),
+      heartbeat: this.#followers.heart.view(),
       sample: usage.last(this.name),
       condition: run === null ? null : driver.condition(run),
+      held: this.#followers.held,
       limits: run === null ? [] : driver.limits(run),
+      container: run === null ? null : driver.container(run),
     };
     return componentView(facts, { now: clock.now(), wall: clock.wallNow() });
   }
@@ -171,18 +166,20 @@ export class ComponentRunner {
       random: random(),
       newRun: runId(this.name, at, random()),
       unmet: this.#world.unmet(this.spec),
+      blind: this.#isBlind(),
       policy: this.spec,
     });
     this.#component = component;
-    this.#probes.follow(this.spec, component.state, this.#memory.adopted);
-    this.#heart.follow(this.spec, component.state, this.#memory.pulse);
-    this.#world.usage.follow(this.spec, component.state);
+    this.#followers.follow(this.spec, component.state, this.#memory);
     if (component === before && effects.length === 0) return;
     const wall = (mono: MonoMs = now) => (at - Math.max(0, now - mono)) as WallMs; // a death seen late is dated when it happened
     this.#memory.learn(event, effects, wall);
     failpoints.hit('step.before-commit');
-    const release = (run: RunId) => driver.release(run);
-    const probes = (run: RunId) => this.#probes.before(run);
+    const release = (run: RunId) => {
+      driver.release(run);
+      if (effects.some(({ kind }) => kind === 'clean-up')) cleanUp(this.spec, run, this.#world);
+    };
+    const probes = (run: RunId) => this.#followers.probes.before(run);
     this.#world.commit(
       stepCommit({ spec: this.spec, at, wall, event, effects, record: this.#record(), release, probes }, this.#world),
     );
@@ -192,9 +189,23 @@ export class ComponentRunner {
     this.#world.changed(this, before);
   }
 
+  #isBlind(): boolean {
+    const run = runOf(this.#component.state);
+    return run !== null && this.#world.driver.condition(run) === 'engine-unreachable';
+  }
+
+  #hold(run: RunId, why: string | null): void {
+    this.#world.turns.post(() => {
+      if (this.#closed || runOf(this.#component.state) !== run) return;
+      this.#followers.hold(run, why);
+      this.#followers.follow(this.spec, this.#component.state, this.#memory);
+      this.#world.changed(this, this.#component);
+    });
+  }
+
   #record(): ComponentRecord {
     const { lastRestart, lastExit, startedAt } = this.#memory;
-    const pulse = this.#heart.stored ?? this.#memory.pulse;
+    const pulse = this.#followers.heart.stored ?? this.#memory.pulse;
     return {
       name: this.name,
       desired: this.#desired,
@@ -226,6 +237,7 @@ export class ComponentRunner {
         break;
       }
       case 'end-run': // written with the step; the directory goes once that is durable
+      case 'clean-up': // and then the container
       case 'tell': // written with the step
         break;
       default:
@@ -237,7 +249,12 @@ export class ComponentRunner {
     const { driver, launch } = this.#world;
     const launched = launch(this.spec, run, attempt);
     if ('heals' in launched) this.send({ kind: 'spawn-failed', run, problem: launched });
-    else driver.start(launched, (report) => this.#report(run, report));
+    else {
+      const { failures } = this.#component.counters;
+      const isContainer = launched.kind === 'container' || launched.kind === 'compose';
+      const whole = isContainer ? { ...launched, failures } : launched;
+      driver.start(whole, (report) => this.#report(run, report));
+    }
   }
 
   #report(run: RunId, report: RunReport): void {
@@ -246,7 +263,8 @@ export class ComponentRunner {
       this.#world.log.warn('a shim was killed; its run goes on, but its exit code will be unknown', about);
       return;
     }
-    this.send({ ...report, run });
+    if (report.kind === 'held') this.#hold(run, report.why);
+    else this.send({ ...report, run });
     if (report.kind === 'started' && !this.#memory.adopted)
       this.#world.turns.post(() => tellUnlimited(this.spec, run, this.#world));
   }

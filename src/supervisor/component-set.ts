@@ -29,6 +29,9 @@ export class ComponentSet {
     return [...this.current, ...this.leaving];
   }
 
+  /** Is, or was until now, one of this name a container? */
+  readonly isContainer = (name: string): boolean => this.get(name)?.spec.driver.kind === 'container';
+
   isCurrent(name: string): boolean {
     return this.#current.has(name);
   }

@@ -59,7 +59,7 @@ export function stepCommit(facts: StepFacts, explain: Explainer): Commit {
         at,
         specHash: record.specHash,
         ingredients: explain.ingredients(spec),
-        logOffset: spec.driver.kind === 'process' ? explain.logEnd(spec) : null,
+        logOffset: spec.driver.kind === 'external' ? null : explain.logEnd(spec),
       };
     }
     if (effect.kind === 'end-run') {

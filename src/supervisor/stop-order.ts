@@ -5,7 +5,9 @@ import type { ComponentState } from '../core/lifecycle/state.ts';
 /** Has it processes, or may it have some, that depend on others? What cannot be killed does not hold up the rest. */
 export function isActive(state: ComponentState): boolean {
   return (
-    state.kind === 'starting' || state.kind === 'running' || (state.kind === 'stopping' && state.stage !== 'unkillable')
+    state.kind === 'starting' ||
+    state.kind === 'running' ||
+    (state.kind === 'stopping' && state.stage !== 'unkillable' && !state.stalled)
   );
 }
 

@@ -114,6 +114,7 @@ export class Supervisor {
     const runnerFor = (found: FoundRun) => this.#set.get(found.component) ?? this.#stray(found);
     adoptAll(runners, { driver, history: store, clock, log, runnerFor, commit: (commit) => this.#commit(commit) });
     failpoints.hit('daemon.adopted');
+    driver.tidy(this.#set.isContainer);
     for (const { name } of records.values()) if (!this.#set.get(name)) store.forget(name);
     this.#stops.add(this.#set.leaving.map(({ name }) => name));
     for (const runner of this.#set.inStartOrder()) {
@@ -273,6 +274,7 @@ export class Supervisor {
   #forget(runner: ComponentRunner): void {
     this.#parts.store.forget(runner.name);
     runner.close();
+    this.#parts.driver.tidy(this.#set.isContainer);
   }
 
   #commit(...commits: readonly Commit[]): void {
@@ -295,5 +297,4 @@ export class Supervisor {
 }
 
 const CHANGED = 'its configuration changed';
-/** Nothing to stop, and remembered as they are. */
-const AT_REST: ReadonlySet<string> = new Set(['stopped', 'completed', 'gave-up']);
+const AT_REST: ReadonlySet<string> = new Set(['stopped', 'completed', 'gave-up']); // nothing to stop, and remembered as they are

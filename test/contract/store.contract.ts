@@ -18,6 +18,7 @@ import { checkRules } from './store-checks.ts';
 import { togetherKeptRules, togetherRules, togetherSafeRules } from './store-commits.ts';
 import { evidenceRules, probeRules } from './store-probes.ts';
 import { sampleRules } from './store-samples.ts';
+import { sessionRules } from './store-sessions.ts';
 
 type Open = () => Promise<{ store: Store; dispose(): void }>;
 
@@ -45,6 +46,7 @@ export function storeContract(name: string, open: Open, { durable = true } = {})
       probes: [probeRules],
       samples: [sampleRules],
       'check results': [checkRules],
+      sessions: [sessionRules],
       evidence: [evidenceRules],
       'whatever it is given': [hostileRules],
     };

@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
+import type { Route } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/table.ts';
+import { useEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';
 
 const CONFIG = `telemetry: { prometheus: true }
@@ -51,6 +53,9 @@ const QUERIES: Readonly<Record<string, string>> = {
   '/v1/samples': '?component=api',
 };
 const LAST: ReadonlySet<string> = new Set(['/v1/down', '/v1/handover']);
+const isOfSessions = ({ path }: Route) => path.startsWith('/v1/sessions');
+
+const engineFor = useEngine();
 
 test('every answer of a real daemon is as its OpenAPI document says', async () => {
   await using project = new TestProject(CONFIG);
@@ -58,8 +63,8 @@ test('every answer of a real daemon is as its OpenAPI document says', async () =
   await project.until('worker', 'given up', ({ state }) => state === 'gave-up');
   await project.until('api', 'asked', ({ probes }) => probes.every(({ last }) => last !== null));
   const tried: string[] = [];
-  for (const route of ROUTES) {
-    if (LAST.has(route.path)) continue;
+  const routes = ROUTES.filter((route) => !LAST.has(route.path) && !isOfSessions(route));
+  for (const route of routes) {
     const path = route.path.replace('{name}', route.path.includes('why') ? 'worker' : 'api').replace('{id}', '1');
     const body = route.method === 'GET' ? undefined : /start|stop/.test(path) ? { components: ['api'] } : {};
     const reply = await ask(project, route.method, `${path}${QUERIES[path] ?? ''}`, body);
@@ -68,10 +73,32 @@ test('every answer of a real daemon is as its OpenAPI document says', async () =
     expect(checked.error?.issues ?? [], `${route.method} ${path}`).toEqual([]);
     tried.push(path);
   }
-  expect(tried.length).toBe(ROUTES.length - LAST.size);
+  expect(tried.length).toBe(routes.length);
   const down = ROUTES.find(({ path }) => path === '/v1/down')!;
   const reply = await ask(project, 'POST', '/v1/down', {});
   expect(down.answer.safeParse(reply.body).success).toBe(true);
+});
+
+test('and so is every answer about sessions', async ({ skip }) => {
+  const config = 'sessions: { templates: { web: { image: keepwell-test, network: none, command: [sleep, "1000"] } } }';
+  await using project = new TestProject(config, engineFor(skip).env);
+  await project.ok('up');
+  const untried = new Set(ROUTES.filter(isOfSessions));
+  const answer = async (method: string, path: string, id: string, body?: object) => {
+    const route = ROUTES.find((each) => each.method === method && each.path === path)!;
+    const reply = await ask(project, method, path.replace('{id}', id), body);
+    expect(reply.status, `${method} ${path}: ${JSON.stringify(reply.body)}`).toBe(route.success);
+    expect(route.answer.safeParse(reply.body).error?.issues ?? [], `${method} ${path}`).toEqual([]);
+    untried.delete(route);
+    return reply.body;
+  };
+  const spawned = await answer('POST', '/v1/sessions', '', { template: 'web', user_id: 'ann' });
+  const { session_id: id } = (spawned as { session: { session_id: string } }).session;
+  await answer('GET', '/v1/sessions', id);
+  await answer('GET', '/v1/sessions/{id}', id);
+  await answer('POST', '/v1/sessions/{id}/extend', id, { by_ms: 60_000 });
+  await answer('POST', '/v1/sessions/{id}/stop', id, {});
+  expect([...untried]).toEqual([]);
 });
 
 test('the commands of the guide work as they are written', async () => {

@@ -153,10 +153,10 @@ describe('mistakes on the command line', () => {
     await using project = new TestProject(ONE);
     await project.ok('validate');
     expect(JSON.parse(await project.ok('schema'))).toMatchObject({ type: 'object' });
-    project.configure('components:\n  api:\n    proces: { command: [x] }\n    cleanup: keep\n');
+    project.configure('components:\n  api:\n    proces: { command: [x] }\ndashboard: {}\n');
     const { code, stderr, stdout } = await project.cli('validate');
     expect(code).toBe(2);
     expect(stderr + stdout).toMatch(/keepwell\.yaml:3:5.*process/s);
-    expect(stderr + stdout).toMatch(/keepwell\.yaml:4:5.*not available in this version/s);
+    expect(stderr + stdout).toMatch(/keepwell\.yaml:4:1.*not available in this version/s);
   });
 });

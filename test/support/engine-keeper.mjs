@@ -3,10 +3,14 @@
  * it, dying is enough. Prints one line of JSON, `{ "socketPath": …, "pid": … }` once the Engine answers or `{ "problem": … }` if
  * there can be none here. Afterwards nothing is left: no container, process, cgroup or file.
  *
- * The Engine has its own network namespace, because one with `--bridge=none` takes `docker0` away from every other Engine in its
- * network, and its own mount namespace with an own /run, because it writes there whatever it is told. Pids are the machine's own.
+ * Lines on its standard input end and begin the Engine itself: "SIGKILL", "SIGTERM" (answered with `{ "ended": true }` when it is
+ * gone) and "begin" (answered like at first). `--live-restore`: containers go on meanwhile.
+ *
+ * The Engine has its own network namespace, because it makes bridges and rules for packets, and its own mount namespace with an
+ * own /run, because it writes there whatever it is told. Pids are the machine's own.
  */
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   copyFileSync,
   mkdirSync,
@@ -21,6 +25,7 @@ import {
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** The one image there is: everything that busybox can do. */
@@ -31,29 +36,46 @@ const CALL_WITHIN_MS = 10_000;
 const CGROUPS = '/sys/fs/cgroup';
 
 const which = (program) => spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim();
-const ended = new Promise((resolve) => {
-  process.stdin.on('end', resolve).on('error', resolve).resume();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, resolve);
-});
+const isLive = process.argv.includes('--live-restore');
 
 const problem = problemHere();
 if (problem) {
   say({ problem });
 } else {
   const dir = mkdtempSync(join(tmpdir(), 'keepwell-engine-'));
-  const engine = startEngine(dir);
+  const namespaces = await holdNamespaces();
+  let engine = startEngine(dir, namespaces);
   try {
     await ready(engine, dir);
     await importImage(dir);
     say({ socketPath: socketOf(dir), pid: engine.pid });
-    await ended;
+    for await (const line of orders()) {
+      if (line === 'begin') {
+        engine = startEngine(dir, namespaces);
+        await ready(engine, dir);
+        say({ socketPath: socketOf(dir), pid: engine.pid });
+      } else {
+        const exit = once(engine, 'exit');
+        engine.kill(line);
+        await exit;
+        say({ ended: true });
+      }
+    }
   } catch (error) {
     say({ problem: `the private Docker Engine did not start: ${error.message}` });
   } finally {
     await endEngine(engine, dir);
+    namespaces.kill('SIGKILL');
   }
 }
 process.stdin.destroy();
+
+/** Ends with the standard input, or with a signal to end. */
+function orders() {
+  const lines = createInterface(process.stdin);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => lines.close());
+  return lines;
+}
 
 function say(line) {
   process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -61,7 +83,7 @@ function say(line) {
 
 function problemHere() {
   if (process.getuid() !== 0) return 'a private Docker Engine needs root';
-  const missing = ['dockerd', 'busybox', 'unshare', 'tar'].filter((program) => !which(program));
+  const missing = ['dockerd', 'busybox', 'unshare', 'nsenter', 'tar'].filter((program) => !which(program));
   if (missing.length === 0) return null;
   return `${missing.join(', ')} not installed here: apt install docker.io busybox-static`;
 }
@@ -70,25 +92,35 @@ function socketOf(dir) {
   return join(dir, 'docker.sock');
 }
 
-function startEngine(dir) {
+/** A process that does nothing but keep the namespaces, so that the Engine can be ended and begun in them. */
+async function holdNamespaces() {
+  const script = 'busybox ip link set lo up && mount -t tmpfs none /run && echo held && exec sleep 1000000';
+  const holder = spawn('unshare', ['--net', '--mount', 'sh', '-c', script], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(holder.stdout, 'data');
+  return holder;
+}
+
+function startEngine(dir, namespaces) {
   const log = openSync(join(dir, 'log'), 'a');
   const options = {
     'data-root': join(dir, 'data'),
     'exec-root': join(dir, 'exec'),
     pidfile: join(dir, 'pid'),
     host: `unix://${socketOf(dir)}`,
-    bridge: 'none',
-    iptables: false,
-    ip6tables: false,
+    'live-restore': isLive,
     'storage-driver': 'vfs',
     'exec-opt': 'native.cgroupdriver=cgroupfs',
     'cgroup-parent': `/${basename(dir)}`,
     'log-level': 'warn',
   };
   const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
-  // unshare becomes sh becomes dockerd: the pid stays.
-  const script = 'mount -t tmpfs none /run && exec dockerd "$@"';
-  return spawn('unshare', ['--net', '--mount', 'sh', '-c', script, 'sh', ...args], {
+  // What an Engine that was killed has left is in the way of the next: it takes a zombie of that pid for a living process.
+  for (const left of ['pid', 'exec/containerd/containerd.pid']) rmSync(join(dir, left), { force: true });
+  // nsenter becomes dockerd: the pid stays.
+  return spawn('nsenter', ['--target', `${namespaces.pid}`, '--net', '--mount', 'dockerd', ...args], {
     detached: true,
     stdio: ['ignore', log, log],
   });

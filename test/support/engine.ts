@@ -5,8 +5,9 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 
@@ -21,28 +22,53 @@ export interface PrivateEngine extends AsyncDisposable {
   readonly socketPath: string;
   /** Of dockerd. */
   readonly pid: number;
+  /** Ends dockerd alone. Resolves when it is gone. */
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** Begins it anew, with the same containers. Resolves when it answers. */
+  begin(): Promise<void>;
+}
+
+export interface PrivateEngineOptions {
+  /** Containers go on while dockerd is away. */
+  readonly liveRestore?: boolean;
 }
 
 /** Throws, saying why, where no Engine can be started. */
-export async function startEngine(): Promise<PrivateEngine> {
+export async function startEngine({ liveRestore = false }: PrivateEngineOptions = {}): Promise<PrivateEngine> {
+  const args = liveRestore ? [KEEPER, '--live-restore'] : [KEEPER];
   // In a session of its own: an interrupt at the keyboard must not reach it before it has cleared everything away.
-  const keeper = spawn(process.execPath, [KEEPER], { detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
-  const said = await firstLine(keeper.stdout);
-  if (said.socketPath === undefined || said.pid === undefined)
-    throw new Error(said.problem ?? 'no Docker Engine came up');
-  return { socketPath: said.socketPath, pid: said.pid, [Symbol.asyncDispose]: () => endOf(keeper) };
+  const keeper = spawn(process.execPath, args, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface(keeper.stdout)[Symbol.asyncIterator]();
+  const answer = async (): Promise<Said> => {
+    const { value, done } = await lines.next();
+    const said: Said = done ? {} : JSON.parse(value);
+    if (said.problem !== undefined || done) throw new Error(said.problem ?? 'no Docker Engine came up');
+    return said;
+  };
+  const order = (line: string) => {
+    keeper.stdin.write(`${line}\n`);
+    return answer();
+  };
+  let said = await answer();
+  return {
+    socketPath: said.socketPath ?? '',
+    get pid() {
+      return said.pid ?? 0;
+    },
+    end: async (signal) => {
+      await order(signal);
+    },
+    begin: async () => {
+      said = await order('begin');
+    },
+    [Symbol.asyncDispose]: () => endOf(keeper),
+  };
 }
 
 interface Said {
   readonly socketPath?: string;
   readonly pid?: number;
   readonly problem?: string;
-}
-
-/** Empty when it ended without a word. */
-async function firstLine(output: NodeJS.ReadableStream): Promise<Said> {
-  for await (const line of createInterface(output)) return JSON.parse(line);
-  return {};
 }
 
 async function endOf(keeper: ChildProcess): Promise<void> {
@@ -93,6 +119,12 @@ export class TestEngine {
 
   constructor(socketPath: string) {
     this.socketPath = socketPath;
+  }
+
+  /** A command as it has to be given to run in the Engine's network, where ports of containers are published. */
+  inNetwork(command: readonly string[]): readonly string[] {
+    const pid = readFileSync(join(dirname(this.socketPath), 'pid'), 'utf8').trim();
+    return ['nsenter', '--target', pid, '--net', ...command];
   }
 
   /** What makes clients find it. */

@@ -56,6 +56,16 @@ export class FakeDriver implements Driver {
   adopt(run: RunId): void {
     this.adopted.push(run);
   }
+  container(): null {
+    return null;
+  }
+  /** Components whose containers were to go. */
+  readonly cleaned: string[] = [];
+  cleanUp(component: string, done: (container: string) => void): void {
+    this.cleaned.push(component);
+    done(`container-of-${component}`);
+  }
+  tidy(): void {}
   limits(): readonly [] {
     return [];
   }

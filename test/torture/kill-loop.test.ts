@@ -21,7 +21,9 @@ describe('twenty components under a daemon that dies all the time', () => {
   });
 
   test('dying, failing or dawdling once at every failpoint there is: nothing is lost, doubled or wrong', async () => {
-    const failpoints = FAILPOINTS.flatMap((name) => [
+    // Those of containers and sessions are never reached by processes; they have tests of their own.
+    const reached = FAILPOINTS.filter((name) => !/^(container|session)\./.test(name));
+    const failpoints = reached.flatMap((name) => [
       `${name}=crash@1`,
       `${name}=crash@4`,
       `${name}=error:EIO@2`,

@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import type { ComponentView, StatusView } from '../../core/views.ts';
 import { type Definition, durationOption } from '../define.ts';
-import { daemonLine, daemonRemarks, keepingLine, statusTable } from '../print/status.ts';
+import { daemonLine, daemonRemarks, keepingLine, sessionsLine, statusTable } from '../print/status.ts';
 import { verboseBlock } from '../print/verbose.ts';
 import { offlineNote, type Reading, readRecords } from '../records/read.ts';
 import { showAgain } from '../screen.ts';
@@ -78,12 +78,17 @@ function remark({ value, offline }: Reading<StatusView>): string {
 function lines(session: Session, view: StatusView, { verbose }: Options): string[] {
   const { paint, world } = session;
   const remarks = daemonRemarks(view);
+  const sessions = sessionsLine(view.daemon);
   if (verbose) {
     const blocks = view.components.flatMap((one) => [...verboseBlock(one, paint, Date.now()), '']);
-    return [...blocks, daemonLine(view.daemon), ...keepingLine(view.daemon), ...remarks];
+    return [...blocks, daemonLine(view.daemon), ...keepingLine(view.daemon), ...sessions, ...remarks];
   }
-  if (view.components.length === 0) return view.daemon.running ? ['no components', ...remarks] : [];
-  return [...statusTable(view.components, paint, world.out.isTty ? world.out.columns : undefined), ...remarks];
+  if (view.components.length === 0) return view.daemon.running ? ['no components', ...sessions, ...remarks] : [];
+  return [
+    ...statusTable(view.components, paint, world.out.isTty ? world.out.columns : undefined),
+    ...sessions,
+    ...remarks,
+  ];
 }
 
 /** Unhealthy is worse news than not (yet) running. */

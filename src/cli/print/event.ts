@@ -45,6 +45,16 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
     `its limit ${text(data['limit'])} ${text(data['max'])} is not in force: ${text(data['why'])}`,
   'component.leftovers': (data) => `${text(data['exit'])}, and left processes behind: ${text(data['pids'])}`,
   'check.changed': (data) => `check ${text(data['status'])}: ${text(data['message'])}`,
+  'session.spawned': (data) => `session of ${text(data['challenge_id'])} for ${text(data['user_id'])} spawned`,
+  'session.ready': () => 'session ready',
+  'session.unhealthy': (data) => `session failed: ${text(data['why'])}; ${text(data['decision'])}`,
+  'session.restarted': (data) => `session restarted (${text(data['restarts'])} so far)`,
+  'session.gave-up': (data) => `session given up: ${text(data['why'])}`,
+  'session.expired': () => 'the lease of the session is over',
+  'session.stopped': (data) => `session stopped: ${text(data['why'])}`,
+  'session.extended': (data) => `session extended until ${text(data['expires_at'])}`,
+  'session.adopted': () => 'session taken over from the labels of its container',
+  'session.removed': (data) => `nothing is left of the session (${text(data['reason'])})`,
   'logs.dropped': (data) =>
     `${bytes(data['dropped_bytes'], data['lost_bytes'])} of the log of ${text(data['component'])} were not kept (${text(data['why'])})`,
   'logs.removed': (data) =>

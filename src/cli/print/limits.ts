@@ -10,6 +10,6 @@ function limitText({ name, max, mechanism, note }: LimitView): string {
   const limit = `${name} ${name === 'memory' ? formatBytes(max) : max}`;
   const why = note === null ? '' : `: ${note}`;
   if (mechanism === null) return `${limit} (not in force${why})`;
-  // Open files are always limited that way.
-  return name === 'nofile' ? limit : `${limit} (${mechanism.replace('-v', ' v')}${why})`;
+  // Open files of processes are always limited that way.
+  return name === 'nofile' && mechanism === 'rlimit' ? limit : `${limit} (${mechanism.replace('-v', ' v')}${why})`;
 }

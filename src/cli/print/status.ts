@@ -15,8 +15,12 @@ const NOTE_COLUMNS = 30;
 
 /** What is worth saying beside the columns: the daemon's own sentence, or what the state alone does not tell. */
 export function noteOf(view: ComponentView): string {
-  if (view.note !== null) return sanitise(view.note.replaceAll('\n', ' '));
-  if (view.condition !== null) return view.condition;
+  const { condition, note } = view;
+  if (note !== null) {
+    const isNamed = condition === null || note.startsWith(condition);
+    return sanitise(`${isNamed ? '' : `${condition}: `}${note.replaceAll('\n', ' ')}`);
+  }
+  if (condition !== null) return condition;
   if (view.state !== 'stopped') return '';
   if (view.desired === 'running') return 'wanted, but not running';
   return view.last_exit === null ? 'not started' : 'stopped by hand';
@@ -76,6 +80,13 @@ export function keepingLine({ logs }: DaemonView): string[] {
   if (logs.dropped_bytes > 0) parts.push(`${formatBytes(logs.dropped_bytes)} dropped`);
   if (logs.lost_bytes > 0) parts.push(`${formatBytes(logs.lost_bytes)} lost`);
   return [`logs: ${parts.join(', ')}`];
+}
+
+/** Nothing where nobody has anything to do with sessions. */
+export function sessionsLine({ sessions }: DaemonView): string[] {
+  if (!sessions) return [];
+  const sick = sessions.unhealthy === 0 ? '' : ` (${sessions.unhealthy} unhealthy)`;
+  return [`sessions: ${sessions.total}${sick}`];
 }
 
 export function daemonLine(daemon: DaemonView): string {

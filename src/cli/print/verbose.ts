@@ -3,6 +3,7 @@ import { describeExit } from '../../core/exit.ts';
 import { formatUptime } from '../../core/format.ts';
 import type { ComponentView } from '../../core/views.ts';
 import { healthBrush, type Paint, stateBrush } from './colour.ts';
+import { containerRows } from './container.ts';
 import { heartbeatText } from './heartbeat.ts';
 import { limitsText } from './limits.ts';
 import { probeText } from './probes.ts';
@@ -67,6 +68,7 @@ function details(view: ComponentView, nowMs: number): [string, string][] {
     ['Leftover:', view.survivors.join(', ') || null],
     ['Tree:', view.tree_mechanism],
     ['Limits:', limitsText(view)],
+    ...containerRows(view),
   ];
   return rows.flatMap(([label, text]): [string, string][] => (text === null ? [] : [[label, sanitise(text)]]));
 }

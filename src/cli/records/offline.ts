@@ -8,6 +8,7 @@ import type { Offline } from '../../daemon/offline.ts';
 import type { World } from '../session.ts';
 import { noSuch } from '../targets.ts';
 import type { Records, Which } from './records.ts';
+import { sessionRecords } from './sessions.ts';
 
 /** As the daemon answers. */
 const DEFAULT_SAMPLES = 100;
@@ -39,6 +40,7 @@ export async function openOfflineRecords(project: Project, env: World['env']): P
         requireKnown(offline, component);
       return { schema_version: 1, samples: samples.map(sampleView) };
     },
+    ...sessionRecords(history),
     listEvents: async ({ after = 0, component, limit }) => {
       const filter = component === undefined ? {} : { component };
       const events = history.events({ afterSeq: after, limit, ...filter });

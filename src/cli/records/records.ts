@@ -2,7 +2,9 @@
 
 import type { CrashesQuery, SamplesQuery } from '../../client/client.ts';
 import type { EventsQuery } from '../../client/event-reader.ts';
+import type { OneSessionView, SessionsView } from '../../core/sessions/view.ts';
 import type { CrashesView, EventsView, SamplesView, StatusView, WhyView } from '../../core/views.ts';
+import type { SessionQuery } from '../../ports/sessions.ts';
 
 export type Which = { readonly component: string } | { readonly id: number };
 
@@ -13,6 +15,10 @@ export interface Records {
   why(which: Which): Promise<WhyView>;
   /** Newest first. Throws NO_SUCH_COMPONENT. */
   samples(query: SamplesQuery): Promise<SamplesView>;
+  /** Oldest first. */
+  sessions(query: SessionQuery): Promise<SessionsView>;
+  /** By its id, or a beginning of it. Throws NO_SUCH_SESSION. */
+  session(id: string): Promise<OneSessionView>;
   /** Oldest first, after a sequence number. */
   listEvents(query: EventsQuery & { readonly limit: number }): Promise<EventsView>;
 }

@@ -1,8 +1,10 @@
-/** What makes sense for a process only, and what for something external only. An option that would do nothing is refused. */
-import { ROLES } from '../../core/health/probe.ts';
+/** What makes sense for a process only, a container only, a compose service only, and something external only. An option that would do nothing is refused. */
 import type { Path, TreeNode } from '../tree.ts';
 import { checkCommand } from './command.ts';
+import { checkCompose } from './compose.ts';
+import { checkContainer } from './container.ts';
 import { type Component, isWritten, nodeAt, type Say } from './draft.ts';
+import { questionPlaces } from './question-places.ts';
 
 /** `written`: the component as it stands in the file, at `path`. */
 export function checkKind(component: Component, written: TreeNode | undefined, path: Path, say: Say): void {
@@ -10,13 +12,26 @@ export function checkKind(component: Component, written: TreeNode | undefined, p
   const wrong =
     command && checkCommand({ command }, nodeAt(written, ['restart', 'command']), '[systemctl, restart, x]');
   if (wrong) say([...path, 'restart', 'command', ...wrong.path], wrong.message, wrong.hint);
-  const isProcess = isWritten(written, 'process');
-  const isExternal = isWritten(written, 'external');
-  if (isProcess === isExternal) return; // which of them is meant is the first thing to settle
-  if (isExternal) checkExternal(written, path, say);
-  else if (isWritten(written, 'restart', 'command')) {
+  const kinds = KINDS.filter((kind) => isWritten(written, kind));
+  if (kinds.length !== 1) return; // which of them is meant is the first thing to settle
+  if (kinds[0] === 'container') checkContainer(component, written, path, say);
+  else if (kinds[0] === 'compose') checkCompose(written, path, say);
+  else if (isWritten(written, 'cleanup'))
+    say([...path, 'cleanup'], 'only a container is left over when it is given up on', 'Remove it.');
+  if (kinds[0] === 'external') checkExternal(written, path, say);
+  if (kinds[0] === 'process') checkProcess(written, path, say);
+}
+
+const KINDS = ['process', 'container', 'compose', 'external'] as const;
+
+function checkProcess(written: TreeNode | undefined, path: Path, say: Say): void {
+  if (isWritten(written, 'restart', 'command')) {
     const message = 'a process is started again with its own command';
     say([...path, 'restart', 'command'], message, 'Remove it: restart.command is for what others start ("external").');
+  }
+  if (isWritten(written, 'limits', 'cpus')) {
+    const hint = 'Remove it, or let others go first: process: { nice: 10 }';
+    say([...path, 'limits', 'cpus'], 'only a container can be limited to so many processors', hint);
   }
 }
 
@@ -50,13 +65,4 @@ function checkExternal(written: TreeNode | undefined, path: Path, say: Say): voi
       refuse([...at, 'pid'], 'its process is only known with external: { pid_file: … }', hint);
     }
   }
-}
-
-/** Where questions stand: in each probe, and in the items of its `all_of`. */
-function questionPlaces(written: TreeNode | undefined): readonly Path[] {
-  return ROLES.flatMap((role) => {
-    const items = nodeAt(written, [role, 'all_of']);
-    const count = items?.kind === 'list' ? items.items.length : 0;
-    return [[role], ...Array.from({ length: count }, (_, index): Path => [role, 'all_of', index])];
-  });
 }

@@ -19,11 +19,14 @@ const ASK = 'for example http: { port: 8080, path: /healthz }, tcp: 7234, exec: 
 
 const CHOICES: Readonly<Record<string, Choice>> = {
   'components.*': {
-    none: refuse('nothing says what to run', 'Write: process: { command: [./bin/server] }'),
-    several: () =>
+    none: refuse(
+      'nothing says what to run',
+      'Write: process: { command: [./bin/server] }, or: container: { image: name:tag }',
+    ),
+    several: (given) =>
       refuse(
-        'process and external exclude each other: what Keepwell starts is not external',
-        'Keep process to have it started here, or external to watch what others start.',
+        `${inWords(given)} exclude each other: a component is one thing`,
+        'Keep process, container or compose to have it started here, or external to watch what others start.',
       ),
   },
   'components.*.external': {

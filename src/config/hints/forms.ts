@@ -4,6 +4,7 @@ import { printable, quoted, shorten } from '../text.ts';
 import type { MapNode, Mistake, ScalarNode, TreeNode } from '../tree.ts';
 import { commandText, flowText } from './argv.ts';
 import { CHECK_FORMS } from './check-words.ts';
+import { CONTAINER_FORMS } from './container-forms.ts';
 import { generalPlace } from './places.ts';
 import { type Form, PROBE_FORMS } from './probe-forms.ts';
 import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './vocabulary.ts';
@@ -103,6 +104,8 @@ const FORMS: Readonly<Record<string, Form>> = {
   'components.*': component,
   'components.*.process': process,
   'components.*.process.env': env,
+  'components.*.container.env': env,
+  ...CONTAINER_FORMS,
   'components.*.depends_on': dependsOn,
   'components.*.depends_on.*': condition,
   'components.*.stop': single('stop', (text) => (/^\d/.test(text) ? `{ grace: ${text} }` : `{ signal: ${text} }`)),
@@ -125,6 +128,16 @@ export const wrongForm = (place: string, node: TreeNode): Mistake | null => FORM
 const MISSING: Readonly<Record<string, Mistake>> = {
   components: refuse('there are no components', 'Write: components: { api: { process: { command: [./bin/server] } } }'),
   'components.*.process.command': refuse('the command is missing', 'Write: command: [./bin/server, --port, "7234"]'),
+  'sessions.templates': refuse(
+    'there are no templates',
+    'Write: templates: { web-easy: { image: name:tag, port: 8080 } }',
+  ),
+  'sessions.templates.*.image': refuse('the image is missing', 'Write: image: name:tag'),
+  'components.*.container.image': refuse('the image is missing', 'Write: image: name:tag'),
+  'components.*.container.healthcheck.command': refuse(
+    'the command is missing',
+    'Write: command: [wget, -qO-, "http://localhost:9000/healthz"]',
+  ),
   'PROBE.exec.command': refuse('the command is missing', 'Write: command: [./bin/check]'),
   'PROBE.http.port': refuse('the port is missing', 'Write: port: 8080'),
   'PROBE.tcp.port': refuse('the port is missing', 'Write: port: 7234'),
@@ -137,6 +150,13 @@ const MISSING: Readonly<Record<string, Mistake>> = {
     'it is not said which tasks',
     'Write "kind: workflow" or "kind: activity"; for both, put two questions into all_of.',
   ),
+  'CAMPAIGN.campaign': refuse('the campaign has no name', 'Write: campaign: night-run'),
+  'CAMPAIGN.experiments': refuse(
+    'there are no experiments',
+    'Write: experiments: [{ name: first, service: pytorch, config: configs/a.yaml }]',
+  ),
+  'CAMPAIGN.artifacts.*.from': refuse('it is not said what to copy', 'Write: from: /app/results'),
+  'CAMPAIGN.artifacts.*.to': refuse('it is not said where to', 'Write: to: results/{name}'),
   'PROBE.log.pattern': refuse('the pattern is missing', 'Write: pattern: "Server started"'),
 };
 

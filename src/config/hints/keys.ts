@@ -3,12 +3,13 @@ import { nearest } from '../../core/suggest.ts';
 import { inWords, quoted } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
 import { commandText } from './argv.ts';
+import { explainCampaignKey, isOfCampaign } from './campaign-words.ts';
 import { explainCheckKey } from './check-words.ts';
 import { secondsOf } from './foreign-probe.ts';
 import type { KeyProblem } from './key-problem.ts';
-import type { Ours } from './ours.ts';
-import { asOfProbe, asSeenFrom, CHECK_PLACE, generalPlace } from './places.ts';
-import { NOT_AVAILABLE, STANDS_FOR, unavailableAt } from './unavailable.ts';
+import { type Ours, scalarText } from './ours.ts';
+import { asOfProbe, asSeenFrom, CHECK_PLACE, CONTAINER_PLACE, generalPlace } from './places.ts';
+import { NOT_AVAILABLE, unavailableAt } from './unavailable.ts';
 import { foreignWord, withoutCounterpart } from './vocabulary.ts';
 
 export interface UnknownKey {
@@ -18,6 +19,8 @@ export interface UnknownKey {
   readonly place: string;
   /** The keys that exist there. */
   readonly valid: readonly string[];
+  /** What stands beside it, itself included. */
+  readonly beside: ReadonlyMap<string, unknown>;
   /** Where in a component a key of ours lives: `command` → `process.command`. */
   readonly homes: ReadonlyMap<string, readonly string[]>;
   /** False once there are so many problems that nobody reads the suggestions. */
@@ -25,6 +28,8 @@ export interface UnknownKey {
 }
 
 export function explainKey(unknown: UnknownKey): KeyProblem {
+  if (isOfCampaign(unknown.place))
+    return explainCampaignKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
   if (!unknown.place.startsWith('checks.')) return explain(unknown);
   const { key, value, place } = unknown;
   const ofCheck = CHECK_PLACE.exec(place)?.[0] === place ? explainCheckKey(key, value) : null;
@@ -41,23 +46,35 @@ const inCheck = (hint: string): string =>
 function explain(unknown: UnknownKey): KeyProblem {
   const { key, place } = unknown;
   if (unavailableAt(place).includes(key)) {
-    return { message: NOT_AVAILABLE, hint: 'Remove it.', standsFor: STANDS_FOR[key] ?? null };
+    return { message: NOT_AVAILABLE, hint: 'Remove it.', standsFor: null };
   }
   const never = notHere(key, place);
   if (never) return never;
   const message = `unknown key ${quoted(key)}`;
-  const gone = place === '' || place === 'components.*' ? withoutCounterpart(key) : null;
+  // Beside `container`, or where somebody wrote down a service of Compose, words are those of containers.
+  const isOfContainer = place === 'components.*' && ['container', 'image'].some((word) => unknown.beside.has(word));
+  const meantAt = isOfContainer ? CONTAINER_PLACE : place;
+  const gone = withoutCounterpart(key, place) ?? withoutCounterpart(key, meantAt);
   if (gone !== null) return { message, hint: gone, standsFor: null };
-  // `file` and `field` mean many things; a heartbeat is only meant by whoever writes about the component.
-  const homes = (unknown.homes.get(key) ?? []).filter(
-    (home) => place === 'components.*' || !home.startsWith('heartbeat.'),
+  // `file` and `field` mean many things; a heartbeat or a compose file is only meant by whoever writes about the component.
+  const homes = homesOf(unknown, isOfContainer).filter(
+    (home) => place === 'components.*' || !/^(heartbeat|compose)\./.test(home),
   );
-  const ours = foreignWord(key, place);
+  const ours = foreignWord(key, meantAt);
   // Words are compared without underscores, so one of our own keys can look like somebody else's for itself.
   const isOurs = homes.length === 1 && homes[0] === ours?.to;
   if (ours && !isOurs && fits(ours, place)) return { message, ...translate(ours, unknown) };
   if (homes.length > 0) return { message, ...misplaced(homes, unknown) };
   return { message, ...similar(unknown) };
+}
+
+/** Where a key of ours lives; with a container, that of the container is meant and not that of a process. */
+function homesOf({ key, place, homes }: UnknownKey, isOfContainer: boolean): readonly string[] {
+  // The times of a health check are called like those of a probe, and elsewhere a probe is meant.
+  const isInside = place.startsWith(CONTAINER_PLACE);
+  const all = (homes.get(key) ?? []).filter((home) => isInside || !home.startsWith('container.healthcheck.'));
+  const own = all.filter((home) => home === `container.${key}`);
+  return isOfContainer && own.length > 0 ? own : all;
 }
 
 /** Keys that look as if they could stand here. */
@@ -84,9 +101,7 @@ function translate(ours: Ours, { key, value, place }: UnknownKey): Omit<KeyProbl
   const below = relative(to, place);
   const form = nest(below ?? to, ours.put(value) ?? filled(ours, value));
   const where = below === null ? ' in the component' : '';
-  const hint = isUnavailable(to)
-    ? `Keepwell's word for ${quoted(key)} is ${to} (${form}), which is ${NOT_AVAILABLE}.`
-    : `Keepwell's word for ${quoted(key)} is ${withoutItems(to)}. Write${where}: ${form}`;
+  const hint = `Keepwell's word for ${quoted(key)} is ${withoutItems(to)}. Write${where}: ${form}`;
   // `http: { url: … }` stands for the whole of `http`, so also for the port that it lacks.
   const isWhole = place === `components.*.${to}`;
   return { hint, standsFor: isWhole ? 'port' : (below?.split('.')[0] ?? null) };
@@ -101,7 +116,7 @@ function filled({ form, sample }: Ours, value: TreeNode): string {
 }
 
 function misplaced(homes: readonly string[], { key, value, place }: UnknownKey): Omit<KeyProblem, 'message'> {
-  const example = key === 'command' ? commandText(value) : '…';
+  const example = key === 'command' ? commandText(value) : key === 'image' ? (scalarText(value) ?? '…') : '…';
   const seen = homes.map((home) => asSeenFrom(place, home));
   const below = seen.filter((home) => relative(home, place) !== null);
   // Of several sections that know the key, the first is the one that people mean: `command` is that of the process.
@@ -125,7 +140,7 @@ function similar({ key, place, valid, suggest }: UnknownKey): Omit<KeyProblem, '
   if (meant === null)
     return { hint: valid.length > 0 ? `Known here: ${valid.join(', ')}.` : 'Remove it.', standsFor: null };
   const note = missing.includes(meant) ? ` It is ${NOT_AVAILABLE}.` : '';
-  return { hint: `Did you mean "${meant}"?${note}`, standsFor: STANDS_FOR[meant] ?? meant };
+  return { hint: `Did you mean "${meant}"?${note}`, standsFor: meant };
 }
 
 /** The path seen from `place`, or null when it does not lie below it. */
@@ -138,10 +153,3 @@ function relative(to: string, place: string): string | null {
 /** `process.env` around `{ A: b }` is `process: { env: { A: b } }`. */
 const nest = (path: string, form: string): string =>
   path.split('.').reduceRight((inner, key, index) => (index === 0 ? `${key}: ${inner}` : `{ ${key}: ${inner} }`), form);
-
-function isUnavailable(to: string): boolean {
-  const steps = to.split('.');
-  return steps.some((step, index) =>
-    unavailableAt(['components.*', ...steps.slice(0, index)].join('.')).includes(step),
-  );
-}

@@ -2,6 +2,8 @@
 
 export const ROLE_PLACE = /^components\.\*\.(startup|liveness|readiness)(\.all_of\.\*)?(?=\.|$)/;
 
+export const CONTAINER_PLACE = 'components.*.container';
+
 /** A check asks the same questions. */
 export const CHECK_PLACE = /^checks\.\*(\.all_of\.\*)?(?=\.|$)/;
 

@@ -5,14 +5,7 @@
 export const THIS_VERSION = '0.1';
 
 export const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
-  '': ['agents', 'sessions', 'tickets', 'alerts', 'store', 'dashboard', 'campaign'],
-  'components.*': ['container', 'compose', 'cleanup'],
-};
-
-/** With one of these given, a missing key of this name is not a second mistake. */
-export const STANDS_FOR: Readonly<Record<string, string>> = {
-  container: 'process',
-  compose: 'process',
+  '': ['agents', 'tickets', 'alerts', 'store', 'dashboard'],
 };
 
 export const NOT_AVAILABLE = `not available in this version (${THIS_VERSION})`;

@@ -1,12 +1,12 @@
 /** What Compose, PM2, supervisord, systemd, process-compose, Kubernetes, monit, foreman and runit call things, and what we call them. */
 
 import type { TreeNode } from '../tree.ts';
+import { CONTAINER_NO_COUNTERPART, CONTAINER_WORDS, HEALTHCHECK_WORDS } from './container-words.ts';
 import { foreignProbe } from './foreign-probe.ts';
 import { normal, type Ours, row, scalarText } from './ours.ts';
-import { generalPlace, ROLE_PLACE } from './places.ts';
+import { CONTAINER_PLACE, generalPlace, ROLE_PLACE } from './places.ts';
 import { EXTERNAL_WORDS, PROBE_WORDS } from './probe-words.ts';
 import { RPC_WORDS } from './rpc-words.ts';
-import { NOT_AVAILABLE } from './unavailable.ts';
 
 const COMMAND = row('process.command', '[*]', './bin/server, --port, "7234"');
 const SHELL = row('process.shell', '*', 'true');
@@ -25,7 +25,8 @@ const INITIAL_MS = row('restart.backoff.initial', '*ms', '100');
 const NEVER_ON = row('restart.never_on', '[78]');
 const UPTIME = row('min_uptime', '10s');
 const COMPONENTS = row('components', '{ api: { process: { command: [./bin/server] } } }');
-const IMAGE = row('container', '{ image: * }', 'name:tag');
+const IMAGE = row('container.image', '*', 'name:tag');
+const PORTS = row('container.ports', '["127.0.0.1:9000:9000"]');
 const READINESS = row('readiness', '{ http: { port: 8080, path: /ready }, period: 10s }', '', foreignProbe);
 const LIVENESS = row('liveness', '{ http: { port: 8080, path: /healthz }, period: 10s }', '', foreignProbe);
 const STARTUP = row('startup', '{ tcp: { port: 8080 }, period: 1s, failure_threshold: 30 }', '', foreignProbe);
@@ -102,8 +103,9 @@ export const FOREIGN_WORDS: Readonly<Record<string, Ours>> = {
   successthreshold: row('readiness.success_threshold', '*', '1'),
   // what others start
   pidfile: row('external.pid_file', '*', '/run/legacy.pid'),
-  // what we do not have yet under these names either
-  ...{ image: IMAGE, build: IMAGE, containername: row('container', '{ name: * }', 'my-app') },
+  // containers
+  ...{ image: IMAGE, build: IMAGE, dockerfile: IMAGE, containername: row('container.name', '*', 'my-app') },
+  ...{ expose: PORTS, publish: PORTS, networks: row('container.network', '*', 'backend') },
   // as whom, and how much of the machine
   ...{ uid: USER, runas: USER, username: USER, gid: GROUP, nicelevel: NICE, renice: NICE },
   ...{ memlimit: MEMORY, memorymax: MEMORY, memorylimit: MEMORY, resources: MEMORY, limitas: MEMORY },
@@ -115,14 +117,12 @@ export const FOREIGN_WORDS: Readonly<Record<string, Ours>> = {
 
 const ONE_EACH = 'Keepwell runs one process per component: write one component for each.';
 const ONE_LOG = 'Remove it: all output goes to .keepwell/logs/NAME.log.';
-const CONTAINERS = `It belongs to containers, which are ${NOT_AVAILABLE}.`;
 
 /** Words without a counterpart, and what to do instead. */
 export const NO_COUNTERPART: Readonly<Record<string, string>> = {
   ...{ execmode: ONE_EACH, instances: ONE_EACH, numprocs: ONE_EACH, replicas: ONE_EACH, scale: ONE_EACH },
   ...{ stdoutlogfile: ONE_LOG, stderrlogfile: ONE_LOG, outfile: ONE_LOG, errorfile: ONE_LOG, errfile: ONE_LOG },
   ...{ loglocation: ONE_LOG, redirectstderr: ONE_LOG, logging: ONE_LOG, standardoutput: ONE_LOG, mergelogs: ONE_LOG },
-  ...{ ports: CONTAINERS, volumes: CONTAINERS, networks: CONTAINERS, expose: CONTAINERS, labels: CONTAINERS },
   autostart: 'Remove it: "keepwell up" starts every component, "keepwell stop NAME" keeps one stopped.',
   priority: 'Remove it: the order comes from depends_on.',
   watch: 'Remove it: Keepwell does not watch source files.',
@@ -161,15 +161,25 @@ export const FOREIGN_POLICIES = {
   false: 'never',
 } as const;
 
+const LOCAL_WORDS: Readonly<Record<string, Readonly<Record<string, Ours>>>> = {
+  'components.*.external': EXTERNAL_WORDS,
+  [CONTAINER_PLACE]: CONTAINER_WORDS,
+  [`${CONTAINER_PLACE}.healthcheck`]: HEALTHCHECK_WORDS,
+};
+
 /** A word of another tool, as it is meant at this place. */
 export function foreignWord(word: string, place: string): Ours | null {
   const key = normal(word);
-  const local = ROLE_PLACE.test(place) ? PROBE_WORDS : place === 'components.*.external' ? EXTERNAL_WORDS : {};
+  const local = ROLE_PLACE.test(place) ? PROBE_WORDS : (LOCAL_WORDS[place] ?? {});
   const table = [RPC_WORDS[generalPlace(place)] ?? {}, local, FOREIGN_WORDS].find((each) => Object.hasOwn(each, key));
   return table?.[key] ?? null;
 }
 
-export function withoutCounterpart(word: string): string | null {
+/** Null: it has one, or it is no word of theirs; or it is none at this place. */
+export function withoutCounterpart(word: string, place: string): string | null {
   const key = normal(word);
-  return Object.hasOwn(NO_COUNTERPART, key) ? NO_COUNTERPART[key]! : null;
+  const ofContainers = place.startsWith(CONTAINER_PLACE);
+  if (!ofContainers && place !== '' && place !== 'components.*') return null;
+  const table = ofContainers ? CONTAINER_NO_COUNTERPART : NO_COUNTERPART;
+  return Object.hasOwn(table, key) ? table[key]! : null;
 }

@@ -17,6 +17,11 @@ export const limitsSchema = z.strictObject({
     defaultNote: 'no limit',
     example: '400MiB',
   }),
+  cpus: optional(number({ min: 0.01, max: 1_024 }), {
+    description: 'Only with `container`: how many processors it may keep busy; 1.5 is one and a half.',
+    defaultNote: 'no limit',
+    example: 1.5,
+  }),
   pids: optional(number({ min: 1, max: 4_194_304, whole: true }), {
     description: 'How many processes and threads it may have at a time.',
     defaultNote: 'no limit',

@@ -1,7 +1,6 @@
-/** A Compose file: its services cannot be components in this version, but people should see that they were not forgotten. */
+/** A Compose file: its services can be components, but which of them should be kept is for people to say. */
 import { readDocument } from '../document.ts';
 import { flowText } from '../hints/argv.ts';
-import { NOT_AVAILABLE } from '../hints/unavailable.ts';
 import { Problems } from '../problem.ts';
 import { nameFrom } from '../readers.ts';
 import { printable, shorten } from '../text.ts';
@@ -30,11 +29,13 @@ export function fromCompose(folder: Folder): ComposeFound | null {
     file,
     services: entries.map(([name]) => name),
     lines: [
-      `${file} has services that Keepwell does not keep yet: components of the kind "compose" are`,
-      `${NOT_AVAILABLE}. Start them with "docker compose up -d":`,
+      `${file} has services, which Keepwell can keep as well:`,
       ...shown.map(([name, { value }]) => `  ${printable(shorten(name))}${imageOf(value)}`),
       ...(entries.length > MAX_SHOWN ? [`  and ${entries.length - MAX_SHOWN} more`] : []),
-      ...watchable(shown.map(([name, { value }]) => [name, portOf(value)] as const)),
+      ...keepable(
+        file,
+        shown.map(([name]) => name),
+      ),
     ],
   };
 }
@@ -47,26 +48,13 @@ function imageOf(service: TreeNode): string {
   return image?.kind === 'scalar' && image.source !== '' ? ` (${printable(shorten(image.source))})` : '';
 }
 
-/** The first port that the host can reach. */
-function portOf(service: TreeNode): number | null {
-  const ports = child(service, 'ports');
-  for (const item of ports?.kind === 'list' ? ports.items : []) {
-    const published = item.kind === 'map' ? child(item, 'published') : item;
-    const text = published?.kind === 'scalar' ? String(published.value) : '';
-    const port = item.kind === 'map' ? text : /^(?:[\d.]+:)?(\d+):\d+(?:\/tcp)?$/.exec(text)?.[1];
-    if (port !== undefined && /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536) return Number(port);
-  }
-  return null;
-}
-
-/** What can be had of it already: watching its port, so that something else can wait for it. */
-function watchable(services: readonly (readonly [name: string, port: number | null])[]): string[] {
-  const [first] = services.filter(([name, port]) => port !== null && nameFrom(name) !== '');
-  if (!first) return [];
-  const [name, port] = first;
+/** One of them as a component. */
+function keepable(file: string, services: readonly string[]): string[] {
+  const first = services.find((name) => nameFrom(name) !== '' && /^[A-Za-z0-9._-]+$/.test(name));
+  if (first === undefined) return [];
   return [
-    'What depends on one of them can wait for its port. Write among the components:',
-    `  ${flowText(nameFrom(name))}:`,
-    `    external: { address: "127.0.0.1:${port}" }`,
+    'To have one of them started, watched and restarted, write among the components:',
+    `  ${flowText(nameFrom(first))}:`,
+    `    compose: { file: ${file}, service: ${flowText(first)} }`,
   ];
 }

@@ -1,4 +1,5 @@
 /** What the answers of all probes of a run come to. Kept in the component's state, so that it outlives the daemon. */
+import type { HealthVerdict } from '../containers/health.ts';
 import type { MonoMs } from '../ids.ts';
 import type { ProbesSpec, Role } from './probe.ts';
 
@@ -10,14 +11,30 @@ export interface RunHealth {
   readonly ready: boolean;
   /** Since when it is started and alive without a break. */
   readonly healthySince: MonoMs | null;
+  /** What Docker's own health check says; absent: there is none. */
+  readonly docker?: DockerWord;
 }
 
+type DockerWord = Exclude<HealthVerdict['status'], 'none' | 'unknown'>;
+
 /** Of a run that has just begun: without probes it is healthy and ready at once. */
-export function newHealth(probes: ProbesSpec, at: MonoMs): RunHealth {
+export function newHealth(probes: ProbesSpec, at: MonoMs, docker: HealthVerdict['status'] = 'none'): RunHealth {
   const started = probes.startup === null;
   const alive = probes.liveness === null ? true : null;
-  return settled({ started, alive, ready: started && probes.readiness === null, healthySince: null }, at);
+  const ready = started && probes.readiness === null;
+  return afterDocker({ started, alive, ready, healthySince: null }, docker, at);
 }
+
+/** What Docker says now. When it says nothing that can be believed, what it said before stands. */
+export function afterDocker(health: RunHealth, docker: HealthVerdict['status'], at: MonoMs): RunHealth {
+  const { docker: before, ...rest } = health;
+  const word = docker === 'unknown' ? before : docker === 'none' ? undefined : docker;
+  return settled(word === undefined ? rest : { ...rest, docker: word }, at);
+}
+
+/** May it be used by others? */
+export const isReady = ({ started, ready, docker }: RunHealth): boolean =>
+  started && ready && (docker === undefined || docker === 'healthy');
 
 /** After the verdict of one probe. A failed startup or liveness is dealt with by whoever restarts; here it is only noted. */
 export function afterVerdict(health: RunHealth, role: Role, pass: boolean, probes: ProbesSpec, at: MonoMs): RunHealth {
@@ -41,9 +58,14 @@ export function afterProbesChanged(health: RunHealth, probes: ProbesSpec, at: Mo
 }
 
 export const sameHealth = (a: RunHealth, b: RunHealth): boolean =>
-  a.started === b.started && a.alive === b.alive && a.ready === b.ready && a.healthySince === b.healthySince;
+  a.started === b.started &&
+  a.alive === b.alive &&
+  a.ready === b.ready &&
+  a.docker === b.docker &&
+  a.healthySince === b.healthySince;
 
 function settled(health: RunHealth, at: MonoMs): RunHealth {
-  const isHealthy = health.started && health.alive === true;
+  const { started, alive, docker } = health;
+  const isHealthy = started && alive === true && (docker === undefined || docker === 'healthy');
   return { ...health, healthySince: isHealthy ? (health.healthySince ?? at) : null };
 }

@@ -1,5 +1,5 @@
 /** The whole behaviour of a component: next(component, event, context) → the component afterwards, and what to do. Nothing is done here. */
-import { newHealth } from '../health/run-health.ts';
+import { isReady, newHealth } from '../health/run-health.ts';
 import type { MonoMs } from '../ids.ts';
 import {
   type Component,
@@ -108,9 +108,9 @@ function whenStarting(component: Component, state: In<'starting'>, event: Compon
     case 'started': {
       if (event.run !== run) return stay(component);
       const { pid, at } = event;
-      const health = newHealth(context.policy.probes, at);
+      const health = newHealth(context.policy.probes, at, event.health?.status);
       const running: ComponentState = { kind: 'running', run, pid, startedAt: at, attempt, daemonised: false, health };
-      const ready = health.ready ? [tell('component.ready', run, {})] : [];
+      const ready = isReady(health) ? [tell('component.ready', run, {})] : [];
       return step(running, { ...counters, spawnErrors: 0 }, tell('component.started', run, { pid }), ...ready);
     }
     case 'spawn-failed':

@@ -1,5 +1,6 @@
 /** One state per component; each kind carries only what exists in that state. Events are facts, effects are requests. */
 import type { ComponentSpec } from '../component.ts';
+import type { HealthVerdict } from '../containers/health.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../exit.ts';
 import type { Findings, Freeze } from '../freeze/freeze.ts';
 import type { Role } from '../health/probe.ts';
@@ -70,6 +71,8 @@ export type ComponentState =
       /** Why we end it by ourselves: a probe failed, it uses too much memory, or it is frozen. */
       readonly unhealthy: string | null;
       readonly freeze?: Freeze;
+      /** The Docker Engine was away when the time was up: nothing could be done, and nobody is to be held up by that. */
+      readonly stalled?: true;
       /** Set once the main process is gone; what is awaited then is the rest of its tree. */
       readonly ended: Ended | null;
     }
@@ -90,6 +93,7 @@ export type Rule =
   | 'spawn-retry'
   | 'quiet-retry-failed'
   | 'observed'
+  | 'engine-restart'
   | 'planned-stop';
 
 /** What outlives a single run. Reset by a start by hand. */
@@ -116,7 +120,14 @@ export type ComponentEvent =
   /** `byHand`: counters start again, and what is not running is started; otherwise only what runs is restarted. */
   | { readonly kind: 'restart-requested'; readonly byHand: boolean }
   | { readonly kind: 'dependencies-changed' }
-  | { readonly kind: 'started'; readonly run: RunId; readonly pid: number | null; readonly at: MonoMs }
+  /** `health`: what Docker's own health check says at that moment; absent: there is none. */
+  | {
+      readonly kind: 'started';
+      readonly run: RunId;
+      readonly pid: number | null;
+      readonly at: MonoMs;
+      readonly health?: HealthVerdict;
+    }
   | { readonly kind: 'spawn-failed'; readonly run: RunId; readonly problem: SpawnProblem }
   /** `leftovers`: processes of the run's tree that outlived its main process, which ended `at`. */
   | {
@@ -135,6 +146,8 @@ export type ComponentEvent =
       readonly pass: boolean;
       readonly reason: string;
     }
+  /** Docker's own health check says something else than before. */
+  | { readonly kind: 'docker-health'; readonly run: RunId; readonly verdict: HealthVerdict }
   /** So many samples in a row were above `limits.soft_memory`; `usedBytes` is the last of them. */
   | {
       readonly kind: 'over-soft-memory';
@@ -163,6 +176,8 @@ export type Effect =
   | { readonly kind: 'examine'; readonly run: RunId; readonly dump: SignalName | null }
   /** The run is over and decided upon: its directory may go once the record is safe. */
   | { readonly kind: 'end-run'; readonly run: RunId; readonly end: RunEnd }
+  /** It gave up and nothing of it is to stay: the container goes once the record is safe. */
+  | { readonly kind: 'clean-up'; readonly run: RunId }
   /** Something worth an event in the history. */
   | { readonly kind: 'tell'; readonly type: TellType; readonly run: RunId | null; readonly data: TellData };
 
@@ -209,6 +224,8 @@ export interface Context {
   readonly newRun: RunId;
   /** Dependencies whose condition does not hold right now. */
   readonly unmet: readonly ComponentName[];
+  /** The Docker Engine does not answer, so nothing can be done to its containers. */
+  readonly blind?: boolean;
   readonly policy: LifecyclePolicy;
 }
 

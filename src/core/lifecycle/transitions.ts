@@ -65,8 +65,14 @@ export function afterEnd(counters: Counters, ended: EndedRun, context: Context):
   const { crash, rule, text: decision } = verdict;
   const end: RunEnd = { ...facts, crash, rule, decision, counters: verdict.counters };
   const { state, told } = following(verdict, run, context);
-  return step(state, verdict.counters, tellExited(run, end), { kind: 'end-run', run, end }, told);
+  const effects: readonly Effect[] = [tellExited(run, end), { kind: 'end-run', run, end }, told];
+  return step(state, verdict.counters, ...effects, ...cleanUp(state, run, context));
 }
+
+const cleanUp = ({ kind }: ComponentState, run: RunId, { policy }: Context): readonly Effect[] =>
+  kind === 'gave-up' && policy.driver.kind === 'container' && policy.driver.cleanup === 'remove'
+    ? [{ kind: 'clean-up', run }]
+    : [];
 
 function following(verdict: Verdict, run: RunId, { now }: Context): { state: ComponentState; told: Effect } {
   const at = verdict.inMs === null ? null : after(now, verdict.inMs);

@@ -75,7 +75,7 @@ function goOn(component: Component, state: In<'running'>, freeze: Freeze, contex
   if (isObserved(policy)) return stay(component);
   if (freeze.stage === 'postponed')
     return step({ ...state, freeze: lastChance(freeze, now) }, component.counters, examine(state, context));
-  const isOurs = policy.driver.kind === 'process';
+  const isOurs = policy.driver.kind !== 'external';
   const signal = isOurs ? INTERRUPT : policy.stop.signal;
   const text = isOurs ? `${signal} sent` : 'its recovery command is next';
   const live = frozenLive(state, withStep(freeze, text, now), context);

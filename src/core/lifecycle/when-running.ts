@@ -1,6 +1,13 @@
 /** A run that is up: what its probes say, how much memory it uses, and what becomes of it when its main process ends. */
 import { describeExit, exitView } from '../exit.ts';
-import { afterProbesChanged, afterVerdict, type RunHealth, sameHealth } from '../health/run-health.ts';
+import {
+  afterDocker,
+  afterProbesChanged,
+  afterVerdict,
+  isReady,
+  type RunHealth,
+  sameHealth,
+} from '../health/run-health.ts';
 import type { RunId } from '../ids.ts';
 import { isObserved } from '../restart/decide.ts';
 import { softMemoryReason } from '../usage/soft-memory.ts';
@@ -22,6 +29,7 @@ import { whenAlarmed } from './when-alarmed.ts';
 
 type Exited = Extract<ComponentEvent, { kind: 'exited' }>;
 type Probed = Extract<ComponentEvent, { kind: 'probed' }>;
+type DockerSaid = Extract<ComponentEvent, { kind: 'docker-health' }>;
 type OverSoftMemory = Extract<ComponentEvent, { kind: 'over-soft-memory' }>;
 
 /** A command that exits 0 this soon and leaves processes behind has put itself in the background. */
@@ -39,6 +47,8 @@ export function whenRunning(component: Component, state: In<'running'>, event: C
     }
     case 'probed':
       return event.run === state.run ? whenProbed(component, state, event, context) : stay(component);
+    case 'docker-health':
+      return event.run === state.run ? whenDockerSays(component, state, event, context) : stay(component);
     case 'over-soft-memory':
       return event.run === state.run ? whenOverSoftMemory(component, state, event, context) : stay(component);
     case 'started':
@@ -82,6 +92,14 @@ function whenProbed(component: Component, state: In<'running'>, event: Probed, c
   return endFor(component, state, unhealthy, tell('component.unhealthy', state.run, { reason: unhealthy }), context);
 }
 
+/** Docker has asked as often as its health check demands: its first "unhealthy" is a failed liveness. */
+function whenDockerSays(component: Component, state: In<'running'>, event: DockerSaid, context: Context): Step {
+  const { status, reason } = event.verdict;
+  if (status === 'unhealthy' && !isObserved(context.policy))
+    return endFor(component, state, reason, tell('component.unhealthy', state.run, { reason }), context);
+  return withHealth(component, state, afterDocker(state.health, status, context.now), reason);
+}
+
 /**
  * Asked to end like after a failed liveness, and then the policy decides. A peak while it starts is its own business; and where
  * the policy would never start it again there is nothing to be gained by ending it, so it is only told.
@@ -116,8 +134,8 @@ function healthTold(run: RunId, before: RunHealth, after: RunHealth, reason = ''
   return [
     ...(isHealthy && !wasHealthy ? [tell('component.healthy', run, why)] : []),
     ...(wasHealthy && !isHealthy ? [tell('component.unhealthy', run, why)] : []),
-    ...(after.ready && !before.ready ? [tell('component.ready', run, why)] : []),
-    ...(before.ready && !after.ready ? [tell('component.not-ready', run, why)] : []),
+    ...(isReady(after) && !isReady(before) ? [tell('component.ready', run, why)] : []),
+    ...(isReady(before) && !isReady(after) ? [tell('component.not-ready', run, why)] : []),
   ];
 }
 

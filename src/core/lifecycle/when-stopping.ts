@@ -40,7 +40,7 @@ export function whenStopping(
     case 'tree-gone':
       return event.run === state.run && state.ended ? gone(counters, state, context) : stay(component);
     case 'woke':
-      return isDue(state.until, context) ? escalate(counters, state, context) : stay(component);
+      return isDue(state.until, context) ? timeIsUp(counters, state, context) : stay(component);
     case 'stop-requested':
       return hurried(counters, { ...state, goal: 'stay-stopped' }, context);
     case 'start-requested':
@@ -68,6 +68,14 @@ function mainEndedAsAsked(counters: Counters, state: In<'stopping'>, event: Exit
       ? { kind: 'signal', run, signal: context.policy.stop.signal }
       : { kind: 'kill-tree', run };
   return step(ended, counters, again);
+}
+
+/** What could not be asked has not refused: its time begins again. */
+function timeIsUp(counters: Counters, { stalled: _, ...state }: In<'stopping'>, context: Context): Step {
+  const { now, policy, blind } = context;
+  if (!blind) return escalate(counters, state, context);
+  const waitMs = state.stage === 'asked' ? Math.max(policy.stop.graceMs, KILL_WAIT_MS) : KILL_WAIT_MS;
+  return step({ ...state, stalled: true, until: after(now, waitMs) }, counters);
 }
 
 function escalate(counters: Counters, state: In<'stopping'>, { now, policy }: Context): Step {

@@ -15,6 +15,12 @@ export interface End {
   readonly unhealthy: string | null;
 }
 
+/** What of a component, or of a container that is none, is looked at here. */
+export interface RestartRules extends Pick<LifecyclePolicy, 'minUptimeMs'> {
+  readonly restart: Pick<LifecyclePolicy['restart'], 'policy' | 'backoff' | 'limit' | 'neverOn'>;
+  readonly driver?: LifecyclePolicy['driver'];
+}
+
 export interface Moment {
   readonly now: MonoMs;
   readonly random: number;
@@ -37,10 +43,11 @@ export const MAX_SPAWN_ERRORS = 3;
 /** A machine without room for one more process or file gets a moment to recover, whatever the backoff says. */
 const SPAWN_RETRY_FLOOR_MS = 1_000;
 
-export function decide(end: End, counters: Counters, policy: LifecyclePolicy, moment: Moment): Verdict {
+export function decide(end: End, counters: Counters, policy: RestartRules, moment: Moment): Verdict {
   if (end.cause.kind === 'spawn-failed') return afterSpawnFailure(end.cause.problem, end, counters, policy, moment);
   if (isObserved(policy)) return watchOn(counters);
   const { restart, minUptimeMs } = policy;
+  if (end.cause.kind === 'engine' && end.unhealthy === null && restart.policy !== 'never') return bringBack(counters);
   const clean = end.unhealthy === null && isClean(end.cause) && end.uptimeMs >= minUptimeMs;
   const crash = !clean;
 
@@ -65,8 +72,8 @@ export function decide(end: End, counters: Counters, policy: LifecyclePolicy, mo
 }
 
 /** Something that others started, without a command to bring it back. */
-export const isObserved = ({ driver }: Pick<LifecyclePolicy, 'driver'>): boolean =>
-  driver.kind === 'external' && driver.recover === null;
+export const isObserved = ({ driver }: Pick<RestartRules, 'driver'>): boolean =>
+  driver?.kind === 'external' && driver.recover === null;
 
 const watchOn = (counters: Counters): Verdict => ({
   kind: 'restart',
@@ -75,6 +82,16 @@ const watchOn = (counters: Counters): Verdict => ({
   counters,
   inMs: 0,
   text: 'observed only: nothing is started, it is watched until it comes back',
+});
+
+/** What ended together with the Docker Engine had no fault of its own. */
+const bringBack = (counters: Counters): Verdict => ({
+  kind: 'restart',
+  rule: 'engine-restart',
+  crash: false,
+  counters,
+  inMs: 0,
+  text: 'restart at once: it ended with the Docker Engine, so this counts for nothing',
 });
 
 const complete = (counters: Counters): Verdict => ({
@@ -94,11 +111,11 @@ const again = (retryMs: number | null): string =>
   retryMs === null ? '' : `, next quiet try in ${formatDuration(retryMs)}`;
 
 /** A long healthy stretch forgives what came before it. */
-function resetIfStable(counters: Counters, end: End, policy: LifecyclePolicy): Counters {
+function resetIfStable(counters: Counters, end: End, policy: RestartRules): Counters {
   return end.healthyMs >= policy.restart.backoff.resetAfterMs ? { ...counters, failures: 0 } : counters;
 }
 
-function withinBudget(crash: boolean, counters: Counters, policy: LifecyclePolicy, { now, random }: Moment): Verdict {
+function withinBudget(crash: boolean, counters: Counters, policy: RestartRules, { now, random }: Moment): Verdict {
   const { limit, backoff } = policy.restart;
   const { allowed, recent } = spend(counters.restarts, now, limit);
   const window = `in ${formatDuration(limit.withinMs)}`;
@@ -117,7 +134,7 @@ function afterSpawnFailure(
   problem: SpawnProblem,
   end: End,
   counters: Counters,
-  policy: LifecyclePolicy,
+  policy: RestartRules,
   moment: Moment,
 ): Verdict {
   const { restart } = policy;

@@ -1,6 +1,6 @@
 /** A target that is a container of the Docker Engine. While the Engine cannot be asked, nothing is known of its containers. */
-import { constants } from 'node:os';
-import type { ExitCause, SignalName } from '../../core/exit.ts';
+import { exitOf } from '../../core/containers/exit.ts';
+import type { ExitCause } from '../../core/exit.ts';
 import type { ContainerState, Engine } from '../../ports/engine.ts';
 import { type Eye, type Found, gone, type Sight, there, unknown } from './eye.ts';
 
@@ -38,22 +38,8 @@ function judge(who: string, state: ContainerState, known: Found | null): Sight {
   return { kind: 'gone', cause: causeOf(who, state) };
 }
 
-const UNTOLD: ReadonlySet<number> = new Set([130, 141]);
-/** Reversed, so that of two names for one number the first, usual one stays: SIGABRT, not SIGIOT. */
-const SIGNALS = new Map(
-  Object.entries(constants.signals)
-    .reverse()
-    .map(([name, number]) => [number, name as SignalName]),
-);
-
-/**
- * The Engine writes a death by signal N as code 128 + N. A program that chooses such a code itself looks the same; for SIGINT
- * and SIGPIPE, where programs do that, both are left open. Out of memory is what the Engine says, never what a code suggests.
- */
-function causeOf(who: string, { status, exitCode, oomKilled, error }: ContainerState): ExitCause {
-  if (error !== '') return { kind: 'unknown', why: `${who} could not be started: ${error}` };
-  if (status === 'created') return { kind: 'unknown', why: `${who} was never started` };
-  const signal = UNTOLD.has(exitCode) ? undefined : SIGNALS.get(exitCode - 128);
-  if (signal === undefined) return { kind: 'code', code: exitCode, ambiguous: UNTOLD.has(exitCode) };
-  return { kind: 'signal', signal, core: false, oom: oomKilled && signal === 'SIGKILL' };
+/** Others start it: why they could not is told, and it is for them to try again. */
+function causeOf(who: string, state: ContainerState): ExitCause {
+  const cause = exitOf(who, state);
+  return cause.kind === 'spawn-failed' ? { kind: 'unknown', why: cause.problem.message } : cause;
 }

@@ -9,6 +9,7 @@ import type { RunId } from '../../core/ids.ts';
 import type { Condition } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CommandRunner } from '../../ports/command.ts';
+import type { ContainerWatch } from '../../ports/container-watch.ts';
 import type { ExternalDriver, ExternalLaunch, Reporter } from '../../ports/driver.ts';
 import type { Engine } from '../../ports/engine.ts';
 import type { Log } from '../../ports/log.ts';
@@ -16,6 +17,7 @@ import { cannotSee, examine, NOTHING_TO_SEE } from '../process/examine/examine.t
 import { readProcStat } from '../process/proc.ts';
 import { addressEye } from './address.ts';
 import { containerEye } from './container.ts';
+import { DockerWord } from './docker-word.ts';
 import type { Eye } from './eye.ts';
 import { type Beginning, live } from './life.ts';
 import { createNames } from './names.ts';
@@ -26,6 +28,8 @@ import { Watch } from './watch.ts';
 export interface ExternalDriverOptions {
   readonly commands: CommandRunner;
   readonly engine: Engine;
+  /** Says when something about a container may have changed. */
+  readonly containers: ContainerWatch;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -38,6 +42,8 @@ interface WatchedRun {
   /** Aborted with LET_GO, the run is reported to have ended; otherwise nothing more is said of it. */
   readonly ending: AbortController;
   readonly over: Promise<void>;
+  /** Ends what tells of changes. */
+  readonly events: Disposable | null;
 }
 
 interface Followed extends Pick<WatchedRun, 'watch'> {
@@ -45,6 +51,7 @@ interface Followed extends Pick<WatchedRun, 'watch'> {
   readonly beginning: Beginning;
   readonly signal: AbortSignal;
   readonly report: Reporter;
+  readonly word: DockerWord;
 }
 
 const LET_GO: ExitCause = { kind: 'unknown', why: 'no longer watched' };
@@ -90,6 +97,7 @@ class WatchedExternals implements ExternalDriver {
 
   release(run: RunId): void {
     this.#runs.get(run)?.ending.abort();
+    this.#runs.get(run)?.events?.[Symbol.dispose]();
     this.#runs.delete(run);
     this.#pids.delete(run);
   }
@@ -106,12 +114,25 @@ class WatchedExternals implements ExternalDriver {
   }
 
   #watch(run: RunId, target: ExternalTarget, beginning: Beginning, report: Reporter): void {
-    const { clock } = this.#options;
+    const { clock, containers } = this.#options;
     const ending = new AbortController();
     const { signal } = ending;
-    const watch = new Watch({ eye: this.#eyeFor(target), clock, troubles: this.#troubles, signal });
-    const over = this.#follow({ run, watch, beginning, signal, report });
-    this.#runs.set(run, { target, watch, ending, over });
+    const isHeard = () => target.kind === 'container' && containers.blindness === null;
+    const watch = new Watch({ eye: this.#eyeFor(target), clock, troubles: this.#troubles, signal, isHeard });
+    const word = new DockerWord(clock, report);
+    const over = this.#follow({ run, watch, beginning, signal, report, word });
+    const events = target.kind === 'container' ? this.#listen(target.name, watch, word) : null;
+    this.#runs.set(run, { target, watch, ending, over, events });
+  }
+
+  #listen(container: string, watch: Watch, word: DockerWord): Disposable {
+    return this.#options.containers.watch(container, {
+      seen: (sight) => {
+        word.seen(sight);
+        watch.hurry();
+      },
+      blind: () => watch.hurry(),
+    });
   }
 
   #eyeFor(target: ExternalTarget): Eye {
@@ -129,11 +150,11 @@ class WatchedExternals implements ExternalDriver {
   }
 
   /** Never rejects. */
-  async #follow({ run, watch, beginning, signal, report }: Followed): Promise<void> {
+  async #follow({ run, watch, beginning, signal, report, word }: Followed): Promise<void> {
     const { clock, log } = this.#options;
     const started = (pid: number | null) => {
       if (pid !== null) this.#pids.set(run, pid);
-      report({ kind: 'started', pid, at: clock.now() });
+      word.started(pid);
     };
     let cause: ExitCause;
     try {

@@ -5,6 +5,8 @@ import type { Eye, Found, Sight } from './eye.ts';
 import type { Troubles } from './troubles.ts';
 
 export const LOOK_EVERY_MS = 1_000;
+/** When somebody else says at once that something may have changed. */
+const LOOK_NOW_AND_THEN_MS = 30_000;
 
 export type Known = Exclude<Sight, { kind: 'unknown' }>;
 
@@ -13,10 +15,14 @@ export interface WatchOptions {
   readonly clock: Clock;
   readonly troubles: Troubles;
   readonly signal: AbortSignal;
+  /** Whoever calls `hurry` when something may have changed is listening; absent: nobody is. */
+  isHeard?(): boolean;
 }
 
 export class Watch {
   readonly #options: WatchOptions;
+  #rest: AbortController | null = null;
+  #isHurried = false;
   #isBlind = false;
 
   constructor(options: WatchOptions) {
@@ -26,6 +32,12 @@ export class Watch {
   /** The last look told nothing, because we could not look; never once the watch was called off. */
   get isBlind(): boolean {
     return this.#isBlind && !this.#options.signal.aborted;
+  }
+
+  /** Something may have changed: it is looked at now. */
+  hurry(): void {
+    this.#isHurried = true;
+    this.#rest?.abort();
   }
 
   /** Whether it is there: seen once it is, and missed as often in a row as the eye demands it is not. */
@@ -51,14 +63,31 @@ export class Watch {
 
   /** `missed`: how many looks in a row, this one included, said that it is gone. Looks that tell nothing count for nothing. */
   async #until(isEnough: (sight: Known, missed: number) => boolean, known: Found | null = null): Promise<Known> {
-    const { clock, signal } = this.#options;
     for (let missed = 0; ; ) {
+      this.#isHurried = false;
       const sight = await this.#look(known);
       if (sight.kind !== 'unknown') {
         missed = sight.kind === 'gone' ? missed + 1 : 0;
         if (isEnough(sight, missed)) return sight;
       }
-      await clock.sleepUntil(after(clock.now(), LOOK_EVERY_MS), signal);
+      if (!this.#isHurried) await this.#pause();
+    }
+  }
+
+  async #pause(): Promise<void> {
+    const { clock, signal, isHeard } = this.#options;
+    const everyMs = isHeard?.() && !this.#isBlind ? LOOK_NOW_AND_THEN_MS : LOOK_EVERY_MS;
+    const rest = new AbortController();
+    const quit = () => rest.abort();
+    this.#rest = rest;
+    signal.addEventListener('abort', quit, { once: true });
+    try {
+      signal.throwIfAborted();
+      await clock.sleepUntil(after(clock.now(), everyMs), rest.signal);
+    } catch {
+      signal.throwIfAborted(); // else it was hurried
+    } finally {
+      signal.removeEventListener('abort', quit);
     }
   }
 

@@ -1,7 +1,8 @@
 /** Ends a command whose time is over, and finds out whether that worked. */
 import { after } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Caller } from '../caller.ts';
+import type { Unreachable } from '../../ports/engine.ts';
+import { type Caller, unreachable } from '../caller.ts';
 import { type ExecRecord, ended, execRecord, POLL_MS } from './record.ts';
 import { killMarked } from './strays.ts';
 
@@ -13,8 +14,12 @@ export interface ClearParts {
   readonly clock: Clock;
 }
 
-/** Null: it has ended. Else a sentence that says what is left. Never rejects. */
-export async function clearAway({ caller, clock }: ClearParts, id: string, mark: string): Promise<string | null> {
+/** Null: it has ended. A sentence says what is left. Never rejects. */
+export async function clearAway(
+  { caller, clock }: ClearParts,
+  id: string,
+  mark: string,
+): Promise<string | null | Unreachable> {
   const over = new AbortController();
   const deadline = after(clock.now(), CLEAR_WITHIN_MS);
   clock.sleepUntil(deadline, over.signal).then(
@@ -27,13 +32,13 @@ export async function clearAway({ caller, clock }: ClearParts, id: string, mark:
     for (;;) {
       const found = await killMarked(mark);
       const record = await execRecord(caller, id, over.signal);
-      if (record.kind === 'unreachable') return `the Docker Engine does not say whether it has ended: ${record.why}`;
+      if (record.kind === 'unreachable') return record;
       if (ended(record) && found === 0) return null;
       last = record;
       await clock.sleepUntil(after(clock.now(), POLL_MS), over.signal);
     }
   } catch {
-    if (last === null) return 'the Docker Engine does not say whether it has ended';
+    if (last === null) return unreachable('the Docker Engine did not answer in time');
     if (ended(last) || (last.pid === 0 && !last.running)) return null; // it has ended, or was never started
     return `its process ${last.pid} is still there and not ours to end: end it as root, or restart the container`;
   } finally {

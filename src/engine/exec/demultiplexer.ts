@@ -13,16 +13,19 @@ const HEADER_BYTES = 8;
 /** 0 stdin, 1 stdout, 2 stderr, 3 what the Engine itself has to say. */
 const LAST_OUTPUT = 3;
 
-export function demultiplexer(onOutput: (bytes: Buffer) => void): Demultiplexer {
+/** `isFirst`: a frame begins with these bytes. */
+export function demultiplexer(onOutput: (bytes: Buffer, isFirst: boolean) => void): Demultiplexer {
   const header = Buffer.alloc(HEADER_BYTES);
   let headerBytes = 0;
   let left = 0;
+  let isFirst = false;
   return {
     push(piece) {
       for (let at = 0; at < piece.length; ) {
         if (left > 0) {
           const bytes = piece.subarray(at, at + left);
-          onOutput(bytes);
+          onOutput(bytes, isFirst);
+          isFirst = false;
           at += bytes.length;
           left -= bytes.length;
           continue;
@@ -34,6 +37,7 @@ export function demultiplexer(onOutput: (bytes: Buffer) => void): Demultiplexer 
         if (header[0]! > LAST_OUTPUT || header.readUIntBE(1, 3) !== 0) throw new Error('no stream of frames');
         left = header.readUInt32BE(4);
         headerBytes = 0;
+        isFirst = true;
       }
     },
     get isWhole() {

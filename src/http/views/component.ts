@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ExitView } from '../../core/exit.ts';
 import type {
   ComponentView,
+  ContainerDetailsView,
   DaemonView,
   HeartbeatView,
   LimitView,
@@ -21,7 +22,7 @@ const flag = (description: string) => z.boolean().meta({ description });
 
 export const SUBJECT = named(
   'Subject',
-  viewOf<Subject>()(z.strictObject({ kind: z.enum(['component', 'check', 'daemon']), name: z.string() })),
+  viewOf<Subject>()(z.strictObject({ kind: z.enum(['component', 'check', 'daemon', 'session']), name: z.string() })),
   'Whom it is about.',
 );
 
@@ -101,16 +102,33 @@ const LIMIT = named(
   'Limit',
   viewOf<LimitView>()(
     z.strictObject({
-      name: z.enum(['memory', 'pids', 'nofile']),
-      max: COUNT.meta({ description: 'Bytes of memory; how many of the others.' }),
+      name: z.enum(['memory', 'pids', 'nofile', 'cpus']),
+      max: z.number().nonnegative().meta({ description: 'Bytes of memory; how many of the others.' }),
       mechanism: nullable(
-        z.enum(['cgroup-v2', 'cgroup-v1', 'rlimit']),
+        z.enum(['cgroup-v2', 'cgroup-v1', 'rlimit', 'docker']),
         'What holds it to that; null: it is not in force.',
       ),
       note: nullable(z.string(), 'How it differs from what one would expect.'),
     }),
   ),
   'A limit of the current run.',
+);
+
+const CONTAINER = named(
+  'Container',
+  viewOf<ContainerDetailsView>()(
+    z.strictObject({
+      id: text('The full id.'),
+      image: z.string(),
+      health: z
+        .enum(['healthy', 'unhealthy', 'starting', 'none', 'unknown'])
+        .meta({ description: "What Docker's own health check says; unknown: nothing that can be believed." }),
+      health_reason: nullable(z.string(), 'A sentence about it.'),
+      ports: z.array(z.string()).meta({ description: 'Published ports: "127.0.0.1:9000->9000/tcp".' }),
+      networks: z.array(z.string()),
+    }),
+  ),
+  'A container that Keepwell made, as it was last seen.',
 );
 
 const componentFields = {
@@ -126,7 +144,7 @@ const componentFields = {
   adopted: flag('The run was started by an earlier daemon and taken over by this one.'),
   run_id: z.string().nullable(),
   pid: COUNT.nullable(),
-  container: z.string().nullable(),
+  container: nullable(z.string(), 'The name of its container, also of one that others run.'),
   started_at: TIME.nullable(),
   uptime_ms: COUNT.nullable(),
   restarts: COUNT.meta({ description: 'Unplanned ones since the last start by hand.' }),
@@ -143,6 +161,7 @@ const componentFields = {
   probes: z.array(PROBE),
   heartbeat: nullable(HEARTBEAT, 'Null: it has none, or does not run.'),
   limits: z.array(LIMIT).meta({ description: 'The limits of its run and what holds it to them.' }),
+  container_details: nullable(CONTAINER, 'Null: it has none of ours, or does not run.'),
   resources: nullable(
     RESOURCES,
     'What its run used when it was last looked at, every 15 s (every 5 s with soft_memory).',
@@ -194,6 +213,10 @@ const DAEMON = named(
       loop_delay_ms: nullable(z.number(), 'Longest recent stall of its event loop.'),
       guardian_pid: COUNT.nullable(),
       logs: nullable(LOG_KEEPING, 'How what components write is kept; null: nobody is there to do it.'),
+      sessions: nullable(
+        z.strictObject({ total: COUNT, unhealthy: COUNT }),
+        'Containers of users; null: there are none, and no template for any.',
+      ),
     }),
   ),
   'The daemon itself.',

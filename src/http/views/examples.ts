@@ -51,6 +51,7 @@ export const exampleComponent: ComponentView = {
   removed: false,
   tree_mechanism: 'cgroup-v2',
   limits: [{ name: 'memory', max: 536_870_912, mechanism: 'cgroup-v2', note: null }],
+  container_details: null,
   probes: [
     {
       role: 'liveness',
@@ -90,6 +91,7 @@ export const exampleDaemon: DaemonView = {
   loop_delay_ms: 2,
   guardian_pid: 4709,
   logs: { mechanism: 'collapse-range', bytes: 1_204_224, dropped_bytes: 0, lost_bytes: 0, condition: null },
+  sessions: { total: 12, unhealthy: 1 },
 };
 
 export const exampleCrash: CrashView = {

@@ -28,6 +28,8 @@ export async function openHistory(path: string): Promise<OpenHistory> {
     probes: (query) => saying(() => history.probes(query)),
     samples: (query) => saying(() => history.samples(query)),
     checkResults: (query) => saying(() => history.checkResults(query)),
+    sessions: (query) => saying(() => history.sessions(query)),
+    session: (id) => saying(() => history.session(id)),
     lastGoodIngredients: (component) => saying(() => history.lastGoodIngredients(component)),
     meta: (key) => saying(() => history.meta(key)),
     close,

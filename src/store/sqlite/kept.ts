@@ -25,6 +25,8 @@ export class Kept {
   #entries: Mutable<Entry>[] = [];
   /** Where the newest record of each component is: older ones are not worth keeping. */
   readonly #newest = new Map<ComponentName, Mutable<Entry>>();
+  /** The same of each session. */
+  readonly #newestSession = new Map<string, Mutable<Entry>>();
   #withTail: Mutable<Entry>[] = [];
   readonly #probes = new KeptStretches<Mutable<Entry>, ProbeStretch>({
     of: ({ probed = [] }) => probed,
@@ -78,6 +80,10 @@ export class Kept {
       delete this.#newest.get(component)?.record;
       this.#newest.set(component, entry);
     }
+    if (entry.session !== undefined) {
+      delete this.#newestSession.get(entry.session.id)?.session;
+      this.#newestSession.set(entry.session.id, entry);
+    }
     this.#events += entry.events.length;
     this.#probes.add(entry);
     this.#samples.add(entry);
@@ -106,6 +112,8 @@ export class Kept {
       this.#events -= entry.events.length;
       const component = entry.record?.name ?? entry.forget;
       if (component !== undefined && this.#newest.get(component) === entry) this.#newest.delete(component);
+      const session = entry.session?.id;
+      if (session !== undefined && this.#newestSession.get(session) === entry) this.#newestSession.delete(session);
     }
     if (this.#withTail.length > 0) this.#withTail = this.#withTail.filter((entry) => !removed.includes(entry));
     this.#probes.remove(removed);
@@ -148,8 +156,8 @@ export class Kept {
 
 /** An entry may have lost its events and its record, and still owe somebody a call. */
 export function saysSomething(entry: Entry): boolean {
-  const { record, forget, meta, runBegun, runPid, runEnded, crash, onDurable } = entry;
-  const facts = [record, forget, meta, runBegun, runPid, runEnded, crash, onDurable];
+  const { record, forget, meta, runBegun, runPid, runEnded, crash, session, onDurable } = entry;
+  const facts = [record, forget, meta, runBegun, runPid, runEnded, crash, session, onDurable];
   const stretches = (entry.probed?.length ?? 0) + (entry.sampled?.length ?? 0) + (entry.checked?.length ?? 0);
   return entry.events.length + stretches > 0 || facts.some((fact) => fact !== undefined);
 }

@@ -16,6 +16,8 @@ export function schemaVersion(db: Database, known: number = LATEST): number {
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
   for (let version = schemaVersion(db, migrations.length) + 1; version <= migrations.length; version += 1) {
     transaction(db, () => {
+      // Another process may have done it while we waited for our turn: a campaign and a daemon both bring it to the newest schema.
+      if (schemaVersion(db, migrations.length) >= version) return;
       db.exec(migrations[version - 1]!);
       db.exec(`PRAGMA user_version = ${version}`);
     });

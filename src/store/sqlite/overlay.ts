@@ -3,6 +3,7 @@ import { samplesLaidOver } from '../../core/usage/order.ts';
 import type { History } from '../../ports/store.ts';
 import { checkKey, newestResultFirst } from '../check-results.ts';
 import type { Entry } from '../entry.ts';
+import { sessionsLaidOver } from '../sessions.ts';
 import { Tables } from '../tables.ts';
 import { keyOf, newestFirst } from '../timeline.ts';
 import { atMost, DEFAULT_CRASHES } from '../views.ts';
@@ -56,6 +57,8 @@ function merged(below: SqliteHistory, above: Tables): Readable {
       const older = below.checkResults(query).filter((stretch) => !seen.has(checkKey(stretch)));
       return [...newer, ...older].sort(newestResultFirst).slice(0, atMost(query.limit));
     },
+    sessions: (query) => sessionsLaidOver(above, below, query),
+    session: (id) => above.session(id) ?? below.session(id),
     lastGoodIngredients: (component) => above.lastGoodIngredients(component) ?? below.lastGoodIngredients(component),
   };
 }

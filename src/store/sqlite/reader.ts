@@ -3,6 +3,7 @@
 import type { CheckStretch } from '../../core/checks/stretch.ts';
 import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
+import type { SessionRecord } from '../../core/sessions/session.ts';
 import type { SampleStretch } from '../../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
   ProbeQuery,
   RunRow,
   SampleQuery,
+  SessionsQuery,
 } from '../../ports/store.ts';
 import type { KnownRun } from '../runs.ts';
 import { atMost, DEFAULT_CRASHES } from '../views.ts';
@@ -23,11 +25,14 @@ import type { Database, Row, Statement } from './driver.ts';
 import { probeStretch } from './probe-row.ts';
 import { CRASH_COLUMNS, crashView, eventView, ingredientsOf, knownRun, whyView } from './rows.ts';
 import { sampleStretch } from './sample-row.ts';
+import { sessionRecord } from './session-row.ts';
 
 const OF_COMPONENT = "subject_name = $component AND subject_kind = 'component'";
 
 /** Decided by the key alone, as in ../timeline.ts. */
 const NEWEST_FIRST = 'ORDER BY first_at DESC, run_id DESC, role DESC LIMIT $limit';
+
+const NEWEST_SESSION_FIRST = 'ORDER BY created_at DESC, session_id DESC LIMIT $limit';
 
 /** With and without a component are two statements: one with "or null" in it could use no index. */
 const SQL = {
@@ -50,6 +55,10 @@ const SQL = {
   samples: `SELECT * FROM samples WHERE component = $component AND last_at >= $since
     ORDER BY first_at DESC, run_id DESC LIMIT $limit`,
   checkResults: 'SELECT * FROM check_results WHERE check_name = $check ORDER BY first_at DESC LIMIT $limit',
+  openSessions: "SELECT * FROM sessions WHERE state <> 'ended' ORDER BY created_at, session_id",
+  endedSessions: `SELECT * FROM sessions WHERE state = 'ended' ${NEWEST_SESSION_FIRST}`,
+  endedSessionsOf: `SELECT * FROM sessions WHERE user_id = $user AND state = 'ended' ${NEWEST_SESSION_FIRST}`,
+  session: 'SELECT * FROM sessions WHERE session_id = $id',
   meta: 'SELECT value FROM meta WHERE key = $key',
   allMeta: 'SELECT key, value FROM meta',
 } as const;
@@ -57,7 +66,10 @@ const SQL = {
 type Name = keyof typeof SQL;
 
 /** What a database of an older version cannot be asked: there is nothing of it in there. */
-const SINCE: { readonly [name in Name]?: number } = { probes: 2, probesOf: 2, samples: 3, checkResults: 5 };
+const SINCE: { readonly [name in Name]?: number } = {
+  ...{ probes: 2, probesOf: 2, samples: 3, checkResults: 5 },
+  ...{ openSessions: 6, endedSessions: 6, endedSessionsOf: 6, session: 6 },
+};
 /** Such a database is read as it is where it cannot be brought to our schema: before `up`, or on a full disk. */
 export const OLDEST_READABLE = 1;
 
@@ -147,6 +159,20 @@ export class SqliteHistory implements History {
 
   checkResults({ check, limit }: CheckQuery): readonly CheckStretch[] {
     return this.#all('checkResults', { check, limit: atMost(limit) }).map(checkStretch);
+  }
+
+  sessions({ which, user, limit }: SessionsQuery): readonly SessionRecord[] {
+    const records = (rows: readonly Row[]) => rows.flatMap((row) => sessionRecord(row) ?? []);
+    if (which === 'open')
+      return records(this.#all('openSessions')).filter((record) => user === undefined || record.user === user);
+    const values = { limit: atMost(limit) };
+    return records(
+      user === undefined ? this.#all('endedSessions', values) : this.#all('endedSessionsOf', { ...values, user }),
+    );
+  }
+
+  session(id: string): SessionRecord | null {
+    return this.#one('session', { id }, sessionRecord);
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

@@ -135,7 +135,7 @@ export const eventView = (row: Row): EventView => ({
   data: parsed(row['data_json'], {}, isObject),
 });
 
-const SUBJECTS: readonly Subject['kind'][] = ['component', 'check', 'daemon'];
+const SUBJECTS: readonly Subject['kind'][] = ['component', 'check', 'daemon', 'session'];
 
 const subjectOf = (row: Row): Subject => ({
   kind: SUBJECTS.find((kind) => kind === row['subject_kind']) ?? 'component',

@@ -6,6 +6,7 @@
 import type { CheckStretch } from '../../core/checks/stretch.ts';
 import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
+import type { SessionRecord } from '../../core/sessions/session.ts';
 import type { SampleStretch } from '../../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -19,6 +20,7 @@ import type {
   ProbeQuery,
   RunRow,
   SampleQuery,
+  SessionsQuery,
   Store,
 } from '../../ports/store.ts';
 import { type Entry, entryOf, eventView, Sequence } from '../entry.ts';
@@ -70,6 +72,7 @@ class SqliteStore implements Store {
   /** What a new database would have to be told. */
   readonly #records = new Map<ComponentName, ComponentRecord>();
   readonly #meta = new Map<string, string>();
+  readonly #sessions = new Map<string, SessionRecord>();
   readonly #forgotten = new Set<ComponentName>();
   readonly #disk: Disk;
   readonly #outbox: Outbox;
@@ -100,7 +103,9 @@ class SqliteStore implements Store {
 
   commit(...commits: readonly Commit[]): readonly EventView[] {
     const entries = commits.map((commit) => entryOf(commit, this.#sequence));
-    for (const { record } of commits) {
+    for (const { record, session } of commits) {
+      if (session?.state === 'ended') this.#sessions.delete(session.id);
+      else if (session !== undefined) this.#sessions.set(session.id, session);
       if (record === undefined) continue;
       this.#records.set(record.name, record);
       this.#forgotten.delete(record.name);
@@ -159,6 +164,9 @@ class SqliteStore implements Store {
       const isNews = !this.#records.has(record.name) && !this.#forgotten.has(record.name);
       if (isNews) this.#records.set(record.name, record);
     }
+    for (const session of history.sessions({ which: 'open', limit: 0 })) {
+      if (!this.#sessions.has(session.id)) this.#sessions.set(session.id, session);
+    }
     for (const [key, value] of history.allMeta()) if (!this.#meta.has(key)) this.#meta.set(key, value);
     this.#sequence.raiseTo(history.lastSeq());
     this.#hasRead = true;
@@ -172,6 +180,7 @@ class SqliteStore implements Store {
     const recordedAt = this.#options.clock.wallNow();
     this.#outbox.startOver();
     for (const record of this.#records.values()) this.#outbox.push({ events: [], record, recordedAt });
+    for (const session of this.#sessions.values()) this.#outbox.push({ events: [], session, recordedAt });
     for (const [key, value] of this.#meta) this.#outbox.push({ events: [], meta: { key, value }, recordedAt });
     this.#tell(type, data);
   }
@@ -242,6 +251,12 @@ class SqliteStore implements Store {
   }
   checkResults(query: CheckQuery): readonly CheckStretch[] {
     return this.#read((from) => from.checkResults(query));
+  }
+  sessions(query: SessionsQuery): readonly SessionRecord[] {
+    return this.#read((from) => from.sessions(query));
+  }
+  session(id: string): SessionRecord | null {
+    return this.#read((from) => from.session(id));
   }
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {
     return this.#read((from) => from.lastGoodIngredients(component));

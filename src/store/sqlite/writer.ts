@@ -9,6 +9,7 @@ import { transaction } from './migrate.ts';
 import { probeRow } from './probe-row.ts';
 import { begunRow, crashRow, endedRow, eventRow } from './rows.ts';
 import { sampleRow } from './sample-row.ts';
+import { sessionRow } from './session-row.ts';
 
 const list = (columns: readonly string[], one: (column: string) => string): string => columns.map(one).join(', ');
 
@@ -65,6 +66,10 @@ const SAMPLE_KEY = ['run_id', 'first_at'];
 const SAMPLE = ['last_at', 'count', 'cpu_percent', 'memory_bytes', 'memory_max_bytes', 'fds', 'threads', 'processes'];
 const CHECK_KEY = ['check_name', 'first_at'];
 const CHECK = ['status', 'message', 'last_at', 'count', 'last_ms', 'max_ms'];
+const SESSION = [
+  ...['user_id', 'template', 'state', 'container_id', 'created_at', 'expires_at', 'health_status', 'restarts'],
+  ...['ended_at', 'end_reason', 'record_json'],
+];
 const EVENT = ['seq', 'at', 'subject_kind', 'subject_name', 'type', 'run_id', 'data_json'];
 
 const SQL = {
@@ -78,6 +83,7 @@ const SQL = {
   probe: upsert('probe_results', PROBE_KEY.join(', '), ['component', ...PROBE_KEY, ...PROBE], PROBE),
   sample: upsert('samples', SAMPLE_KEY.join(', '), ['component', ...SAMPLE_KEY, ...SAMPLE], SAMPLE),
   check: upsert('check_results', CHECK_KEY.join(', '), [...CHECK_KEY, ...CHECK], CHECK),
+  session: upsert('sessions', 'session_id', ['session_id', ...SESSION], SESSION),
   event: upsert('events', 'seq', EVENT, []),
   meta: upsert('meta', 'key', ['key', 'value'], ['value']),
 } as const;
@@ -113,6 +119,7 @@ export class Writer {
     for (const stretch of entry.probed ?? []) run('probe', probeRow(stretch));
     for (const stretch of entry.sampled ?? []) run('sample', sampleRow(stretch));
     for (const stretch of entry.checked ?? []) run('check', checkRow(stretch));
+    if (entry.session !== undefined) run('session', sessionRow(entry.session));
     for (const event of entry.events) run('event', eventRow(event));
     if (meta !== undefined) run('meta', { key: text(meta.key), value: text(meta.value) });
   }

@@ -44,6 +44,8 @@ interface Followed {
   /** Nothing has been heard or looked at before: what is there now is from earlier. */
   isFirst: boolean;
   problem: string | null;
+  /** Nobody looks: that time is nobody's silence, like any other in which we were not awake. */
+  isHeld: boolean;
 }
 
 export class HeartWatch implements Disposable {
@@ -56,8 +58,8 @@ export class HeartWatch implements Disposable {
     this.#listener = listener;
   }
 
-  /** The component is in this state now. `stored`: what an earlier daemon knew. */
-  follow(spec: ComponentSpec, state: ComponentState, stored: StoredPulse | null): void {
+  /** The component is in this state now. `stored`: what an earlier daemon knew. `isHeld`: it cannot beat, or not be heard. */
+  follow(spec: ComponentSpec, state: ComponentState, stored: StoredPulse | null, isHeld: boolean): void {
     const { heartbeat } = spec;
     const running = state.kind === 'running' && heartbeat ? state : null;
     const known = this.#followed;
@@ -67,6 +69,7 @@ export class HeartWatch implements Disposable {
     // Another configuration begins anew; another daemon does not.
     const past = isNew && !known && stored?.run === running.run ? stored : null;
     this.#followed ??= this.#begin(spec, heartbeat, running, past);
+    this.#followed.isHeld = isHeld;
     this.#learn(this.#followed, running);
     if (isNew) void this.#listenOn(this.#followed);
   }
@@ -116,6 +119,7 @@ export class HeartWatch implements Disposable {
       ear: source.kind === 'ping' ? null : ears.open(source, target, mark),
       pulse: { ...newPulse(from, now), beatAt: past?.beatAt ?? null },
       isFirst: past === null,
+      isHeld: false,
     };
   }
 
@@ -137,10 +141,8 @@ export class HeartWatch implements Disposable {
     const periodMs = () => lookPeriodMs(followed.spec, followed.state.freeze !== undefined);
     let plannedMs = periodMs();
     while (!signal.aborted) {
-      const hearing = (await followed.ear?.listen()) ?? SILENCE;
+      if (!followed.isHeld) await this.#look(followed, plannedMs);
       if (signal.aborted) return;
-      this.#take(followed, hearing, plannedMs);
-      this.#judge(followed);
       plannedMs = periodMs(); // by what was judged just now
       try {
         await clock.sleepUntil(after(clock.now(), plannedMs), signal);
@@ -148,6 +150,13 @@ export class HeartWatch implements Disposable {
         return; // it is over
       }
     }
+  }
+
+  async #look(followed: Followed, plannedMs: number): Promise<void> {
+    const hearing = (await followed.ear?.listen()) ?? SILENCE;
+    if (followed.over.signal.aborted || followed.isHeld) return;
+    this.#take(followed, hearing, plannedMs);
+    this.#judge(followed);
   }
 
   #take(followed: Followed, hearing: Hearing, plannedMs: number): void {

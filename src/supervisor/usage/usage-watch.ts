@@ -1,4 +1,4 @@
-/** Looks at every running process component now and then, one after the other, and knows what each used last. */
+/** Looks at every running process and container now and then, one after the other, and knows what each used last. */
 import type { ComponentSpec } from '../../core/component.ts';
 import type { ComponentName, MonoMs } from '../../core/ids.ts';
 import type { ComponentEvent, ComponentState } from '../../core/lifecycle/state.ts';
@@ -39,7 +39,7 @@ export class UsageWatch {
   /** The component is in this state now. */
   follow(spec: ComponentSpec, state: ComponentState): void {
     const known = this.#runs.get(spec.name);
-    const running = state.kind === 'running' && spec.driver.kind === 'process' ? state : null;
+    const running = state.kind === 'running' && spec.driver.kind !== 'external' ? state : null;
     if (known && known.run !== running?.run) this.#end(known);
     if (running === null || this.#over.signal.aborted) return;
     const { clock, random } = this.#world;

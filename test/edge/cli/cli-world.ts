@@ -82,6 +82,7 @@ export class CliWorld implements AsyncDisposable {
         this.err += text;
       }),
       interrupt: () => this.abort.signal,
+      interruptAgain: () => new AbortController().signal,
     };
   }
 

@@ -29,7 +29,7 @@ const hungUp = (fake: FakeEngine) => waitFor('the connection to be closed', () =
 
 test('without a socket and without a program, Docker is not installed', async () => {
   using dir = tempDir();
-  const places = { systemSocket: dir.at('docker.sock'), programDirs: [] };
+  const places = { systemSocket: dir.at('docker.sock'), podmanSocket: dir.at('podman.sock'), programDirs: [] };
   const engine = createEngine({ env: { HOME: dir.path, PATH: '' }, clock: systemClock, places });
   expect(await engine.inspect('web', never)).toEqual({
     kind: 'unreachable',
@@ -40,7 +40,7 @@ test('without a socket and without a program, Docker is not installed', async ()
 test('without a socket but with the program, it is not running', async () => {
   using dir = tempDir();
   writeFileSync(dir.at('dockerd'), '');
-  const places = { systemSocket: dir.at('docker.sock'), programDirs: [] };
+  const places = { systemSocket: dir.at('docker.sock'), podmanSocket: dir.at('podman.sock'), programDirs: [] };
   const engine = createEngine({ env: { HOME: dir.path, PATH: dir.path }, clock: systemClock, places });
   expect(await engine.inspect('web', never)).toMatchObject({
     why: expect.stringMatching(/^the Docker Engine is not running, there is no .*docker\.sock: start it/),

@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { containerEye } from '../../../src/drivers/external/container.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
+import { createContainerWatch } from '../../../src/engine/watch/watch.ts';
 import type { ContainerState, Engine, Inspection } from '../../../src/ports/engine.ts';
+import { silentLog } from '../../../src/ports/log.ts';
 import { systemClock } from '../../../src/supervisor/system-clock.ts';
 import { type ContainerOptions, OUT_OF_MEMORY, type TestEngine, useEngine, whenTold } from '../../support/engine.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -143,7 +145,33 @@ test('a container that ended is brought back by its command', async ({ skip }) =
   expect(isThere((await run.until('started')).pid ?? 0)).toBe(true);
 });
 
+test('with events, its end and what its own health check says are told at once, and nobody looks every second', async ({
+  skip,
+}) => {
+  const docker = need(skip);
+  const name = docker.newName();
+  await docker.call('POST', `/containers/create?name=${name}`, {
+    Image: 'keepwell-test',
+    Cmd: ['sleep', '300'],
+    Healthcheck: { Test: ['CMD-SHELL', 'test ! -e /go'], Interval: 1e8, Timeout: 3e10, Retries: 1 },
+    HostConfig: { NetworkMode: 'none' },
+  });
+  await docker.act(name, 'start');
+  const engine = createEngine({ env: docker.env, clock: systemClock });
+  const containers = createContainerWatch({ engine, clock: systemClock, log: silentLog, random: Math.random });
+  const clock = new FakeClock(); // no look comes by itself
+  const run = post.now.start(post.now.driver({ engine, containers, clock }), watched(name));
+  await run.until('started');
+  const said = () => run.reports.flatMap((report) => (report.kind === 'docker-health' ? [report.verdict.status] : []));
+  await docker.tell(name);
+  await waitFor('the verdict', () => said().includes('unhealthy'));
+  await docker.act(name, 'kill');
+  expect((await run.until('exited')).cause).toMatchObject({ signal: 'SIGKILL' });
+  await containers.close();
+});
+
 const RUNNING: ContainerState = {
+  health: null,
   id: 'f'.repeat(64),
   status: 'running',
   running: true,

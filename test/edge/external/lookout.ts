@@ -6,6 +6,7 @@ import type { ExternalTarget } from '../../../src/core/component.ts';
 import { componentName, type RunId, runId, type WallMs } from '../../../src/core/ids.ts';
 import { createExternalDriver, type ExternalDriverOptions } from '../../../src/drivers/external/external-driver.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
+import type { ContainerWatch } from '../../../src/ports/container-watch.ts';
 import type { ExternalLaunch, RunReport } from '../../../src/ports/driver.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
 import type { Log } from '../../../src/ports/log.ts';
@@ -50,6 +51,15 @@ const NO_ENGINE: Engine = {
   inspect: () => Promise.resolve({ kind: 'unreachable', why: 'there is none in this test' }),
 };
 
+/** Nobody tells of changes: everything is looked at again and again. */
+const NO_EVENTS: ContainerWatch = {
+  watch: () => ({ [Symbol.dispose]: () => {} }),
+  blindness: 'there is none in this test',
+  wasAway: () => false,
+  hurry: () => {},
+  close: () => Promise.resolve(),
+};
+
 export class Run {
   readonly reports: RunReport[] = [];
   readonly id: RunId = runId(componentName('legacy'), Date.now() as WallMs, Math.random());
@@ -83,7 +93,10 @@ export class Lookout {
   driver(options: Partial<ExternalDriverOptions> = {}): Driver {
     const clock = options.clock ?? this.clock;
     const { log } = this;
-    const driver = createExternalDriver({ clock, log, commands: plainRunner(clock), engine: NO_ENGINE, ...options });
+    const driver = createExternalDriver({
+      ...{ clock, log, commands: plainRunner(clock), engine: NO_ENGINE, containers: NO_EVENTS },
+      ...options,
+    });
     this.#drivers.push(driver);
     return driver;
   }

@@ -4,6 +4,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import type { ProbeStretch } from '../../../src/core/health/stretch.ts';
 import { componentName, type RunId, type WallMs } from '../../../src/core/ids.ts';
 import { appliedView, type PlanStep } from '../../../src/core/plan.ts';
+import type { SessionRecord } from '../../../src/core/sessions/session.ts';
 import { didYouMean } from '../../../src/core/suggest.ts';
 import type { SampleStretch } from '../../../src/core/usage/stretch.ts';
 import type { ComponentView, CrashView, EventView, StatusView, WhyView } from '../../../src/core/views.ts';
@@ -19,6 +20,7 @@ import type {
 } from '../../../src/ports/control.ts';
 import type { LogLineView, Logs, LogsQuery } from '../../../src/ports/logs.ts';
 import type { History, SampleQuery } from '../../../src/ports/store.ts';
+import { sessionRecord } from '../../support/session-record.ts';
 
 export const component = (name: string, more: Partial<ComponentView> = {}): ComponentView => ({
   name,
@@ -47,6 +49,7 @@ export const component = (name: string, more: Partial<ComponentView> = {}): Comp
   probes: [],
   heartbeat: null,
   limits: [],
+  container_details: null,
   resources: null,
   ...more,
 });
@@ -136,6 +139,7 @@ const statusOf = (components: readonly ComponentView[]): StatusView => ({
     loop_delay_ms: 1,
     guardian_pid: null,
     logs: null,
+    sessions: null,
   },
   components,
 });
@@ -178,6 +182,8 @@ export class FakeControl implements Control {
       this.stretches.filter(({ component: whose }) => whose === name).slice(0, limit),
     samples: (query) => this.samples(query),
     checkResults: () => [],
+    sessions: () => [],
+    session: () => null,
     lastGoodIngredients: () => null,
     meta: () => null,
   };
@@ -238,6 +244,13 @@ export class FakeControl implements Control {
       };
     },
   };
+  readonly sessions: Control['sessions'] = {
+    spawn: async (request) => this.#session('spawn', request),
+    stop: async (id) => this.#session('stop-session', id),
+    extend: (id, byMs) => this.#session('extend', id, byMs),
+    get: (id) => this.#session('get', id),
+    list: (query) => [this.#session('list', query)],
+  };
   closedCursors = 0;
   readonly openedLogs: LogsQuery[] = [];
 
@@ -273,6 +286,11 @@ export class FakeControl implements Control {
     const known = this.components.map(({ name }) => name);
     const name = names.find((each) => !known.includes(each));
     if (name !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name, suggestion: didYouMean(name, known) });
+  }
+
+  #session(...call: unknown[]): SessionRecord {
+    this.#record(...call);
+    return sessionRecord();
   }
 
   #record(...call: unknown[]): void {

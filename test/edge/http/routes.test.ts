@@ -33,6 +33,11 @@ test('the table is exactly this', () => {
     'POST /v1/down',
     'POST /v1/handover',
     'POST /v1/beat/{name}',
+    'GET /v1/sessions',
+    'GET /v1/sessions/{id}',
+    'POST /v1/sessions',
+    'POST /v1/sessions/{id}/stop',
+    'POST /v1/sessions/{id}/extend',
     'GET /v1/crashes',
     'GET /v1/crashes/{id}',
     'GET /v1/why/{name}',
@@ -47,6 +52,24 @@ test('the table is exactly this', () => {
     'GET /openapi.json',
   ]);
   for (const { summary } of ROUTES) expect(summary).toMatch(/\.$/);
+});
+
+test('sessions are asked for as they are meant', async () => {
+  const spawned = await served.ask('POST', '/v1/sessions', { body: { template: 'web', user_id: 'ann', ttl_ms: 5 } });
+  expect([spawned.status, spawned.json.session.challenge_id, spawned.json.session.host]).toEqual([
+    200,
+    'web',
+    '127.0.0.1',
+  ]);
+  await served.ask('GET', '/v1/sessions?user_id=a%3Db&all=true');
+  await served.ask('POST', '/v1/sessions/5f0c/stop', { body: {} });
+  await served.ask('POST', '/v1/sessions/5f0c/extend', { body: { by_ms: 1000 } });
+  expect(served.control.asked).toEqual([
+    ['spawn', { template: 'web', user: 'ann', ttlMs: 5, wait: undefined }],
+    ['list', { user: 'a=b', all: true }],
+    ['stop-session', '5f0c'],
+    ['extend', '5f0c', 1000],
+  ]);
 });
 
 test('status and one component', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { componentName } from '../../../src/core/ids.ts';
+import { openCampaignBook } from '../../../src/store/sqlite/campaigns.ts';
 import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
 import { LATEST, migrate, schemaVersion } from '../../../src/store/sqlite/migrate.ts';
@@ -59,6 +60,8 @@ const KNOWN = [
   { version: 3, logOffset: 4_096, stretches: 2, samples: 2 },
   { version: 4, logOffset: 4_096, stretches: 2, samples: 2 },
   { version: 5, logOffset: 4_096, stretches: 2, samples: 2 },
+  { version: 6, logOffset: 4_096, stretches: 2, samples: 2 },
+  { version: 7, logOffset: 4_096, stretches: 2, samples: 2 },
 ] as const;
 
 test.each(KNOWN)(
@@ -81,11 +84,41 @@ test.each(KNOWN)(
       expect(history.samples({ component: 'api', limit: 10 })).toHaveLength(known.samples);
       const results = history.checkResults({ check: 'sandbox', limit: 10 }).map(({ status }) => status);
       expect(results).toEqual(known.version < 5 ? [] : ['failed', 'ok']);
+      const users = [history.sessions({ which: 'open', limit: 0 }), history.sessions({ which: 'ended', limit: 9 })];
+      expect(users.map((sessions) => sessions.map(({ user }) => user))).toEqual(
+        known.version < 6 ? [[], []] : [["it's ann"], ["it's ann"]],
+      );
       const reason = known.version < 4 ? undefined : 'frozen: no heartbeat for 5 min';
       expect(history.why({ id: 1 })?.freeze?.reason).toBe(reason);
     }
     untouched.close();
     migrated.close();
+  },
+);
+
+test.each(upTo(LATEST))(
+  'the book of campaigns is read from a database of version %i, and written on',
+  async (version) => {
+    using dir = tempDir();
+    const path = dir.at('keepwell.db');
+    await restoreGolden(version, path);
+    const book = await openCampaignBook(path);
+    const isThere = version >= 7;
+    expect(book.list().map(({ name }) => name)).toEqual(isThere ? ['night-run-2', 'night-run'] : []);
+    const states = book.find('night-run')?.experiments.map(({ state, exitCode }) => [state, exitCode]);
+    expect(states).toEqual(
+      isThere
+        ? [
+            ['done', 0],
+            ['failed', 7],
+          ]
+        : undefined,
+    );
+    expect(book.find('night-run-2')?.open?.attempt).toBe(isThere ? 'ba9876543210-0-1' : undefined);
+    const file = { file: '/f', source: '', composeFile: '/c', projectDir: '/' };
+    const made = book.create({ uid: 'u', name: 'next', ...file, experiments: [{ name: 'e', service: 's' }] }, NOON);
+    expect(made.id).toBe(isThere ? 3 : 1);
+    book.close();
   },
 );
 

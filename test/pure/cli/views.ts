@@ -30,6 +30,7 @@ export const view = (name: string, more: Partial<ComponentView> = {}): Component
   probes: [],
   heartbeat: null,
   limits: [],
+  container_details: null,
   resources: null,
   ...more,
 });
@@ -70,6 +71,7 @@ export const status = (components: readonly ComponentView[]): StatusView => ({
     loop_delay_ms: 1,
     guardian_pid: 4710,
     logs: null,
+    sessions: null,
   },
   components,
 });

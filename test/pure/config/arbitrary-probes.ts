@@ -57,6 +57,12 @@ const probe = fc
   .map(([role, text, rest]) => `${role}: { ${text}${rest} }`);
 const kind = fc.oneof(
   { weight: 3, arbitrary: fc.constant('process: { command: [x] }') },
+  {
+    weight: 1,
+    arbitrary: mapOf(['name', 'command', 'user', 'network', 'ports', 'volumes', 'healthcheck', 'env']).map(
+      (text) => `container: ${text.replace('{', '{ image: a,')}`,
+    ),
+  },
   { weight: 1, arbitrary: mapOf(['pid_file', 'address', 'container']).map((text) => `external: ${text}`) },
 );
 const rest = fc.constantFrom(

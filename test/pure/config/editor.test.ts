@@ -41,6 +41,12 @@ describe('an editor accepts what the program accepts', () => {
     external('external: { address: "localhost:7233" }, restart: { command: [a, b] }'),
     external('external: { address: "db:${X}" }'),
     external('external: { container: redis }'),
+    external('container: { image: "redis:7", name: db, pull: missing, network: host, healthcheck: none }'),
+    external('container: { image: "ghcr.io/a/b:${X}", user: 1000, workdir: /app, labels: { a: b } }'),
+    external('container: { image: a, ports: ["9000", "8000:9000/udp", "127.0.0.1::9000", "[::1]:${X}:9000"] }'),
+    external('container: { image: a, volumes: ["./a:/b:ro", "name:/b2"], command: [a], entrypoint: [b] }'),
+    external('container: { image: a, healthcheck: { command: [a], start_period: 0s } }, cleanup: remove'),
+    external('container: { image: a }, limits: { cpus: 1.5, memory: 64MiB }'),
   ])('%s', (text) => {
     expect({ program: program(text), editor: editor(text) }).toEqual({ program: true, editor: true });
   });
@@ -121,6 +127,20 @@ describe('an editor refuses what the program refuses, where it can tell', () => 
     external('external: { address: localhost }'),
     external('external: { address: 80 }'),
     external('external: { container: "a b" }'),
+    external('container: {}'),
+    external('container: { image: Redis }'),
+    external('container: { image: a, name: a }'),
+    external('container: { image: a, ports: [80] }'),
+    external('container: { image: a, ports: ["80-90:80-90"] }'),
+    external('container: { image: a, volumes: ["/data"] }'),
+    external('container: { image: a, command: serve }'),
+    external('container: { image: a, healthcheck: off }'),
+    external('container: { image: a, healthcheck: { period: 1s } }'),
+    external('container: { image: a, labels: { keepwell.owner: b } }'),
+    external('container: { image: a, workdir: app }'),
+    external('container: { image: a, pull: sometimes }'),
+    external('container: { image: a }, process: { command: [a] }'),
+    external('container: { image: a }, cleanup: burn'),
   ])('%s', (text) => {
     expect({ program: program(text), editor: editor(text) }).toEqual({ program: false, editor: false });
   });

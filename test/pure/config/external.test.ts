@@ -175,17 +175,20 @@ describe('something that others start', () => {
     ],
     [
       'external: { pid_file: x }, process: { command: [a] }',
-      'components.api: process and external exclude each other: what Keepwell starts is not external | Keep process to have it started here, or external to watch what others start.',
+      'components.api: process and external exclude each other: a component is one thing | Keep process, container or compose to have it started here, or external to watch what others start.',
     ],
     [
       'external: { pid_file: x }, process: { command: [a] }, stop: {}, restart: { command: [a] }',
-      'components.api: process and external exclude each other: what Keepwell starts is not external | Keep process to have it started here, or external to watch what others start.',
+      'components.api: process and external exclude each other: a component is one thing | Keep process, container or compose to have it started here, or external to watch what others start.',
     ],
     [
       'process: { command: [a] }, restart: { command: [a] }',
       'restart.command: a process is started again with its own command | Remove it: restart.command is for what others start ("external").',
     ],
-    ['liveness: { tcp: 1 }', 'components.api: nothing says what to run | Write: process: { command: [./bin/server] }'],
+    [
+      'liveness: { tcp: 1 }',
+      'components.api: nothing says what to run | Write: process: { command: [./bin/server] }, or: container: { image: name:tag }',
+    ],
     ['externl: { pid_file: x }', 'externl: unknown key "externl" | Did you mean "external"?'],
     [
       'pidfile: /run/x.pid',

@@ -5,7 +5,7 @@ import { describeConfig } from '../../../src/config/describe.ts';
 import { loadConfigFromTexts } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/problem.ts';
 import { jsonSchema } from '../../../src/config/schema.ts';
-import type { DriverSpec } from '../../../src/core/component.ts';
+import type { ContainerSpec, DriverSpec } from '../../../src/core/component.ts';
 import { parsePattern } from '../../../src/core/health/pattern.ts';
 import type { ProbeQuestion, ProbeSpec } from '../../../src/core/health/probe.ts';
 import { NAME_PATTERN } from '../../../src/core/ids.ts';
@@ -30,11 +30,21 @@ function survives(text: string, dotenv: string | null = null): 'accepted' | 'ref
 function mustRun(driver: DriverSpec): void {
   must(driver.cwd.startsWith('/'), `the directory ${driver.cwd}`);
   if (driver.kind === 'process') mustBeArgv(driver.command);
+  else if (driver.kind === 'container') mustBeMade(driver);
+  else if (driver.kind === 'compose') must(driver.file.startsWith('/') && driver.service !== '', 'the compose file');
   else {
     if (driver.recover) mustBeArgv(driver.recover);
     if (driver.target.kind === 'pid-file') must(driver.target.path.startsWith('/'), 'the pid file');
     if (driver.target.kind === 'address') mustConnect(driver.target);
   }
+}
+
+function mustBeMade({ image, ports, volumes, healthcheck }: ContainerSpec): void {
+  must(image !== '', 'the image');
+  for (const { hostIp, port, hostPort } of ports) mustConnect({ host: hostIp, port: hostPort ?? port });
+  for (const volume of volumes)
+    must(/^(?:\/|[A-Za-z0-9])[^:]*:\/[^:]+(?::[\w,]+)?$/.test(volume), `the volume ${volume}`);
+  if (healthcheck !== null && healthcheck !== 'none') mustBeArgv(healthcheck.command);
 }
 
 function mustBeArgv(command: readonly string[]): void {

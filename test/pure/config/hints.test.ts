@@ -8,11 +8,6 @@ const GOOD = 'components: { api: { process: { command: [server] } } }';
 describe('what is not in this version is refused, never silently accepted', () => {
   const places: Readonly<Record<string, (key: string) => string>> = {
     '': (key) => `${key}: {}\n${GOOD}`,
-    'components.*': (key) => api(`${key}: {}`),
-    'components.*.process': (key) => proc(`command: [server], ${key}: 1`),
-    'components.*.startup': (key) => api(`startup: { ${key}: {} }`),
-    'components.*.liveness': (key) => api(`liveness: { ${key}: {} }`),
-    'components.*.readiness': (key) => api(`readiness: { ${key}: {} }`),
   };
   const rows = Object.entries(UNAVAILABLE).flatMap(([place, keys]) => keys.map((key) => [place, key] as const));
 
@@ -20,19 +15,9 @@ describe('what is not in this version is refused, never silently accepted', () =
     expect(oneProblem(places[place]!(key))).toContain('not available in this version (0.1)');
   });
 
-  test('a component of another kind is not told that it also lacks a process', () => {
-    expect(oneProblem('components: { a: { container: { image: x } } }')).toBe(
-      'components.a.container: not available in this version (0.1) | Remove it.',
-    );
-  });
-
-  test('process and container together are one problem too', () => {
-    expect(oneProblem(api('container: { image: x }'))).toContain('components.api.container: not available');
-  });
-
   test('a campaign file is named as such and nothing else is said about it', () => {
     expect(oneProblem('campaign: night-run\ncommand: [lem]\nexperiments: []\nretries: 2\n')).toBe(
-      'campaign: campaign files are not available in this version (0.1)',
+      'campaign: this is a campaign file | Run it with: keepwell campaign run FILE',
     );
   });
 });
@@ -60,11 +45,11 @@ describe('a mistyped key', () => {
     [api('liveness: { gprc: {} }'), 'components.api.liveness.gprc: unknown key "gprc" | Did you mean "grpc"?'],
     [
       api('colour: red'),
-      'components.api.colour: unknown key "colour" | Known here: process, external, startup, liveness, readiness, crash_patterns, heartbeat, stop, depends_on, min_uptime, restart, limits, logs.',
+      'components.api.colour: unknown key "colour" | Known here: process, container, compose, external, startup, liveness, readiness, crash_patterns, heartbeat, stop, depends_on, min_uptime, restart, limits, cleanup, logs.',
     ],
     [
       'components: { a: { contaner: {} } }',
-      'components.a.contaner: unknown key "contaner" | Did you mean "container"? It is not available in this version (0.1).',
+      'components.a.contaner: unknown key "contaner" | Did you mean "container"?',
     ],
   ])('%s', (text, problem) => {
     expect(oneProblem(text)).toBe(problem);
@@ -175,21 +160,11 @@ describe('the words of other tools', () => {
     expect(oneProblem(api(key))).toMatch(new RegExp(`Write: ${form.replace(/[[\]{}.*+?^$|()]/g, '\\$&')}$`));
   });
 
-  test.each([['image: redis', 'container (container: { image: redis })']])(
-    '%s has a word of ours that is not available yet',
-    (key, ours) => {
-      const problem = oneProblem(api(key));
-      expect(problem).toContain(`is ${ours}`);
-      expect(problem).toContain('which is not available in this version (0.1).');
-    },
-  );
-
   test.each([
     ['exec_mode: cluster', 'one process per component'],
     ['instances: 4', 'one process per component'],
     ['numprocs: 2', 'one process per component'],
     ['stdout_logfile: x', 'all output goes to .keepwell/logs/NAME.log'],
-    ['ports: ["80:80"]', 'It belongs to containers'],
     ['autostart: false', '"keepwell up" starts every component'],
     ['watch: true', 'does not watch source files'],
   ])('%s has no counterpart, and it says what to do', (key, hint) => {

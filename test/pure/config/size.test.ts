@@ -28,7 +28,7 @@ describe('sizes', () => {
     ['limits: { memory: 5000TiB }', 'more than any machine has'],
     ['limits: { memory: 1GB, soft_memory: 1GB }', 'soft_memory (1GB) must be less than memory (1GB)'],
     ['limits: { pids: 0 }', 'from 1 to 4194304'],
-    ['limits: { cpus: 2 }', 'unknown key "cpus"'],
+    ['limits: { cpus: 2 }', 'only a container can be limited to so many processors'],
     ['logs: { max_size: 1KB }', 'must be at least 64KiB'],
     ['logs: { max_total: 1GB }', 'unknown key "max_total"'],
   ])('%s: %s', (keys, problem) => {

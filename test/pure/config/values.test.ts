@@ -153,7 +153,7 @@ describe('what is missing', () => {
     ['components:', '1:12 components: is empty | Give it content, or remove the line.'],
     [
       'components:\n  api: {}',
-      '2:3 components.api: nothing says what to run | Write: process: { command: [./bin/server] }',
+      '2:3 components.api: nothing says what to run | Write: process: { command: [./bin/server] }, or: container: { image: name:tag }',
     ],
     ['components:\n  api:', '2:7 components.api: is empty | Give it content, or remove the line.'],
     [

@@ -117,6 +117,29 @@ describe('what is no silence', () => {
     expect(world.view().condition).toBeNull();
   });
 
+  test('a container that is paused, or whose Engine is away: also not in the middle of an alarm', async () => {
+    const world = await running(beating(FILE));
+    const hold = (why: string | null) => world.driver.live('api').report({ kind: 'held', why });
+    world.ears.mark = 'one';
+    await world.clock.advance(30 * SECOND);
+    hold('paused');
+    await world.clock.advance(3_600 * SECOND);
+    expect(world.view()).toMatchObject({ note: 'paused', condition: null });
+    hold(null);
+    await world.clock.advance(20 * SECOND);
+    expect(world.told()).not.toContain('frozen');
+    await world.clock.advance(15 * SECOND);
+    expect(world.view().condition).toBe('frozen');
+    hold('paused');
+    await world.clock.advance(3_600 * SECOND);
+    hold(null);
+    await world.clock.advance(SECOND);
+    expect(world.driver.of('api')[0]!.signals).toEqual([]);
+    world.ears.mark = 'two';
+    await world.clock.advance(SECOND);
+    expect(world.view().condition).toBeNull();
+  });
+
   test('a wall clock that jumps', async () => {
     const world = await running(beating(FILE));
     world.clock.jumpWall(365 * 24 * 3_600 * SECOND);

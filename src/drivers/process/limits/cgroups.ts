@@ -19,7 +19,7 @@ export function makeLimitCgroups(run: RunId, views: readonly LimitView[], homes:
   const made: { tree: string | null; others: string[] } = { tree: null, others: [] };
   try {
     for (const { name, max, mechanism } of views) {
-      if (name === 'nofile') continue;
+      if (name !== 'memory' && name !== 'pids') continue;
       if (mechanism === 'cgroup-v2' && homes.v2) {
         made.tree ??= makeV2(join(homes.v2.path, run), homes.v2.controllers);
         writeFileSync(join(made.tree, LIMIT_FILES.v2[name]), String(max));

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 export type Controller = 'memory' | 'pids';
+/** A hierarchy of cgroups: the one of v2, or the one of v1 that has this controller. */
+export type CgroupKind = 2 | Controller | 'cpuacct';
 
 export const HOME_PREFIX = 'keepwell-';
 
@@ -26,7 +28,7 @@ export function cgroupsAround(): readonly string[] {
 }
 
 /** In v2, or in the hierarchy of v1 that has this controller. Containers may see only a part of the tree: the root of the mount. */
-export function cgroupOf(pid: number | 'self', which: 2 | Controller): string | null {
+export function cgroupOf(pid: number | 'self', which: CgroupKind): string | null {
   const mount = findMount(which);
   const lines = read(`/proc/${pid}/cgroup`).map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
   const mine = lines.find((line) => line && (which === 2 ? line[1] === '' : line[1]?.split(',').includes(which)));
@@ -35,7 +37,7 @@ export function cgroupOf(pid: number | 'self', which: 2 | Controller): string | 
   return inside.startsWith('..') ? null : join(mount.point, inside);
 }
 
-function findMount(which: 2 | Controller): { readonly root: string; readonly point: string } | null {
+function findMount(which: CgroupKind): { readonly root: string; readonly point: string } | null {
   for (const line of read('/proc/self/mountinfo')) {
     const words = line.split(' ');
     const [type, , options = ''] = words.slice(words.indexOf('-') + 1);

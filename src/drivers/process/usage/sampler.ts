@@ -2,14 +2,13 @@
  * What runs use. A run with a cgroup is asked for there: its processes, its CPU time with that of processes that are gone and,
  * where the kernel counts it, its memory. Otherwise its tree is searched and the processes are added up.
  */
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RunId } from '../../../core/ids.ts';
 import type { Usage } from '../../../core/usage/usage.ts';
 import type { Sampler } from '../../../ports/sampler.ts';
 import { isAlive, readProcStat } from '../proc.ts';
-import { readProcFile, sumOfWords } from '../proc-file.ts';
-import { childCgroups } from '../tree/cgroup.ts';
+import { sumOfWords } from '../proc-file.ts';
+import { members } from './members.ts';
 import { Pace } from './pace.ts';
 import { findPlace, type Place } from './place.ts';
 import { ProcTable } from './proc-table.ts';
@@ -117,15 +116,4 @@ const US_PER_MS = 1_000;
 function cgroupCpuMs(cgroup: string): number | null {
   const us = sumOfWords(`${cgroup}/cpu.stat`, ['usage_usec']);
   return us === null ? null : us / US_PER_MS;
-}
-
-/** Of a directory that has no directory in it. */
-const LINKS_OF_LEAF = 2;
-
-/** Everything listed in the cgroup and in those made below it. */
-function members(cgroup: string): readonly number[] {
-  const lines = (readProcFile(`${cgroup}/cgroup.procs`) ?? '').split('\n');
-  const pids = lines.map(Number).filter((pid) => pid > 0); // 0: a process of another pid namespace
-  const isLeaf = (statSync(cgroup, { throwIfNoEntry: false })?.nlink ?? LINKS_OF_LEAF) <= LINKS_OF_LEAF;
-  return isLeaf ? pids : [...pids, ...childCgroups(cgroup).flatMap(members)];
 }

@@ -3,6 +3,8 @@ import { PROBES } from './0002-probes.ts';
 import { SAMPLES } from './0003-samples.ts';
 import { FREEZES } from './0004-freezes.ts';
 import { CHECKS } from './0005-checks.ts';
+import { SESSIONS } from './0006-sessions.ts';
+import { CAMPAIGNS } from './0007-campaigns.ts';
 
 /** In order: the first one makes version 1. Only ever added to. */
-export const MIGRATIONS: readonly string[] = [HISTORY, PROBES, SAMPLES, FREEZES, CHECKS];
+export const MIGRATIONS: readonly string[] = [HISTORY, PROBES, SAMPLES, FREEZES, CHECKS, SESSIONS, CAMPAIGNS];

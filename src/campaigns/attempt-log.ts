@@ -1,0 +1,63 @@
+/**
+ * What an experiment writes, kept here: one file for each attempt, byte for byte, so that its length says how far it was copied, also
+ * after a kill -9. `EXPERIMENT.log` is a link to that of the last attempt.
+ */
+import { mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** More of one attempt is left in its container. */
+export const MAX_LOG_BYTES = 1_000_000_000;
+
+export interface AttemptLog {
+  /** How much of it is here. */
+  readonly position: number;
+  /** Nothing more is kept. */
+  readonly isFull: boolean;
+  /** False: it could not be written, and was not. */
+  append(piece: Buffer): Promise<boolean>;
+}
+
+export const logName = (experiment: string, number: number): string => `${experiment}.${number}.log`;
+
+export function openAttemptLog(dir: string, experiment: string, number: number): AttemptLog {
+  const path = join(dir, logName(experiment, number));
+  quietly(() => mkdirSync(dir, { recursive: true, mode: 0o700 }));
+  quietly(() => link(dir, experiment, number));
+  let position = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return {
+    get position() {
+      return position;
+    },
+    get isFull() {
+      return position >= MAX_LOG_BYTES;
+    },
+    append: async (piece) => {
+      try {
+        await appendFile(path, piece, { mode: 0o600 });
+        position += piece.length;
+        return true;
+      } catch {
+        // Half of the piece may be there: what is on disk counts.
+        position = statSync(path, { throwIfNoEntry: false })?.size ?? position;
+        return false;
+      }
+    },
+  };
+}
+
+function link(dir: string, experiment: string, number: number): void {
+  const temporary = join(dir, `.${experiment}.link`);
+  rmSync(temporary, { force: true });
+  symlinkSync(logName(experiment, number), temporary);
+  renameSync(temporary, join(dir, `${experiment}.log`));
+}
+
+/** Without its log an experiment is still worth running; appending tells when nothing can be kept. */
+function quietly(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // Told by the first append.
+  }
+}

@@ -1,0 +1,99 @@
+/** One attempt of an experiment, from its begin (or from finding it again) to its end, with its output and artifacts copied. */
+import type { AttemptEnd, CampaignEvent, OpenAttempt } from '../core/campaigns/state.ts';
+import { after, type MonoMs } from '../core/ids.ts';
+import type { AttemptPlace } from '../ports/campaigns.ts';
+import { copyArtifacts } from './artifacts.ts';
+import { openAttemptLog } from './attempt-log.ts';
+import { copyRest, type Followed, type FollowedEnd, follow } from './follow.ts';
+import type { Campaign, CampaignParts, Interrupts } from './parts.ts';
+
+/** The Engine is away: nothing is known, and it is asked again. */
+const ASK_AGAIN_MS = 1_000;
+
+type Over = Extract<CampaignEvent, { kind: 'attempt-over' }>;
+
+const over = (end: AttemptEnd, durationMs: number | null = null): Over => ({ kind: 'attempt-over', end, durationMs });
+const INTERRUPTED = over({ kind: 'interrupted', why: 'interrupted' });
+
+/** Rejects only when `interrupts.rush` aborts; then the attempt stays open in the book. */
+export async function runAttempt(
+  parts: CampaignParts,
+  { record, spec }: Campaign,
+  open: OpenAttempt,
+  options: { readonly joining: boolean; readonly interrupts: Interrupts },
+): Promise<Over> {
+  const { clock } = parts;
+  const { stop, rush } = options.interrupts;
+  const { name, service, command, env, timeoutMs } = spec.experiments[open.position]!;
+  const place: AttemptPlace = { service, container: open.container, attempt: open.attempt };
+  const ranBefore = options.joining && record.openSince !== null ? Math.max(0, clock.wallNow() - record.openSince) : 0;
+  const begunAt = (clock.now() - ranBefore) as MonoMs;
+  const log = openAttemptLog(parts.logDir, name, open.number);
+  const followed: Followed = {
+    ...{ place, experiment: name, log, deadline: after(begunAt, timeoutMs), timeoutMs },
+    healthEveryMs: spec.health.everyMs,
+  };
+  let end: FollowedEnd;
+  try {
+    const begun = await begin(parts, place, { command, env }, { ...options, deadline: followed.deadline });
+    if (begun !== null) return begun;
+    end = await follow(parts, followed, stop);
+  } catch (error) {
+    if (!stop.aborted || rush.aborted) throw error;
+    return await callOff(parts, followed, rush);
+  }
+  const durationMs = 'durationMs' in end && end.durationMs !== null ? end.durationMs : clock.now() - begunAt;
+  if (end.kind === 'ended') {
+    await copyOut(parts, spec.artifacts, followed, rush);
+    return over({ kind: 'exited', code: end.exitCode }, durationMs);
+  }
+  if (end.kind === 'lost') return over(options.joining ? { kind: 'interrupted', why: end.why } : end, durationMs);
+  const isGone = await parts.execs.end(place, rush);
+  await copyRest(parts, followed, rush);
+  return over({ ...end, left: !isGone }, durationMs);
+}
+
+/** Null: it runs, or has ended by now. The same id is never begun twice, so it may be asked for again without harm. */
+async function begin(
+  { execs, clock }: CampaignParts,
+  place: AttemptPlace,
+  command: Parameters<CampaignParts['execs']['begin']>[1],
+  { joining, deadline, interrupts: { stop } }: { joining: boolean; deadline: MonoMs; interrupts: Interrupts },
+): Promise<Over | null> {
+  // Lost while nobody watched: that says nothing about the experiment.
+  const lost = (why: string) => over({ kind: joining ? 'interrupted' : 'lost', why });
+  let mayBeThere = joining;
+  for (;;) {
+    stop.throwIfAborted();
+    const sight = mayBeThere ? await execs.look(place, stop) : { kind: 'absent' as const };
+    const now = sight.kind === 'absent' ? await execs.begin(place, command, stop) : sight;
+    if (now.kind === 'lost') return lost(now.why);
+    if (now.kind === 'refused') return over(now);
+    if (now.kind !== 'unreachable') return null;
+    mayBeThere = true;
+    if (clock.now() >= deadline) return lost('the Docker Engine could not be asked for too long');
+    await clock.sleepUntil(after(clock.now(), ASK_AGAIN_MS), stop);
+  }
+}
+
+/** Somebody interrupted: it is ended, unless it came to a good end by itself just before. */
+async function callOff(parts: CampaignParts, followed: Followed, rush: AbortSignal): Promise<Over> {
+  const { execs } = parts;
+  const before = await execs.look(followed.place, rush);
+  if (before.kind !== 'ended') await execs.end(followed.place, rush);
+  const sight = before.kind === 'ended' ? before : await execs.look(followed.place, rush);
+  await copyRest(parts, followed, rush);
+  if (sight.kind === 'ended' && (sight.exitCode === 0 || before.kind === 'ended'))
+    return over({ kind: 'exited', code: sight.exitCode }, sight.durationMs);
+  return INTERRUPTED;
+}
+
+async function copyOut(
+  { archives, observer }: CampaignParts,
+  artifacts: Parameters<typeof copyArtifacts>[2],
+  { place, experiment }: Followed,
+  signal: AbortSignal,
+): Promise<void> {
+  const from = { container: place.container, experiment };
+  for (const trouble of await copyArtifacts(archives, from, artifacts, signal)) observer.note(trouble);
+}

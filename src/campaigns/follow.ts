@@ -1,0 +1,104 @@
+/** Stays with a command that runs in a container until it has ended, and copies what it writes meanwhile. */
+import type { AttemptEnd } from '../core/campaigns/state.ts';
+import { after, type MonoMs } from '../core/ids.ts';
+import type { AttemptPlace } from '../ports/campaigns.ts';
+import type { AttemptLog } from './attempt-log.ts';
+import type { CampaignParts } from './parts.ts';
+
+/** Looks get rarer while nothing happens: an experiment of a second is not kept waiting, one of hours costs nothing. Mostly the end is heard of before. */
+const FIRST_LOOK_MS = 50;
+const LOOK_FACTOR = 1.3;
+const MAX_LOOK_MS = 1_000;
+/** To read the output takes a command in the container. */
+const OUTPUT_EVERY_MS = 1_000;
+const MAX_OUTPUT_EVERY_MS = 5_000;
+/** A piece that is smaller was the last one there was: another command in the container only to hear so is saved. */
+const SMALL_PIECE_BYTES = 64 * 1024;
+
+export interface Followed {
+  readonly place: AttemptPlace;
+  readonly experiment: string;
+  readonly log: AttemptLog;
+  readonly deadline: MonoMs;
+  readonly timeoutMs: number;
+  /** Null: its service is not looked at while it runs. */
+  readonly healthEveryMs: number | null;
+}
+
+export type FollowedEnd =
+  | { readonly kind: 'ended'; readonly exitCode: number; readonly durationMs: number | null }
+  | { readonly kind: 'lost'; readonly why: string }
+  /** It runs still, and must not. */
+  | Extract<AttemptEnd, { kind: 'timeout' | 'unhealthy' }>;
+
+/** Rejects only when `signal` aborts. While the Engine cannot be asked, nothing is known, and that is all. */
+export async function follow(parts: CampaignParts, followed: Followed, signal: AbortSignal): Promise<FollowedEnd> {
+  const { clock, execs } = parts;
+  const { place, deadline, timeoutMs } = followed;
+  let pauseMs = FIRST_LOOK_MS;
+  const output = outputCopier(parts, followed, signal);
+  const health = healthWatch(parts, followed, signal);
+  for (;;) {
+    await execs.pause(place, after(clock.now(), pauseMs), signal);
+    pauseMs = Math.min(MAX_LOOK_MS, pauseMs * LOOK_FACTOR);
+    const sight = await execs.look(place, signal);
+    if (sight.kind === 'ended') {
+      await output.rest();
+      return sight;
+    }
+    if (sight.kind === 'lost') return sight;
+    if (sight.kind === 'absent') return { kind: 'lost', why: 'nothing is left of it in its container' };
+    if (clock.now() >= deadline) return { kind: 'timeout', afterMs: timeoutMs, left: false };
+    const trouble = await health.look();
+    if (trouble) return trouble;
+    if (sight.kind === 'running') await output.look();
+  }
+}
+
+/** Copies what there is to copy of the output. Resolves also when the Engine or the disk does not let it. */
+export async function copyRest(
+  { execs, observer }: CampaignParts,
+  { place, log, experiment }: Pick<Followed, 'place' | 'log' | 'experiment'>,
+  signal: AbortSignal,
+): Promise<number> {
+  const from = log.position;
+  while (!log.isFull) {
+    const piece = await execs.output(place, log.position, signal);
+    if (piece.length === 0) break;
+    observer.output(experiment, piece);
+    const isKept = await log.append(piece);
+    if (!isKept) observer.note(`the output of ${experiment} cannot be written to its log`);
+    if (!isKept || piece.length < SMALL_PIECE_BYTES) break;
+  }
+  return log.position - from;
+}
+
+function outputCopier(parts: CampaignParts, followed: Followed, signal: AbortSignal) {
+  const { clock } = parts;
+  let everyMs = OUTPUT_EVERY_MS;
+  let next = after(clock.now(), everyMs);
+  return {
+    look: async () => {
+      if (clock.now() < next) return;
+      const copied = await copyRest(parts, followed, signal);
+      everyMs = copied > 0 ? OUTPUT_EVERY_MS : Math.min(MAX_OUTPUT_EVERY_MS, everyMs * LOOK_FACTOR);
+      next = after(clock.now(), everyMs);
+    },
+    rest: () => copyRest(parts, followed, signal),
+  };
+}
+
+/** How full the GPU is does not matter while an experiment uses it. What cannot be asked is no verdict. */
+function healthWatch({ services, clock }: CampaignParts, { place, healthEveryMs }: Followed, signal: AbortSignal) {
+  let next = after(clock.now(), healthEveryMs ?? 0);
+  return {
+    look: async (): Promise<Extract<AttemptEnd, { kind: 'unhealthy' }> | null> => {
+      if (healthEveryMs === null || clock.now() < next) return null;
+      const health = await services.health(place.service, { gpuMemoryThresholdPct: null }, signal);
+      next = after(clock.now(), healthEveryMs);
+      if (health.status !== 'unhealthy') return null;
+      const why = `its service turned unhealthy: ${health.reason || 'no reason given'}`;
+      return { kind: 'unhealthy', why, remedy: health.remedy, left: false };
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/** Runs a campaign: asks the core what is next, writes it down, does it, and tells the core how it went. */
+import { next } from '../core/campaigns/next.ts';
+import {
+  type CampaignEvent,
+  type OpenAttempt,
+  type Outcome,
+  type Request,
+  stateFrom,
+  type Write,
+} from '../core/campaigns/state.ts';
+import { AppError } from '../core/errors.ts';
+import { after } from '../core/ids.ts';
+import type { Services } from '../ports/campaigns.ts';
+import { runAttempt } from './attempt.ts';
+import type { Campaign, CampaignParts, Interrupts } from './parts.ts';
+
+/** The book cannot be written (a full disk): nothing is begun or forgotten meanwhile. */
+const WRITE_AGAIN_MS = 2_000;
+
+export interface Finished {
+  readonly outcome: Outcome;
+  readonly reason: string | null;
+}
+
+/** Rejects only when `interrupts.rush` aborts. Services are left as they are then, and also at the end. */
+export async function runCampaign(parts: CampaignParts, campaign: Campaign, interrupts: Interrupts): Promise<Finished> {
+  const { record, spec } = campaign;
+  const attemptId = (position: number, number: number) => `${record.uid}-${position}-${number}`;
+  const forgotten: Promise<void>[] = [];
+  let state = stateFrom(record.experiments);
+  let event: CampaignEvent = { kind: 'began', open: record.open };
+  for (;;) {
+    const step = next(state, event, { spec, attemptId });
+    await writeDown(parts, record.id, step.writes, interrupts.rush);
+    forgotten.push(...forgetEnded(parts, campaign, step.writes, interrupts.rush));
+    state = step.state;
+    parts.observer.step(state, step.request);
+    if (step.request.kind === 'finish') {
+      await Promise.all(forgotten);
+      return step.request;
+    }
+    event = await perform(parts, campaign, step.request, interrupts);
+  }
+}
+
+async function perform(
+  parts: CampaignParts,
+  campaign: Campaign,
+  request: Exclude<Request, { kind: 'finish' }>,
+  interrupts: Interrupts,
+): Promise<CampaignEvent> {
+  if (request.kind === 'run') {
+    if (request.joining) parts.book.mark(campaign.record.id, { mayBeUp: true });
+    return await runAttempt(parts, campaign, request.open, { joining: request.joining, interrupts });
+  }
+  try {
+    interrupts.stop.throwIfAborted();
+    return await prepare(parts, campaign, request, interrupts.stop);
+  } catch (error) {
+    if (!interrupts.stop.aborted || interrupts.rush.aborted) throw error;
+    return { kind: 'interrupted' };
+  }
+}
+
+async function prepare(
+  { services, book, clock }: CampaignParts,
+  { record, spec }: Campaign,
+  request: Exclude<Request, { kind: 'finish' | 'run' }>,
+  signal: AbortSignal,
+): Promise<CampaignEvent> {
+  switch (request.kind) {
+    case 'start-services':
+      book.mark(record.id, { mayBeUp: true });
+      return await startServices(services, request.services, record.mayBeUp, signal);
+    case 'check-health': {
+      const { gpuMemoryThresholdPct } = spec.health;
+      const [health, container] = await Promise.all([
+        services.health(request.service, { gpuMemoryThresholdPct }, signal),
+        services.containerOf(request.service, signal),
+      ]);
+      return { kind: 'checked', health, container };
+    }
+    case 'recover':
+      return { kind: 'recovered', isBack: await services.recover(request.service, request.remedy, signal) };
+    case 'wait':
+      await clock.sleepUntil(after(clock.now(), request.ms), signal);
+      return { kind: 'waited' };
+  }
+}
+
+/** `mayBeUp`: an earlier process may have left them, and one that hangs would not get ready by being started. */
+async function startServices(
+  services: Services,
+  wanted: readonly string[],
+  mayBeUp: boolean,
+  signal: AbortSignal,
+): Promise<CampaignEvent> {
+  try {
+    for (const service of mayBeUp ? wanted : []) await reviveLeft(services, service, signal);
+    await services.start(wanted, signal);
+    return { kind: 'services-started' };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isKnown(error)) throw error;
+    return { kind: 'services-failed', why: error.message };
+  }
+}
+
+async function reviveLeft(services: Services, service: string, signal: AbortSignal): Promise<void> {
+  if ((await services.containerOf(service, signal)) === null) return;
+  const { status, remedy } = await services.health(service, { gpuMemoryThresholdPct: null }, signal);
+  if (status === 'unhealthy' && remedy !== 'none') await services.recover(service, remedy, signal);
+}
+
+const isKnown = (error: unknown): error is AppError => error instanceof AppError;
+
+/** A result that cannot be written is kept until it can: what comes after it would be begun without a memory of it. */
+async function writeDown(parts: CampaignParts, id: number, writes: readonly Write[], rush: AbortSignal): Promise<void> {
+  const { book, clock, observer } = parts;
+  let said = '';
+  for (;;) {
+    try {
+      if (writes.length > 0) book.write(id, writes, clock.wallNow());
+      return;
+    } catch (error) {
+      if (!isKnown(error)) throw error;
+      if (error.message !== said) observer.note(`${error.message} Trying again.`);
+      said = error.message;
+      await clock.sleepUntil(after(clock.now(), WRITE_AGAIN_MS), rush);
+    }
+  }
+}
+
+/** Its files in the container are of no use once its result is written. Nobody waits for that; none of these promises rejects. */
+const forgetEnded = ({ execs }: CampaignParts, { spec }: Campaign, writes: readonly Write[], signal: AbortSignal) =>
+  writes
+    .filter((write) => write.kind === 'attempt-over')
+    .filter(({ outcome }) => outcome === 'exited')
+    .map(({ open }) => execs.forget(placeOf(spec, open), signal).catch(() => {}));
+
+const placeOf = (spec: Campaign['spec'], { position, container, attempt }: OpenAttempt) => ({
+  service: spec.experiments[position]!.service,
+  container,
+  attempt,
+});

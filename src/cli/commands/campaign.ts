@@ -1,0 +1,160 @@
+/** keepwell campaign: lists of experiments inside compose services, run to their end whatever happens to the services. */
+import { resolve } from 'node:path';
+import { Option } from 'commander';
+import { didYouMean } from '../../core/suggest.ts';
+import type { CampaignDesk } from '../../daemon/campaigns/desk.ts';
+import type { Definition } from '../define.ts';
+import { Interrupted } from '../interrupt.ts';
+import { campaignCsv, campaignTable, experimentTable, headline } from '../print/campaign.ts';
+import { type Session, usage } from '../session.ts';
+
+interface Options {
+  readonly name?: string;
+  readonly only?: readonly string[];
+  readonly keep?: true;
+  readonly dryRun?: true;
+  readonly output?: string;
+}
+
+const ACTIONS = ['run', 'resume', 'list', 'show', 'teardown'] as const;
+type Action = (typeof ACTIONS)[number];
+const MAX_SHOWN = 50;
+const EXIT_FAILED = 1;
+
+/** Which options go with which action; the rest go with all. */
+const GOES_WITH: Readonly<Record<'name' | 'only' | 'keep' | 'dryRun', readonly Action[]>> = {
+  name: ['run'],
+  only: ['run'],
+  keep: ['run', 'resume'],
+  dryRun: ['run'],
+};
+
+export const campaign: Definition<Options> = {
+  usage: 'campaign <run|resume|list|show|teardown> [FILE|CAMPAIGN]',
+  group: 'Run:',
+  summary: 'run a list of experiments inside compose services',
+  description:
+    'run FILE: starts the services that the experiments need, runs one after the other, removes the services\n' +
+    'resume [CAMPAIGN]: goes on after Ctrl-C, a crash or a reboot; what is finished is never run again\n' +
+    'list: all campaigns; show [CAMPAIGN]: what each experiment came to, by default of the newest\n' +
+    'teardown [CAMPAIGN]: removes services that a killed campaign left behind\n\n' +
+    'Ctrl-C ends the current experiment and removes the services; a second one does not wait for the experiment.\n' +
+    'The exit code is 0 when all are done, 1 when one failed or some are left, 130 after Ctrl-C.',
+  moreForms: ['csv'],
+  options: [
+    new Option('--name <NAME>', 'with run: another name than that in the file'),
+    new Option('--only <EXPERIMENT>', 'with run: only this experiment; repeatable').argParser(
+      (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
+    ),
+    new Option('--keep', 'leave the services up at the end'),
+    new Option('--dry-run', 'with run: only say what would be run'),
+  ],
+  examples: [
+    ['keepwell campaign run night.yaml', 'all of it'],
+    ['keepwell campaign run night.yaml --dry-run', 'only the list of experiments'],
+    ['keepwell campaign resume', 'go on where it was interrupted'],
+    ['keepwell campaign show night-run -o csv > night.csv', 'the results, for a spreadsheet'],
+  ],
+  handler: async (session, [word = '', what], options) => {
+    const action = ACTIONS.find((one) => one === word);
+    if (action === undefined) {
+      const shown = word.slice(0, MAX_SHOWN);
+      throw usage(`There is no "campaign ${shown}", only ${ACTIONS.join(', ')}.${didYouMean(shown, ACTIONS)}`);
+    }
+    refuseStrayOptions(action, options);
+    if (action === 'run' && what === undefined) throw usage('Say which campaign file: keepwell campaign run FILE.');
+    return await act(session, action, what ?? null, options);
+  },
+};
+
+function refuseStrayOptions(action: Action, options: Options): void {
+  for (const [key, actions] of Object.entries(GOES_WITH)) {
+    if (options[key as keyof Options] === undefined || actions.includes(action)) continue;
+    throw usage(`--${key === 'dryRun' ? 'dry-run' : key} goes with "campaign ${actions.join('" and "')}" only.`);
+  }
+  if (options.output === 'csv' && action !== 'show') throw usage('-o csv goes with "campaign show" only.');
+}
+
+async function act(session: Session, action: Action, what: string | null, options: Options): Promise<number> {
+  const { cwd, env } = session.world;
+  const { campaignProject, openCampaigns, planCampaign } = await import('../../daemon/campaigns/desk.ts');
+  const file = action === 'run' ? resolve(cwd, what!) : null;
+  const project = campaignProject({ cwd, env, files: session.files }, file);
+  const around = { project, env, cwd };
+  if (options.dryRun) return dryRun(session, planCampaign({ file: file!, only: options.only ?? [] }, around));
+  const desk = await openCampaigns(around);
+  try {
+    if (action === 'list') return await list(session, desk);
+    if (action === 'show') return await show(session, desk, what, options.output === 'csv');
+    return await work(session, desk, action, file ?? what, options);
+  } finally {
+    desk.close();
+  }
+}
+
+function dryRun(
+  session: Session,
+  { name, experiments }: ReturnType<typeof import('../../daemon/campaigns/desk.ts')['planCampaign']>,
+): number {
+  const services = [...new Set(experiments.map(({ service }) => service))];
+  session.printJson({
+    schema_version: 1,
+    campaign: name,
+    services,
+    experiments: experiments.map(({ name: one, service, command }) => ({ name: one, service, command })),
+  });
+  session.print(`${name}: ${experiments.length} experiments, in ${services.join(', ')}`);
+  for (const { name: one, service, command } of experiments)
+    session.print(`  ${one}  ${service}: ${command.join(' ')}`);
+  return 0;
+}
+
+async function work(
+  session: Session,
+  desk: CampaignDesk,
+  action: 'run' | 'resume' | 'teardown',
+  what: string | null,
+  { name = undefined, only = [], keep = false }: { name?: string; only?: readonly string[]; keep?: boolean },
+): Promise<number> {
+  const { liveView } = await import('../campaign/live.ts');
+  const interrupts = { stop: session.world.interrupt(), rush: session.world.interruptAgain() };
+  using live = liveView(session);
+  if (action === 'teardown') {
+    const { names, left } = await desk.teardown(what, live);
+    session.printJson({ schema_version: 1, campaigns: names, left });
+    session.print(names.length === 0 ? 'nothing was left behind' : `put away: ${names.join(', ')}`);
+    return left.length > 0 ? EXIT_FAILED : 0;
+  }
+  const ended =
+    action === 'run'
+      ? await desk.run({ file: what!, name: name ?? null, only, keep }, live, interrupts)
+      : await desk.resume({ name: what, keep }, live, interrupts);
+  live[Symbol.dispose]();
+  await show(session, desk, ended.name, false);
+  if (ended.outcome === 'interrupted' && interrupts.stop.aborted) throw new Interrupted();
+  return ended.outcome === 'done' && ended.left.length === 0 ? 0 : EXIT_FAILED;
+}
+
+async function list(session: Session, desk: CampaignDesk): Promise<number> {
+  const view = await desk.list();
+  session.printJson(view);
+  const { out } = session.world;
+  if (view.campaigns.length === 0) session.print('no campaign has been run here');
+  else
+    for (const line of campaignTable(view.campaigns, session.paint, out.isTty ? out.columns : undefined))
+      session.print(line);
+  return 0;
+}
+
+async function show(session: Session, desk: CampaignDesk, name: string | null, asCsv: boolean): Promise<number> {
+  const view = await desk.show(name);
+  const { out } = session.world;
+  if (asCsv) {
+    out.write(campaignCsv(view));
+    return 0;
+  }
+  session.printJson(view);
+  for (const line of experimentTable(view, session.paint, out.isTty ? out.columns : undefined)) session.print(line);
+  session.print(headline(view, session.paint));
+  return 0;
+}

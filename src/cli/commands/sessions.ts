@@ -1,0 +1,137 @@
+/** keepwell sessions: containers of users, one each, for a limited time. */
+import { Option } from 'commander';
+import type { SessionsView } from '../../core/sessions/view.ts';
+import { didYouMean } from '../../core/suggest.ts';
+import { awaitDaemon } from '../await-daemon.ts';
+import { type Definition, durationOption } from '../define.ts';
+import { sessionBlock, sessionLine, sessionTable } from '../print/sessions.ts';
+import { readRecords } from '../records/read.ts';
+import { type Session, usage } from '../session.ts';
+
+interface Options {
+  readonly user?: string;
+  readonly all?: true;
+  readonly ttl?: number;
+  readonly by?: number;
+  readonly wait?: true;
+}
+
+interface Action {
+  act(session: Session, words: readonly string[], options: Options): Promise<void>;
+  /** The options that mean something to it. */
+  readonly takes: readonly (keyof Options)[];
+}
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  list: { act: list, takes: ['user', 'all'] },
+  spawn: { act: spawn, takes: ['user', 'ttl', 'wait'] },
+  stop: { act: stop, takes: [] },
+  extend: { act: extend, takes: ['by'] },
+  show: { act: show, takes: [] },
+};
+const OPTIONS = ['user', 'all', 'ttl', 'wait', 'by'] as const satisfies readonly (keyof Options)[];
+/** By how much a lease is extended unless somebody says otherwise. */
+const EXTENSION_MS = 30 * 60_000;
+const NAMES = Object.keys(ACTIONS);
+const MAX_SHOWN = 50;
+
+export const sessions: Definition<Options> = {
+  usage: 'sessions [ACTION] [WHAT...]',
+  group: 'Run:',
+  summary: 'containers of users, with a lease: list, spawn, stop, extend, show',
+  description:
+    'list: all there are, with their health (this is meant without an ACTION)\n' +
+    'spawn TEMPLATE --user USER: make one from a template of the configuration\n' +
+    'stop ID...: end it and remove its container, from any state\n' +
+    'extend ID: make its lease longer, as far as its template allows\n' +
+    'show ID: all about one, also after its end\n\n' +
+    'An ID may be shortened to its first characters (at least 4).',
+  options: [
+    new Option('--user <USER>', 'spawn: for whom; list: only of this user'),
+    new Option('-a, --all', 'list: also those that have ended'),
+    durationOption('--ttl <TIME>', 'spawn: how long it lives (default: as the template says)'),
+    new Option('--wait', 'spawn: wait until it is healthy, not only started'),
+    durationOption('--by <TIME>', 'extend: by how much (default: 30m)'),
+  ],
+  examples: [
+    ['keepwell sessions', 'who has what, and is it healthy?'],
+    ['keepwell sessions spawn web-easy --user ann --ttl 1h --wait', 'a container for ann'],
+    ['keepwell sessions extend 5f0c6d1e --by 30m', 'half an hour more'],
+    ['keepwell sessions stop 5f0c6d1e', 'end it'],
+  ],
+  handler: async (session, [word = 'list', ...words], options) => {
+    const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
+    if (!action) {
+      const shown = word.slice(0, MAX_SHOWN);
+      throw usage(`There is no "sessions ${shown}", only ${NAMES.join(', ')}.${didYouMean(shown, NAMES)}`);
+    }
+    const { act, takes } = action;
+    const [strange] = OPTIONS.filter((name) => options[name] !== undefined && !takes.includes(name));
+    if (strange !== undefined) throw usage(`"sessions ${word}" has no option --${strange}${insteadOf(takes)}.`);
+    await act(session, words, options);
+    return 0;
+  },
+};
+
+async function list(session: Session, words: readonly string[], { user, all }: Options): Promise<void> {
+  if (words.length > 0) throw usage('"sessions list" takes no names; "--user USER" shows those of one user.');
+  const { value, offline } = await readRecords(session, (records) => records.sessions({ user, all }));
+  if (offline !== null) session.note(`${offline}; this is what the records say`);
+  print(session, value);
+}
+
+function print(session: Session, view: SessionsView): void {
+  session.printJson(view);
+  const { out } = session.world;
+  if (view.sessions.length === 0) session.print('no sessions');
+  else
+    for (const line of sessionTable(view.sessions, session.paint, Date.now(), out.isTty ? out.columns : undefined))
+      session.print(line);
+}
+
+async function spawn(session: Session, words: readonly string[], { user, ttl, wait }: Options): Promise<void> {
+  const template = onlyOne(words, 'sessions spawn TEMPLATE --user USER');
+  if (user === undefined) throw usage('"sessions spawn" needs to know for whom: --user USER.');
+  await awaitDaemon(session);
+  const view = await session.client.spawnSession({ template, user, ttlMs: ttl, wait: wait ? 'healthy' : 'started' });
+  session.printJson(view);
+  session.print(`spawned ${sessionLine(view.session)}`);
+}
+
+async function stop(session: Session, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) throw usage('"sessions stop" needs at least one ID; "keepwell sessions" shows them.');
+  await awaitDaemon(session);
+  // All are found before any is stopped: a mistyped one must not leave the work half done.
+  const found = await Promise.all(ids.map((id) => session.client.session(id)));
+  const whole = [...new Set(found.map((each) => each.session.session_id))];
+  const stopped = (await Promise.all(whole.map((id) => session.client.stopSession(id)))).map((each) => each.session);
+  session.printJson({ schema_version: 1, sessions: stopped });
+  for (const { session_id: id, state } of stopped) {
+    if (state === 'ended') session.print(`stopped ${id}`);
+    else session.note(`${id} is removed as soon as the Docker Engine can be asked again`);
+  }
+}
+
+async function extend(session: Session, words: readonly string[], { by = EXTENSION_MS }: Options): Promise<void> {
+  const id = onlyOne(words, 'sessions extend ID --by 30m');
+  await awaitDaemon(session);
+  const view = await session.client.extendSession(id, by);
+  session.printJson(view);
+  session.print(`extended ${sessionLine(view.session)}`);
+}
+
+async function show(session: Session, words: readonly string[]): Promise<void> {
+  const id = onlyOne(words, 'sessions show ID');
+  const { value, offline } = await readRecords(session, (records) => records.session(id));
+  if (offline !== null) session.note(`${offline}; this is what the records say`);
+  session.printJson(value);
+  for (const line of sessionBlock(value.session, session.paint, Date.now())) session.print(line);
+}
+
+const insteadOf = (takes: Action['takes']): string =>
+  takes.length === 0 ? '' : `, only ${takes.map((name) => `--${name}`).join(', ')}`;
+
+function onlyOne([word, ...more]: readonly string[], form: string): string {
+  if (word === undefined || more.length > 0) throw usage(`Write: keepwell ${form}`);
+  return word;
+}

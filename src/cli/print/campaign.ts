@@ -1,0 +1,106 @@
+/** Campaigns in words: the bar, a line for each result, tables, CSV. */
+import type { Progress } from '../../core/campaigns/eta.ts';
+import type { Experiment } from '../../core/campaigns/state.ts';
+import type { CampaignSummary, CampaignView, ExperimentView } from '../../core/campaigns/views.ts';
+import { formatDuration } from '../../core/format.ts';
+import type { Brush, Paint } from './colour.ts';
+import { sanitiseText } from './sanitise.ts';
+import { type Cell, table } from './table.ts';
+import { localTime } from './time.ts';
+import { shorten } from './width.ts';
+
+const BAR_CELLS = 20;
+
+/** `[#####---------------] 7/30, 1 failed, about 12 min left · llama-fp16`. */
+export function barLine({ done, failed, total, leftMs }: Progress, now: string, columns: number): string {
+  const over = done + failed;
+  const filled = total === 0 ? BAR_CELLS : Math.floor((over / total) * BAR_CELLS);
+  const bar = `[${'#'.repeat(filled)}${'-'.repeat(BAR_CELLS - filled)}]`;
+  const eta = leftMs === null || over === total ? '' : `, about ${formatDuration(leftMs)} left`;
+  const line = `${bar} ${over}/${total}${failed > 0 ? `, ${failed} failed` : ''}${eta}`;
+  return shorten(now === '' ? line : `${line} · ${sanitiseText(now)}`, columns);
+}
+
+/** Said when an attempt is over; null: nothing happened that is worth a line. */
+export function resultLine(before: Experiment, now: Experiment, paint: Paint): string | null {
+  if (before.state === now.state && before.reason === now.reason) return null;
+  const took = now.durationMs === null ? '' : ` after ${formatDuration(now.durationMs)}`;
+  const tries = now.attempts > 1 ? ` (attempt ${now.attempts})` : '';
+  if (now.state === 'done') return `${paint.green('done')}    ${now.name}${took}${tries}`;
+  if (now.state === 'failed') return `${paint.red('failed')}  ${now.name}${took}${tries}: ${now.reason ?? ''}`;
+  if (now.state !== 'pending' || now.reason === null) return null;
+  const word = now.failures > before.failures ? 'retry' : 'later';
+  return `${paint.yellow(word)}   ${now.name}: ${now.reason}`;
+}
+
+function brushOf(paint: Paint, state: string): Brush {
+  if (state === 'done') return paint.green;
+  if (state === 'failed') return paint.red;
+  return state === 'pending' ? paint.dim : paint.yellow;
+}
+
+const numberCell = (value: number | null): Cell => ({ text: value === null ? '' : String(value) });
+
+export function experimentTable(view: CampaignView, paint: Paint, columns?: number): readonly string[] {
+  const rows = view.experiments.map((one): readonly Cell[] => [
+    { text: one.name },
+    { text: one.service },
+    { text: one.state, brush: brushOf(paint, one.state) },
+    numberCell(one.attempts),
+    numberCell(one.exit_code),
+    { text: one.duration_ms === null ? '' : formatDuration(one.duration_ms) },
+    { text: sanitiseText(one.reason ?? '').replaceAll('\n', ' ') },
+  ]);
+  return table(['EXPERIMENT', 'SERVICE', 'STATE', 'ATTEMPTS', 'EXIT', 'TOOK', 'NOTE'], rows, columns);
+}
+
+/** `night-run: failed, 28 of 30 done, 2 failed`. */
+export function headline({ campaign, state, reason, done, failed, total }: CampaignSummary, paint: Paint): string {
+  const open = total - done - failed;
+  const parts = [
+    `${done} of ${total} done`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(open > 0 ? [`${open} left`] : []),
+  ];
+  const why = reason === null ? '' : ` (${sanitiseText(reason).replaceAll('\n', ' ')})`;
+  return `${campaign}: ${brushOf(paint, state)(state)}, ${parts.join(', ')}${why}`;
+}
+
+export function campaignTable(
+  campaigns: readonly CampaignSummary[],
+  paint: Paint,
+  columns?: number,
+): readonly string[] {
+  const rows = campaigns.map((one): readonly Cell[] => [
+    { text: one.campaign },
+    { text: one.state, brush: brushOf(paint, one.state) },
+    { text: `${one.done}/${one.total}` },
+    numberCell(one.failed),
+    { text: localTime(one.created_at) },
+    { text: sanitiseText(one.file) },
+  ]);
+  return table(['CAMPAIGN', 'STATE', 'DONE', 'FAILED', 'BEGUN', 'FILE'], rows, columns);
+}
+
+const COLUMNS = [
+  'name',
+  'service',
+  'state',
+  'attempts',
+  'exit_code',
+  'duration_ms',
+  'reason',
+] as const satisfies readonly (keyof ExperimentView)[];
+
+/** One row for each experiment, with a header, as RFC 4180 has it. */
+export function campaignCsv({ experiments }: CampaignView): string {
+  const lines = experiments.map((one) => COLUMNS.map((column) => csvCell(one[column])).join(','));
+  return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`;
+}
+
+/** A spreadsheet would take `=…`, `+…`, `-…` and `@…` for a formula. */
+function csvCell(value: string | number | null): string {
+  if (typeof value !== 'string') return value === null ? '' : String(value);
+  const plain = /^[=+\-@]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}

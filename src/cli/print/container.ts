@@ -1,0 +1,18 @@
+/** The container of a component, in `status --verbose`. */
+import type { ComponentView } from '../../core/views.ts';
+
+/** As Docker shortens it. */
+const SHORT_ID_CHARS = 12;
+
+export function containerRows({ container, container_details: details }: ComponentView): [string, string | null][] {
+  if (container === null) return [];
+  if (details === null) return [['Name:', container]];
+  const { id, image, health, health_reason: reason, ports, networks } = details;
+  return [
+    ['Name:', `${container} (container ${id.slice(0, SHORT_ID_CHARS)})`],
+    ['Image:', image],
+    ['Docker:', health === 'none' ? 'no health check' : `${health}${reason === null ? '' : `: ${reason}`}`],
+    ['Ports:', ports.join(', ') || null],
+    ['Network:', networks.join(', ') || null],
+  ];
+}

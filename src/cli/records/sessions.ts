@@ -1,0 +1,27 @@
+/** Sessions as the records on disk have them. Nobody looks at their containers, so their health is not known. */
+import { findSession, MAX_ENDED } from '../../core/sessions/find.ts';
+import type { SessionRecord } from '../../core/sessions/session.ts';
+import { oneSessionView, sessionsView } from '../../core/sessions/view.ts';
+import type { History } from '../../ports/store.ts';
+import type { Records } from './records.ts';
+
+const unseen = (record: SessionRecord): SessionRecord =>
+  record.state === 'ended'
+    ? record
+    : { ...record, health: { status: 'unknown', reason: 'nobody looks at it: the daemon was not asked' } };
+
+export const sessionRecords = (history: History): Pick<Records, 'sessions' | 'session'> => ({
+  sessions: async ({ user, all = false }) => {
+    const whose = user === undefined ? {} : { user };
+    const ended = all ? history.sessions({ which: 'ended', limit: MAX_ENDED, ...whose }) : [];
+    const open = history.sessions({ which: 'open', limit: 0, ...whose });
+    return sessionsView([...open.map(unseen), ...ended].sort((a, b) => a.lease.createdAt - b.lease.createdAt));
+  },
+  session: async (id) => {
+    const record = findSession(id, history.sessions({ which: 'open', limit: 0 }), {
+      find: (exactly) => history.session(exactly),
+      ended: ({ limit }) => history.sessions({ which: 'ended', limit }),
+    });
+    return oneSessionView(unseen(record));
+  },
+});

@@ -1,0 +1,146 @@
+/**
+ * One compose file: what its project is called, which services it has, and how they are brought up. Both versions of Compose are told
+ * the project's name, so that they agree with each other and with the labels that are looked for.
+ */
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { projectName } from '../../core/compose/project-name.ts';
+import { knowsJson } from '../../core/compose/version.ts';
+import { AppError } from '../../core/errors.ts';
+import { formatDuration } from '../../core/format.ts';
+import { nearest } from '../../core/suggest.ts';
+import { type CliParts, type CliResult, call } from './call.ts';
+import { type ComposeCommand, detect } from './detect.ts';
+import { lastLines } from './words.ts';
+
+export interface ComposePlace {
+  /** Both absolute. */
+  readonly file: string;
+  readonly projectDir: string;
+}
+
+export interface Project {
+  readonly name: string;
+  /** Those of the file that are in no profile, at least. */
+  readonly services: readonly string[];
+}
+
+export interface ComposeProject {
+  /** Throws COMPOSE_MISSING, COMPOSE_FILE_INVALID, and the signal's reason. */
+  open(signal: AbortSignal): Promise<Project>;
+  /** The name that a project in this directory has if the file does not say otherwise: without asking anybody. */
+  readonly usualName: string;
+  /** Makes and starts these, and unless `alone` what they depend on. Throws as `open`, and NO_SUCH_SERVICE, SERVICE_START_FAILED. */
+  up(
+    services: readonly string[],
+    options: { readonly anew: boolean; readonly alone: boolean },
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+/** Reads files only; the old one on a busy machine takes seconds. */
+const CONFIG_WITHIN_MS = 60_000;
+/** Images may have to be fetched or built, and of some gigabytes. */
+const UP_WITHIN_MS = 60 * 60_000;
+/** What is made anew has its image already; a container that cannot be killed must not hold it up for ever. */
+const ANEW_WITHIN_MS = 5 * 60_000;
+const QUOTED_LINES = 10;
+
+export function composeProject(parts: CliParts, { file, projectDir }: ComposePlace): ComposeProject {
+  const usualName = projectName({ variable: nameVariable(parts, projectDir), directory: basename(projectDir) });
+  let opened: { readonly compose: ComposeCommand; readonly project: Project } | null = null;
+
+  const line = (compose: ComposeCommand, args: readonly string[]): readonly string[] => [
+    ...compose.command,
+    '--file',
+    file,
+    '--project-directory',
+    projectDir,
+    ...args,
+  ];
+  const run = (command: readonly string[], timeoutMs: number, signal: AbortSignal) =>
+    call(parts, { command, cwd: projectDir, timeoutMs }, signal);
+
+  async function open(signal: AbortSignal) {
+    if (opened) return opened;
+    const detected = await detect(parts, signal);
+    if (detected.kind === 'missing') throw new AppError('COMPOSE_MISSING', { file, problem: `${detected.why}.` });
+    const { compose } = detected;
+    const isNew = knowsJson(compose.version);
+    const asked = isNew ? ['--profile', '*', 'config', '--format', 'json'] : ['config', '--services'];
+    const result = await run(line(compose, asked), CONFIG_WITHIN_MS, signal);
+    if (result.kind !== 'exited' || result.code !== 0)
+      throw new AppError('COMPOSE_FILE_INVALID', { file, problem: problemOf(result, CONFIG_WITHIN_MS) });
+    const project = isNew ? fromJson(result.stdout) : { name: usualName, services: words(result.stdout) };
+    if (!project)
+      throw new AppError('COMPOSE_FILE_INVALID', {
+        file,
+        problem: 'Docker Compose printed what cannot be understood.',
+      });
+    opened = { compose, project: { ...project, name: project.name || usualName } };
+    return opened;
+  }
+
+  return {
+    usualName,
+    open: async (signal) => (await open(signal)).project,
+    up: async (services, { anew, alone }, signal) => {
+      const { compose, project } = await open(signal);
+      const flags = ['-d', ...(anew ? ['--force-recreate'] : []), ...(alone ? ['--no-deps'] : [])];
+      const command = line(compose, ['--project-name', project.name, 'up', ...flags, ...services]);
+      const timeoutMs = anew ? ANEW_WITHIN_MS : UP_WITHIN_MS;
+      const result = await run(command, timeoutMs, signal);
+      if (result.kind === 'exited' && result.code === 0) return;
+      const problem = problemOf(result, timeoutMs);
+      const [, unknown] = /no such service: "?([\w.-]+)/i.exec(problem) ?? [];
+      if (unknown !== undefined) throw noSuchService(unknown, file, project);
+      throw new AppError('SERVICE_START_FAILED', { file, problem });
+    },
+  };
+}
+
+export function noSuchService(name: string, file: string, { services }: Project): AppError {
+  const meant = nearest(name, services);
+  const suggestion = meant === null ? '' : ` Did you mean "${meant}"?`;
+  return new AppError('NO_SUCH_SERVICE', { name, file, suggestion, services: services.join(', ') });
+}
+
+function problemOf(result: CliResult, timeoutMs: number): string {
+  switch (result.kind) {
+    case 'not-started':
+      return `Docker Compose cannot be run any more (${result.code}).`;
+    case 'too-much':
+      return 'Docker Compose printed more than can be read.';
+    case 'timed-out':
+      return `Docker Compose was not done within ${formatDuration(timeoutMs)} and was ended.\n${lastLines(result.stderr, QUOTED_LINES)}`;
+    case 'exited':
+      return (
+        lastLines(result.stderr || result.stdout, QUOTED_LINES) || `Docker Compose failed with code ${result.code}.`
+      );
+  }
+}
+
+/** Nothing else of it is kept: the values of variables are in there, too. */
+function fromJson(text: string): Project | null {
+  try {
+    const { name, services } = JSON.parse(text) as { name?: unknown; services?: unknown };
+    return { name: typeof name === 'string' ? name : '', services: Object.keys(services ?? {}) };
+  } catch {
+    return null;
+  }
+}
+
+const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '');
+
+/** As Compose looks for it: in the environment, then in the `.env` file of the project directory. */
+function nameVariable({ env }: CliParts, projectDir: string): string {
+  const given = env['COMPOSE_PROJECT_NAME'];
+  if (given) return given;
+  try {
+    const [, value = ''] =
+      /^\s*COMPOSE_PROJECT_NAME\s*=\s*["']?([^"'\s#]*)/m.exec(readFileSync(join(projectDir, '.env'), 'utf8')) ?? [];
+    return value;
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Commands that run in a container without us: output and exit code go to files in there, so neither a cut connection nor our own
+ * death loses them. The files are the truth. What is heard of a command, and what the Engine remembers of it, only makes looking cheap.
+ */
+import { after } from '../../core/ids.ts';
+import type { AttemptBegun, AttemptPlace, AttemptSight, Execs } from '../../ports/campaigns.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EngineClient, ExecBytes } from '../../ports/engine.ts';
+import { timeLimit } from '../time-limit.ts';
+import { createHearings } from './hearings.ts';
+import { createOutputs } from './outputs.ts';
+import { BEGIN, END, GREETING, LOOK, MARK, MAX_TOLD_BYTES, markOf, OUTPUT, shell } from './scripts.ts';
+import { sightOf } from './sight.ts';
+import { readStopped } from './stopped.ts';
+import { lostBecause, noShell } from './words.ts';
+
+/** One of our few lines in a container; on a machine that is busy with experiments it has to wait for its turn. */
+const SCRIPT_WITHIN_MS = 30_000;
+/** What the scripts say beside the output of an attempt is one line. */
+const MAX_LINE_BYTES = 4_096;
+/** To read the output takes a command in the container, however little of it there is. */
+const MAX_PIECE_BYTES = 2 ** 20;
+/** How many old attempts are cleared away with the begin of a new one. */
+const MAX_FORGOTTEN = 100;
+/** Of what is begun in a container, as long as `docker exec` waits for it on a busy machine. */
+const BEGIN_WITHIN_MS = 60_000;
+const LINE_BREAK = 0x0a;
+const NOTHING = Buffer.alloc(0);
+const HEAR_WITHIN_MS = 1_000;
+const TOO_LATE = { kind: 'unreachable', why: 'the Docker Engine did not begin it in time' } as const;
+const NEVER = new AbortController().signal;
+
+export interface ExecsParts {
+  readonly engine: EngineClient;
+  readonly clock: Clock;
+}
+
+export function createExecs({ engine, clock }: ExecsParts): Execs {
+  const hearings = createHearings(clock);
+  const outputs = createOutputs();
+  /** By container. They go with the next begin, which costs nothing more; or with their container. */
+  const unwanted = new Map<string, readonly string[]>();
+  const key = ({ container, attempt }: AttemptPlace): string => `${container} ${attempt}`;
+
+  async function run(
+    place: AttemptPlace,
+    script: readonly string[],
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<Exclude<ExecBytes, { kind: 'called-off' }>> {
+    using time = timeLimit(clock, SCRIPT_WITHIN_MS, signal);
+    const result = await engine.execBytes(place.container, script, maxBytes, time.signal);
+    signal.throwIfAborted();
+    if (result.kind !== 'called-off') return result;
+    return { kind: 'unreachable', why: `a look into the container of "${place.service}" did not come to an end` };
+  }
+
+  /** What it means that the container took no command: the container itself tells. */
+  async function refused(place: AttemptPlace, why: string, signal: AbortSignal): Promise<AttemptBegun> {
+    const now = await engine.inspect(place.container, signal);
+    if (now.kind === 'unreachable') return now;
+    const lost = lostBecause(place.service, now);
+    return lost === null ? { kind: 'refused', why: noShell(place.service, why) } : { kind: 'lost', why: lost };
+  }
+
+  const keepOutput = (place: AttemptPlace, from: number, bytes: Buffer, max: number) =>
+    outputs.keep(key(place), { from, bytes, isAll: bytes.length < max });
+
+  async function lookIntoIt(place: AttemptPlace, signal: AbortSignal): Promise<AttemptSight> {
+    const from = outputs.position(key(place));
+    const script = shell(LOOK, place.attempt, `${from + 1}`, `${MAX_PIECE_BYTES}`);
+    const result = await run(place, script, MAX_LINE_BYTES + MAX_PIECE_BYTES, signal);
+    if (result.kind === 'unreachable') return result;
+    if (result.kind === 'exited') {
+      const line = result.bytes.indexOf(LINE_BREAK);
+      const sight = sightOf(place, result.bytes.toString('utf8', 0, Math.max(0, line)).trim());
+      if (sight.kind === 'ended') keepOutput(place, from, result.bytes.subarray(line + 1), MAX_PIECE_BYTES);
+      return sight;
+    }
+    // Only now: to pack a file, the Engine starts a process as well, and the one above brings the output along.
+    const file = { attempt: place.attempt, name: 'exit', from: 0 } as const;
+    const limits = { maxBytes: MAX_LINE_BYTES, maxFileBytes: MAX_LINE_BYTES };
+    const left = await readStopped(engine, place.container, { ...file, ...limits }, signal);
+    const sight = sightOf(place, left?.toString('utf8').trim() ?? '');
+    if (sight.kind === 'ended') return sight;
+    const why = await refused(place, result.why, signal);
+    return why.kind === 'unreachable' ? why : { kind: 'lost', why: 'why' in why ? why.why : result.why };
+  }
+
+  return {
+    begin: async (place, { command, env }, signal) => {
+      const old = unwanted.get(place.container) ?? [];
+      const wrapped = shell(BEGIN, place.attempt, old.slice(0, MAX_FORGOTTEN).join(' '), ...command);
+      const marked = { ...env, [MARK]: markOf(place.attempt) };
+      const asked = { env: marked, greeting: GREETING, maxBytes: MAX_TOLD_BYTES + MAX_LINE_BYTES };
+      const listening = new AbortController();
+      // Not called off halfway: it would begin all the same, after everybody has looked for it.
+      using time = timeLimit(clock, BEGIN_WITHIN_MS, NEVER);
+      time.signal.addEventListener('abort', () => listening.abort());
+      const launched = await engine.launch(place.container, wrapped, asked, listening.signal).catch(() => TOO_LATE);
+      if (launched.kind === 'launched') {
+        hearings.add(place, launched, listening, signal);
+        unwanted.set(place.container, (unwanted.get(place.container) ?? []).slice(Math.min(old.length, MAX_FORGOTTEN)));
+      }
+      signal.throwIfAborted();
+      if (launched.kind === 'unreachable') return launched;
+      if (launched.kind === 'not-started') return refused(place, launched.why, signal);
+      return { kind: 'begun' };
+    },
+    pause: (place, until, signal) => hearings.pause(place, until, signal),
+    look: async (place, signal) => {
+      const exec = hearings.execOf(place);
+      if (exec !== null) {
+        const state = await engine.execState(exec, signal);
+        if (state.kind === 'running') return state;
+        // The Engine may write it down a moment before we hear it.
+        if (state.kind === 'ended') await hearings.pause(place, after(clock.now(), HEAR_WITHIN_MS), signal);
+      }
+      const told = hearings.toldOf(place);
+      if (!told) return lookIntoIt(place, signal);
+      keepOutput(place, 0, told.output, MAX_TOLD_BYTES);
+      return sightOf(place, told.exit);
+    },
+    output: async (place, position, signal) => {
+      const known = outputs.known(key(place), position);
+      if (known) return known;
+      const script = shell(OUTPUT, place.attempt, `${position + 1}`, `${MAX_PIECE_BYTES}`);
+      const result = await run(place, script, MAX_PIECE_BYTES, signal);
+      const file = { attempt: place.attempt, name: 'out', from: position } as const;
+      const limits = { maxBytes: MAX_PIECE_BYTES, maxFileBytes: Number.MAX_SAFE_INTEGER };
+      const bytes =
+        result.kind === 'not-started'
+          ? await readStopped(engine, place.container, { ...file, ...limits }, signal)
+          : bytesOf(result);
+      outputs.told(key(place), position + (bytes?.length ?? 0));
+      return bytes ?? NOTHING;
+    },
+    end: async (place, signal) => {
+      hearings.drop(place);
+      const result = await run(place, shell(END, place.attempt), MAX_LINE_BYTES, signal);
+      if (result.kind === 'exited') return result.bytes.toString('utf8').trim() === 'gone';
+      // In a container that does not run, nothing is left of it.
+      const now = await engine.inspect(place.container, signal);
+      return now.kind === 'missing' || (now.kind === 'found' && !now.state.running);
+    },
+    forget: (place) => {
+      hearings.drop(place);
+      outputs.forget(key(place));
+      unwanted.set(place.container, [...(unwanted.get(place.container) ?? []), place.attempt]);
+      return Promise.resolve();
+    },
+  };
+}
+
+const bytesOf = (result: ExecBytes): Buffer => (result.kind === 'exited' ? result.bytes : NOTHING);

@@ -1,0 +1,93 @@
+/** One command in a service, from its begin to its end. Its output and exit code are in the container until they were taken. */
+import { randomUUID } from 'node:crypto';
+import { formatDuration } from '../core/format.ts';
+import { after } from '../core/ids.ts';
+import type { AttemptCommand, AttemptPlace, AttemptSight, Execs } from '../ports/campaigns.ts';
+import type { Clock } from '../ports/clock.ts';
+import { keptOutput } from './kept-output.ts';
+import { timeLimit } from './time-limit.ts';
+
+export interface ExperimentResult {
+  /** What it printed, stdout and stderr in order; of very much, the beginning and the end. */
+  readonly output: string;
+  readonly exitCode: number;
+}
+
+const MAX_OUTPUT_BYTES = 2 ** 24;
+/** Short experiments should not wait for us, and long ones need no watching. Mostly the end is heard of before. */
+const FIRST_LOOK_MS = 50;
+const LAST_LOOK_MS = 1_000;
+const SLOWER = 1.2;
+/** An Engine that is restarted is away for so long at most; what was begun goes on meanwhile. */
+const ENGINE_AWAY_MS = 60_000;
+/** What `timeout` exits with. */
+const TIMED_OUT = 124;
+const NEVER = new AbortController().signal;
+
+export interface ExperimentParts {
+  readonly execs: Execs;
+  readonly clock: Clock;
+}
+
+type End =
+  | Exclude<AttemptSight, { kind: 'running' | 'unreachable' }>
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** Rejects only when `signal` aborts; the command has been ended then, too. */
+export async function runExperiment(
+  { execs, clock }: ExperimentParts,
+  where: Pick<AttemptPlace, 'service' | 'container'>,
+  command: AttemptCommand,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<ExperimentResult> {
+  const place = { ...where, attempt: `run-${randomUUID()}` };
+  using time = timeLimit(clock, timeoutMs, signal);
+  try {
+    const begun = await execs.begin(place, command, time.signal);
+    if (begun.kind !== 'begun' && begun.kind !== 'found') return failed(begun.why);
+    const end = await untilItsEnd({ execs, clock }, place, time.signal);
+    if (end.kind === 'ended') return { output: await outputOf(execs, place, signal), exitCode: end.exitCode };
+    const why = end.kind === 'absent' ? 'its files in the container are gone' : end.why;
+    return failed(why, await outputOf(execs, place, signal));
+  } catch (error) {
+    const isGone = await execs.end(place, NEVER);
+    signal.throwIfAborted();
+    if (!time.isOver) throw error;
+    const left = isGone ? '' : `, and something of it may be left in "${place.service}": restart the service`;
+    const why = `it took longer than ${formatDuration(timeoutMs)} and was ended${left}`;
+    return { ...failed(why, await outputOf(execs, place, signal)), exitCode: TIMED_OUT };
+  } finally {
+    await execs.forget(place, NEVER);
+  }
+}
+
+async function untilItsEnd({ execs, clock }: ExperimentParts, place: AttemptPlace, signal: AbortSignal): Promise<End> {
+  let awaySince: number | null = null;
+  for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(pauseMs * SLOWER, LAST_LOOK_MS)) {
+    await execs.pause(place, after(clock.now(), pauseMs), signal);
+    const sight = await execs.look(place, signal);
+    if (sight.kind === 'unreachable') {
+      awaySince ??= clock.now();
+      if (clock.now() - awaySince > ENGINE_AWAY_MS) return { kind: 'failed', why: sight.why };
+      continue;
+    }
+    awaySince = null;
+    // Begun, and its shell has not come to write its claim: the Engine says so only once it has ended.
+    if (sight.kind !== 'running') return sight;
+  }
+}
+
+async function outputOf(execs: Execs, place: AttemptPlace, signal: AbortSignal): Promise<string> {
+  const kept = keptOutput(MAX_OUTPUT_BYTES);
+  for (;;) {
+    const piece = await execs.output(place, kept.size, signal);
+    if (piece.length === 0) return kept.text();
+    kept.push(piece);
+  }
+}
+
+const failed = (why: string, output = ''): ExperimentResult => ({
+  output: output === '' ? why : `${output.replace(/\n?$/, '\n')}${why}`,
+  exitCode: 1,
+});

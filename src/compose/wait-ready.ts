@@ -1,0 +1,88 @@
+/**
+ * Waits until services are up: healthy where they have a health check, running otherwise. Asked of the Engine and not of Compose,
+ * whose old version cannot wait and whose new one takes a service that does its work once for a failure.
+ */
+import { type Readiness, readinessOf } from '../core/compose/readiness.ts';
+import { AppError } from '../core/errors.ts';
+import { formatDuration } from '../core/format.ts';
+import { after } from '../core/ids.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EngineClient } from '../ports/engine.ts';
+import { containersOf, type Inspected } from './containers.ts';
+import { lastWords } from './last-words.ts';
+import { timeLimit } from './time-limit.ts';
+
+/** Large models take minutes to load. */
+const READY_WITHIN_MS = 15 * 60_000;
+const LOOK_EVERY_MS = 200;
+/** One without a health check is taken for up when it has not ended by then. */
+const SETTLE_MS = 500;
+/** The Engine restarts some by itself: after so many starts in vain it is not waited for any longer. */
+const MAX_STARTS = 4;
+
+export interface WaitParts {
+  readonly engine: EngineClient;
+  readonly clock: Clock;
+  /** For messages. */
+  readonly file: string;
+}
+
+/** Throws SERVICE_START_FAILED with the last words of the one that failed, ENGINE_UNREACHABLE, and the signal's reason. */
+export async function waitReady(
+  parts: WaitParts,
+  project: string,
+  services: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  using time = timeLimit(parts.clock, READY_WITHIN_MS, signal);
+  await Promise.all(services.map((service) => waitForOne(parts, project, service, time.signal, signal)));
+}
+
+async function waitForOne(
+  { engine, clock, file }: WaitParts,
+  project: string,
+  service: string,
+  time: AbortSignal,
+  signal: AbortSignal,
+): Promise<void> {
+  const starts = new Map<string, number>();
+  let why = '';
+  const fail = async (problem: string, container: Inspected | null) => {
+    const words = container === null ? '' : await lastWords({ engine, clock }, container, signal);
+    const quoted = words === '' ? '' : `\nIts last lines:\n${words.replace(/^/gm, '  ')}`;
+    return new AppError('SERVICE_START_FAILED', { file, problem: `"${service}": ${problem}${quoted}` });
+  };
+  let last: Inspected | null = null;
+  try {
+    for (;;) {
+      const containers = await containersOf(engine, project, service, time);
+      if (containers.length === 0) throw await fail('Docker Compose made no container for it', null);
+      let isUp = true;
+      for (const container of containers) {
+        last = container;
+        const { startedAt } = container.state;
+        const since = starts.get(startedAt) ?? clock.now();
+        starts.set(startedAt, since);
+        const now = judge(container, since + SETTLE_MS <= clock.now());
+        if (now.kind === 'failed') throw await fail(now.why, container);
+        if (now.kind === 'starting') {
+          isUp = false;
+          why = now.why;
+          if (starts.size > MAX_STARTS * containers.length)
+            throw await fail(`it was started ${starts.size} times in vain, ${why}`, container);
+        }
+      }
+      if (isUp) return;
+      await clock.sleepUntil(after(clock.now(), LOOK_EVERY_MS), time);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!time.aborted) throw error;
+    throw await fail(`it was not up within ${formatDuration(READY_WITHIN_MS)}, ${why}`, last);
+  }
+}
+
+function judge({ state, setup }: Inspected, hasSettled: boolean): Readiness {
+  const now = readinessOf({ ...state, restartPolicy: setup.restartPolicy });
+  return now.kind === 'running' && !hasSettled ? { kind: 'starting', why: 'it has just been started' } : now;
+}

@@ -1,0 +1,156 @@
+/** A container to make and keep: what `docker run` would be told. */
+import { z } from 'zod';
+import { DEFAULTS } from '../defaults.ts';
+import { durationText } from '../duration.ts';
+import * as read from '../readers/container.ts';
+import { PORT_PATTERN, readPublishedPort } from '../readers/ports.ts';
+import { readVolume, VOLUME_PATTERN } from '../readers/volumes.ts';
+import { readOneOf } from '../readers.ts';
+import {
+  duration,
+  envName,
+  leaf,
+  number,
+  oneOf,
+  optional,
+  orVariable,
+  path,
+  positiveDuration,
+  text,
+} from './leaves.ts';
+
+const DEFAULT = DEFAULTS.container;
+
+const argv = z.array(text).meta({ minItems: 1 });
+
+const healthMap = z
+  .strictObject({
+    command: argv.meta({
+      description: 'The program and its arguments, one list item each. Docker runs it inside; code 0 is healthy.',
+      example: ['wget', '-qO-', 'http://localhost:9000/healthz'],
+    }),
+    period: optional(positiveDuration, {
+      description: 'From the end of one check to the next. The first one comes after this time, too.',
+      defaultsTo: durationText(DEFAULT.healthcheck.periodMs),
+      example: '5s',
+    }),
+    timeout: optional(positiveDuration, {
+      description: 'No end within this time is a failure.',
+      defaultsTo: durationText(DEFAULT.healthcheck.timeoutMs),
+      example: '2s',
+    }),
+    failure_threshold: optional(number({ min: 1, max: 1_000_000, whole: true }), {
+      description: 'So many failures in a row make it unhealthy.',
+      defaultsTo: DEFAULT.healthcheck.failureThreshold,
+      example: 5,
+    }),
+    start_period: optional(duration, {
+      description: 'Failures in this time after the start do not count.',
+      defaultsTo: durationText(DEFAULT.healthcheck.startPeriodMs),
+      example: '30s',
+    }),
+  })
+  .meta({ id: 'container-healthcheck' });
+
+const noHealth = leaf(readOneOf(['none'], { no: 'none', off: 'none', false: 'none' }), '`none`', { const: 'none' });
+
+export const containerSchema = z.strictObject({
+  image: leaf(read.readImage, 'name of an image', orVariable({ pattern: read.IMAGE_PATTERN })).meta({
+    description: 'The image. It must be there already, unless `pull` says otherwise.',
+    example: 'stigmer/agent-runner:local',
+  }),
+  pull: optional(oneOf(['never', 'missing', 'always'], { ifnotpresent: 'missing', if_not_present: 'missing' }), {
+    description:
+      'Whether the image is fetched: `never`, when it is `missing`, or `always` before a new container is made.',
+    defaultsTo: DEFAULT.pull,
+    example: 'missing',
+  }),
+  name: optional(leaf(read.readNewName, 'name of a container', orVariable({ pattern: read.NEW_NAME_PATTERN })), {
+    description: 'What the container is called, for people and for others in its network.',
+    defaultNote: 'made from the names of the project and the component',
+    example: 'stigmer-agent-runner',
+  }),
+  command: optional(argv, {
+    description: 'What is run in it, one list item each: the arguments of `entrypoint`, if there is one.',
+    defaultNote: 'as the image says',
+    example: ['serve', '--all'],
+  }),
+  entrypoint: optional(argv, {
+    description: 'The program that `command` is given to. With it, the command of the image is not used.',
+    defaultNote: 'as the image says',
+    example: ['/usr/bin/runner'],
+  }),
+  env: optional(z.record(envName, text), {
+    description:
+      'Variables for it, over those of `env_file` and of the image. Nothing else of this machine is passed on. Values are text: put numbers in quotes.',
+    defaultsTo: {},
+    example: { LOG_LEVEL: 'info' },
+  }),
+  env_file: optional(z.union([z.array(path), path]), {
+    description:
+      'A file of KEY=value lines on this machine, or a list of them (later ones win). Read again at each start; when what they say has changed, the container is made anew.',
+    defaultNote: 'none',
+    example: '.env',
+  }),
+  user: optional(
+    leaf(read.readUser, 'account of the image', {
+      anyOf: [
+        { type: 'string', minLength: 1 },
+        { type: 'integer', minimum: 0 },
+      ],
+    }),
+    {
+      description: 'As whom it runs: a name or number inside the image, `user:group`.',
+      defaultNote: 'as the image says',
+      example: '1000:1000',
+    },
+  ),
+  workdir: optional(leaf(read.readInnerPath, 'path', { type: 'string', pattern: '^/|\\$\\{' }), {
+    description: 'The working directory, inside the container.',
+    defaultNote: 'as the image says',
+    example: '/app',
+  }),
+  labels: optional(
+    z.record(
+      leaf(read.readLabelName, 'text', {
+        id: 'label-name',
+        type: 'string',
+        pattern: '^(?!keepwell(?:\\.|$))[^\\s=]+$',
+      }),
+      text,
+    ),
+    {
+      description: 'Labels for other tools. Those that begin with `keepwell.` are set by Keepwell.',
+      defaultsTo: {},
+      example: { team: 'agents' },
+    },
+  ),
+  network: optional(
+    leaf(read.readNetwork, 'name of a network', { type: 'string', pattern: '^[A-Za-z0-9][\\w.-]*$|\\$\\{' }),
+    {
+      description: 'The network it is in, which must exist; or `host`, or `none`.',
+      defaultNote: "Docker's default (`bridge`)",
+      example: 'backend',
+    },
+  ),
+  ports: optional(z.array(leaf(readPublishedPort, 'text', { type: 'string', pattern: PORT_PATTERN })), {
+    description:
+      'Ports that this machine lets in, as `address:port:port-inside`. Without an address only from this machine itself (`127.0.0.1`); one port alone: Docker chooses a free one here. `/udp` may follow.',
+    defaultsTo: [],
+    example: ['127.0.0.1:9000:9000'],
+  }),
+  volumes: optional(z.array(leaf(readVolume, 'text', { type: 'string', pattern: VOLUME_PATTERN })), {
+    description:
+      'What it sees of this machine: `./data:/data`, relative to the folder of the first configuration file, or `name:/data` for a volume that Docker keeps; `:ro` forbids writing.',
+    defaultsTo: [],
+    example: ['./data:/data', './config:/etc/app:ro'],
+  }),
+  healthcheck: optional(z.union([healthMap, noHealth]), {
+    description:
+      "Docker's own health check, run inside by Docker. When it fails, the component is restarted. `none` switches off that of the image.",
+    defaultNote: 'as the image says',
+    example: { command: ['wget', '-qO-', 'http://localhost:9000/healthz'], period: '10s' },
+  }),
+});
+
+export type ContainerConfig = z.output<typeof containerSchema>;

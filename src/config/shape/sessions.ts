@@ -1,0 +1,157 @@
+/** Sessions as a schema: what a user's container is made from, how long it lives, and what it may. */
+import { z } from 'zod';
+import { DEFAULTS } from '../defaults.ts';
+import { durationText } from '../duration.ts';
+import { readCapability } from '../readers/capability.ts';
+import { readInnerPath } from '../readers/container.ts';
+import { sizeText } from '../size.ts';
+import { containerSchema } from './container.ts';
+import { boolean, leaf, nameKey, number, oneOf, optional, positiveDuration, size } from './leaves.ts';
+import { backoffSchema, limitSchema } from './restart.ts';
+
+const DEFAULT = DEFAULTS.sessions;
+/** Docker refuses less. */
+const MIN_MEMORY_BYTES = 6 * 2 ** 20;
+const MAX_SESSIONS = 10_000;
+
+const limits = z.strictObject({
+  memory: optional(size(MIN_MEMORY_BYTES), {
+    description: 'What all its processes together may use, files in `tmpfs` included.',
+    defaultsTo: sizeText(DEFAULT.limits.memoryBytes),
+    example: '128MiB',
+  }),
+  cpus: optional(number({ min: 0.01, max: 1_024 }), {
+    description: 'How many processors it may keep busy.',
+    defaultsTo: DEFAULT.limits.cpus,
+    example: 1,
+  }),
+  pids: optional(number({ min: 1, max: 4_194_304, whole: true }), {
+    description: 'How many processes and threads it may have at a time.',
+    defaultsTo: DEFAULT.limits.pids,
+    example: 64,
+  }),
+});
+
+const restart = z.strictObject({
+  backoff: optional(backoffSchema, {
+    description: 'How long to wait before a restart.',
+    sameKeysAs: 'components.NAME.restart.backoff',
+  }),
+  limit: optional(
+    z.strictObject({
+      max: optional(limitSchema.shape.max.unwrap(), {
+        description: 'How many restarts are allowed within the window; then it is removed.',
+        defaultsTo: DEFAULT.restart.max,
+        example: 3,
+      }),
+      within: optional(limitSchema.shape.within.unwrap(), {
+        description: 'The window in which restarts are counted.',
+        defaultsTo: durationText(DEFAULT.restart.withinMs),
+        example: '5m',
+      }),
+    }),
+    { description: 'How often at most.' },
+  ),
+});
+
+const { image, command, entrypoint, env, env_file, user, workdir, healthcheck } = containerSchema.shape;
+
+const templateSchema = z
+  .strictObject({
+    image: image.meta({
+      description: 'The image. It must be there already: nobody wants to wait for a download.',
+      example: 'ctf/web-easy',
+    }),
+    port: optional(number({ min: 1, max: 65_535, whole: true }), {
+      description: 'The port inside; it is published on a free port of `127.0.0.1`.',
+      defaultNote: 'nothing is published',
+      example: 8080,
+    }),
+    ttl: optional(positiveDuration, {
+      description: 'How long a session lives unless it is extended.',
+      defaultsTo: durationText(DEFAULT.ttlMs),
+      example: '1h',
+    }),
+    max_ttl: optional(positiveDuration, {
+      description: 'How long it can live with all extensions, from its beginning. Not below `ttl`.',
+      defaultNote: `${DEFAULT.maxTtlFactor} times \`ttl\``,
+      example: '4h',
+    }),
+    per_user: optional(number({ min: 1, max: MAX_SESSIONS, whole: true }), {
+      description: 'How many sessions of this template one user may have at a time.',
+      defaultsTo: DEFAULT.perUser,
+      example: 2,
+    }),
+    limits: optional(limits, { description: 'What each session may use.' }),
+    command,
+    entrypoint,
+    env,
+    env_file: optional(env_file.unwrap(), {
+      description: 'A file of KEY=value lines, or a list of them (later ones win). Read again for each session.',
+      defaultNote: 'none',
+      example: 'challenge.env',
+    }),
+    user,
+    workdir,
+    healthcheck: optional(healthcheck.unwrap(), {
+      description:
+        "Docker's own health check. When it fails, the session is restarted. `none`: that of the image is off.",
+      defaultNote: 'as the image says',
+      sameKeysAs: 'components.NAME.container.healthcheck',
+      example: { command: ['wget', '-qO-', 'http://localhost:8080/'], period: '5s' },
+    }),
+    read_only: optional(boolean, {
+      description: 'Its own files cannot be changed; what is below `tmpfs` can.',
+      defaultsTo: DEFAULT.readOnly,
+      example: false,
+    }),
+    tmpfs: optional(z.array(leaf(readInnerPath, 'path', { type: 'string', pattern: '^/|\\$\\{' })), {
+      description: 'Folders inside that are memory: writable, 64 MiB each at most, gone when it is restarted.',
+      defaultsTo: [...DEFAULT.tmpfs],
+      example: ['/tmp', '/run'],
+    }),
+    cap_add: optional(
+      z.array(leaf(readCapability, 'name of a capability', { type: 'string', pattern: '^[A-Z_]+$|\\$\\{' })),
+      {
+        description: 'Linux capabilities that it needs. All others are dropped.',
+        defaultsTo: [],
+        example: ['NET_BIND_SERVICE'],
+      },
+    ),
+    no_new_privileges: optional(boolean, {
+      description: 'No program in it can get more rights than it began with, such as by setuid.',
+      defaultsTo: DEFAULT.noNewPrivileges,
+      example: false,
+    }),
+    network: optional(oneOf(['isolated', 'none'], { internal: 'isolated', private: 'isolated', off: 'none' }), {
+      description:
+        '`isolated`: it reaches no other session, and is reached by its port only. `none`: no network at all.',
+      defaultsTo: DEFAULT.network,
+      example: 'none',
+    }),
+    restart: optional(restart, {
+      description: 'How it is restarted when it ends or is unhealthy. What cannot be saved is removed.',
+    }),
+    ready_timeout: optional(positiveDuration, {
+      description: 'How long a spawn that waits for health waits. Then the session is ended.',
+      defaultsTo: durationText(DEFAULT.readyTimeoutMs),
+      example: '2m',
+    }),
+  })
+  .meta({ id: 'session-template' });
+
+export const sessionsSchema = z.strictObject({
+  templates: z.record(nameKey, templateSchema).meta({
+    description: 'What a session can be made from, by name.',
+    minProperties: 1,
+    example: { 'web-easy': { image: 'ctf/web-easy', port: 8080, ttl: '30m' } },
+  }),
+  max: optional(number({ min: 1, max: MAX_SESSIONS, whole: true }), {
+    description: 'How many sessions there may be at a time, of all users and templates together.',
+    defaultsTo: DEFAULT.max,
+    example: 40,
+  }),
+});
+
+export type SessionsConfig = z.output<typeof sessionsSchema>;
+export type TemplateConfig = z.output<typeof templateSchema>;

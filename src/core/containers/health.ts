@@ -1,0 +1,31 @@
+/** What Docker's own health check says of a container, and when that can be believed. */
+
+/** How a container's health check stands, in Docker's words. */
+export interface DockerHealth {
+  readonly status: 'starting' | 'healthy' | 'unhealthy';
+  /** Failures in a row. */
+  readonly failures: number;
+  /** When the last check ended, epoch milliseconds; null: none has yet. */
+  readonly lastEndedAt: number | null;
+  /** Of the last check; null: none has ended. -1: it took too long. */
+  readonly lastExitCode: number | null;
+  /** What the last check printed: a few hundred characters at most. */
+  readonly lastOutput: string;
+}
+
+export interface HealthCheckTimes {
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  readonly startPeriodMs: number;
+  readonly retries: number;
+}
+
+/**
+ * What a health check is worth right now. `unknown`: it says nothing that can be believed: the container is paused, the check has
+ * not run for too long, the Engine does not answer.
+ */
+export interface HealthVerdict {
+  readonly status: 'healthy' | 'unhealthy' | 'starting' | 'none' | 'unknown';
+  /** A sentence for people: "health check failed 3 times: exit 1: connection refused". Empty when there is nothing to say. */
+  readonly reason: string;
+}

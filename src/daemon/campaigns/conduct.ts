@@ -1,0 +1,65 @@
+/** A campaign from taking it up to putting everything away, whatever happens in between. */
+import type { CampaignObserver, CampaignParts, Interrupts } from '../../campaigns/parts.ts';
+import { type Finished, runCampaign } from '../../campaigns/runner.ts';
+import type { CampaignSpec } from '../../core/campaigns/campaign.ts';
+import type { CampaignRecord, Services } from '../../ports/campaigns.ts';
+
+/** For everything that belongs to the services, as `docker compose down` has it. */
+export const TEARDOWN_MS = 30_000;
+
+export interface Conducted extends Finished {
+  /** What could not be removed; empty: nothing is left, or it was wanted so. */
+  readonly left: readonly string[];
+}
+
+/** Rejects with what went wrong unforeseen, after everything has been put away then, too. */
+export async function conduct(
+  parts: CampaignParts,
+  campaign: { readonly record: CampaignRecord; readonly spec: CampaignSpec },
+  options: { readonly keep: boolean; readonly interrupts: Interrupts },
+): Promise<Conducted> {
+  const { book, clock, observer } = parts;
+  const { record } = campaign;
+  const { rush } = options.interrupts;
+  book.mark(record.id, { state: 'running' });
+  let finished: Finished;
+  let failure: unknown = null;
+  try {
+    finished = await runCampaign(parts, campaign, options.interrupts);
+  } catch (error) {
+    failure = rush.aborted ? null : error;
+    const reason = rush.aborted ? 'interrupted' : error instanceof Error ? error.message : String(error);
+    finished = { outcome: 'interrupted', reason };
+    quietly(() => book.write(record.id, [{ kind: 'campaign', state: 'interrupted', reason }], clock.wallNow()));
+  }
+  const left = options.keep ? [] : await putAway(parts.services, observer);
+  if (!options.keep && left.length === 0) quietly(() => book.mark(record.id, { mayBeUp: false }));
+  if (failure !== null) throw failure;
+  return { ...finished, left };
+}
+
+/** Never rejects, and takes no longer than it may. */
+export async function putAway(
+  services: Services,
+  observer: Pick<CampaignObserver, 'note'>,
+): Promise<readonly string[]> {
+  observer.note('removing the services');
+  const late = new AbortController();
+  const limit = new Promise<readonly string[]>((resolve) => {
+    const timer = setTimeout(() => resolve(['it took too long']), TEARDOWN_MS + 1_000);
+    late.signal.addEventListener('abort', () => clearTimeout(timer));
+  });
+  const work = services.teardown({ timeoutMs: TEARDOWN_MS }).catch((error: Error) => [error.message]);
+  const left = await Promise.race([work, limit]);
+  late.abort();
+  for (const one of left) observer.note(`could not be removed: ${one}`);
+  return left;
+}
+
+function quietly(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // The book cannot be written: what it says then is what a kill -9 would have left, and a resume knows what to do with that.
+  }
+}

@@ -1,0 +1,38 @@
+/** Who stands behind each port of a campaign. */
+import type { CampaignObserver, CampaignParts } from '../../campaigns/parts.ts';
+import { createExecs } from '../../compose/detached/execs.ts';
+import { createServices } from '../../compose/services.ts';
+import type { CampaignSpec } from '../../core/campaigns/campaign.ts';
+import { createEngine } from '../../engine/engine.ts';
+import { killMarked } from '../../engine/exec/strays.ts';
+import type { CampaignBook, CampaignRecord } from '../../ports/campaigns.ts';
+import { systemClock } from '../../supervisor/system-clock.ts';
+import type { Environment } from '../launch-run.ts';
+
+export interface Observed extends CampaignObserver {
+  /** It is ours now: what will be run, under which name. */
+  begins(record: CampaignRecord, spec: CampaignSpec): void;
+}
+
+export interface EdgesOptions {
+  readonly env: Environment;
+  readonly book: CampaignBook;
+  readonly observer: CampaignObserver;
+  readonly record: Pick<CampaignRecord, 'composeFile' | 'projectDir'>;
+  readonly logDir: string;
+}
+
+export function partsFor({ env, book, observer, record, logDir }: EdgesOptions): CampaignParts {
+  const clock = systemClock;
+  const engine = createEngine({ env, clock });
+  const { composeFile: file, projectDir } = record;
+  return {
+    services: createServices({ engine, clock, env, endMarked: killMarked }, { file, projectDir, gpuCommand: null }),
+    execs: createExecs({ engine, clock }),
+    archives: engine,
+    book,
+    clock,
+    observer,
+    logDir,
+  };
+}

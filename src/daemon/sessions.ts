@@ -1,0 +1,79 @@
+/** Sessions in the daemon: their book is the history, and what is told about them goes where all events go. */
+import { randomBytes } from 'node:crypto';
+import { readEnvFiles } from '../config/load.ts';
+import type { SessionsSpec } from '../core/sessions/template.ts';
+import { type SessionsSummary, sessionsSummary } from '../core/sessions/view.ts';
+import type { EventView } from '../core/views.ts';
+import { createHealer } from '../healing/healer.ts';
+import type { Failpoints } from '../ports/failpoints.ts';
+import type { Log } from '../ports/log.ts';
+import type { SessionBook, Sessions } from '../ports/sessions.ts';
+import type { Store } from '../ports/store.ts';
+import { createSessions } from '../sessions/sessions.ts';
+import { systemClock } from '../supervisor/system-clock.ts';
+import type { Edges } from './edges.ts';
+
+export interface SessionsParts {
+  readonly containers: Edges['containers'];
+  readonly store: Store;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  readonly spec: SessionsSpec;
+  publish(event: EventView): void;
+}
+
+export interface DaemonSessions extends Sessions {
+  /** Null: there are none, and no template for any. */
+  summary(): SessionsSummary | null;
+}
+
+const ID_BYTES = 16;
+
+export function openSessions({ containers, store, log, failpoints, spec, publish }: SessionsParts): DaemonSessions {
+  const clock = systemClock;
+  const healer = createHealer({ ...containers, clock, random: Math.random, log });
+  let hasTemplates = spec.templates.length > 0;
+  const sessions = createSessions({
+    ...containers,
+    healer,
+    clock,
+    log,
+    failpoints,
+    spec,
+    book: bookOf(store, publish),
+    newId: () => randomBytes(ID_BYTES).toString('hex'),
+    environmentOf: ({ env, envFiles }) => ({ ...readEnvFiles(envFiles), ...env }),
+  });
+  return {
+    spawn: (request) => sessions.spawn(request),
+    stop: (id) => sessions.stop(id),
+    extend: (id, byMs) => sessions.extend(id, byMs),
+    get: (id) => sessions.get(id),
+    list: (query) => sessions.list(query),
+    settled: sessions.settled,
+    use: (fresh) => {
+      hasTemplates = fresh.templates.length > 0;
+      sessions.use(fresh);
+    },
+    summary: () => {
+      const summary = sessionsSummary(sessions.list());
+      return hasTemplates || summary.total > 0 ? summary : null;
+    },
+    close: async (options) => {
+      await sessions.close(options);
+      await healer.close();
+    },
+  };
+}
+
+const bookOf = (store: Store, publish: (event: EventView) => void): SessionBook => ({
+  open: () => store.sessions({ which: 'open', limit: 0 }),
+  find: (id) => store.session(id),
+  ended: ({ user, limit }) => store.sessions({ which: 'ended', limit, ...(user === undefined ? {} : { user }) }),
+  save: (session, told) => {
+    const at = systemClock.wallNow();
+    const subject = { kind: 'session', name: session.id } as const;
+    const events = told.map(({ type, data }) => ({ at, subject, type, run: null, data }));
+    for (const event of store.commit({ session, events })) publish(event);
+  },
+});

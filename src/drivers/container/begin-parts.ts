@@ -1,0 +1,20 @@
+/** What the beginning of a run needs from the rest of its driver. */
+import type { Clock } from '../../ports/clock.ts';
+import type { Composer } from '../../ports/compose.ts';
+import type { EngineClient } from '../../ports/engine.ts';
+import type { Failpoints } from '../../ports/failpoints.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Patience } from './patience.ts';
+import type { Ownership } from './plan.ts';
+
+export interface BeginParts extends Patience, Ownership {
+  readonly engine: EngineClient;
+  readonly compose: Composer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  /** Ends what must not be left half-done only with this daemon. */
+  readonly closing: AbortSignal;
+  /** This container will be started; it had been started before at `before`. Written down before anything is done. */
+  chosen(container: string, before: string): void;
+}

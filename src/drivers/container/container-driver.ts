@@ -1,0 +1,176 @@
+/** The driver of containers: begins, watches and ends runs as containers of the Docker Engine. It decides nothing about restarts. */
+import { setMaxListeners } from 'node:events';
+import { existsSync } from 'node:fs';
+import type { ContainerFacts } from '../../core/containers/facts.ts';
+import type { ExitCause, SignalName } from '../../core/exit.ts';
+import type { Findings } from '../../core/freeze/freeze.ts';
+import type { ComponentName, RunId } from '../../core/ids.ts';
+import type { Condition, LimitView } from '../../core/views.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Composer } from '../../ports/compose.ts';
+import type { ContainerWatch } from '../../ports/container-watch.ts';
+import type {
+  ComposeLaunch,
+  ContainerDriver,
+  ContainerLaunch,
+  FoundRun,
+  ProcessInfo,
+  Reporter,
+} from '../../ports/driver.ts';
+import type { EngineClient } from '../../ports/engine.ts';
+import type { Failpoints } from '../../ports/failpoints.ts';
+import type { Log } from '../../ports/log.ts';
+import { NOTHING_TO_SEE } from '../process/examine/examine.ts';
+import { ContainerRun, type RunWorld } from './container-run.ts';
+import { Housekeeping } from './housekeeping.ts';
+import { limitViews } from './plan.ts';
+import { type ContainerRecord, Records } from './record.ts';
+
+export interface ContainerDriverOptions {
+  /** Records of runs and of how far logs are; made when the first container is. */
+  readonly dir: string;
+  /** The id of the home directory, by which its containers are known. */
+  readonly owner: string;
+  /** As it is called now, for people. */
+  project(): string;
+  readonly engine: EngineClient;
+  readonly compose: Composer;
+  readonly watch: ContainerWatch;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  /** The position behind the last byte of a component's log. */
+  logEnd(component: ComponentName): number;
+}
+
+export const createContainerDriver = (options: ContainerDriverOptions): ContainerDriver => new KeptContainers(options);
+
+const LOST: ExitCause = { kind: 'unknown', why: 'the record of its run is gone' };
+
+function newRecord(launch: ContainerLaunch | ComposeLaunch, { bootId }: Clock): ContainerRecord {
+  const { run, component, specHash, logPath } = launch;
+  return {
+    ...{ v: 1, run, component, boot_id: bootId, spec_hash: specHash },
+    ...{
+      log: logPath,
+      limits: launch.kind === 'compose' ? [] : limitViews(launch),
+      container: null,
+      before: null,
+      started_at: null,
+    },
+  };
+}
+
+class KeptContainers implements ContainerDriver {
+  readonly #options: ContainerDriverOptions;
+  readonly #records: Records;
+  readonly #runs = new Map<RunId, ContainerRun>();
+  readonly #closing = new AbortController();
+  readonly #housekeeping: Housekeeping;
+  #isKnown: (component: ComponentName) => boolean = () => true;
+
+  constructor(options: ContainerDriverOptions) {
+    const { signal: closing } = this.#closing;
+    setMaxListeners(0, closing); // one for each wait
+    this.#options = options;
+    this.#records = new Records(options.dir);
+    const isBusy = (component: ComponentName) => this.#isBusy(component);
+    this.#housekeeping = new Housekeeping({ ...options, closing, isBusy });
+  }
+
+  start(launch: ContainerLaunch | ComposeLaunch, report: Reporter): void {
+    if (this.#closing.signal.aborted) return;
+    const run = this.#add(newRecord(launch, this.#options.clock), report, true);
+    setImmediate(() => void run.begin(launch));
+  }
+
+  found(): readonly FoundRun[] {
+    const { bootId } = this.#options.clock;
+    return this.#records.all().map(({ run, component, spec_hash, boot_id }) => ({
+      ...{ run, component, specHash: spec_hash },
+      sameBoot: boot_id === bootId,
+    }));
+  }
+
+  adopt(run: RunId, report: Reporter): void {
+    if (this.#closing.signal.aborted) return;
+    const record = this.#records.read(run);
+    const adopted = record === null ? null : this.#add(record, report, false);
+    const at = this.#options.clock.now();
+    setImmediate(() => {
+      if (adopted) void adopted.adopt();
+      else report({ kind: 'exited', at, cause: LOST, leftovers: [] });
+    });
+  }
+
+  signal(run: RunId, signal: SignalName): void {
+    this.#runs.get(run)?.signal(signal);
+  }
+
+  killTree(run: RunId): void {
+    this.signal(run, 'SIGKILL');
+  }
+
+  condition(run: RunId): Condition | null {
+    return this.#runs.get(run)?.isBlind ? 'engine-unreachable' : null;
+  }
+
+  limits(run: RunId): readonly LimitView[] {
+    return this.#runs.get(run)?.record.limits ?? [];
+  }
+
+  container(run: RunId): ContainerFacts | null {
+    return this.#runs.get(run)?.facts() ?? null;
+  }
+
+  async survivors(run: RunId): Promise<readonly ProcessInfo[]> {
+    return (await this.#runs.get(run)?.survivors()) ?? [];
+  }
+
+  async examine(run: RunId, dump: SignalName | null): Promise<Findings> {
+    return (await this.#runs.get(run)?.examine(dump)) ?? NOTHING_TO_SEE;
+  }
+
+  release(run: RunId): void {
+    const released = this.#runs.get(run);
+    this.#runs.delete(run);
+    void released?.close();
+    this.#records.remove(run);
+    if (released && !this.#isKnown(released.record.component)) this.tidy(this.#isKnown);
+  }
+
+  cleanUp(component: ComponentName, done: (container: string) => void): void {
+    this.#housekeeping.cleanUp(component, done);
+  }
+
+  tidy(isKnown: (component: ComponentName) => boolean): void {
+    this.#isKnown = isKnown;
+    if (existsSync(this.#options.dir)) this.#housekeeping.tidy(isKnown); // else there never was a container
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#runs.values()].map((run) => run.close()));
+    this.#runs.clear();
+    await this.#housekeeping.idle();
+  }
+
+  #add(record: ContainerRecord, report: Reporter, isNew: boolean): ContainerRun {
+    const run = new ContainerRun(record, this.#worldOf(), report, isNew);
+    this.#runs.set(record.run, run);
+    return run;
+  }
+
+  #worldOf(): RunWorld {
+    const { dir, owner, engine, compose, watch, clock, log, failpoints, logEnd, project } = this.#options;
+    return {
+      ...{ dir, owner, engine, compose, watch, clock, log, failpoints, logEnd, records: this.#records },
+      project: project(),
+      closing: this.#closing.signal,
+    };
+  }
+
+  #isBusy(component: ComponentName): boolean {
+    return [...this.#runs.values()].some(({ record }) => record.component === component);
+  }
+}

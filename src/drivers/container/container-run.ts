@@ -1,0 +1,292 @@
+/**
+ * One run of a container: begun or taken over, watched, signalled, and reported when it has ended. It is the same run for as long
+ * as the container of that id runs since the same start.
+ */
+import { causeOfCode, exitOf } from '../../core/containers/exit.ts';
+import { type ContainerFacts, isLeaving } from '../../core/containers/facts.ts';
+import type { HealthVerdict } from '../../core/containers/health.ts';
+import { judgeHealth } from '../../core/containers/judge.ts';
+import type { ExitCause, SignalName, SpawnProblem } from '../../core/exit.ts';
+import type { Findings } from '../../core/freeze/freeze.ts';
+import type { MonoMs } from '../../core/ids.ts';
+import type { ContainerSight, ContainerWatch } from '../../ports/container-watch.ts';
+import type { ComposeLaunch, ContainerLaunch, ProcessInfo, Reporter } from '../../ports/driver.ts';
+import type { ContainerSetup, ContainerState, EngineClient } from '../../ports/engine.ts';
+import { cannotSee, examine, NOTHING_TO_SEE } from '../process/examine/examine.ts';
+import { REMOVED, readopt, STARTED_ANEW } from './adopt.ts';
+import { begin, type Up } from './begin.ts';
+import { beginCompose } from './begin-compose.ts';
+import type { BeginParts } from './begin-parts.ts';
+import { keepAlone } from './keep-alone.ts';
+import { LogPump, type PumpWorld } from './log-pump.ts';
+import { infoOf, mainOf, membersOf } from './processes.ts';
+import type { ContainerRecord, Records } from './record.ts';
+import { Signals } from './signals.ts';
+import { monoOf } from './times.ts';
+import { away, BY_ENGINE, CANCELLED, PAUSED } from './words.ts';
+
+export interface RunWorld
+  extends Omit<BeginParts, 'signal' | 'blind' | 'chosen' | 'engine'>,
+    Omit<PumpWorld, 'engine'> {
+  readonly engine: EngineClient;
+  readonly watch: ContainerWatch;
+  readonly records: Records;
+}
+
+/** Clocks are read at different moments, and an Engine that ends its containers is not away yet for a moment. */
+const AWAY_SLACK_MS = 1_000;
+
+export class ContainerRun {
+  #record: ContainerRecord;
+  readonly #world: RunWorld;
+  readonly #report: Reporter;
+  /** Called off: nobody wants it any more, or the daemon lets go of it. */
+  readonly #off = new AbortController();
+  readonly #over = new AbortController();
+  readonly #isNew: boolean;
+  #isBegun = false;
+  #pending: SignalName | null = null;
+  #seen: { readonly state: ContainerState; readonly setup: ContainerSetup } | null = null;
+  #verdict: HealthVerdict = { status: 'none', reason: '' };
+  #held: string | null = null;
+  #blind: string | null = null;
+  #signals: Signals | null = null;
+  #pump: LogPump | null = null;
+  #watching: Disposable | null = null;
+
+  /** `isNew`: begun by this daemon. */
+  constructor(record: ContainerRecord, world: RunWorld, report: Reporter, isNew: boolean) {
+    this.#isNew = isNew;
+    this.#record = record;
+    this.#world = world;
+    this.#report = report;
+  }
+
+  get record(): ContainerRecord {
+    return this.#record;
+  }
+  get isBlind(): boolean {
+    return this.#blind !== null && !this.#isOver;
+  }
+
+  facts(): ContainerFacts | null {
+    if (this.#seen === null) return null;
+    const { state, setup } = this.#seen;
+    const { name, image, ports, networks } = setup;
+    return { id: state.id, name, image, health: this.#verdict, ports, networks, pid: state.pid };
+  }
+
+  /** Never rejects. */
+  async begin(launch: ContainerLaunch | ComposeLaunch): Promise<void> {
+    await this.#guarded(async () => {
+      this.#off.signal.throwIfAborted();
+      this.#note({}); // the intent is on disk before anything is asked of the Engine
+      this.#world.failpoints.hit('container.record-written');
+      const parts = this.#parts();
+      const begun = await (launch.kind === 'compose' ? beginCompose(launch, parts) : begin(launch, parts));
+      if (begun.kind === 'failed') this.#fail(begun.problem);
+      else this.#up(begun);
+    });
+  }
+
+  /** Never rejects. */
+  async adopt(): Promise<void> {
+    await this.#guarded(async () => {
+      const found = await readopt(this.#record, this.#parts());
+      switch (found.kind) {
+        case 'up':
+          return this.#up(found);
+        case 'never-began':
+          return this.#fail({ ...CANCELLED, message: 'the daemon died before this run began' });
+        case 'lost':
+          return this.#end(found.cause, this.#world.clock.now());
+        case 'ended':
+          this.#listen(found.state.id);
+          return this.#end(this.#exitOf(found.state), monoOf(found.state.finishedAt, this.#world.clock));
+        default:
+          throw new Error(`no such finding: ${JSON.stringify(found satisfies never)}`);
+      }
+    });
+  }
+
+  signal(signal: SignalName): void {
+    this.#pending = signal;
+    if (this.#signals) this.#signals.send(signal);
+    else if (this.#isNew) this.#off.abort(); // what an earlier daemon began can no longer be called off
+  }
+
+  async survivors(): Promise<readonly ProcessInfo[]> {
+    const { container } = this.#record;
+    if (container === null || this.#isOver || !this.#main()) return [];
+    return (await membersOf(container)).map(infoOf);
+  }
+
+  async examine(dump: SignalName | null): Promise<Findings> {
+    const { container } = this.#record;
+    const main = this.#main();
+    if (container === null || main === null) {
+      if (dump !== null) this.#signals?.send(dump);
+      return NOTHING_TO_SEE;
+    }
+    const signalOnlyMain = (signal: SignalName) => this.#signals?.send(signal);
+    const tree = { main, members: () => membersOf(container), signalOnlyMain };
+    const { clock, closing } = this.#world;
+    return await examine({ tree, dump, clock, signal: closing }).catch(cannotSee);
+  }
+
+  /** Lets go of it; the container is not touched. */
+  async close(): Promise<void> {
+    this.#over.abort();
+    this.#off.abort();
+    this.#watching?.[Symbol.dispose]();
+    await this.#pump?.close();
+  }
+
+  get #isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  #main() {
+    return mainOf(this.#seen?.state.pid ?? null, this.#record.container ?? '');
+  }
+
+  #parts(): BeginParts {
+    return {
+      ...this.#world,
+      signal: this.#off.signal,
+      blind: (why) => this.#setBlind(why),
+      chosen: (container, before) => this.#note({ container, before }),
+    };
+  }
+
+  #note(news: Partial<ContainerRecord>): void {
+    this.#record = { ...this.#record, ...news };
+    this.#world.records.write(this.#record);
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (this.#world.closing.aborted) return;
+      if (this.#off.signal.aborted && !this.#isBegun) return this.#fail(CANCELLED);
+      this.#world.log.error('a container could not be looked after', { run: this.#record.run, error: String(error) });
+      const message = `something went wrong on our side: ${(error as Error).message}`;
+      if (!this.#isBegun) this.#fail({ code: 'other', message, heals: true });
+    }
+  }
+
+  #fail(problem: SpawnProblem): void {
+    if (this.#isOver) return;
+    this.#over.abort();
+    this.#report({ kind: 'spawn-failed', problem });
+  }
+
+  #up({ state, setup }: Pick<Up, 'state' | 'setup'>): void {
+    const { clock, watch } = this.#world;
+    if (this.#isOver) return;
+    const { id, startedAt } = state;
+    this.#isBegun = true;
+    this.#remember({ container: id, started_at: startedAt });
+    if (!this.#isNew) this.#keepAlone(id, setup); // one that is begun has been looked at for that
+    this.#seen = { state, setup };
+    const verdict = judgeHealth(state, setup.healthCheck, clock.wallNow());
+    this.#verdict = verdict;
+    const health = verdict.status === 'none' ? {} : { health: verdict };
+    this.#report({ kind: 'started', pid: state.pid, at: monoOf(startedAt, clock), ...health });
+    if (verdict.status !== 'none') this.#report({ kind: 'docker-health', verdict });
+    this.#setHeld(state.paused ? PAUSED : null);
+    const isPaused = () => this.#seen?.state.paused ?? false;
+    const { run } = this.#record;
+    const unreachable = (why: string) => {
+      this.#setBlind(why);
+      watch.hurry(id); // that look says when it is over
+    };
+    this.#signals = new Signals({ run, container: id, signal: this.#over.signal, isPaused, unreachable }, this.#world);
+    if (this.#pending !== null) this.#signals.send(this.#pending);
+    this.#listen(id);
+    this.#watching = watch.watch(id, {
+      seen: (sight, died) => this.#look(sight, died),
+      blind: (why) => {
+        if (why !== null) this.#setBlind(why); // a sight says when that is over
+      },
+    });
+  }
+
+  /** What cannot be written down is known all the same, for as long as we are here. */
+  #remember(news: Partial<ContainerRecord>): void {
+    try {
+      this.#note(news);
+    } catch (error) {
+      this.#world.log.warn('the record of a run could not be written', { run: this.#record.run, error: String(error) });
+    }
+  }
+
+  #listen(container: string): void {
+    const { component, log } = this.#record;
+    this.#pump ??= new LogPump({ component, container, path: log }, this.#world);
+  }
+
+  #look(sight: ContainerSight, died: number | null): void {
+    if (this.#isOver) return;
+    const { clock } = this.#world;
+    this.#blind = null;
+    // Its end is the removal's doing: nobody but somebody else removes a container whose run is not over.
+    if (sight.kind === 'missing' || isLeaving(sight.state.status)) {
+      void this.#end(REMOVED, clock.now());
+      return;
+    }
+    const { state, setup } = sight;
+    const isSame = state.startedAt === this.#record.started_at;
+    if (isSame && state.running && !state.restarting) {
+      this.#goesOn(state, setup);
+      return;
+    }
+    // Of one that was started anew it is only certain that it had ended by then.
+    const at = monoOf(isSame ? state.finishedAt : state.startedAt, clock);
+    const cause = isSame ? this.#exitOf(state) : died === null ? STARTED_ANEW : causeOfCode(died);
+    void this.#end(this.#hasEngineEnded(at) ? BY_ENGINE : cause, at);
+  }
+
+  #hasEngineEnded(at: MonoMs): boolean {
+    return this.#world.watch.wasAway((at - AWAY_SLACK_MS) as MonoMs);
+  }
+
+  #exitOf(state: ContainerState): ExitCause {
+    return exitOf('the container', state);
+  }
+
+  #goesOn(state: ContainerState, setup: ContainerSetup): void {
+    const { clock } = this.#world;
+    this.#keepAlone(state.id, setup);
+    this.#seen = { state, setup };
+    this.#setHeld(state.paused ? PAUSED : null);
+    const verdict = judgeHealth(state, setup.healthCheck, clock.wallNow());
+    const isNews = verdict.status !== this.#verdict.status;
+    this.#verdict = verdict;
+    if (isNews) this.#report({ kind: 'docker-health', verdict });
+  }
+
+  #keepAlone(id: string, setup: ContainerSetup): void {
+    keepAlone(id, setup, this.#world).catch(() => {}); // the daemon lets go of it
+  }
+
+  async #end(cause: ExitCause, at: MonoMs): Promise<void> {
+    if (this.#isOver) return;
+    this.#over.abort();
+    this.#watching?.[Symbol.dispose]();
+    await this.#pump?.drained();
+    if (!this.#world.closing.aborted) this.#report({ kind: 'exited', at, cause, leftovers: [] });
+  }
+
+  #setBlind(why: string | null): void {
+    this.#blind = why;
+    this.#setHeld(why === null ? null : away(why));
+  }
+
+  #setHeld(why: string | null): void {
+    if (why === this.#held || this.#isOver) return;
+    this.#held = why;
+    this.#report({ kind: 'held', why });
+  }
+}

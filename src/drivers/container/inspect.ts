@@ -1,0 +1,67 @@
+/** A look at the containers of runs that changes nothing, for the CLI when there is no daemon. It takes a moment at most. */
+import { exitOf } from '../../core/containers/exit.ts';
+import type { ContainerFacts } from '../../core/containers/facts.ts';
+import { judgeHealth } from '../../core/containers/judge.ts';
+import type { ExitCause } from '../../core/exit.ts';
+import type { WallMs } from '../../core/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ContainerEngine, FullInspection } from '../../ports/engine.ts';
+import type { InspectedRun } from '../process/inspect.ts';
+import { type ContainerRecord, Records } from './record.ts';
+
+export interface InspectedContainer extends InspectedRun {
+  /** Null: it does not run. */
+  readonly facts: ContainerFacts | null;
+  /** Why the Engine could not be asked, so that nothing is known; null: it was. */
+  readonly unreachable: string | null;
+}
+
+/** For all of them together: whoever asked is waiting at a terminal. */
+const LOOK_WITHIN_MS = 2_000;
+const TOO_SLOW = 'the Docker Engine does not answer in time';
+const GONE: ExitCause = { kind: 'unknown', why: 'its container is gone' };
+const ANOTHER: ExitCause = { kind: 'unknown', why: 'somebody has started its container anew' };
+
+export interface ContainerLookParts {
+  /** Where the records of runs are. */
+  readonly dir: string;
+  readonly engine: Pick<ContainerEngine, 'inspect'>;
+  readonly clock: Clock;
+}
+
+export async function inspectContainers(parts: ContainerLookParts): Promise<readonly InspectedContainer[]> {
+  const records = new Records(parts.dir).all();
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(), LOOK_WITHIN_MS);
+  try {
+    return await Promise.all(records.map((record) => look(record, parts, over.signal)));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function look(
+  record: ContainerRecord,
+  { engine, clock }: ContainerLookParts,
+  signal: AbortSignal,
+): Promise<InspectedContainer> {
+  const { run, component, limits, container } = record;
+  const nothing = { run, component, limits, pid: null, alive: false, exit: null, exitAt: null } as const;
+  if (container === null) return { ...nothing, facts: null, unreachable: null }; // it was never made
+  const found = await engine
+    .inspect(container, signal)
+    .catch((): FullInspection => ({ kind: 'unreachable', why: TOO_SLOW }));
+  if (found.kind === 'unreachable') return { ...nothing, facts: null, unreachable: found.why };
+  if (found.kind === 'missing') return { ...nothing, exit: GONE, facts: null, unreachable: null };
+  const { state, setup } = found;
+  const isSame = record.started_at === null || record.started_at === state.startedAt;
+  if (!state.running) {
+    const at = Date.parse(state.finishedAt ?? '');
+    const exit = isSame ? exitOf(`container ${setup.name}`, state) : ANOTHER;
+    return { ...nothing, exit, exitAt: Number.isNaN(at) ? null : (at as WallMs), facts: null, unreachable: null };
+  }
+  const health = judgeHealth(state, setup.healthCheck, clock.wallNow());
+  const { name, image, ports, networks } = setup;
+  const facts = { id: state.id, name, image, pid: state.pid, health, ports, networks };
+  return { ...nothing, alive: true, pid: state.pid, facts, unreachable: null };
+}

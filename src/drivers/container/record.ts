@@ -1,0 +1,81 @@
+/** A run of a container on disk: one small file each, written before anything is asked of the Engine. */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BootId, type ComponentName, RUN_ID_PATTERN, type RunId } from '../../core/ids.ts';
+import type { LimitView } from '../../core/views.ts';
+
+export interface ContainerRecord {
+  readonly v: 1;
+  readonly run: RunId;
+  readonly component: ComponentName;
+  readonly boot_id: BootId;
+  readonly spec_hash: string;
+  /** The component's log. */
+  readonly log: string;
+  readonly limits: readonly LimitView[];
+  /** The full id; null: none was chosen yet. */
+  readonly container: string | null;
+  /** When it had been started the last time before this run, in the Engine's text; null: not known yet. */
+  readonly before: string | null;
+  /** The Engine's text: with the id it names the run. Null: it has not begun, as far as is known. */
+  readonly started_at: string | null;
+}
+
+const SUFFIX = '.json';
+const UNFINISHED = '.tmp';
+
+export class Records {
+  readonly dir: string;
+
+  constructor(dir: string) {
+    this.dir = dir;
+  }
+
+  /** The old one or the new one, never half of it. */
+  write(record: ContainerRecord): void {
+    mkdirSync(this.dir, { recursive: true, mode: 0o700 });
+    writeDurably(this.#path(record.run), `${JSON.stringify(record)}\n`);
+  }
+
+  /** Null: there is none, or none that can be read. */
+  read(run: RunId): ContainerRecord | null {
+    if (!RUN_ID_PATTERN.test(run)) return null;
+    try {
+      const record = JSON.parse(readFileSync(this.#path(run), 'utf8')) as ContainerRecord;
+      return record.v === 1 && record.run === run ? record : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** All of them, newest first. */
+  all(): readonly ContainerRecord[] {
+    const runs = this.#names()
+      .filter((name) => name.endsWith(SUFFIX))
+      .map((name) => name.slice(0, -SUFFIX.length));
+    return runs.sort((a, b) => stamp(b).localeCompare(stamp(a))).flatMap((run) => this.read(run as RunId) ?? []);
+  }
+
+  remove(run: RunId): void {
+    if (RUN_ID_PATTERN.test(run)) rmSync(this.#path(run), { force: true });
+  }
+
+  #path(run: RunId): string {
+    return join(this.dir, run + SUFFIX);
+  }
+
+  #names(): readonly string[] {
+    try {
+      return readdirSync(this.dir);
+    } catch {
+      return []; // no container was ever made here
+    }
+  }
+}
+
+const stamp = (run: string): string => run.slice(run.lastIndexOf('~') + 1);
+
+export function writeDurably(path: string, text: string): void {
+  writeFileSync(path + UNFINISHED, text, { mode: 0o600, flush: true });
+  renameSync(path + UNFINISHED, path);
+}

@@ -1,0 +1,103 @@
+/** Makes the container of a session, step by step. Whatever goes wrong, the caller clears away by the session's label. */
+import { after } from '../core/ids.ts';
+import type { SessionRecord } from '../core/sessions/session.ts';
+import type { SessionTemplate } from '../core/sessions/template.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Creation, EngineClient } from '../ports/engine.ts';
+import type { Failpoints } from '../ports/failpoints.ts';
+import type { NetworkResult } from './network.ts';
+import { nameOf, planOf } from './plan.ts';
+
+export interface MakeParts {
+  readonly engine: EngineClient;
+  readonly clock: Clock;
+  readonly failpoints: Failpoints;
+  readonly owner: string;
+  environmentOf(template: SessionTemplate): Readonly<Record<string, string>>;
+  network(signal: AbortSignal): Promise<NetworkResult>;
+}
+
+export type Made =
+  | { readonly kind: 'made'; readonly port: number | null }
+  /** Somebody wants it ended before it had begun. */
+  | { readonly kind: 'called-off' }
+  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'unreachable'; readonly why: string };
+
+export interface Progress {
+  /** The container exists. */
+  created(containerId: string): void;
+  isCalledOff(): boolean;
+}
+
+const CALLED_OFF: Made = { kind: 'called-off' };
+
+export async function make(
+  record: SessionRecord,
+  template: SessionTemplate,
+  parts: MakeParts,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Made> {
+  const { engine, failpoints, owner } = parts;
+  const network = template.network === 'none' ? null : await parts.network(signal);
+  if (network !== null && network.kind !== 'there') return network;
+  failpoints.hit('session.after-network');
+  if (progress.isCalledOff()) return CALLED_OFF;
+  const plan = planOf(record, template, {
+    owner,
+    env: parts.environmentOf(template),
+    network: network?.id ?? null,
+  });
+  const creation = await create(engine, record, plan, signal);
+  if (creation.kind === 'unreachable') return creation;
+  if (creation.kind !== 'created') return { kind: 'failed', why: creation.why };
+  failpoints.hit('session.after-create');
+  progress.created(creation.id);
+  if (progress.isCalledOff()) return CALLED_OFF;
+  const started = await engine.start(creation.id, signal);
+  if (started.kind === 'unreachable') return started;
+  if (started.kind === 'missing') return { kind: 'failed', why: 'somebody removed its container' };
+  if (started.kind !== 'done') return { kind: 'failed', why: started.why };
+  failpoints.hit('session.after-start');
+  return portOf(creation.id, template.port !== null, parts, progress, signal);
+}
+
+/** Labels say whose it is, so where the name for people is taken, another one does as well. */
+async function create(
+  engine: EngineClient,
+  record: SessionRecord,
+  plan: Parameters<EngineClient['create']>[1],
+  signal: AbortSignal,
+): Promise<Creation> {
+  const creation = await engine.create(nameOf(record), plan, signal);
+  return creation.kind === 'name-taken' ? engine.create(null, plan, signal) : creation;
+}
+
+/** The Engine publishes a port a moment after it says that the container has started. */
+const PORT_WITHIN_MS = 10_000;
+const LOOK_EVERY_MS = 100;
+
+/** Where its port is published, as soon as that is known. */
+export async function portOf(
+  containerId: string,
+  isPublished: boolean,
+  { engine, clock }: Pick<MakeParts, 'engine' | 'clock'>,
+  progress: Pick<Progress, 'isCalledOff'>,
+  signal: AbortSignal,
+): Promise<Made> {
+  const deadline = after(clock.now(), PORT_WITHIN_MS);
+  for (;;) {
+    const look = await engine.inspect(containerId, signal);
+    if (progress.isCalledOff()) return CALLED_OFF;
+    if (look.kind === 'unreachable') return look;
+    if (look.kind === 'missing') return { kind: 'failed', why: 'somebody removed its container' };
+    const { state, setup } = look;
+    if (!state.running) return { kind: 'failed', why: `it ended at once with exit code ${state.exitCode}` };
+    if (!isPublished) return { kind: 'made', port: null };
+    const published = setup.ports[0];
+    if (published) return { kind: 'made', port: published.hostPort };
+    if (clock.now() >= deadline) return { kind: 'failed', why: 'the Engine did not publish its port' };
+    await clock.sleepUntil(after(clock.now(), LOOK_EVERY_MS), signal);
+  }
+}

@@ -1,0 +1,24 @@
+/** The record of a session that has just begun, for whoever makes it. */
+import type { Lease } from '../core/sessions/lease.ts';
+import type { SessionRecord, SessionTerms } from '../core/sessions/session.ts';
+
+/** Until somebody has looked at its container. */
+export const NOT_SEEN = { status: 'unknown', reason: 'nobody has looked at it yet' } as const;
+
+export const newRecord = (
+  { id, user, template }: Pick<SessionRecord, 'id' | 'user' | 'template'>,
+  lease: Lease,
+  terms: SessionTerms,
+): SessionRecord => ({
+  id,
+  user,
+  template,
+  state: 'spawning',
+  lease,
+  containerId: null,
+  port: null,
+  health: NOT_SEEN,
+  restarts: 0,
+  terms,
+  end: null,
+});

@@ -1,0 +1,65 @@
+/**
+ * Compares what the Engine has with what we know: after a crash of ours, after an outage of the Engine, and every now and then.
+ * Only containers and networks that carry our own label are ever touched.
+ */
+import { LABELS } from '../core/containers/labels.ts';
+import { type Instant, isOver } from '../core/sessions/lease.ts';
+import { judge, type Known } from '../core/sessions/sweep.ts';
+import { type SessionTags, tagsOf } from '../core/sessions/tags.ts';
+import type { ContainerSummary, EngineClient } from '../ports/engine.ts';
+import type { Log } from '../ports/log.ts';
+import type { Hand } from './hand.ts';
+
+export interface SweepParts {
+  readonly engine: EngineClient;
+  readonly owner: string;
+  readonly log: Log;
+  instant(): Instant;
+  hands(): readonly Hand[];
+  known(id: string): Known | null;
+  /** It was being made or ended by an earlier process, or could not be ended when it was tried. */
+  finish(hand: Hand): Promise<void>;
+  /** Its lease is over, which its alarm did not know: the wall clock of a new boot was put right after it had been set. */
+  expired(hand: Hand): Promise<void>;
+  /** Its container is not there any more. */
+  vanished(hand: Hand): Promise<void>;
+  adopt(containerId: string, tags: SessionTags): Promise<void>;
+  /** There is no container of a session. */
+  empty(): Promise<void>;
+}
+
+/** False: the Engine could not be asked. */
+export async function sweep(parts: SweepParts, signal: AbortSignal): Promise<boolean> {
+  const { engine, owner } = parts;
+  const before = parts.hands().filter((hand) => !hand.isBusy);
+  const listing = await engine.list([`${LABELS.owner}=${owner}`, LABELS.session], signal);
+  if (listing.kind === 'unreachable') return false;
+  const listed = new Set(listing.items.map(({ id }) => id));
+  await Promise.all(before.map((hand) => look(hand, listed, parts, signal)));
+  for (const item of listing.items) await sentence(item, parts, signal);
+  if (listing.items.length === 0) await parts.empty();
+  return true;
+}
+
+async function look(hand: Hand, listed: ReadonlySet<string>, parts: SweepParts, signal: AbortSignal): Promise<void> {
+  if (hand.isBusy) return;
+  const { state, containerId, lease } = hand.record;
+  if (state === 'spawning' || state === 'ending') return parts.finish(hand);
+  if (state === 'live' && isOver(lease, parts.instant())) return parts.expired(hand);
+  if (state !== 'live' || containerId === null || listed.has(containerId)) return;
+  const { kind } = await parts.engine.inspect(containerId, signal); // a list may be older than what it is compared with
+  if (kind === 'missing') await parts.vanished(hand);
+}
+
+async function sentence(item: ContainerSummary, parts: SweepParts, signal: AbortSignal): Promise<void> {
+  const tags = tagsOf(item.labels);
+  const known = tags && parts.known(tags.id);
+  const verdict = judge({ container: item.id, status: item.status, tags }, known, parts.instant());
+  if (verdict.kind === 'adopt') return parts.adopt(item.id, verdict.tags);
+  if (verdict.kind !== 'remove') return;
+  const removal = await parts.engine.remove(item.id, signal);
+  if (removal.kind === 'missing') return;
+  const about = { container: item.id, session: tags?.id, why: verdict.why };
+  if (removal.kind === 'done') parts.log.info('the container of a session was cleared away', about);
+  else parts.log.warn('the container of a session cannot be cleared away yet', { ...about, problem: removal.why });
+}

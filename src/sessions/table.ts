@@ -1,0 +1,167 @@
+/** All sessions of one owner that have not ended: looked after while they live, and cleared away when they end. */
+import { AppError } from '../core/errors.ts';
+import { current, type Instant, leaseOf } from '../core/sessions/lease.ts';
+import type { EndReason, SessionRecord } from '../core/sessions/session.ts';
+import type { Known } from '../core/sessions/sweep.ts';
+import type { SessionTags } from '../core/sessions/tags.ts';
+import type { SessionTemplate } from '../core/sessions/template.ts';
+import { lostTerms, termsOf } from '../core/sessions/terms.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Failpoints } from '../ports/failpoints.ts';
+import type { HealStatus } from '../ports/healing.ts';
+import type { Log } from '../ports/log.ts';
+import type { SessionBook } from '../ports/sessions.ts';
+import { clearAway } from './clear-away.ts';
+import { endingEvents, eventOf } from './events.ts';
+import { Hand } from './hand.ts';
+import { type KeepingParts, keep } from './keeping.ts';
+import { newRecord } from './new-record.ts';
+
+export interface TableOptions extends KeepingParts {
+  readonly clock: Clock;
+  readonly book: SessionBook;
+  /** A stable id: what carries it is ours, and nothing else is. */
+  readonly owner: string;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+}
+
+export class Table {
+  readonly #options: TableOptions;
+  readonly #hands = new Map<string, Hand>();
+  readonly #closed = new AbortController();
+  readonly #engineIsBack: () => void;
+
+  constructor(options: TableOptions, engineIsBack: () => void) {
+    this.#options = options;
+    this.#engineIsBack = engineIsBack;
+    for (const record of options.book.open()) {
+      const hand = this.#put(record);
+      if (record.state === 'live') this.keep(hand);
+    }
+  }
+
+  get hands(): readonly Hand[] {
+    return [...this.#hands.values()];
+  }
+
+  /** Aborts when everything is let go. */
+  get signal(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  hand(id: string): Hand | null {
+    return this.#hands.get(id) ?? null;
+  }
+
+  /** A new one; it is written down. */
+  add(record: SessionRecord): Hand {
+    const hand = this.#put(record);
+    hand.save({});
+    return hand;
+  }
+
+  #put(record: SessionRecord): Hand {
+    const hand = new Hand(record, this.#options.book);
+    this.#hands.set(record.id, hand);
+    return hand;
+  }
+
+  keep(hand: Hand): void {
+    const { containerId, lease } = hand.record;
+    if (containerId === null || this.#closed.signal.aborted) return;
+    const record = { ...hand.record, lease: current(lease, this.instant()) };
+    hand.keeping = keep(record, containerId, this.#options, {
+      changed: (status) => this.#changed(hand, status),
+      failed: ({ reason }, why) => hand.save({}, eventOf(hand.record, 'session.unhealthy', { why, decision: reason })),
+      restarted: () => {
+        const restarts = hand.record.restarts + 1;
+        hand.save({ restarts }, eventOf(hand.record, 'session.restarted', { restarts }));
+      },
+      gaveUp: ({ reason }) => this.#endAside(hand, 'gave-up', reason),
+      gone: () => this.#endAside(hand, 'vanished', 'somebody else removed its container'),
+      moved: (port) => {
+        if (port !== hand.record.port) hand.save({ port });
+      },
+      expired: () => this.#endAside(hand, 'expired', 'its lease was over'),
+      engineIsBack: this.#engineIsBack,
+    });
+  }
+
+  #changed(hand: Hand, { health }: HealStatus): void {
+    const { status, reason } = hand.record.health;
+    if (status === health.status && reason === health.reason && hand.isSeen) return;
+    const told = hand.becomesReady(health) ? [eventOf({ ...hand.record, health }, 'session.ready', {})] : [];
+    hand.save({ health }, ...told);
+  }
+
+  #endAside(hand: Hand, reason: EndReason, why: string): void {
+    this.end(hand, reason, why).catch((error: unknown) => {
+      if (this.#closed.signal.aborted) return;
+      const { id: session } = hand.record;
+      this.#options.log.error('a session could not be ended; trying again', { session, error: String(error) });
+    });
+  }
+
+  /** Idempotent. Resolves when its container is gone, or cannot be removed now: then the next sweep tries again. */
+  end(hand: Hand, reason: EndReason, why: string): Promise<void> {
+    hand.letGo();
+    if (hand.record.end === null) {
+      const end = { reason, why, at: this.#options.clock.wallNow() };
+      hand.save({ state: 'ending', end }, ...endingEvents(hand.record, end));
+    }
+    hand.ending ??= this.#finish(hand).finally(() => {
+      hand.ending = null;
+    });
+    return hand.ending;
+  }
+
+  async #finish(hand: Hand): Promise<void> {
+    const { failpoints } = this.#options;
+    if (hand.record.state === 'ended') return;
+    await hand.making;
+    failpoints.hit('session.before-remove');
+    if (!(await clearAway(hand.record, this.#options, this.signal))) return;
+    failpoints.hit('session.after-remove');
+    this.#hands.delete(hand.record.id);
+    hand.save({ state: 'ended' }, eventOf(hand.record, 'session.removed', { reason: hand.record.end?.reason ?? null }));
+  }
+
+  known(id: string): Known | null {
+    const hand = this.#hands.get(id);
+    if (hand) return { record: hand.record, isInHand: hand.isBusy };
+    const record = this.#options.book.find(id);
+    return record && { record, isInHand: false };
+  }
+
+  /** A container of ours that nobody knows any more. */
+  async adopt(containerId: string, tags: SessionTags, template: SessionTemplate | undefined): Promise<void> {
+    const look = await this.#options.engine.inspect(containerId, this.signal);
+    if (look.kind !== 'found' || this.#hands.has(tags.id)) return;
+    const lease = leaseOf(tags, this.instant());
+    const terms = template ? termsOf(template) : lostTerms(lease.until - lease.from);
+    const port = look.setup.ports[0]?.hostPort ?? null;
+    const hand = this.#put({ ...newRecord(tags, lease, terms), state: 'live', containerId, port });
+    hand.save({}, eventOf(hand.record, 'session.adopted', {}));
+    this.keep(hand);
+  }
+
+  /** As it is now: what the wall clock did, and what nobody can know while the Engine cannot be asked. */
+  shown(record: SessionRecord): SessionRecord {
+    const { blindness } = this.#options.watch;
+    if (record.state === 'ended') return record;
+    const seen = this.#hands.get(record.id)?.health ?? record.health;
+    const health = blindness === null ? seen : ({ status: 'unknown', reason: blindness } as const);
+    return { ...record, lease: current(record.lease, this.instant()), health };
+  }
+
+  instant(): Instant {
+    const { clock } = this.#options;
+    return { bootId: clock.bootId, now: clock.now(), wallNow: clock.wallNow() };
+  }
+
+  close(): void {
+    this.#closed.abort(new AppError('SESSIONS_CLOSED'));
+    for (const hand of this.#hands.values()) hand.letGo();
+  }
+}

@@ -1,0 +1,62 @@
+/** Campaigns in and out of their rows. */
+import type { Experiment, ExperimentState, OpenAttempt, Write } from '../../core/campaigns/state.ts';
+import type { CampaignRecordState } from '../../core/campaigns/views.ts';
+import type { WallMs } from '../../core/ids.ts';
+import type { CampaignRecord, NewCampaign } from '../../ports/campaigns.ts';
+import { num, numOrNull, str, strOrNull, text, textOrNull } from './cells.ts';
+import type { Row } from './driver.ts';
+
+const wallOrNull = (value: number | null): WallMs | null => value as WallMs | null;
+
+export const experimentOf = (row: Row): Experiment => ({
+  name: str(row['name']),
+  service: str(row['service']),
+  state: str(row['state']) as ExperimentState,
+  attempts: num(row['attempts']),
+  failures: num(row['failures']),
+  exitCode: numOrNull(row['exit_code']),
+  durationMs: numOrNull(row['duration_ms']),
+  reason: strOrNull(row['reason']),
+});
+
+export const openAttemptOf = (row: Row): OpenAttempt => ({
+  position: num(row['position']),
+  attempt: str(row['attempt']),
+  number: num(row['number']),
+  container: str(row['container']),
+});
+
+export const recordOf = (row: Row, experiments: readonly Row[], open: Row | undefined): CampaignRecord => ({
+  id: num(row['id']),
+  uid: str(row['uid']),
+  name: str(row['name']),
+  file: str(row['file']),
+  source: str(row['source']),
+  composeFile: str(row['compose_file']),
+  projectDir: str(row['project_dir']),
+  state: str(row['state']) as CampaignRecordState,
+  reason: strOrNull(row['reason']),
+  createdAt: num(row['created_at']) as WallMs,
+  endedAt: wallOrNull(numOrNull(row['ended_at'])),
+  mayBeUp: num(row['may_be_up']) === 1,
+  experiments: experiments.map(experimentOf),
+  open: open ? openAttemptOf(open) : null,
+  openSince: open ? (num(open['begun_at']) as WallMs) : null,
+});
+
+export const experimentRow = (id: number, position: number, one: Experiment): Row => ({
+  ...{ id, position, state: one.state, attempts: one.attempts, failures: one.failures },
+  ...{ exit_code: one.exitCode, duration_ms: rounded(one.durationMs), reason: textOrNull(one.reason) },
+});
+
+export const overRow = (over: Extract<Write, { kind: 'attempt-over' }>, at: WallMs): Row => ({
+  ...{ at, attempt: over.open.attempt, outcome: over.outcome, exit_code: over.exitCode },
+  ...{ duration_ms: rounded(over.durationMs), reason: textOrNull(over.reason) },
+});
+
+export const createdRow = (campaign: NewCampaign, at: WallMs): Row => ({
+  ...{ uid: campaign.uid, name: text(campaign.name), file: text(campaign.file), source: text(campaign.source) },
+  ...{ compose_file: text(campaign.composeFile), project_dir: text(campaign.projectDir), at },
+});
+
+const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms));

@@ -1,0 +1,61 @@
+/** All who ask about the run of a component: they begin and end with it, and rest while nothing can or may be asked of it. */
+import type { ComponentSpec } from '../core/component.ts';
+import type { Role } from '../core/health/probe.ts';
+import type { RunId } from '../core/ids.ts';
+import type { ComponentEvent, ComponentState } from '../core/lifecycle/state.ts';
+import { runOf } from '../core/status.ts';
+import type { ComponentMemory } from './component-memory.ts';
+import { HeartWatch, type HeartWorld } from './heartbeat/heart-watch.ts';
+import { RunProbes, type RunProbesWorld } from './probes/run-probes.ts';
+import type { UsageWatch } from './usage/usage-watch.ts';
+
+export interface FollowersWorld extends RunProbesWorld, HeartWorld {
+  readonly usage: Pick<UsageWatch, 'follow' | 'last'>;
+}
+
+export interface FollowersListener {
+  send(event: ComponentEvent): void;
+  /** It beats. Called as often as it does. */
+  beaten(): void;
+}
+
+const NOTHING: ComponentState = { kind: 'stopped' };
+
+export class RunFollowers implements Disposable {
+  readonly probes: RunProbes;
+  readonly heart: HeartWatch;
+  readonly #world: FollowersWorld;
+  #held: { readonly run: RunId; readonly why: string } | null = null;
+
+  constructor(world: FollowersWorld, listener: FollowersListener) {
+    this.#world = world;
+    const verdict = (run: RunId, role: Role, pass: boolean, reason: string) =>
+      listener.send({ kind: 'probed', run, role, pass, reason });
+    this.probes = new RunProbes(world, verdict);
+    this.heart = new HeartWatch(world, { send: listener.send, noted: listener.beaten });
+  }
+
+  /** Why nothing is asked for now; null: it is. */
+  get held(): string | null {
+    return this.#held?.why ?? null;
+  }
+
+  /** From now on nothing is asked of this run; `why` null: again. */
+  hold(run: RunId, why: string | null): void {
+    this.#held = why === null ? null : { run, why };
+  }
+
+  /** The component is in this state now. */
+  follow(spec: ComponentSpec, state: ComponentState, { adopted, pulse }: ComponentMemory): void {
+    if (this.#held?.run !== runOf(state)) this.#held = null;
+    const asked = this.#held === null ? state : NOTHING;
+    this.probes.follow(spec, asked, adopted);
+    this.heart.follow(spec, state, pulse, this.#held !== null);
+    this.#world.usage.follow(spec, asked);
+  }
+
+  [Symbol.dispose](): void {
+    this.probes[Symbol.dispose]();
+    this.heart[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,146 @@
+/** The container driver against a real Engine: whose containers it takes, and whose it does not. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { NO_LIMITS } from '../../../src/core/component.ts';
+import { componentName, type RunId, runId, type WallMs } from '../../../src/core/ids.ts';
+import { createComposer } from '../../../src/daemon/composer.ts';
+import { createContainerDriver } from '../../../src/drivers/container/container-driver.ts';
+import { createEngine } from '../../../src/engine/engine.ts';
+import { createContainerWatch } from '../../../src/engine/watch/watch.ts';
+import type { ContainerDriver, ContainerLaunch, RunReport } from '../../../src/ports/driver.ts';
+import { noFailpoints } from '../../../src/ports/failpoints.ts';
+import { silentLog } from '../../../src/ports/log.ts';
+import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { type TestEngine, useEngine } from '../../support/engine.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const need = useEngine();
+const NAME = componentName('web');
+const SLEEP = ['sh', '-c', 'echo "I am up"; trap "exit 3" TERM; while :; do sleep 0.05; done'];
+
+function workshop(docker: TestEngine) {
+  const dir = tempDir();
+  const owner = `owner-${process.pid}-${Math.random()}`;
+  const engine = createEngine({ env: docker.env, clock: systemClock });
+  const watch = createContainerWatch({ engine, clock: systemClock, log: silentLog, random: Math.random });
+  /** As every daemon of the same home makes one. */
+  const newDriver = () =>
+    createContainerDriver({
+      ...{ dir: dir.at('containers'), owner, project: () => 'shop' },
+      ...{ engine, watch, clock: systemClock, log: silentLog, failpoints: noFailpoints, logEnd: () => 0 },
+      compose: createComposer({}, systemClock),
+    });
+  const driver = newDriver();
+  const close = async () => {
+    await driver.close();
+    await watch.close();
+    dir[Symbol.dispose]();
+  };
+  return { driver, newDriver, log: () => readFileSync(dir.at('web.log'), 'utf8'), dir, [Symbol.asyncDispose]: close };
+}
+
+/** Starts a run and keeps what is reported of it. */
+function begin(driver: ContainerDriver, logPath: string, containerName: string, over: Partial<ContainerLaunch> = {}) {
+  const run: RunId = runId(NAME, Date.now() as WallMs, Math.random());
+  const reports: RunReport[] = [];
+  driver.start(
+    {
+      ...{ kind: 'container', run, component: NAME, limits: NO_LIMITS, stopSignal: 'SIGTERM', attempt: 'first' },
+      ...{ env: {}, logPath, specHash: 'spec', containerHash: 'hash' },
+      spec: {
+        ...{ kind: 'container', image: 'keepwell-test', pull: 'never', containerName, command: SLEEP },
+        ...{ entrypoint: null, user: null, workdir: null, labels: {}, network: 'none', ports: [], volumes: [] },
+        ...{ healthcheck: null, cleanup: 'keep', cwd: '/', env: {}, envFiles: [] },
+      },
+      ...over,
+    },
+    (report) => reports.push(report),
+  );
+  const until = <K extends RunReport['kind']>(kind: K) =>
+    waitFor(`${kind}, not ${JSON.stringify(reports)}`, () =>
+      reports.find((report): report is Extract<RunReport, { kind: K }> => report.kind === kind),
+    );
+  const idOf = () => driver.container(run)?.id;
+  return { run, until, idOf };
+}
+
+test('a run takes the running container over, starts the one that ended again, and has it made anew when that does not help', async ({
+  skip,
+}) => {
+  const docker = need(skip);
+  await using shop = workshop(docker);
+  const { driver } = shop;
+  const name = docker.newName();
+  const start = (over: Partial<ContainerLaunch> = {}) => begin(driver, shop.dir.at('web.log'), name, over);
+
+  const first = start();
+  await first.until('started');
+  const id = first.idOf();
+  driver.signal(first.run, 'SIGTERM');
+  expect((await first.until('exited')).cause).toEqual({ kind: 'code', code: 3, ambiguous: false });
+  driver.release(first.run);
+
+  await docker.act(name, 'start'); // by hand, before the next run begins
+  const second = start();
+  const { pid } = await second.until('started');
+  expect(second.idOf()).toBe(id);
+  expect(driver.container(second.run)?.pid).toBe(pid);
+  driver.killTree(second.run);
+  expect((await second.until('exited')).cause).toMatchObject({ signal: 'SIGKILL' });
+  driver.release(second.run);
+
+  const third = start({ failures: 3 });
+  await third.until('started');
+  expect(third.idOf()).not.toBe(id);
+  await waitFor('what it says', () => shop.log().match(/I am up/g)?.length === 3);
+  const gone: string[] = [];
+  driver.killTree(third.run);
+  await third.until('exited');
+  driver.release(third.run);
+  driver.cleanUp(NAME, (container) => gone.push(container));
+  await waitFor('it to be cleared away', () => gone.length === 1);
+  expect(driver.found()).toEqual([]);
+});
+
+test('a restart policy that it got while nobody was there is set back, and its removal is told as what it was', async ({
+  skip,
+}) => {
+  const docker = need(skip);
+  await using shop = workshop(docker);
+  const first = begin(shop.driver, shop.dir.at('web.log'), docker.newName());
+  await first.until('started');
+  const id = first.idOf()!;
+  await shop.driver.close();
+  await docker.call('POST', `/containers/${id}/update`, { RestartPolicy: { Name: 'always' } });
+
+  const reports: RunReport[] = [];
+  const next = shop.newDriver();
+  await using _ = { [Symbol.asyncDispose]: () => next.close() };
+  next.adopt(first.run, (report) => reports.push(report));
+  await waitFor('it to be kept by us alone', async () =>
+    (await docker.call('GET', `/containers/${id}/json`)).includes('"RestartPolicy":{"Name":"no"'),
+  );
+  expect(reports[0]).toMatchObject({ kind: 'started' });
+  await docker.remove(id);
+  const exited = await waitFor('its end', () => reports.find(({ kind }) => kind === 'exited'));
+  expect(exited).toMatchObject({ cause: { kind: 'unknown', why: 'its container was removed by somebody' } });
+});
+
+test("a stranger's container of that name is not touched, and it is said whose it is", async ({ skip }) => {
+  const docker = need(skip);
+  await using shop = workshop(docker);
+  const name = await docker.run({ command: ['sleep', '300'] });
+  const { until } = begin(shop.driver, shop.dir.at('web.log'), name);
+  const { problem } = await until('spawn-failed');
+  expect(problem).toMatchObject({ code: 'name-taken', heals: false });
+  expect(problem.message).toMatch(/image keepwell-test, running\), which was not made by Keepwell/);
+  expect(await docker.call('GET', `/containers/${name}/json`)).toContain('"Running":true');
+});
+
+test('a start that is called off before the Engine answers is called off at once', async ({ skip }) => {
+  await using shop = workshop(need(skip));
+  const { run, until } = begin(shop.driver, shop.dir.at('web.log'), 'never-made');
+  shop.driver.signal(run, 'SIGTERM');
+  expect((await until('spawn-failed')).problem.code).toBe('cancelled');
+});

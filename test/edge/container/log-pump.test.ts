@@ -1,0 +1,114 @@
+/** The log of a container over everything that can interrupt it, with an Engine that keeps its output like a real one. */
+import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { componentName } from '../../../src/core/ids.ts';
+import { LogPump } from '../../../src/drivers/container/log-pump.ts';
+import type { Deed, EngineClient } from '../../../src/ports/engine.ts';
+import { silentLog } from '../../../src/ports/log.ts';
+import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+interface Message {
+  readonly at: string;
+  readonly text: string;
+}
+
+/** Times of the Engine: the same to the millisecond for many messages, as under load. */
+const time = (index: number) =>
+  `2026-01-02T03:04:05.${String(Math.floor(index / 50)).padStart(3, '0')}${String(index).padStart(6, '0')}Z`;
+const lines = (count: number): readonly Message[] =>
+  Array.from({ length: count }, (_, index) => ({ at: time(index), text: `line ${index} ${'x'.repeat(index % 40)}\n` }));
+const textOf = (messages: readonly Message[]) => messages.map(({ text }) => text).join('');
+
+/** Tells what it was given, and breaks off after so many messages, as often as it is told to. */
+function fakeEngine(messages: readonly Message[], breaks: number[] = []): Pick<EngineClient, 'logs'> {
+  return {
+    logs: async (_id, { after, onPiece }, signal): Promise<Deed> => {
+      const stopAt = breaks.shift() ?? Infinity;
+      let told = 0;
+      for (const { at, text } of messages) {
+        signal.throwIfAborted();
+        if (after !== null && at <= after) continue;
+        if (told++ >= stopAt) return { kind: 'unreachable', why: 'cut' };
+        await onPiece(Buffer.from(text), at);
+      }
+      return { kind: 'done' };
+    },
+  };
+}
+
+const NAME = componentName('web');
+
+function workshop() {
+  const dir = tempDir();
+  const path = dir.at('web.log');
+  const logEnd = () => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const world = { dir: dir.at('containers'), clock: systemClock, log: silentLog, logEnd };
+  const pump = (engine: Pick<EngineClient, 'logs'>, container = 'c1') =>
+    new LogPump({ component: NAME, container, path }, { ...world, engine });
+  const log = () => readFileSync(path, 'utf8');
+  return { dir, path, pump, log, [Symbol.dispose]: () => dir[Symbol.dispose]() };
+}
+
+describe('the log of a container', () => {
+  test('is whole when the Engine breaks off again and again', async () => {
+    using shop = workshop();
+    const all = lines(1_000);
+    await shop.pump(fakeEngine(all, [1, 300, 129])).drained();
+    expect(shop.log()).toBe(textOf(all));
+  });
+
+  test('goes on where the last daemon was killed, whatever it had not written down any more', async () => {
+    using shop = workshop();
+    const all = lines(700);
+    for (const [written, ends] of [
+      [200, 0],
+      [455, 17],
+      [700, 3],
+    ] as const) {
+      await shop.pump(fakeEngine(all.slice(0, written - 20))).drained();
+      // What a daemon wrote after its last word about it, up to the middle of a line.
+      const rest = textOf(all.slice(0, written)).slice(shop.log().length);
+      appendFileSync(shop.path, rest.slice(0, rest.length - ends));
+    }
+    await shop.pump(fakeEngine(all)).drained();
+    expect(shop.log()).toBe(textOf(all));
+  });
+
+  test('does not wait for what the Engine has thrown away meanwhile', async () => {
+    using shop = workshop();
+    const all = lines(300);
+    await shop.pump(fakeEngine(all.slice(0, 250))).drained();
+    await shop.pump(fakeEngine(all.slice(260))).drained();
+    expect(shop.log()).toBe(textOf([...all.slice(0, 250), ...all.slice(260)]));
+  });
+
+  test('begins anew with a new container, after what the old one wrote', async () => {
+    using shop = workshop();
+    await shop.pump(fakeEngine(lines(10))).drained();
+    await shop.pump(fakeEngine(lines(5)), 'c2').drained();
+    expect(shop.log()).toBe(textOf(lines(10)) + textOf(lines(5)));
+  });
+
+  test('holds no more than a little in memory while a container writes as fast as it can', async () => {
+    using shop = workshop();
+    const piece = Buffer.alloc(64 * 1024, 'y');
+    let told = 0;
+    let ahead = 0;
+    const flood: Pick<EngineClient, 'logs'> = {
+      logs: async (_id, { onPiece }) => {
+        for (; told < 32 * 2 ** 20; told += piece.length) {
+          await onPiece(piece, time(told / piece.length));
+          ahead = Math.max(ahead, told - (statSync(shop.path, { throwIfNoEntry: false })?.size ?? 0));
+        }
+        return { kind: 'refused', why: 'that is all' };
+      },
+    };
+    const pump = shop.pump(flood);
+    await waitFor('all of it', () => told >= 32 * 2 ** 20);
+    await pump.close();
+    expect(ahead).toBeLessThan(2 ** 20);
+    rmSync(shop.path);
+  });
+});

@@ -1,0 +1,36 @@
+/** Somebody who watches a container, and remembers what was told. */
+import type { ContainerSight, ContainerWatch } from '../../../src/ports/container-watch.ts';
+import type { ContainerState } from '../../../src/ports/engine.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+export class Watcher implements Disposable {
+  readonly sights: { readonly sight: ContainerSight; readonly died: number | null }[] = [];
+  readonly blindness: (string | null)[] = [];
+  readonly #watched: Disposable;
+
+  constructor(watch: ContainerWatch, container: string) {
+    this.#watched = watch.watch(container, {
+      seen: (sight, died) => void this.sights.push({ sight, died }),
+      blind: (why) => void this.blindness.push(why),
+    });
+  }
+
+  get last() {
+    return this.sights.at(-1);
+  }
+
+  /** The first sight from `from` on that fits. */
+  until(what: string, fits: (state: ContainerState) => boolean, from = 0) {
+    return waitFor(`${what} to be seen`, () =>
+      this.sights.slice(from).find(({ sight }) => sight.kind === 'found' && fits(sight.state)),
+    );
+  }
+
+  gone(from = 0) {
+    return waitFor('it to be missed', () => this.sights.slice(from).find(({ sight }) => sight.kind === 'missing'));
+  }
+
+  [Symbol.dispose](): void {
+    this.#watched[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import type { AppError } from '../../../src/core/errors.ts';
+import type { WallMs } from '../../../src/core/ids.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
+import type { ContainerWatch } from '../../../src/ports/container-watch.ts';
+import type { EngineClient } from '../../../src/ports/engine.ts';
+import { noFailpoints } from '../../../src/ports/failpoints.ts';
+import type { Healer } from '../../../src/ports/healing.ts';
+import { silentLog } from '../../../src/ports/log.ts';
+import { createMemoryBook } from '../../../src/sessions/memory-book.ts';
+import { createSessions, type SessionsOptions } from '../../../src/sessions/sessions.ts';
+import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { sessionRecord, template } from '../../support/session-record.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+/** An Engine that lists nothing, answers all who ask in the same turn, and can make no container. */
+const engine = {
+  list: async () => ({ kind: 'listed', items: [] }),
+  networks: async () => ({ kind: 'listed', items: [] }),
+  inspect: async () => ({ kind: 'found' }),
+  remove: async () => ({ kind: 'done' }),
+  create: async () => ({ kind: 'refused', why: 'no luck' }),
+} as unknown as EngineClient;
+
+const nothing = { [Symbol.dispose]: () => {} };
+
+function open(max: number, { clock = systemClock, book = createMemoryBook() }: Partial<SessionsOptions> = {}) {
+  let count = 0;
+  return createSessions({
+    engine,
+    watch: { blindness: null, watch: () => nothing } as unknown as ContainerWatch,
+    healer: { begin: () => nothing } as unknown as Healer,
+    clock,
+    book,
+    owner: 'test',
+    log: silentLog,
+    failpoints: noFailpoints,
+    spec: { templates: [template({ network: 'none', port: null })], max },
+    newId: () => String(count++).padStart(32, '0'),
+    environmentOf: () => ({}),
+  });
+}
+
+const codes = async (spawns: readonly Promise<unknown>[]) =>
+  (await Promise.allSettled(spawns)).map((each) => (each.status === 'rejected' ? (each.reason as AppError).code : ''));
+
+test('users who are told at the same moment how many sessions there are do not get more than there may be', async () => {
+  const sessions = open(1);
+  await sessions.settled;
+  const spawns = ['ann', 'bob', 'eve'].map((user) => sessions.spawn({ user, template: 'web' }));
+  expect((await codes(spawns)).toSorted()).toEqual(['SESSIONS_FULL', 'SESSIONS_FULL', 'SESSION_SPAWN_FAILED']);
+  await sessions.close();
+});
+
+test('what is no user id is refused: also half a character, which the Engine would change, and what is no text', async () => {
+  const sessions = open(10);
+  const users = ['', 'a\nb', 'a\u007f', 'x'.repeat(129), 'a\ud800', '\udc00a', 42, null, undefined] as string[];
+  expect(new Set(await codes(users.map((user) => sessions.spawn({ user, template: 'web' }))))).toEqual(
+    new Set(['SESSION_INVALID']),
+  );
+  const text = '60000' as unknown as number;
+  expect(await codes([sessions.spawn({ user: 'ann', template: 'web', ttlMs: text })])).toEqual(['SESSION_INVALID']);
+  const nameless = sessions.spawn({ user: 'ann' } as Parameters<typeof sessions.spawn>[0]);
+  expect(await codes([nameless, sessions.spawn({ user: '😀 "x"=, ü', template: 'web' })])).toEqual([
+    'NO_SUCH_TEMPLATE',
+    'SESSION_SPAWN_FAILED',
+  ]);
+  await sessions.close();
+});
+
+test('a lease of an earlier boot ends when it is over, also by a wall clock that was wrong at first', async () => {
+  const record = sessionRecord();
+  const book = createMemoryBook([record]);
+  let wallNow = (record.lease.expiresAt - 86_400_000) as WallMs;
+  const clock: Clock = {
+    wallNow: () => wallNow,
+    now: systemClock.now,
+    bootId: systemClock.bootId,
+    sleepUntil: systemClock.sleepUntil,
+  };
+  const sessions = open(1, { clock, book });
+  await sessions.settled;
+  expect(sessions.get(record.id).state).toBe('live');
+  wallNow = record.lease.expiresAt;
+  sessions.use({ templates: [template()], max: 1 }); // as every sweep does
+  await waitFor('its end', () => sessions.get(record.id).state === 'ended');
+  expect(sessions.get(record.id).end?.reason).toBe('expired');
+  await sessions.close();
+});

@@ -1,0 +1,158 @@
+/** What the core makes of containers: Docker's word about their health, an Engine that is away, and what is cleaned up. */
+import { describe, expect, test } from 'vitest';
+import type { ContainerSpec } from '../../../src/core/component.ts';
+import type { HealthVerdict } from '../../../src/core/containers/health.ts';
+import { NO_PROBES } from '../../../src/core/health/probe.ts';
+import { newHealth } from '../../../src/core/health/run-health.ts';
+import { next } from '../../../src/core/lifecycle/next.ts';
+import { type Component, type ComponentEvent, type Context, FRESH } from '../../../src/core/lifecycle/state.ts';
+import { KILL_WAIT_MS } from '../../../src/core/lifecycle/when-stopping.ts';
+import { healthOf } from '../../../src/core/status.ts';
+import { isActive } from '../../../src/supervisor/stop-order.ts';
+import { mono, restartSpec, run, spec } from '../../support/builders.ts';
+
+const CONTAINER: ContainerSpec = {
+  ...{ kind: 'container', image: 'img', pull: 'never', containerName: null, command: null, entrypoint: null },
+  ...{ user: null, workdir: null, labels: {}, network: null, ports: [], volumes: [], healthcheck: null },
+  ...{ cleanup: 'keep', cwd: '/', env: {}, envFiles: [] },
+};
+const RUN = run('web~000000000000000');
+const policy = spec('web', { driver: CONTAINER });
+const context = (over: Partial<Context> = {}): Context => ({
+  ...{ now: mono(1_000), random: 0, newRun: run('web~000000000000001'), unmet: [], policy },
+  ...over,
+});
+const said = (status: HealthVerdict['status'], reason = ''): ComponentEvent => ({
+  kind: 'docker-health',
+  run: RUN,
+  verdict: { status, reason },
+});
+const starting: Component = {
+  state: { kind: 'starting', run: RUN, since: mono(0), attempt: 'first' },
+  counters: FRESH,
+};
+const started = (health?: HealthVerdict['status']): ComponentEvent => ({
+  ...{ kind: 'started', run: RUN, pid: 7, at: mono(500) },
+  ...(health ? { health: { status: health, reason: '' } } : {}),
+});
+const told = (effects: readonly { kind: string }[]) =>
+  effects.flatMap((effect) => ('type' in effect ? [String(effect.type)] : []));
+const passing = (component: Component, ...events: readonly ComponentEvent[]): Component =>
+  events.reduce((before, event) => next(before, event, context()).component, component);
+
+describe("Docker's own health check", () => {
+  test('is waited for: until it says healthy, the container is neither healthy nor ready', () => {
+    const begun = next(starting, started('starting'), context());
+    expect(healthOf(begun.component.state)).toEqual({ health: 'starting', ready: false });
+    expect(told(begun.effects)).toEqual(['component.started']);
+    const healthy = next(begun.component, said('healthy'), context());
+    expect(healthOf(healthy.component.state)).toEqual({ health: 'healthy', ready: true });
+    expect(told(healthy.effects)).toEqual(['component.healthy', 'component.ready']);
+  });
+
+  test('ends the run with its first "unhealthy", and its last words are the reason', () => {
+    const up = passing(starting, started('starting'), said('healthy'));
+    const { component, effects } = next(
+      up,
+      said('unhealthy', 'health check failed 3 times: exit 1: refused'),
+      context(),
+    );
+    expect(component.state).toMatchObject({
+      kind: 'stopping',
+      goal: 'decide',
+      unhealthy: 'health check failed 3 times: exit 1: refused',
+    });
+    expect(effects).toContainEqual({ kind: 'signal', run: RUN, signal: 'SIGTERM' });
+  });
+
+  test('changes nothing when it says nothing that can be believed, and nothing when there is none', () => {
+    const up = passing(starting, started('starting'), said('healthy'));
+    expect(next(up, said('unknown', 'it is paused'), context()).component).toBe(up);
+    expect(healthOf(passing(starting, started()).state)).toEqual({ health: 'healthy', ready: true });
+    const off = passing(starting, started('starting'), said('none'));
+    expect(healthOf(off.state)).toEqual({ health: 'healthy', ready: true });
+  });
+
+  test('only colours what is merely observed', () => {
+    const target = { kind: 'container', name: 'theirs' } as const;
+    const external = { kind: 'external', target, recover: null, cwd: '/', env: {}, envFiles: [] } as const;
+    const observed = context({ policy: spec('web', { driver: external }) });
+    const up = next(starting, started('healthy'), observed).component;
+    const { component } = next(up, said('unhealthy', 'no'), observed);
+    expect(component.state.kind).toBe('running');
+    expect(healthOf(component.state)).toEqual({ health: 'unhealthy', ready: false });
+  });
+
+  test('is not expected in what an older version has stored', () => {
+    const { docker: _, ...stored } = newHealth(NO_PROBES, mono(0), 'none');
+    expect(stored).toEqual(newHealth(NO_PROBES, mono(0)));
+  });
+});
+
+const BY_ENGINE = { kind: 'engine', why: 'the Engine was restarted' } as const;
+const exited = (cause: Extract<ComponentEvent, { kind: 'exited' }>['cause']): ComponentEvent => ({
+  ...{ kind: 'exited', run: RUN, at: mono(900), cause, leftovers: [] },
+});
+
+describe('an Engine that goes away', () => {
+  test('costs a container that ended with it neither its budget nor a crash', () => {
+    const counters = { restarts: [mono(1)], failures: 2, spawnErrors: 0, total: 1 };
+    const up = { ...passing(starting, started()), counters };
+    const { component, effects } = next(up, exited(BY_ENGINE), context());
+    expect(component).toEqual({ state: { kind: 'backing-off', until: 1_000 }, counters });
+    expect(effects).toContainEqual(
+      expect.objectContaining({
+        kind: 'end-run',
+        end: expect.objectContaining({ crash: false, rule: 'engine-restart' }),
+      }),
+    );
+  });
+
+  test('does not bring back what is never to be restarted', () => {
+    const never = context({ policy: { ...policy, restart: restartSpec({ policy: 'never' }) } });
+    expect(next(passing(starting, started()), exited(BY_ENGINE), never).component.state).toMatchObject({
+      kind: 'gave-up',
+    });
+  });
+
+  test('stops the clock of a stop: nothing is called unkillable that could not be asked, and nobody is held up', () => {
+    const killed: Component = {
+      state: {
+        ...{
+          kind: 'stopping',
+          run: RUN,
+          pid: 7,
+          startedAt: mono(0),
+          attempt: 'first',
+          stage: 'killed',
+          until: mono(900),
+        },
+        ...{ goal: 'stay-stopped', healthySince: null, unhealthy: null, ended: null },
+      },
+      counters: FRESH,
+    };
+    const blind = next(killed, { kind: 'woke' }, context({ blind: true }));
+    expect(blind.component.state).toMatchObject({ stage: 'killed', until: 1_000 + KILL_WAIT_MS, stalled: true });
+    expect(blind.effects).toEqual([]);
+    expect(isActive(blind.component.state)).toBe(false);
+    const seeing = next(blind.component, { kind: 'woke' }, context({ now: mono(60_000) }));
+    expect(seeing.component.state).toMatchObject({ stage: 'unkillable' });
+    expect(seeing.component.state).not.toHaveProperty('stalled');
+  });
+});
+
+test('what gave up is cleaned up when the configuration says so, and kept otherwise', () => {
+  const restart = restartSpec({ limit: { max: 0 } });
+  const end = (cleanup: 'keep' | 'remove') => {
+    const driver = { ...CONTAINER, cleanup };
+    const { component, effects } = next(
+      passing(starting, started()),
+      exited({ kind: 'code', code: 1, ambiguous: false }),
+      context({ policy: { ...policy, driver, restart } }),
+    );
+    expect(component.state.kind).toBe('gave-up');
+    return effects.filter(({ kind }) => kind === 'clean-up');
+  };
+  expect(end('keep')).toEqual([]);
+  expect(end('remove')).toEqual([{ kind: 'clean-up', run: RUN }]);
+});

@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest';
+import { next, wakeAt } from '../../../../src/core/healing/next.ts';
+import {
+  type HealEffect,
+  type HealPolicy,
+  NEW_PATIENT,
+  type Patient,
+  type PatientEvent,
+  type Sight,
+} from '../../../../src/core/healing/patient.ts';
+import { healthOf } from '../../../../src/core/healing/status.ts';
+import { exitCode, mono, restartSpec } from '../../../support/builders.ts';
+
+const POLICY: HealPolicy = { restart: restartSpec({ limit: { max: 3 } }), minUptimeMs: 0, graceMs: 10_000 };
+
+const HEALTHY: Sight = {
+  id: 'c1',
+  startedAt: 'T1',
+  phase: 'running',
+  health: { status: 'healthy', reason: '' },
+  cause: null,
+  uptimeMs: 60_000,
+  crashesBelongTo: null,
+  healthBelongsTo: null,
+};
+const UNHEALTHY: Sight = { ...HEALTHY, health: { status: 'unhealthy', reason: 'health check failed 3 times: exit 1' } };
+const PAUSED: Sight = { ...HEALTHY, phase: 'paused', health: { status: 'unknown', reason: 'it is paused' } };
+const DEAD: Sight = { ...HEALTHY, phase: 'ended', cause: exitCode(7) };
+
+const seen = (sight: Sight, engineWasAway = false): PatientEvent => ({ kind: 'seen', sight, engineWasAway });
+const done = (sight: Sight | null): PatientEvent => ({ kind: 'tried', trial: { kind: 'done' }, sight });
+const failed = (kind: 'refused' | 'not-its-fault', sight: Sight | null = null): PatientEvent => ({
+  kind: 'tried',
+  trial: { kind, why: 'port is already allocated' },
+  sight,
+});
+const WOKE: PatientEvent = { kind: 'woke' };
+const AWAY: PatientEvent = { kind: 'away', why: 'nobody listens' };
+const BACK: PatientEvent = { kind: 'away', why: null };
+
+/** Plays events in order; `woke` comes when it is due, and a number is time that passes. */
+function play(
+  events: readonly (PatientEvent | number)[],
+  policy = POLICY,
+  from: Patient = NEW_PATIENT,
+  start = 1_000_000,
+) {
+  let patient = from;
+  let now = start;
+  const effects: HealEffect[] = [];
+  for (const event of events) {
+    if (typeof event === 'number') {
+      now += event;
+      continue;
+    }
+    if (event.kind === 'woke') now = Math.max(now, wakeAt(patient) ?? now);
+    const step = next(patient, event, { now: mono(now), random: 0, policy });
+    patient = step.patient;
+    effects.push(...step.effects);
+  }
+  return { patient, effects, now, told: effects.flatMap((effect) => (effect.kind === 'tell' ? [effect.what] : [])) };
+}
+
+const restarts = (effects: readonly HealEffect[]) => effects.filter(({ kind }) => kind === 'restart').length;
+const again = (sight: Sight, startedAt: string): Sight => ({ ...sight, startedAt });
+
+describe('a container that is looked after', () => {
+  test('is restarted when it is unhealthy, and watched again', () => {
+    const { patient, effects, told } = play([seen(HEALTHY), seen(UNHEALTHY), WOKE, done(again(HEALTHY, 'T2'))]);
+    expect(effects).toContainEqual({ kind: 'restart', id: 'c1', startedAt: 'T1' });
+    expect(told).toEqual(['failed', 'restarted']);
+    expect(patient).toMatchObject({ state: { kind: 'watching' }, counters: { total: 1, failures: 1 }, reason: '' });
+  });
+
+  test('is restarted when it dies, from the same budget', () => {
+    const events = [seen(DEAD), WOKE, done(again(UNHEALTHY, 'T2')), WOKE, done(again(DEAD, 'T3')), WOKE];
+    const { patient, told } = play([...events, done(again(UNHEALTHY, 'T4'))]);
+    expect(patient.state).toMatchObject({ kind: 'gave-up' });
+    expect(patient.reason).toMatch(/^health check failed 3 times: exit 1: gave up: 3 restarts in 10 min/);
+    expect(told.filter((what) => what === 'gave-up')).toHaveLength(1);
+  });
+
+  test('waits twice as long each time', () => {
+    const first = play([seen(DEAD)]);
+    const second = play([WOKE, done(again(DEAD, 'T2'))], POLICY, first.patient, first.now);
+    expect(wakeAt(first.patient)! - first.now).toBe(1_000);
+    expect(wakeAt(second.patient)! - second.now).toBe(2_000);
+  });
+
+  test('is not decided upon twice: what is told about the sentenced one changes nothing', () => {
+    const sentenced = play([seen(UNHEALTHY), seen(UNHEALTHY), seen(DEAD)]);
+    expect(sentenced.patient.counters.failures).toBe(1);
+    const stopping = play([seen(UNHEALTHY), WOKE, seen(DEAD), seen(UNHEALTHY), done(again(HEALTHY, 'T2')), seen(DEAD)]);
+    expect(stopping.patient).toMatchObject({ state: { kind: 'watching' }, counters: { failures: 1 } });
+    expect(restarts(stopping.effects)).toBe(1);
+  });
+
+  test.each([
+    ['recovers by itself', HEALTHY],
+    ['is paused', PAUSED],
+    ['was started by somebody else', again(HEALTHY, 'T2')],
+  ])('is left alone when it %s before its restart, and nothing was spent', (_, sight) => {
+    const { patient, effects } = play([seen(UNHEALTHY), seen(sight)]);
+    expect(patient).toMatchObject({ state: { kind: 'watching' }, counters: { failures: 0, restarts: [] } });
+    expect(restarts(effects)).toBe(0);
+  });
+
+  test('is left alone when it turns out at the last moment that it is another one', () => {
+    const { patient } = play([seen(UNHEALTHY), WOKE, { kind: 'called-off', sight: again(HEALTHY, 'T2') }]);
+    expect(patient).toMatchObject({ state: { kind: 'watching' }, counters: { failures: 0, total: 0 } });
+  });
+
+  test('is left alone while it is paused, whatever its health check said last', () => {
+    expect(play([seen(HEALTHY), seen(PAUSED), WOKE]).effects).toEqual([]);
+  });
+
+  test.each([
+    ['its crashes', { ...DEAD, crashesBelongTo: 'its restart policy is always' }, /not restarted by us: its restart/],
+    ['its health', { ...UNHEALTHY, healthBelongsTo: 'Swarm replaces it' }, /health check failed/],
+  ])('is left alone when %s belong to somebody else', (_, sight, reason) => {
+    const { patient, effects } = play([seen(sight), WOKE]);
+    expect(effects).toEqual([]);
+    expect(healthOf(patient)).toMatchObject({ status: 'unhealthy', reason: expect.stringMatching(reason) });
+  });
+
+  test('is restarted at once and for nothing when it ended with the Engine', () => {
+    const { patient, effects, told } = play([seen(HEALTHY), AWAY, BACK, seen(DEAD, true)]);
+    expect(patient).toMatchObject({ state: { kind: 'restarting' }, counters: { restarts: [], failures: 0 } });
+    expect(restarts(effects)).toBe(1);
+    expect(told).toEqual([]);
+  });
+
+  test('is not restarted while the Engine is away, and its turn comes afterwards', () => {
+    const away = play([seen(UNHEALTHY), AWAY, WOKE, seen(DEAD), WOKE]);
+    expect(away.effects.filter(({ kind }) => kind === 'restart')).toEqual([]);
+    expect(healthOf(away.patient)).toEqual({ status: 'unknown', reason: 'nobody listens' });
+    expect(restarts(play([BACK, WOKE], POLICY, away.patient, away.now + 5_000).effects)).toBe(1);
+  });
+
+  test('is not judged while the Engine is away, not even by what is still told', () => {
+    const { patient, told } = play([seen(HEALTHY), AWAY, seen(UNHEALTHY), seen(DEAD)]);
+    expect(patient.counters.failures).toBe(0);
+    expect(told).toEqual([]);
+    const atOnce: HealPolicy = { ...POLICY, restart: restartSpec({ backoff: { initialMs: 0 } }) };
+    expect(restarts(play([seen(DEAD), AWAY, done(again(DEAD, 'T2'))], atOnce).effects)).toBe(1);
+  });
+
+  test('is tried again for as long as it takes when the Engine is to blame, and the budget is spent once', () => {
+    const fault = [failed('not-its-fault'), WOKE];
+    const { patient, told } = play([seen(DEAD), WOKE, ...fault, ...fault, ...fault, ...fault]);
+    expect(patient).toMatchObject({ state: { kind: 'restarting' }, counters: { failures: 1 } });
+    expect(patient.counters.restarts).toHaveLength(1);
+    expect(told).toEqual(['failed']);
+  });
+
+  test('is given up after three tries when it cannot be started', () => {
+    const { patient, told } = play([
+      seen(DEAD),
+      WOKE,
+      failed('refused', DEAD),
+      WOKE,
+      failed('refused', DEAD),
+      WOKE,
+      failed('refused'),
+    ]);
+    expect(patient.state.kind).toBe('gave-up');
+    expect(patient.reason).toMatch(/could not be started: port is already allocated: gave up/);
+    expect(told.at(-1)).toBe('gave-up');
+  });
+
+  test('counts as restarted when the answer was lost and another one runs', () => {
+    const lost = [failed('not-its-fault'), WOKE, failed('not-its-fault', again(HEALTHY, 'T2'))];
+    const { patient, told } = play([seen(DEAD), WOKE, ...lost]);
+    expect(patient).toMatchObject({ state: { kind: 'watching' }, counters: { total: 1, spawnErrors: 0 } });
+    expect(told).toContain('restarted');
+  });
+
+  test('is tried once more, quietly, after it gave up', () => {
+    const once: HealPolicy = { ...POLICY, restart: restartSpec({ limit: { max: 1 } }) };
+    const gaveUp = [seen(DEAD), WOKE, done(again(DEAD, 'T2'))];
+    const { patient, told } = play([...gaveUp, WOKE, done(again(UNHEALTHY, 'T3'))], once);
+    expect(patient.state.kind).toBe('gave-up');
+    expect(told).toEqual(['failed', 'restarted', 'failed', 'gave-up', 'restarted', 'failed']);
+  });
+
+  test('begins with a clean slate when somebody starts it after it gave up', () => {
+    const once: HealPolicy = { ...POLICY, restart: restartSpec({ limit: { max: 1 } }) };
+    const gaveUp = [seen(DEAD), WOKE, done(again(DEAD, 'T2'))];
+    const { patient } = play([...gaveUp, seen(again(HEALTHY, 'T3'))], once);
+    expect(patient).toMatchObject({ state: { kind: 'watching' }, counters: { failures: 0, restarts: [], total: 1 } });
+  });
+
+  test('is forgiven after it was healthy for long without a break, and only then', () => {
+    const failedOnce = [seen(DEAD), WOKE, done(again(HEALTHY, 'T2'))];
+    const [sick, well] = [seen(again(UNHEALTHY, 'T2')), seen(again(HEALTHY, 'T2'))];
+    const ill = seen(again({ ...HEALTHY, health: { status: 'starting', reason: '' } }, 'T2'));
+    const failures = (...events: (PatientEvent | number)[]) =>
+      play([...failedOnce, ...events]).patient.counters.failures;
+    expect(failures(600_000, sick)).toBe(1);
+    expect(failures(300_000, well, 300_000, sick)).toBe(1);
+    expect(failures(599_999, sick)).toBe(2);
+    expect(failures(300_000, ill, well, 300_000, sick)).toBe(2);
+    // The health of one incarnation is no merit of the next.
+    expect(failures(600_000, seen(again(HEALTHY, 'T3')), seen(again(UNHEALTHY, 'T3')))).toBe(2);
+    expect(failures(600_000, seen(again(DEAD, 'T3')))).toBe(2);
+  });
+
+  test('has ended when it ended well and its policy asks for no more', () => {
+    const onFailure: HealPolicy = { ...POLICY, restart: restartSpec({ policy: 'on-failure' }) };
+    const { patient, told } = play([seen({ ...DEAD, cause: exitCode(0) })], onFailure);
+    expect(patient.state.kind).toBe('ended');
+    expect(told).toEqual([]);
+  });
+
+  test('is gone when it is missing, once, and watched anew when another one has its name', () => {
+    const gone = play([seen(HEALTHY), { kind: 'missing' }, { kind: 'missing' }]);
+    expect(gone.told).toEqual(['gone']);
+    expect(healthOf(gone.patient)).toEqual({ status: 'unknown', reason: 'the container was removed' });
+    const { patient } = play([seen({ ...HEALTHY, id: 'c2' })], POLICY, gone.patient);
+    expect(patient).toMatchObject({ state: { kind: 'watching' }, sight: { id: 'c2' } });
+  });
+
+  test('is gone also when it vanishes while it is being restarted', () => {
+    const { patient } = play([seen(DEAD), WOKE, { kind: 'missing' }, failed('not-its-fault')]);
+    expect(patient.state.kind).toBe('gone');
+  });
+});
