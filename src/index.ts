@@ -1,5 +1,6 @@
 /** The public library: what is not exported here is not public. */
 export { loadConfig, type ResolvedConfig } from './config/load.ts';
+export type { AgentIssue, AgentsReportView as AgentsReport, AgentView as Agent } from './core/agents/views.ts';
 export type { CheckQuestion, CheckResult, CheckSpec, CheckStatus, HealthReport } from './core/checks/check.ts';
 export type {
   ComponentSpec,
@@ -13,9 +14,12 @@ export { AppError, type ErrorCode } from './core/errors.ts';
 export type { ExitView as Exit } from './core/exit.ts';
 export type { WaitGoal } from './core/goal.ts';
 export type { ProbeQuestion, ProbeSpec as HealthProbe } from './core/health/probe.ts';
+export type { IncidentView as Incident } from './core/incidents/view.ts';
 export type { StateKind as ComponentState } from './core/lifecycle/state.ts';
 export type { AppliedView as Applied, PlanStep } from './core/plan.ts';
 export type { SessionView as Session } from './core/sessions/view.ts';
+export type { CrashKind, SimulationRequest, SimulationView as Simulation } from './core/simulate/simulation.ts';
+export type { DeliveryView as TicketDelivery, TicketView as Ticket } from './core/tickets/view.ts';
 export type {
   ComponentView as Component,
   ContainerDetailsView as ContainerDetails,
@@ -37,6 +41,8 @@ export {
   type ChallengeOrchestratorOptions,
   type SpawnOptions,
 } from './library/challenge-orchestrator.ts';
+export type { AgentsConfig, AgentTypeConfig } from './library/config-agents.ts';
+export type { AlertChannelConfig, AlertsConfig, StoreConfig } from './library/config-alerts.ts';
 export type {
   CheckConfig,
   ComponentConfig,
@@ -49,6 +55,7 @@ export type {
   SessionsConfig,
   SessionTemplateConfig,
 } from './library/config-input.ts';
+export type { TicketPriority, TicketsConfig, TrackerConfig } from './library/config-tickets.ts';
 export type { ContainerHealthStatus } from './library/container-health.ts';
 export {
   ContainerManager,
@@ -60,7 +67,9 @@ export {
   type StartServicesOptions,
 } from './library/container-manager.ts';
 export type { DockerOptions, RestartOptions } from './library/container-options.ts';
+export type { DaemonAgents } from './library/daemon-agents.ts';
 export type { DaemonSessions, SpawnSessionOptions } from './library/daemon-sessions.ts';
+export type { DaemonTickets } from './library/daemon-tickets.ts';
 export { checkDependencies, checkOrder, getHealth } from './library/health.ts';
 export { HealthMonitor, type HealthMonitorOptions, type MonitoredStatus } from './library/health-monitor.ts';
 export { Keepwell } from './library/keepwell.ts';
@@ -70,11 +79,18 @@ export type {
   CrashOptions,
   EventOptions,
   HealthOptions,
+  IncidentOptions,
   LogOptions,
   OpenOptions,
   SampleOptions,
   WaitOptions,
 } from './library/options.ts';
+export type {
+  MonitorIssue,
+  OrchestratorHealth,
+  OrchestratorHealthMonitorOptions,
+} from './library/orchestrator-health-monitor.ts';
+export { OrchestratorHealthMonitor } from './library/orchestrator-health-monitor.ts';
 export type { SessionEnd } from './library/session-desk.ts';
 export { type SessionInfo, SessionManager } from './library/session-manager.ts';
 export type { ReloadOptions, ReloadView as Reload, ValidationView as Validation } from './ports/control.ts';

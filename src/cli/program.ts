@@ -1,6 +1,7 @@
 /** All commands, in the order in which the help shows them. */
 import { Command } from 'commander';
 import { restart, start, stop } from './commands/act.ts';
+import { agents } from './commands/agents.ts';
 import { backoff } from './commands/backoff.ts';
 import { beat } from './commands/beat.ts';
 import { campaign } from './commands/campaign.ts';
@@ -17,7 +18,10 @@ import { logs } from './commands/logs.ts';
 import { reload } from './commands/reload.ts';
 import { service } from './commands/service.ts';
 import { sessions } from './commands/sessions.ts';
+import { simulateCrash } from './commands/simulate-crash.ts';
+import { spawn } from './commands/spawn.ts';
 import { status } from './commands/status.ts';
+import { tickets } from './commands/tickets.ts';
 import { up } from './commands/up.ts';
 import { schema, validate } from './commands/validate.ts';
 import { version } from './commands/version.ts';
@@ -35,10 +39,13 @@ export const COMMANDS: readonly AnyDefinition[] = [
   reload,
   beat,
   sessions,
+  spawn,
+  agents,
   status,
   health,
   why,
   crashes,
+  tickets,
   logs,
   events,
   wait,
@@ -49,6 +56,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   backoff,
   campaign,
   demo,
+  simulateCrash,
   service,
   daemon,
   completion,
@@ -59,8 +67,10 @@ const WHICH = `
 Which command answers what:
   Is everything up?              keepwell status
   Is it healthy, yes or no?      keepwell health
+  Do the agents get on?          keepwell agents report
   Why did it die?                keepwell why NAME
   What died lately?              keepwell crashes --last 24h
+  What is there to mend?         keepwell tickets
   What does it say?              keepwell logs NAME -f
   What happened, in order?       keepwell events
   May my script go on?           keepwell wait NAME --for ready
@@ -69,7 +79,7 @@ Which command answers what:
   What would my edit change?     keepwell reload --dry-run
 
 Exit codes: 0 ok, 1 unhealthy or failed, 2 usage or configuration, 3 not running, 4 no such component,
-5 timeout, 70 internal error, 130 interrupted.
+5 timeout, 6 critical (agents report), 70 internal error, 130 interrupted.
 
 Example:
   keepwell up && keepwell status`;

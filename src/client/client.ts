@@ -1,7 +1,13 @@
 /** What can be asked of a running daemon over its socket. Tiny: every command of the CLI loads it. */
+
+import type { AgentsReportView, AgentsView, OneAgentView } from '../core/agents/views.ts';
 import type { HealthReport } from '../core/checks/check.ts';
 import { AppError } from '../core/errors.ts';
+import type { IncidentState } from '../core/incidents/incident.ts';
+import type { IncidentsView } from '../core/incidents/view.ts';
 import type { OneSessionView, SessionsView } from '../core/sessions/view.ts';
+import type { SimulationRequest, SimulationView } from '../core/simulate/simulation.ts';
+import type { OneTicketView, TicketsView } from '../core/tickets/view.ts';
 import type {
   ComponentView,
   CrashesView,
@@ -12,6 +18,7 @@ import type {
   StatusView,
   WhyView,
 } from '../core/views.ts';
+import type { AgentRequest, AgentsQuery } from '../ports/agents.ts';
 import type {
   ActionView,
   BeatView,
@@ -30,6 +37,12 @@ import { type FollowOptions, followEvents } from './follow-events.ts';
 
 export interface CrashesQuery {
   readonly component?: string | undefined;
+  /** The type of an agent. */
+  readonly agent?: string | undefined;
+  readonly task?: string | undefined;
+  /** The type of the error. */
+  readonly type?: string | undefined;
+  readonly incident?: number | undefined;
   readonly sinceMs?: number | undefined;
   readonly limit?: number | undefined;
 }
@@ -37,6 +50,18 @@ export interface CrashesQuery {
 export interface SamplesQuery {
   readonly component: string;
   readonly sinceMs?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Default: those that are open. */
+export interface IncidentListQuery {
+  readonly state?: IncidentState | 'all' | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Default: those that are open. */
+export interface TicketListQuery {
+  readonly state?: 'open' | 'closed' | 'all' | undefined;
   readonly limit?: number | undefined;
 }
 
@@ -57,6 +82,7 @@ export interface Client {
   handover(): Promise<void>;
   crashes(query: CrashesQuery): Promise<CrashesView>;
   why(which: { readonly component: string } | { readonly id: number }): Promise<WhyView>;
+  incidents(query: IncidentListQuery): Promise<IncidentsView>;
   probes(component: string, limit: number): Promise<ProbesView>;
   samples(query: SamplesQuery): Promise<SamplesView>;
   listEvents(query: EventsQuery & { readonly limit: number }): Promise<EventsView>;
@@ -68,6 +94,18 @@ export interface Client {
   spawnSession(request: SpawnRequest): Promise<OneSessionView>;
   stopSession(id: string): Promise<OneSessionView>;
   extendSession(id: string, byMs: number): Promise<OneSessionView>;
+  tickets(query: TicketListQuery): Promise<TicketsView>;
+  ticket(number: string): Promise<OneTicketView>;
+  closeTicket(number: string): Promise<OneTicketView>;
+  reopenTicket(number: string): Promise<OneTicketView>;
+  agents(query: AgentsQuery): Promise<AgentsView>;
+  reportAgents(): Promise<AgentsReportView>;
+  /** Looks through all of them first. */
+  lookAtAgents(): Promise<AgentsReportView>;
+  spawnAgent(request: AgentRequest): Promise<OneAgentView>;
+  /** By pid or by task. */
+  stopAgents(which: string): Promise<AgentsView>;
+  simulateCrash(request: SimulationRequest): Promise<SimulationView>;
 }
 
 /** Reading configuration files and preparing dependencies can take its time; everything else is answered from memory. */
@@ -81,6 +119,9 @@ const LOGS_TIMEOUT_MS = 60_000;
 const HEALTH_TIMEOUT_MS = 600_000;
 /** A spawn stands in line, and may wait until its container is healthy. */
 const SESSION_TIMEOUT_MS = 600_000;
+
+/** The end of an agent may take its grace, and a pass looks at many processes. */
+const AGENTS_TIMEOUT_MS = 600_000;
 
 export function createClient(socket: string, signal?: AbortSignal): Client {
   const call = <T>(method: CallOptions['method'], path: string, body?: object, timeoutMs = TIMEOUT_MS): Promise<T> =>
@@ -99,7 +140,8 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     beat: (component) => call('POST', `/v1/beat/${encodeURIComponent(component)}`, {}, BEAT_TIMEOUT_MS),
     down: () => call('POST', '/v1/down', {}),
     handover: async () => void (await call('POST', '/v1/handover', {})),
-    crashes: ({ component, sinceMs, limit }) => get(`/v1/crashes${query({ component, since: sinceMs, limit })}`),
+    crashes: ({ sinceMs, ...rest }) => get(`/v1/crashes${query({ ...rest, since: sinceMs })}`),
+    incidents: ({ state, limit }) => get(`/v1/incidents${query({ state, limit })}`),
     why: (which) => get('id' in which ? `/v1/crashes/${which.id}` : `/v1/why/${encodeURIComponent(which.component)}`),
     probes: (component, limit) => get(`/v1/components/${encodeURIComponent(component)}/probes${query({ limit })}`),
     samples: ({ component, sinceMs, limit }) => get(`/v1/samples${query({ component, since: sinceMs, limit })}`),
@@ -112,9 +154,20 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
       call('POST', '/v1/sessions', { template, user_id: user, ttl_ms: ttlMs, wait }, SESSION_TIMEOUT_MS),
     stopSession: (id) => call('POST', `${sessionPath(id)}/stop`, {}, SESSION_TIMEOUT_MS),
     extendSession: (id, byMs) => call('POST', `${sessionPath(id)}/extend`, { by_ms: byMs }),
+    tickets: ({ state, limit }) => get(`/v1/tickets${query({ state, limit })}`),
+    ticket: (number) => get(ticketPath(number)),
+    closeTicket: (number) => call('POST', `${ticketPath(number)}/close`, {}),
+    reopenTicket: (number) => call('POST', `${ticketPath(number)}/reopen`, {}),
+    agents: ({ all }) => get(`/v1/agents${query({ all: all ? 'true' : undefined })}`),
+    reportAgents: () => get('/v1/agents/report'),
+    lookAtAgents: () => call('POST', '/v1/agents/look', {}, AGENTS_TIMEOUT_MS),
+    spawnAgent: ({ type, task }) => call('POST', '/v1/agents', { type, task }),
+    stopAgents: (agent) => call('POST', '/v1/agents/stop', { agent }, AGENTS_TIMEOUT_MS),
+    simulateCrash: ({ dryRun, ...rest }) => call('POST', '/v1/simulate-crash', { ...rest, dry_run: dryRun }),
   };
 }
 
+const ticketPath = (number: string): string => `/v1/tickets/${encodeURIComponent(number)}`;
 const sessionPath = (id: string): string => `/v1/sessions/${encodeURIComponent(id)}`;
 
 function logsQuery({ components, tail, after, sinceMs, untilMs, grep, previous }: LogsQuery): string {

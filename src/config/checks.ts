@@ -1,5 +1,6 @@
 /** What no single value can show: combinations that cannot work, names that do not exist, loops. */
 import { nearest } from '../core/suggest.ts';
+import { checkAgents } from './checks/agents.ts';
 import { checkCommand } from './checks/command.ts';
 import { checkComposeTogether } from './checks/compose.ts';
 import { checkContainersTogether, checkReachable } from './checks/container.ts';
@@ -9,6 +10,7 @@ import { checkHeartbeat } from './checks/heartbeat.ts';
 import { checkKind } from './checks/kind.ts';
 import { checkProbes } from './checks/probes.ts';
 import { checkSessions } from './checks/sessions.ts';
+import { checkTickets } from './checks/tickets.ts';
 import { findLoops } from './cycles.ts';
 import { DEFAULTS } from './defaults.ts';
 import { durationText } from './duration.ts';
@@ -32,8 +34,10 @@ export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Probl
   const say: Say = (path, message, hint) => problems.add(locate(root, path), path, message, hint);
   checkChecks(draft, names, root, problems);
   checkSessions(draft, root, say, checkBackoff);
+  checkAgents(draft, names, root, say, checkBackoff);
+  checkTickets(draft, root, say);
   if (written?.kind !== 'map' || !draft.components) return;
-  if (names.length === 0 && !root.entries.has('checks') && !root.entries.has('sessions'))
+  if (names.length === 0 && !['checks', 'sessions', 'agents'].some((key) => root.entries.has(key)))
     say(['components'], 'there are no components', 'Name at least one.');
   if (written.entries.size > MAX_COMPONENTS) {
     say(['components'], `there are more than ${MAX_COMPONENTS} components`, 'Split them into several projects.');

@@ -54,6 +54,23 @@ export const DEFAULTS = {
     restart: { max: 5, withinMs: 600_000 },
     readyTimeoutMs: 60_000,
   },
+  agents: {
+    everyMs: 30_000,
+    maxRespawns: 3,
+    minUptimeMs: 10_000,
+    /** What the fields are called in a state file. */
+    stateFile: { agents: 'active_agents', agentType: 'agent_type', taskId: 'task_id', startedAt: 'started_at' },
+  },
+  alerts: { remindMs: 86_400_000 },
+  store: { retentionMs: 7 * 86_400_000 },
+  tickets: {
+    afterCrashes: 3,
+    rateLimit: { perMs: 3_600_000, max: 1, by: 'fingerprint' },
+    priorities: { ImportError: 'high', ModuleNotFoundError: 'high', RuntimeError: 'medium', TimeoutError: 'low' },
+    dir: 'tickets',
+    githubUrl: 'https://api.github.com',
+    timeoutMs: 10_000,
+  },
   heartbeat: { freezeAfterMs: 300_000 },
   telemetry: { prometheus: false },
   check: {

@@ -33,6 +33,9 @@ export function rows(schema: z.ZodType, prefix: string): readonly KeyRow[] {
   if (!(schema instanceof z.ZodObject)) return [];
   return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([key, field]) => [
     row(field, `${prefix}${key}`),
+    ...(helpOf(field)?.describesItems
+      ? rows((inner(field) as z.ZodArray).element as z.ZodType, `${prefix}${key}[].`)
+      : []),
     ...(helpOf(field)?.sameKeysAs === undefined ? rows(inner(field), `${prefix}${key}.`) : []),
   ]);
 }

@@ -1,17 +1,21 @@
 /** Files and environment in, a complete configuration out. The only file of this folder that touches the disk. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { AgentsSpec } from '../core/agents/agent.ts';
+import type { AlertsSpec } from '../core/alerts/alert.ts';
 import type { CheckSpec, HealthSettings } from '../core/checks/check.ts';
 import type { ComponentSpec, LogBounds } from '../core/component.ts';
 import { AppError } from '../core/errors.ts';
 import type { SessionsSpec } from '../core/sessions/template.ts';
 import type { TelemetrySpec } from '../core/telemetry.ts';
+import type { TicketsSpec } from '../core/tickets/settings.ts';
 import { MAX_FILE_BYTES, readDocument, TOO_LARGE } from './document.ts';
 import { parseEnvFile } from './env-file.ts';
 import { interpolate } from './interpolate.ts';
 import { mergeTrees } from './merge.ts';
 import { ConfigError, Problems } from './problem.ts';
 import { resolveConfig } from './resolve.ts';
+import type { StoreSpec } from './store.ts';
 import { emptyRecord } from './walk.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -34,6 +38,10 @@ export interface ResolvedConfig {
   readonly checks: readonly CheckSpec[];
   readonly health: HealthSettings;
   readonly sessions: SessionsSpec;
+  readonly agents: AgentsSpec;
+  readonly tickets: TicketsSpec;
+  readonly alerts: AlertsSpec;
+  readonly store: StoreSpec;
   readonly telemetry: TelemetrySpec;
   /** The texts this was made of; with `dotenv` they are enough to make it again with `loadConfigFromTexts`. */
   readonly sources: readonly Source[];

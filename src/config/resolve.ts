@@ -1,4 +1,6 @@
 /** From a tree to complete components: everything is checked and filled in here, and nowhere downstream again. Pure. */
+import type { AgentsSpec } from '../core/agents/agent.ts';
+import type { AlertsSpec } from '../core/alerts/alert.ts';
 import type { CheckSpec, HealthSettings } from '../core/checks/check.ts';
 import type {
   BackoffSpec,
@@ -17,7 +19,11 @@ import type {
 import { type ComponentName, componentName } from '../core/ids.ts';
 import type { SessionsSpec } from '../core/sessions/template.ts';
 import type { TelemetrySpec } from '../core/telemetry.ts';
+import type { TicketsSpec } from '../core/tickets/settings.ts';
+import { agentsSpec } from './agents.ts';
+import { alertsSpec } from './alerts.ts';
 import { checkSpec } from './check-specs.ts';
+import { nodeAt } from './checks/draft.ts';
 import { checkConfig } from './checks.ts';
 import { composeSpec } from './compose.ts';
 import { containerSpec } from './container.ts';
@@ -28,6 +34,8 @@ import type { Problems } from './problem.ts';
 import { nameFrom } from './readers.ts';
 import { sessionsSpec } from './sessions.ts';
 import type { ComponentConfig, Config } from './shape.ts';
+import { type StoreSpec, storeSpec } from './store.ts';
+import { ticketsSpec } from './tickets.ts';
 import type { MapNode } from './tree.ts';
 import { emptyRecord, walkConfig } from './walk.ts';
 
@@ -40,6 +48,10 @@ export interface Resolved {
   readonly checks: readonly CheckSpec[];
   readonly health: HealthSettings;
   readonly sessions: SessionsSpec;
+  readonly agents: AgentsSpec;
+  readonly tickets: TicketsSpec;
+  readonly alerts: AlertsSpec;
+  readonly store: StoreSpec;
   readonly telemetry: TelemetrySpec;
 }
 
@@ -59,8 +71,8 @@ export function resolveConfig(root: MapNode, base: Base, problems: Problems): Re
   if (problems.count > 0) return null;
   const config = draft as Config; // nothing was reported, so nothing is missing
   // The order comes from the tree: an object would put a component called `1` first.
-  const namesIn = (key: string): readonly string[] => {
-    const written = root.entries.get(key)?.value;
+  const namesIn = (...path: readonly string[]): readonly string[] => {
+    const written = nodeAt(root, path);
     return written?.kind === 'map' ? [...written.entries.keys()] : [];
   };
   const keeping = logKeeping(config.logs, DEFAULTS.logs);
@@ -78,6 +90,15 @@ export function resolveConfig(root: MapNode, base: Base, problems: Problems): Re
     ),
     health: { everyMs: config.health?.every ?? null },
     sessions: sessionsSpec(config.sessions, base.absolute, backoffSpec),
+    agents: agentsSpec(config.agents, namesIn('agents', 'types'), {
+      keeping,
+      absolute: base.absolute,
+      toProcess: (type) => processSpec(type, base),
+      toBackoff: backoffSpec,
+    }),
+    alerts: alertsSpec(config.alerts),
+    store: storeSpec(config.store, base.absolute),
+    tickets: ticketsSpec(config.tickets, base),
     telemetry: {
       otlp: config.telemetry?.otlp ?? null,
       prometheus: config.telemetry?.prometheus ?? DEFAULTS.telemetry.prometheus,

@@ -30,4 +30,13 @@ function useStandardWords(out: Record<string, unknown>): void {
     out['anyOf'] = atLeastOne.map((key) => ({ required: [key], properties: { [key]: { minProperties: 1 } } }));
 }
 
-const OURS = ['defaultsTo', 'defaultNote', 'example', 'kind', 'sameKeysAs', 'exactlyOne', 'atLeastOne'];
+const OURS = [
+  'defaultsTo',
+  'defaultNote',
+  'example',
+  'kind',
+  'sameKeysAs',
+  'describesItems',
+  'exactlyOne',
+  'atLeastOne',
+];

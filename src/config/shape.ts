@@ -8,6 +8,8 @@ import { durationText } from './duration.ts';
 import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './hints/vocabulary.ts';
 import { readAddress } from './readers/network.ts';
 import { readContainerName } from './readers.ts';
+import { agentsSchema } from './shape/agents.ts';
+import { alertsSchema } from './shape/alerts.ts';
 import { checksSchema, healthSchema } from './shape/checks.ts';
 import { composeSchema } from './shape/compose.ts';
 import { containerSchema } from './shape/container.ts';
@@ -35,7 +37,9 @@ import { processSchema } from './shape/process.ts';
 import { pattern } from './shape/questions.ts';
 import { backoffSchema, limitSchema } from './shape/restart.ts';
 import { sessionsSchema } from './shape/sessions.ts';
+import { storeSchema } from './shape/store.ts';
 import { telemetrySchema } from './shape/telemetry.ts';
+import { ticketsSchema } from './shape/tickets.ts';
 
 const externalSchema = exactlyOne(
   z.strictObject({
@@ -203,13 +207,28 @@ const wholeSchema = z.strictObject({
     defaultNote: 'none',
     example: { templates: { 'web-easy': { image: 'ctf/web-easy', port: 8080 } } },
   }),
+  agents: optional(agentsSchema, {
+    description: 'Workers that are spawned for a task: their types, and how they are looked after.',
+    defaultNote: 'none',
+    example: { types: { architect: { command: ['python', '-m', 'agents.architect', '--task', '{task}'] } } },
+  }),
+  alerts: optional(alertsSchema, {
+    description: 'Whom to tell when something needs people.',
+    defaultNote: 'nobody is told',
+    example: { channels: [{ slack: { url: 'https://hooks.slack.com/services/T0/B0/x' } }] },
+  }),
+  store: optional(storeSchema, { description: 'Where the history is kept, and for how long.' }),
+  tickets: optional(ticketsSchema, {
+    description: 'When a crash becomes a ticket, and where tickets are written.',
+    example: { trackers: [{ local: { dir: 'tickets' } }] },
+  }),
   health: optional(healthSchema, { description: 'When the checks run by themselves.' }),
   telemetry: optional(telemetrySchema, {
     description: 'Traces and metrics (OpenTelemetry). Off, and nothing of it is loaded, unless something is asked for.',
   }),
 });
 
-export const configSchema = atLeastOne(wholeSchema, ['components', 'checks', 'sessions']);
+export const configSchema = atLeastOne(wholeSchema, ['components', 'checks', 'sessions', 'agents']);
 
 export type Config = z.output<typeof configSchema>;
 export type ComponentConfig = NonNullable<Config['components']>[string];

@@ -1,8 +1,11 @@
 /** Every error the product can hand to people or programs: code, message, hint, exit code, HTTP status. */
+import { AGENT_ERRORS } from './agents/errors.ts';
 import { CAMPAIGN_ERRORS } from './campaigns/errors.ts';
 import { COMPOSE_ERRORS } from './compose/errors.ts';
 import type { ErrorEntry } from './error-entry.ts';
 import { SESSION_ERRORS } from './sessions/errors.ts';
+import { SIMULATE_ERRORS } from './simulate/errors.ts';
+import { TICKET_ERRORS } from './tickets/errors.ts';
 
 export const ERRORS = {
   COMPONENT_NAME_INVALID: {
@@ -36,6 +39,9 @@ export const ERRORS = {
     httpStatus: 404,
   },
   ...SESSION_ERRORS,
+  ...AGENT_ERRORS,
+  ...TICKET_ERRORS,
+  ...SIMULATE_ERRORS,
   USAGE: {
     message: '{problem}',
     hint: 'Run "keepwell --help" or "keepwell COMMAND --help".',
@@ -77,6 +83,12 @@ export const ERRORS = {
     hint: 'Unset KEEPWELL_HOME or give this project a directory of its own.',
     exitCode: 2,
     httpStatus: 409,
+  },
+  STORE_UNUSABLE: {
+    message: 'The database {path} of store.path cannot be used: {problem}.',
+    hint: 'Give this project a path of its own, in a folder that it may write to.',
+    exitCode: 2,
+    httpStatus: 500,
   },
   HOME_UNSAFE: {
     message: 'The state directory {home} is not safe: {problem}.',

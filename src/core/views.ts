@@ -8,7 +8,7 @@ export type Health = 'unknown' | 'starting' | 'healthy' | 'unhealthy';
 export type Condition = 'engine-unreachable' | 'daemonised' | 'unkillable' | 'frozen';
 
 export interface Subject {
-  readonly kind: 'component' | 'check' | 'daemon' | 'session';
+  readonly kind: 'component' | 'check' | 'daemon' | 'session' | 'agent' | 'experiment';
   readonly name: string;
 }
 

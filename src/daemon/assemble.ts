@@ -8,6 +8,7 @@ import type { DaemonView, LogKeepingView } from '../core/views.ts';
 import { fileLogs } from '../logs/file-logs.ts';
 import type { Control } from '../ports/control.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
+import type { Casework } from '../ports/incidents.ts';
 import type { Log } from '../ports/log.ts';
 import type { Stalls } from '../ports/stalls.ts';
 import type { Desired } from '../ports/store.ts';
@@ -15,6 +16,10 @@ import { createEars } from '../probes/heartbeat/ears.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
+import type { DaemonAgents } from './agents/desk.ts';
+import { openAgentParts } from './agents/open.ts';
+import { openCasework } from './casework/open.ts';
+import { withCase } from './casework/with-case.ts';
 import { saveApplied } from './configuration.ts';
 import { type ControlParts, createControl, EventBus } from './control.ts';
 import { readDesired, saveDesired } from './desired.ts';
@@ -30,6 +35,8 @@ import { baseEnvironment, type Environment, launchRun, withSocket } from './laun
 import { measuringProber } from './measuring-prober.ts';
 import { readConfig } from './read-config.ts';
 import { type DaemonSessions, openSessions } from './sessions.ts';
+import { openSimulations } from './simulate/open.ts';
+import { placeStore } from './store-place.ts';
 import { straySpec } from './stray-spec.ts';
 import { switchedTelemetry } from './telemetry.ts';
 
@@ -59,6 +66,7 @@ export interface Assembled {
   readonly supervisor: Supervisor;
   readonly control: Control;
   readonly sessions: DaemonSessions;
+  readonly agents: DaemonAgents;
   /** Writes what is kept beside the history once more. */
   save(): void;
   /** 'ok', or what is wrong with the history. */
@@ -75,7 +83,15 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const { paths, env, log, failpoints, stalls } = options;
   let { config } = options;
   const events = new EventBus(log);
-  const store = await openSqliteStore({ path: paths.db, log, failpoints, clock: systemClock, onEvent: events.publish });
+  const place = await placeStore(paths, config.store.path, log);
+  const store = await openSqliteStore({
+    path: place.path,
+    log,
+    failpoints,
+    clock: systemClock,
+    onEvent: events.publish,
+    retentionMs: () => config.store.retentionMs,
+  });
   failpoints.hit('daemon.store-open');
   const base = baseEnvironment(env);
   const logPath = ({ name }: Pick<ComponentSpec, 'name'>) => join(paths.logs, `${name}.log`);
@@ -94,6 +110,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     sampler,
     engine,
     containers,
+    commands,
     holdStill,
     close: closeEdges,
   } = openEdges(options, base, {
@@ -113,6 +130,23 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   telemetry.apply(config);
   events.subscribe(telemetry.told);
+  const cases = openCasework({
+    ...{ store, log, failpoints, commands },
+    env: base,
+    config: () => config,
+    standings: () => supervisor.standings(),
+    publish: events.publish,
+  });
+  const simulations = openSimulations({
+    ...{ paths, store, driver },
+    config: () => config,
+    supervisor: () => supervisor,
+    agents: () => agents,
+  });
+  const casework: Casework = {
+    ...cases.casework,
+    crashed: (crash) => cases.casework.crashed(simulations.marked(crash)),
+  };
   const supervisor = new Supervisor({
     clock: systemClock,
     random: Math.random,
@@ -141,9 +175,11 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     launch: (spec, run, attempt) => {
       if (spec.driver.kind !== 'external') keeper.runBegins(spec.name, run);
       else keeper.watch(spec.name);
-      return launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, options.socket));
+      const launch = launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, options.socket));
+      return simulations.launchOf(spec, launch);
     },
     evidence: (spec, exit, specs) => collectEvidence({ spec, exit, specs, logsDir: paths.logs, base, history: store }),
+    noted: (commit) => withCase(commit, casework),
     publish: events.publish,
     fatal: options.fatal,
   });
@@ -151,6 +187,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const desired = readDesired(paths);
   supervisor.open(config.components, (name) => desired.get(name) ?? options.wantNew);
   keeper.begin();
+  cases.begin();
   const wanted = () => saveDesired(paths, supervisor.desired(), log);
   const save = () => {
     wanted();
@@ -173,6 +210,19 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     ...{ containers, store, log, failpoints },
     spec: config.sessions,
     publish: events.publish,
+    told: cases.sessionTold(containers.engine),
+  });
+  const agents = await openAgentParts({
+    ...{ paths, env, base, log, failpoints, store },
+    ...{ casework, alerts: cases.alerts, softNofile: options.softNofile },
+    launchOf: simulations.agentLaunchOf,
+    simulated: simulations.ofRun,
+    config: () => config,
+    components: () => supervisor.views(),
+    subscribe: (listener) => events.subscribe(listener),
+    publish: events.publish,
+    tell: (type, data) => supervisor.tell(type, data),
+    fatal: options.fatal,
   });
   const schedule = new HealthSchedule({ clock: systemClock, desk: health, store, log, publish: events.publish });
   schedule.set(config.health.everyMs);
@@ -183,6 +233,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     logs: fileLogs(paths.logs),
     health,
     sessions,
+    agents,
+    simulate: simulations.crash,
+    incidents: cases.casework,
+    tickets: cases.tickets,
     events,
     files: config.files,
     read: options.isFixed
@@ -197,6 +251,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       telemetry.apply(fresh);
       schedule.set(fresh.health.everyMs);
       sessions.use(fresh.sessions);
+      agents.use(fresh.agents);
+      cases.use(fresh);
     },
     wanted,
   });
@@ -204,18 +260,21 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     supervisor,
     control,
     sessions,
+    agents,
     save,
     metrics: () => telemetry.metrics(),
     storeHealth: () => store.health(),
     logKeeping: () => keeper.view(),
     close: async () => {
       schedule[Symbol.dispose]();
-      await Promise.all([health.close(), sessions.close()]);
+      await Promise.all([health.close(), sessions.close(), agents.close()]);
+      await cases.close();
       supervisor.close();
       const toldAll = telemetry.close();
       await keeper[Symbol.asyncDispose]();
       await closeEdges();
       store.close();
+      place[Symbol.dispose]();
       await toldAll;
     },
   };

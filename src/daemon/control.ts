@@ -5,11 +5,14 @@ import { AppError } from '../core/errors.ts';
 import type { AppliedView } from '../core/plan.ts';
 import { didYouMean } from '../core/suggest.ts';
 import type { DaemonView, EventView } from '../core/views.ts';
+import type { Agents } from '../ports/agents.ts';
 import type { ActionView, Control, ReloadOptions, ReloadView, UpView, ValidationView } from '../ports/control.ts';
+import type { Casework } from '../ports/incidents.ts';
 import type { Log } from '../ports/log.ts';
 import type { Logs } from '../ports/logs.ts';
 import type { Sessions } from '../ports/sessions.ts';
 import type { Store } from '../ports/store.ts';
+import type { TicketDesk } from '../ports/tickets.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { HealthDesk } from './health/desk.ts';
 
@@ -20,6 +23,10 @@ export interface ControlParts {
   readonly logs: Logs;
   readonly health: Pick<HealthDesk, 'report'>;
   readonly sessions: Sessions;
+  readonly agents: Agents;
+  readonly incidents: Casework;
+  readonly tickets: TicketDesk;
+  simulate: Control['simulate'];
   readonly files: readonly string[];
   /** The configuration as it is now. */
   read(): Promise<ResolvedConfig>;
@@ -76,8 +83,12 @@ export function createControl(parts: ControlParts): Control {
       parts.end('down');
       return answer;
     },
+    simulate: (request) => parts.simulate(request),
     handover: () => parts.end('handover'),
     sessions: parts.sessions,
+    agents: parts.agents,
+    incidents: parts.incidents,
+    tickets: parts.tickets,
     history: store,
     samples: (query) => supervisor.samples(query),
     logs: parts.logs,
@@ -107,7 +118,18 @@ async function reload(parts: ControlParts, { dryRun = false }: ReloadOptions): P
 }
 
 /** What belongs to no component. */
-const SETTINGS = ['name', 'logs', 'checks', 'health', 'sessions', 'telemetry'] as const;
+const SETTINGS = [
+  'name',
+  'logs',
+  'checks',
+  'health',
+  'sessions',
+  'agents',
+  'tickets',
+  'alerts',
+  'store',
+  'telemetry',
+] as const;
 
 const changedSettings = (before: ResolvedConfig, after: ResolvedConfig): readonly string[] =>
   SETTINGS.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));

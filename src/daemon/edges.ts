@@ -10,6 +10,7 @@ import { createSampler } from '../drivers/process/usage/sampler.ts';
 import { routeRuns } from '../drivers/router.ts';
 import { createEngine } from '../engine/engine.ts';
 import { createContainerWatch } from '../engine/watch/watch.ts';
+import type { CommandRunner } from '../ports/command.ts';
 import type { ContainerWatch } from '../ports/container-watch.ts';
 import type { Driver } from '../ports/driver.ts';
 import type { ContainerEngine, EngineClient } from '../ports/engine.ts';
@@ -41,6 +42,8 @@ export interface Edges {
   readonly driver: Driver;
   readonly prober: Prober;
   readonly sampler: Sampler;
+  /** For short commands of others: channels of alerts, trackers. */
+  readonly commands: CommandRunner;
   /** For checks, each of which has its own time. */
   readonly engine: ContainerEngine;
   /** The one client and the one watch of this process, for whoever keeps containers. */
@@ -103,6 +106,7 @@ export function openEdges(
   });
   return {
     driver,
+    commands,
     engine: asking,
     containers: { engine, watch, owner },
     holdStill: logs.holdStill,

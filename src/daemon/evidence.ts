@@ -7,6 +7,7 @@ import type { KnownPeer } from '../core/crash/crash.ts';
 import { explainCrash } from '../core/crash/explain.ts';
 import { describeExit, type ExitView } from '../core/exit.ts';
 import { secretValues } from '../core/redact.ts';
+import { portHolder } from '../drivers/process/port-holder.ts';
 import { readTail } from '../logs/log-tail.ts';
 import type { History } from '../ports/store.ts';
 import type { SupervisorParts } from '../supervisor/supervisor.ts';
@@ -21,17 +22,19 @@ export interface EvidenceOptions {
   readonly history: History;
   /** All components, to name the one that refused a connection. */
   readonly specs: readonly ComponentSpec[];
+  /** Whose crash it is; absent: that of the component. */
+  readonly whose?: string;
 }
 
 export function collectEvidence(options: EvidenceOptions): ReturnType<SupervisorParts['evidence']> {
-  const { spec, specs, exit, logsDir, base, history } = options;
+  const { spec, specs, exit, logsDir, base, history, whose = `component ${spec.name}` } = options;
   const secrets = secretsOf(spec, base);
   const now = ingredients(spec, readEnvFileTexts(spec.driver.envFiles));
   const tail = readTail(logsDir, spec.name, secrets);
   const dependencies = specs.filter(({ name }) => name in spec.dependsOn).map(peerOf);
   // What it wrote is not about a run that never began.
   const said = exit.spawn_error === null ? tail.text : '';
-  const explained = explainCrash(said, exit, { cwd: spec.driver.cwd, dependencies });
+  const explained = explainCrash(said, exit, { whose, cwd: spec.driver.cwd, dependencies, portHolder });
   return {
     logTail: tail.lines,
     changedSinceGood: changes(history.lastGoodIngredients(spec.name), now),

@@ -1,7 +1,7 @@
 /** Where a project keeps its state, and how to find it from a working directory. Light: the CLI loads it on every call. */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
 
 export const CONFIG_NAMES = ['keepwell.yaml', 'keepwell.yml', 'keepwell.json'] as const;
@@ -23,6 +23,8 @@ export interface HomePaths {
   readonly applied: string;
   readonly desired: string;
   readonly logs: string;
+  /** What agents wrote. */
+  readonly agentLogs: string;
   readonly runs: string;
   /** Records of runs that are containers. */
   readonly containers: string;
@@ -83,11 +85,24 @@ function findUpwards(cwd: string): string {
   }
 }
 
+export const defaultDb = (home: string): string => join(home, 'keepwell.db');
+/** Says where the database is when it is not there. */
+export const storeNote = (home: string): string => join(home, 'store-path');
+
+function dbOf(home: string): string {
+  try {
+    const noted = readFileSync(storeNote(home), 'utf8').trim();
+    return isAbsolute(noted) ? noted : defaultDb(home);
+  } catch {
+    return defaultDb(home);
+  }
+}
+
 export function homePaths(home: string): HomePaths {
   const at = (name: string) => join(home, name);
   return {
     home,
-    db: at('keepwell.db'),
+    db: dbOf(home),
     lock: at('lock.db'),
     daemonJson: at('daemon.json'),
     daemonLog: at('daemon.log'),
@@ -95,6 +110,7 @@ export function homePaths(home: string): HomePaths {
     applied: at('applied.json'),
     desired: at('desired.json'),
     logs: at('logs'),
+    agentLogs: join(home, 'logs', 'agents'),
     runs: at('runs'),
     containers: at('containers'),
     trash: at('trash'),

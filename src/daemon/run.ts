@@ -140,12 +140,13 @@ class Holding {
     return { assembled, asked, end: (how) => this.#end(assembled, how), leave: () => this.#leave() };
   }
 
-  async #end({ supervisor, sessions }: Assembled, how: Ending): Promise<void> {
+  async #end({ supervisor, sessions, agents }: Assembled, how: Ending): Promise<void> {
     this.#options.log.info('the daemon ends', { how });
     this.#isEnding = true;
-    // Components come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
-    if (how === 'down') await Promise.all([supervisor.shutDown(), sessions.close({ stopAll: true })]);
-    else if (how === 'stop') await supervisor.shutDown();
+    // Components and agents come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
+    const down = how === 'down';
+    if (how !== 'handover') await Promise.all([supervisor.shutDown(), agents.stopAll({ again: !down })]);
+    if (down) await sessions.close({ stopAll: true });
     supervisor.tell('daemon.ended', { how });
     this.#leave();
     await this.close();

@@ -1,6 +1,7 @@
 /** Sessions in the daemon: their book is the history, and what is told about them goes where all events go. */
 import { randomBytes } from 'node:crypto';
 import { readEnvFiles } from '../config/load.ts';
+import type { SessionEvent, SessionRecord } from '../core/sessions/session.ts';
 import type { SessionsSpec } from '../core/sessions/template.ts';
 import { type SessionsSummary, sessionsSummary } from '../core/sessions/view.ts';
 import type { EventView } from '../core/views.ts';
@@ -20,6 +21,8 @@ export interface SessionsParts {
   readonly failpoints: Failpoints;
   readonly spec: SessionsSpec;
   publish(event: EventView): void;
+  /** What became of a session, after it was written. */
+  told(session: SessionRecord, events: readonly SessionEvent[]): void;
 }
 
 export interface DaemonSessions extends Sessions {
@@ -29,7 +32,8 @@ export interface DaemonSessions extends Sessions {
 
 const ID_BYTES = 16;
 
-export function openSessions({ containers, store, log, failpoints, spec, publish }: SessionsParts): DaemonSessions {
+export function openSessions(parts: SessionsParts): DaemonSessions {
+  const { containers, store, log, failpoints, spec } = parts;
   const clock = systemClock;
   const healer = createHealer({ ...containers, clock, random: Math.random, log });
   let hasTemplates = spec.templates.length > 0;
@@ -40,7 +44,7 @@ export function openSessions({ containers, store, log, failpoints, spec, publish
     log,
     failpoints,
     spec,
-    book: bookOf(store, publish),
+    book: bookOf(parts),
     newId: () => randomBytes(ID_BYTES).toString('hex'),
     environmentOf: ({ env, envFiles }) => ({ ...readEnvFiles(envFiles), ...env }),
   });
@@ -66,7 +70,7 @@ export function openSessions({ containers, store, log, failpoints, spec, publish
   };
 }
 
-const bookOf = (store: Store, publish: (event: EventView) => void): SessionBook => ({
+const bookOf = ({ store, publish, told: tell }: SessionsParts): SessionBook => ({
   open: () => store.sessions({ which: 'open', limit: 0 }),
   find: (id) => store.session(id),
   ended: ({ user, limit }) => store.sessions({ which: 'ended', limit, ...(user === undefined ? {} : { user }) }),
@@ -75,5 +79,6 @@ const bookOf = (store: Store, publish: (event: EventView) => void): SessionBook 
     const subject = { kind: 'session', name: session.id } as const;
     const events = told.map(({ type, data }) => ({ at, subject, type, run: null, data }));
     for (const event of store.commit({ session, events })) publish(event);
+    tell(session, told);
   },
 });

@@ -1,6 +1,8 @@
 /** What is answered to a question, whoever asks: a route of the API or the library in the same process. */
 import { AppError } from '../core/errors.ts';
 import { stretchView } from '../core/health/stretch.ts';
+import type { IncidentsQuery } from '../core/incidents/incident.ts';
+import { type IncidentsView, incidentView } from '../core/incidents/view.ts';
 import { didYouMean } from '../core/suggest.ts';
 import { sampleView } from '../core/usage/stretch.ts';
 import type {
@@ -41,9 +43,14 @@ export function crash(control: Control, id: number): WhyView {
   return found;
 }
 
-/** The newest crash of a component. */
+export const incidents = (control: Control, query: IncidentsQuery): IncidentsView => ({
+  schema_version: 1,
+  incidents: control.incidents.incidents(query).map(incidentView),
+});
+
+/** The newest crash of a component; of a name that no component has, of whatever is called so. */
 export function why(control: Control, component: string): WhyView {
-  const found = control.history.why({ component });
+  const found = control.history.why({ component }) ?? control.history.why({ subject: component });
   if (found) return found;
   const { name } = findComponent(control.status(), component);
   throw new AppError('NOTHING_RECORDED', { name });

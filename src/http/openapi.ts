@@ -18,6 +18,7 @@ const WITH_BODY: readonly ErrorCode[] = ['BODY_NOT_JSON', 'BODY_TOO_LARGE'];
 const PATH_PARAMETERS: Readonly<Record<string, Json>> = {
   name: { description: 'The name of a component.', schema: { type: 'string' }, example: 'api' },
   id: { description: 'The number of a crash.', schema: { type: 'integer', minimum: 0 }, example: 1 },
+  number: { description: 'The number of a ticket: BUG-003, bug-3 or 3.', schema: { type: 'string' } },
 };
 
 export function openApi(routes: readonly Route[], version: string): Json {

@@ -1,6 +1,7 @@
 /** Every route there is. Tests enumerate it; the OpenAPI document is made from it. */
 import type { Route } from './route.ts';
 import { actionRoutes } from './routes/actions.ts';
+import { agentRoutes } from './routes/agents.ts';
 import { beatRoute } from './routes/beat.ts';
 import { daemonRoutes } from './routes/daemon.ts';
 import { eventRoutes } from './routes/events.ts';
@@ -10,14 +11,19 @@ import { logRoutes } from './routes/logs.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { documentRoute } from './routes/openapi.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { simulateRoute } from './routes/simulate.ts';
 import { statusRoutes } from './routes/status.ts';
+import { ticketRoutes } from './routes/tickets.ts';
 
 export const ROUTES: readonly Route[] = [
   ...statusRoutes,
   ...healthRoutes,
   ...actionRoutes,
   beatRoute,
+  simulateRoute,
   ...sessionRoutes,
+  ...agentRoutes,
+  ...ticketRoutes,
   ...historyRoutes,
   ...eventRoutes,
   ...logRoutes,

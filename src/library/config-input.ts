@@ -1,10 +1,9 @@
 /** A configuration as an object: the keys of `keepwell.yaml` (docs/reference/config.md). It is checked like a file. */
 
-/** "500ms", "10s", "1m30s" */
-export type Duration = string;
-
-/** "512MiB", "50MB" */
-export type Size = string;
+import type { AgentsConfig } from './config-agents.ts';
+import type { AlertsConfig, StoreConfig } from './config-alerts.ts';
+import type { TicketsConfig } from './config-tickets.ts';
+import type { Duration, Size } from './config-units.ts';
 
 export interface KeepwellConfig {
   readonly version?: 1;
@@ -15,6 +14,10 @@ export interface KeepwellConfig {
   readonly checks?: Readonly<Record<string, CheckConfig>>;
   readonly health?: { readonly every?: Duration };
   readonly sessions?: SessionsConfig;
+  readonly agents?: AgentsConfig;
+  readonly tickets?: TicketsConfig;
+  readonly alerts?: AlertsConfig;
+  readonly store?: StoreConfig;
   /** `otlp`: the base URL of a receiver. */
   readonly telemetry?: { readonly otlp?: string; readonly prometheus?: boolean };
 }

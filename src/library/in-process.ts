@@ -14,7 +14,16 @@ export interface InProcess {
   end(how: Ending): Promise<void>;
 }
 
-export async function openInProcess(input: ConfigInput, options: OpenOptions): Promise<InProcess> {
+export interface Manner {
+  /** Components that nobody ever asked for are not started. */
+  readonly onDemand: boolean;
+}
+
+export async function openInProcess(
+  input: ConfigInput,
+  options: OpenOptions,
+  { onDemand }: Manner = { onDemand: false },
+): Promise<InProcess> {
   if (process.platform !== 'linux') throw new AppError('PLATFORM_UNSUPPORTED', { platform: process.platform });
   const { project, config, isFixed } = readConfigInput(input, options);
   const paths = prepareHome(project);
@@ -27,7 +36,7 @@ export async function openInProcess(input: ConfigInput, options: OpenOptions): P
       log,
       ...(isFixed ? { config } : {}),
       failpoints: parseFailpoints(process.env['KEEPWELL_FAILPOINTS']),
-      onDemand: false,
+      onDemand,
       respawned: false,
       guardianPid: () => null,
       hosted: true,

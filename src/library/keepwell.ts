@@ -1,9 +1,13 @@
 /** The library's one class: the same questions and actions as the CLI has, as methods. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from '../client/client.ts';
 import { isGone } from '../client/follow-events.ts';
+import type { AgentView } from '../core/agents/views.ts';
 import type { HealthReport } from '../core/checks/check.ts';
 import { gaveUp, judgeGoal, type WaitGoal, waitedTooLong } from '../core/goal.ts';
+import type { IncidentView } from '../core/incidents/view.ts';
+import type { SimulationRequest, SimulationView } from '../core/simulate/simulation.ts';
 import type {
   ComponentView,
   CrashView,
@@ -17,7 +21,9 @@ import { findProject, homePaths, readDaemonFile, socketPath } from '../daemon/ho
 import type { ReloadOptions, ReloadView, ValidationView } from '../ports/control.ts';
 import type { LogLineView } from '../ports/logs.ts';
 import type { KeepwellConfig } from './config-input.ts';
+import { DaemonAgents } from './daemon-agents.ts';
 import { DaemonSessions } from './daemon-sessions.ts';
+import { DaemonTickets } from './daemon-tickets.ts';
 import type { InProcess } from './in-process.ts';
 import { logsQuery } from './logs-query.ts';
 import type {
@@ -25,6 +31,7 @@ import type {
   ConnectOptions,
   CrashOptions,
   EventOptions,
+  IncidentOptions,
   LogOptions,
   OpenOptions,
   SampleOptions,
@@ -51,9 +58,17 @@ export class Keepwell implements AsyncDisposable {
   /** Containers of users, with a lease. */
   readonly sessions: DaemonSessions;
 
+  /** Workers that were spawned for a task. */
+  readonly agents: DaemonAgents;
+
+  /** Problems that people should look at. */
+  readonly tickets: DaemonTickets;
+
   private constructor(socket: string, own: InProcess | null) {
     this.#client = createClient(socket);
     this.sessions = new DaemonSessions(this.#client);
+    this.agents = new DaemonAgents(this.#client);
+    this.tickets = new DaemonTickets(this.#client);
     this.#own = own;
   }
 
@@ -121,6 +136,11 @@ export class Keepwell implements AsyncDisposable {
     await this.#client.beat(name);
   }
 
+  /** Makes a component or an agent crash, to see what follows. The crash is marked as simulated. Rejects with NOT_SIMULATED. */
+  async simulateCrash(request: SimulationRequest): Promise<SimulationView> {
+    return await this.#client.simulateCrash(request);
+  }
+
   /**
    * Reads the configuration again and applies it. With any problem in it, everything stays as it was and this rejects.
    * `reload({ dryRun: true })` only says what it would do.
@@ -140,12 +160,28 @@ export class Keepwell implements AsyncDisposable {
     await this.#own?.end('down');
   }
 
-  /** Newest first. */
-  async crashes({ component, since, limit }: CrashOptions = {}): Promise<readonly CrashView[]> {
-    return (await this.#client.crashes({ component, sinceMs: since?.getTime(), limit })).crashes;
+  /**
+   * Spawns an agent of a type of the configuration for a task. Resolves when that is written down; its process follows. Rejects with
+   * AGENT_ALREADY_RUNNING when an agent of this type has the task.
+   *
+   * @example
+   * await keepwell.spawn('architect', 'SPEC-111');
+   */
+  async spawn(type: string, task: string): Promise<AgentView> {
+    return (await this.#client.spawnAgent({ type, task })).agent;
   }
 
-  /** All that is known about the newest crash of a component, or about the crash with this number. */
+  /** Newest first. */
+  async crashes({ since, ...rest }: CrashOptions = {}): Promise<readonly CrashView[]> {
+    return (await this.#client.crashes({ ...rest, sinceMs: since?.getTime() })).crashes;
+  }
+
+  /** Problems with one cause each, newest first; those that are open unless something else is asked for. */
+  async incidents(options: IncidentOptions = {}): Promise<readonly IncidentView[]> {
+    return (await this.#client.incidents(options)).incidents;
+  }
+
+  /** All that is known about the newest crash of a component (or agent type, session, experiment), or about the crash with this number. */
   async why(which: string | number): Promise<WhyView> {
     return await this.#client.why(typeof which === 'number' ? { id: which } : { component: which });
   }

@@ -55,8 +55,21 @@ export interface EventOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface IncidentOptions {
+  /** Default: those that are open. */
+  readonly state?: 'open' | 'resolved' | 'all';
+  readonly limit?: number;
+}
+
 export interface CrashOptions {
   readonly component?: string;
+  /** Only of agents of this type. */
+  readonly agent?: string;
+  /** Only of agents with this task. */
+  readonly task?: string;
+  /** Only with this type of error: `ImportError`. */
+  readonly type?: string;
+  readonly incident?: number;
   /** Only crashes at or after this moment. */
   readonly since?: Date;
   readonly limit?: number;

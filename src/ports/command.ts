@@ -16,6 +16,8 @@ export interface Command {
    * when it ends by itself is left alone.
    */
   readonly launchesInto?: string;
+  /** What it can read from its standard input; absent: nothing. */
+  readonly input?: string;
 }
 
 /** `output`: the beginning and the end of stdout and stderr together, with a mark where something was left out. */

@@ -1,11 +1,15 @@
 import type { HealthReport } from '../core/checks/check.ts';
 import type { CheckSelection } from '../core/checks/plan.ts';
 import type { AppliedView } from '../core/plan.ts';
+import type { SimulationRequest, SimulationView } from '../core/simulate/simulation.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { EventView, StatusView } from '../core/views.ts';
+import type { Agents } from './agents.ts';
+import type { Casework } from './incidents.ts';
 import type { Logs } from './logs.ts';
 import type { Sessions } from './sessions.ts';
 import type { History, SampleQuery } from './store.ts';
+import type { TicketDesk } from './tickets.ts';
 
 /** The answer to `reload`. `dry_run`: what would be done; nothing was. */
 export interface ReloadView extends AppliedView {
@@ -90,12 +94,20 @@ export interface Control {
   restart(names: readonly string[]): ActionView;
   /** A component goes on: its heartbeat by ping. Throws HEARTBEAT_NOT_BY_PING and COMPONENT_NOT_RUNNING. */
   beat(name: string): BeatView;
+  /** A crash that somebody asks for. Throws NOT_SIMULATED, COMPONENT_NOT_RUNNING, NO_SUCH_AGENT_TYPE. */
+  simulate(request: SimulationRequest): Promise<SimulationView>;
   /** Stops everything in reverse order, remembers that it was stopped by hand, then ends the daemon. */
   down(): ActionView;
   /** Ends the daemon and touches no component: the next daemon adopts them. */
   handover(): void;
   /** Containers of users. */
   readonly sessions: Pick<Sessions, 'spawn' | 'stop' | 'extend' | 'get' | 'list'>;
+  /** Workers that are spawned for a task. */
+  readonly agents: Agents;
+  /** Open problems, each with one cause. */
+  readonly incidents: Pick<Casework, 'incidents'>;
+  /** Problems that people should look at. */
+  readonly tickets: Pick<TicketDesk, 'list' | 'show' | 'close' | 'reopen'>;
   readonly history: History;
   /** What a component used, newest first; also what the history does not have yet. */
   samples(query: SampleQuery): readonly SampleStretch[];

@@ -1,11 +1,16 @@
+import type { AgentRecord } from '../core/agents/agent.ts';
 import type { CheckStretch } from '../core/checks/stretch.ts';
 import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { BootId, ComponentName, MonoMs, RunId, WallMs } from '../core/ids.ts';
+import type { Incident, IncidentsQuery } from '../core/incidents/incident.ts';
 import type { Component, Counters, Rule } from '../core/lifecycle/state.ts';
 import type { SessionRecord } from '../core/sessions/session.ts';
+import type { Ticket, TicketsQuery } from '../core/tickets/ticket.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { CrashView, EventView, FreezeView, Subject, WhyView } from '../core/views.ts';
+
+import type { AgentBook, HealthCheckRow } from './agents.ts';
 
 export type Desired = 'running' | 'stopped';
 
@@ -92,6 +97,14 @@ export interface NewCrash {
   readonly probes: readonly ProbeStretch[];
   /** Absent: its heartbeat was not overdue. */
   readonly freeze?: FreezeView;
+  /** The number of its incident; absent: of a crash that was recorded before there were any. */
+  readonly incident?: number;
+  /** Agents only. */
+  readonly agentType?: string;
+  readonly taskId?: string;
+  readonly pid?: number;
+  /** Somebody asked for it. quiet: trackers outside are not to be bothered. */
+  readonly simulated?: 'quiet' | 'notify';
 }
 
 /** What one step of one component changes: written in one transaction, or kept and written later. */
@@ -110,16 +123,39 @@ export interface Commit {
   readonly checked?: readonly CheckStretch[];
   /** Written over the session with the same id. */
   readonly session?: SessionRecord;
+  /** Written over the incident with the same id. */
+  readonly incidents?: readonly Incident[];
+  /** Written over the ticket with the same number. */
+  readonly tickets?: readonly Ticket[];
+  /** Written over the agent with the same name. */
+  readonly agents?: readonly AgentRecord[];
+  /** One pass over all agents. */
+  readonly healthCheck?: HealthCheckRow;
   /** Called once the commit is safely on disk: at once normally, later when the disk was full. */
   readonly onDurable?: () => void;
 }
 
 export interface CrashQuery {
-  readonly component?: string;
+  readonly component?: string | undefined;
+  /** Of whatever is called so; with `kind`, only those. */
+  readonly subject?: string | undefined;
+  readonly kind?: Subject['kind'] | undefined;
+  /** Agents of this type. */
+  readonly agent?: string | undefined;
+  readonly task?: string | undefined;
+  /** The type of the error: "ImportError". */
+  readonly type?: string | undefined;
+  readonly incident?: number | undefined;
   /** Only crashes at or after this time. */
-  readonly since?: WallMs;
-  readonly limit?: number;
+  readonly since?: WallMs | undefined;
+  readonly limit?: number | undefined;
 }
+
+/** Which crash: the one with this id, or the newest of a subject (of whatever is called so, unless `kind` says more). */
+export type WhyQuery =
+  | { readonly id: number }
+  | { readonly component: string }
+  | { readonly subject: string; readonly kind?: Subject['kind'] | undefined };
 
 export interface ProbeQuery {
   readonly component: string;
@@ -158,12 +194,11 @@ export interface RunRow {
 }
 
 /** Reads the history. Used by the daemon's API and, when no daemon runs, by the CLI. */
-export interface History {
+export interface History extends AgentBook {
   components(): readonly ComponentRecord[];
   /** Newest first. */
   crashes(query: CrashQuery): readonly CrashView[];
-  /** The newest crash of the component, or the crash with this id. */
-  why(which: { readonly component: string } | { readonly id: number }): WhyView | null;
+  why(which: WhyQuery): WhyView | null;
   /** Events after `seq`, oldest first. */
   events(query: {
     readonly afterSeq: number;
@@ -182,6 +217,18 @@ export interface History {
   checkResults(query: CheckQuery): readonly CheckStretch[];
   sessions(query: SessionsQuery): readonly SessionRecord[];
   session(id: string): SessionRecord | null;
+  /** Newest first. */
+  incidents(query: IncidentsQuery): readonly Incident[];
+  incident(id: number): Incident | null;
+  /** The newest with this fingerprint (and task), open or resolved. */
+  incidentOf(fingerprint: string, taskId: string | null): Incident | null;
+  /** Newest first. */
+  tickets(query: TicketsQuery): readonly Ticket[];
+  ticket(number: number): Ticket | null;
+  /** The newest with this fingerprint (and task), open or closed. */
+  ticketByFingerprint(fingerprint: string, taskId: string | null): Ticket | null;
+  /** The highest number ever used, also by those that are gone; 0: none was. */
+  lastNumber(of: 'incident' | 'ticket'): number;
   /** Ingredients of the newest run of the component that ended well or outlived its min_uptime; null when there is none. */
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null;
   meta(key: string): string | null;

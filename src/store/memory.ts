@@ -7,7 +7,7 @@ import { type Bounds, Tables } from './tables.ts';
 
 /** Small enough to be held for a year, large enough for every question people ask about the recent past. */
 const BOUNDS: Bounds = {
-  ...{ events: 10_000, crashes: 1_000, runs: 2_000, sessions: 1_000 },
+  ...{ events: 10_000, crashes: 1_000, runs: 2_000, sessions: 1_000, incidents: 1_000, tickets: 1_000 },
   ...{ probes: 200, samples: 500, checkResults: 200 },
 };
 
@@ -51,6 +51,15 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
     checkResults: (query) => tables.checkResults(query),
     sessions: (query) => tables.sessions(query),
     session: (id) => tables.session(id),
+    agents: () => tables.agents(),
+    healthChecks: (query) => tables.healthChecks(query),
+    incidents: (query) => tables.incidents(query),
+    incident: (id) => tables.incident(id),
+    incidentOf: (fingerprint, taskId) => tables.incidentOf(fingerprint, taskId),
+    tickets: (query) => tables.tickets(query),
+    ticket: (number) => tables.ticket(number),
+    ticketByFingerprint: (fingerprint, taskId) => tables.ticketByFingerprint(fingerprint, taskId),
+    lastNumber: (of) => tables.lastNumber(of),
     lastGoodIngredients: (component) => tables.lastGoodIngredients(component),
     meta: (key) => tables.meta(key),
   };

@@ -1,11 +1,15 @@
 /** The history as plain lists: all of the memory store, and what the SQLite store shows of commits it could not write yet. */
 
+import type { AgentRecord } from '../core/agents/agent.ts';
 import type { CheckStretch } from '../core/checks/stretch.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../core/ids.ts';
+import type { Incident, IncidentsQuery } from '../core/incidents/incident.ts';
 import type { SessionRecord } from '../core/sessions/session.ts';
+import type { Ticket, TicketsQuery } from '../core/tickets/ticket.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../core/views.ts';
+import type { HealthCheckRow } from '../ports/agents.ts';
 import type {
   CheckQuery,
   ComponentRecord,
@@ -16,9 +20,14 @@ import type {
   RunRow,
   SampleQuery,
   SessionsQuery,
+  WhyQuery,
 } from '../ports/store.ts';
+import { AgentTable } from './agents.ts';
+import { incidentTable, LAST_NUMBER, ticketTable } from './cases.ts';
 import { CheckResults } from './check-results.ts';
+import { isAskedFor, isTheOne } from './crash-query.ts';
 import { type Entry, eventView, type NumberedEvent } from './entry.ts';
+import { sameCase } from './numbered.ts';
 import { type KnownRun, runsAfter } from './runs.ts';
 import { Samples } from './samples.ts';
 import { SessionTable } from './sessions.ts';
@@ -34,21 +43,27 @@ export interface Bounds {
   readonly samples: number;
   /** Of each check. */
   readonly checkResults: number;
-  /** Those that have ended. */
+  /** Those that have ended; agents too, and passes over them. */
   readonly sessions: number;
+  /** Those that are resolved, and those that are closed. */
+  readonly incidents: number;
+  readonly tickets: number;
 }
 
 /** What lies below: runs and crash ids of a database that these lists are laid over. */
 export interface Base {
   readonly lastCrashId: number;
   run(run: RunId): KnownRun | undefined;
+  /** The ticket of an incident. */
+  ticketOf(incident: number): number | null;
 }
 
 const UNBOUNDED: Bounds = {
   ...{ events: Infinity, crashes: Infinity, runs: Infinity },
   ...{ probes: Infinity, samples: Infinity, checkResults: Infinity, sessions: Infinity },
+  ...{ incidents: Infinity, tickets: Infinity },
 };
-const NOTHING: Base = { lastCrashId: 0, run: () => undefined };
+const NOTHING: Base = { lastCrashId: 0, run: () => undefined, ticketOf: () => null };
 
 export class Tables implements History {
   readonly #bounds: Bounds;
@@ -61,6 +76,9 @@ export class Tables implements History {
   readonly #samples: Samples;
   readonly #checkResults: CheckResults;
   readonly #sessions: SessionTable;
+  readonly #agents: AgentTable;
+  readonly #incidents: ReturnType<typeof incidentTable>;
+  readonly #tickets: ReturnType<typeof ticketTable>;
   readonly #events: NumberedEvent[] = [];
   #lastCrashId: number;
 
@@ -70,6 +88,9 @@ export class Tables implements History {
     this.#samples = new Samples(bounds.samples);
     this.#checkResults = new CheckResults(bounds.checkResults);
     this.#sessions = new SessionTable(bounds.sessions);
+    this.#agents = new AgentTable(bounds.sessions);
+    this.#incidents = incidentTable(bounds.incidents);
+    this.#tickets = ticketTable(bounds.tickets);
     this.#base = base;
     this.#lastCrashId = base.lastCrashId;
   }
@@ -85,6 +106,9 @@ export class Tables implements History {
     for (const stretch of entry.sampled ?? []) this.#samples.add(stretch);
     for (const stretch of entry.checked ?? []) this.#checkResults.add(stretch);
     if (entry.session !== undefined) this.#sessions.add(entry.session);
+    this.#agents.add(entry.agents ?? [], entry.healthCheck);
+    for (const incident of entry.incidents ?? []) this.#incidents.add(incident);
+    for (const ticket of entry.tickets ?? []) this.#tickets.add(ticket);
     this.#events.push(...entry.events);
     this.#dropOldest();
   }
@@ -107,18 +131,21 @@ export class Tables implements History {
     return [...this.#records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  crashes({ component, since = -Infinity as never, limit = DEFAULT_CRASHES }: CrashQuery): readonly CrashView[] {
+  crashes(query: CrashQuery): readonly CrashView[] {
     return this.#newestCrashes()
-      .filter(({ crash }) => (component === undefined || isOf(crash.subject, component)) && crash.at >= since)
-      .slice(0, atMost(limit))
-      .map(({ id, crash }) => crashView(whyView(id, crash)));
+      .filter(({ crash }) => isAskedFor(crash, query))
+      .slice(0, atMost(query.limit ?? DEFAULT_CRASHES))
+      .map(({ id, crash }) => crashView(whyView(id, crash, this.#ticketOf(crash))));
   }
 
-  why(which: { readonly component: string } | { readonly id: number }): WhyView | null {
-    const found = this.#newestCrashes().find(({ id, crash }) =>
-      'id' in which ? id === which.id : isOf(crash.subject, which.component),
-    );
-    return found === undefined ? null : whyView(found.id, found.crash);
+  why(which: WhyQuery): WhyView | null {
+    const found = this.#newestCrashes().find(({ id, crash }) => isTheOne(id, crash.subject, which));
+    return found === undefined ? null : whyView(found.id, found.crash, this.#ticketOf(found.crash));
+  }
+
+  #ticketOf({ incident }: NewCrash): number | null {
+    if (incident === undefined) return null;
+    return this.#incidents.get(incident)?.ticket ?? this.#base.ticketOf(incident);
   }
 
   #newestCrashes() {
@@ -169,6 +196,47 @@ export class Tables implements History {
 
   session(id: string): SessionRecord | null {
     return this.#sessions.session(id);
+  }
+
+  agents(): readonly AgentRecord[] {
+    return this.#agents.agents();
+  }
+
+  healthChecks(query: { readonly limit: number }): readonly HealthCheckRow[] {
+    return this.#agents.healthChecks(query);
+  }
+
+  get cases() {
+    return { incidents: this.#incidents, tickets: this.#tickets };
+  }
+
+  incidents(query: IncidentsQuery): readonly Incident[] {
+    return this.#incidents.list(query);
+  }
+
+  incident(id: number): Incident | null {
+    return this.#incidents.get(id);
+  }
+
+  incidentOf(fingerprint: string, taskId: string | null): Incident | null {
+    return this.#incidents.of(sameCase(fingerprint, taskId));
+  }
+
+  tickets(query: TicketsQuery): readonly Ticket[] {
+    return this.#tickets.list(query);
+  }
+
+  ticket(number: number): Ticket | null {
+    return this.#tickets.get(number);
+  }
+
+  ticketByFingerprint(fingerprint: string, taskId: string | null): Ticket | null {
+    return this.#tickets.of(sameCase(fingerprint, taskId));
+  }
+
+  lastNumber(of: 'incident' | 'ticket'): number {
+    const { last } = of === 'incident' ? this.#incidents : this.#tickets;
+    return Math.max(last, Number(this.meta(LAST_NUMBER[of]) ?? 0));
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

@@ -1,6 +1,7 @@
 /** From what is stored to what is shown, the same for every store. */
 
 import { stretchView } from '../core/health/stretch.ts';
+import { bugNumber } from '../core/tickets/number.ts';
 import type { CrashView, Subject, WhyView } from '../core/views.ts';
 import type { NewCrash } from '../ports/store.ts';
 
@@ -24,7 +25,7 @@ export const isOf = (subject: Subject, component: string): boolean =>
   subject.kind === 'component' && subject.name === component;
 
 /** All that is known about one crash. Lists of crashes show the first part of it. */
-export function whyView(id: number, crash: NewCrash): WhyView {
+export function whyView(id: number, crash: NewCrash, ticket: number | null): WhyView {
   return {
     schema_version: 1,
     id,
@@ -37,11 +38,11 @@ export function whyView(id: number, crash: NewCrash): WhyView {
     error_message: crash.errorMessage,
     root_cause: crash.rootCause,
     fingerprint: crash.fingerprint ?? null,
-    agent_type: null,
-    task_id: null,
+    agent_type: crash.agentType ?? null,
+    task_id: crash.taskId ?? null,
     decision: crash.decision,
-    incident: null,
-    ticket: null,
+    incident: crash.incident ?? null,
+    ticket: ticket === null ? null : bugNumber(ticket),
     log_tail: crash.logTail,
     stack: crash.stack ?? [],
     related_files: crash.relatedFiles ?? [],

@@ -4,9 +4,8 @@ import { AppError } from '../core/errors.ts';
 import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ComponentName } from '../core/ids.ts';
-import { type Component, INITIAL, isUnasked } from '../core/lifecycle/state.ts';
+import { type Component, isUnasked } from '../core/lifecycle/state.ts';
 import { type AppliedView, appliedView, planChanges } from '../core/plan.ts';
-import { restore } from '../core/time.ts';
 import { samplesLaidOver } from '../core/usage/order.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { ComponentView, EventView } from '../core/views.ts';
@@ -15,32 +14,30 @@ import type { Sampler } from '../ports/sampler.ts';
 import type { Commit, Desired, SampleQuery, Store } from '../ports/store.ts';
 import { adoptAll } from './adoption.ts';
 import { Changes } from './changes.ts';
-import type { Past } from './component-memory.ts';
 import { ComponentRunner, type RunnerWorld } from './component-runner.ts';
 import { ComponentSet } from './component-set.ts';
 import { Beats } from './heartbeat/beats.ts';
-import { Journal } from './journal.ts';
+import type { Journal } from './journal.ts';
+import { NEW, pastOf } from './past.ts';
+import { probeJournal } from './probe-journal.ts';
+import { type Standing, standingOf } from './standings.ts';
 import type { Evidence } from './step-commit.ts';
 import { isActive, StopOrder } from './stop-order.ts';
 import { Turns } from './turns.ts';
 import { UsageWatch } from './usage/usage-watch.ts';
 
 type FromRunner =
-  | 'clock'
-  | 'random'
   | 'driver'
   | 'prober'
   | 'stalls'
   | 'ears'
   | 'examine'
-  | 'log'
-  | 'failpoints'
   | 'launch'
   | 'specHash'
   | 'ingredients'
   | 'logEnd';
 
-export interface SupervisorParts extends Pick<RunnerWorld, FromRunner> {
+export interface SupervisorParts extends Pick<RunnerWorld, FromRunner | 'clock' | 'random' | 'log' | 'failpoints'> {
   readonly store: Store;
   readonly sampler: Sampler;
   evidence(spec: ComponentSpec, exit: ExitView, all: readonly ComponentSpec[]): Omit<Evidence, 'dependencies'>;
@@ -48,14 +45,11 @@ export interface SupervisorParts extends Pick<RunnerWorld, FromRunner> {
   straySpec(name: ComponentName): ComponentSpec;
   /** A step failed half-way: this process must end, components go on, the next daemon finds the truth on disk. */
   fatal(error: unknown): void;
+  /** What a commit brings along: the incident of a crash. Never throws. */
+  noted(commit: Commit): Commit;
   /** Every event, in order, after it was written (or kept for later when the disk is full). */
   publish(event: EventView): void;
 }
-
-const PROBES_BATCH_MS = 5_000;
-
-/** Until somebody wants it, a new component is not wanted. */
-const NEW: Past = { component: INITIAL, desired: 'stopped', record: null };
 
 export class Supervisor {
   readonly #parts: SupervisorParts;
@@ -71,8 +65,7 @@ export class Supervisor {
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
     const { clock, random, sampler } = parts;
-    const keyOf = ({ run, role, firstAt }: ProbeStretch) => `${run} ${role} ${firstAt}`;
-    this.#probed = new Journal({ clock, everyMs: PROBES_BATCH_MS, keyOf, write: (probed) => this.#commit({ probed }) });
+    this.#probed = probeJournal(clock, (probed) => this.#commit({ probed }));
     this.#usage = new UsageWatch({
       ...{ clock, random, sampler },
       tell: (component, event) => this.#set.get(component)?.send(event),
@@ -104,11 +97,8 @@ export class Supervisor {
   open(specs: readonly ComponentSpec[], want: (name: ComponentName) => Desired): void {
     const { store, clock, driver, log, failpoints, specHash } = this.#parts;
     const records = new Map(store.components().map((record) => [record.name, record]));
-    const runners = specs.map((spec) => {
-      const record = records.get(spec.name) ?? null;
-      const component = record ? restore(record.component, record.bootId, clock.bootId, clock.now()) : INITIAL;
-      return new ComponentRunner(spec, this.#world, { component, desired: record?.desired ?? want(spec.name), record });
-    });
+    const past = ({ name }: ComponentSpec) => pastOf(records.get(name), clock, () => want(name));
+    const runners = specs.map((spec) => new ComponentRunner(spec, this.#world, past(spec)));
     this.#set.setCurrent(runners);
     failpoints.hit('daemon.before-adopt');
     const runnerFor = (found: FoundRun) => this.#set.get(found.component) ?? this.#stray(found);
@@ -221,6 +211,10 @@ export class Supervisor {
     return [...this.#set.current.map((runner) => runner.view()), ...leaving];
   }
 
+  standings(): readonly Standing[] {
+    return this.#set.current.map((runner) => standingOf(runner, this.#parts.clock.now()));
+  }
+
   /** What a component used, newest first: the history, and what is not written yet. */
   samples(query: SampleQuery): readonly SampleStretch[] {
     const { component, since = -Infinity, limit } = query;
@@ -278,7 +272,8 @@ export class Supervisor {
   }
 
   #commit(...commits: readonly Commit[]): void {
-    for (const event of this.#parts.store.commit(...commits)) this.#parts.publish(event);
+    const { store, noted, publish } = this.#parts;
+    for (const event of store.commit(...commits.map(noted))) publish(event);
   }
 
   /** Somebody's state changed: those who wait for it look again, a stop in progress goes on, the watchers are told. */

@@ -14,6 +14,8 @@ import {
   runOf,
   wall,
 } from '../support/history-samples.ts';
+import { agentRules } from './store-agents.ts';
+import { caseRules } from './store-cases.ts';
 import { checkRules } from './store-checks.ts';
 import { togetherKeptRules, togetherRules, togetherSafeRules } from './store-commits.ts';
 import { evidenceRules, probeRules } from './store-probes.ts';
@@ -47,6 +49,8 @@ export function storeContract(name: string, open: Open, { durable = true } = {})
       samples: [sampleRules],
       'check results': [checkRules],
       sessions: [sessionRules],
+      agents: [agentRules],
+      'incidents and tickets': [caseRules],
       evidence: [evidenceRules],
       'whatever it is given': [hostileRules],
     };

@@ -35,7 +35,17 @@ storeContract(
 test('the memory store keeps the newest of everything and no more than its bounds', () => {
   const store = openMemoryStore({
     clock: new FakeClock(),
-    bounds: { events: 3, crashes: 2, runs: 2, probes: 2, samples: 2, checkResults: 2, sessions: 2 },
+    bounds: {
+      events: 3,
+      crashes: 2,
+      runs: 2,
+      probes: 2,
+      samples: 2,
+      checkResults: 2,
+      sessions: 2,
+      incidents: 2,
+      tickets: 2,
+    },
   });
   for (let n = 1; n <= 5; n += 1) {
     store.commit({ crash: crashOf('api', n), runEnded: endedOf('api', n), events: [eventOf('api', `e${n}`)] });

@@ -65,7 +65,9 @@ test('every answer of a real daemon is as its OpenAPI document says', async () =
   const tried: string[] = [];
   const routes = ROUTES.filter((route) => !LAST.has(route.path) && !isOfSessions(route));
   for (const route of routes) {
-    const path = route.path.replace('{name}', route.path.includes('why') ? 'worker' : 'api').replace('{id}', '1');
+    const path = route.path
+      .replace('{name}', route.path.includes('why') ? 'worker' : 'api')
+      .replace(/\{(?:id|number)\}/, '1');
     const body = route.method === 'GET' ? undefined : /start|stop/.test(path) ? { components: ['api'] } : {};
     const reply = await ask(project, route.method, `${path}${QUERIES[path] ?? ''}`, body);
     expect(reply.status, `${route.method} ${path}: ${JSON.stringify(reply.body)}`).toBe(route.success);

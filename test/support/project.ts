@@ -162,7 +162,7 @@ export class TestProject implements AsyncDisposable {
 
   /** A daemon that was killed leaves its empty cgroups to the next one; here there is none. */
   #removeCgroups(): void {
-    for (const own of possibleHomes(this.home)) removeCgroup(own);
+    for (const home of [this.home, join(this.home, 'agents')]) for (const own of possibleHomes(home)) removeCgroup(own);
   }
 }
 

@@ -57,6 +57,7 @@ export function supervisorWorld(
     fatal: (error) => {
       throw error;
     },
+    noted: (commit) => commit,
     publish: (event) => events.push(`${event.subject.name} ${event.type}`),
   });
   supervisor.open(specs, () => 'stopped');

@@ -7,6 +7,9 @@ import { readRecords } from '../records/read.ts';
 interface Options {
   readonly last?: number;
   readonly component?: string;
+  readonly agent?: string;
+  readonly task?: string;
+  readonly type?: string;
   readonly limit?: number;
 }
 
@@ -17,16 +20,22 @@ export const crashes: Definition<Options> = {
   options: [
     durationOption('--last <TIME>', 'only the last 30m, 24h, 7d'),
     new Option('--component <NAME>', 'only of this component'),
+    new Option('--agent <TYPE>', 'only of agents of this type'),
+    new Option('--task <ID>', 'only of agents with this task'),
+    new Option('--type <ERROR>', 'only with this type of error, such as ImportError'),
     countOption('--limit <N>', 'at most N (default: 100)', { min: 1, max: 1000 }),
   ],
   examples: [
     ['keepwell crashes --last 24h', 'since yesterday'],
     ['keepwell crashes --component api --limit 5', 'the last five of one'],
+    ['keepwell crashes --agent architect --task SPEC-111', 'what became of a task'],
+    ['keepwell crashes --type ImportError -o json', 'of one kind, for a script'],
     ['keepwell why 12', 'all about crash 12'],
   ],
-  handler: async (session, _args, { last, component, limit = 100 }) => {
+  handler: async (session, _args, { last, limit = 100, component, agent, task, type }) => {
     const sinceMs = last === undefined ? undefined : Math.max(0, Date.now() - last);
-    const { value, offline } = await readRecords(session, (records) => records.crashes({ component, sinceMs, limit }));
+    const query = { component, agent, task, type, sinceMs, limit };
+    const { value, offline } = await readRecords(session, (records) => records.crashes(query));
     if (offline !== null) session.note(`${offline}; this is what the records say`);
     session.printJson(value);
     const { out } = session.world;

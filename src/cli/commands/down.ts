@@ -23,7 +23,9 @@ export const down: Definition<Options> = {
   usage: 'down',
   group: 'Run:',
   summary: 'stop everything, then the daemon',
-  description: 'Components stop in reverse order, each with its grace. They stay stopped until "keepwell up".',
+  description:
+    'Components stop in reverse order, each with its grace. They stay stopped until "keepwell up". Agents are ended, too, and not\n' +
+    'brought back.',
   options: [durationOption('--timeout <TIME>', 'how long to wait (then exit 5; the stopping goes on)', '5m')],
   examples: [['keepwell down', 'stop everything and wait until it is gone']],
   handler: async (session, _args, { timeout }) => {

@@ -1,5 +1,6 @@
 /** keepwell logs: what components wrote. Reads the files themselves, so it works without a daemon. */
 import { Option } from 'commander';
+import { AppError } from '../../core/errors.ts';
 import { type Pattern, parsePattern } from '../../core/health/pattern.ts';
 import { homePaths } from '../../daemon/home.ts';
 import { loggedNames } from '../../logs/names.ts';
@@ -20,6 +21,7 @@ interface Options {
   readonly previous?: true;
   readonly grep?: string;
   readonly daemon?: true;
+  readonly agent?: string;
 }
 
 const DEFAULT_LINES = 100;
@@ -47,6 +49,7 @@ export const logs: Definition<Options> = {
     new Option('-t, --timestamps', 'with the time in front of each line'),
     new Option('--previous', 'only what the run before the present or last one wrote'),
     new Option('--grep <TEXT>', 'only lines with this text in them, or that fit /this expression/i; -n counts these'),
+    new Option('--agent <TASK>', 'what the agents of this task wrote'),
     new Option('--daemon', "the daemon's own log"),
   ],
   examples: [
@@ -56,6 +59,7 @@ export const logs: Definition<Options> = {
     ['keepwell logs api --previous', 'what it wrote before it was restarted'],
     ['keepwell logs --since 03:00 --until 03:10', 'what happened that night'],
     ["keepwell logs api -n 1000 --grep '/time(d )?out/i'", 'the last thousand lines that fit'],
+    ['keepwell logs --agent SPEC-111 -f', 'what an agent writes'],
     ['keepwell logs --daemon', 'what Keepwell itself did'],
   ],
   followTakesF: true,
@@ -64,6 +68,7 @@ export const logs: Definition<Options> = {
     const grep = options.grep === undefined ? undefined : parseGrep(options.grep);
     refuseNonsense(patterns, options);
     if (options.daemon) await showDaemon(session, options, { ...span, grep });
+    else if (options.agent !== undefined) await showAgent(session, options.agent, options, { ...span, grep });
     else await showComponents(session, patterns, options, { ...span, grep });
     return 0;
   },
@@ -77,7 +82,10 @@ function parseGrep(text: string): Pattern {
   return pattern;
 }
 
-function refuseNonsense(patterns: readonly string[], { daemon, previous, follow, until }: Options): void {
+function refuseNonsense(patterns: readonly string[], options: Options): void {
+  const { daemon, agent, previous, follow, until } = options;
+  if (agent !== undefined && (daemon || patterns.length > 0))
+    throw usage('Give names, --agent or --daemon, not several.');
   if (daemon && patterns.length > 0) throw usage('Give names or --daemon, not both.');
   if (daemon && previous)
     throw usage('--previous is about runs of components; the daemon has one log for all of its own.');
@@ -91,6 +99,18 @@ const tailOf = ({ tail, since, previous }: Options): number | null =>
 
 async function showDaemon(session: Session, options: Options, filter: Filter): Promise<void> {
   await showDaemonLog(session, { ...filter, tail: tailOf(options), follow: options.follow ?? false });
+}
+
+/** An agent is known by its task, and several types may have one. */
+async function showAgent(session: Session, task: string, options: Options, filter: Filter): Promise<void> {
+  const { value } = await readRecords(session, (records) => records.agents({ all: true }));
+  const ours = value.agents.filter((agent) => agent.task_id === task || agent.log === task);
+  const names = ours.flatMap(({ log }) => log ?? []);
+  if (names.length === 0) throw new AppError('NO_SUCH_AGENT', { which: task });
+  const { follow, previous, timestamps = false } = options;
+  const shown: Shown = { ...filter, names, tail: tailOf(options), previous, timestamps, ofAgents: true };
+  if (follow) await followLogs(session, shown);
+  await showLogs(session, shown);
 }
 
 async function showComponents(

@@ -18,6 +18,8 @@ export interface Shown extends LogsFilter {
   /** With "name | " in front of each line. Default: when there are several. */
   readonly prefixed?: boolean;
   readonly timestamps?: boolean;
+  /** Of agents, not of components. */
+  readonly ofAgents?: boolean;
 }
 
 export async function showLogs(session: Session, shown: Shown): Promise<void> {
@@ -56,7 +58,8 @@ async function open(session: Session, shown: Shown): Promise<FileCursor> {
   const { names, tail, sinceMs, untilMs, grep, previous } = shown;
   const query = { components: names, tail: tail ?? ('all' as const), after: {}, sinceMs, untilMs, grep, previous };
   const onNote = (component: string, note: string) => session.note(`${component}: ${note}`);
-  return new FileCursor(homePaths(session.project.home).logs, query, { onNote });
+  const { logs, agentLogs } = homePaths(session.project.home);
+  return new FileCursor(shown.ofAgents ? agentLogs : logs, query, { onNote });
 }
 
 /** Many lines at once are written together: each write costs more than the line. */

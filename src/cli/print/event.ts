@@ -55,6 +55,16 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'session.extended': (data) => `session extended until ${text(data['expires_at'])}`,
   'session.adopted': () => 'session taken over from the labels of its container',
   'session.removed': (data) => `nothing is left of the session (${text(data['reason'])})`,
+  'ticket.opened': (data) => `ticket ${text(data['ticket'])} (${text(data['priority'])}): ${text(data['title'])}`,
+  'ticket.commented': (data) => `ticket ${text(data['ticket'])}: ${text(data['text'])}`,
+  'ticket.reopened': (data) => `ticket ${text(data['ticket'])} reopened: ${text(data['reason'])}`,
+  'ticket.closed': (data) => `ticket ${text(data['ticket'])} closed`,
+  'ticket.delivered': (data) =>
+    data['note'] === undefined
+      ? `ticket ${text(data['ticket'])} is in ${text(data['tracker'])}${data['address'] === null ? '' : `: ${text(data['address'])}`}`
+      : `ticket ${text(data['ticket'])}, ${text(data['tracker'])}: ${text(data['note'])}`,
+  'ticket.delivery-failed': (data) =>
+    `${text(data['tracker'])} could not be told of ticket ${text(data['ticket'])}: ${text(data['error'])}${data['stopped'] === true ? '; it is not tried any more' : ''}`,
   'logs.dropped': (data) =>
     `${bytes(data['dropped_bytes'], data['lost_bytes'])} of the log of ${text(data['component'])} were not kept (${text(data['why'])})`,
   'logs.removed': (data) =>

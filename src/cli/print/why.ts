@@ -17,7 +17,8 @@ export interface WhyContext {
 
 export function whyText(why: WhyView, context: WhyContext): string[] {
   const { paint, nowMs } = context;
-  const name = oneLine(why.subject.name);
+  const { kind, name: whose } = why.subject;
+  const name = oneLine(kind === 'component' ? whose : `${kind} ${whose}`);
   return [
     `${paint.bold(name)} ${headline(why, paint)} (${relative(why.at, nowMs)})`,
     ...rows([
@@ -26,10 +27,12 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
       ['Exit', why.exit.unhealthy ? describeEnd(why.exit) : null],
       ['Error', why.error_type && [why.error_type, why.error_message].filter(Boolean).join(': ')],
       ['Cause', why.root_cause],
+      ['Task', why.task_id],
+      ['Incident', incidentText(why)],
       ['Decision', why.decision],
       ['Rule', ruleText(why)],
       ['Changed', changedText(why)],
-      ['Now', nowText(context)],
+      ['Now', nowText(context, why)],
     ]),
     ...section('Dependencies at that time', why.dependencies.map(dependencyText)),
     ...section('Its probes before that', why.probes.map(stretchText)),
@@ -40,6 +43,10 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
     ...section('Its last lines', why.log_tail.length > 0 ? why.log_tail : ['(it had said nothing)']),
   ];
 }
+
+/** The same cause, whenever it comes; and what people have written about it. */
+const incidentText = ({ incident, ticket }: WhyView): string | null =>
+  incident === null ? null : `${incident}${ticket === null ? '' : `, ticket ${ticket}`}`;
 
 const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));
 
@@ -80,7 +87,8 @@ const dependencyText = ({ name, condition, state, ready }: WhyView['dependencies
   `${name}: ${state}${ready ? ', ready' : ', not ready'} (needed: ${condition})`;
 
 /** What happened after it, and what happens next. */
-function nowText({ current, nowMs }: WhyContext): string {
+function nowText({ current, nowMs }: WhyContext, { subject }: WhyView): string | null {
+  if (subject.kind !== 'component') return null;
   if (current === null) return 'the configuration no longer names it';
   const { name, state } = current;
   const next = current.next_attempt_at === null ? null : relative(current.next_attempt_at, nowMs);

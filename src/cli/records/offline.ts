@@ -7,8 +7,10 @@ import type { Project } from '../../daemon/home.ts';
 import type { Offline } from '../../daemon/offline.ts';
 import type { World } from '../session.ts';
 import { noSuch } from '../targets.ts';
+import { agentRecords } from './agents.ts';
 import type { Records, Which } from './records.ts';
 import { sessionRecords } from './sessions.ts';
+import { ticketRecords } from './tickets.ts';
 
 /** As the daemon answers. */
 const DEFAULT_SAMPLES = 100;
@@ -23,12 +25,9 @@ export async function openOfflineRecords(project: Project, env: World['env']): P
   const { history } = offline;
   return {
     status: async () => offline.status(),
-    crashes: async ({ component, sinceMs, limit }) => {
-      const crashes = history.crashes({
-        ...(component === undefined ? {} : { component }),
-        ...(sinceMs === undefined ? {} : { since: sinceMs as WallMs }),
-        ...(limit === undefined ? {} : { limit }),
-      });
+    crashes: async ({ sinceMs, ...rest }) => {
+      const { component } = rest;
+      const crashes = history.crashes({ ...rest, since: sinceMs as WallMs | undefined });
       if (component !== undefined && crashes.length === 0) requireKnown(offline, component);
       return { schema_version: 1, crashes };
     },
@@ -41,6 +40,8 @@ export async function openOfflineRecords(project: Project, env: World['env']): P
       return { schema_version: 1, samples: samples.map(sampleView) };
     },
     ...sessionRecords(history),
+    ...agentRecords(history),
+    ...ticketRecords(history),
     listEvents: async ({ after = 0, component, limit }) => {
       const filter = component === undefined ? {} : { component };
       const events = history.events({ afterSeq: after, limit, ...filter });
@@ -51,7 +52,8 @@ export async function openOfflineRecords(project: Project, env: World['env']): P
 }
 
 function why(offline: Offline, which: Which): WhyView {
-  const found = offline.history.why(which);
+  const { history } = offline;
+  const found = history.why(which) ?? ('id' in which ? null : history.why({ subject: which.component }));
   if (found) return found;
   if ('id' in which) throw new AppError('NO_SUCH_CRASH', { id: which.id });
   requireKnown(offline, which.component);

@@ -1,9 +1,12 @@
 /** What is known about a project: from the daemon when it runs, otherwise from its records on disk and from /proc. */
 
-import type { CrashesQuery, SamplesQuery } from '../../client/client.ts';
+import type { CrashesQuery, SamplesQuery, TicketListQuery } from '../../client/client.ts';
 import type { EventsQuery } from '../../client/event-reader.ts';
+import type { AgentsView } from '../../core/agents/views.ts';
 import type { OneSessionView, SessionsView } from '../../core/sessions/view.ts';
+import type { OneTicketView, TicketsView } from '../../core/tickets/view.ts';
 import type { CrashesView, EventsView, SamplesView, StatusView, WhyView } from '../../core/views.ts';
+import type { AgentsQuery } from '../../ports/agents.ts';
 import type { SessionQuery } from '../../ports/sessions.ts';
 
 export type Which = { readonly component: string } | { readonly id: number };
@@ -17,8 +20,14 @@ export interface Records {
   samples(query: SamplesQuery): Promise<SamplesView>;
   /** Oldest first. */
   sessions(query: SessionQuery): Promise<SessionsView>;
+  /** In the order in which they were spawned. */
+  agents(query: AgentsQuery): Promise<AgentsView>;
   /** By its id, or a beginning of it. Throws NO_SUCH_SESSION. */
   session(id: string): Promise<OneSessionView>;
+  /** Newest first; those that are open unless something else is asked for. */
+  tickets(query: TicketListQuery): Promise<TicketsView>;
+  /** Throws NO_SUCH_TICKET. */
+  ticket(number: string): Promise<OneTicketView>;
   /** Oldest first, after a sequence number. */
   listEvents(query: EventsQuery & { readonly limit: number }): Promise<EventsView>;
 }

@@ -41,6 +41,14 @@ const CHOICES: Readonly<Record<string, Choice>> = {
     none: refuse('nothing says what a beat is', 'Write one of: file: state.json, log_every: 30s, ping: true'),
     several: (given) => refuse(`a beat is one thing, not ${inWords(given)}`, 'Keep one.'),
   },
+  'tickets.trackers.*': {
+    none: refuse(
+      'nothing says which tracker',
+      'Write one of: local: { dir: tickets }, github: …, webhook: …, command: …',
+    ),
+    several: (given) =>
+      refuse(`a tracker is one thing, not ${inWords(given)}`, `Write them as a list: ${inList(given)}`),
+  },
   PROBE: {
     none: refuse('nothing says what to ask', `Add a question, ${ASK}.`),
     several: (given) =>

@@ -7,6 +7,7 @@ import { CHECK_FORMS } from './check-words.ts';
 import { CONTAINER_FORMS } from './container-forms.ts';
 import { generalPlace } from './places.ts';
 import { type Form, PROBE_FORMS } from './probe-forms.ts';
+import { TICKET_FORMS } from './ticket-words.ts';
 import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './vocabulary.ts';
 
 const isText = (node: TreeNode | undefined): node is ScalarNode => node?.kind === 'scalar' && node.value !== null;
@@ -120,6 +121,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   'components.*.restart.backoff': single('backoff', (text) => `{ initial: ${text} }`),
   'components.*.restart.limit': single('limit', (text) => `{ max: ${text} }`),
   'components.*.restart.never_on': neverOn,
+  ...TICKET_FORMS,
 };
 
 export const wrongForm = (place: string, node: TreeNode): Mistake | null => FORMS[generalPlace(place)]?.(node) ?? null;
@@ -132,6 +134,26 @@ const MISSING: Readonly<Record<string, Mistake>> = {
     'there are no templates',
     'Write: templates: { web-easy: { image: name:tag, port: 8080 } }',
   ),
+  'agents.types': refuse(
+    'it is not said which agents',
+    'Write: types: { architect: { command: [python, -m, agents.architect, --task, "{task}"] } }',
+  ),
+  'agents.types.*.command': refuse(
+    'the command is missing',
+    'Write: command: [python, -m, agents.architect, --task, "{task}"]',
+  ),
+  'agents.state_file.path': refuse('the path is missing', 'Write: path: data/agent_state.json'),
+  'alerts.channels': refuse(
+    'it is not said where alerts go',
+    `Write: channels: [ { slack: { url: "\${SLACK_URL}" } } ]`,
+  ),
+  'alerts.channels.*.webhook.url': refuse('the address is missing', 'Write: url: "https://example.com/hook"'),
+  'alerts.channels.*.slack.url': refuse('the address is missing', `Write: url: "\${SLACK_URL}"`),
+  'alerts.channels.*.command.command': refuse('the command is missing', 'Write: command: [notify-send, Keepwell]'),
+  'tickets.trackers.*.github.repo': refuse('the repository is missing', 'Write: repo: acme/app'),
+  'tickets.trackers.*.github.token': refuse('the token is missing', `Write: token: "\${GITHUB_TOKEN}"`),
+  'tickets.trackers.*.webhook.url': refuse('the address is missing', 'Write: url: "https://example.com/hook"'),
+  'tickets.trackers.*.command.command': refuse('the command is missing', 'Write: command: [./scripts/file-ticket]'),
   'sessions.templates.*.image': refuse('the image is missing', 'Write: image: name:tag'),
   'components.*.container.image': refuse('the image is missing', 'Write: image: name:tag'),
   'components.*.container.healthcheck.command': refuse(

@@ -2,6 +2,7 @@
 import { nearest } from '../../core/suggest.ts';
 import { inWords, quoted } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
+import { explainAgentsKey, isOfAgents } from './agent-words.ts';
 import { commandText } from './argv.ts';
 import { explainCampaignKey, isOfCampaign } from './campaign-words.ts';
 import { explainCheckKey } from './check-words.ts';
@@ -9,6 +10,7 @@ import { secondsOf } from './foreign-probe.ts';
 import type { KeyProblem } from './key-problem.ts';
 import { type Ours, scalarText } from './ours.ts';
 import { asOfProbe, asSeenFrom, CHECK_PLACE, CONTAINER_PLACE, generalPlace } from './places.ts';
+import { explainTicketsKey, isOfTickets } from './ticket-words.ts';
 import { NOT_AVAILABLE, unavailableAt } from './unavailable.ts';
 import { foreignWord, withoutCounterpart } from './vocabulary.ts';
 
@@ -30,6 +32,10 @@ export interface UnknownKey {
 export function explainKey(unknown: UnknownKey): KeyProblem {
   if (isOfCampaign(unknown.place))
     return explainCampaignKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
+  if (isOfAgents(unknown.place))
+    return explainAgentsKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
+  if (isOfTickets(unknown.place))
+    return explainTicketsKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
   if (!unknown.place.startsWith('checks.')) return explain(unknown);
   const { key, value, place } = unknown;
   const ofCheck = CHECK_PLACE.exec(place)?.[0] === place ? explainCheckKey(key, value) : null;

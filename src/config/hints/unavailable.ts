@@ -5,7 +5,7 @@
 export const THIS_VERSION = '0.1';
 
 export const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
-  '': ['agents', 'tickets', 'alerts', 'store', 'dashboard'],
+  '': ['dashboard'],
 };
 
 export const NOT_AVAILABLE = `not available in this version (${THIS_VERSION})`;

@@ -19,6 +19,8 @@ export interface Help {
   readonly example?: Json;
   /** Its keys are described there and not again: `readiness`. */
   readonly sameKeysAs?: string;
+  /** The keys of its items have rows of their own. */
+  readonly describesItems?: true;
 }
 
 /**

@@ -61,6 +61,8 @@ export interface KnownPeer {
 
 /** What is known besides the text. All of it may be missing. */
 export interface CrashContext {
+  /** Whose crash it is: "component api". Ends that say nothing are the same only when they are of the same one. */
+  readonly whose?: string;
   /** Where the component runs: its files are named relative to it. */
   readonly cwd?: string;
   readonly exit?: ExitView;

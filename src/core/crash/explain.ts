@@ -35,7 +35,7 @@ export function explainCrash(tail: string, exit: ExitView, context: CrashContext
     rootCause: words === null ? null : causeIn(words, known),
     stack: [],
     relatedFiles: [],
-    fingerprint: fingerprintOfEnd(exit, words),
+    fingerprint: fingerprintOfEnd(exit, words, context),
   };
 }
 

@@ -26,9 +26,9 @@ export function fingerprint(crash: ParsedCrash, context: CrashContext = {}): str
 const withoutFolder = (text: string, { cwd = '' }: CrashContext): string =>
   cwd.length > 1 ? text.replaceAll(cwd.endsWith('/') ? cwd : `${cwd}/`, '') : text;
 
-/** Without a stack: how it ended, and what it said last. */
-export function fingerprintOfEnd(exit: ExitView, lastWords: string | null): string {
-  return named(['end', normalise(describeEnd(exit)), exitWords(exit), normalise(firstLine(lastWords ?? ''))]);
+/** Without a stack: whose end it was, how it ended, and what it said last. Exit code 1 is no cause that two components share. */
+export function fingerprintOfEnd(exit: ExitView, lastWords: string | null, { whose = '' }: CrashContext = {}): string {
+  return named(['end', whose, normalise(describeEnd(exit)), exitWords(exit), normalise(firstLine(lastWords ?? ''))]);
 }
 
 /** Exit codes and signals are numbers that matter. */

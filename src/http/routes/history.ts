@@ -3,14 +3,26 @@ import { z } from 'zod';
 import { AppError } from '../../core/errors.ts';
 import type { WallMs } from '../../core/ids.ts';
 import type { CrashQuery } from '../../ports/store.ts';
-import { crash, crashes, probes, samples, why } from '../answers.ts';
+import { crash, crashes, incidents, probes, samples, why } from '../answers.ts';
 import { type Route, route } from '../route.ts';
 import { limit, NAME, NO_BODY, NO_QUERY, TIME } from '../schemas.ts';
 import { CRASHES, PROBES, SAMPLES, WHY } from '../views/history.ts';
+import { INCIDENTS } from '../views/incident.ts';
+
+const MAX_TASK_CHARS = 4_096;
 
 const CRASHES_QUERY = z.strictObject({
   component: NAME.optional().meta({ description: 'Only of this component.' }),
+  agent: NAME.optional().meta({ description: 'Only of agents of this type.' }),
+  task: z.string().min(1).max(MAX_TASK_CHARS).optional().meta({ description: 'Only of this task.' }),
+  type: NAME.optional().meta({ description: 'Only with this type of error: ImportError.' }),
+  incident: z.coerce.number().int().min(1).optional().meta({ description: 'Only of this incident.' }),
   since: TIME.optional().meta({ description: 'Only at or after this time: ISO 8601 or epoch milliseconds.' }),
+  limit: limit(1000).default(100).meta({ description: 'At most so many.' }),
+});
+
+const INCIDENTS_QUERY = z.strictObject({
+  state: z.enum(['open', 'resolved', 'all']).default('open').meta({ description: 'Only those.' }),
   limit: limit(1000).default(100).meta({ description: 'At most so many.' }),
 });
 
@@ -32,10 +44,9 @@ function crashId(text: string): number {
   return Number(text);
 }
 
-const toQuery = ({ component, since, limit }: z.output<typeof CRASHES_QUERY>): CrashQuery => ({
-  limit,
-  ...(component === undefined ? {} : { component }),
-  ...(since === undefined ? {} : { since: since as WallMs }),
+const toQuery = ({ since, ...rest }: z.output<typeof CRASHES_QUERY>): CrashQuery => ({
+  ...rest,
+  since: since as WallMs | undefined,
 });
 
 export const historyRoutes: readonly Route[] = [
@@ -67,13 +78,27 @@ export const historyRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/why/{name}',
     id: 'explainComponent',
-    summary: 'All that is known about the newest crash of a component.',
+    summary:
+      'All that is known about the newest crash of a component, or of an agent, session or experiment of that name.',
     success: 200,
     query: NO_QUERY,
     body: NO_BODY,
     answer: WHY,
     errors: ['NO_SUCH_COMPONENT', 'NOTHING_RECORDED'],
     handler: ({ services, params }) => why(services.control, params['name']!),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/incidents',
+    id: 'listIncidents',
+    summary: 'Incidents: open problems, each with one cause. Newest first.',
+    success: 200,
+    query: INCIDENTS_QUERY,
+    body: NO_BODY,
+    answer: INCIDENTS,
+    errors: [],
+    handler: ({ services, query: { state, limit } }) =>
+      incidents(services.control, { state: state === 'all' ? undefined : state, limit }),
   }),
   route({
     method: 'GET',

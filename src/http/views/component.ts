@@ -22,7 +22,12 @@ const flag = (description: string) => z.boolean().meta({ description });
 
 export const SUBJECT = named(
   'Subject',
-  viewOf<Subject>()(z.strictObject({ kind: z.enum(['component', 'check', 'daemon', 'session']), name: z.string() })),
+  viewOf<Subject>()(
+    z.strictObject({
+      kind: z.enum(['component', 'check', 'daemon', 'session', 'agent', 'experiment']),
+      name: z.string(),
+    }),
+  ),
   'Whom it is about.',
 );
 
@@ -36,6 +41,8 @@ const exitFields = {
   unknown: nullable(z.string(), 'Why its end is not known.'),
   unhealthy: nullable(z.string(), 'Why it was ended by Keepwell: the probe that failed, or soft_memory.'),
 };
+
+export const LAST_EXIT = z.strictObject({ ...exitFields, at: TIME });
 
 export const EXIT = named('Exit', viewOf<ExitView>()(z.strictObject(exitFields)), 'How a run ended.');
 
@@ -150,7 +157,7 @@ const componentFields = {
   restarts: COUNT.meta({ description: 'Unplanned ones since the last start by hand.' }),
   last_restart: z.strictObject({ at: TIME, reason: z.string() }).nullable(),
   next_attempt_at: nullable(TIME, 'When a component in backoff, or one that gave up, is tried again.'),
-  last_exit: z.strictObject({ ...exitFields, at: TIME }).nullable(),
+  last_exit: LAST_EXIT.nullable(),
   desired: z.enum(['running', 'stopped']).meta({ description: 'stopped: somebody stopped it by hand.' }),
   waiting_for: z.array(z.string()).meta({ description: 'Dependencies it is waiting for.' }),
   depends_on: z.record(z.string(), z.string()),

@@ -6,6 +6,7 @@ import { str } from './cells.ts';
 import { componentRecord } from './component-row.ts';
 import type { Database, Sqlite } from './driver.ts';
 import { LATEST, migrate, schemaVersion } from './migrate.ts';
+import { oldRows } from './old-rows.ts';
 import { DamagedError, problemOf } from './problem.ts';
 import { OLDEST_READABLE, SqliteHistory } from './reader.ts';
 import { retention } from './retention.ts';
@@ -32,8 +33,8 @@ export interface Connection {
   readonly history: SqliteHistory;
   /** All of it or nothing of it; throws. */
   write(batch: readonly Entry[]): void;
-  /** Deletes some of what is kept no longer; true when there is more of it. Throws. */
-  prune(): boolean;
+  /** Deletes some of what is kept no longer; true when there is more of it. `oldBefore`: null for nothing is old. Throws. */
+  prune(oldBefore: number | null): boolean;
   /** How long a write may wait for another process. */
   setBusyTimeout(ms: number): void;
   /** Moves the WAL into the database and empties it, unless somebody is reading just now. */
@@ -56,7 +57,7 @@ export function openConnection(sqlite: Sqlite, path: string): Connection {
     const [history, writer] = [new SqliteHistory(db, LATEST), new Writer(db)];
     refuseImpossibleNumbers(history);
     refuseReadOnlyByItself(db, path);
-    return connection({ db, path, history, write: (batch) => writer.write(batch), prune: retention(db) });
+    return connection({ db, path, history, write: (batch) => writer.write(batch), prune: pruner(db) });
   } catch (error) {
     const isDamage = problemOf(error).kind === 'damaged' || isMisfit(error);
     const damage = isDamage ? new DamagedError(wordsFor(error), salvage(db)) : null;
@@ -91,6 +92,12 @@ export function openAside(sqlite: Sqlite, path: string, why: unknown): Connectio
 interface Parts extends Pick<Connection, 'history' | 'write' | 'prune'> {
   readonly db: Database;
   readonly path: string;
+}
+
+/** Every kind has its turn, also when the one before it is not done. */
+function pruner(db: Database): Connection['prune'] {
+  const [stretches, old] = [retention(db), oldRows(db)];
+  return (before) => [stretches(), before !== null && old(before)].includes(true);
 }
 
 function connection({ db, path, history, write, prune }: Parts): Connection {

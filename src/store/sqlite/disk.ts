@@ -145,7 +145,7 @@ export class Disk {
   }
 
   /** From time to time: notices a file that was removed under us, keeps the WAL small and the stretches few. True: not done yet. */
-  maintain(): boolean {
+  maintain(oldBefore: number | null = null): boolean {
     const { clock, condition, log } = this.#options;
     if (this.#connection === null || !this.#isWritable) return false;
     if (!this.#connection.isInPlace()) {
@@ -157,7 +157,7 @@ export class Disk {
       return false;
     }
     this.#emptyWal();
-    return this.#prune();
+    return this.#prune(oldBefore);
   }
 
   /** It cannot be emptied while somebody reads; one that reads for hours is worth telling. */
@@ -171,9 +171,9 @@ export class Disk {
   }
 
   /** What cannot be deleted now (busy, full disk) is deleted another time. */
-  #prune(): boolean {
+  #prune(oldBefore: number | null): boolean {
     try {
-      return this.#connection?.prune() ?? false;
+      return this.#connection?.prune(oldBefore) ?? false;
     } catch (error) {
       const { kind, words } = problemOf(error);
       if (kind === 'damaged') this.damaged(words);

@@ -10,6 +10,8 @@ import type { SampleStretch } from '../../core/usage/stretch.ts';
 import { checkKey } from '../check-results.ts';
 import type { Entry } from '../entry.ts';
 import { keyOf } from '../timeline.ts';
+import { KeptAgents } from './kept-agents.ts';
+import { KeptCases } from './kept-cases.ts';
 import { KeptStretches } from './kept-stretches.ts';
 
 /** Events, probe stretches, samples and check results together. */
@@ -27,6 +29,10 @@ export class Kept {
   readonly #newest = new Map<ComponentName, Mutable<Entry>>();
   /** The same of each session. */
   readonly #newestSession = new Map<string, Mutable<Entry>>();
+  /** And of each agent. */
+  readonly #agents = new KeptAgents();
+  /** And where the newest of each incident and of each ticket is. */
+  readonly #cases = new KeptCases();
   #withTail: Mutable<Entry>[] = [];
   readonly #probes = new KeptStretches<Mutable<Entry>, ProbeStretch>({
     of: ({ probed = [] }) => probed,
@@ -84,6 +90,8 @@ export class Kept {
       delete this.#newestSession.get(entry.session.id)?.session;
       this.#newestSession.set(entry.session.id, entry);
     }
+    this.#agents.add(entry);
+    this.#cases.add(entry);
     this.#events += entry.events.length;
     this.#probes.add(entry);
     this.#samples.add(entry);
@@ -114,6 +122,8 @@ export class Kept {
       if (component !== undefined && this.#newest.get(component) === entry) this.#newest.delete(component);
       const session = entry.session?.id;
       if (session !== undefined && this.#newestSession.get(session) === entry) this.#newestSession.delete(session);
+      this.#agents.remove(entry);
+      this.#cases.remove(entry);
     }
     if (this.#withTail.length > 0) this.#withTail = this.#withTail.filter((entry) => !removed.includes(entry));
     this.#probes.remove(removed);
@@ -157,7 +167,8 @@ export class Kept {
 /** An entry may have lost its events and its record, and still owe somebody a call. */
 export function saysSomething(entry: Entry): boolean {
   const { record, forget, meta, runBegun, runPid, runEnded, crash, session, onDurable } = entry;
-  const facts = [record, forget, meta, runBegun, runPid, runEnded, crash, session, onDurable];
+  const facts = [record, forget, meta, runBegun, runPid, runEnded, crash, session, entry.healthCheck, onDurable];
+  const cases = (entry.incidents?.length ?? 0) + (entry.tickets?.length ?? 0) + (entry.agents?.length ?? 0);
   const stretches = (entry.probed?.length ?? 0) + (entry.sampled?.length ?? 0) + (entry.checked?.length ?? 0);
-  return entry.events.length + stretches > 0 || facts.some((fact) => fact !== undefined);
+  return entry.events.length + stretches + cases > 0 || facts.some((fact) => fact !== undefined);
 }

@@ -1,8 +1,13 @@
 /** The history with the commits laid over it that are not on disk yet, so that nobody reads a past without its newest part. */
+import { bugNumber } from '../../core/tickets/number.ts';
 import { samplesLaidOver } from '../../core/usage/order.ts';
+import type { CrashView } from '../../core/views.ts';
 import type { History } from '../../ports/store.ts';
+import { agentsLaidOver, passesLaidOver } from '../agents.ts';
+import { INCIDENTS, TICKETS } from '../cases.ts';
 import { checkKey, newestResultFirst } from '../check-results.ts';
 import type { Entry } from '../entry.ts';
+import { newerOf, numberedLaidOver } from '../numbered.ts';
 import { sessionsLaidOver } from '../sessions.ts';
 import { Tables } from '../tables.ts';
 import { keyOf, newestFirst } from '../timeline.ts';
@@ -10,7 +15,7 @@ import { atMost, DEFAULT_CRASHES } from '../views.ts';
 import type { SqliteHistory } from './reader.ts';
 
 /** What is read from the disk. Components, meta and the last number are known in memory and asked there. */
-export type Readable = Omit<History, 'components' | 'meta' | 'lastSeq'>;
+export type Readable = Omit<History, 'components' | 'meta' | 'lastSeq' | 'lastNumber'>;
 
 /** `history` is null when there is no database to read; then the kept commits are all there is. */
 export function readable(history: SqliteHistory | null, kept: readonly Entry[]): Readable {
@@ -19,6 +24,7 @@ export function readable(history: SqliteHistory | null, kept: readonly Entry[]):
   const base = {
     lastCrashId: history.lastCrashId(),
     run: (run: Parameters<Readable['run']>[0]) => history.knownRun(run),
+    ticketOf: (incident: number) => history.incident(incident)?.ticket ?? null,
   };
   return merged(history, tablesOf(kept, new Tables({ base })));
 }
@@ -30,12 +36,23 @@ function tablesOf(kept: readonly Entry[], tables: Tables): Tables {
 
 /** Everything kept is newer than everything written: the queue is emptied in order. */
 function merged(below: SqliteHistory, above: Tables): Readable {
+  const { incidents, tickets } = above.cases;
+  // The ticket of an incident may be newer than what is written of it.
+  const ticketed = <Crash extends CrashView>(crash: Crash): Crash => {
+    const ticket = crash.incident === null ? null : (above.incident(crash.incident)?.ticket ?? null);
+    return ticket === null ? crash : { ...crash, ticket: bugNumber(ticket) };
+  };
   return {
     crashes: (query) => {
       const limit = atMost(query.limit ?? DEFAULT_CRASHES);
-      return [...above.crashes(query), ...below.crashes(query)].slice(0, limit);
+      return [...above.crashes(query), ...below.crashes(query).map(ticketed)].slice(0, limit);
     },
-    why: (which) => above.why(which) ?? below.why(which),
+    why: (which) => {
+      const newer = above.why(which);
+      if (newer !== null) return newer;
+      const older = below.why(which);
+      return older && ticketed(older);
+    },
     events: (query) => [...below.events(query), ...above.events(query)].slice(0, atMost(query.limit)),
     run: (run) => above.run(run) ?? below.run(run),
     runs: (query) => {
@@ -59,6 +76,17 @@ function merged(below: SqliteHistory, above: Tables): Readable {
     },
     sessions: (query) => sessionsLaidOver(above, below, query),
     session: (id) => above.session(id) ?? below.session(id),
+    agents: () => agentsLaidOver(above.agents(), below.agents()),
+    healthChecks: (query) => passesLaidOver(above.healthChecks(query), below.healthChecks(query), query.limit),
+    incidents: (query) =>
+      numberedLaidOver(incidents, (each) => below.incidents(each as typeof query), query, INCIDENTS.numberOf),
+    incident: (id) => above.incident(id) ?? below.incident(id),
+    incidentOf: (...key) => newerOf(above.incidentOf(...key), below.incidentOf(...key), INCIDENTS.numberOf),
+    tickets: (query) =>
+      numberedLaidOver(tickets, (each) => below.tickets(each as typeof query), query, TICKETS.numberOf),
+    ticket: (number) => above.ticket(number) ?? below.ticket(number),
+    ticketByFingerprint: (...key) =>
+      newerOf(above.ticketByFingerprint(...key), below.ticketByFingerprint(...key), TICKETS.numberOf),
     lastGoodIngredients: (component) => above.lastGoodIngredients(component) ?? below.lastGoodIngredients(component),
   };
 }

@@ -1,11 +1,15 @@
 /** Reads the history out of the database. No iterators: a read that stays open would keep the WAL from being emptied. */
 
+import type { AgentRecord } from '../../core/agents/agent.ts';
 import type { CheckStretch } from '../../core/checks/stretch.ts';
 import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
+import type { Incident, IncidentsQuery } from '../../core/incidents/incident.ts';
 import type { SessionRecord } from '../../core/sessions/session.ts';
+import type { Ticket, TicketsQuery } from '../../core/tickets/ticket.ts';
 import type { SampleStretch } from '../../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
+import type { HealthCheckRow } from '../../ports/agents.ts';
 import type {
   CheckQuery,
   ComponentRecord,
@@ -15,15 +19,20 @@ import type {
   RunRow,
   SampleQuery,
   SessionsQuery,
+  WhyQuery,
 } from '../../ports/store.ts';
+import { LAST_NUMBER } from '../cases.ts';
 import type { KnownRun } from '../runs.ts';
-import { atMost, DEFAULT_CRASHES } from '../views.ts';
+import { atMost } from '../views.ts';
+import { agentOf, passOf } from './agent-row.ts';
+import { incidentOf, ticketOf } from './case-row.ts';
 import { num, strOrNull } from './cells.ts';
 import { checkStretch } from './check-row.ts';
 import { componentRecord } from './component-row.ts';
+import { CrashReader } from './crashes.ts';
 import type { Database, Row, Statement } from './driver.ts';
 import { probeStretch } from './probe-row.ts';
-import { CRASH_COLUMNS, crashView, eventView, ingredientsOf, knownRun, whyView } from './rows.ts';
+import { eventView, ingredientsOf, knownRun } from './rows.ts';
 import { sampleStretch } from './sample-row.ts';
 import { sessionRecord } from './session-row.ts';
 
@@ -34,14 +43,11 @@ const NEWEST_FIRST = 'ORDER BY first_at DESC, run_id DESC, role DESC LIMIT $limi
 
 const NEWEST_SESSION_FIRST = 'ORDER BY created_at DESC, session_id DESC LIMIT $limit';
 
+const OF_CASE = 'WHERE fingerprint = $fingerprint AND task_id IS $task';
+
 /** With and without a component are two statements: one with "or null" in it could use no index. */
 const SQL = {
   components: 'SELECT * FROM components ORDER BY name',
-  crashes: `SELECT ${CRASH_COLUMNS} FROM crashes WHERE at >= $since ORDER BY id DESC LIMIT $limit`,
-  crashesOf: `SELECT ${CRASH_COLUMNS} FROM crashes WHERE ${OF_COMPONENT} AND at >= $since ORDER BY id DESC LIMIT $limit`,
-  crash: 'SELECT * FROM crashes WHERE id = $id',
-  lastCrash: `SELECT * FROM crashes WHERE ${OF_COMPONENT} ORDER BY id DESC LIMIT 1`,
-  lastCrashId: "SELECT seq FROM sqlite_sequence WHERE name = 'crashes'",
   events: 'SELECT * FROM events WHERE seq > $after ORDER BY seq LIMIT $limit',
   eventsOf: `SELECT * FROM events WHERE ${OF_COMPONENT} AND seq > $after ORDER BY seq LIMIT $limit`,
   lastSeq: 'SELECT max(seq) AS seq FROM events',
@@ -59,6 +65,16 @@ const SQL = {
   endedSessions: `SELECT * FROM sessions WHERE state = 'ended' ${NEWEST_SESSION_FIRST}`,
   endedSessionsOf: `SELECT * FROM sessions WHERE user_id = $user AND state = 'ended' ${NEWEST_SESSION_FIRST}`,
   session: 'SELECT * FROM sessions WHERE session_id = $id',
+  agents: 'SELECT record_json FROM agents ORDER BY spawned_at, name',
+  healthChecks: 'SELECT * FROM health_checks ORDER BY timestamp DESC LIMIT $limit',
+  incidents: 'SELECT record_json FROM incidents ORDER BY id DESC LIMIT $limit',
+  incidentsIn: 'SELECT record_json FROM incidents WHERE state = $state ORDER BY id DESC LIMIT $limit',
+  incident: 'SELECT record_json FROM incidents WHERE id = $number',
+  incidentOf: `SELECT record_json FROM incidents ${OF_CASE} ORDER BY id DESC LIMIT 1`,
+  tickets: 'SELECT record_json FROM tickets ORDER BY number DESC LIMIT $limit',
+  ticketsIn: 'SELECT record_json FROM tickets WHERE state = $state ORDER BY number DESC LIMIT $limit',
+  ticket: 'SELECT record_json FROM tickets WHERE number = $number',
+  ticketOf: `SELECT record_json FROM tickets ${OF_CASE} ORDER BY number DESC LIMIT 1`,
   meta: 'SELECT value FROM meta WHERE key = $key',
   allMeta: 'SELECT key, value FROM meta',
 } as const;
@@ -69,17 +85,21 @@ type Name = keyof typeof SQL;
 const SINCE: { readonly [name in Name]?: number } = {
   ...{ probes: 2, probesOf: 2, samples: 3, checkResults: 5 },
   ...{ openSessions: 6, endedSessions: 6, endedSessionsOf: 6, session: 6 },
+  ...{ agents: 9, healthChecks: 9 },
+  ...{ incidents: 8, incidentsIn: 8, incident: 8, incidentOf: 8, tickets: 8, ticketsIn: 8, ticket: 8, ticketOf: 8 },
 };
 /** Such a database is read as it is where it cannot be brought to our schema: before `up`, or on a full disk. */
 export const OLDEST_READABLE = 1;
 
 export class SqliteHistory implements History {
   readonly #statements: ReadonlyMap<Name, Statement>;
+  readonly #crashes: CrashReader;
 
   /** Prepares everything at once, so that a schema that does not fit is found at opening. */
   constructor(db: Database, version: number) {
     const there = (Object.keys(SQL) as Name[]).filter((name) => (SINCE[name] ?? 0) <= version);
     this.#statements = new Map(there.map((name) => [name, db.prepare(SQL[name])]));
+    this.#crashes = new CrashReader(db, version);
   }
 
   #all(name: Name, values: Row = {}): readonly Row[] {
@@ -95,22 +115,16 @@ export class SqliteHistory implements History {
     return this.#all('components').flatMap((row) => componentRecord(row) ?? []);
   }
 
-  crashes({ component, since, limit = DEFAULT_CRASHES }: CrashQuery): readonly CrashView[] {
-    const values = { since: since ?? Number.MIN_SAFE_INTEGER, limit: atMost(limit) };
-    const rows =
-      component === undefined ? this.#all('crashes', values) : this.#all('crashesOf', { ...values, component });
-    return rows.map(crashView);
+  crashes(query: CrashQuery): readonly CrashView[] {
+    return this.#crashes.crashes(query);
   }
 
-  why(which: { readonly component: string } | { readonly id: number }): WhyView | null {
-    return 'id' in which
-      ? this.#one('crash', { id: which.id }, whyView)
-      : this.#one('lastCrash', { component: which.component }, whyView);
+  why(which: WhyQuery): WhyView | null {
+    return this.#crashes.why(which);
   }
 
-  /** Ids of crashes are never used twice, so this may be higher than the newest one that is still there. */
   lastCrashId(): number {
-    return this.#one('lastCrashId', {}, (row) => num(row['seq'])) ?? 0;
+    return this.#crashes.lastId();
   }
 
   events(query: {
@@ -173,6 +187,46 @@ export class SqliteHistory implements History {
 
   session(id: string): SessionRecord | null {
     return this.#one('session', { id }, sessionRecord);
+  }
+
+  agents(): readonly AgentRecord[] {
+    return this.#all('agents').flatMap((row) => agentOf(row) ?? []);
+  }
+
+  healthChecks({ limit }: { readonly limit: number }): readonly HealthCheckRow[] {
+    return this.#all('healthChecks', { limit: atMost(limit) }).map(passOf);
+  }
+
+  incidents({ state, limit }: IncidentsQuery): readonly Incident[] {
+    const values = { limit: atMost(limit) };
+    const rows = state === undefined ? this.#all('incidents', values) : this.#all('incidentsIn', { ...values, state });
+    return rows.flatMap((row) => incidentOf(row) ?? []);
+  }
+
+  incident(id: number): Incident | null {
+    return this.#one('incident', { number: id }, incidentOf);
+  }
+
+  incidentOf(fingerprint: string, taskId: string | null): Incident | null {
+    return this.#one('incidentOf', { fingerprint, task: taskId }, incidentOf);
+  }
+
+  tickets({ state, limit }: TicketsQuery): readonly Ticket[] {
+    const values = { limit: atMost(limit) };
+    const rows = state === undefined ? this.#all('tickets', values) : this.#all('ticketsIn', { ...values, state });
+    return rows.flatMap((row) => ticketOf(row) ?? []);
+  }
+
+  ticket(number: number): Ticket | null {
+    return this.#one('ticket', { number }, ticketOf);
+  }
+
+  ticketByFingerprint(fingerprint: string, taskId: string | null): Ticket | null {
+    return this.#one('ticketOf', { fingerprint, task: taskId }, ticketOf);
+  }
+
+  lastNumber(of: 'incident' | 'ticket'): number {
+    return Number(this.meta(LAST_NUMBER[of]) ?? 0) || 0;
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

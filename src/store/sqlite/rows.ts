@@ -1,6 +1,7 @@
 /** Between the rows of runs, crashes and events and our types. Each column is named twice, once per direction, and only here. */
 import { stretchView } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId, WallMs } from '../../core/ids.ts';
+import { bugNumber } from '../../core/tickets/number.ts';
 import type { CrashView, EventView, Subject, WhyView } from '../../core/views.ts';
 import type { NewCrash, RunBegun, RunEnded } from '../../ports/store.ts';
 import type { NumberedEvent } from '../entry.ts';
@@ -78,12 +79,11 @@ export const crashRow = (crash: NewCrash): Row => ({
   changed_json: json(crash.changedSinceGood),
   probes_json: json(crash.probes.map(stretchView)),
   freeze_json: crash.freeze ? json(crash.freeze) : null,
+  incident: crash.incident ?? null,
+  agent_type: textOrNull(crash.agentType ?? null),
+  task_id: textOrNull(crash.taskId ?? null),
+  pid: crash.pid ?? null,
 });
-
-/** The columns a list of crashes needs: log tails stay on the disk. */
-export const CRASH_COLUMNS =
-  'id, subject_kind, subject_name, run_id, at, uptime_ms, exit_json, error_type, error_message, root_cause, ' +
-  'fingerprint, agent_type, task_id, decision, incident, ticket';
 
 export const crashView = (row: Row): CrashView => ({
   id: num(row['id']),
@@ -100,8 +100,14 @@ export const crashView = (row: Row): CrashView => ({
   task_id: strOrNull(row['task_id']),
   decision: str(row['decision']),
   incident: numOrNull(row['incident']),
-  ticket: strOrNull(row['ticket']),
+  ticket: ticketCell(row),
 });
+
+/** Of its incident: the first crashes of it were recorded before it had one. */
+function ticketCell(row: Row): string | null {
+  const number = numOrNull(row['incident_ticket']);
+  return number === null ? strOrNull(row['ticket']) : bugNumber(number);
+}
 
 export const whyView = (row: Row): WhyView => ({
   schema_version: 1,
@@ -135,7 +141,9 @@ export const eventView = (row: Row): EventView => ({
   data: parsed(row['data_json'], {}, isObject),
 });
 
-const SUBJECTS: readonly Subject['kind'][] = ['component', 'check', 'daemon', 'session'];
+const SUBJECTS: readonly Subject['kind'][] = [
+  ...(['component', 'check', 'daemon', 'session', 'agent', 'experiment'] as const),
+];
 
 const subjectOf = (row: Row): Subject => ({
   kind: SUBJECTS.find((kind) => kind === row['subject_kind']) ?? 'component',

@@ -3,12 +3,17 @@
  * disk does not let us, commits stay in it, in order, and are written later. Nothing in here throws into the supervisor.
  */
 
+import type { AgentRecord } from '../../core/agents/agent.ts';
 import type { CheckStretch } from '../../core/checks/stretch.ts';
 import type { ProbeStretch } from '../../core/health/stretch.ts';
 import type { ComponentName, RunId } from '../../core/ids.ts';
+import type { Incident, IncidentsQuery } from '../../core/incidents/incident.ts';
+import { observed, oldBefore } from '../../core/retention/progress.ts';
 import type { SessionRecord } from '../../core/sessions/session.ts';
+import type { Ticket, TicketsQuery } from '../../core/tickets/ticket.ts';
 import type { SampleStretch } from '../../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
+import type { HealthCheckRow } from '../../ports/agents.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
@@ -22,7 +27,9 @@ import type {
   SampleQuery,
   SessionsQuery,
   Store,
+  WhyQuery,
 } from '../../ports/store.ts';
+import { LAST_NUMBER } from '../cases.ts';
 import { type Entry, entryOf, eventView, Sequence } from '../entry.ts';
 import { openMemoryStore } from '../memory.ts';
 import { Condition } from './condition.ts';
@@ -31,10 +38,15 @@ import { loadSqlite, type Sqlite } from './driver.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 import { type Readable, readable } from './overlay.ts';
 import { NewerSchemaError, problemOf } from './problem.ts';
+import { readProgress } from './progress-cell.ts';
 import type { SqliteHistory } from './reader.ts';
 import { SeqMark } from './seq-mark.ts';
+import { Standing } from './standing.ts';
 
 const MAINTENANCE_MS = 60_000;
+const PROGRESS = 'retention_clock';
+/** Counted time that may be lost by a death of ours. */
+const PROGRESS_MS = 600_000;
 /** Between the parts of a maintenance that has more to do than may be done in one turn of the event loop. */
 const MAINTENANCE_PAUSE_MS = 1_000;
 
@@ -43,6 +55,8 @@ export interface SqliteStoreOptions {
   readonly log: Log;
   readonly failpoints: Failpoints;
   readonly clock: Clock;
+  /** How long what is over is kept, as it is set now; absent: for ever. */
+  readonly retentionMs?: () => number;
   /** The store has something to tell itself (`store.quarantined`): no commit returns these events. */
   readonly onEvent?: (event: EventView) => void;
 }
@@ -69,11 +83,7 @@ class SqliteStore implements Store {
   readonly #condition = new Condition();
   readonly #sequence = new Sequence();
   readonly #mark: SeqMark;
-  /** What a new database would have to be told. */
-  readonly #records = new Map<ComponentName, ComponentRecord>();
-  readonly #meta = new Map<string, string>();
-  readonly #sessions = new Map<string, SessionRecord>();
-  readonly #forgotten = new Set<ComponentName>();
+  readonly #standing = new Standing();
   readonly #disk: Disk;
   readonly #outbox: Outbox;
   readonly #maintenance: NodeJS.Timeout;
@@ -103,25 +113,18 @@ class SqliteStore implements Store {
 
   commit(...commits: readonly Commit[]): readonly EventView[] {
     const entries = commits.map((commit) => entryOf(commit, this.#sequence));
-    for (const { record, session } of commits) {
-      if (session?.state === 'ended') this.#sessions.delete(session.id);
-      else if (session !== undefined) this.#sessions.set(session.id, session);
-      if (record === undefined) continue;
-      this.#records.set(record.name, record);
-      this.#forgotten.delete(record.name);
-    }
+    for (const commit of commits) this.#standing.note(commit);
     this.#write(...entries);
     return entries.flatMap(({ events }) => events.map(eventView));
   }
 
   setMeta(key: string, value: string): void {
-    this.#meta.set(key, value);
+    this.#standing.setMeta(key, value);
     this.#write({ events: [], meta: { key, value } });
   }
 
   forget(component: ComponentName): void {
-    this.#records.delete(component);
-    this.#forgotten.add(component);
+    this.#standing.forget(component);
     this.#write({ events: [], forget: component });
   }
 
@@ -144,9 +147,22 @@ class SqliteStore implements Store {
 
   #maintain(): void {
     clearTimeout(this.#restOfMaintenance);
-    const isUnfinished = this.#outbox.kept.size === 0 && this.#disk.maintain();
+    const before = this.#oldBefore();
+    const isUnfinished = this.#outbox.kept.size === 0 && this.#disk.maintain(before);
     this.#outbox.flush();
     if (isUnfinished) this.#restOfMaintenance = setTimeout(() => this.#maintain(), MAINTENANCE_PAUSE_MS).unref();
+  }
+
+  /** Both clocks are looked at with every maintenance; see core/retention/progress.ts. */
+  #oldBefore(): number | null {
+    const { clock, retentionMs } = this.#options;
+    if (retentionMs === undefined) return null;
+    const now = { bootId: clock.bootId, mono: clock.now(), wall: clock.wallNow() };
+    const before = readProgress(this.meta(PROGRESS));
+    const after = observed(before, now, retentionMs());
+    const isNews = after.marks !== before?.marks || after.countedMs - before.countedMs >= PROGRESS_MS;
+    if (isNews) this.setMeta(PROGRESS, JSON.stringify(after));
+    return oldBefore(after, retentionMs());
   }
 
   #skipUsedNumbers(): void {
@@ -158,16 +174,8 @@ class SqliteStore implements Store {
     this.#tell('store.events-lost', { after: last, reason: 'the daemon ended before they could be written' });
   }
 
-  /** What the database knows and this daemon does not: all of it at the start, less when it could only be opened later. */
   #learn(history: SqliteHistory): void {
-    for (const record of history.components()) {
-      const isNews = !this.#records.has(record.name) && !this.#forgotten.has(record.name);
-      if (isNews) this.#records.set(record.name, record);
-    }
-    for (const session of history.sessions({ which: 'open', limit: 0 })) {
-      if (!this.#sessions.has(session.id)) this.#sessions.set(session.id, session);
-    }
-    for (const [key, value] of history.allMeta()) if (!this.#meta.has(key)) this.#meta.set(key, value);
+    this.#standing.learn(history);
     this.#sequence.raiseTo(history.lastSeq());
     this.#hasRead = true;
   }
@@ -175,13 +183,11 @@ class SqliteStore implements Store {
   #tellAgain({ type, data, salvaged }: Anew): void {
     if (!this.#hasRead) {
       this.#sequence.raiseTo(this.#options.clock.wallNow());
-      for (const record of salvaged) this.#records.set(record.name, record);
+      this.#standing.salvage(salvaged);
     }
     const recordedAt = this.#options.clock.wallNow();
     this.#outbox.startOver();
-    for (const record of this.#records.values()) this.#outbox.push({ events: [], record, recordedAt });
-    for (const session of this.#sessions.values()) this.#outbox.push({ events: [], session, recordedAt });
-    for (const [key, value] of this.#meta) this.#outbox.push({ events: [], meta: { key, value }, recordedAt });
+    for (const entry of this.#standing.entries(recordedAt)) this.#outbox.push(entry);
     this.#tell(type, data);
   }
 
@@ -220,10 +226,10 @@ class SqliteStore implements Store {
   }
 
   components(): readonly ComponentRecord[] {
-    return [...this.#records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.#standing.components();
   }
   meta(key: string): string | null {
-    return this.#meta.get(key) ?? null;
+    return this.#standing.meta(key);
   }
   lastSeq(): number {
     return this.#sequence.last;
@@ -231,7 +237,7 @@ class SqliteStore implements Store {
   crashes(query: CrashQuery): readonly CrashView[] {
     return this.#read((from) => from.crashes(query));
   }
-  why(which: { readonly component: string } | { readonly id: number }): WhyView | null {
+  why(which: WhyQuery): WhyView | null {
     return this.#read((from) => from.why(which));
   }
   events(query: Parameters<Store['events']>[0]): readonly EventView[] {
@@ -257,6 +263,33 @@ class SqliteStore implements Store {
   }
   session(id: string): SessionRecord | null {
     return this.#read((from) => from.session(id));
+  }
+  agents(): readonly AgentRecord[] {
+    return this.#read((from) => from.agents());
+  }
+  healthChecks(query: { readonly limit: number }): readonly HealthCheckRow[] {
+    return this.#read((from) => from.healthChecks(query));
+  }
+  incidents(query: IncidentsQuery): readonly Incident[] {
+    return this.#read((from) => from.incidents(query));
+  }
+  incident(id: number): Incident | null {
+    return this.#read((from) => from.incident(id));
+  }
+  incidentOf(fingerprint: string, taskId: string | null): Incident | null {
+    return this.#read((from) => from.incidentOf(fingerprint, taskId));
+  }
+  tickets(query: TicketsQuery): readonly Ticket[] {
+    return this.#read((from) => from.tickets(query));
+  }
+  ticket(number: number): Ticket | null {
+    return this.#read((from) => from.ticket(number));
+  }
+  ticketByFingerprint(fingerprint: string, taskId: string | null): Ticket | null {
+    return this.#read((from) => from.ticketByFingerprint(fingerprint, taskId));
+  }
+  lastNumber(of: 'incident' | 'ticket'): number {
+    return this.#standing.lastNumber(LAST_NUMBER[of]);
   }
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {
     return this.#read((from) => from.lastGoodIngredients(component));

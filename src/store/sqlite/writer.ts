@@ -1,6 +1,10 @@
 /** Writes entries, a batch at a time, each batch one transaction. Every statement may be repeated without harm: a retry writes the same rows. */
+
+import { INCIDENTS, LAST_NUMBER, TICKETS } from '../cases.ts';
 import type { Entry } from '../entry.ts';
 import { ownerOf } from '../runs.ts';
+import { agentRow, passRow } from './agent-row.ts';
+import { incidentRow, ticketRow } from './case-row.ts';
 import { text } from './cells.ts';
 import { checkRow } from './check-row.ts';
 import { componentRow } from './component-row.ts';
@@ -58,6 +62,7 @@ const CRASH = [
     'probes_json',
     'freeze_json',
   ],
+  ...['incident', 'agent_type', 'task_id', 'pid'],
 ];
 const PROBE_KEY = ['run_id', 'role', 'first_at'];
 /** Not the component, which goes with the run: to overwrite an indexed column costs more than all the others together. */
@@ -69,6 +74,32 @@ const CHECK = ['status', 'message', 'last_at', 'count', 'last_ms', 'max_ms'];
 const SESSION = [
   ...['user_id', 'template', 'state', 'container_id', 'created_at', 'expires_at', 'health_status', 'restarts'],
   ...['ended_at', 'end_reason', 'record_json'],
+];
+const AGENT = [
+  ...[
+    'agent_type',
+    'task_id',
+    'state',
+    'pid',
+    'spawned_at',
+    'started_at',
+    'ended_at',
+    'respawns',
+    'error',
+    'record_json',
+  ],
+];
+const PASS = [
+  ...['timestamp', 'status', 'active_agents', 'crashed_agents', 'zombie_processes', 'orchestrator_responsive'],
+  ...['last_poll_age_seconds', 'actions_taken', 'bugs_reported'],
+];
+const INCIDENT = [
+  ...['fingerprint', 'task_id', 'subject_kind', 'subject_name', 'state', 'title', 'root_cause', 'opened_at', 'last_at'],
+  ...['resolved_at', 'count', 'reopened', 'affected', 'ticket', 'record_json'],
+];
+const TICKET = [
+  ...['key', 'incident', 'state', 'title', 'priority', 'category', 'root_cause', 'assigned_to', 'count', 'first_seen'],
+  ...['last_seen', 'closed_at', 'fingerprint', 'task_id', 'record_json'],
 ];
 const EVENT = ['seq', 'at', 'subject_kind', 'subject_name', 'type', 'run_id', 'data_json'];
 
@@ -84,8 +115,14 @@ const SQL = {
   sample: upsert('samples', SAMPLE_KEY.join(', '), ['component', ...SAMPLE_KEY, ...SAMPLE], SAMPLE),
   check: upsert('check_results', CHECK_KEY.join(', '), [...CHECK_KEY, ...CHECK], CHECK),
   session: upsert('sessions', 'session_id', ['session_id', ...SESSION], SESSION),
+  agent: upsert('agents', 'name', ['name', ...AGENT], AGENT),
+  pass: upsert('health_checks', 'timestamp', PASS, []),
+  incident: upsert('incidents', 'id', ['id', ...INCIDENT], INCIDENT),
+  ticket: upsert('tickets', 'number', ['number', ...TICKET], TICKET),
   event: upsert('events', 'seq', EVENT, []),
   meta: upsert('meta', 'key', ['key', 'value'], ['value']),
+  lastNumber: `${upsert('meta', 'key', ['key', 'value'], ['value'])}
+    WHERE CAST(excluded.value AS INTEGER) > CAST(meta.value AS INTEGER)`,
 } as const;
 
 export class Writer {
@@ -119,8 +156,21 @@ export class Writer {
     for (const stretch of entry.probed ?? []) run('probe', probeRow(stretch));
     for (const stretch of entry.sampled ?? []) run('sample', sampleRow(stretch));
     for (const stretch of entry.checked ?? []) run('check', checkRow(stretch));
-    if (entry.session !== undefined) run('session', sessionRow(entry.session));
+    this.#writeOthers(entry);
     for (const event of entry.events) run('event', eventRow(event));
     if (meta !== undefined) run('meta', { key: text(meta.key), value: text(meta.value) });
+  }
+
+  /** What is no component's: sessions, agents, and the cases of all of them. */
+  #writeOthers(entry: Entry): void {
+    const run = (name: keyof typeof SQL, row: Row) => this.#statements[name].run(row);
+    if (entry.session !== undefined) run('session', sessionRow(entry.session));
+    for (const agent of entry.agents ?? []) run('agent', agentRow(agent));
+    if (entry.healthCheck !== undefined) run('pass', passRow(entry.healthCheck));
+    for (const incident of entry.incidents ?? []) run('incident', incidentRow(incident));
+    for (const ticket of entry.tickets ?? []) run('ticket', ticketRow(ticket));
+    const numbered = (key: string, number: number) => run('lastNumber', { key, value: `${number}` });
+    for (const incident of entry.incidents ?? []) numbered(LAST_NUMBER.incident, INCIDENTS.numberOf(incident));
+    for (const ticket of entry.tickets ?? []) numbered(LAST_NUMBER.ticket, TICKETS.numberOf(ticket));
   }
 }

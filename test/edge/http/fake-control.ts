@@ -1,13 +1,17 @@
 /** A Control without a daemon: two components, a history in memory, and a record of what was asked. */
+import { agentView } from '../../../src/core/agents/view.ts';
+import type { AgentsReportView, AgentView } from '../../../src/core/agents/views.ts';
 import type { HealthReport } from '../../../src/core/checks/check.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import type { ProbeStretch } from '../../../src/core/health/stretch.ts';
-import { componentName, type RunId, type WallMs } from '../../../src/core/ids.ts';
+import { componentName, type MonoMs, type RunId, type WallMs } from '../../../src/core/ids.ts';
+import type { Incident, IncidentsQuery } from '../../../src/core/incidents/incident.ts';
 import { appliedView, type PlanStep } from '../../../src/core/plan.ts';
 import type { SessionRecord } from '../../../src/core/sessions/session.ts';
 import { didYouMean } from '../../../src/core/suggest.ts';
+import type { Ticket } from '../../../src/core/tickets/ticket.ts';
 import type { SampleStretch } from '../../../src/core/usage/stretch.ts';
-import type { ComponentView, CrashView, EventView, StatusView, WhyView } from '../../../src/core/views.ts';
+import type { ComponentView, CrashView, EventView, StatusView, Subject, WhyView } from '../../../src/core/views.ts';
 import type {
   ActionView,
   BeatView,
@@ -19,8 +23,18 @@ import type {
   ValidationView,
 } from '../../../src/ports/control.ts';
 import type { LogLineView, Logs, LogsQuery } from '../../../src/ports/logs.ts';
-import type { History, SampleQuery } from '../../../src/ports/store.ts';
+import type { History, SampleQuery, WhyQuery } from '../../../src/ports/store.ts';
+import { agentRecord, agentsSpec } from '../../support/agent-samples.ts';
 import { sessionRecord } from '../../support/session-record.ts';
+import { START, ticketSample, wall } from '../../support/ticket-samples.ts';
+
+const NO_AGENTS_REPORT: AgentsReportView = {
+  ...{ schema_version: 1, status: 'healthy', timestamp: '2026-01-02T03:04:05.678Z', issues: [] },
+  metrics: { active_agents: 0, crashed_agents_last_hour: 0, respawn_success_rate: null, orchestrator_last_poll: null },
+};
+
+const nameIn = (which: Exclude<WhyQuery, { readonly id: number }>): string =>
+  'component' in which ? which.component : which.subject;
 
 export const component = (name: string, more: Partial<ComponentView> = {}): ComponentView => ({
   name,
@@ -152,6 +166,8 @@ export class FakeControl implements Control {
   settings: string[] = [];
   readonly events: EventView[] = [];
   readonly crashList: WhyView[] = [];
+  readonly incidentList: Incident[] = [];
+  readonly incidents = { incidents: ({ limit }: IncidentsQuery) => this.incidentList.slice(0, limit) };
   readonly stretches: ProbeStretch[] = [];
   readonly sampled: SampleStretch[] = [];
   /** By component; what is added later is what is written later. */
@@ -169,7 +185,7 @@ export class FakeControl implements Control {
         .toSorted((a, b) => b.id - a.id)
         .slice(0, limit),
     why: (which) =>
-      this.crashList.findLast((one) => ('id' in which ? one.id === which.id : one.subject.name === which.component)) ??
+      this.crashList.findLast((one) => ('id' in which ? one.id === which.id : one.subject.name === nameIn(which))) ??
       null,
     events: ({ afterSeq, limit, component: name }) =>
       this.events
@@ -183,7 +199,16 @@ export class FakeControl implements Control {
     samples: (query) => this.samples(query),
     checkResults: () => [],
     sessions: () => [],
+    agents: () => [],
+    healthChecks: () => [],
     session: () => null,
+    incidents: ({ limit }) => this.incidentList.slice(0, limit),
+    incident: () => null,
+    incidentOf: () => null,
+    tickets: () => [],
+    ticket: () => null,
+    ticketByFingerprint: () => null,
+    lastNumber: () => 0,
     lastGoodIngredients: () => null,
     meta: () => null,
   };
@@ -251,9 +276,33 @@ export class FakeControl implements Control {
     get: (id) => this.#session('get', id),
     list: (query) => [this.#session('list', query)],
   };
+  readonly agents: Control['agents'] = {
+    spawn: async (request) => this.#agent('spawn-agent', request),
+    stop: async (which) => [this.#agent('stop-agent', which)],
+    list: (query) => [this.#agent('agents', query)],
+    report: () => {
+      this.#record('report');
+      return NO_AGENTS_REPORT;
+    },
+    look: async () => this.#record('look'),
+  };
+  readonly tickets: Control['tickets'] = {
+    list: (query) => [this.#ticket('tickets', query)],
+    show: (number) => this.#ticket('ticket', number),
+    close: (number) => ({ ...this.#ticket('close-ticket', number), state: 'closed', closedAt: wall(START) }),
+    reopen: (number) => this.#ticket('reopen-ticket', number),
+  };
   closedCursors = 0;
   readonly openedLogs: LogsQuery[] = [];
 
+  simulate: Control['simulate'] = async (request) => {
+    this.#record('simulate', request);
+    const { component, agent, kind = 'exit', dryRun = false } = request;
+    const subject =
+      component === undefined ? { kind: 'agent', name: agent ?? '' } : { kind: 'component', name: component };
+    const rest = { task_id: null, run_id: null, pid: null, steps: ['done'] };
+    return { schema_version: 1, dry_run: dryRun, kind, subject: subject as Subject, ...rest };
+  };
   start = (names: readonly string[]): ActionView => this.#act('start', names);
   stop = (names: readonly string[]): ActionView => this.#act('stop', names);
   restart = (names: readonly string[]): ActionView => this.#act('restart', names);
@@ -291,6 +340,17 @@ export class FakeControl implements Control {
   #session(...call: unknown[]): SessionRecord {
     this.#record(...call);
     return sessionRecord();
+  }
+
+  #agent(...call: unknown[]): AgentView {
+    this.#record(...call);
+    return agentView(agentRecord(), agentsSpec(), { now: 0 as MonoMs, wall: 0 as WallMs });
+  }
+
+  #ticket(...call: unknown[]): Ticket {
+    this.#record(...call);
+    if (call[1] === 404) throw new AppError('NO_SUCH_TICKET', { ticket: 'BUG-404' });
+    return ticketSample();
   }
 
   #record(...call: unknown[]): void {

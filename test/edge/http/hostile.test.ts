@@ -15,7 +15,7 @@ beforeEach(() => {
   served.control.asked.length = 0;
 });
 
-const concrete = (path: string) => path.replace('{name}', 'api').replace('{id}', '1');
+const concrete = (path: string) => path.replace('{name}', 'api').replace('{id}', '1').replace('{number}', '1');
 const rows = ROUTES.map(({ method, path }) => [method, concrete(path)] as const);
 const posts = rows.filter(([method]) => method === 'POST').map(([, path]) => path);
 const good: Record<string, unknown> = {
@@ -30,6 +30,9 @@ const good: Record<string, unknown> = {
   '/v1/sessions': { template: 'web', user_id: 'ann' },
   '/v1/sessions/1/stop': {},
   '/v1/sessions/1/extend': { by_ms: 1 },
+  '/v1/simulate-crash': { component: 'api' },
+  '/v1/tickets/1/close': {},
+  '/v1/tickets/1/reopen': {},
 };
 const bodyFor = (method: string, path: string) => (method === 'POST' ? { body: good[path] } : {});
 

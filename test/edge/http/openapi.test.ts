@@ -129,7 +129,7 @@ describe('as it is served', () => {
 });
 
 test('a schema that says something else than its type does not compile', () => {
-  const kind = z.enum(['component', 'check', 'daemon', 'session']);
+  const kind = z.enum(['component', 'check', 'daemon', 'session', 'agent', 'experiment']);
   const name = z.string();
   viewOf<Subject>()(z.strictObject({ kind, name }));
   // @ts-expect-error a field is missing

@@ -33,14 +33,25 @@ test('the table is exactly this', () => {
     'POST /v1/down',
     'POST /v1/handover',
     'POST /v1/beat/{name}',
+    'POST /v1/simulate-crash',
     'GET /v1/sessions',
     'GET /v1/sessions/{id}',
     'POST /v1/sessions',
     'POST /v1/sessions/{id}/stop',
     'POST /v1/sessions/{id}/extend',
+    'GET /v1/agents',
+    'GET /v1/agents/report',
+    'POST /v1/agents',
+    'POST /v1/agents/stop',
+    'POST /v1/agents/look',
+    'GET /v1/tickets',
+    'GET /v1/tickets/{number}',
+    'POST /v1/tickets/{number}/close',
+    'POST /v1/tickets/{number}/reopen',
     'GET /v1/crashes',
     'GET /v1/crashes/{id}',
     'GET /v1/why/{name}',
+    'GET /v1/incidents',
     'GET /v1/components/{name}/probes',
     'GET /v1/samples',
     'GET /v1/events',
@@ -70,6 +81,45 @@ test('sessions are asked for as they are meant', async () => {
     ['stop-session', '5f0c'],
     ['extend', '5f0c', 1000],
   ]);
+});
+
+test('a crash that is asked for is one of a few, of what the configuration names', async () => {
+  const body = { component: 'api', kind: 'signal', dry_run: true };
+  const { status, json } = await served.ask('POST', '/v1/simulate-crash', { body });
+  expect([status, json.kind, json.dry_run]).toEqual([202, 'signal', true]);
+  expect(served.control.asked).toEqual([['simulate', { component: 'api', kind: 'signal', dryRun: true }]]);
+  for (const bad of [{ component: 'api', kind: 'rm' }, { component: '' }, { component: 'api', signal: 'SIGTERM' }])
+    expect((await served.ask('POST', '/v1/simulate-crash', { body: bad })).status).toBe(400);
+});
+
+test('tickets are found by every way to write their number', async () => {
+  for (const number of ['BUG-003', 'bug-3', '3', '%233']) {
+    const { status, json } = await served.ask('GET', `/v1/tickets/${number}`);
+    expect([status, json.ticket.number]).toEqual([200, 'BUG-003']);
+  }
+  const closed = await served.ask('POST', '/v1/tickets/BUG-003/close', { body: {} });
+  expect(closed.json.ticket).toMatchObject({ state: 'closed', title: expect.stringContaining('worker') });
+  await served.ask('POST', '/v1/tickets/3/reopen', { body: {} });
+  expect((await served.ask('GET', '/v1/tickets')).json.tickets).toHaveLength(1);
+  await served.ask('GET', '/v1/tickets?state=all&limit=5');
+  expect(served.control.asked).toEqual([
+    ...Array.from({ length: 4 }, () => ['ticket', 3]),
+    ['close-ticket', 3],
+    ['reopen-ticket', 3],
+    ['tickets', { state: 'open', limit: 100 }],
+    ['tickets', { state: undefined, limit: 5 }],
+  ]);
+});
+
+test('what is no ticket is refused with what to do', async () => {
+  const unknown = await served.ask('GET', '/v1/tickets/404');
+  expect([unknown.status, unknown.json.error.code]).toEqual([404, 'NO_SUCH_TICKET']);
+  for (const number of ['x', '0', '-1', '1.5', 'BUG-', '99999999999']) {
+    const { status, json } = await served.ask('POST', `/v1/tickets/${number}/close`, { body: {} });
+    expect([status, json.error.code]).toEqual([400, 'TICKET_NUMBER_INVALID']);
+  }
+  for (const query of ['state=both', 'limit=0', 'number=3'])
+    expect((await served.ask('GET', `/v1/tickets?${query}`)).status).toBe(400);
 });
 
 test('status and one component', async () => {

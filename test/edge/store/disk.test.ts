@@ -52,7 +52,7 @@ describe.runIf(canMount)('a disk that is really full', () => {
   });
 
   test('a daemon that starts on a full disk still knows what was stopped by hand', async () => {
-    using disk = smallDisk(512);
+    using disk = smallDisk(1_024);
     const path = disk.at('keepwell.db');
     const earlier = await openStore(path);
     earlier.store.commit({ record: recordOf('db', { desired: 'stopped' }) });
@@ -74,7 +74,7 @@ describe.runIf(canMount)('a disk that is really full', () => {
   ])(
     'an older database that %s is read on a full disk, although it cannot be brought to our schema',
     async (_, hasWal) => {
-      using disk = smallDisk(512);
+      using disk = smallDisk(1_024);
       const path = disk.at('keepwell.db');
       await (hasWal ? restoreKilled(path) : restoreGolden(1, path));
       disk.fill();
@@ -95,7 +95,7 @@ describe.runIf(canMount)('a disk that is really full', () => {
   );
 
   test('a new project on a full disk is supervised from memory until there is space', async () => {
-    using disk = smallDisk(512);
+    using disk = smallDisk(1_024);
     disk.fill();
     using opened = await openStore(disk.at('keepwell.db'));
     opened.add(1);

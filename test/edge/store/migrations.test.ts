@@ -62,6 +62,7 @@ const KNOWN = [
   { version: 5, logOffset: 4_096, stretches: 2, samples: 2 },
   { version: 6, logOffset: 4_096, stretches: 2, samples: 2 },
   { version: 7, logOffset: 4_096, stretches: 2, samples: 2 },
+  { version: 8, logOffset: 4_096, stretches: 2, samples: 2 },
 ] as const;
 
 test.each(KNOWN)(

@@ -165,8 +165,8 @@ describe('where variables come from', () => {
   });
 
   test('a missing variable below a key that is refused anyway is no second problem', () => {
-    expect(oneProblem(`tickets: { token: "\${GITHUB_TOKEN}" }\n${proc('command: [a]')}`)).toContain(
-      'tickets: not available',
+    expect(oneProblem(`dashboard: { token: "\${GITHUB_TOKEN}" }\n${proc('command: [a]')}`)).toContain(
+      'dashboard: not available',
     );
   });
 

@@ -23,7 +23,12 @@ describe('the JSON Schema', () => {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: 'urn:keepwell:schema:config:1',
       title: 'Keepwell configuration',
-      anyOf: [{ required: ['components'] }, { required: ['checks'] }, { required: ['sessions'] }],
+      anyOf: [
+        { required: ['components'] },
+        { required: ['checks'] },
+        { required: ['sessions'] },
+        { required: ['agents'] },
+      ],
       additionalProperties: false,
     });
   });
@@ -43,7 +48,7 @@ describe('the JSON Schema', () => {
         if (!/\/(?:properties|examples\/\d+)$/.test(path)) expect(object, path).not.toHaveProperty(ours);
       const { properties } = object;
       if (typeof properties !== 'object' || path.includes('/properties/properties')) continue;
-      if (/^\/anyOf\/\d+$/.test(path)) continue; // says only which of them must be there
+      if (/^(?:\/properties\/agents)?\/anyOf\/\d+$/.test(path)) continue; // says only which of them must be there
       for (const [key, property] of Object.entries(properties as Json))
         expect(property, key).toHaveProperty('description');
     }
@@ -107,6 +112,25 @@ function aroundCheck(path: string): object {
 /** The same for a template of sessions. */
 const aroundSession = { templates: { api: { image: 'a', ttl: '1m' } } };
 
+/** The same for alerts. */
+const aroundAlerts = { channels: [{ slack: { url: 'http://a' } }] };
+
+/** The same for agents. */
+const aroundAgents = { types: { api: { command: ['a'] } }, state_file: { path: 'a' } };
+
+/** The same for an item of a list. */
+function aroundItem(path: string): Record<string, object> {
+  if (path.includes('.github.')) return { github: { repo: 'a/b', token: 'a' } };
+  return path.includes('.webhook.')
+    ? { webhook: { url: 'http://a' } }
+    : path.includes('.command.')
+      ? { command: { command: ['a'] } }
+      : {};
+}
+
+/** Those that examples name. */
+const VARIABLES = { GITHUB_TOKEN: 'a', HOOK_TOKEN: 'a' };
+
 describe('the rows of the reference page', () => {
   const rows = describeConfig();
 
@@ -132,19 +156,24 @@ describe('the rows of the reference page', () => {
         components: {
           api: structuredClone(around(path)),
           database: { process: { command: ['a'] } },
+          'work-loop': { process: { command: ['a'] }, heartbeat: { ping: true } },
           migrate: { process: { command: ['a'] }, restart: { policy: 'never' } },
         },
         ...(path.startsWith('checks.') ? { checks: structuredClone(aroundCheck(path)) } : {}),
+        ...(path.startsWith('agents.') ? { agents: structuredClone(aroundAgents) } : {}),
+        ...(path.startsWith('alerts.') ? { alerts: structuredClone(aroundAlerts) } : {}),
         ...(path.startsWith('sessions.') ? { sessions: structuredClone(aroundSession) } : {}),
       };
       const steps = path.replace('NAME', 'api').split('.');
       let at = config;
       for (const step of steps.slice(0, -1)) {
-        at[step] ??= {};
-        at = at[step] as Record<string, unknown>;
+        const item = { ...aroundItem(path) };
+        if (step.endsWith('[]')) at[step.slice(0, -2)] = [item];
+        else at[step] ??= {};
+        at = (step.endsWith('[]') ? item : at[step]) as Record<string, unknown>;
       }
       at[steps.at(-1)!] = example;
-      expect(() => load(JSON.stringify(config))).not.toThrow();
+      expect(() => load(JSON.stringify(config), { env: VARIABLES })).not.toThrow();
     },
   );
 });

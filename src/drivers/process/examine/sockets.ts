@@ -29,6 +29,13 @@ export function socketTables(pid: number): SocketTables {
   return tables;
 }
 
+/** The inode of the socket of this line of /proc/net/tcp, if somebody listens with it on this port. */
+export function isListeningOn(line: string, port: number): string | null {
+  const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
+  if (state !== LISTENING || !inode || Number.parseInt(local?.split(':')[1] ?? '', 16) !== port) return null;
+  return inode;
+}
+
 function describe(kind: string, local: string, remote: string, state: string): string {
   if (kind === 'tcp' && state === LISTENING) return `tcp ${address(local)} listening`;
   if (/^0+:0+$/.test(remote)) return `${kind} ${address(local)}`;

@@ -14,6 +14,7 @@ import type { Tools } from '../shim/tools.ts';
 import { Tree, type TreeWorld } from '../tree/tree.ts';
 import type { CommandCgroups } from './cgroups.ts';
 import { commandLine, handOverProblem } from './command-line.ts';
+import { openInput } from './input.ts';
 import type { Limit } from './limit.ts';
 import type { OutputPipe, OutputPipes } from './output-pipes.ts';
 import type { Strays } from './strays.ts';
@@ -97,12 +98,23 @@ export class ShortCommand {
   }
 
   #spawn(cookie: string): ChildProcess {
+    const { input } = this.#command;
+    if (input === undefined) return this.#begin(cookie, 'ignore');
+    const fd = openInput(input, this.#account, this.#world.home);
+    try {
+      return this.#begin(cookie, fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  #begin(cookie: string, stdin: 'ignore' | number): ChildProcess {
     const { tools, softNofile } = this.#world;
     const { cwd, env, launchesInto } = this.#command;
     const account = this.#account;
     const argv = commandLine(this.#command, { tools, softNofile, cgroup: this.#cgroup, account });
     const begin = (writer: number, marked: Readonly<Record<string, string>>) => {
-      const stdio: ('ignore' | number)[] = ['ignore', writer, writer];
+      const stdio: ('ignore' | number)[] = [stdin, writer, writer];
       if (account === null) return spawn(tools.sh, argv, { cwd, env: marked, detached: true, stdio });
       if (writer === this.#pipe.writer) this.#pipe.giveTo(account);
       const fd = openEnvironment(marked, account, this.#world.home, tools);

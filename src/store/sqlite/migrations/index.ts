@@ -5,6 +5,18 @@ import { FREEZES } from './0004-freezes.ts';
 import { CHECKS } from './0005-checks.ts';
 import { SESSIONS } from './0006-sessions.ts';
 import { CAMPAIGNS } from './0007-campaigns.ts';
+import { INCIDENTS } from './0008-incidents.ts';
+import { AGENTS } from './0009-agents.ts';
 
 /** In order: the first one makes version 1. Only ever added to. */
-export const MIGRATIONS: readonly string[] = [HISTORY, PROBES, SAMPLES, FREEZES, CHECKS, SESSIONS, CAMPAIGNS];
+export const MIGRATIONS: readonly string[] = [
+  HISTORY,
+  PROBES,
+  SAMPLES,
+  FREEZES,
+  CHECKS,
+  SESSIONS,
+  CAMPAIGNS,
+  INCIDENTS,
+  AGENTS,
+];

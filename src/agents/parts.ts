@@ -1,0 +1,37 @@
+/** What agents need from the world around them. */
+import type { AgentRecord, AgentType } from '../core/agents/agent.ts';
+import type { ExitView, SpawnProblem } from '../core/exit.ts';
+import type { RunId } from '../core/ids.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { ProcessDriver, ProcessLaunch } from '../ports/driver.ts';
+import type { Failpoints } from '../ports/failpoints.ts';
+import type { Casework } from '../ports/incidents.ts';
+import type { Log } from '../ports/log.ts';
+import type { Commit, NewCrash, RunBegun } from '../ports/store.ts';
+
+/** What a crash tells beyond its exit. */
+export type AgentEvidence = Pick<
+  NewCrash,
+  'logTail' | 'changedSinceGood' | 'errorType' | 'errorMessage' | 'rootCause' | 'fingerprint' | 'stack' | 'relatedFiles'
+>;
+
+export interface KeepingParts {
+  readonly driver: ProcessDriver;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  random(): number;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  readonly casework: Pick<Casework, 'crashed' | 'recovered'>;
+  /** In one transaction, and told to all listeners. Never throws. */
+  commit(commit: Commit): void;
+  /** Whether the end of this run is written down. */
+  isRecorded(run: RunId): boolean;
+  /** Everything one run needs, or why it cannot begin. */
+  launch(record: AgentRecord, type: AgentType, run: RunId): ProcessLaunch | SpawnProblem;
+  /** What the run is made of, and where its output begins. */
+  begun(record: AgentRecord, type: AgentType): Pick<RunBegun, 'specHash' | 'ingredients' | 'logOffset'>;
+  evidence(record: AgentRecord, type: AgentType | null, exit: ExitView): AgentEvidence;
+  /** A step failed half-way: this process must end, agents go on, the next daemon finds the truth on disk. */
+  fatal(error: unknown): void;
+}

@@ -1,0 +1,62 @@
+/** The channels of the configuration, ready to send. */
+import type { AlertsSpec, Channel } from '../../core/alerts/alert.ts';
+import { shortHash } from '../../core/crash/hash.ts';
+import { redact } from '../../core/redact.ts';
+import type { CommandRunner } from '../../ports/command.ts';
+import { type ChannelSender, failure } from '../channel.ts';
+import { hostOf, post } from './post.ts';
+import { slackBody } from './slack.ts';
+
+export interface SendersWorld {
+  readonly commands: CommandRunner;
+  readonly cwd: string;
+  /** For commands. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const COMMAND_TIMEOUT_MS = 10_000;
+const MAX_OUTPUT_CHARS = 200;
+
+export const sendersFor = ({ channels }: AlertsSpec, world: SendersWorld): readonly ChannelSender[] =>
+  channels.map((channel) => ({ id: idOf(channel), ...senderFor(channel, world) }));
+
+const idOf = (channel: Channel): string =>
+  `${channel.kind}-${shortHash(channel.kind === 'command' ? channel.command.join('\0') : channel.url)}`;
+
+function senderFor(channel: Channel, world: SendersWorld): Omit<ChannelSender, 'id'> {
+  switch (channel.kind) {
+    case 'webhook':
+      return {
+        name: `webhook at ${hostOf(channel.url)}`,
+        send: (message, signal) => {
+          const headers = { ...channel.headers, 'idempotency-key': message.id };
+          return post({ url: channel.url, headers, body: message, signal });
+        },
+      };
+    case 'slack':
+      return {
+        name: `slack at ${hostOf(channel.url)}`,
+        send: (message, signal) => post({ url: channel.url, body: slackBody(message), signal }),
+      };
+    case 'command':
+      return commandSender(channel.command, world);
+    default:
+      throw new Error(`no such channel: ${JSON.stringify(channel satisfies never)}`);
+  }
+}
+
+function commandSender(command: readonly string[], { commands, cwd, env }: SendersWorld): Omit<ChannelSender, 'id'> {
+  return {
+    name: `command ${command[0] ?? ''}`,
+    send: async (message, signal) => {
+      const input = `${JSON.stringify(message)}\n`;
+      const result = await commands.run({ command, cwd, env, timeoutMs: COMMAND_TIMEOUT_MS, signal, input });
+      if (result.kind === 'not-started') return failure(result.problem.message, result.problem.heals);
+      if (result.kind === 'timed-out') return failure(`it did not end within ${COMMAND_TIMEOUT_MS / 1000} s`);
+      if (result.code === 0) return { ok: true };
+      const said = redact(result.output.trim().slice(-MAX_OUTPUT_CHARS));
+      const how = result.code === null ? `was killed by ${result.signal}` : `ended with ${result.code}`;
+      return failure(`it ${how}${said === '' ? '' : `: ${said}`}`);
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/** keepwell tickets: what people should look at, one for each cause. */
+import { Option } from 'commander';
+import { AppError } from '../../core/errors.ts';
+import { didYouMean } from '../../core/suggest.ts';
+import { bugNumber, ticketNumber } from '../../core/tickets/number.ts';
+import type { TicketView } from '../../core/tickets/view.ts';
+import { awaitDaemon } from '../await-daemon.ts';
+import type { Definition } from '../define.ts';
+import { ticketBlock, ticketTable } from '../print/tickets.ts';
+import { readRecords } from '../records/read.ts';
+import { type Session, usage } from '../session.ts';
+import { matches } from '../targets.ts';
+
+interface Options {
+  readonly all?: true;
+  readonly closed?: true;
+}
+
+type Act = (session: Session, words: readonly string[], options: Options) => Promise<void>;
+
+const ACTIONS: Readonly<Record<string, Act>> = {
+  list,
+  show,
+  close: (session, words) => change(session, words, 'close'),
+  reopen: (session, words) => change(session, words, 'reopen'),
+};
+const NAMES = Object.keys(ACTIONS);
+const MAX_SHOWN = 50;
+const MAX_LISTED = 1_000;
+
+export const tickets: Definition<Options> = {
+  usage: 'tickets [ACTION] [NUMBER...]',
+  group: 'Look:',
+  summary: 'problems that people should look at, one for each cause: list, show, close, reopen',
+  description:
+    'list: those that are open (this is meant without an ACTION)\n' +
+    'show NUMBER: all about one: cause, how to see it again, files, log, and what trackers know\n' +
+    'close NUMBER...: it is dealt with; the next crash with the same cause opens it again\n' +
+    'reopen NUMBER...: it is not\n\n' +
+    'A NUMBER is BUG-003, bug-3 or 3; close and reopen also take patterns such as "BUG-00*".',
+  options: [
+    new Option('-a, --all', 'list: also those that are closed'),
+    new Option('--closed', 'list: only those that are closed').conflicts('all'),
+  ],
+  examples: [
+    ['keepwell tickets', 'what is there to do?'],
+    ['keepwell tickets show BUG-003', 'all about one'],
+    ['keepwell tickets close 3 4', 'both are dealt with'],
+    ['keepwell tickets -o json | jq -r ".tickets[].root_cause"', 'the causes, for a script'],
+  ],
+  handler: async (session, [word = 'list', ...words], options) => {
+    const act = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
+    if (!act) {
+      const shown = word.slice(0, MAX_SHOWN);
+      const isNumber = /^(?:bug-?|#)?\d+$/i.test(shown);
+      const meant = isNumber ? ` Write: keepwell tickets show ${shown}` : didYouMean(shown, NAMES);
+      throw usage(`There is no "tickets ${shown}", only ${NAMES.join(', ')}.${meant}`);
+    }
+    const strange = (['all', 'closed'] as const).find((name) => options[name] !== undefined && word !== 'list');
+    if (strange !== undefined) throw usage(`"tickets ${word}" has no option --${strange}.`);
+    await act(session, words, options);
+    return 0;
+  },
+};
+
+async function list(session: Session, words: readonly string[], { all, closed }: Options): Promise<void> {
+  if (words.length > 0) throw usage('"tickets list" takes no numbers; "tickets show NUMBER" shows one.');
+  const state = all ? 'all' : closed ? 'closed' : 'open';
+  const { value, offline } = await readRecords(session, (records) => records.tickets({ state }));
+  if (offline !== null) session.note(`${offline}; this is what the records say`);
+  session.printJson(value);
+  const { out } = session.world;
+  if (value.tickets.length === 0) session.print(state === 'open' ? 'no open tickets' : 'no tickets');
+  else
+    for (const line of ticketTable(value.tickets, session.paint, Date.now(), out.isTty ? out.columns : undefined))
+      session.print(line);
+}
+
+async function show(session: Session, words: readonly string[]): Promise<void> {
+  const [number, ...more] = words;
+  if (number === undefined || more.length > 0) throw usage('Write: keepwell tickets show NUMBER');
+  ticketNumber(number); // what is no number is not asked for
+  const { value, offline } = await readRecords(session, (records) => records.ticket(number));
+  if (offline !== null) session.note(`${offline}; this is what the records say`);
+  session.printJson(value);
+  for (const line of ticketBlock(value.ticket, session.paint, Date.now())) session.print(line);
+}
+
+async function change(session: Session, words: readonly string[], what: 'close' | 'reopen'): Promise<void> {
+  if (words.length === 0) throw usage(`"tickets ${what}" needs at least one NUMBER; "keepwell tickets" shows them.`);
+  await awaitDaemon(session);
+  const { client } = session;
+  // All are found before any is changed: a mistyped one must not leave the work half done.
+  const numbers = await meant(session, words, what === 'close' ? 'open' : 'closed');
+  const changed: TicketView[] = [];
+  for (const number of numbers) {
+    const { ticket } = await (what === 'close' ? client.closeTicket(number) : client.reopenTicket(number));
+    changed.push(ticket);
+  }
+  session.printJson({ schema_version: 1, tickets: changed });
+  for (const { number } of changed) session.print(`${what === 'close' ? 'closed' : 'reopened'} ${number}`);
+}
+
+async function meant(session: Session, words: readonly string[], state: 'open' | 'closed'): Promise<readonly string[]> {
+  const numbers = new Set<string>();
+  for (const word of words) {
+    if (!/[*?]/.test(word)) {
+      numbers.add((await session.client.ticket(bugNumber(ticketNumber(word)))).ticket.number);
+      continue;
+    }
+    const all = (await session.client.tickets({ state, limit: MAX_LISTED })).tickets;
+    const found = all.filter(({ number }) => matches(word.toUpperCase(), number));
+    if (found.length === 0) throw new AppError('NO_SUCH_TICKET', { ticket: word.slice(0, MAX_SHOWN) });
+    for (const { number } of found) numbers.add(number);
+  }
+  return [...numbers];
+}

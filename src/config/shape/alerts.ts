@@ -1,0 +1,66 @@
+/** Alerts as a schema: about what, by which ways, how often. */
+import { z } from 'zod';
+import { ALERT_KINDS } from '../../core/alerts/alert.ts';
+import { DEFAULTS } from '../defaults.ts';
+import { durationText } from '../duration.ts';
+import { readTarget } from '../readers/target.ts';
+import { exactlyOne, leaf, oneOf, optional, orVariable, retry, text } from './leaves.ts';
+
+const url = leaf(readTarget, 'URL', orVariable({ pattern: '^https?://' }));
+
+const FOREIGN_KINDS = { gave_up: 'gave-up', gaveup: 'gave-up', frozen: 'freeze', crash_rate: 'crash-rate' } as const;
+
+const channelSchema = exactlyOne(
+  z.strictObject({
+    webhook: optional(
+      z.strictObject({
+        url: url.meta({ description: 'Where the alert is posted, as JSON.', example: 'https://example.org/alerts' }),
+        headers: optional(z.record(text, text), {
+          description: 'Headers of the request, such as `Authorization`.',
+          defaultsTo: {},
+          example: { Authorization: 'Bearer token' },
+        }),
+      }),
+      { description: 'An address that takes JSON.', defaultNote: 'none' },
+    ),
+    slack: optional(
+      z.strictObject({
+        url: url.meta({
+          description: 'The address of an incoming webhook of Slack, or of something that understands the same.',
+          example: 'https://hooks.slack.com/services/T0/B0/x',
+        }),
+      }),
+      { description: 'A channel of Slack.', defaultNote: 'none' },
+    ),
+    command: optional(
+      z.strictObject({
+        command: z.array(text).meta({
+          description: 'A program and its arguments, one list item each. It reads the alert as JSON from its input.',
+          example: ['notify-send', 'Keepwell'],
+        }),
+      }),
+      { description: 'A program on this machine. No shell is involved.', defaultNote: 'none' },
+    ),
+  }),
+  ['webhook', 'slack', 'command'],
+);
+
+export const alertsSchema = z.strictObject({
+  on: optional(z.array(oneOf(ALERT_KINDS, FOREIGN_KINDS)), {
+    description:
+      'What is worth it: `gave-up` (restarting did not help), `freeze` (also the restart did not help), `crash-rate` (more than 10 crashes in an hour).',
+    defaultsTo: [...ALERT_KINDS],
+    example: ['gave-up'],
+  }),
+  channels: z.array(channelSchema).meta({
+    description: 'Where alerts go: each of them gets all.',
+    example: [{ slack: { url: 'https://hooks.slack.com/services/T0/B0/x' } }],
+  }),
+  remind: optional(retry, {
+    description: 'What is still not over is told again after this time; `never`: it is not.',
+    defaultsTo: durationText(DEFAULTS.alerts.remindMs),
+    example: '4h',
+  }),
+});
+
+export type AlertsConfig = z.output<typeof alertsSchema>;

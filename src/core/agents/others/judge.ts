@@ -1,0 +1,57 @@
+/** Whether the process of an entry lives. A pid alone says nothing: it is reused, and sometimes nobody may look. */
+import type { BootId, WallMs } from '../../ids.ts';
+import type { Entry } from './entry.ts';
+
+/** What is under a pid now. */
+export type Sight =
+  | {
+      readonly kind: 'there';
+      /** It has ended, and its parent has not taken note of that. */
+      readonly zombie: boolean;
+      /** Since boot, only ever compared. */
+      readonly startTime: string;
+      readonly startedAt: WallMs;
+      readonly ppid: number;
+    }
+  | { readonly kind: 'gone' }
+  /** We may not look, or cannot. */
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/** What was seen of an entry before. */
+export interface Known {
+  /** Of the entry; another one under the same key is another agent. */
+  readonly id: string;
+  /** Of its process, when it was seen alive. */
+  readonly seen: { readonly boot: BootId; readonly startTime: string; readonly ppid: number } | null;
+}
+
+export type Verdict =
+  /** `orphan`: its parent is gone. */
+  | { readonly kind: 'alive'; readonly startTime: string; readonly ppid: number; readonly orphan: boolean }
+  | { readonly kind: 'dead'; readonly why: string; readonly zombie: boolean; readonly reboot: boolean }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/**
+ * A process that began this much later than its entry says is somebody else. Clocks are set now and then, and nobody gets the pid of
+ * a process that has just ended, so this errs on the side of the living.
+ */
+export const START_SLACK_MS = 60_000;
+
+export function judge({ pid, startedAt }: Entry, sight: Sight, known: Known | null, boot: BootId): Verdict {
+  if (sight.kind === 'unknown') return sight;
+  const seen = known?.seen ?? null;
+  if (seen !== null && seen.boot !== boot)
+    return dead(`the machine was restarted since process ${pid} was seen`, { reboot: true });
+  if (sight.kind === 'gone') return dead(`process ${pid} is gone`);
+  const isAnother =
+    seen === null
+      ? startedAt !== null && sight.startedAt > startedAt.latest + START_SLACK_MS
+      : seen.startTime !== sight.startTime;
+  if (isAnother) return dead(`process ${pid} is gone, and its number belongs to another process now`);
+  if (sight.zombie)
+    return dead(`process ${pid} has ended, but its parent ${sight.ppid} has not taken note of it`, { zombie: true });
+  const { startTime, ppid } = sight;
+  return { kind: 'alive', startTime, ppid, orphan: seen !== null && seen.ppid !== ppid };
+}
+
+const dead = (why: string, { zombie = false, reboot = false } = {}): Verdict => ({ kind: 'dead', why, zombie, reboot });

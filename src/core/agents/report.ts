@@ -1,0 +1,81 @@
+/** What `agents report` says, from what is known. Pure. */
+import type { WallMs } from '../ids.ts';
+import type { CrashView } from '../views.ts';
+import type { AgentRecord } from './agent.ts';
+import type { AgentIssue, AgentsReportView, AgentsStatus } from './views.ts';
+
+export const HOUR_MS = 3_600_000;
+/** More than this in an hour is critical. */
+export const CRITICAL_CRASHES = 10;
+
+/** An agent's crash of the last hour. */
+export interface RecentCrash {
+  readonly crash: CrashView;
+  readonly pid: number | null;
+  /** Its incident is resolved: it is well again. */
+  readonly resolved: boolean;
+}
+
+export interface ReportFacts {
+  readonly records: readonly AgentRecord[];
+  readonly active: number;
+  /** Newest first. */
+  readonly crashes: readonly RecentCrash[];
+  /** Of the last pass, beside crashes. */
+  readonly issues: readonly AgentIssue[];
+  readonly isLoopFrozen: boolean;
+  readonly lastPollAgeSeconds: number | null;
+  readonly at: WallMs;
+}
+
+export function agentsReport(facts: ReportFacts): AgentsReportView {
+  const { records, crashes, at, lastPollAgeSeconds } = facts;
+  const open = crashes.filter(({ resolved }) => !resolved);
+  const issues = [...open.map(crashIssue), ...facts.issues.filter(({ type }) => type !== 'agent_crash')];
+  return {
+    schema_version: 1,
+    status: statusOf(issues, facts),
+    timestamp: new Date(at).toISOString(),
+    issues,
+    metrics: {
+      active_agents: facts.active,
+      crashed_agents_last_hour: crashes.length,
+      respawn_success_rate: successRate(records, at),
+      orchestrator_last_poll: lastPollAgeSeconds === null ? null : Math.round(lastPollAgeSeconds),
+    },
+  };
+}
+
+function statusOf(issues: readonly AgentIssue[], { crashes, isLoopFrozen }: ReportFacts): AgentsStatus {
+  if (isLoopFrozen || crashes.length > CRITICAL_CRASHES) return 'critical';
+  return issues.length > 0 ? 'degraded' : 'healthy';
+}
+
+/** Of the respawns in the last hour, those that outlived `min_uptime` or finished their task. */
+function successRate(records: readonly AgentRecord[], at: WallMs): number | null {
+  const recent = records
+    .flatMap(({ earlier, respawns }) => [...earlier, ...respawns])
+    .filter((respawn) => respawn.at > at - HOUR_MS);
+  if (recent.length === 0) return null;
+  return recent.filter(({ helped }) => helped === true).length / recent.length;
+}
+
+function crashIssue({ crash, pid }: RecentCrash): AgentIssue {
+  const { error_type: type, error_message: message, root_cause: cause, ticket, decision } = crash;
+  const error = type !== null && message !== null ? `${type}: ${message}` : (message ?? type ?? cause ?? 'unknown');
+  return {
+    type: 'agent_crash',
+    agent_pid: pid,
+    agent_type: crash.agent_type,
+    task_id: crash.task_id,
+    error,
+    action_taken: actionOf(decision),
+    bug_reported: ticket !== null,
+    bug_number: ticket === null ? null : Number(/\d+$/.exec(ticket)?.[0] ?? 0),
+  };
+}
+
+function actionOf(decision: string): string {
+  if (decision.startsWith('respawn')) return 'respawned';
+  return decision.startsWith('gave up') ? 'gave up' : decision;
+}

@@ -1,0 +1,24 @@
+/** An incident in one line: whose, and what. */
+import { describeExit, type ExitView } from '../exit.ts';
+import type { Subject } from '../views.ts';
+
+const MAX_TITLE_CHARS = 200;
+const CONTROL = /\p{Cc}+/gu;
+
+interface Titled {
+  readonly subject: Subject;
+  readonly errorType: string | null;
+  readonly errorMessage: string | null;
+  readonly exit: ExitView;
+}
+
+export function titleOf({ subject, errorType, errorMessage, exit }: Titled): string {
+  const said = [errorType, errorMessage].filter((part) => part !== null && part !== '').join(': ');
+  return shortTitle(`${subject.name}: ${said === '' ? describeExit(exit) : said}`);
+}
+
+/** One line, and not a long one. */
+export function shortTitle(text: string): string {
+  const line = text.replace(CONTROL, ' ').trim();
+  return line.length > MAX_TITLE_CHARS ? `${line.slice(0, MAX_TITLE_CHARS - 1)}…` : line;
+}

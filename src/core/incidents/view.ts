@@ -1,0 +1,56 @@
+/** Incidents as the API and the library show them. */
+import { bugNumber } from '../tickets/number.ts';
+import type { Subject } from '../views.ts';
+import type { Incident, IncidentState } from './incident.ts';
+
+export interface IncidentView {
+  readonly id: number;
+  readonly state: IncidentState;
+  readonly title: string;
+  readonly root_cause: string | null;
+  readonly fingerprint: string;
+  readonly task_id: string | null;
+  /** Whose crash was the first. */
+  readonly subject: Subject;
+  /** All that crashed with it. */
+  readonly subjects: readonly Subject[];
+  /** Dependents that were taken along. */
+  readonly affected: readonly string[];
+  readonly count: number;
+  /** How often it came back. */
+  readonly reopened: number;
+  readonly opened_at: string;
+  readonly last_at: string;
+  readonly resolved_at: string | null;
+  /** "BUG-003" */
+  readonly ticket: string | null;
+  /** The incident that it turned out to be a part of. */
+  readonly folded_into: number | null;
+}
+
+export interface IncidentsView {
+  readonly schema_version: 1;
+  /** Newest first. */
+  readonly incidents: readonly IncidentView[];
+}
+
+const time = (at: number): string => new Date(Math.abs(at) <= 8.64e15 ? at : 0).toISOString();
+
+export const incidentView = (incident: Incident): IncidentView => ({
+  id: incident.id,
+  state: incident.state,
+  title: incident.title,
+  root_cause: incident.rootCause,
+  fingerprint: incident.fingerprint,
+  task_id: incident.taskId,
+  subject: incident.subject,
+  subjects: incident.subjects,
+  affected: incident.affected,
+  count: incident.count,
+  reopened: incident.reopened,
+  opened_at: time(incident.openedAt),
+  last_at: time(incident.lastAt),
+  resolved_at: incident.resolvedAt === null ? null : time(incident.resolvedAt),
+  ticket: incident.ticket === null ? null : bugNumber(incident.ticket),
+  folded_into: incident.foldedInto ?? null,
+});

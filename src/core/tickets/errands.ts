@@ -1,0 +1,52 @@
+/** What trackers are still to be told. Things that say less than what comes after them are left out, so the list stays short. */
+import type { WallMs } from '../ids.ts';
+import type { TicketsSpec } from './settings.ts';
+import type { Deed, Errand, Ticket, TrackerStanding } from './ticket.ts';
+
+type Trackers = TicketsSpec['trackers'];
+
+/** The ticket with one more thing to do in each tracker. One that does not know the ticket yet is asked to create it instead. */
+export function withErrand(ticket: Ticket, trackers: Trackers, deed: Deed, text: string, now: WallMs): Ticket {
+  const key = `${ticket.key}-${deed}-${now.toString(36)}`;
+  const standings: Record<string, TrackerStanding> = { ...ticket.trackers };
+  for (const { name, target } of trackers) {
+    const standing = standings[name];
+    const isKnown = standing !== undefined && standing.target === target;
+    if (isKnown) standings[name] = added(standing, { deed, key, text, at: now });
+    else if (deed === 'create' || deed === 'comment' || deed === 'reopen') standings[name] = begun(ticket, target, now);
+  }
+  return { ...ticket, trackers: standings };
+}
+
+const begun = ({ key }: Ticket, target: string, at: WallMs): TrackerStanding => ({
+  target,
+  errands: [{ deed: 'create', key, text: '', at }],
+  attempts: 0,
+  nextAt: null,
+  id: null,
+  address: null,
+  error: null,
+  stopped: false,
+});
+
+function added(standing: TrackerStanding, errand: Errand): TrackerStanding {
+  const [first, ...rest] = standing.errands;
+  // What says all there is says this too, as long as it was never sent.
+  if (first?.deed === 'create' && standing.attempts === 0 && SAID_BY_CREATE.includes(errand.deed)) return standing;
+  // The first one may be on its way.
+  const errands = first === undefined ? [errand] : [first, ...rest.filter((one) => !isOutdated(one, errand)), errand];
+  return { ...standing, errands, attempts: standing.stopped ? 0 : standing.attempts, stopped: false };
+}
+
+const SAID_BY_CREATE: readonly Deed[] = ['comment', 'update'];
+
+const OUTDATES: Readonly<Record<Deed, readonly Deed[]>> = {
+  create: [],
+  update: ['update'],
+  comment: ['update', 'comment', 'recovered'],
+  recovered: ['update', 'recovered'],
+  reopen: ['update', 'comment', 'recovered', 'close', 'reopen'],
+  close: ['update', 'comment', 'recovered', 'close', 'reopen'],
+};
+
+const isOutdated = (one: Errand, by: Errand): boolean => OUTDATES[by.deed].includes(one.deed);

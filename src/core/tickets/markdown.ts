@@ -1,0 +1,86 @@
+/**
+ * A ticket as Markdown. What others wrote stands in code only: there it is shown as it is, and no mention, reference, link, image or
+ * tag in it means anything. Around it there is nothing but our own words.
+ */
+import { bugNumber } from './number.ts';
+import type { Ticket } from './ticket.ts';
+
+/** Which ticket a text is about. Hidden, and always its first line: what others wrote never comes first. */
+export const marker = (key: string): string => `<!-- keepwell ${key} -->`;
+
+export const hasMarker = (text: string, key: string): boolean => text.startsWith(marker(key));
+
+/** Text of one line, as code. Longer marks around it than any in it, and a blank where one of them would stand beside another. */
+export function code(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line === '') return '-';
+  const longest = longestRun(line);
+  const marks = '`'.repeat(longest + 1);
+  return longest === 0 ? `${marks}${line}${marks}` : `${marks} ${line} ${marks}`;
+}
+
+/** Text of several lines, as a block of code. */
+export function block(text: string): string {
+  const marks = '`'.repeat(Math.max(3, longestRun(text) + 1));
+  return `${marks}text\n${text}\n${marks}`;
+}
+
+const longestRun = (text: string): number =>
+  (text.match(/`+/g) ?? []).reduce((longest, { length }) => Math.max(longest, length), 0);
+
+/** For a title that is shown as plain text, where mentions must not be seen. A blank of no width does that, and can be read over. */
+export const plainTitle = (text: string): string =>
+  text.replace(/[@#](?=[\w/-])/g, '$&\u200b').replace(/:\/\//g, ':\u200b//');
+
+const iso = (wallMs: number): string => new Date(wallMs).toISOString();
+
+/** What is true of it now: state, count, priority. */
+export const standingRows = (ticket: Ticket): string =>
+  [
+    '| | |',
+    '| --- | --- |',
+    `| State | ${ticket.state}${ticket.closedAt === null ? '' : ` since ${iso(ticket.closedAt)}`} |`,
+    `| Priority | ${ticket.priority} |`,
+    ...factRows(ticket),
+    `| Count | ${ticket.count} |`,
+    `| Last seen | ${iso(ticket.lastSeen)} |`,
+  ].join('\n');
+
+/** What does not change. A bar would end the cell of a table, also in code. */
+const factRows = (ticket: Ticket): readonly string[] => [
+  `| Category | ${ticket.category} |`,
+  ...(ticket.assignedTo === null ? [] : [`| Assigned to | ${cell(ticket.assignedTo)} |`]),
+  `| Of | ${ticket.subject.kind} ${cell(ticket.subject.name)} |`,
+  ...(ticket.taskId === null ? [] : [`| Task | ${cell(ticket.taskId)} |`]),
+  ...(ticket.errorType === null ? [] : [`| Error | ${cell(ticket.errorType)} |`]),
+  `| Fingerprint | ${cell(ticket.fingerprint)} |`,
+  `| First seen | ${iso(ticket.firstSeen)} |`,
+];
+
+const MAX_CELL_CHARS = 200;
+const cell = (text: string): string => code(text.slice(0, MAX_CELL_CHARS).replaceAll('|', '¦'));
+
+/** What happened, and how to see it again. */
+export function sections(ticket: Ticket): string {
+  const list = (title: string, lines: readonly string[], mark: (at: number) => string) =>
+    lines.length === 0 ? [] : [`## ${title}`, lines.map((line, at) => `${mark(at)} ${code(line)}`).join('\n')];
+  return [
+    '## What happened',
+    block(ticket.description),
+    ...(ticket.rootCause === null ? [] : ['## Root cause', block(ticket.rootCause)]),
+    ...list('How to see it', ticket.reproductionSteps, (at) => `${at + 1}.`),
+    ...list('Related files', ticket.relatedFiles, () => '-'),
+    ...(ticket.errorLogs === '' ? [] : ['## Error log', block(ticket.errorLogs)]),
+  ].join('\n\n');
+}
+
+/** The body of an issue: written once, so it says how things stood then. */
+export const issueBody = (ticket: Ticket): string =>
+  [
+    marker(ticket.key),
+    ['| | |', '| --- | --- |', `| Keepwell | ${bugNumber(ticket.number)} |`, ...factRows(ticket)].join('\n'),
+    sections(ticket),
+    `Filed by Keepwell after ${ticket.count} ${ticket.count === 1 ? 'time' : 'times'}. \`keepwell tickets show ${bugNumber(ticket.number)}\` shows more.`,
+  ].join('\n\n');
+
+export const commentBody = (key: string, text: string): string => `${marker(key)}\n\n${block(text)}`;

@@ -1,0 +1,130 @@
+/** What becomes of an agent of others that died, and of entries that were forgotten: the dossier, the respawn, the ticket. */
+import { basename } from 'node:path';
+import type { AgentsSpec, StateFileSpec } from '../../core/agents/agent.ts';
+import type { Entry } from '../../core/agents/others/entry.ts';
+import type { Judged } from '../../core/agents/others/pass.ts';
+import {
+  CLEANUP_CAUSE,
+  cleanupFingerprint,
+  cleanupTitle,
+  describeEntry,
+  issueOf,
+  runOfEntry,
+  typeOf,
+} from '../../core/agents/others/report.ts';
+import type { AgentIssue } from '../../core/agents/views.ts';
+import { shortHash } from '../../core/crash/hash.ts';
+import { exitView } from '../../core/exit.ts';
+import type { RunId, WallMs } from '../../core/ids.ts';
+import { FRESH } from '../../core/lifecycle/state.ts';
+import type { EventView, Subject } from '../../core/views.ts';
+import type { Respawns } from '../../ports/agents.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Casework } from '../../ports/incidents.ts';
+import type { Commit, NewCrash, NewEvent, Store } from '../../ports/store.ts';
+
+export interface OthersCases {
+  /** Brings it back if that can be done, and records its crash. `living`: tasks that another entry has. */
+  crashed(
+    dead: Judged,
+    file: StateFileSpec,
+    living: ReadonlySet<string | null>,
+  ): { readonly issue: AgentIssue; readonly action: string | null; readonly bug: number | null };
+  /** It goes on: whatever was wrong with its task is over. */
+  lived(entry: Entry): void;
+  /** These entries are gone from the file. */
+  forgotten(entries: readonly string[], file: StateFileSpec): { readonly ticket: number | null };
+  /** Who gets the tickets of this type. */
+  assignedTo(type: string | null): string | null;
+}
+
+export interface OthersCasesParts {
+  readonly clock: Clock;
+  readonly store: Pick<Store, 'commit'>;
+  readonly casework: Pick<Casework, 'crashed' | 'problem' | 'recovered'>;
+  readonly respawns: Respawns;
+  spec(): AgentsSpec;
+  publish(event: EventView): void;
+}
+
+type Decision = Pick<NewCrash, 'decision' | 'rule'> & { readonly respawned: boolean };
+
+export function othersCases(parts: OthersCasesParts): OthersCases {
+  const { clock, store, casework, respawns, spec, publish } = parts;
+  const tell = (commit: Commit): void => {
+    for (const event of store.commit(commit)) publish(event);
+  };
+  /** Asked first: should we die before the crash is written, it is found again, and the task has its agent already. */
+  const bringBack = ({ entry: { type, task } }: Judged, living: ReadonlySet<string | null>): Decision => {
+    if (type === null || task === null) return not(`its entry has no ${type === null ? 'type' : 'task'}`);
+    if (living.has(task)) return not('another agent has its task');
+    const outcome = respawns.respawn({ type, task });
+    if (outcome.kind === 'none') return not(outcome.why);
+    return { decision: 'respawned as an agent of ours', rule: 'backoff', respawned: true };
+  };
+  return {
+    crashed: (dead, file, living) => {
+      const { entry, why } = dead;
+      const decided = bringBack(dead, living);
+      const { crash, also } = casework.crashed(crashOf(dead, decided, clock.wallNow()));
+      const { events, ...rest } = also;
+      const subject = crash.subject;
+      const data = {
+        ...{ pid: entry.pid, type: typeOf(entry), task: crash.taskId ?? null },
+        source: basename(file.path),
+        why,
+      };
+      const told: NewEvent = { at: crash.at, subject, type: 'agent.crashed', run: crash.run, data };
+      tell({ crash, ...rest, events: [told, ...events] });
+      const bug = rest.tickets?.[0]?.number ?? null;
+      const action = decided.respawned ? `respawned ${describeEntry(entry)}` : null;
+      const done = decided.respawned ? 'respawned' : `none (${decided.decision})`;
+      return { issue: issueOf('agent_crash', entry, why, done, bug), action, bug };
+    },
+    lived: (entry) => {
+      if (entry.task !== null) casework.recovered({ kind: 'agent', name: typeOf(entry) }, entry.task);
+    },
+    forgotten: (entries, file) => {
+      const name = basename(file.path);
+      const subject: Subject = { kind: 'agent', name };
+      const filed = casework.problem({
+        subject,
+        fingerprint: cleanupFingerprint(file.path),
+        title: cleanupTitle(entries.length, name),
+        rootCause: CLEANUP_CAUSE,
+        ...{ category: 'cleanup', priority: 'low', assignedTo: null, atOnce: true },
+        evidence: [`removed from ${file.path}:`, ...entries],
+        reproduction: [
+          `Start an agent and write its entry to ${name}.`,
+          'Kill it with SIGKILL, and the program that started it as well.',
+          'Its entry stays: nobody is left to remove it.',
+        ],
+        relatedFiles: [file.path],
+      });
+      const data = { file: file.path, entries };
+      tell({ events: [{ at: clock.wallNow(), subject, type: 'agents.cleaned', run: null, data }] });
+      // They are gone already. If it happens again, the same incident is opened again.
+      casework.recovered(subject);
+      return { ticket: filed.ticket };
+    },
+    assignedTo: (type) => spec().types.find(({ name }) => name === type)?.assignedTo ?? null,
+  };
+}
+
+const not = (why: string): Decision => ({ decision: `not respawned: ${why}`, rule: 'observed', respawned: false });
+
+/** Its exit code went to whoever started it. */
+function crashOf({ entry, why }: Judged, { decision, rule }: Decision, at: WallMs): NewCrash {
+  const exit = exitView({ kind: 'unknown', why: `${why}; it is not ours, so nobody saw its exit code` });
+  const type = typeOf(entry);
+  const began = entry.startedAt?.latest ?? at;
+  return {
+    ...{ subject: { kind: 'agent', name: type }, run: runOfEntry(entry, at) as RunId, at, exit, decision, rule },
+    ...{ uptimeMs: Math.max(0, at - began), counters: FRESH, restartsInWindow: 0 },
+    ...{ logTail: [], dependencies: [], changedSinceGood: null, probes: [], stack: [], relatedFiles: [] },
+    ...{ errorType: null, errorMessage: null, rootCause: null },
+    fingerprint: `v1:${shortHash(`agent of others is gone\n${type}`)}`,
+    ...{ agentType: type, pid: entry.pid },
+    ...(entry.task === null ? {} : { taskId: entry.task }),
+  };
+}

@@ -1,0 +1,265 @@
+/**
+ * Agents that others start: read from their state file, looked at by pid and start time, told of when they die, brought back where a
+ * type of the same name is configured, and removed from the file when they are dead. What cannot be known is said, and nothing is done.
+ */
+import { basename } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readStateFile } from '../../agents/state-file/read.ts';
+import { type Rewritten, rewriteStateFile } from '../../agents/state-file/rewrite.ts';
+import { type AgentsSpec, NO_AGENTS, type StateFileSpec } from '../../core/agents/agent.ts';
+import { type Entry, readEntries } from '../../core/agents/others/entry.ts';
+import { withoutMembers } from '../../core/agents/others/json-members.ts';
+import type { Sight } from '../../core/agents/others/judge.ts';
+import { type Judged, type Looked, type Memory, NOTHING_KNOWN, pass, withTold } from '../../core/agents/others/pass.ts';
+import { agentView, describeEntry, issueOf, standingIssues } from '../../core/agents/others/report.ts';
+import { readStored, type Stored, storedText } from '../../core/agents/others/stored.ts';
+import type { AgentIssue } from '../../core/agents/views.ts';
+import type { OthersFindings, PassPart } from '../../ports/agents.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Store } from '../../ports/store.ts';
+import type { OthersCases } from './others-cases.ts';
+
+export interface OthersParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: Pick<Store, 'meta' | 'setMeta'>;
+  readonly cases: OthersCases;
+  sight(pid: number): Sight;
+  /** Why pids of the file mean nothing here: whoever writes it runs in a container; null: they mean what they say. */
+  strange(spec: AgentsSpec): string | null;
+}
+
+const META = 'agents.others';
+/** A dead entry is left to its owner for the time of one pass, short of what a timer may be early. */
+const GRACE_SHARE = 0.9;
+/** A writer that does not write by rename leaves half a file for a moment. */
+const SETTLE_MS = 100;
+/** Looks at processes between two turns of the event loop. */
+const LOOKS_AT_ONCE = 200;
+/** Entries that came back after they had been removed. */
+const MAX_REMEMBERED = 10_000;
+
+const NOTHING: OthersFindings = { agents: [], zombies: 0, issues: [], actions: [], bugs: [] };
+
+export class Others implements PassPart<OthersFindings> {
+  readonly #parts: OthersParts;
+  #spec: AgentsSpec = NO_AGENTS;
+  #memory: Memory = NOTHING_KNOWN;
+  /** Ids of entries that were removed: whoever writes them again keeps them, and there is no point in a quarrel. */
+  readonly #removed = new Set<string>();
+  #written: string | null = null;
+  #last: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(parts: OthersParts) {
+    this.#parts = parts;
+  }
+
+  use(spec: AgentsSpec): void {
+    const before = this.#spec.stateFile;
+    this.#spec = spec;
+    if (JSON.stringify(before) === JSON.stringify(spec.stateFile)) return;
+    this.#memory = NOTHING_KNOWN;
+    this.#removed.clear();
+    if (spec.stateFile) this.#recall(spec.stateFile);
+  }
+
+  /** One at a time. Never rejects. */
+  look(): Promise<OthersFindings> {
+    const mine = this.#last.then(() => this.#look());
+    this.#last = mine.catch(() => {});
+    return mine.catch((error: unknown) => {
+      this.#parts.log.error('the agents of others could not be looked at', { error: String(error) });
+      const issue = issueOf(
+        'state_file',
+        null,
+        `the agents of others could not be looked at: ${String(error)}`,
+        'none',
+      );
+      return { ...NOTHING, issues: [issue] };
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#last;
+  }
+
+  async #look(): Promise<OthersFindings> {
+    const { stateFile } = this.#spec;
+    if (stateFile === null || this.#isClosed) return NOTHING;
+    const read = await this.#read(stateFile);
+    if (read.kind === 'missing') return NOTHING;
+    if (read.kind === 'unreadable') return { ...NOTHING, issues: [this.#unreadable(stateFile, read.why)] };
+    const judged = await this.#judge(read.entries);
+    const odd =
+      read.odd.length === 0 ? [] : [this.#unreadable(stateFile, `has ${read.odd.length} entries without a pid`)];
+    const done = await this.#act(stateFile, read.text, judged);
+    const { cases, clock } = this.#parts;
+    const context = { wall: clock.wallNow(), maxRespawns: this.#spec.maxRespawns, assignedTo: cases.assignedTo };
+    return {
+      agents: judged.filter(({ standing }) => isListed(standing)).map((each) => agentView(each, context)),
+      zombies: judged.filter(({ zombie }) => zombie).length,
+      issues: [...odd, ...standingIssues(judged), ...done.issues],
+      ...{ actions: done.actions, bugs: done.bugs },
+    };
+  }
+
+  async #read({ path, fields }: StateFileSpec) {
+    const { clock } = this.#parts;
+    for (let isAgain = false; ; isAgain = true) {
+      const file = await readStateFile(path);
+      if (file.kind === 'missing') return file;
+      const read = file.kind === 'text' ? readEntries(file.text, fields) : file;
+      if (read.kind === 'entries' && file.kind === 'text') return { ...read, text: file.text };
+      if (isAgain && read.kind === 'unreadable') return read;
+      await clock.sleepUntil((clock.now() + SETTLE_MS) as ReturnType<Clock['now']>, new AbortController().signal);
+    }
+  }
+
+  async #judge(entries: readonly Entry[]): Promise<readonly Judged[]> {
+    const { clock } = this.#parts;
+    const why = this.#parts.strange(this.#spec);
+    const looks: Looked[] = [];
+    for (const entry of entries) {
+      looks.push({ entry, sight: why === null ? this.#parts.sight(entry.pid) : { kind: 'unknown', why } });
+      if (looks.length % LOOKS_AT_ONCE === 0) await nextTurn();
+    }
+    const graceMs = this.#spec.everyMs * GRACE_SHARE;
+    const context = { now: clock.now(), wall: clock.wallNow(), boot: clock.bootId, graceMs };
+    const { memory, judged, lived } = pass(this.#memory, looks, context);
+    this.#memory = memory;
+    for (const entry of lived) this.#parts.cases.lived(entry);
+    this.#remember(this.#spec.stateFile!, []);
+    return judged;
+  }
+
+  /** Crashes are told first, then the file is cleaned, then the ticket about what was forgotten is filed. */
+  async #act(
+    file: StateFileSpec,
+    text: string,
+    judged: readonly Judged[],
+  ): Promise<Omit<OthersFindings, 'agents' | 'zombies'>> {
+    const { cases } = this.#parts;
+    const dead = judged.filter(({ standing }) => !isListed(standing));
+    const kept = dead.filter(({ entry }) => this.#removed.has(entry.id));
+    const due = dead.filter(({ entry }) => !this.#removed.has(entry.id));
+    const stale = due.filter(({ standing }) => standing === 'stale').map(({ entry }) => entry);
+    const living = new Set(judged.flatMap(({ standing, entry }) => (isListed(standing) ? [entry.task] : [])));
+    const crashes = due
+      .filter(({ standing }) => standing === 'crashed')
+      .map((each) => this.#crashed(each, file, living));
+    const quarrel = kept.length === 0 ? [] : [this.#quarrel(file, kept)];
+    const issues = [...crashes.map(({ issue }) => issue), ...quarrel];
+    const actions = crashes.flatMap(({ action }) => (action === null ? [] : [action]));
+    const told = crashes.flatMap(({ bug }) => (bug === null ? [] : [bug]));
+    if (due.length === 0) return { issues, actions, bugs: told };
+    const cleaned = await this.#clean(file, text, due, stale);
+    if (cleaned.kind !== 'done')
+      return { issues: [...issues, this.#notCleaned(file, stale, cleaned)], actions, bugs: told };
+    const removed = `removed ${count(due.length)} from ${basename(file.path)}`;
+    if (stale.length === 0) return { issues, actions: [...actions, removed], bugs: told };
+    const { ticket } = cases.forgotten(stale.map(describeEntry), file);
+    this.#remember(file, []);
+    const issue = issueOf(
+      'dead_entries',
+      null,
+      `${count(stale.length)}: ${stale.map(describeEntry).join(', ')}`,
+      'cleaned',
+      ticket,
+    );
+    return {
+      issues: [...issues, issue],
+      actions: [...actions, removed],
+      bugs: ticket === null ? told : [...told, ticket],
+    };
+  }
+
+  #crashed(dead: Judged, file: StateFileSpec, living: ReadonlySet<string | null>): ReturnType<OthersCases['crashed']> {
+    const told = this.#parts.cases.crashed(dead, file, living);
+    this.#memory = withTold(this.#memory, dead.entry.key);
+    this.#remember(file, []);
+    return told;
+  }
+
+  async #clean(
+    file: StateFileSpec,
+    before: string,
+    dead: readonly Judged[],
+    stale: readonly Entry[],
+  ): Promise<Rewritten> {
+    const { path, fields } = file;
+    const ids = new Map(dead.map(({ entry }) => [entry.key, entry.id]));
+    // Only what was judged: an entry that somebody has written anew under the same key is another one.
+    const change = (text: string): string | null => {
+      const read = readEntries(text, fields);
+      if (read.kind !== 'entries') return null;
+      const gone = read.entries.filter(({ key, id }) => ids.get(key) === id).map(({ key }) => key);
+      return gone.length === 0 ? null : withoutMembers(text, fields.agents, new Set(gone));
+    };
+    this.#remember(file, stale);
+    const isWhole = (text: string) => readEntries(text, fields).kind === 'entries';
+    const outcome = await rewriteStateFile({ path, before, change, isWhole });
+    if (outcome.kind === 'done') {
+      if (this.#removed.size > MAX_REMEMBERED) this.#removed.clear();
+      for (const id of ids.values()) this.#removed.add(id);
+    } else this.#remember(file, []);
+    return outcome;
+  }
+
+  /** What an earlier daemon knew; it may have died between cleaning and filing. */
+  #recall(file: StateFileSpec): void {
+    const text = this.#parts.store.meta(META);
+    const stored = readStored(file.path, text);
+    this.#written = text;
+    if (!stored) return;
+    this.#memory = stored.memory;
+    if (stored.cleaning.length > 0) this.#last = this.#finish(file, stored).catch(() => {});
+  }
+
+  async #finish(file: StateFileSpec, { cleaning }: Stored): Promise<void> {
+    const read = await this.#read(file);
+    if (read.kind !== 'entries') return;
+    const left = new Set(read.entries.map(({ key }) => key));
+    const gone = cleaning.filter(({ key }) => !left.has(key));
+    if (gone.length > 0 && !this.#isClosed)
+      this.#parts.cases.forgotten(
+        gone.map(({ text }) => text),
+        file,
+      );
+  }
+
+  #remember(file: StateFileSpec, cleaning: readonly Entry[]): void {
+    const about = cleaning.map((entry) => ({ key: entry.key, text: describeEntry(entry) }));
+    const text = storedText(file.path, { memory: this.#memory, cleaning: about });
+    if (text === this.#written) return;
+    this.#parts.store.setMeta(META, text);
+    this.#written = text;
+  }
+
+  #unreadable = ({ path }: StateFileSpec, why: string): AgentIssue =>
+    issueOf('state_file', null, `${basename(path)} ${why}; nothing is done`, 'none');
+
+  #quarrel({ path }: StateFileSpec, kept: readonly Judged[]): AgentIssue {
+    const who = kept.map(({ entry }) => describeEntry(entry)).join(', ');
+    const why = `whoever writes ${basename(path)} wrote entries again that had been removed because they are dead: ${who}`;
+    return issueOf('dead_entries', null, why, 'none');
+  }
+
+  #notCleaned({ path }: StateFileSpec, stale: readonly Entry[], outcome: Rewritten): AgentIssue {
+    const why = outcome.kind === 'refused' ? outcome.why : 'somebody is writing it';
+    const who = stale.length === 0 ? '' : `: ${stale.map(describeEntry).join(', ')}`;
+    return issueOf(
+      'dead_entries',
+      null,
+      `${basename(path)} has dead entries and was not cleaned, because ${why}${who}`,
+      'none',
+    );
+  }
+}
+
+const isListed = (standing: Judged['standing']): boolean =>
+  standing === 'alive' || standing === 'unknown' || standing === 'pending';
+
+const count = (entries: number): string => `${entries} dead ${entries === 1 ? 'entry' : 'entries'}`;

@@ -1,0 +1,165 @@
+/**
+ * Looks at how components stand, every few seconds: who is well again, who was given up. What people are told follows from that and
+ * not from events, so nothing is missed when a daemon dies in between.
+ */
+
+import type { MonoMs } from '../../core/ids.ts';
+import { crashRate, type SeenCrash, withinTheHour } from '../../core/incidents/crash-rate.ts';
+import { type Incident, subjectKey } from '../../core/incidents/incident.ts';
+import type { Subject } from '../../core/views.ts';
+import type { Alert, AlertDesk } from '../../ports/alerts.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { NewCrash, Store } from '../../ports/store.ts';
+import type { Standing } from '../../supervisor/standings.ts';
+import type { DaemonCasework } from './casework.ts';
+import { incidentKey, MAX_AFFECTED_NAMED } from './words.ts';
+
+/** A component has recovered when it was well for so long, or longer if its min_uptime says so. */
+export const STEADY_MS = 10_000;
+
+export interface LookParts {
+  readonly casework: Pick<DaemonCasework, 'open' | 'recovered'>;
+  readonly alerts: AlertDesk;
+  readonly clock: Clock;
+  readonly store: Pick<Store, 'crashes' | 'incident'>;
+  standings(): readonly Standing[];
+}
+
+const RATE_KEY = 'crash-rate';
+const HOUR_MS = 3_600_000;
+const MAX_CRASHES = 1_000;
+
+export class Look {
+  readonly #parts: LookParts;
+  #seen: readonly SeenCrash[];
+
+  constructor(parts: LookParts) {
+    this.#parts = parts;
+    this.#seen = earlier(parts);
+  }
+
+  /** A crash was counted, or a dependent was taken along. */
+  crashSeen(crash: NewCrash, incident: Incident): void {
+    this.#seen = withinTheHour(
+      [...this.#seen, { at: this.#parts.clock.now(), incident: incident.id }],
+      this.#parts.clock.now(),
+    );
+    const wasFrozenBefore = crash.freeze !== undefined && incident.count > 1 && incident.reopened === 0;
+    if (wasFrozenBefore) this.#raise('freeze', incident, `${crash.subject.name} froze again after it was restarted`);
+  }
+
+  now(): void {
+    const standings = new Map(this.#parts.standings().map((standing) => [standing.name, standing]));
+    this.#recoveries(standings);
+    for (const standing of standings.values()) if (standing.state === 'gave-up') this.#gaveUp(standing.name);
+    this.#rate();
+  }
+
+  /** Resolved: nobody has to do anything about it any more. */
+  resolved({ id }: Incident): void {
+    this.#parts.alerts.clear(incidentKey(id));
+  }
+
+  #recoveries(standings: ReadonlyMap<string, Standing>): void {
+    const waiting = new Map<string, Subject>();
+    for (const incident of this.#parts.casework.open()) {
+      for (const subject of incident.subjects) {
+        if (subject.kind === 'component' && incident.waiting.includes(subjectKey(subject)))
+          waiting.set(subject.name, subject);
+      }
+    }
+    for (const [name, subject] of waiting) {
+      if (hasRecovered(standings.get(name))) this.#parts.casework.recovered(subject);
+    }
+  }
+
+  #gaveUp(name: string): void {
+    const incident = this.#incidentOf(name);
+    if (incident === null) {
+      const subject = { kind: 'component', name } as const;
+      this.#parts.alerts.raise({
+        ...{
+          kind: 'gave-up',
+          key: `gave-up ${name}`,
+          subject,
+          text: `${name} does not run: restarting it did not help`,
+        },
+        ...{ incident: null, ticket: null },
+      });
+      return;
+    }
+    const isRoot = incident.subjects.some((subject) => subject.kind === 'component' && subject.name === name);
+    // A dependent that was given up says nothing new about what people know already, only whose fault it is when they do not.
+    if (isRoot || !this.#parts.alerts.isOpen(incidentKey(incident.id)))
+      this.#raise(
+        'gave-up',
+        incident,
+        isRoot
+          ? `${name} does not run: restarting it did not help`
+          : `${rootsOf(incident)} is down and takes others along`,
+      );
+  }
+
+  #incidentOf(name: string): Incident | null {
+    const open = [...this.#parts.casework.open()];
+    const key = subjectKey({ kind: 'component', name });
+    return (
+      open.find(({ waiting }) => waiting.includes(key)) ?? open.find(({ affected }) => affected.includes(name)) ?? null
+    );
+  }
+
+  #rate(): void {
+    const { alerts, clock, store, casework } = this.#parts;
+    this.#seen = withinTheHour(this.#seen, clock.now());
+    const find = (id: number) => store.incident(id);
+    const found = crashRate(this.#seen, (id) => alerts.isOpen(incidentKey(id)), find);
+    if (found === null) {
+      if (alerts.isOpen(RATE_KEY)) alerts.clear(RATE_KEY);
+      return;
+    }
+    const incident =
+      found.incident === null ? null : ([...casework.open()].find(({ id }) => id === found.incident) ?? null);
+    if (incident) this.#raise('crash-rate', incident, found.text);
+    else if (!alerts.isOpen(RATE_KEY))
+      alerts.raise({
+        ...{ kind: 'crash-rate', key: RATE_KEY, text: found.text, incident: null, ticket: null },
+        subject: { kind: 'daemon', name: 'keepwell' },
+      });
+  }
+
+  #raise(kind: Alert['kind'], incident: Incident, what: string): void {
+    const { id, subject, ticket, rootCause, title, affected } = incident;
+    const cause = kind === 'crash-rate' ? '' : ` (${rootCause ?? title})`;
+    const others = affected.slice(0, MAX_AFFECTED_NAMED).join(', ');
+    const more = affected.length > MAX_AFFECTED_NAMED ? ` and ${affected.length - MAX_AFFECTED_NAMED} more` : '';
+    const along = affected.length === 0 ? '' : `; affected: ${others}${more}`;
+    this.#parts.alerts.raise({
+      kind,
+      key: incidentKey(id),
+      subject,
+      text: `${what}${cause}${along}`,
+      incident: id,
+      ticket,
+    });
+  }
+}
+
+/** Gone from the configuration is over as well. */
+function hasRecovered(standing: Standing | undefined): boolean {
+  if (standing === undefined || standing.state === 'completed') return true;
+  return standing.isWell && standing.upMs >= Math.max(STEADY_MS, standing.minUptimeMs);
+}
+
+const rootsOf = ({ subjects }: Incident): string => subjects.map(({ name }) => name).join(', ');
+
+/** What an earlier daemon saw within the hour. */
+function earlier({ store, clock }: LookParts): readonly SeenCrash[] {
+  const wall = clock.wallNow();
+  const crashes = store.crashes({ since: (wall - HOUR_MS) as never, limit: MAX_CRASHES });
+  return crashes
+    .flatMap(({ at, incident }) => {
+      const agoMs = Math.max(0, wall - Date.parse(at));
+      return incident === null ? [] : [{ at: (clock.now() - agoMs) as MonoMs, incident }];
+    })
+    .reverse();
+}

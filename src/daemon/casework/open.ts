@@ -1,0 +1,148 @@
+/** Puts together everything that happens after a crash: incidents, tickets and alerts. */
+import { randomBytes } from 'node:crypto';
+import { sendersFor } from '../../alerts/channels/senders.ts';
+import { createAlertDesk } from '../../alerts/desk.ts';
+import type { ResolvedConfig } from '../../config/load.ts';
+import type { ComponentSpec } from '../../core/component.ts';
+import { secretValues } from '../../core/redact.ts';
+import type { Circumstances, Evidence } from '../../core/tickets/evidence.ts';
+import { NO_CIRCUMSTANCES } from '../../core/tickets/evidence.ts';
+import type { EventView } from '../../core/views.ts';
+import type { AlertDesk } from '../../ports/alerts.ts';
+import type { CommandRunner } from '../../ports/command.ts';
+import type { EngineClient } from '../../ports/engine.ts';
+import type { Failpoints } from '../../ports/failpoints.ts';
+import type { Casework } from '../../ports/incidents.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Commit, Store } from '../../ports/store.ts';
+import type { TicketDesk } from '../../ports/tickets.ts';
+import type { Standing } from '../../supervisor/standings.ts';
+import { systemClock } from '../../supervisor/system-clock.ts';
+import { createTicketDesk } from '../../tickets/desk.ts';
+import { secretsOf } from '../evidence.ts';
+import { createCasework } from './casework.ts';
+import { createFiling } from './filing.ts';
+import { Look } from './look.ts';
+import { sessionCrashes } from './session-crashes.ts';
+import { ticketBook } from './ticket-book.ts';
+import { withCase } from './with-case.ts';
+
+export interface CaseworkOptions {
+  readonly store: Store;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  readonly commands: CommandRunner;
+  /** What commands of channels and trackers inherit. */
+  readonly env: Readonly<Record<string, string>>;
+  config(): ResolvedConfig;
+  standings(): readonly Standing[];
+  publish(event: EventView): void;
+}
+
+export interface OpenCasework {
+  readonly casework: Casework;
+  readonly tickets: TicketDesk;
+  readonly alerts: AlertDesk;
+  /** A commit of the supervisor, with what its crash brings along. */
+  noted(commit: Commit): Commit;
+  /** Takes down what happens to sessions. */
+  sessionTold(engine: EngineClient): ReturnType<typeof sessionCrashes>;
+  /** The supervisor is there: look from now on. */
+  begin(): void;
+  use(config: ResolvedConfig): void;
+  close(): Promise<void>;
+}
+
+const LOOK_MS = 2_000;
+const ID_BYTES = 8;
+const BOOK = 'alerts';
+
+export function openCasework(options: CaseworkOptions): OpenCasework {
+  const { store, log, failpoints, commands, env, config, publish } = options;
+  const clock = systemClock;
+  const commit = (...commits: readonly Commit[]) => {
+    for (const event of store.commit(...commits)) publish(event);
+  };
+  const tickets = createTicketDesk({
+    ...{ clock, log, failpoints, commands, env },
+    book: ticketBook(store, clock, commit),
+    spec: config().tickets,
+  });
+  const alerts = createAlertDesk(
+    {
+      ...{ clock, log, failpoints },
+      memory: { read: () => store.meta(BOOK), write: (text) => store.setMeta(BOOK, text) },
+      project: () => config().name,
+      newId: () => randomBytes(ID_BYTES).toString('hex'),
+      senders: (spec) => sendersFor(spec, { commands, env, cwd: config().baseDir }),
+      tell: (type, data) => {
+        const subject = { kind: 'daemon', name: 'keepwell' } as const;
+        commit({ events: [{ at: clock.wallNow(), subject, type, run: null, data }] });
+      },
+    },
+    config().alerts,
+  );
+  const casework = createCasework({
+    ...{ store, clock, log, commit },
+    filing: createFiling({
+      ...{ store, clock },
+      desk: tickets,
+      settings: () => config().tickets,
+      about: (evidence) => circumstances(evidence, config(), env),
+    }),
+    graph: () => graphOf(config().components),
+    crashSeen: (crash, incident) => look.crashSeen(crash, incident),
+    resolved: (incident) => look.resolved(incident),
+  });
+  const look = new Look({ casework, alerts, clock, store, standings: options.standings });
+  let looking: NodeJS.Timeout | undefined;
+  const lookNow = () => {
+    try {
+      look.now();
+    } catch (error) {
+      log.error('incidents could not be looked through', { error: String(error) });
+    }
+  };
+  return {
+    casework,
+    tickets,
+    alerts,
+    noted: (step) => withCase(step, casework),
+    sessionTold: (engine) => sessionCrashes({ engine, clock, log, casework, commit }),
+    begin: () => {
+      looking = setInterval(lookNow, LOOK_MS).unref();
+    },
+    use: (fresh) => {
+      tickets.use(fresh.tickets);
+      alerts.use(fresh.alerts);
+    },
+    close: async () => {
+      clearInterval(looking);
+      await Promise.all([tickets.dispose(), alerts.close()]);
+    },
+  };
+}
+
+const graphOf = (components: readonly ComponentSpec[]) =>
+  new Map(components.map(({ name, dependsOn }) => [name as string, Object.keys(dependsOn)]));
+
+/** How it was started. Of agents also whose work it is. */
+function circumstances(
+  evidence: Evidence,
+  { components, agents }: ResolvedConfig,
+  base: Readonly<Record<string, string>>,
+): Circumstances {
+  const { kind, name } = evidence.kind === 'crash' ? evidence.crash.subject : evidence.problem.subject;
+  if (kind === 'agent') {
+    const typeName = evidence.kind === 'crash' ? (evidence.crash.agentType ?? name) : name;
+    const type = agents.types.find((each) => each.name === typeName);
+    if (!type) return NO_CIRCUMSTANCES;
+    const { command, cwd, env } = type.process;
+    return { command, cwd, assignedTo: type.assignedTo, secrets: secretValues({ ...base, ...env }) };
+  }
+  const spec = kind === 'component' ? components.find((each) => each.name === name) : undefined;
+  if (spec === undefined) return NO_CIRCUMSTANCES;
+  const { driver } = spec;
+  const started = driver.kind === 'process' ? { command: driver.command, cwd: driver.cwd } : {};
+  return { ...NO_CIRCUMSTANCES, ...started, secrets: secretsOf(spec, base) };
+}

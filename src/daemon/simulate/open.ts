@@ -1,0 +1,45 @@
+/** Simulated crashes in the daemon: put together from what it has. */
+import type { ResolvedConfig } from '../../config/load.ts';
+import type { SignalName } from '../../core/exit.ts';
+import type { RunId } from '../../core/ids.ts';
+import type { Agents } from '../../ports/agents.ts';
+import type { Driver } from '../../ports/driver.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Supervisor } from '../../supervisor/supervisor.ts';
+import { agentRuns } from '../agents/ours.ts';
+import type { HomePaths } from '../home.ts';
+import { signalMain } from './signal-main.ts';
+import { createSimulations, type Simulations } from './simulations.ts';
+
+export interface SimulateParts {
+  readonly paths: HomePaths;
+  readonly store: Store;
+  readonly driver: Pick<Driver, 'signal'>;
+  config(): ResolvedConfig;
+  /** Asked for when somebody wants a crash: they are made after this. */
+  supervisor(): Pick<Supervisor, 'views' | 'restart'>;
+  agents(): Pick<Agents, 'list' | 'spawn'>;
+}
+
+export function openSimulations({ paths, store, driver, config, supervisor, agents }: SimulateParts): Simulations {
+  const places = [paths.runs, agentRuns(paths)];
+  return createSimulations(
+    {
+      view: (name) =>
+        supervisor()
+          .views()
+          .find((view) => view.name === name) ?? null,
+      specs: () => config().components,
+      agents: () => config().agents,
+      runningAgents: () =>
+        agents()
+          .list()
+          .filter(({ state, source }) => state === 'running' && source === 'keepwell'),
+      spawn: (type, task) => agents().spawn({ type, task }),
+      restart: (name) => supervisor().restart([name]),
+      signalMain: (run: RunId, signal: SignalName) => places.some((dir) => signalMain(dir, run, signal)),
+      signal: (run, signal) => driver.signal(run, signal),
+    },
+    store,
+  );
+}

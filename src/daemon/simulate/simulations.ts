@@ -1,0 +1,62 @@
+/**
+ * Makes crashes happen that somebody asked for. A real run is hit by a real signal; or the next run of a component, or an agent for
+ * a task that does not exist, is a stand-in that dies as it was asked to. What is decided afterwards is decided as always.
+ */
+import type { ComponentSpec } from '../../core/component.ts';
+import { AppError } from '../../core/errors.ts';
+import type { SpawnProblem } from '../../core/exit.ts';
+import type { RunId } from '../../core/ids.ts';
+import {
+  markSimulated,
+  type Simulated,
+  type SimulationRequest,
+  type SimulationView,
+} from '../../core/simulate/simulation.ts';
+import { type StandInKind, standIn } from '../../core/simulate/stand-in.ts';
+import type { Launch, ProcessLaunch } from '../../ports/driver.ts';
+import type { NewCrash, Store } from '../../ports/store.ts';
+import { crashAgent } from './agent.ts';
+import { crashComponent } from './component.ts';
+import { rehearsals } from './rehearsals.ts';
+import type { Scene } from './scene.ts';
+
+export interface Simulations {
+  /** Throws NO_SUCH_COMPONENT, NO_SUCH_AGENT_TYPE, COMPONENT_NOT_RUNNING, NOT_SIMULATED, REQUEST_INVALID. */
+  crash(request: SimulationRequest): Promise<SimulationView>;
+  /** The launch of a component, or of its stand-in when that is due. */
+  launchOf<L extends Launch | SpawnProblem>(spec: Pick<ComponentSpec, 'name'>, launch: L): L;
+  agentLaunchOf<L extends ProcessLaunch | SpawnProblem>(task: string, launch: L): L;
+  /** Whether somebody asked for what happens to this run; null: nobody did. */
+  ofRun(run: RunId): Simulated | null;
+  /** The crash as it is, or marked when somebody asked for it. */
+  marked(crash: NewCrash): NewCrash;
+}
+
+export function createSimulations(scene: Scene, store: Pick<Store, 'meta' | 'setMeta'>): Simulations {
+  const known = rehearsals(store);
+  return {
+    crash: async (request) => {
+      const { component, agent } = request;
+      if (component !== undefined && agent === undefined) return crashComponent(component, request, scene, known);
+      if (agent !== undefined && component === undefined) return crashAgent(agent, request, scene, known);
+      throw new AppError('REQUEST_INVALID', { problem: 'exactly one of component and agent must be given.' });
+    },
+    launchOf: (spec, launch) => {
+      if (!('kind' in launch) || launch.kind !== 'process') return launch;
+      const asked = known.due(spec.name);
+      if (asked === null) return launch;
+      known.addRun(launch.run, asked);
+      return { ...launch, command: standIn(asked.kind as StandInKind, launch.cwd, asked.memoryBytes).command };
+    },
+    agentLaunchOf: (task, launch) => {
+      const asked = known.ofTask(task);
+      if (asked === null || !('kind' in launch)) return launch;
+      return { ...launch, command: standIn(asked.kind as StandInKind, launch.cwd, asked.memoryBytes).command };
+    },
+    ofRun: (run) => known.ofRun(run),
+    marked: (crash) => {
+      const asked = known.ofRun(crash.run) ?? (crash.taskId === undefined ? null : known.ofTask(crash.taskId));
+      return asked === null ? crash : markSimulated(crash, asked);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** Agents: spawned by type and task, and by nothing else: no route takes a command. */
+import { z } from 'zod';
+import { type Route, route } from '../route.ts';
+import { EMPTY_BODY, FLAG, NAME, NO_BODY, NO_QUERY, V1 } from '../schemas.ts';
+import { AGENTS, AGENTS_REPORT, ONE_AGENT } from '../views/agent.ts';
+
+/** Wider than what is allowed: the answer says what is wrong with a task. */
+const MAX_TASK_CHARS = 65_536;
+
+const LIST_QUERY = z.strictObject({ all: FLAG.optional().meta({ description: 'Also those that have ended.' }) });
+
+const SPAWN_BODY = z
+  .strictObject({
+    type: NAME.meta({ description: 'A name under `agents.types`.' }),
+    task: z
+      .string()
+      .max(MAX_TASK_CHARS)
+      .meta({ description: 'Any text of 1 to 1024 bytes without NUL. It is one argument of the command.' }),
+  })
+  .meta({ examples: [{ type: 'architect', task: 'SPEC-111' }] });
+
+const STOP_BODY = z
+  .strictObject({ agent: z.string().min(1).max(MAX_TASK_CHARS).meta({ description: 'Its pid, or its task.' }) })
+  .meta({ examples: [{ agent: 'SPEC-111' }] });
+
+export const agentRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/agents',
+    id: 'listAgents',
+    summary: 'Agents, those that others started included, in the order in which they were spawned.',
+    success: 200,
+    query: LIST_QUERY,
+    body: NO_BODY,
+    answer: AGENTS,
+    errors: [],
+    handler: ({ services, query: { all } }) => ({ ...V1, agents: services.control.agents.list({ all }) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/agents/report',
+    id: 'reportAgents',
+    summary: 'How agents, and the loop that spawns them, are.',
+    success: 200,
+    query: NO_QUERY,
+    body: NO_BODY,
+    answer: AGENTS_REPORT,
+    errors: [],
+    handler: ({ services }) => services.control.agents.report(),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/agents',
+    id: 'spawnAgent',
+    summary: 'Spawns an agent of a type for a task. Answers when that is written down; its process follows.',
+    success: 200,
+    query: NO_QUERY,
+    body: SPAWN_BODY,
+    answer: ONE_AGENT,
+    errors: ['NO_SUCH_AGENT_TYPE', 'AGENT_TASK_INVALID', 'AGENT_ALREADY_RUNNING', 'AGENTS_FULL', 'DAEMON_CLOSING'],
+    handler: async ({ services, body }) => ({ ...V1, agent: await services.control.agents.spawn(body) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/agents/stop',
+    id: 'stopAgents',
+    summary: 'Ends the agent with this pid, or all agents of this task. Answers when their processes are gone.',
+    success: 200,
+    query: NO_QUERY,
+    body: STOP_BODY,
+    answer: AGENTS,
+    errors: ['NO_SUCH_AGENT', 'AGENT_NOT_OURS'],
+    handler: async ({ services, body: { agent } }) => ({ ...V1, agents: await services.control.agents.stop(agent) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/agents/look',
+    id: 'lookAtAgents',
+    summary: 'Looks through all agents now, without waiting for the next pass, and reports.',
+    success: 200,
+    query: NO_QUERY,
+    body: EMPTY_BODY,
+    answer: AGENTS_REPORT,
+    errors: [],
+    handler: async ({ services }) => {
+      await services.control.agents.look();
+      return services.control.agents.report();
+    },
+  }),
+];

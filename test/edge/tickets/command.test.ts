@@ -1,0 +1,111 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { TrackerSpec } from '../../../src/core/tickets/settings.ts';
+import { createCommandRunner } from '../../../src/drivers/process/command-runner.ts';
+import { silentLog } from '../../../src/ports/log.ts';
+import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { settings, ticketSample } from '../../support/ticket-samples.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { DeskWorld } from './desk-world.ts';
+
+async function world(script: string, crash: Parameters<typeof ticketSample>[1] = {}, timeoutMs = 20_000) {
+  const temp = tempDir();
+  mkdirSync(temp.at('home'));
+  writeFileSync(temp.at('file-it'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const tracker: TrackerSpec = {
+    ...{ name: 'command', kind: 'command', target: 'hash', cwd: temp.path, timeoutMs },
+    command: ['./file-it', '$(touch owned)', '; touch owned'],
+  };
+  const spec = settings({ trackers: [tracker] });
+  const runner = createCommandRunner({
+    home: temp.at('home'),
+    cgroup: 'off',
+    clock: systemClock,
+    log: silentLog,
+    softNofile: null,
+  });
+  const desk = new DeskWorld(spec, [ticketSample(spec, crash)], runner);
+  return {
+    desk,
+    temp,
+    async [Symbol.asyncDispose]() {
+      await desk.desk.dispose();
+      await runner.close();
+      temp[Symbol.dispose]();
+    },
+  };
+}
+
+describe('a command', () => {
+  test('reads the ticket from its standard input, and may answer with an address', async () => {
+    await using it = await world('cat > got.json; echo noise; echo \'{"url": "https://jira.example/K-3"}\'');
+    await it.desk.delivered('command');
+    const got = JSON.parse(readFileSync(it.temp.at('got.json'), 'utf8')) as Record<string, unknown>;
+    expect(got).toMatchObject({
+      action: 'create',
+      idempotency_key: it.desk.book.find(3)!.key,
+      ticket: { number: 'BUG-003' },
+    });
+    expect(it.desk.standing('command').address).toBe('https://jira.example/K-3');
+  });
+
+  test('is never read by a shell, whatever the ticket and its arguments contain', async () => {
+    const hostile = '`touch owned`; $(touch owned) | touch owned \n touch owned';
+    await using it = await world('cat > got.json; printf "%s\\n" "$@" > args', {
+      errorMessage: hostile,
+      logTail: [hostile],
+    });
+    await it.desk.delivered('command');
+    expect(() => readFileSync(it.temp.at('owned'))).toThrow();
+    expect(readFileSync(it.temp.at('args'), 'utf8')).toBe('$(touch owned)\n; touch owned\n');
+    const { errorLogs } = it.desk.book.find(3)!;
+    expect(JSON.parse(readFileSync(it.temp.at('got.json'), 'utf8'))).toMatchObject({
+      ticket: { error_logs: errorLogs },
+    });
+  });
+
+  test('need not read: a long ticket holds up nobody', async () => {
+    await using it = await world('exit 0', { logTail: Array.from({ length: 100 }, () => 'x'.repeat(2_000)) });
+    await it.desk.delivered('command');
+  });
+
+  test('that fails is run again with the same key', async () => {
+    await using it = await world(
+      'cat >> got.json; [ -e once ] || { touch once; echo "token=abcdefgh12345678" >&2; exit 3; }',
+    );
+    await it.desk.delivered('command');
+    const keys = readFileSync(it.temp.at('got.json'), 'utf8').match(/"idempotency_key":"[^"]+"/g);
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
+    const failed = it.desk.book.told[0];
+    expect(failed).toMatchObject({
+      type: 'ticket.delivery-failed',
+      data: { error: expect.stringContaining('exit code 3') },
+    });
+    expect(it.desk.everything()).not.toContain('abcdefgh12345678');
+  });
+
+  test('that hangs is ended', async () => {
+    await using it = await world('[ -e once ] || { touch once; sleep 1000; }', {}, 500);
+    await it.desk.delivered('command');
+    expect(it.desk.book.told[0]).toMatchObject({ data: { error: expect.stringContaining('did not end within') } });
+  });
+
+  test('that is not there stops it, and that is said', async () => {
+    await using it = await world('exit 0');
+    const missing: TrackerSpec = {
+      name: 'command',
+      kind: 'command',
+      target: 'hash',
+      command: ['./nobody'],
+      cwd: it.temp.path,
+      timeoutMs: 1_000,
+    };
+    const spec = settings({ trackers: [missing] });
+    it.desk.book.save(ticketSample(spec, {}, 9), []);
+    it.desk.desk.use(spec);
+    await waitFor('it to stop', () => it.desk.standing('command', 9).stopped);
+    expect(it.desk.standing('command', 9).error).toContain('nobody');
+  });
+});

@@ -1,0 +1,67 @@
+/** A desk with a clock of its own: what is tried again later is tried again at once when the test says so. */
+import type { TicketsSpec } from '../../../src/core/tickets/settings.ts';
+import type { Ticket } from '../../../src/core/tickets/ticket.ts';
+import type { CommandRunner } from '../../../src/ports/command.ts';
+import { noFailpoints } from '../../../src/ports/failpoints.ts';
+import type { Log } from '../../../src/ports/log.ts';
+import type { TicketDesk } from '../../../src/ports/tickets.ts';
+import { createTicketDesk } from '../../../src/tickets/desk.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { MemoryBook } from '../../support/ticket-samples.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const noCommands: CommandRunner = { run: () => Promise.reject(new Error('no commands here')) };
+
+export class DeskWorld implements AsyncDisposable {
+  readonly clock = new FakeClock();
+  readonly book: MemoryBook;
+  readonly logged: string[] = [];
+  desk: TicketDesk;
+  readonly #commands: CommandRunner;
+
+  constructor(spec: TicketsSpec, tickets: readonly Ticket[], commands: CommandRunner = noCommands) {
+    this.book = new MemoryBook(...tickets);
+    this.#commands = commands;
+    this.desk = this.#open(spec);
+  }
+
+  #open(spec: TicketsSpec): TicketDesk {
+    const say = (message: string, data?: unknown) => void this.logged.push(`${message} ${JSON.stringify(data)}`);
+    const log: Log = { info: say, warn: say, error: say };
+    const env = { PATH: '/usr/bin:/bin' };
+    const { book, clock } = this;
+    return createTicketDesk({ book, clock, log, failpoints: noFailpoints, commands: this.#commands, env, spec });
+  }
+
+  /** As after a kill -9: nothing is remembered but the book. */
+  async restart(spec: TicketsSpec): Promise<void> {
+    await this.desk.dispose();
+    this.desk = this.#open(spec);
+  }
+
+  standing(tracker: string, number = 3) {
+    return this.book.find(number)!.trackers[tracker]!;
+  }
+
+  /** Lets pauses pass until it holds. */
+  async until(what: string, condition: () => boolean): Promise<void> {
+    await waitFor(what, async () => {
+      if (condition()) return true;
+      await this.clock.advance(60_000);
+      return condition();
+    });
+  }
+
+  async delivered(tracker: string, number = 3): Promise<void> {
+    await this.until(`${tracker} to know everything`, () => this.standing(tracker, number).errands.length === 0);
+  }
+
+  /** Everything that anybody can get to see. */
+  everything(): string {
+    return JSON.stringify([...this.book.tickets.values(), ...this.book.told, ...this.logged]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.desk.dispose();
+  }
+}

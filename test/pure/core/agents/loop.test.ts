@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { isResponsive, type LoopSight, loopDeed, type OpenFreeze } from '../../../../src/core/agents/loop.ts';
+import type { ComponentView } from '../../../../src/core/views.ts';
+
+const AT = '2026-01-02T03:04:05.000Z';
+const LATER = '2026-01-02T03:10:00.000Z';
+const EARLIER = '2026-01-02T03:00:00.000Z';
+
+const sight = (view: Partial<ComponentView> = {}, more: Partial<LoopSight> = {}): LoopSight => ({
+  view: {
+    ...{ name: 'work-loop', state: 'running', condition: null, desired: 'running', run_id: 'one', pid: 7, note: null },
+    uptime_ms: 60_000,
+    heartbeat: {
+      ...{ source: 'file state.json', last_beat_at: null, silent_ms: 300_000, limit_ms: 300_000, problem: null },
+    },
+    ...view,
+  } as ComponentView,
+  ageMs: 89 * 60_000,
+  observed: false,
+  ...more,
+});
+const open = (more: Partial<OpenFreeze> = {}): OpenFreeze => ({
+  ...{ run: 'one', at: AT, incident: 1, ticket: 1, alert: null },
+  ...more,
+});
+const beat = (last_beat_at: string) => ({ heartbeat: { ...sight().view.heartbeat!, last_beat_at } });
+
+describe('what people are told about the loop', () => {
+  test('as long as it goes on, nothing', () => {
+    expect(loopDeed(null, sight())).toBeNull();
+    expect(loopDeed(null, sight({ state: 'backing-off' }))).toBeNull();
+  });
+  test('a ticket as soon as it is frozen, which says how old its last sign is', () => {
+    expect(loopDeed(null, sight({ condition: 'frozen' }))).toMatchObject({
+      kind: 'file',
+      title: 'work-loop is frozen: no sign of progress for 5 min',
+      rootCause: expect.stringContaining('the last one was 1 h 29 min ago'),
+    });
+  });
+  test.each([
+    ['while it is being ended', sight({ state: 'stopping' }), null],
+    ['while it waits for its next start', sight({ state: 'backing-off', run_id: null }), null],
+    ['while the new run has not given a sign yet', sight({ run_id: 'two' }), null],
+    ['while the alarm of the same run goes on', sight({ condition: 'frozen' }), null],
+    ['when the new run gives a sign', sight({ run_id: 'two', ...beat(LATER) }), { kind: 'over', well: true }],
+    ['when the sign is older than the freeze', sight({ run_id: 'two', ...beat(EARLIER) }), null],
+    ['when the same run goes on', sight(), { kind: 'over', well: true }],
+    ['when somebody stops it', sight({ state: 'stopped', desired: 'stopped' }), { kind: 'over', well: false }],
+    ['when the new run is frozen, too', sight({ run_id: 'two', condition: 'frozen' }), { kind: 'alert' }],
+    ['when it gave up', sight({ state: 'gave-up', run_id: null }), { kind: 'alert' }],
+    ['when it cannot be killed', sight({ state: 'stopping', condition: 'unkillable' }), { kind: 'alert' }],
+    ['when nothing can start it again', sight({ condition: 'frozen' }, { observed: true }), { kind: 'alert' }],
+  ])('%s', (_, seen, deed) => {
+    const done = loopDeed(open(), seen);
+    if (deed === null) expect(done).toBeNull();
+    else expect(done).toMatchObject(deed);
+  });
+  test('an alert is told once', () => {
+    expect(loopDeed(open({ alert: 'told' }), sight({ state: 'gave-up' }))).toBeNull();
+  });
+  test.each([
+    ['it runs', null, sight(), true],
+    ['it is frozen', null, sight({ condition: 'frozen' }), false],
+    ['it was frozen and has not been heard since', open(), sight({ run_id: 'two' }), false],
+    ['it gave up', null, sight({ state: 'gave-up' }), false],
+    ['it is just starting', null, sight({ state: 'starting' }), null],
+    ['somebody stopped it', null, sight({ state: 'stopped', desired: 'stopped' }), null],
+    ['the Engine is away', null, sight({ condition: 'engine-unreachable' }), null],
+  ])('whether it answers: %s', (_, freeze, seen, expected) => {
+    expect(isResponsive(freeze, seen)).toBe(expected);
+  });
+});

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import type { Entry } from '../../../../src/core/agents/others/entry.ts';
+import { judge, type Sight, START_SLACK_MS } from '../../../../src/core/agents/others/judge.ts';
+import { type Memory, NOTHING_KNOWN, pass, withTold } from '../../../../src/core/agents/others/pass.ts';
+import { readStored, storedText } from '../../../../src/core/agents/others/stored.ts';
+import type { BootId, MonoMs, WallMs } from '../../../../src/core/ids.ts';
+
+const BOOT = 'boot-1' as BootId;
+const BEGAN = 1_000_000 as WallMs;
+const GRACE_MS = 100;
+const entry = (more: Partial<Entry> = {}): Entry => ({
+  ...{ key: '77', pid: 77, type: 'architect', task: 'SPEC-1', id: 'one' },
+  startedAt: { earliest: BEGAN, latest: BEGAN },
+  ...more,
+});
+const there = (more: Partial<Extract<Sight, { kind: 'there' }>> = {}): Sight => ({
+  ...{ kind: 'there', zombie: false, startTime: '500', startedAt: BEGAN, ppid: 10 },
+  ...more,
+});
+const GONE: Sight = { kind: 'gone' };
+const HIDDEN: Sight = { kind: 'unknown', why: 'we may not look' };
+
+describe('whether the process of an entry lives', () => {
+  const seen = { id: 'one', seen: { boot: BOOT, startTime: '500', ppid: 10 } };
+  test.each([
+    ['it is there', there(), null, { kind: 'alive', orphan: false }],
+    ['it is gone', GONE, null, { kind: 'dead', why: 'process 77 is gone' }],
+    ['nobody may look', HIDDEN, null, { kind: 'unknown' }],
+    ['nobody may look at one that was seen', HIDDEN, seen, { kind: 'unknown' }],
+    [
+      'it began a little later than its entry says',
+      there({ startedAt: (BEGAN + START_SLACK_MS) as WallMs }),
+      null,
+      { kind: 'alive' },
+    ],
+    [
+      'its number belongs to somebody who came later',
+      there({ startedAt: (BEGAN + START_SLACK_MS + 1) as WallMs }),
+      null,
+      { kind: 'dead' },
+    ],
+    [
+      'the clock was set, but it is the one that was seen',
+      there({ startedAt: (BEGAN + 1e9) as WallMs }),
+      seen,
+      { kind: 'alive' },
+    ],
+    [
+      'it is another one than was seen, however old',
+      there({ startTime: '501', startedAt: 0 as WallMs }),
+      seen,
+      { kind: 'dead' },
+    ],
+    ['it has ended and nobody took note', there({ zombie: true }), null, { kind: 'dead', zombie: true }],
+    ['its parent is another one now', there({ ppid: 1 }), seen, { kind: 'alive', orphan: true }],
+    ['it always had init as parent', there({ ppid: 1 }), null, { kind: 'alive', orphan: false }],
+  ])('%s', (_, sight, known, verdict) => {
+    expect(judge(entry(), sight, known, BOOT)).toMatchObject(verdict);
+  });
+  test('without a time in its entry, whoever has the number is taken for the agent until somebody else has it', () => {
+    expect(judge(entry({ startedAt: null }), there({ startedAt: 9e15 as WallMs }), null, BOOT).kind).toBe('alive');
+    expect(judge(entry({ startedAt: null }), there({ startTime: '501' }), seen, BOOT).kind).toBe('dead');
+  });
+  test('after a restart of the machine nobody is who they were', () => {
+    expect(judge(entry(), there(), seen, 'boot-2' as BootId)).toMatchObject({ kind: 'dead', reboot: true });
+  });
+});
+
+describe('one pass after the other', () => {
+  const at = (now: number, wall = BEGAN + 5_000) => ({
+    now: now as MonoMs,
+    wall: wall as WallMs,
+    boot: BOOT,
+    graceMs: GRACE_MS,
+  });
+  /** Each look at the only entry, and how it stood at the last. */
+  const standing = (looks: readonly [number, Sight][], about = entry(), first: Memory = NOTHING_KNOWN) => {
+    let memory = first;
+    let last = '';
+    for (const [now, sight] of looks) {
+      const result = pass(memory, [{ entry: about, sight }], at(now));
+      memory = result.memory;
+      last = result.judged[0]!.standing;
+    }
+    return last;
+  };
+
+  test('one that dies while we watch is left to its owner for a while, and then it has crashed', () => {
+    expect(
+      standing([
+        [0, there()],
+        [10, GONE],
+      ]),
+    ).toBe('pending');
+    expect(
+      standing([
+        [0, there()],
+        [10, GONE],
+        [109, GONE],
+      ]),
+    ).toBe('pending');
+    expect(
+      standing([
+        [0, there()],
+        [10, GONE],
+        [110, GONE],
+      ]),
+    ).toBe('crashed');
+  });
+  test('one that was dead before anybody watched is a forgotten entry', () => {
+    expect(
+      standing([
+        [0, GONE],
+        [100, GONE],
+      ]),
+    ).toBe('stale');
+  });
+  test('one that came and went between two looks has crashed', () => {
+    const before: Memory = { entries: new Map(), readAt: (BEGAN - 1) as WallMs };
+    expect(
+      standing(
+        [
+          [0, GONE],
+          [100, GONE],
+        ],
+        entry(),
+        before,
+      ),
+    ).toBe('crashed');
+  });
+  test('an old entry that appears dead in a file we know is a forgotten one', () => {
+    const before: Memory = { entries: new Map(), readAt: (BEGAN + 1) as WallMs };
+    expect(
+      standing(
+        [
+          [0, GONE],
+          [100, GONE],
+        ],
+        entry(),
+        before,
+      ),
+    ).toBe('stale');
+  });
+  test('a moment in which nobody could look begins the time anew', () => {
+    expect(
+      standing([
+        [0, there()],
+        [10, GONE],
+        [60, HIDDEN],
+        [110, GONE],
+        [209, GONE],
+      ]),
+    ).toBe('pending');
+  });
+  test('one that is seen again was never dead', () => {
+    expect(
+      standing([
+        [0, there()],
+        [10, GONE],
+        [60, there()],
+        [150, GONE],
+      ]),
+    ).toBe('pending');
+  });
+  test('a crash is told once', () => {
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
+    const told = withTold(pass(first.memory, [{ entry: entry(), sight: GONE }], at(10)).memory, '77');
+    expect(standing([[500, GONE]], entry(), told)).toBe('told');
+  });
+  test('a new entry under the same number begins with a clean slate', () => {
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
+    const second = pass(first.memory, [{ entry: entry({ id: 'two' }), sight: there({ startTime: '900' }) }], at(10));
+    expect(second.judged[0]!.standing).toBe('alive');
+  });
+  test('entries that are gone from the file are forgotten', () => {
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
+    expect(pass(first.memory, [], at(10)).memory.entries.size).toBe(0);
+  });
+  test('the next daemon knows whom this one saw, and that it was not there itself', () => {
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
+    const cleaning = [{ key: '5', text: '5 (x)' }];
+    const next = readStored('/a.json', storedText('/a.json', { memory: first.memory, cleaning }))!;
+    expect(next.cleaning).toEqual(cleaning);
+    expect(
+      standing(
+        [
+          [0, GONE],
+          [100, GONE],
+        ],
+        entry(),
+        next.memory,
+      ),
+    ).toBe('crashed');
+    expect(
+      standing(
+        [
+          [0, GONE],
+          [100, GONE],
+        ],
+        entry({ key: '8', id: 'new' }),
+        next.memory,
+      ),
+    ).toBe('stale');
+    expect(readStored('/b.json', storedText('/a.json', { memory: first.memory, cleaning }))).toBeNull();
+    expect(readStored('/a.json', '{')).toBeNull();
+  });
+});

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { agentsReport, type RecentCrash, type ReportFacts } from '../../../../src/core/agents/report.ts';
+import type { AgentIssue } from '../../../../src/core/agents/views.ts';
+import type { RunId, WallMs } from '../../../../src/core/ids.ts';
+import { agentRecord, NOON } from '../../../support/agent-samples.ts';
+
+const AT = NOON as WallMs;
+
+const crash = (more: Partial<RecentCrash['crash']> = {}, resolved = false): RecentCrash => ({
+  pid: 2194,
+  resolved,
+  crash: {
+    ...{ id: 1, subject: { kind: 'agent', name: 'architect' }, run_id: 'r', at: '', uptime_ms: 2_000 },
+    exit: {
+      code: 1,
+      signal: null,
+      oom: false,
+      core: false,
+      ambiguous: false,
+      spawn_error: null,
+      unknown: null,
+      unhealthy: null,
+    },
+    ...{
+      error_type: 'ImportError',
+      error_message: "cannot import name 'SkillNames'",
+      root_cause: null,
+      fingerprint: 'v1:a',
+    },
+    ...{
+      agent_type: 'architect',
+      task_id: 'SPEC-111',
+      decision: 'respawn in 1 s (1 of 3)',
+      incident: 1,
+      ticket: 'BUG-003',
+    },
+    ...more,
+  },
+});
+
+const facts = (more: Partial<ReportFacts> = {}): ReportFacts => ({
+  ...{ records: [], active: 2, crashes: [], issues: [], isLoopFrozen: false, lastPollAgeSeconds: null, at: AT },
+  ...more,
+});
+
+const ISSUE: AgentIssue = {
+  ...{ type: 'dead_entries', agent_pid: null, agent_type: null, task_id: null, error: '15 dead entries' },
+  ...{ action_taken: 'cleaned', bug_reported: true, bug_number: 4 },
+};
+
+test('a crash is an issue in the words that scripts know', () => {
+  expect(agentsReport(facts({ crashes: [crash()] }))).toEqual({
+    ...{ schema_version: 1, status: 'degraded', timestamp: new Date(NOON).toISOString() },
+    issues: [
+      {
+        ...{ type: 'agent_crash', agent_pid: 2194, agent_type: 'architect', task_id: 'SPEC-111' },
+        ...{ error: "ImportError: cannot import name 'SkillNames'", action_taken: 'respawned' },
+        ...{ bug_reported: true, bug_number: 3 },
+      },
+    ],
+    metrics: {
+      active_agents: 2,
+      crashed_agents_last_hour: 1,
+      respawn_success_rate: null,
+      orchestrator_last_poll: null,
+    },
+  });
+});
+
+test.each<[string, Partial<ReportFacts>, string]>([
+  ['nothing', {}, 'healthy'],
+  ['an issue of a pass', { issues: [ISSUE] }, 'degraded'],
+  ['a crash after which all is well again', { crashes: [crash({}, true)] }, 'healthy'],
+  ['ten crashes', { crashes: Array.from({ length: 10 }, () => crash()) }, 'degraded'],
+  ['eleven crashes', { crashes: Array.from({ length: 11 }, () => crash({}, true)) }, 'critical'],
+  ['a frozen loop', { isLoopFrozen: true }, 'critical'],
+])('%s: %s', (_, more, status) => {
+  expect(agentsReport(facts(more)).status).toBe(status);
+});
+
+test('the success rate counts the respawns of the last hour, earlier spawns of the task included', () => {
+  const respawn = (agoMs: number, helped: boolean | null) => ({
+    at: (NOON - agoMs) as WallMs,
+    run: 'r' as RunId,
+    helped,
+  });
+  const records = [
+    agentRecord({ respawns: [respawn(1_000, true), respawn(500, null)] }),
+    agentRecord({ respawns: [respawn(4_000_000, true)], earlier: [respawn(2_000, true), respawn(1_900, false)] }),
+  ];
+  expect(agentsReport(facts({ records })).metrics.respawn_success_rate).toBe(0.5);
+});
+
+test.each([
+  ['gave up: its 3 respawns are used up', 'gave up'],
+  ['respawned as an agent of ours', 'respawned'],
+  ['not respawned: its entry has no task', 'not respawned: its entry has no task'],
+])('the decision %j reads %j', (decision, action) => {
+  expect(agentsReport(facts({ crashes: [crash({ decision })] })).issues[0]?.action_taken).toBe(action);
+});

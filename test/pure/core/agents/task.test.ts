@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { agentName } from '../../../../src/core/agents/name.ts';
+import { checkTask, taskInCode, withTask } from '../../../../src/core/agents/task.ts';
+import { NAME_PATTERN } from '../../../../src/core/ids.ts';
+import { agentType } from '../../../support/agent-samples.ts';
+
+const HOSTILE = [
+  'a b',
+  'two\nlines',
+  '"; rm -rf / #',
+  "it's",
+  '--help',
+  '-',
+  '{task}',
+  '$(id)',
+  '`id`',
+  '%s',
+  '\u202e',
+  'ä'.repeat(500),
+];
+
+test.each(HOSTILE)('the task %j stays one argument, as it is', (task) => {
+  const { process } = agentType();
+  expect(withTask({ ...process, command: ['a', '{task}', '--id={task}!'] }, task).command).toEqual([
+    'a',
+    task,
+    `--id=${task}!`,
+  ]);
+  expect(withTask({ ...process, env: { TASK: '{task}' } }, task).env).toEqual({ TASK: task });
+  expect(checkTask(task)).toBe(task);
+});
+
+test.each(HOSTILE)('an agent with the task %j has a name that is fit for files', (task) => {
+  const name = agentName('architect', task);
+  expect(name).toMatch(NAME_PATTERN);
+  expect(name).not.toContain('..');
+});
+
+test('names are the same for the same task and different for different ones', () => {
+  expect(agentName('architect', 'SPEC-111')).toMatch(/^architect-spec-111-[0-9a-f]{16}$/);
+  expect(agentName('a', 'SPEC-1')).toBe(agentName('a', 'SPEC-1'));
+  const names = [
+    ['a', 'SPEC 1'],
+    ['a', 'SPEC-1'],
+    ['a', 'spec-1'],
+    ['b', 'SPEC-1'],
+    ['a-spec', '1'],
+  ] as const;
+  expect(new Set(names.map(([type, task]) => agentName(type, task))).size).toBe(names.length);
+  expect(agentName('a'.repeat(63), 'b'.repeat(1_000))).toMatch(NAME_PATTERN);
+});
+
+test.each([
+  ['', 'It is empty.'],
+  ['a\0b', 'NUL'],
+  ['x'.repeat(1_025), '1025 bytes'],
+  ['ä'.repeat(513), '1026 bytes'],
+])('the task %j is refused', (task, why) => {
+  expect(() => checkTask(task)).toThrow(why);
+});
+
+test.each<[readonly string[], number | null]>([
+  [['sh', '-c', 'echo {task}'], 2],
+  [['/bin/bash', '-ec', 'x {task}'], 2],
+  [['env', 'A=1', 'sh', '-c', '{task}'], 4],
+  [['timeout', '10', 'bash', '-lc', 'a; {task}'], 4],
+  [['python3', '-c', 'run("{task}")'], 2],
+  [['node', '--no-warnings', '-e', 'go(`{task}`)'], 3],
+  [['sh', '-c', 'work on "$1"', 'sh', '{task}'], null],
+  [['python', '-m', 'agents.architect', '--task', '{task}'], null],
+  [['python', 'agent.py', '-c', '{task}'], null],
+  [['node', '-r', './hook.js', 'agent.js', '-e', '{task}'], null],
+  [['./agent', '-c', '{task}'], null],
+])('%j: the task is read as code at %s', (argv, at) => {
+  expect(taskInCode(argv)).toBe(at);
+});

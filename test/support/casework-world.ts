@@ -1,0 +1,42 @@
+/** A casework over a store in memory, without trackers, in which time passes only when a test says so. */
+import type { Graph } from '../../src/core/graph.ts';
+import type { Incident } from '../../src/core/incidents/incident.ts';
+import { NO_CIRCUMSTANCES } from '../../src/core/tickets/evidence.ts';
+import { createCasework } from '../../src/daemon/casework/casework.ts';
+import { createFiling } from '../../src/daemon/casework/filing.ts';
+import { withCase } from '../../src/daemon/casework/with-case.ts';
+import { silentLog } from '../../src/ports/log.ts';
+import type { NewCrash, Store } from '../../src/ports/store.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import { FakeClock } from './fake-clock.ts';
+import { settings } from './ticket-samples.ts';
+
+export function caseworkWorld(
+  dependsOn: Readonly<Record<string, readonly string[]>> = {},
+  clock = new FakeClock(),
+  store: Store = openMemoryStore({ clock }),
+) {
+  const graph: Graph = new Map(Object.entries(dependsOn));
+  const resolved: Incident[] = [];
+  const events: string[] = [];
+  const filed: number[] = [];
+  const casework = createCasework({
+    ...{ store, clock, log: silentLog },
+    filing: createFiling({
+      ...{ store, clock, settings: () => settings({ trackers: [] }), about: () => NO_CIRCUMSTANCES },
+      desk: { filed: (tickets) => void filed.push(...tickets.map(({ number }) => number)) },
+    }),
+    graph: () => graph,
+    commit: (commit) => void events.push(...store.commit(commit).map(({ type }) => type)),
+    crashSeen: () => {},
+    resolved: (incident) => void resolved.push(incident),
+  });
+  return {
+    ...{ clock, store, casework, resolved, events, filed },
+    /** As the supervisor commits it. */
+    crash: (crash: NewCrash) => {
+      const told = store.commit(withCase({ crash }, casework));
+      events.push(...told.map(({ type }) => type));
+    },
+  };
+}
