@@ -28,7 +28,7 @@ const AUTOHEAL = { everyMs: 5_000, graceS: 10 };
 const ROUND_WITHIN_MS = 60_000;
 
 /** Obeys TERM at once, and is well again whenever it is started. */
-const PROGRAM = ['sh', '-c', 'rm -f /sick; trap "exit 0" TERM; while :; do sleep 0.05; done'];
+const PROGRAM = ['sh', '-c', 'rm -f /sick; trap "exit 0" TERM; while :; do sleep 1000 & wait; done'];
 const CHECK = ['sh', '-c', 'test ! -e /sick'];
 
 const engine = await openEngine();
