@@ -135,7 +135,8 @@ async function rounds(names, healths) {
   const all = [];
   for (let each = 0; each < ROUNDS; each++) {
     all.push(...(await Promise.all(names.map((name) => round(name, healths)))));
-    await pause(Math.random() * AUTOHEAL.everyMs); // whoever looks at intervals is met at any time of them
+    // Whoever looks at intervals is met at every part of them equally often.
+    await pause(((each + Math.random()) / ROUNDS) * AUTOHEAL.everyMs);
   }
   return all;
 }
