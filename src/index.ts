@@ -1,5 +1,10 @@
 /** The public library: what is not exported here is not public. */
 export { loadConfig, type ResolvedConfig } from './config/load.ts';
+export type {
+  CampaignSummary,
+  CampaignView as Campaign,
+  ExperimentView as Experiment,
+} from './core/campaigns/views.ts';
 export type { CheckQuestion, CheckResult, CheckSpec, CheckStatus, HealthReport } from './core/checks/check.ts';
 export type {
   ComponentSpec,
@@ -32,6 +37,14 @@ export type {
   StatusView as Status,
   WhyView as Dossier,
 } from './core/views.ts';
+export {
+  type CampaignOptions,
+  type CampaignOutcome,
+  type ResumeCampaignOptions,
+  type RunCampaignOptions,
+  resumeCampaign,
+  runCampaign,
+} from './library/campaigns.ts';
 export {
   ChallengeOrchestrator,
   type ChallengeOrchestratorOptions,

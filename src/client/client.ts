@@ -1,4 +1,5 @@
 /** What can be asked of a running daemon over its socket. Tiny: every command of the CLI loads it. */
+import type { CampaignsView, CampaignView } from '../core/campaigns/views.ts';
 import type { HealthReport } from '../core/checks/check.ts';
 import { AppError } from '../core/errors.ts';
 import type { OneSessionView, SessionsView } from '../core/sessions/view.ts';
@@ -68,6 +69,8 @@ export interface Client {
   spawnSession(request: SpawnRequest): Promise<OneSessionView>;
   stopSession(id: string): Promise<OneSessionView>;
   extendSession(id: string, byMs: number): Promise<OneSessionView>;
+  campaigns(): Promise<CampaignsView>;
+  campaign(name: string): Promise<CampaignView>;
 }
 
 /** Reading configuration files and preparing dependencies can take its time; everything else is answered from memory. */
@@ -112,6 +115,8 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
       call('POST', '/v1/sessions', { template, user_id: user, ttl_ms: ttlMs, wait }, SESSION_TIMEOUT_MS),
     stopSession: (id) => call('POST', `${sessionPath(id)}/stop`, {}, SESSION_TIMEOUT_MS),
     extendSession: (id, byMs) => call('POST', `${sessionPath(id)}/extend`, { by_ms: byMs }),
+    campaigns: () => get('/v1/campaigns'),
+    campaign: (name) => get(`/v1/campaigns/${encodeURIComponent(name)}`),
   };
 }
 

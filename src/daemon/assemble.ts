@@ -15,6 +15,7 @@ import { createEars } from '../probes/heartbeat/ears.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
+import { campaignArchive } from './campaigns/archive.ts';
 import { saveApplied } from './configuration.ts';
 import { type ControlParts, createControl, EventBus } from './control.ts';
 import { readDesired, saveDesired } from './desired.ts';
@@ -183,6 +184,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     logs: fileLogs(paths.logs),
     health,
     sessions,
+    campaigns: campaignArchive(store, paths.home),
     events,
     files: config.files,
     read: options.isFixed

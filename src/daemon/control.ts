@@ -20,6 +20,7 @@ export interface ControlParts {
   readonly logs: Logs;
   readonly health: Pick<HealthDesk, 'report'>;
   readonly sessions: Sessions;
+  readonly campaigns: Control['campaigns'];
   readonly files: readonly string[];
   /** The configuration as it is now. */
   read(): Promise<ResolvedConfig>;
@@ -78,6 +79,7 @@ export function createControl(parts: ControlParts): Control {
     },
     handover: () => parts.end('handover'),
     sessions: parts.sessions,
+    campaigns: parts.campaigns,
     history: store,
     samples: (query) => supervisor.samples(query),
     logs: parts.logs,

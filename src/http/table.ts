@@ -2,6 +2,7 @@
 import type { Route } from './route.ts';
 import { actionRoutes } from './routes/actions.ts';
 import { beatRoute } from './routes/beat.ts';
+import { campaignRoutes } from './routes/campaigns.ts';
 import { daemonRoutes } from './routes/daemon.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -18,6 +19,7 @@ export const ROUTES: readonly Route[] = [
   ...actionRoutes,
   beatRoute,
   ...sessionRoutes,
+  ...campaignRoutes,
   ...historyRoutes,
   ...eventRoutes,
   ...logRoutes,

@@ -6,6 +6,7 @@ import type { Component, Counters, Rule } from '../core/lifecycle/state.ts';
 import type { SessionRecord } from '../core/sessions/session.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { CrashView, EventView, FreezeView, Subject, WhyView } from '../core/views.ts';
+import type { CampaignBrief, CampaignResults } from './campaigns.ts';
 
 export type Desired = 'running' | 'stopped';
 
@@ -177,6 +178,9 @@ export interface History {
   checkResults(query: CheckQuery): readonly CheckStretch[];
   sessions(query: SessionsQuery): readonly SessionRecord[];
   session(id: string): SessionRecord | null;
+  /** Newest first. Whoever runs a campaign writes it; nothing of it is ever kept for later here. */
+  campaigns(limit: number): readonly CampaignBrief[];
+  campaign(name: string): CampaignResults | null;
   /** Ingredients of the newest run of the component that ended well or outlived its min_uptime; null when there is none. */
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null;
   meta(key: string): string | null;

@@ -51,6 +51,8 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
     checkResults: (query) => tables.checkResults(query),
     sessions: (query) => tables.sessions(query),
     session: (id) => tables.session(id),
+    campaigns: () => tables.campaigns(),
+    campaign: () => tables.campaign(),
     lastGoodIngredients: (component) => tables.lastGoodIngredients(component),
     meta: (key) => tables.meta(key),
   };

@@ -171,6 +171,15 @@ export class Tables implements History {
     return this.#sessions.session(id);
   }
 
+  /** Of campaigns nothing is kept in memory: whoever runs one waits until it is on disk. */
+  campaigns(): readonly [] {
+    return [];
+  }
+
+  campaign(): null {
+    return null;
+  }
+
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {
     return (
       this.#newestRuns(component).find(({ good, ingredients }) => good && ingredients !== null)?.ingredients ?? null

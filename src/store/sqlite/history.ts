@@ -30,6 +30,8 @@ export async function openHistory(path: string): Promise<OpenHistory> {
     checkResults: (query) => saying(() => history.checkResults(query)),
     sessions: (query) => saying(() => history.sessions(query)),
     session: (id) => saying(() => history.session(id)),
+    campaigns: (limit) => saying(() => history.campaigns(limit)),
+    campaign: (name) => saying(() => history.campaign(name)),
     lastGoodIngredients: (component) => saying(() => history.lastGoodIngredients(component)),
     meta: (key) => saying(() => history.meta(key)),
     close,

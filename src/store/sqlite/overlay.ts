@@ -59,6 +59,8 @@ function merged(below: SqliteHistory, above: Tables): Readable {
     },
     sessions: (query) => sessionsLaidOver(above, below, query),
     session: (id) => above.session(id) ?? below.session(id),
+    campaigns: (limit) => below.campaigns(limit),
+    campaign: (name) => below.campaign(name),
     lastGoodIngredients: (component) => above.lastGoodIngredients(component) ?? below.lastGoodIngredients(component),
   };
 }

@@ -6,6 +6,7 @@ import type { ComponentName, RunId } from '../../core/ids.ts';
 import type { SessionRecord } from '../../core/sessions/session.ts';
 import type { SampleStretch } from '../../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
+import type { CampaignBrief, CampaignResults } from '../../ports/campaigns.ts';
 import type {
   CheckQuery,
   ComponentRecord,
@@ -18,6 +19,7 @@ import type {
 } from '../../ports/store.ts';
 import type { KnownRun } from '../runs.ts';
 import { atMost, DEFAULT_CRASHES } from '../views.ts';
+import { briefOf, experimentOf } from './campaign-row.ts';
 import { num, strOrNull } from './cells.ts';
 import { checkStretch } from './check-row.ts';
 import { componentRecord } from './component-row.ts';
@@ -33,6 +35,9 @@ const OF_COMPONENT = "subject_name = $component AND subject_kind = 'component'";
 const NEWEST_FIRST = 'ORDER BY first_at DESC, run_id DESC, role DESC LIMIT $limit';
 
 const NEWEST_SESSION_FIRST = 'ORDER BY created_at DESC, session_id DESC LIMIT $limit';
+
+const BRIEF = `SELECT campaigns.*, count(position) AS total, sum(experiments.state = 'done') AS done,
+    sum(experiments.state = 'failed') AS failed`;
 
 /** With and without a component are two statements: one with "or null" in it could use no index. */
 const SQL = {
@@ -59,6 +64,10 @@ const SQL = {
   endedSessions: `SELECT * FROM sessions WHERE state = 'ended' ${NEWEST_SESSION_FIRST}`,
   endedSessionsOf: `SELECT * FROM sessions WHERE user_id = $user AND state = 'ended' ${NEWEST_SESSION_FIRST}`,
   session: 'SELECT * FROM sessions WHERE session_id = $id',
+  campaigns: `${BRIEF} FROM campaigns LEFT JOIN experiments ON campaign_id = id GROUP BY id ORDER BY id DESC LIMIT $limit`,
+  campaign: `${BRIEF} FROM campaigns LEFT JOIN experiments ON campaign_id = id WHERE campaigns.name = $name GROUP BY id`,
+  experiments: `SELECT experiments.* FROM experiments JOIN campaigns ON campaign_id = id WHERE campaigns.name = $name
+    ORDER BY position`,
   meta: 'SELECT value FROM meta WHERE key = $key',
   allMeta: 'SELECT key, value FROM meta',
 } as const;
@@ -69,6 +78,7 @@ type Name = keyof typeof SQL;
 const SINCE: { readonly [name in Name]?: number } = {
   ...{ probes: 2, probesOf: 2, samples: 3, checkResults: 5 },
   ...{ openSessions: 6, endedSessions: 6, endedSessionsOf: 6, session: 6 },
+  ...{ campaigns: 7, campaign: 7, experiments: 7 },
 };
 /** Such a database is read as it is where it cannot be brought to our schema: before `up`, or on a full disk. */
 export const OLDEST_READABLE = 1;
@@ -173,6 +183,15 @@ export class SqliteHistory implements History {
 
   session(id: string): SessionRecord | null {
     return this.#one('session', { id }, sessionRecord);
+  }
+
+  campaigns(limit: number): readonly CampaignBrief[] {
+    return this.#all('campaigns', { limit: atMost(limit) }).map(briefOf);
+  }
+
+  campaign(name: string): CampaignResults | null {
+    const brief = this.#one('campaign', { name }, briefOf);
+    return brief && { ...brief, experiments: this.#all('experiments', { name }).map(experimentOf) };
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

@@ -9,6 +9,7 @@ import type { ComponentName, RunId } from '../../core/ids.ts';
 import type { SessionRecord } from '../../core/sessions/session.ts';
 import type { SampleStretch } from '../../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
+import type { CampaignBrief, CampaignResults } from '../../ports/campaigns.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
@@ -257,6 +258,12 @@ class SqliteStore implements Store {
   }
   session(id: string): SessionRecord | null {
     return this.#read((from) => from.session(id));
+  }
+  campaigns(limit: number): readonly CampaignBrief[] {
+    return this.#read((from) => from.campaigns(limit));
+  }
+  campaign(name: string): CampaignResults | null {
+    return this.#read((from) => from.campaign(name));
   }
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {
     return this.#read((from) => from.lastGoodIngredients(component));

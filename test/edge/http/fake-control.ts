@@ -1,4 +1,5 @@
 /** A Control without a daemon: two components, a history in memory, and a record of what was asked. */
+import type { CampaignSummary } from '../../../src/core/campaigns/views.ts';
 import type { HealthReport } from '../../../src/core/checks/check.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import type { ProbeStretch } from '../../../src/core/health/stretch.ts';
@@ -144,6 +145,11 @@ const statusOf = (components: readonly ComponentView[]): StatusView => ({
   components,
 });
 
+const CAMPAIGN: CampaignSummary = {
+  ...{ campaign: 'night', state: 'done', reason: null, file: '/lab/night.yaml' },
+  ...{ created_at: '2026-01-02T03:04:05.678Z', ended_at: '2026-01-02T05:04:05.678Z', done: 1, failed: 0, total: 1 },
+};
+
 export class FakeControl implements Control {
   readonly asked: unknown[][] = [];
   components: ComponentView[] = [component('api'), component('worker')];
@@ -184,6 +190,8 @@ export class FakeControl implements Control {
     checkResults: () => [],
     sessions: () => [],
     session: () => null,
+    campaigns: () => [],
+    campaign: () => null,
     lastGoodIngredients: () => null,
     meta: () => null,
   };
@@ -250,6 +258,16 @@ export class FakeControl implements Control {
     extend: (id, byMs) => this.#session('extend', id, byMs),
     get: (id) => this.#session('get', id),
     list: (query) => [this.#session('list', query)],
+  };
+  readonly campaigns: Control['campaigns'] = {
+    list: async () => {
+      this.#record('campaigns');
+      return { schema_version: 1, campaigns: [CAMPAIGN] };
+    },
+    get: async (name) => {
+      this.#record('campaign', name);
+      return { schema_version: 1, ...CAMPAIGN, campaign: name, experiments: [] };
+    },
   };
   closedCursors = 0;
   readonly openedLogs: LogsQuery[] = [];

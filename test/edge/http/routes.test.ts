@@ -38,6 +38,8 @@ test('the table is exactly this', () => {
     'POST /v1/sessions',
     'POST /v1/sessions/{id}/stop',
     'POST /v1/sessions/{id}/extend',
+    'GET /v1/campaigns',
+    'GET /v1/campaigns/{name}',
     'GET /v1/crashes',
     'GET /v1/crashes/{id}',
     'GET /v1/why/{name}',
@@ -70,6 +72,16 @@ test('sessions are asked for as they are meant', async () => {
     ['stop-session', '5f0c'],
     ['extend', '5f0c', 1000],
   ]);
+});
+
+test('campaigns are only looked at, also those with odd names', async () => {
+  const list = await served.ask('GET', '/v1/campaigns');
+  expect([list.status, list.json.campaigns[0].campaign]).toEqual([200, 'night']);
+  const one = await served.ask('GET', '/v1/campaigns/a%2F..%20b');
+  expect([one.status, one.json.campaign]).toEqual([200, 'a/.. b']);
+  expect(served.control.asked).toEqual([['campaigns'], ['campaign', 'a/.. b']]);
+  for (const path of ['/v1/campaigns', '/v1/campaigns/night'])
+    expect((await served.ask('POST', path, { body: { file: '/etc/passwd' } })).status).toBe(405);
 });
 
 test('status and one component', async () => {
