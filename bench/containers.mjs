@@ -28,7 +28,7 @@ const AUTOHEAL = { everyMs: 5_000, graceS: 10 };
 const ROUND_WITHIN_MS = 60_000;
 
 /** Obeys TERM at once, and is well again whenever it is started. */
-const PROGRAM = ['sh', '-c', 'rm -f /sick; trap "exit 0" TERM; while :; do sleep 0.05; done'];
+const PROGRAM = ['sh', '-c', 'rm -f /sick; trap "exit 0" TERM; while :; do sleep 1000 & wait; done'];
 const CHECK = ['sh', '-c', 'test ! -e /sick'];
 
 const engine = await openEngine();
@@ -135,7 +135,8 @@ async function rounds(names, healths) {
   const all = [];
   for (let each = 0; each < ROUNDS; each++) {
     all.push(...(await Promise.all(names.map((name) => round(name, healths)))));
-    await pause(Math.random() * AUTOHEAL.everyMs); // whoever looks at intervals is met at any time of them
+    // Whoever looks at intervals is met at every part of them equally often.
+    await pause(((each + Math.random()) / ROUNDS) * AUTOHEAL.everyMs);
   }
   return all;
 }

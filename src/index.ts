@@ -1,6 +1,11 @@
 /** The public library: what is not exported here is not public. */
 export { loadConfig, type ResolvedConfig } from './config/load.ts';
 export type { AgentIssue, AgentsReportView as AgentsReport, AgentView as Agent } from './core/agents/views.ts';
+export type {
+  CampaignSummary,
+  CampaignView as Campaign,
+  ExperimentView as Experiment,
+} from './core/campaigns/views.ts';
 export type { CheckQuestion, CheckResult, CheckSpec, CheckStatus, HealthReport } from './core/checks/check.ts';
 export type {
   ComponentSpec,
@@ -36,6 +41,14 @@ export type {
   StatusView as Status,
   WhyView as Dossier,
 } from './core/views.ts';
+export {
+  type CampaignOptions,
+  type CampaignOutcome,
+  type ResumeCampaignOptions,
+  type RunCampaignOptions,
+  resumeCampaign,
+  runCampaign,
+} from './library/campaigns.ts';
 export {
   ChallengeOrchestrator,
   type ChallengeOrchestratorOptions,

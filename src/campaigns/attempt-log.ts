@@ -18,7 +18,8 @@ export interface AttemptLog {
   append(piece: Buffer): Promise<boolean>;
 }
 
-export const logName = (experiment: string, number: number): string => `${experiment}.${number}.log`;
+/** With a sign that no name has: the second attempt of `v1` is not the last one of `v1.2`. */
+export const logName = (experiment: string, number: number): string => `${experiment}~${number}.log`;
 
 export function openAttemptLog(dir: string, experiment: string, number: number): AttemptLog {
   const path = join(dir, logName(experiment, number));

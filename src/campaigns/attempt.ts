@@ -15,7 +15,7 @@ type Over = Extract<CampaignEvent, { kind: 'attempt-over' }>;
 const over = (end: AttemptEnd, durationMs: number | null = null): Over => ({ kind: 'attempt-over', end, durationMs });
 const INTERRUPTED = over({ kind: 'interrupted', why: 'interrupted' });
 
-/** Rejects only when `interrupts.rush` aborts; then the attempt stays open in the book. */
+/** Rejects only when it was interrupted and nobody knows whether it has ended: then the attempt stays open in the book. */
 export async function runAttempt(
   parts: CampaignParts,
   { record, spec }: Campaign,
@@ -40,14 +40,18 @@ export async function runAttempt(
     end = await follow(parts, followed, stop);
   } catch (error) {
     if (!stop.aborted || rush.aborted) throw error;
-    return await callOff(parts, followed, rush);
+    return await callOff(parts, followed, options.interrupts);
   }
   const durationMs = 'durationMs' in end && end.durationMs !== null ? end.durationMs : clock.now() - begunAt;
   if (end.kind === 'ended') {
     await copyOut(parts, spec.artifacts, followed, rush);
     return over({ kind: 'exited', code: end.exitCode }, durationMs);
   }
-  if (end.kind === 'lost') return over(options.joining ? { kind: 'interrupted', why: end.why } : end, durationMs);
+  if (end.kind === 'lost') {
+    // Nobody watched, or the Engine was away: that says nothing about the experiment.
+    const isBlameless = options.joining || end.wasAway;
+    return over({ kind: isBlameless ? 'interrupted' : 'lost', why: end.why }, durationMs);
+  }
   const isGone = await parts.execs.end(place, rush);
   await copyRest(parts, followed, rush);
   return over({ ...end, left: !isGone }, durationMs);
@@ -77,11 +81,13 @@ async function begin(
 }
 
 /** Somebody interrupted: it is ended, unless it came to a good end by itself just before. */
-async function callOff(parts: CampaignParts, followed: Followed, rush: AbortSignal): Promise<Over> {
+async function callOff(parts: CampaignParts, followed: Followed, { stop, rush }: Interrupts): Promise<Over> {
   const { execs } = parts;
   const before = await execs.look(followed.place, rush);
   if (before.kind !== 'ended') await execs.end(followed.place, rush);
   const sight = before.kind === 'ended' ? before : await execs.look(followed.place, rush);
+  // It may go on in there: were it closed, the next one would be begun beside it.
+  if (sight.kind === 'unreachable' || sight.kind === 'running') throw stop.reason;
   await copyRest(parts, followed, rush);
   if (sight.kind === 'ended' && (sight.exitCode === 0 || before.kind === 'ended'))
     return over({ kind: 'exited', code: sight.exitCode }, sight.durationMs);

@@ -27,7 +27,8 @@ export interface Followed {
 
 export type FollowedEnd =
   | { readonly kind: 'ended'; readonly exitCode: number; readonly durationMs: number | null }
-  | { readonly kind: 'lost'; readonly why: string }
+  /** `wasAway`: the Engine could not be asked just before, and may have taken its containers with it. */
+  | { readonly kind: 'lost'; readonly why: string; readonly wasAway: boolean }
   /** It runs still, and must not. */
   | Extract<AttemptEnd, { kind: 'timeout' | 'unhealthy' }>;
 
@@ -36,6 +37,7 @@ export async function follow(parts: CampaignParts, followed: Followed, signal: A
   const { clock, execs } = parts;
   const { place, deadline, timeoutMs } = followed;
   let pauseMs = FIRST_LOOK_MS;
+  let wasAway = false;
   const output = outputCopier(parts, followed, signal);
   const health = healthWatch(parts, followed, signal);
   for (;;) {
@@ -46,12 +48,14 @@ export async function follow(parts: CampaignParts, followed: Followed, signal: A
       await output.rest();
       return sight;
     }
-    if (sight.kind === 'lost') return sight;
-    if (sight.kind === 'absent') return { kind: 'lost', why: 'nothing is left of it in its container' };
+    if (sight.kind === 'lost') return { ...sight, wasAway };
+    if (sight.kind === 'absent') return { kind: 'lost', why: 'nothing is left of it in its container', wasAway };
+    wasAway = sight.kind === 'unreachable';
+    if (wasAway) continue; // it may have ended long ago, and cannot be ended now
     if (clock.now() >= deadline) return { kind: 'timeout', afterMs: timeoutMs, left: false };
     const trouble = await health.look();
     if (trouble) return trouble;
-    if (sight.kind === 'running') await output.look();
+    await output.look();
   }
 }
 

@@ -22,7 +22,7 @@ export interface Finished {
   readonly reason: string | null;
 }
 
-/** Rejects only when `interrupts.rush` aborts. Services are left as they are then, and also at the end. */
+/** Rejects only when it is interrupted in a hurry, or while the Engine is away. Services are left as they are then, and also at the end. */
 export async function runCampaign(parts: CampaignParts, campaign: Campaign, interrupts: Interrupts): Promise<Finished> {
   const { record, spec } = campaign;
   const attemptId = (position: number, number: number) => `${record.uid}-${position}-${number}`;
@@ -63,7 +63,7 @@ async function perform(
 }
 
 async function prepare(
-  { services, book, clock }: CampaignParts,
+  { services, book, clock, observer }: CampaignParts,
   { record, spec }: Campaign,
   request: Exclude<Request, { kind: 'finish' | 'run' }>,
   signal: AbortSignal,
@@ -71,7 +71,12 @@ async function prepare(
   switch (request.kind) {
     case 'start-services':
       book.mark(record.id, { mayBeUp: true });
-      return await startServices(services, request.services, record.mayBeUp, signal);
+      return await startServices(
+        { services, observer },
+        request.services,
+        { mayBeUp: record.mayBeUp || request.again },
+        signal,
+      );
     case 'check-health': {
       const { gpuMemoryThresholdPct } = spec.health;
       const [health, container] = await Promise.all([
@@ -88,11 +93,11 @@ async function prepare(
   }
 }
 
-/** `mayBeUp`: an earlier process may have left them, and one that hangs would not get ready by being started. */
+/** `mayBeUp`: an earlier process, or an earlier start, may have left them, and one that hangs would not get ready by being started. */
 async function startServices(
-  services: Services,
+  { services, observer }: Pick<CampaignParts, 'services' | 'observer'>,
   wanted: readonly string[],
-  mayBeUp: boolean,
+  { mayBeUp }: { readonly mayBeUp: boolean },
   signal: AbortSignal,
 ): Promise<CampaignEvent> {
   try {
@@ -102,7 +107,9 @@ async function startServices(
   } catch (error) {
     signal.throwIfAborted();
     if (!isKnown(error)) throw error;
-    return { kind: 'services-failed', why: error.message };
+    const mayPass = error.code === 'SERVICE_START_FAILED';
+    if (mayPass) observer.note(error.message);
+    return { kind: 'services-failed', why: error.message, mayPass };
   }
 }
 

@@ -1,6 +1,7 @@
 /** What can be asked of a running daemon over its socket. Tiny: every command of the CLI loads it. */
 
 import type { AgentsReportView, AgentsView, OneAgentView } from '../core/agents/views.ts';
+import type { CampaignsView, CampaignView } from '../core/campaigns/views.ts';
 import type { HealthReport } from '../core/checks/check.ts';
 import { AppError } from '../core/errors.ts';
 import type { IncidentState } from '../core/incidents/incident.ts';
@@ -106,6 +107,8 @@ export interface Client {
   /** By pid or by task. */
   stopAgents(which: string): Promise<AgentsView>;
   simulateCrash(request: SimulationRequest): Promise<SimulationView>;
+  campaigns(): Promise<CampaignsView>;
+  campaign(name: string): Promise<CampaignView>;
 }
 
 /** Reading configuration files and preparing dependencies can take its time; everything else is answered from memory. */
@@ -164,6 +167,8 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     spawnAgent: ({ type, task }) => call('POST', '/v1/agents', { type, task }),
     stopAgents: (agent) => call('POST', '/v1/agents/stop', { agent }, AGENTS_TIMEOUT_MS),
     simulateCrash: ({ dryRun, ...rest }) => call('POST', '/v1/simulate-crash', { ...rest, dry_run: dryRun }),
+    campaigns: () => get('/v1/campaigns'),
+    campaign: (name) => get(`/v1/campaigns/${encodeURIComponent(name)}`),
   };
 }
 

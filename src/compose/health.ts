@@ -1,7 +1,10 @@
 /** How a service stands: what Docker says of its containers, and what the GPUs in them say. */
 import type { ServiceHealth } from '../core/campaigns/health.ts';
 import { endOf, unhealthyBecause } from '../core/compose/readiness.ts';
+import { judgeHealth } from '../core/containers/judge.ts';
 import { judgeGpus } from '../core/gpu/judge.ts';
+import type { WallMs } from '../core/ids.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Inspected } from './containers.ts';
 import type { GpuAsker } from './gpu/ask.ts';
 
@@ -27,18 +30,20 @@ export interface HealthParts {
   readonly gpus: GpuAsker;
   /** How many GPUs each service had when they were first seen. */
   readonly firstSeen: Map<string, number>;
+  readonly clock: Pick<Clock, 'wallNow'>;
 }
 
 /** The worst of its containers. */
 export async function healthOf(
-  { gpus, firstSeen }: HealthParts,
+  { gpus, firstSeen, clock }: HealthParts,
   service: string,
   containers: readonly Inspected[],
   gpuMemoryThresholdPct: number | null,
   signal: AbortSignal,
 ): Promise<ServiceHealth> {
   if (containers.length === 0) return unhealthy('there is no container of it', 'recreate');
-  const sick = containers.map(byDocker).find(({ healthy }) => !healthy);
+  const verdicts = containers.map((one) => byDocker(one, clock.wallNow()));
+  const sick = verdicts.find(({ healthy }) => !healthy);
   if (sick) return sick;
   const [{ state }] = containers as [Inspected];
   const reading = await gpus.ask(state, signal);
@@ -46,14 +51,14 @@ export async function healthOf(
     firstSeen.set(service, reading.gpus.length);
   const expected = firstSeen.get(service) ?? null;
   const verdict = judgeGpus(reading, { thresholdPct: gpuMemoryThresholdPct, expected });
-  const docker = byDocker(containers[0]!);
+  const [docker] = verdicts as [ServiceHealth];
   if (verdict === null) return docker;
   const memory = { gpuMemoryUsedBytes: verdict.usedBytes, gpuMemoryTotalBytes: verdict.totalBytes };
   if (verdict.status === 'healthy') return { ...docker, ...memory, status: 'healthy', reason: verdict.reason };
   return { status: verdict.status, healthy: false, reason: verdict.reason, remedy: verdict.remedy, ...memory };
 }
 
-function byDocker({ state, setup }: Inspected): ServiceHealth {
+function byDocker({ state, setup }: Inspected, now: WallMs): ServiceHealth {
   const { running, paused, restarting, health, error, status } = state;
   if (paused) return unhealthy('it is paused', 'restart');
   if (restarting)
@@ -63,6 +68,9 @@ function byDocker({ state, setup }: Inspected): ServiceHealth {
     return error === '' && status === 'exited' ? unhealthy(ended, 'restart') : unhealthy(error || ended, 'recreate');
   }
   if (health === null) return { ...unhealthy('', 'none'), status: 'none', healthy: true };
+  const believed = judgeHealth(state, setup.healthCheck, now);
+  // A restart makes it run again.
+  if (believed.status === 'unknown') return { ...unknownHealth(believed.reason), isLasting: true };
   if (health.status === 'healthy') return { ...unhealthy('', 'none'), status: 'healthy', healthy: true };
   if (health.status === 'starting')
     return { ...unhealthy('its health check has not passed yet', 'restart'), status: 'starting' };

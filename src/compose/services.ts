@@ -89,7 +89,7 @@ export function createServices(parts: ServicesParts, options: ServicesOptions): 
           const project = await compose.open(signal);
           if (!project.services.includes(service)) return unknownHealth(noSuchService(service, file, project).message);
         }
-        return await healthOf({ gpus, firstSeen }, service, containers, gpuMemoryThresholdPct, signal);
+        return await healthOf({ gpus, firstSeen, clock }, service, containers, gpuMemoryThresholdPct, signal);
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof AppError) return unknownHealth(error.message);

@@ -17,6 +17,8 @@ const READY_WITHIN_MS = 15 * 60_000;
 const LOOK_EVERY_MS = 200;
 /** One without a health check is taken for up when it has not ended by then. */
 const SETTLE_MS = 500;
+/** An Engine that is restarted, or has too much to do, is away for so long at most. */
+const ENGINE_AWAY_MS = 60_000;
 /** The Engine restarts some by itself: after so many starts in vain it is not waited for any longer. */
 const MAX_STARTS = 4;
 
@@ -53,9 +55,24 @@ async function waitForOne(
     return new AppError('SERVICE_START_FAILED', { file, problem: `"${service}": ${problem}${quoted}` });
   };
   let last: Inspected | null = null;
+  let seenAt = clock.now();
+  const look = async (): Promise<readonly Inspected[] | null> => {
+    try {
+      const containers = await containersOf(engine, project, service, time);
+      seenAt = clock.now();
+      return containers;
+    } catch (error) {
+      if (clock.now() - seenAt > ENGINE_AWAY_MS || !isUnreachable(error)) throw error;
+      return null;
+    }
+  };
   try {
     for (;;) {
-      const containers = await containersOf(engine, project, service, time);
+      const containers = await look();
+      if (containers === null) {
+        await clock.sleepUntil(after(clock.now(), LOOK_EVERY_MS), time);
+        continue;
+      }
       if (containers.length === 0) throw await fail('Docker Compose made no container for it', null);
       let isUp = true;
       for (const container of containers) {
@@ -81,6 +98,8 @@ async function waitForOne(
     throw await fail(`it was not up within ${formatDuration(READY_WITHIN_MS)}, ${why}`, last);
   }
 }
+
+const isUnreachable = (error: unknown): boolean => error instanceof AppError && error.code === 'ENGINE_UNREACHABLE';
 
 function judge({ state, setup }: Inspected, hasSettled: boolean): Readiness {
   const now = readinessOf({ ...state, restartPolicy: setup.restartPolicy });

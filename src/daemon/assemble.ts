@@ -18,6 +18,7 @@ import { Supervisor } from '../supervisor/supervisor.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
 import type { DaemonAgents } from './agents/desk.ts';
 import { openAgentParts } from './agents/open.ts';
+import { campaignArchive } from './campaigns/archive.ts';
 import { openCasework } from './casework/open.ts';
 import { withCase } from './casework/with-case.ts';
 import { saveApplied } from './configuration.ts';
@@ -237,6 +238,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     simulate: simulations.crash,
     incidents: cases.casework,
     tickets: cases.tickets,
+    campaigns: campaignArchive(store, paths.home),
     events,
     files: config.files,
     read: options.isFixed

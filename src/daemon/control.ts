@@ -27,6 +27,7 @@ export interface ControlParts {
   readonly incidents: Casework;
   readonly tickets: TicketDesk;
   simulate: Control['simulate'];
+  readonly campaigns: Control['campaigns'];
   readonly files: readonly string[];
   /** The configuration as it is now. */
   read(): Promise<ResolvedConfig>;
@@ -89,6 +90,7 @@ export function createControl(parts: ControlParts): Control {
     agents: parts.agents,
     incidents: parts.incidents,
     tickets: parts.tickets,
+    campaigns: parts.campaigns,
     history: store,
     samples: (query) => supervisor.samples(query),
     logs: parts.logs,

@@ -33,7 +33,7 @@ export interface DaemonSessions extends Sessions {
 const ID_BYTES = 16;
 
 export function openSessions(parts: SessionsParts): DaemonSessions {
-  const { containers, store, log, failpoints, spec } = parts;
+  const { containers, log, failpoints, spec } = parts;
   const clock = systemClock;
   const healer = createHealer({ ...containers, clock, random: Math.random, log });
   let hasTemplates = spec.templates.length > 0;

@@ -1,5 +1,6 @@
 /** What an inspection says, in the words in which it is decided. */
 import { exitOf } from '../core/containers/exit.ts';
+import { isLeaving } from '../core/containers/facts.ts';
 import type { HealthVerdict } from '../core/containers/health.ts';
 import { judgeHealth } from '../core/containers/judge.ts';
 import type { Sight } from '../core/healing/patient.ts';
@@ -14,7 +15,7 @@ const SWARM_LABEL = 'com.docker.swarm.task.id';
 export function sightOf(seen: ContainerSight, now: WallMs): Sight | null {
   if (seen.kind === 'missing') return null;
   const { state, setup } = seen;
-  if (state.status === 'removing' || state.status === 'dead') return null;
+  if (isLeaving(state.status)) return null;
   const phase = phaseOf(state);
   const swarm = SWARM_LABEL in setup.labels ? 'Docker Swarm replaces it' : null;
   const policy = setup.restartPolicy === 'no' ? null : `its restart policy in Docker is ${setup.restartPolicy}`;

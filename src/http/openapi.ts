@@ -20,6 +20,15 @@ const PATH_PARAMETERS: Readonly<Record<string, Json>> = {
   id: { description: 'The number of a crash.', schema: { type: 'integer', minimum: 0 }, example: 1 },
   number: { description: 'The number of a ticket: BUG-003, bug-3 or 3.', schema: { type: 'string' } },
 };
+/** By the beginning of the path, where the same word stands for something else. */
+const PATH_PARAMETERS_BELOW: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
+  '/v1/sessions/': {
+    id: { description: 'The id of a session, or a beginning of it.', schema: { type: 'string' }, example: '5f0c6d1e' },
+  },
+  '/v1/campaigns/': {
+    name: { description: 'The name of a campaign.', schema: { type: 'string' }, example: 'night-run' },
+  },
+};
 
 export function openApi(routes: readonly Route[], version: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
@@ -47,13 +56,16 @@ function operation(route: Route): Json {
   };
 }
 
-const pathParameters = (path: string): readonly Json[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+function pathParameters(path: string): readonly Json[] {
+  const [, special = {}] = Object.entries(PATH_PARAMETERS_BELOW).find(([below]) => path.startsWith(below)) ?? [];
+  const described = { ...PATH_PARAMETERS, ...special };
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
-    ...PATH_PARAMETERS[name!],
+    ...described[name!],
   }));
+}
 
 function queryParameters(query: z.ZodType): readonly Json[] {
   if (!(query instanceof z.ZodObject)) return [];

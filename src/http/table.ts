@@ -3,6 +3,7 @@ import type { Route } from './route.ts';
 import { actionRoutes } from './routes/actions.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { beatRoute } from './routes/beat.ts';
+import { campaignRoutes } from './routes/campaigns.ts';
 import { daemonRoutes } from './routes/daemon.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -24,6 +25,7 @@ export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...agentRoutes,
   ...ticketRoutes,
+  ...campaignRoutes,
   ...historyRoutes,
   ...eventRoutes,
   ...logRoutes,

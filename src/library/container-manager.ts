@@ -134,7 +134,8 @@ export class ContainerManager implements AsyncDisposable {
       const health = await this.#settled(service, options);
       if (health.healthy) return true;
       const restarts = this.#restarts.get(service) ?? 0;
-      if (health.status === 'unknown' || health.remedy === 'none' || restarts >= maxRestarts) return false;
+      const isUnclear = health.status === 'unknown' && !health.isLasting;
+      if (isUnclear || health.remedy === 'none' || restarts >= maxRestarts) return false;
       this.#restarts.set(service, restarts + 1);
       await this.#compose.services.recover(service, health.remedy, NEVER);
     }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from '../client/client.ts';
 import { isGone } from '../client/follow-events.ts';
 import type { AgentView } from '../core/agents/views.ts';
+import type { CampaignSummary, CampaignView } from '../core/campaigns/views.ts';
 import type { HealthReport } from '../core/checks/check.ts';
 import { gaveUp, judgeGoal, type WaitGoal, waitedTooLong } from '../core/goal.ts';
 import type { IncidentView } from '../core/incidents/view.ts';
@@ -204,6 +205,16 @@ export class Keepwell implements AsyncDisposable {
    */
   async logs(components: readonly string[] = [], options: LogOptions = {}): Promise<readonly LogLineView[]> {
     return (await this.#client.logs(logsQuery(components, options))).lines;
+  }
+
+  /** What campaigns were run here, newest first; also the one that runs. */
+  async campaigns(): Promise<readonly CampaignSummary[]> {
+    return (await this.#client.campaigns()).campaigns;
+  }
+
+  /** What each experiment of a campaign came to so far. Rejects with NO_SUCH_CAMPAIGN. */
+  async campaign(name: string): Promise<CampaignView> {
+    return await this.#client.campaign(name);
   }
 
   /**

@@ -101,6 +101,18 @@ export interface CampaignRecord {
   readonly openSince: WallMs | null;
 }
 
+/** A campaign in one line, and nothing of its experiments but how many came to what. */
+export interface CampaignBrief
+  extends Pick<CampaignRecord, 'name' | 'state' | 'reason' | 'file' | 'createdAt' | 'endedAt'> {
+  readonly done: number;
+  readonly failed: number;
+  readonly total: number;
+}
+
+export interface CampaignResults extends CampaignBrief {
+  readonly experiments: readonly Experiment[];
+}
+
 export type NewCampaign = Pick<CampaignRecord, 'uid' | 'name' | 'file' | 'source' | 'composeFile' | 'projectDir'>;
 
 /** What campaigns came to. Everything is on disk when a call returns; all throw an AppError when that cannot be. */

@@ -1,3 +1,4 @@
+import type { CampaignsView, CampaignView } from '../core/campaigns/views.ts';
 import type { HealthReport } from '../core/checks/check.ts';
 import type { CheckSelection } from '../core/checks/plan.ts';
 import type { AppliedView } from '../core/plan.ts';
@@ -108,6 +109,13 @@ export interface Control {
   readonly incidents: Pick<Casework, 'incidents'>;
   /** Problems that people should look at. */
   readonly tickets: Pick<TicketDesk, 'list' | 'show' | 'close' | 'reopen'>;
+  /** What campaigns came to, and how the one that runs goes. They are run elsewhere, never by the daemon. */
+  readonly campaigns: {
+    /** Newest first. */
+    list(): Promise<CampaignsView>;
+    /** Rejects with NO_SUCH_CAMPAIGN. */
+    get(name: string): Promise<CampaignView>;
+  };
   readonly history: History;
   /** What a component used, newest first; also what the history does not have yet. */
   samples(query: SampleQuery): readonly SampleStretch[];

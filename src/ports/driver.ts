@@ -47,7 +47,7 @@ export interface ContainerLaunch {
   readonly specHash: string;
   /** Of everything the container is made with, the values of its variables included: one with another hash is made anew. */
   readonly containerHash: string;
-  /** Unplanned ends in a row before this start; absent: none. When starting it again did not help, it is made anew. */
+  /** Unplanned ends in a row since it was last well; absent: none. When starting it again does not help, it is made anew. */
   readonly failures?: number;
 }
 

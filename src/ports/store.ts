@@ -9,8 +9,8 @@ import type { SessionRecord } from '../core/sessions/session.ts';
 import type { Ticket, TicketsQuery } from '../core/tickets/ticket.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { CrashView, EventView, FreezeView, Subject, WhyView } from '../core/views.ts';
-
 import type { AgentBook, HealthCheckRow } from './agents.ts';
+import type { CampaignBrief, CampaignResults } from './campaigns.ts';
 
 export type Desired = 'running' | 'stopped';
 
@@ -229,6 +229,9 @@ export interface History extends AgentBook {
   ticketByFingerprint(fingerprint: string, taskId: string | null): Ticket | null;
   /** The highest number ever used, also by those that are gone; 0: none was. */
   lastNumber(of: 'incident' | 'ticket'): number;
+  /** Newest first. Whoever runs a campaign writes it; nothing of it is ever kept for later here. */
+  campaigns(limit: number): readonly CampaignBrief[];
+  campaign(name: string): CampaignResults | null;
   /** Ingredients of the newest run of the component that ended well or outlived its min_uptime; null when there is none. */
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null;
   meta(key: string): string | null;

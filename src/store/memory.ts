@@ -60,6 +60,8 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
     ticket: (number) => tables.ticket(number),
     ticketByFingerprint: (fingerprint, taskId) => tables.ticketByFingerprint(fingerprint, taskId),
     lastNumber: (of) => tables.lastNumber(of),
+    campaigns: () => tables.campaigns(),
+    campaign: () => tables.campaign(),
     lastGoodIngredients: (component) => tables.lastGoodIngredients(component),
     meta: (key) => tables.meta(key),
   };

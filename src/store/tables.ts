@@ -239,6 +239,15 @@ export class Tables implements History {
     return Math.max(last, Number(this.meta(LAST_NUMBER[of]) ?? 0));
   }
 
+  /** Of campaigns nothing is kept in memory: whoever runs one waits until it is on disk. */
+  campaigns(): readonly [] {
+    return [];
+  }
+
+  campaign(): null {
+    return null;
+  }
+
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {
     return (
       this.#newestRuns(component).find(({ good, ingredients }) => good && ingredients !== null)?.ingredients ?? null

@@ -250,7 +250,7 @@ export class ComponentRunner {
     const launched = launch(this.spec, run, attempt);
     if ('heals' in launched) this.send({ kind: 'spawn-failed', run, problem: launched });
     else {
-      const { failures } = this.#component.counters;
+      const { unhelped: failures = 0 } = this.#component.counters;
       const isContainer = launched.kind === 'container' || launched.kind === 'compose';
       const whole = isContainer ? { ...launched, failures } : launched;
       driver.start(whole, (report) => this.#report(run, report));

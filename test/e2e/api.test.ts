@@ -2,8 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
+import type { WallMs } from '../../src/core/ids.ts';
 import type { Route } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/table.ts';
+import { Keepwell } from '../../src/index.ts';
+import { openCampaignBook } from '../../src/store/sqlite/campaigns.ts';
 import { useEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';
 
@@ -54,6 +57,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 };
 const LAST: ReadonlySet<string> = new Set(['/v1/down', '/v1/handover']);
 const isOfSessions = ({ path }: Route) => path.startsWith('/v1/sessions');
+const isOfCampaigns = ({ path }: Route) => path.startsWith('/v1/campaigns');
 
 const engineFor = useEngine();
 
@@ -63,7 +67,7 @@ test('every answer of a real daemon is as its OpenAPI document says', async () =
   await project.until('worker', 'given up', ({ state }) => state === 'gave-up');
   await project.until('api', 'asked', ({ probes }) => probes.every(({ last }) => last !== null));
   const tried: string[] = [];
-  const routes = ROUTES.filter((route) => !LAST.has(route.path) && !isOfSessions(route));
+  const routes = ROUTES.filter((route) => !LAST.has(route.path) && !isOfSessions(route) && !isOfCampaigns(route));
   for (const route of routes) {
     const path = route.path
       .replace('{name}', route.path.includes('why') ? 'worker' : 'api')
@@ -101,6 +105,30 @@ test('and so is every answer about sessions', async ({ skip }) => {
   await answer('POST', '/v1/sessions/{id}/extend', id, { by_ms: 60_000 });
   await answer('POST', '/v1/sessions/{id}/stop', id, {});
   expect([...untried]).toEqual([]);
+});
+
+test('and so is what it says of campaigns, which is what the command says', async () => {
+  await using project = new TestProject(CONFIG);
+  await project.cli('up');
+  const book = await openCampaignBook(project.path('.keepwell/keepwell.db'));
+  const head = { file: '/lab/n.yaml', source: '', composeFile: '/lab/c.yml', projectDir: '/lab' };
+  const experiments = [{ name: 'a', service: 's' }];
+  for (const name of ['night', 'night-2']) book.create({ ...head, uid: name, name, experiments }, Date.now() as WallMs);
+  book.write(1, [{ kind: 'campaign', state: 'stopped', reason: 'no GPU' }], Date.now() as WallMs);
+  book.close();
+  const said = async (...args: string[]) => JSON.parse(await project.ok('campaign', ...args, '-o', 'json')) as unknown;
+  const list = await ask(project, 'GET', '/v1/campaigns');
+  // Nobody holds the second one: its process was killed.
+  expect(list.body).toMatchObject({ campaigns: [{ campaign: 'night-2', state: 'interrupted' }, { state: 'stopped' }] });
+  expect(list.body).toEqual(await said('list'));
+  const one = await ask(project, 'GET', '/v1/campaigns/night');
+  expect(one.body).toEqual(await said('show', 'night'));
+  for (const [index, { body }] of [list, one].entries())
+    expect(ROUTES.filter(isOfCampaigns)[index]!.answer.safeParse(body).error?.issues ?? []).toEqual([]);
+  await using keepwell = await Keepwell.connect({ cwd: project.dir });
+  expect(await keepwell.campaigns()).toMatchObject([{ campaign: 'night-2' }, { campaign: 'night', total: 1 }]);
+  expect(await keepwell.campaign('night')).toEqual(one.body);
+  await expect(keepwell.campaign('nigth')).rejects.toMatchObject({ code: 'NO_SUCH_CAMPAIGN' });
 });
 
 test('the commands of the guide work as they are written', async () => {

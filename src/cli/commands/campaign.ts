@@ -81,7 +81,9 @@ async function act(session: Session, action: Action, what: string | null, option
   const file = action === 'run' ? resolve(cwd, what!) : null;
   const project = campaignProject({ cwd, env, files: session.files }, file);
   const around = { project, env, cwd };
-  if (options.dryRun) return dryRun(session, planCampaign({ file: file!, only: options.only ?? [] }, around));
+  // A mistake in the file is told before anything is made beside it.
+  const plan = file === null ? null : planCampaign({ file, only: options.only ?? [] }, around);
+  if (options.dryRun) return dryRun(session, plan!);
   const desk = await openCampaigns(around);
   try {
     if (action === 'list') return await list(session, desk);

@@ -60,7 +60,10 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
     const now = await engine.inspect(place.container, signal);
     if (now.kind === 'unreachable') return now;
     const lost = lostBecause(place.service, now);
-    return lost === null ? { kind: 'refused', why: noShell(place.service, why) } : { kind: 'lost', why: lost };
+    if (lost !== null) return { kind: 'lost', why: lost };
+    const never = noShell(place.service, why);
+    if (never !== null) return { kind: 'refused', why: never };
+    return { kind: 'lost', why: `the Engine ran no command in "${place.service}": ${why}` };
   }
 
   const keepOutput = (place: AttemptPlace, from: number, bytes: Buffer, max: number) =>

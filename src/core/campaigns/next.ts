@@ -42,7 +42,7 @@ export function next(state: CampaignState, event: CampaignEvent, context: Contex
     case 'services-started':
       return proceed({ ...state, areServicesUp: true }, context, []);
     case 'services-failed':
-      return finish(state, 'stopped', event.why, []);
+      return startFailed(state, event, context);
     case 'attempt-over':
       return doing.kind === 'running' ? over(state, doing, event, context) : proceed(state, context, []);
     case 'checked':
@@ -73,7 +73,20 @@ function proceed(state: CampaignState, context: Context, writes: readonly Write[
 function startServices(state: CampaignState, writes: readonly Write[]): Step {
   const open = state.experiments.filter((one) => !isFinal(one) && !service(state, one.service).quarantined);
   const services = [...new Set(open.map((one) => one.service))];
-  return { state: { ...state, doing: { kind: 'starting' } }, writes, request: { kind: 'start-services', services } };
+  const request = { kind: 'start-services', services, again: state.failedStarts > 0 } as const;
+  return { state: { ...state, doing: { kind: 'starting' } }, writes, request };
+}
+
+/** One bad moment of a machine that is busy does not cost a night: what failed is tried again, as often as a service is restarted. */
+function startFailed(
+  state: CampaignState,
+  { why, mayPass }: Extract<CampaignEvent, { kind: 'services-failed' }>,
+  { spec }: Context,
+): Step {
+  const failedStarts = state.failedStarts + 1;
+  if (!mayPass || failedStarts > spec.health.maxRestarts) return finish(state, 'stopped', why, []);
+  const position = state.experiments.findIndex((one) => !isFinal(one));
+  return wait({ ...state, failedStarts }, position, spec.coolDownMs, 'before the services are started again');
 }
 
 type Checked = Extract<CampaignEvent, { kind: 'checked' }>;
@@ -94,8 +107,8 @@ function checked(state: CampaignState, position: number, { health, container }: 
 }
 
 /** Not a verdict: the Engine may be away, or the health check has not run yet. */
-const isUnclear = ({ status, healthy }: ServiceHealth): boolean =>
-  !healthy && (status === 'unknown' || status === 'starting');
+const isUnclear = ({ status, healthy, isLasting }: ServiceHealth): boolean =>
+  !healthy && !isLasting && (status === 'unknown' || status === 'starting');
 
 function begin(state: CampaignState, position: number, container: string, { attemptId }: Context): Step {
   const before = state.experiments[position]!;

@@ -52,6 +52,8 @@ export interface CampaignState {
   readonly experiments: readonly Experiment[];
   readonly services: Readonly<Record<string, ServiceState>>;
   readonly areServicesUp: boolean;
+  /** How often they were started in vain. */
+  readonly failedStarts: number;
   readonly doing: Doing;
 }
 
@@ -76,7 +78,8 @@ export type CampaignEvent =
   /** The first event. `open`: an attempt that an earlier process left behind. */
   | { readonly kind: 'began'; readonly open: OpenAttempt | null }
   | { readonly kind: 'services-started' }
-  | { readonly kind: 'services-failed'; readonly why: string }
+  /** `mayPass`: another start may go well. */
+  | { readonly kind: 'services-failed'; readonly why: string; readonly mayPass: boolean }
   /** `container`: where the next command of this service would run; null: nowhere. */
   | { readonly kind: 'checked'; readonly health: ServiceHealth; readonly container: string | null }
   | { readonly kind: 'recovered'; readonly isBack: boolean }
@@ -87,7 +90,8 @@ export type CampaignEvent =
 
 /** What is to be done next: always exactly one thing, answered by one event. */
 export type Request =
-  | { readonly kind: 'start-services'; readonly services: readonly string[] }
+  /** `again`: some of them may be up, and not well. */
+  | { readonly kind: 'start-services'; readonly services: readonly string[]; readonly again: boolean }
   | { readonly kind: 'check-health'; readonly service: string }
   | {
       readonly kind: 'recover';
@@ -127,5 +131,6 @@ export const stateFrom = (experiments: readonly Experiment[]): CampaignState => 
   experiments,
   services: Object.fromEntries(experiments.map(({ service }) => [service, FRESH_SERVICE])),
   areServicesUp: false,
+  failedStarts: 0,
   doing: { kind: 'beginning' },
 });

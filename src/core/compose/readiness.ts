@@ -51,5 +51,6 @@ function byHealth(health: DockerHealth): Readiness {
 export function unhealthyBecause({ failures, lastExitCode, lastOutput }: DockerHealth): string {
   const code = lastExitCode === null ? '' : lastExitCode === -1 ? ': it took too long' : `: exit ${lastExitCode}`;
   const output = lastOutput.trim().split('\n').at(-1)?.trim() ?? '';
-  return `its health check failed ${failures} times${code}${output === '' ? '' : `: ${output}`}`;
+  const times = failures === 1 ? 'once' : `${failures} times`;
+  return `its health check failed ${times}${code}${output === '' ? '' : `: ${output}`}`;
 }

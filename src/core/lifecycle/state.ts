@@ -102,6 +102,8 @@ export interface Counters {
   readonly restarts: readonly MonoMs[];
   /** Unplanned ends since the last good stretch: the exponent of the backoff. */
   readonly failures: number;
+  /** Unplanned ends in a row since it was last well: starting it again does not help. Absent: none. */
+  readonly unhelped?: number;
   /** Failures to start at all, in a row. */
   readonly spawnErrors: number;
   /** Unplanned restarts since the last start by hand, for people. */

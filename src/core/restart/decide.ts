@@ -43,6 +43,9 @@ export const MAX_SPAWN_ERRORS = 3;
 /** A machine without room for one more process or file gets a moment to recover, whatever the backoff says. */
 const SPAWN_RETRY_FLOOR_MS = 1_000;
 
+/** For so long, at least, something has to run that says nothing about itself, before starting it counts as having helped. */
+const WELL_AFTER_MS = 10_000;
+
 export function decide(end: End, counters: Counters, policy: RestartRules, moment: Moment): Verdict {
   if (end.cause.kind === 'spawn-failed') return afterSpawnFailure(end.cause.problem, end, counters, policy, moment);
   if (isObserved(policy)) return watchOn(counters);
@@ -68,7 +71,7 @@ export function decide(end: End, counters: Counters, policy: RestartRules, momen
       crash,
     );
   }
-  return withinBudget(crash, resetIfStable(counters, end, policy), policy, moment);
+  return withinBudget(crash, afterRun(counters, end, policy), policy, moment);
 }
 
 /** Something that others started, without a command to bring it back. */
@@ -111,9 +114,14 @@ const again = (retryMs: number | null): string =>
   retryMs === null ? '' : `, next quiet try in ${formatDuration(retryMs)}`;
 
 /** A long healthy stretch forgives what came before it. */
-function resetIfStable(counters: Counters, end: End, policy: RestartRules): Counters {
-  return end.healthyMs >= policy.restart.backoff.resetAfterMs ? { ...counters, failures: 0 } : counters;
+function afterRun(counters: Counters, end: End, policy: RestartRules): Counters {
+  const failures = end.healthyMs >= policy.restart.backoff.resetAfterMs ? 0 : counters.failures;
+  return { ...counters, failures, unhelped: wasWell(end, policy) ? 1 : (counters.unhelped ?? 0) + 1 };
 }
+
+/** What nobody asks how it is counts as healthy from its very beginning, so only time tells of it. */
+const wasWell = ({ healthyMs, uptimeMs }: End, { minUptimeMs }: RestartRules): boolean =>
+  healthyMs > 0 && (healthyMs < uptimeMs || healthyMs >= Math.max(minUptimeMs, WELL_AFTER_MS));
 
 function withinBudget(crash: boolean, counters: Counters, policy: RestartRules, { now, random }: Moment): Verdict {
   const { limit, backoff } = policy.restart;

@@ -20,15 +20,16 @@ export async function conduct(
 ): Promise<Conducted> {
   const { book, clock, observer } = parts;
   const { record } = campaign;
-  const { rush } = options.interrupts;
+  const { stop, rush } = options.interrupts;
   book.mark(record.id, { state: 'running' });
   let finished: Finished;
   let failure: unknown = null;
   try {
     finished = await runCampaign(parts, campaign, options.interrupts);
   } catch (error) {
-    failure = rush.aborted ? null : error;
-    const reason = rush.aborted ? 'interrupted' : error instanceof Error ? error.message : String(error);
+    const isInterrupt = rush.aborted || (stop.aborted && error === stop.reason);
+    failure = isInterrupt ? null : error;
+    const reason = isInterrupt ? 'interrupted' : error instanceof Error ? error.message : String(error);
     finished = { outcome: 'interrupted', reason };
     quietly(() => book.write(record.id, [{ kind: 'campaign', state: 'interrupted', reason }], clock.wallNow()));
   }

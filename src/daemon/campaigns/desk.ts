@@ -15,8 +15,8 @@ import type { Environment } from '../launch-run.ts';
 import { type Conducted, conduct, putAway } from './conduct.ts';
 import { type Observed, partsFor } from './edges.ts';
 import { campaignDir, isRunning, lockCampaign } from './locks.ts';
-import { chosen, freeName, isUnfinished, onlyThese, wasBegun } from './pick.ts';
-import { summaryView, wholeView } from './view.ts';
+import { chosen, freeName, isUnfinished, onlyThese, validName, wasBegun } from './pick.ts';
+import { resultsOf, summaryView, wholeView } from './view.ts';
 
 export { campaignProject } from './home.ts';
 
@@ -66,6 +66,9 @@ export async function openCampaigns(around: Around): Promise<CampaignDesk> {
   const partsOf = (record: CampaignRecord, observer: Observed): CampaignParts =>
     partsFor({ ...around, book, observer, record, logDir: campaignDir(home, record.name) });
 
+  /** Whoever only puts away what it left holds the lock, too. */
+  const isRun = async ({ state, name }: CampaignRecord) => state === 'running' && (await isRunning(home, name));
+
   /** After a kill -9: the attempt that still runs is ended or its result taken, and everything removed. */
   async function clear(record: CampaignRecord, observer: Observed): Promise<readonly string[]> {
     const parts = partsOf(record, observer);
@@ -90,10 +93,12 @@ export async function openCampaigns(around: Around): Promise<CampaignDesk> {
     interrupts: Interrupts,
   ): Promise<Conducted & { readonly name: string }> {
     using _lock = await lockCampaign(home, record);
-    await clearForeign(record, observer);
-    observer.begins(record, spec);
     // What the book says now: until the lock was ours, somebody else may have been at it.
     const campaign = { record: chosen(book, record.name), spec };
+    if (campaign.record.uid !== record.uid)
+      throw new AppError('CAMPAIGN_BUSY', { what: `The campaign ${record.name}` });
+    await clearForeign(record, observer);
+    observer.begins(campaign.record, spec);
     return { ...(await conduct(partsOf(record, observer), campaign, { keep, interrupts })), name: record.name };
   }
 
@@ -101,8 +106,14 @@ export async function openCampaigns(around: Around): Promise<CampaignDesk> {
     run: async ({ file, name, only, keep }, observer, interrupts) => {
       const loaded = loadCampaign(file, around);
       const spec = onlyThese(loaded.spec, only);
-      const record = await create(book, home, { ...loaded, spec }, name ?? spec.name);
-      return await go({ record, spec }, keep, observer, interrupts);
+      const record = await create(book, home, { ...loaded, spec }, name === null ? spec.name : validName(name));
+      try {
+        return await go({ record, spec }, keep, observer, interrupts);
+      } catch (error) {
+        // Not one of those that wait to be resumed: it had no chance to begin.
+        if (error instanceof AppError && error.code === 'CAMPAIGN_BUSY') book.discard(record.id);
+        throw error;
+      }
     },
     resume: async ({ name, keep }, observer, interrupts) => {
       const record = name === null ? newestUnfinished(book) : chosen(book, name);
@@ -122,13 +133,13 @@ export async function openCampaigns(around: Around): Promise<CampaignDesk> {
     },
     list: async () => {
       const campaigns = [];
-      for (const record of book.list()) campaigns.push(summaryView(record, await isRunning(home, record.name)));
+      for (const record of book.list()) campaigns.push(summaryView(resultsOf(record), await isRun(record)));
       return { schema_version: 1, campaigns };
     },
     show: async (name) => {
       const record = name === null ? book.list()[0] : chosen(book, name);
       if (!record) throw new AppError('NO_SUCH_CAMPAIGN', { name: 'anything here', meant: '' });
-      return wholeView(record, await isRunning(home, record.name));
+      return wholeView(resultsOf(record), await isRun(record));
     },
     close: () => book.close(),
   };

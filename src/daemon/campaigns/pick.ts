@@ -1,8 +1,11 @@
 /** Which campaign is meant, and which of its experiments. */
 import type { CampaignSpec } from '../../core/campaigns/campaign.ts';
 import { AppError } from '../../core/errors.ts';
+import { NAME_PATTERN } from '../../core/ids.ts';
 import { didYouMean } from '../../core/suggest.ts';
 import type { CampaignBook, CampaignRecord } from '../../ports/campaigns.ts';
+
+const MAX_SHOWN = 80;
 
 export const isUnfinished = ({ state }: CampaignRecord): boolean => state !== 'done' && state !== 'failed';
 
@@ -15,6 +18,13 @@ export function chosen(book: CampaignBook, name: string): CampaignRecord {
   if (record) return record;
   const names = book.list().map((one) => one.name);
   throw new AppError('NO_SUCH_CAMPAIGN', { name, meant: didYouMean(name, names) });
+}
+
+/** It becomes the name of a folder. Throws USAGE. */
+export function validName(name: string): string {
+  if (NAME_PATTERN.test(name) && !name.includes('..')) return name;
+  const problem = `A campaign cannot be called ${JSON.stringify(name.slice(0, MAX_SHOWN))}: only lower-case letters, digits, dots, dashes and underscores, at most 63.`;
+  throw new AppError('USAGE', { problem });
 }
 
 /** The name itself, or with the next number that is free: the same campaign may be run every night. */

@@ -2,7 +2,7 @@
 import type { Experiment, ExperimentState, OpenAttempt, Write } from '../../core/campaigns/state.ts';
 import type { CampaignRecordState } from '../../core/campaigns/views.ts';
 import type { WallMs } from '../../core/ids.ts';
-import type { CampaignRecord, NewCampaign } from '../../ports/campaigns.ts';
+import type { CampaignBrief, CampaignRecord, NewCampaign } from '../../ports/campaigns.ts';
 import { num, numOrNull, str, strOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './driver.ts';
 
@@ -26,18 +26,29 @@ export const openAttemptOf = (row: Row): OpenAttempt => ({
   container: str(row['container']),
 });
 
-export const recordOf = (row: Row, experiments: readonly Row[], open: Row | undefined): CampaignRecord => ({
-  id: num(row['id']),
-  uid: str(row['uid']),
+const headOf = (row: Row) => ({
   name: str(row['name']),
   file: str(row['file']),
-  source: str(row['source']),
-  composeFile: str(row['compose_file']),
-  projectDir: str(row['project_dir']),
   state: str(row['state']) as CampaignRecordState,
   reason: strOrNull(row['reason']),
   createdAt: num(row['created_at']) as WallMs,
   endedAt: wallOrNull(numOrNull(row['ended_at'])),
+});
+
+export const briefOf = (row: Row): CampaignBrief => ({
+  ...headOf(row),
+  done: num(row['done']),
+  failed: num(row['failed']),
+  total: num(row['total']),
+});
+
+export const recordOf = (row: Row, experiments: readonly Row[], open: Row | undefined): CampaignRecord => ({
+  id: num(row['id']),
+  uid: str(row['uid']),
+  ...headOf(row),
+  source: str(row['source']),
+  composeFile: str(row['compose_file']),
+  projectDir: str(row['project_dir']),
   mayBeUp: num(row['may_be_up']) === 1,
   experiments: experiments.map(experimentOf),
   open: open ? openAttemptOf(open) : null,

@@ -39,6 +39,8 @@ export async function openHistory(path: string): Promise<OpenHistory> {
     ticket: (number) => saying(() => history.ticket(number)),
     ticketByFingerprint: (fingerprint, taskId) => saying(() => history.ticketByFingerprint(fingerprint, taskId)),
     lastNumber: (of) => saying(() => history.lastNumber(of)),
+    campaigns: (limit) => saying(() => history.campaigns(limit)),
+    campaign: (name) => saying(() => history.campaign(name)),
     lastGoodIngredients: (component) => saying(() => history.lastGoodIngredients(component)),
     meta: (key) => saying(() => history.meta(key)),
     close,

@@ -87,6 +87,8 @@ function merged(below: SqliteHistory, above: Tables): Readable {
     ticket: (number) => above.ticket(number) ?? below.ticket(number),
     ticketByFingerprint: (...key) =>
       newerOf(above.ticketByFingerprint(...key), below.ticketByFingerprint(...key), TICKETS.numberOf),
+    campaigns: (limit) => below.campaigns(limit),
+    campaign: (name) => below.campaign(name),
     lastGoodIngredients: (component) => above.lastGoodIngredients(component) ?? below.lastGoodIngredients(component),
   };
 }

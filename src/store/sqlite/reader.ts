@@ -10,6 +10,7 @@ import type { Ticket, TicketsQuery } from '../../core/tickets/ticket.ts';
 import type { SampleStretch } from '../../core/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../../core/views.ts';
 import type { HealthCheckRow } from '../../ports/agents.ts';
+import type { CampaignBrief, CampaignResults } from '../../ports/campaigns.ts';
 import type {
   CheckQuery,
   ComponentRecord,
@@ -25,6 +26,7 @@ import { LAST_NUMBER } from '../cases.ts';
 import type { KnownRun } from '../runs.ts';
 import { atMost } from '../views.ts';
 import { agentOf, passOf } from './agent-row.ts';
+import { briefOf, experimentOf } from './campaign-row.ts';
 import { incidentOf, ticketOf } from './case-row.ts';
 import { num, strOrNull } from './cells.ts';
 import { checkStretch } from './check-row.ts';
@@ -44,6 +46,8 @@ const NEWEST_FIRST = 'ORDER BY first_at DESC, run_id DESC, role DESC LIMIT $limi
 const NEWEST_SESSION_FIRST = 'ORDER BY created_at DESC, session_id DESC LIMIT $limit';
 
 const OF_CASE = 'WHERE fingerprint = $fingerprint AND task_id IS $task';
+const BRIEF = `SELECT campaigns.*, count(position) AS total, sum(experiments.state = 'done') AS done,
+    sum(experiments.state = 'failed') AS failed`;
 
 /** With and without a component are two statements: one with "or null" in it could use no index. */
 const SQL = {
@@ -75,6 +79,10 @@ const SQL = {
   ticketsIn: 'SELECT record_json FROM tickets WHERE state = $state ORDER BY number DESC LIMIT $limit',
   ticket: 'SELECT record_json FROM tickets WHERE number = $number',
   ticketOf: `SELECT record_json FROM tickets ${OF_CASE} ORDER BY number DESC LIMIT 1`,
+  campaigns: `${BRIEF} FROM campaigns LEFT JOIN experiments ON campaign_id = id GROUP BY id ORDER BY id DESC LIMIT $limit`,
+  campaign: `${BRIEF} FROM campaigns LEFT JOIN experiments ON campaign_id = id WHERE campaigns.name = $name GROUP BY id`,
+  experiments: `SELECT experiments.* FROM experiments JOIN campaigns ON campaign_id = id WHERE campaigns.name = $name
+    ORDER BY position`,
   meta: 'SELECT value FROM meta WHERE key = $key',
   allMeta: 'SELECT key, value FROM meta',
 } as const;
@@ -87,6 +95,7 @@ const SINCE: { readonly [name in Name]?: number } = {
   ...{ openSessions: 6, endedSessions: 6, endedSessionsOf: 6, session: 6 },
   ...{ agents: 9, healthChecks: 9 },
   ...{ incidents: 8, incidentsIn: 8, incident: 8, incidentOf: 8, tickets: 8, ticketsIn: 8, ticket: 8, ticketOf: 8 },
+  ...{ campaigns: 7, campaign: 7, experiments: 7 },
 };
 /** Such a database is read as it is where it cannot be brought to our schema: before `up`, or on a full disk. */
 export const OLDEST_READABLE = 1;
@@ -227,6 +236,15 @@ export class SqliteHistory implements History {
 
   lastNumber(of: 'incident' | 'ticket'): number {
     return Number(this.meta(LAST_NUMBER[of]) ?? 0) || 0;
+  }
+
+  campaigns(limit: number): readonly CampaignBrief[] {
+    return this.#all('campaigns', { limit: atMost(limit) }).map(briefOf);
+  }
+
+  campaign(name: string): CampaignResults | null {
+    const brief = this.#one('campaign', { name }, briefOf);
+    return brief && { ...brief, experiments: this.#all('experiments', { name }).map(experimentOf) };
   }
 
   lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {

@@ -3,32 +3,13 @@
  * disk does not let us, commits stay in it, in order, and are written later. Nothing in here throws into the supervisor.
  */
 
-import type { AgentRecord } from '../../core/agents/agent.ts';
-import type { CheckStretch } from '../../core/checks/stretch.ts';
-import type { ProbeStretch } from '../../core/health/stretch.ts';
-import type { ComponentName, RunId } from '../../core/ids.ts';
-import type { Incident, IncidentsQuery } from '../../core/incidents/incident.ts';
+import type { ComponentName } from '../../core/ids.ts';
 import { observed, oldBefore } from '../../core/retention/progress.ts';
-import type { SessionRecord } from '../../core/sessions/session.ts';
-import type { Ticket, TicketsQuery } from '../../core/tickets/ticket.ts';
-import type { SampleStretch } from '../../core/usage/stretch.ts';
-import type { CrashView, EventView, WhyView } from '../../core/views.ts';
-import type { HealthCheckRow } from '../../ports/agents.ts';
+import type { EventView } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
-import type {
-  CheckQuery,
-  Commit,
-  ComponentRecord,
-  CrashQuery,
-  ProbeQuery,
-  RunRow,
-  SampleQuery,
-  SessionsQuery,
-  Store,
-  WhyQuery,
-} from '../../ports/store.ts';
+import type { Commit, ComponentRecord, Store } from '../../ports/store.ts';
 import { LAST_NUMBER } from '../cases.ts';
 import { type Entry, entryOf, eventView, Sequence } from '../entry.ts';
 import { openMemoryStore } from '../memory.ts';
@@ -234,64 +215,31 @@ class SqliteStore implements Store {
   lastSeq(): number {
     return this.#sequence.last;
   }
-  crashes(query: CrashQuery): readonly CrashView[] {
-    return this.#read((from) => from.crashes(query));
-  }
-  why(which: WhyQuery): WhyView | null {
-    return this.#read((from) => from.why(which));
-  }
-  events(query: Parameters<Store['events']>[0]): readonly EventView[] {
-    return this.#read((from) => from.events(query));
-  }
-  run(run: RunId): RunRow | null {
-    return this.#read((from) => from.run(run));
-  }
-  runs(query: Parameters<Store['runs']>[0]): readonly RunRow[] {
-    return this.#read((from) => from.runs(query));
-  }
-  probes(query: ProbeQuery): readonly ProbeStretch[] {
-    return this.#read((from) => from.probes(query));
-  }
-  samples(query: SampleQuery): readonly SampleStretch[] {
-    return this.#read((from) => from.samples(query));
-  }
-  checkResults(query: CheckQuery): readonly CheckStretch[] {
-    return this.#read((from) => from.checkResults(query));
-  }
-  sessions(query: SessionsQuery): readonly SessionRecord[] {
-    return this.#read((from) => from.sessions(query));
-  }
-  session(id: string): SessionRecord | null {
-    return this.#read((from) => from.session(id));
-  }
-  agents(): readonly AgentRecord[] {
-    return this.#read((from) => from.agents());
-  }
-  healthChecks(query: { readonly limit: number }): readonly HealthCheckRow[] {
-    return this.#read((from) => from.healthChecks(query));
-  }
-  incidents(query: IncidentsQuery): readonly Incident[] {
-    return this.#read((from) => from.incidents(query));
-  }
-  incident(id: number): Incident | null {
-    return this.#read((from) => from.incident(id));
-  }
-  incidentOf(fingerprint: string, taskId: string | null): Incident | null {
-    return this.#read((from) => from.incidentOf(fingerprint, taskId));
-  }
-  tickets(query: TicketsQuery): readonly Ticket[] {
-    return this.#read((from) => from.tickets(query));
-  }
-  ticket(number: number): Ticket | null {
-    return this.#read((from) => from.ticket(number));
-  }
-  ticketByFingerprint(fingerprint: string, taskId: string | null): Ticket | null {
-    return this.#read((from) => from.ticketByFingerprint(fingerprint, taskId));
-  }
+  readonly crashes: Store['crashes'] = (query) => this.#read((from) => from.crashes(query));
+  readonly why: Store['why'] = (which) => this.#read((from) => from.why(which));
+  readonly events: Store['events'] = (query) => this.#read((from) => from.events(query));
+  readonly run: Store['run'] = (run) => this.#read((from) => from.run(run));
+  readonly runs: Store['runs'] = (query) => this.#read((from) => from.runs(query));
+  readonly probes: Store['probes'] = (query) => this.#read((from) => from.probes(query));
+  readonly samples: Store['samples'] = (query) => this.#read((from) => from.samples(query));
+  readonly checkResults: Store['checkResults'] = (query) => this.#read((from) => from.checkResults(query));
+  readonly sessions: Store['sessions'] = (query) => this.#read((from) => from.sessions(query));
+  readonly session: Store['session'] = (id) => this.#read((from) => from.session(id));
+  readonly agents: Store['agents'] = () => this.#read((from) => from.agents());
+  readonly healthChecks: Store['healthChecks'] = (query) => this.#read((from) => from.healthChecks(query));
+  readonly incidents: Store['incidents'] = (query) => this.#read((from) => from.incidents(query));
+  readonly incident: Store['incident'] = (id) => this.#read((from) => from.incident(id));
+  readonly incidentOf: Store['incidentOf'] = (fingerprint, taskId) =>
+    this.#read((from) => from.incidentOf(fingerprint, taskId));
+  readonly tickets: Store['tickets'] = (query) => this.#read((from) => from.tickets(query));
+  readonly ticket: Store['ticket'] = (number) => this.#read((from) => from.ticket(number));
+  readonly ticketByFingerprint: Store['ticketByFingerprint'] = (fingerprint, taskId) =>
+    this.#read((from) => from.ticketByFingerprint(fingerprint, taskId));
   lastNumber(of: 'incident' | 'ticket'): number {
     return this.#standing.lastNumber(LAST_NUMBER[of]);
   }
-  lastGoodIngredients(component: ComponentName): Readonly<Record<string, string>> | null {
-    return this.#read((from) => from.lastGoodIngredients(component));
-  }
+  readonly campaigns: Store['campaigns'] = (limit) => this.#read((from) => from.campaigns(limit));
+  readonly campaign: Store['campaign'] = (name) => this.#read((from) => from.campaign(name));
+  readonly lastGoodIngredients: Store['lastGoodIngredients'] = (component) =>
+    this.#read((from) => from.lastGoodIngredients(component));
 }

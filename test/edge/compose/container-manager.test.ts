@@ -32,7 +32,7 @@ services:
   api:
     image: keepwell-test
     init: true
-    command: ["sh", "-c", "sleep 1; touch /up; exec sleep 1000000"]
+    command: ["sh", "-c", "sleep 0.2; touch /up; exec sleep 1000000"]
     healthcheck: { test: ["CMD", "test", "-e", "/up"], interval: 1s, timeout: 5s, retries: 30 }
     depends_on: [db]
     volumes: ["/scratch", "kept:/kept"]
@@ -86,10 +86,10 @@ describe.each(VERSIONS)('with Docker Compose %s', (version) => {
     });
 
     const slow = new ContainerManager({ projectDir: dir.path, command: ['sh', '-c', 'echo begun; sleep 777'] });
-    const late = await slow.executeExperiment('db', 'x', { timeoutMs: 3_000 });
+    const late = await slow.executeExperiment('db', 'x', { timeoutMs: 1_000 });
     expect(late).toMatchObject({
       exitCode: 124,
-      output: expect.stringContaining('took longer than 3 s and was ended'),
+      output: expect.stringContaining('took longer than 1 s and was ended'),
     });
 
     // Started again, what runs is left as it is.
@@ -113,8 +113,8 @@ describe.each(VERSIONS)('with Docker Compose %s', (version) => {
     const { dir, open, things } = project(
       engine,
       `services:
-  broken: { image: keepwell-test, command: ["sh", "-c", "echo no such device; exit 3"] }
-  once: { image: keepwell-test, command: ["true"] }`,
+  broken: { image: keepwell-test, network_mode: none, command: ["sh", "-c", "echo no such device; exit 3"] }
+  once: { image: keepwell-test, network_mode: none, command: ["true"] }`,
     );
     const manager = open();
     await expect(manager.startServices(['broken'])).rejects.toMatchObject({

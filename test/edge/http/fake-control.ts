@@ -1,6 +1,7 @@
 /** A Control without a daemon: two components, a history in memory, and a record of what was asked. */
 import { agentView } from '../../../src/core/agents/view.ts';
 import type { AgentsReportView, AgentView } from '../../../src/core/agents/views.ts';
+import type { CampaignSummary } from '../../../src/core/campaigns/views.ts';
 import type { HealthReport } from '../../../src/core/checks/check.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import type { ProbeStretch } from '../../../src/core/health/stretch.ts';
@@ -158,6 +159,11 @@ const statusOf = (components: readonly ComponentView[]): StatusView => ({
   components,
 });
 
+const CAMPAIGN: CampaignSummary = {
+  ...{ campaign: 'night', state: 'done', reason: null, file: '/lab/night.yaml' },
+  ...{ created_at: '2026-01-02T03:04:05.678Z', ended_at: '2026-01-02T05:04:05.678Z', done: 1, failed: 0, total: 1 },
+};
+
 export class FakeControl implements Control {
   readonly asked: unknown[][] = [];
   components: ComponentView[] = [component('api'), component('worker')];
@@ -209,6 +215,8 @@ export class FakeControl implements Control {
     ticket: () => null,
     ticketByFingerprint: () => null,
     lastNumber: () => 0,
+    campaigns: () => [],
+    campaign: () => null,
     lastGoodIngredients: () => null,
     meta: () => null,
   };
@@ -291,6 +299,17 @@ export class FakeControl implements Control {
     show: (number) => this.#ticket('ticket', number),
     close: (number) => ({ ...this.#ticket('close-ticket', number), state: 'closed', closedAt: wall(START) }),
     reopen: (number) => this.#ticket('reopen-ticket', number),
+  };
+
+  readonly campaigns: Control['campaigns'] = {
+    list: async () => {
+      this.#record('campaigns');
+      return { schema_version: 1, campaigns: [CAMPAIGN] };
+    },
+    get: async (name) => {
+      this.#record('campaign', name);
+      return { schema_version: 1, ...CAMPAIGN, campaign: name, experiments: [] };
+    },
   };
   closedCursors = 0;
   readonly openedLogs: LogsQuery[] = [];

@@ -48,6 +48,8 @@ test('the table is exactly this', () => {
     'GET /v1/tickets/{number}',
     'POST /v1/tickets/{number}/close',
     'POST /v1/tickets/{number}/reopen',
+    'GET /v1/campaigns',
+    'GET /v1/campaigns/{name}',
     'GET /v1/crashes',
     'GET /v1/crashes/{id}',
     'GET /v1/why/{name}',
@@ -120,6 +122,16 @@ test('what is no ticket is refused with what to do', async () => {
   }
   for (const query of ['state=both', 'limit=0', 'number=3'])
     expect((await served.ask('GET', `/v1/tickets?${query}`)).status).toBe(400);
+});
+
+test('campaigns are only looked at, also those with odd names', async () => {
+  const list = await served.ask('GET', '/v1/campaigns');
+  expect([list.status, list.json.campaigns[0].campaign]).toEqual([200, 'night']);
+  const one = await served.ask('GET', '/v1/campaigns/a%2F..%20b');
+  expect([one.status, one.json.campaign]).toEqual([200, 'a/.. b']);
+  expect(served.control.asked).toEqual([['campaigns'], ['campaign', 'a/.. b']]);
+  for (const path of ['/v1/campaigns', '/v1/campaigns/night'])
+    expect((await served.ask('POST', path, { body: { file: '/etc/passwd' } })).status).toBe(405);
 });
 
 test('status and one component', async () => {

@@ -48,8 +48,16 @@ class World {
     return createAlertDesk(
       {
         ...{ clock: this.clock, log: silentLog, failpoints: noFailpoints, project: () => 'shop' },
-        memory: { read: () => this.kept, write: (text) => void (this.kept = text) },
-        newId: () => `id-${(this.#ids += 1)}`,
+        memory: {
+          read: () => this.kept,
+          write: (text) => {
+            this.kept = text;
+          },
+        },
+        newId: () => {
+          this.#ids += 1;
+          return `id-${this.#ids}`;
+        },
         senders: ({ channels }) => channels.map(() => sender),
         tell: (type, data) => void this.told.push(`${type} ${String(data['given_up'] ?? '')}`.trim()),
       },

@@ -124,7 +124,8 @@ describe('dependents', () => {
   test('a database that takes five dependents with it is one incident, with them as affected', () => {
     const { crash, store, events } = caseworkWorld(down);
     crash(crashOf('db', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
-    dependents.forEach((name, n) => crash(crashOf(name, n + 2, { ...refused, fingerprint: `v1:${name}` })));
+    for (const [n, name] of dependents.entries())
+      crash(crashOf(name, n + 2, { ...refused, fingerprint: `v1:${name}` }));
     expect(store.incidents({ limit: 10 })).toMatchObject([{ id: 1, count: 1, affected: dependents }]);
     expect(store.crashes({}).map(({ incident }) => incident)).toEqual([1, 1, 1, 1, 1, 1]);
     expect(events.filter((type) => type === 'incident.opened')).toHaveLength(1);

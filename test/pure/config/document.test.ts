@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { cpuTimeMs } from '../../support/cpu-time.ts';
 import { linesOf, load, oneProblem, problemsOf, proc, processOf } from './support.ts';
 
 const EXAMPLE = 'Start with:\ncomponents:\n  api:\n    process: { command: [./bin/server] }';
@@ -95,9 +96,9 @@ describe('what makes YAML dangerous or ambiguous is refused', () => {
       (_, i) => `  l${i + 1}: &l${i + 1} [${Array(9).fill(`*l${i}`).join(', ')}]`,
     );
     const text = `components:\n  l0: &l0 [boom]\n${levels.join('\n')}\n`;
-    const started = performance.now();
+    const started = cpuTimeMs();
     const found = problemsOf(text);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(cpuTimeMs() - started).toBeLessThan(1_000);
     expect(found.filter(({ message }) => message === 'more than 100 aliases are used').length).toBeGreaterThan(0);
   });
 
@@ -195,17 +196,17 @@ describe('large and hostile files end soon', () => {
   test.each(['[', '{a: ', '- ', 'a: ', '"', '&a ', 'a,', 'a: 1\n', '[[[]', '%a\n', '---\n'])(
     'a megabyte of %j',
     (part) => {
-      const started = performance.now();
+      const started = cpuTimeMs();
       expect(problemsOf(part.repeat(megabyte / part.length)).length).toBeGreaterThan(0);
-      expect(performance.now() - started).toBeLessThan(10_000);
+      expect(cpuTimeMs() - started).toBeLessThan(10_000);
     },
   );
 
   test('thirty thousand unknown keys are told without looking for what was meant each time', () => {
     const keys = Array.from({ length: 30_000 }, (_, i) => `    unknown_key_${i}: 1`).join('\n');
-    const started = performance.now();
+    const started = cpuTimeMs();
     expect(problemsOf(`components:\n  api:\n    process: { command: [a] }\n${keys}\n`)).toHaveLength(30_000);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(cpuTimeMs() - started).toBeLessThan(10_000);
   });
 
   test('there may be a thousand components in one chain, and no more', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expand } from '../../../src/config/interpolate.ts';
+import { cpuTimeMs } from '../../support/cpu-time.ts';
 import { api, linesOf, load, oneProblem, problemsOf, proc, processOf } from './support.ts';
 
 const VARIABLES: Readonly<Record<string, string>> = { HOST: 'db.local', EMPTY: '', TRICKY: '"a", ${HOST}\n- b $$ #' };
@@ -56,11 +57,11 @@ describe('variables in a value', () => {
   });
 
   test('a megabyte of openings takes no time', () => {
-    const started = performance.now();
+    const started = cpuTimeMs();
     expand('${'.repeat(500_000), lookup);
     expand(`${'${'.repeat(500_000)}}`, lookup);
     expand('${HOST}'.repeat(100_000), lookup);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(cpuTimeMs() - started).toBeLessThan(2_000);
   });
 });
 

@@ -198,6 +198,25 @@ describe('backoff', () => {
   });
 });
 
+describe('whether starting it again helps', () => {
+  const unhelped = (over: Partial<End>, before?: number, minUptimeMs = 0) => {
+    const counters = before === undefined ? FRESH : { ...FRESH, unhelped: before };
+    return judge({ ...end(exitCode(1), 5_000), ...over }, restartSpec(), counters, minUptimeMs).counters.unhelped;
+  };
+  test('one that was never well is one more in a row', () => {
+    expect(unhelped({ healthyMs: 0 })).toBe(1);
+    expect(unhelped({ healthyMs: 0 }, 2)).toBe(3);
+  });
+  test('one that was asked and found well begins a new row, however short it was', () => {
+    expect(unhelped({ healthyMs: 1_000 }, 2)).toBe(1);
+  });
+  test('one that nobody asked has to have run for a while', () => {
+    expect(unhelped({ healthyMs: 5_000 }, 2)).toBe(3);
+    expect(unhelped({ uptimeMs: 10_000, healthyMs: 10_000 }, 2)).toBe(1);
+    expect(unhelped({ uptimeMs: 10_000, healthyMs: 10_000 }, 2, 60_000)).toBe(3);
+  });
+});
+
 describe('a start that failed', () => {
   test.each([
     { tries: 0, kind: 'restart', inMs: 1_000 },

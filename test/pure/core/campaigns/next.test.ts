@@ -30,7 +30,7 @@ function playWith(
 describe('a campaign', () => {
   test('starts the services it needs once, and runs the experiments in the order in which they were written', () => {
     const { requests, finish, book } = playWith(campaignSpec([a, b, c]), {});
-    expect(requests[0]).toEqual({ kind: 'start-services', services: ['gpu', 'web'] });
+    expect(requests[0]).toEqual({ kind: 'start-services', services: ['gpu', 'web'], again: false });
     const ran = requests.filter((request) => request.kind === 'run').map(({ open }) => open.attempt);
     expect(ran).toEqual(['uid-0-1', 'uid-1-1', 'uid-2-1']);
     expect(kinds(requests)).toBe('start-services check-health run check-health run check-health run finish');
@@ -52,10 +52,21 @@ describe('a campaign', () => {
 
   test('that cannot start its services runs nothing, and can be resumed', () => {
     const { book, finish } = playWith(campaignSpec([a]), {
-      'start-services': [{ kind: 'services-failed', why: 'no such image' }],
+      'start-services': [{ kind: 'services-failed', why: 'no such service', mayPass: false }],
     });
-    expect(finish).toMatchObject({ outcome: 'stopped', reason: 'no such image' });
+    expect(finish).toMatchObject({ outcome: 'stopped', reason: 'no such service' });
     expect(book.experiments[0]?.state).toBe('pending');
+  });
+
+  test('starts its services again after a bad moment, as often as one may be restarted', () => {
+    const failed = { kind: 'services-failed', why: 'it is unhealthy', mayPass: true } as const;
+    const three = playWith(campaignSpec([a]), { 'start-services': [failed, failed, failed] });
+    expect(kinds(three.requests)).toMatch(/^(start-services wait ){3}start-services check-health run finish$/);
+    const starts = three.requests.filter((one) => one.kind === 'start-services');
+    expect(starts.map(({ again }) => again)).toEqual([false, true, true, true]);
+    expect(three.finish.outcome).toBe('done');
+    const four = playWith(campaignSpec([a]), { 'start-services': [failed, failed, failed, failed] });
+    expect(four.finish).toMatchObject({ outcome: 'stopped', reason: 'it is unhealthy' });
   });
 });
 

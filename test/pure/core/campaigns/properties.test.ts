@@ -13,7 +13,12 @@ import {
 } from '../../../support/campaign-world.ts';
 
 const answers: Readonly<Record<Request['kind'], readonly (CampaignEvent | 'killed')[]>> = {
-  'start-services': [{ kind: 'services-started' }, { kind: 'services-failed', why: 'x' }, 'killed'],
+  'start-services': [
+    { kind: 'services-started' },
+    { kind: 'services-failed', why: 'x', mayPass: false },
+    { kind: 'services-failed', why: 'x', mayPass: true },
+    'killed',
+  ],
   'check-health': [
     { kind: 'checked', health: HEALTHY, container: 'c1' },
     { kind: 'checked', health: unhealthy(), container: 'c1' },

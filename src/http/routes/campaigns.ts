@@ -1,0 +1,31 @@
+/** Campaigns, only to look at: they are run by the command line or the library, so that no route takes a file or a command to run. */
+import { type Route, route } from '../route.ts';
+import { NO_BODY, NO_QUERY } from '../schemas.ts';
+import { CAMPAIGN, CAMPAIGNS } from '../views/campaign.ts';
+
+export const campaignRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/campaigns',
+    id: 'listCampaigns',
+    summary: 'Campaigns, newest first: at most 1000.',
+    success: 200,
+    query: NO_QUERY,
+    body: NO_BODY,
+    answer: CAMPAIGNS,
+    errors: [],
+    handler: ({ services }) => services.control.campaigns.list(),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/campaigns/{name}',
+    id: 'getCampaign',
+    summary: 'One campaign, with what each experiment came to.',
+    success: 200,
+    query: NO_QUERY,
+    body: NO_BODY,
+    answer: CAMPAIGN,
+    errors: ['NO_SUCH_CAMPAIGN'],
+    handler: ({ services, params }) => services.control.campaigns.get(params['name']!),
+  }),
+];

@@ -1,0 +1,99 @@
+/** What one attempt comes to when the Engine is away at an odd moment, or somebody interrupts it. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { runAttempt } from '../../../src/campaigns/attempt.ts';
+import { openAttemptLog } from '../../../src/campaigns/attempt-log.ts';
+import type { CampaignParts } from '../../../src/campaigns/parts.ts';
+import { settleOpen } from '../../../src/campaigns/settle.ts';
+import type { Write } from '../../../src/core/campaigns/state.ts';
+import type { MonoMs, WallMs } from '../../../src/core/ids.ts';
+import type { AttemptSight, CampaignRecord } from '../../../src/ports/campaigns.ts';
+import { campaignSpec, experimentSpec, FakeBook } from '../../support/campaign-world.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+const AWAY: AttemptSight = { kind: 'unreachable', why: 'no Engine' };
+const LOST: AttemptSight = { kind: 'lost', why: 'the container does not run' };
+const RUNNING: AttemptSight = { kind: 'running' };
+const open = { position: 0, attempt: 'uid-0-1', number: 1, container: 'c1' };
+
+/** These are seen one after the other, the last one for ever; each look takes a second. */
+function world(sights: readonly AttemptSight[], onLook: () => void = () => {}) {
+  const dir = tempDir();
+  const left = [...sights];
+  const writes: Write[] = [];
+  let now = 0;
+  const parts = {
+    clock: { now: () => now as MonoMs, wallNow: () => now as WallMs, sleepUntil: async () => {} },
+    execs: {
+      begin: async () => ({ kind: 'begun' }),
+      look: async (_place: unknown, signal: AbortSignal) => {
+        now += 1_000;
+        onLook();
+        signal.throwIfAborted();
+        return left.length > 1 ? left.shift()! : left[0]!;
+      },
+      pause: async () => {},
+      output: async () => Buffer.alloc(0),
+      end: async () => true,
+      forget: async () => {},
+    },
+    services: { health: async () => ({ status: 'healthy' }) },
+    book: { write: (_id: number, more: readonly Write[]) => writes.push(...more) },
+    archives: {},
+    observer: { step: () => {}, output: () => {}, note: () => {} },
+    logDir: dir.path,
+  } as unknown as CampaignParts;
+  const spec = campaignSpec([experimentSpec('a', { timeoutMs: 3_000 })]);
+  const record = {
+    ...{ id: 1, name: 'night', open, openSince: 0 },
+    experiments: new FakeBook(spec).experiments,
+  } as unknown as CampaignRecord;
+  const stop = new AbortController();
+  const interrupts = { stop: stop.signal, rush: new AbortController().signal };
+  return {
+    stop,
+    writes,
+    run: () => runAttempt(parts, { record, spec }, open, { joining: false, interrupts }),
+    settle: () => settleOpen(parts, record, []),
+    [Symbol.dispose]: () => dir[Symbol.dispose](),
+  };
+}
+
+test('an experiment whose container died is to blame, unless the Engine was away and took it along', async () => {
+  using died = world([RUNNING, LOST]);
+  expect((await died.run()).end.kind).toBe('lost');
+  using takenAlong = world([RUNNING, AWAY, LOST]);
+  expect((await takenAlong.run()).end.kind).toBe('interrupted');
+});
+
+test('while the Engine is away no time runs out: it may have ended long ago', async () => {
+  using late = world([AWAY, AWAY, AWAY, AWAY, { kind: 'ended', exitCode: 0, durationMs: 5 }]);
+  expect((await late.run()).end).toEqual({ kind: 'exited', code: 0 });
+  using hangs = world([RUNNING]);
+  expect((await hangs.run()).end.kind).toBe('timeout');
+});
+
+test('interrupted while the Engine is away it stays open, so that nothing is begun beside it', async () => {
+  using scene = world([RUNNING, AWAY], () => scene.stop.abort(new Error('Ctrl-C')));
+  await expect(scene.run()).rejects.toThrow('Ctrl-C');
+});
+
+test('put away it is closed where the Engine says what became of it, and only there', async () => {
+  using away = world([AWAY]);
+  await away.settle();
+  expect(away.writes).toEqual([]);
+  using gone = world([LOST]);
+  await gone.settle();
+  expect(gone.writes).toMatchObject([{ kind: 'attempt-over', outcome: 'interrupted' }, { kind: 'experiment' }]);
+});
+
+test('the logs of experiments with numbers in their names do not mix', async () => {
+  using dir = tempDir();
+  const [first, second] = [openAttemptLog(dir.path, 'v1', 2), openAttemptLog(dir.path, 'v1.2', 1)];
+  await first.append(Buffer.from('of v1'));
+  await second.append(Buffer.from('of v1.2'));
+  expect([readFileSync(dir.at('v1.log'), 'utf8'), readFileSync(dir.at('v1.2.log'), 'utf8')]).toEqual([
+    'of v1',
+    'of v1.2',
+  ]);
+});
