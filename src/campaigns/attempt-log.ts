@@ -2,9 +2,20 @@
  * What an experiment writes, kept here: one file for each attempt, byte for byte, so that its length says how far it was copied, also
  * after a kill -9. `EXPERIMENT.log` is a link to that of the last attempt.
  */
-import { mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from '../core/crash/tail.ts';
 
 /** More of one attempt is left in its container. */
 export const MAX_LOG_BYTES = 1_000_000_000;
@@ -45,6 +56,28 @@ export function openAttemptLog(dir: string, experiment: string, number: number):
       }
     },
   };
+}
+
+/** The end of what an attempt wrote; empty when there is nothing, or it cannot be read. `known`: values never to be shown. */
+export function attemptTail(dir: string, experiment: string, number: number, known: readonly string[]): CrashTail {
+  try {
+    const { text, isWhole } = readEnd(join(dir, logName(experiment, number)));
+    return isWhole ? tailOf(text, known, { isCut: false }) : cutTail(text, known);
+  } catch {
+    return NO_TAIL;
+  }
+}
+
+function readEnd(path: string): { readonly text: string; readonly isWhole: boolean } {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const bytes = Buffer.alloc(Math.min(size, MAX_TAIL_BYTES));
+    const read = readSync(file, bytes, 0, bytes.length, size - bytes.length);
+    return { text: bytes.toString('utf8', 0, read), isWhole: size <= MAX_TAIL_BYTES };
+  } finally {
+    closeSync(file);
+  }
 }
 
 function link(dir: string, experiment: string, number: number): void {

@@ -22,6 +22,8 @@ export interface CampaignParts {
   readonly observer: CampaignObserver;
   /** Where the output of experiments is kept. */
   readonly logDir: string;
+  /** Values that may be in what containers write and nobody should see. */
+  readonly secrets: readonly string[];
 }
 
 export interface Campaign {

@@ -12,6 +12,7 @@ import { AppError } from '../core/errors.ts';
 import { after } from '../core/ids.ts';
 import type { Services } from '../ports/campaigns.ts';
 import { runAttempt } from './attempt.ts';
+import { crashIn } from './crash.ts';
 import type { Campaign, CampaignParts, Interrupts } from './parts.ts';
 
 /** The book cannot be written (a full disk): nothing is begun or forgotten meanwhile. */
@@ -31,7 +32,7 @@ export async function runCampaign(parts: CampaignParts, campaign: Campaign, inte
   let event: CampaignEvent = { kind: 'began', open: record.open };
   for (;;) {
     const step = next(state, event, { spec, attemptId });
-    await writeDown(parts, record.id, step.writes, interrupts.rush);
+    await writeDown(parts, campaign, step.writes, interrupts.rush);
     forgotten.push(...forgetEnded(parts, campaign, step.writes, interrupts.rush));
     state = step.state;
     parts.observer.step(state, step.request);
@@ -122,12 +123,18 @@ async function reviveLeft(services: Services, service: string, signal: AbortSign
 const isKnown = (error: unknown): error is AppError => error instanceof AppError;
 
 /** A result that cannot be written is kept until it can: what comes after it would be begun without a memory of it. */
-async function writeDown(parts: CampaignParts, id: number, writes: readonly Write[], rush: AbortSignal): Promise<void> {
+async function writeDown(
+  parts: CampaignParts,
+  campaign: Campaign,
+  writes: readonly Write[],
+  rush: AbortSignal,
+): Promise<void> {
   const { book, clock, observer } = parts;
+  const crash = crashIn(writes, campaign, parts, clock.wallNow());
   let said = '';
   for (;;) {
     try {
-      if (writes.length > 0) book.write(id, writes, clock.wallNow());
+      if (writes.length > 0) book.write(campaign.record.id, writes, clock.wallNow(), crash);
       return;
     } catch (error) {
       if (!isKnown(error)) throw error;

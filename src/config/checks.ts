@@ -1,6 +1,7 @@
 /** What no single value can show: combinations that cannot work, names that do not exist, loops. */
 import { nearest } from '../core/suggest.ts';
 import { checkAgents } from './checks/agents.ts';
+import { checkAlerts } from './checks/alerts.ts';
 import { checkCommand } from './checks/command.ts';
 import { checkComposeTogether } from './checks/compose.ts';
 import { checkContainersTogether, checkReachable } from './checks/container.ts';
@@ -36,6 +37,7 @@ export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Probl
   checkSessions(draft, root, say, checkBackoff);
   checkAgents(draft, names, root, say, checkBackoff);
   checkTickets(draft, root, say);
+  checkAlerts(draft, root, say);
   if (written?.kind !== 'map' || !draft.components) return;
   if (names.length === 0 && !['checks', 'sessions', 'agents'].some((key) => root.entries.has(key)))
     say(['components'], 'there are no components', 'Name at least one.');

@@ -100,13 +100,14 @@ export const readDuration = ({ zero }: DurationRange): Reader<number> =>
     return ms > 0 || zero ? { value: ms } : refuse('must be longer than 0s');
   });
 
-export const readDurationOrNever: Reader<number | 'never'> = (node) =>
-  node.kind === 'scalar' && node.value === 'never' ? { value: 'never' } : readPositive(node);
-
-const readPositive: Reader<number> = (node) => {
-  const read = readDuration({ zero: false })(node);
-  return 'value' in read ? read : refuse(read.message, read.hint ?? 'Write "never" for no retry at all.');
-};
+/** `what` there is none of with "never". */
+export const readDurationOrNever =
+  (what: string): Reader<number | 'never'> =>
+  (node) => {
+    if (node.kind === 'scalar' && node.value === 'never') return { value: 'never' };
+    const read = readDuration({ zero: false })(node);
+    return 'value' in read ? read : refuse(read.message, read.hint ?? `Write "never" for no ${what} at all.`);
+  };
 
 interface SizeRange {
   readonly minBytes: number;

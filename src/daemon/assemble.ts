@@ -211,7 +211,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     ...{ containers, store, log, failpoints },
     spec: config.sessions,
     publish: events.publish,
-    told: cases.sessionTold(containers.engine),
+    cases: cases.sessionCases(containers.engine),
   });
   const agents = await openAgentParts({
     ...{ paths, env, base, log, failpoints, store },

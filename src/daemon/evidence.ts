@@ -4,8 +4,8 @@ import { readEnvFileTexts } from '../config/load.ts';
 import { formatBytes } from '../core/bytes.ts';
 import type { ComponentSpec } from '../core/component.ts';
 import type { KnownPeer } from '../core/crash/crash.ts';
-import { explainCrash } from '../core/crash/explain.ts';
-import { describeExit, type ExitView } from '../core/exit.ts';
+import { dossierOf, OUT_OF_MEMORY } from '../core/crash/dossier.ts';
+import type { ExitView } from '../core/exit.ts';
 import { secretValues } from '../core/redact.ts';
 import { portHolder } from '../drivers/process/port-holder.ts';
 import { readTail } from '../logs/log-tail.ts';
@@ -32,18 +32,13 @@ export function collectEvidence(options: EvidenceOptions): ReturnType<Supervisor
   const now = ingredients(spec, readEnvFileTexts(spec.driver.envFiles));
   const tail = readTail(logsDir, spec.name, secrets);
   const dependencies = specs.filter(({ name }) => name in spec.dependsOn).map(peerOf);
-  // What it wrote is not about a run that never began.
-  const said = exit.spawn_error === null ? tail.text : '';
-  const explained = explainCrash(said, exit, { whose, cwd: spec.driver.cwd, dependencies, portHolder });
+  const dossier = dossierOf(tail, exit, { whose, cwd: spec.driver.cwd, dependencies, portHolder });
   return {
-    logTail: tail.lines,
     changedSinceGood: changes(history.lastGoodIngredients(spec.name), now),
-    ...explained,
-    rootCause: exit.spawn_error ?? (exit.oom ? outOfMemory(spec) : (explained.rootCause ?? plainCause(exit))),
+    ...dossier,
+    rootCause: dossier.rootCause === OUT_OF_MEMORY ? outOfMemory(spec) : dossier.rootCause,
   };
 }
-
-const plainCause = (exit: ExitView): string | null => (exit.signal ? describeExit(exit) : null);
 
 /** The ports by which a component is known are those at which it is asked. */
 function peerOf({ name, probes }: ComponentSpec): KnownPeer {
@@ -55,9 +50,8 @@ function peerOf({ name, probes }: ComponentSpec): KnownPeer {
 
 /** What the kernel counted, and what the configuration allowed. */
 function outOfMemory({ limits: { memoryBytes } }: ComponentSpec): string {
-  const killed = 'the kernel killed it because there was no memory left for it';
-  if (memoryBytes === null) return `${killed}; it has no limit of its own`;
-  return `${killed}; all its processes together may use ${formatBytes(memoryBytes)} (limits.memory)`;
+  if (memoryBytes === null) return `${OUT_OF_MEMORY}; it has no limit of its own`;
+  return `${OUT_OF_MEMORY}; all its processes together may use ${formatBytes(memoryBytes)} (limits.memory)`;
 }
 
 /** Values of this component's environment that must never be shown. */

@@ -1,8 +1,8 @@
 /** Sessions in the daemon: their book is the history, and what is told about them goes where all events go. */
 import { randomBytes } from 'node:crypto';
 import { readEnvFiles } from '../config/load.ts';
-import type { SessionEvent, SessionRecord } from '../core/sessions/session.ts';
-import type { SessionsSpec } from '../core/sessions/template.ts';
+import { secretValues } from '../core/redact.ts';
+import type { SessionsSpec, SessionTemplate } from '../core/sessions/template.ts';
 import { type SessionsSummary, sessionsSummary } from '../core/sessions/view.ts';
 import type { EventView } from '../core/views.ts';
 import { createHealer } from '../healing/healer.ts';
@@ -12,6 +12,7 @@ import type { SessionBook, Sessions } from '../ports/sessions.ts';
 import type { Store } from '../ports/store.ts';
 import { createSessions } from '../sessions/sessions.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
+import type { SessionCases } from './casework/session-crashes.ts';
 import type { Edges } from './edges.ts';
 
 export interface SessionsParts {
@@ -21,8 +22,7 @@ export interface SessionsParts {
   readonly failpoints: Failpoints;
   readonly spec: SessionsSpec;
   publish(event: EventView): void;
-  /** What became of a session, after it was written. */
-  told(session: SessionRecord, events: readonly SessionEvent[]): void;
+  readonly cases: SessionCases;
 }
 
 export interface DaemonSessions extends Sessions {
@@ -45,8 +45,9 @@ export function openSessions(parts: SessionsParts): DaemonSessions {
     failpoints,
     spec,
     book: bookOf(parts),
+    failed: (session, failure) => parts.cases.failed(session, failure),
     newId: () => randomBytes(ID_BYTES).toString('hex'),
-    environmentOf: ({ env, envFiles }) => ({ ...readEnvFiles(envFiles), ...env }),
+    environmentOf: sessionEnvironment,
   });
   return {
     spawn: (request) => sessions.spawn(request),
@@ -70,7 +71,24 @@ export function openSessions(parts: SessionsParts): DaemonSessions {
   };
 }
 
-const bookOf = ({ store, publish, told: tell }: SessionsParts): SessionBook => ({
+/** Values that containers of this template are given and nobody should see. */
+export function templateSecrets({ templates }: SessionsSpec, name: string): readonly string[] {
+  const template = templates.find((each) => each.name === name);
+  if (!template) return [];
+  try {
+    return secretValues(sessionEnvironment(template));
+  } catch {
+    return secretValues(template.env);
+  }
+}
+
+/** May throw: a file that is not there. */
+const sessionEnvironment = ({ env, envFiles }: SessionTemplate): Readonly<Record<string, string>> => ({
+  ...readEnvFiles(envFiles),
+  ...env,
+});
+
+const bookOf = ({ store, publish, cases }: SessionsParts): SessionBook => ({
   open: () => store.sessions({ which: 'open', limit: 0 }),
   find: (id) => store.session(id),
   ended: ({ user, limit }) => store.sessions({ which: 'ended', limit, ...(user === undefined ? {} : { user }) }),
@@ -79,6 +97,6 @@ const bookOf = ({ store, publish, told: tell }: SessionsParts): SessionBook => (
     const subject = { kind: 'session', name: session.id } as const;
     const events = told.map(({ type, data }) => ({ at, subject, type, run: null, data }));
     for (const event of store.commit({ session, events })) publish(event);
-    tell(session, told);
+    cases.told(session, told);
   },
 });

@@ -24,6 +24,7 @@ export async function logs(caller: Caller, id: string, options: LogOptions, sign
     return messages.told();
   };
   const query = new URLSearchParams({ stdout: '1', stderr: '1', timestamps: '1', follow: options.follow ? '1' : '0' });
+  if (options.last !== undefined) query.set('tail', `${options.last}`);
   if (options.after !== null) query.set('since', sinceOf(options.after));
   const answer = await caller({ path: `/containers/${encodeURIComponent(id)}/logs?${query}`, onPiece }, signal);
   if (isUnreachable(answer) || answer.status !== 200) return deed(answer, { of: id });

@@ -99,7 +99,7 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     const { what, why } = effect;
     if (what === 'restarted') log.info(`restarted the container ${container}`, { why });
     else log.warn(`the container ${container} ${WORDS[what]}`, { why, decision: patient.reason });
-    if (what === 'failed') call(() => callbacks.failed?.(status(), why));
+    if (effect.what === 'failed') call(() => callbacks.failed?.(status(), why, effect.failure));
     if (what === 'restarted') call(() => callbacks.restarted?.(status()));
     if (what === 'gave-up') call(() => callbacks.gaveUp?.(status()));
     if (what === 'gone') call(() => callbacks.gone?.(status()));

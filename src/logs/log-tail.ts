@@ -4,61 +4,38 @@
  */
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { redact } from '../core/redact.ts';
+import { type CrashTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from '../core/crash/tail.ts';
 import { logFile, timesFile } from './format.ts';
 import { FactBook } from './read/fact-book.ts';
 import { findLastFact } from './read/fact-search.ts';
 import { MainFile } from './read/main-file.ts';
 import { listParts, type Part, partAt } from './read/parts.ts';
 
-const MAX_BYTES = 64 * 1024;
-const MAX_LINES = 50;
-const MAX_LINE_CHARS = 2_000;
 /** Unpacking this much holds up nobody noticeably. */
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024;
 const COMPARED_BYTES = 64 * 1024;
 const MAX_TRIES = 10;
-
-export interface LogTail {
-  /** The last output of the last run, as much as a stack may need. */
-  readonly text: string;
-  /** Its last lines, bounded for the record. */
-  readonly lines: readonly string[];
-}
 
 /** Empty when there is nothing to read: evidence that cannot be had is no reason to fail. `known`: values never to be shown. */
 export function logTail(dir: string, component: string, known: readonly string[]): readonly string[] {
   return readTail(dir, component, known).lines;
 }
 
-export function readTail(dir: string, component: string, known: readonly string[]): LogTail {
+export function readTail(dir: string, component: string, known: readonly string[]): CrashTail {
   try {
-    const { text: raw, isCut } = newestText(dir, component);
-    // A program may die in the middle of a word.
-    const text = redact(raw, known, { start: isCut, end: true });
-    return { text, lines: lastLines(text) };
+    const { text, isCut } = newestText(dir, component);
+    return tailOf(text, known, { isCut });
   } catch {
-    return { text: '', lines: [] };
+    return NO_TAIL;
   }
 }
-
-const lastLines = (text: string): readonly string[] =>
-  text
-    .split('\n')
-    .filter((line) => line !== '')
-    .slice(-MAX_LINES)
-    .map((line) =>
-      line.length > MAX_LINE_CHARS
-        ? `${line.slice(0, MAX_LINE_CHARS)} … ${line.length - MAX_LINE_CHARS} characters cut`
-        : line,
-    );
 
 function newestText(dir: string, component: string): { readonly text: string; readonly isCut: boolean } {
   const times = join(dir, timesFile(component));
   const { base, end, bytes } = newestOfLog(dir, component, new FactBook(times));
   const began = findLastFact(times, 'run')?.fact.position ?? 0;
   const isKnown = began <= end; // otherwise the log was cut back by hand, and all that is in it is new
-  const from = Math.max(isKnown ? began : base, end - MAX_BYTES);
+  const from = Math.max(isKnown ? began : base, end - MAX_TAIL_BYTES);
   const ofLog = bytes.subarray(Math.max(0, bytes.length - (end - from)));
   const text = Buffer.concat([...fromParts(dir, component, from, base), ofLog]);
   // What begins in the middle of a line, or of a character, begins at the next one.
@@ -77,7 +54,7 @@ function newestOfLog(dir: string, component: string, book: FactBook): { base: nu
     const { size } = log.state();
     const isCut = half !== null && !headIsThere(log, half, size, book.known);
     const base = isCut ? (listParts(dir, component).at(-1)?.end ?? factBase) : factBase;
-    const offset = Math.max(0, size - MAX_BYTES);
+    const offset = Math.max(0, size - MAX_TAIL_BYTES);
     const bytes = log.read(offset, size - offset);
     const isSame = partAt(dir, component, factBase)?.end === half?.end && (book.base() ?? factBase) === factBase;
     if ((isSame && log.state().size >= size) || tries === MAX_TRIES) return { base, end: base + size, bytes };

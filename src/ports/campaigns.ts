@@ -3,6 +3,7 @@ import type { ServiceHealth } from '../core/campaigns/health.ts';
 import type { Experiment, OpenAttempt, Write } from '../core/campaigns/state.ts';
 import type { CampaignRecordState } from '../core/campaigns/views.ts';
 import type { MonoMs, WallMs } from '../core/ids.ts';
+import type { NewCrash } from './crash.ts';
 
 /** The services of one compose file. A new one is made for each run of a campaign; it remembers nothing that a kill -9 would lose. */
 export interface Services {
@@ -127,8 +128,8 @@ export interface CampaignBook {
   find(name: string): CampaignRecord | null;
   /** Newest first. */
   list(): readonly CampaignRecord[];
-  /** All of it or nothing of it. A final result is never overwritten. */
-  write(id: number, writes: readonly Write[], at: WallMs): void;
+  /** All of it or nothing of it. A final result is never overwritten, and the crash of an attempt is written once. */
+  write(id: number, writes: readonly Write[], at: WallMs, crash?: NewCrash | null): void;
   /** Forgets a campaign of which nothing was ever begun. */
   discard(id: number): void;
   /** It is run again, or its services were started or removed. */

@@ -260,6 +260,8 @@ export interface EngineClient extends ContainerEngine {
     options: {
       readonly after: string | null;
       readonly follow: boolean;
+      /** Only so many lines from the end; absent: all. */
+      readonly last?: number;
       readonly onPiece: (piece: Buffer, at: string) => void | Promise<void>;
     },
     signal: AbortSignal,

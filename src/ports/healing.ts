@@ -1,8 +1,8 @@
 /** Containers that are looked after one by one, without being components: restarted when unhealthy or dead, within a budget. */
 import type { HealthVerdict } from '../core/containers/health.ts';
-import type { HealPolicy, PatientState } from '../core/healing/patient.ts';
+import type { Failure, HealPolicy, PatientState } from '../core/healing/patient.ts';
 
-export type { HealPolicy };
+export type { Failure, HealPolicy };
 
 /**
  * watching: nothing is to be done. backing-off: it is unhealthy or ended, and is restarted at `nextAttemptAt`. restarting: it is
@@ -34,7 +34,7 @@ export interface HealCallbacks {
   /** Something of the status is another thing now. Called before the more special ones below. */
   changed?(status: HealStatus): void;
   /** It failed: ended, or was found unhealthy. `status` says what is done about it. One call for each failure. */
-  failed?(status: HealStatus, why: string): void;
+  failed?(status: HealStatus, why: string, failure: Failure): void;
   /** The container was started anew by us. */
   restarted?(status: HealStatus): void;
   /** It can't be saved by restarting. Not called again when only a quiet retry failed. */

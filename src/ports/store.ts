@@ -4,13 +4,16 @@ import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { BootId, ComponentName, MonoMs, RunId, WallMs } from '../core/ids.ts';
 import type { Incident, IncidentsQuery } from '../core/incidents/incident.ts';
-import type { Component, Counters, Rule } from '../core/lifecycle/state.ts';
+import type { Component, Rule } from '../core/lifecycle/state.ts';
 import type { SessionRecord } from '../core/sessions/session.ts';
 import type { Ticket, TicketsQuery } from '../core/tickets/ticket.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
-import type { CrashView, EventView, FreezeView, Subject, WhyView } from '../core/views.ts';
+import type { CrashView, EventView, Subject, WhyView } from '../core/views.ts';
 import type { AgentBook, HealthCheckRow } from './agents.ts';
 import type { CampaignBrief, CampaignResults } from './campaigns.ts';
+import type { NewCrash } from './crash.ts';
+
+export type { NewCrash };
 
 export type Desired = 'running' | 'stopped';
 
@@ -69,42 +72,6 @@ export interface RunEnded {
   readonly good: boolean;
   readonly decision: string;
   readonly rule: Rule;
-}
-
-export interface NewCrash {
-  readonly subject: Subject;
-  readonly run: RunId;
-  readonly at: WallMs;
-  readonly uptimeMs: number;
-  readonly exit: ExitView;
-  readonly decision: string;
-  readonly rule: Rule;
-  readonly counters: Counters;
-  readonly restartsInWindow: number;
-  readonly logTail: readonly string[];
-  readonly dependencies: WhyView['dependencies'];
-  /** Null: there is no good run to compare with. */
-  readonly changedSinceGood: readonly string[] | null;
-  readonly errorType: string | null;
-  readonly errorMessage: string | null;
-  readonly rootCause: string | null;
-  /** Absent: of a crash that was recorded before there was one. */
-  readonly fingerprint?: string;
-  /** The lines of the error it died of; absent or empty: its output shows none. */
-  readonly stack?: readonly string[];
-  readonly relatedFiles?: readonly string[];
-  /** Its probes' answers before the end, oldest first. */
-  readonly probes: readonly ProbeStretch[];
-  /** Absent: its heartbeat was not overdue. */
-  readonly freeze?: FreezeView;
-  /** The number of its incident; absent: of a crash that was recorded before there were any. */
-  readonly incident?: number;
-  /** Agents only. */
-  readonly agentType?: string;
-  readonly taskId?: string;
-  readonly pid?: number;
-  /** Somebody asked for it. quiet: trackers outside are not to be bothered. */
-  readonly simulated?: 'quiet' | 'notify';
 }
 
 /** What one step of one component changes: written in one transaction, or kept and written later. */

@@ -17,6 +17,8 @@ export class Hand {
   #wasGood: boolean;
   /** Its container is being made. */
   making: Promise<Made> | null = null;
+  /** It failed, and what its container says about that is being taken down. */
+  noting: Promise<unknown> | null = null;
   /** Its container is being removed. */
   ending: Promise<void> | null = null;
   /** It is looked after. */

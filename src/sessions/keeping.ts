@@ -4,7 +4,7 @@ import type { SessionRecord } from '../core/sessions/session.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ContainerWatch } from '../ports/container-watch.ts';
 import type { EngineClient } from '../ports/engine.ts';
-import type { Healer, HealPolicy, HealStatus } from '../ports/healing.ts';
+import type { Failure, Healer, HealPolicy, HealStatus } from '../ports/healing.ts';
 import { portOf } from './make.ts';
 
 export interface KeepingParts {
@@ -16,7 +16,7 @@ export interface KeepingParts {
 
 export interface Keeper {
   changed(status: HealStatus): void;
-  failed(status: HealStatus, why: string): void;
+  failed(status: HealStatus, failure: Failure): void;
   restarted(status: HealStatus): void;
   gaveUp(status: HealStatus): void;
   gone(): void;
@@ -54,7 +54,7 @@ export function keep(record: SessionRecord, containerId: string, parts: KeepingP
   const { signal } = ended;
   const healing = parts.healer.begin(containerId, policyOf(record), {
     changed: (status) => keeper.changed(status),
-    failed: (status, why) => keeper.failed(status, why),
+    failed: (status, _why, failure) => keeper.failed(status, failure),
     restarted: (status) => keeper.restarted(status),
     gaveUp: (status) => keeper.gaveUp(status),
     gone: () => keeper.gone(),

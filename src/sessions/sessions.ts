@@ -196,7 +196,7 @@ class Manager implements Sessions {
 
   async #settleAll(stopAll: boolean): Promise<void> {
     const { hands, signal } = this.#table;
-    if (!stopAll) return void (await Promise.all(hands.map(({ making }) => making)));
+    if (!stopAll) return void (await Promise.all(hands.flatMap(({ making, noting }) => [making, noting])));
     await Promise.all(hands.map((hand) => this.#table.end(hand, 'stopped', 'everything is taken down')));
     await this.#sweep(signal);
   }

@@ -8,7 +8,7 @@ import type { SessionTemplate } from '../core/sessions/template.ts';
 import { lostTerms, termsOf } from '../core/sessions/terms.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
-import type { HealStatus } from '../ports/healing.ts';
+import type { Failure, HealStatus } from '../ports/healing.ts';
 import type { Log } from '../ports/log.ts';
 import type { SessionBook } from '../ports/sessions.ts';
 import { clearAway } from './clear-away.ts';
@@ -24,6 +24,8 @@ export interface TableOptions extends KeepingParts {
   readonly owner: string;
   readonly log: Log;
   readonly failpoints: Failpoints;
+  /** The container of a session failed: it is not removed before this has resolved, which must not take long. Never rejects. */
+  failed?(session: SessionRecord, failure: Failure): Promise<void>;
 }
 
 export class Table {
@@ -73,7 +75,10 @@ export class Table {
     const record = { ...hand.record, lease: current(lease, this.instant()) };
     hand.keeping = keep(record, containerId, this.#options, {
       changed: (status) => this.#changed(hand, status),
-      failed: ({ reason }, why) => hand.save({}, eventOf(hand.record, 'session.unhealthy', { why, decision: reason })),
+      failed: ({ reason }, failure) => {
+        hand.save({}, eventOf(hand.record, 'session.unhealthy', { why: failure.why, decision: reason }));
+        hand.noting = Promise.all([hand.noting, this.#options.failed?.(hand.record, failure)]);
+      },
       restarted: () => {
         const restarts = hand.record.restarts + 1;
         hand.save({ restarts }, eventOf(hand.record, 'session.restarted', { restarts }));
@@ -120,6 +125,7 @@ export class Table {
     const { failpoints } = this.#options;
     if (hand.record.state === 'ended') return;
     await hand.making;
+    await hand.noting; // its last words go with its container
     failpoints.hit('session.before-remove');
     if (!(await clearAway(hand.record, this.#options, this.signal))) return;
     failpoints.hit('session.after-remove');

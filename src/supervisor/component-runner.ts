@@ -73,6 +73,10 @@ export class ComponentRunner {
   get desired(): Desired {
     return this.#desired;
   }
+  /** When its run was last heard; null: it has no heartbeat, or was not heard yet. */
+  get beatAt(): MonoMs | null {
+    return this.#followers.heart.stored?.beatAt ?? null;
+  }
 
   /** The configuration says this now; what is asked about the component follows it at once. */
   respec(spec: ComponentSpec): void {
@@ -159,8 +163,7 @@ export class ComponentRunner {
   #handle(event: ComponentEvent): void {
     const { clock, random, failpoints, driver } = this.#world;
     const before = this.#component;
-    const at = clock.wallNow();
-    const now = clock.now();
+    const [at, now] = [clock.wallNow(), clock.now()];
     const { component, effects } = next(before, event, {
       now,
       random: random(),

@@ -7,25 +7,24 @@ import type { ComponentRunner } from './component-runner.ts';
 export interface Standing {
   readonly name: string;
   readonly state: ComponentRunner['component']['state']['kind'];
-  /** Healthy, ready and not frozen. */
+  /** Healthy, ready, not frozen, and heard in this run if it has a heartbeat. */
   readonly isWell: boolean;
-  /** How long its run goes on; 0: it does not. */
+  /** How long its run is known to go on: with a heartbeat until its last beat. 0: it does not, or nothing is known yet. */
   readonly upMs: number;
   readonly minUptimeMs: number;
-  /** Nobody wants it to run. */
-  readonly isUnwanted: boolean;
 }
 
-export const standingOf = ({ name, spec, component, desired }: ComponentRunner, now: MonoMs): Standing => {
+export function standingOf({ name, spec, component, beatAt }: ComponentRunner, now: MonoMs): Standing {
   const { state } = component;
   const { health, ready } = healthOf(state);
   const isFrozen = state.kind === 'running' && state.freeze !== undefined;
+  // What freezes is healthy until its silence has lasted: only a beat tells that it goes on.
+  const knownUntil = spec.heartbeat === undefined ? now : beatAt;
   return {
     name,
     state: state.kind,
-    isWell: state.kind === 'running' && health === 'healthy' && ready && !isFrozen,
-    upMs: state.kind === 'running' ? Math.max(0, now - state.startedAt) : 0,
+    isWell: state.kind === 'running' && health === 'healthy' && ready && !isFrozen && knownUntil !== null,
+    upMs: state.kind === 'running' && knownUntil !== null ? Math.max(0, knownUntil - state.startedAt) : 0,
     minUptimeMs: spec.minUptimeMs,
-    isUnwanted: desired === 'stopped',
   };
-};
+}

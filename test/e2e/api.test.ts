@@ -11,6 +11,7 @@ import { useEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';
 
 const CONFIG = `telemetry: { prometheus: true }
+agents: { types: { sleeper: { command: [sh, -c, 'exec sleep 1000', sleeper, "{task}"] } } }
 components:
   api:
     process: { command: [sh, -c, 'echo "now serving"; exec sleep 1000'] }
@@ -55,6 +56,14 @@ const QUERIES: Readonly<Record<string, string>> = {
   '/v1/wait': '?component=api&for=ready',
   '/v1/samples': '?component=api',
 };
+const BODIES: Readonly<Record<string, object>> = {
+  '/v1/simulate-crash': { agent: 'sleeper', dry_run: true },
+  '/v1/agents': { type: 'sleeper', task: 'T-1' },
+  '/v1/agents/stop': { agent: 'T-1' },
+  '/v1/start': { components: ['api'] },
+  '/v1/stop': { components: ['api'] },
+  '/v1/restart': { components: ['api'] },
+};
 const LAST: ReadonlySet<string> = new Set(['/v1/down', '/v1/handover']);
 const isOfSessions = ({ path }: Route) => path.startsWith('/v1/sessions');
 const isOfCampaigns = ({ path }: Route) => path.startsWith('/v1/campaigns');
@@ -72,7 +81,7 @@ test('every answer of a real daemon is as its OpenAPI document says', async () =
     const path = route.path
       .replace('{name}', route.path.includes('why') ? 'worker' : 'api')
       .replace(/\{(?:id|number)\}/, '1');
-    const body = route.method === 'GET' ? undefined : /start|stop/.test(path) ? { components: ['api'] } : {};
+    const body = route.method === 'GET' ? undefined : (BODIES[path] ?? {});
     const reply = await ask(project, route.method, `${path}${QUERIES[path] ?? ''}`, body);
     expect(reply.status, `${route.method} ${path}: ${JSON.stringify(reply.body)}`).toBe(route.success);
     const checked = route.answer.safeParse(reply.body);

@@ -5,6 +5,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CampaignsView, CampaignView } from '../../src/core/campaigns/views.ts';
+import type { WhyView } from '../../src/core/views.ts';
 import { type ComposeVersion, composeEnv, thingsOf } from '../support/compose.ts';
 import { type TestEngine, useEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';
@@ -33,11 +34,15 @@ services:
 
 /** Experiments 7, 15 and 22 wedge their service the first time: it hangs, it has no GPU memory left, it has lost its GPU. */
 const WORK = `#!/bin/sh
+TRACEBACK='Traceback (most recent call last):
+  File "/work/train.py", line 12, in <module>
+    step()
+RuntimeError: CUDA out of memory'
 echo "$1" >>/data/begun
 trouble() { [ ! -e "/data/trouble-$1" ] && : >"/data/trouble-$1"; }
 case $1 in
   *-7) trouble 7 && { mkdir -p /gpu/state; : >/gpu/state/wedged; sleep 1000000; } ;;
-  *-15) trouble 15 && { mkdir -p /gpu/state; echo high >/gpu/state/mode; exit 1; } ;;
+  *-15) trouble 15 && { mkdir -p /gpu/state; echo high >/gpu/state/mode; echo "$TRACEBACK"; exit 1; } ;;
   *-22) trouble 22 && { mkdir -p /gpu; echo nvml >/gpu/mode; exit 1; } ;;
 esac
 [ -e /data/slow ] && sleep 1000000
@@ -112,6 +117,28 @@ const exitOf = async (child: ChildProcess): Promise<number | null> => {
 const names = (count: number) =>
   Array.from({ length: count }, (_, index) => `${index < 18 ? 'pytorch' : 'vllm'}-${index + 1}`);
 
+/** Of each attempt that failed, with and without a daemon. */
+async function expectDossiers(project: TestProject): Promise<void> {
+  const crashes = await project.crashes();
+  const experiment = (name: string) => ({ subject: { kind: 'experiment', name }, decision: 'tried again (1 of 2)' });
+  expect(crashes).toMatchObject([
+    { ...experiment('night/vllm-22'), exit: { code: 1 } },
+    {
+      ...experiment('night/pytorch-15'),
+      error_type: 'RuntimeError',
+      error_message: 'CUDA out of memory',
+      incident: null,
+    },
+    { ...experiment('night/pytorch-7'), exit: { code: null } },
+  ]);
+  const why = async () => JSON.parse(await project.ok('-o', 'json', 'why', 'night/pytorch-15')) as WhyView;
+  const offline = await why();
+  expect(offline).toMatchObject({ id: crashes[1]!.id, related_files: ['/work/train.py'] });
+  await project.ok('up');
+  expect(await why()).toEqual(offline);
+  await project.ok('down');
+}
+
 test(
   'thirty experiments are finished although their service wedges three times, in the two services that they need',
   GUARD,
@@ -128,6 +155,7 @@ test(
     expect(view).toMatchObject({ campaign: 'night', state: 'done', done: 30, failed: 0, total: 30 });
     const attempts = view.experiments.filter((one) => one.attempts > 1).map((one) => `${one.name} ${one.attempts}`);
     expect(attempts).toEqual(['pytorch-7 2', 'pytorch-15 2', 'vllm-22 2']);
+    await expectDossiers(scene.project);
     expect(scene.project.read('results/vllm-30/vllm-30.txt')).toBe('result of vllm-30\n');
     expect(scene.project.read('.keepwell/campaigns/night/pytorch-7.log')).toBe('pytorch-7 is done\n');
     expect(await scene.things()).toEqual([]);

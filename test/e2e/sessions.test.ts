@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { SessionView } from '../../src/core/sessions/view.ts';
+import type { WhyView } from '../../src/core/views.ts';
 import type { Failpoint } from '../../src/ports/failpoints.ts';
 import { type TestEngine, useEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';
@@ -102,6 +103,74 @@ test('a killed daemon is followed by one that keeps the same session, and down r
   expect(await containers(engine, project)).toEqual([]);
   const offline = await project.cli('sessions', 'list', '--all', '-o', 'json');
   expect(JSON.parse(offline.stdout).sessions).toMatchObject([{ session_id: id, end_reason: 'stopped' }]);
+});
+
+/** As Python writes it. */
+const TRACEBACK = [
+  'Traceback (most recent call last):',
+  '  File "/app/lab.py", line 3, in <module>',
+  '    from tools import solve',
+  "ImportError: cannot import name 'solve' from 'tools' (/app/tools.py)",
+];
+
+const CRASHING = `${CONFIG}
+    short: { image: keepwell-test, command: [sleep, "1000"], ttl: 2s }
+    lab:
+      image: keepwell-test
+      command: [sh, -c, 'sleep 0.3; echo "the token is $$API_TOKEN"; echo "$$SAYS"; exit 3']
+      env: ${JSON.stringify({ API_TOKEN: 'open-sesame-4711', SAYS: TRACEBACK.join('\n') })}
+      restart: { limit: { max: 1 } }
+`;
+
+test('a session that dies has a dossier and an incident; one that is stopped, or whose lease is over, is no crash', async ({
+  skip,
+}) => {
+  const engine = engineFor(skip);
+  await using project = new TestProject(CRASHING, engine.env);
+  await project.ok('up');
+  const spawn = async (template: string, user: string) => {
+    const text = await project.ok('-o', 'json', 'sessions', 'spawn', template, '--user', user);
+    return (JSON.parse(text) as { session: SessionView }).session.session_id;
+  };
+  const ended = (id: string) =>
+    waitFor(`the end of ${id}`, async () => {
+      const text = await project.ok('-o', 'json', 'sessions', 'list', '--all');
+      const { sessions } = JSON.parse(text) as { sessions: SessionView[] };
+      return sessions.find(({ session_id, state }) => session_id === id && state === 'ended');
+    });
+  const [lab, stopped, expired] = [await spawn('lab', 'ann'), await spawn('web', 'bob'), await spawn('short', 'cid')];
+  await project.ok('sessions', 'stop', stopped);
+  expect(await ended(stopped)).toMatchObject({ end_reason: 'stopped' });
+  expect(await ended(expired)).toMatchObject({ end_reason: 'expired' });
+  expect(await ended(lab)).toMatchObject({ end_reason: 'gave-up' });
+
+  const crashes = await project.crashes();
+  const subject = { kind: 'session', name: lab };
+  const crash = {
+    subject,
+    exit: { code: 3 },
+    error_type: 'ImportError',
+    error_message: expect.stringContaining('solve'),
+  };
+  expect(crashes).toMatchObject([crash, crash]);
+  expect(crashes.map(({ decision }) => decision)).toMatchObject([
+    expect.stringContaining('gave up: 1 restarts'),
+    expect.stringMatching(/^restart in .* \(1 of 1 in/),
+  ]);
+  expect(crashes[0]!.incident).not.toBeNull();
+  expect(crashes[1]).toMatchObject({ incident: crashes[0]!.incident, fingerprint: crashes[0]!.fingerprint });
+  const why = JSON.parse(await project.ok('-o', 'json', 'why', lab)) as WhyView;
+  expect(why).toMatchObject({
+    id: crashes[0]!.id,
+    stack: TRACEBACK,
+    related_files: ['/app/tools.py', '/app/lab.py'],
+    rule: { name: 'limit' },
+  });
+  expect(why.root_cause).toContain('solve');
+  expect(why.log_tail.slice(-TRACEBACK.length)).toEqual(TRACEBACK);
+  expect(why.log_tail[0]).toMatch(/^the token is \S+$/);
+  expect(JSON.stringify(why)).not.toContain('open-sesame');
+  expect(await project.ok('why', lab)).toContain(`session ${lab} died: exit code 3`);
 });
 
 test('without an Engine the list still works, and a spawn says what is wrong', async () => {

@@ -2,7 +2,7 @@
 import type { Graph } from '../../src/core/graph.ts';
 import type { Incident } from '../../src/core/incidents/incident.ts';
 import { NO_CIRCUMSTANCES } from '../../src/core/tickets/evidence.ts';
-import { createCasework } from '../../src/daemon/casework/casework.ts';
+import { type CaseworkParts, createCasework } from '../../src/daemon/casework/casework.ts';
 import { createFiling } from '../../src/daemon/casework/filing.ts';
 import { withCase } from '../../src/daemon/casework/with-case.ts';
 import { silentLog } from '../../src/ports/log.ts';
@@ -15,6 +15,7 @@ export function caseworkWorld(
   dependsOn: Readonly<Record<string, readonly string[]>> = {},
   clock = new FakeClock(),
   store: Store = openMemoryStore({ clock }),
+  follow: Partial<Pick<CaseworkParts, 'crashSeen' | 'resolved'>> = {},
 ) {
   const graph: Graph = new Map(Object.entries(dependsOn));
   const resolved: Incident[] = [];
@@ -28,8 +29,11 @@ export function caseworkWorld(
     }),
     graph: () => graph,
     commit: (commit) => void events.push(...store.commit(commit).map(({ type }) => type)),
-    crashSeen: () => {},
-    resolved: (incident) => void resolved.push(incident),
+    crashSeen: (crash, incident) => follow.crashSeen?.(crash, incident),
+    resolved: (incident) => {
+      resolved.push(incident);
+      follow.resolved?.(incident);
+    },
   });
   return {
     ...{ clock, store, casework, resolved, events, filed },

@@ -67,18 +67,22 @@ const section = (title: string, lines: readonly string[]): string[] =>
 
 const count = (value: number, one: string, many: string): string => `${value} ${value === 1 ? one : many}`;
 
-function ruleText({ rule }: WhyView): string {
+function ruleText({ rule, subject }: WhyView): string {
   const { restarts_in_window: inWindow, failures, spawn_errors: spawnErrors, total } = rule.counters;
+  if (subject.kind === 'experiment') return `${rule.name} (${count(failures, 'failed attempt', 'failed attempts')})`;
+  const since = subject.kind === 'session' ? 'since it began' : 'since it was started by hand';
   const parts = [
     count(inWindow, 'restart in the window', 'restarts in the window'),
     count(failures, 'failure in a row', 'failures in a row'),
     ...(spawnErrors > 0 ? [count(spawnErrors, 'failed start in a row', 'failed starts in a row')] : []),
-    `${total} before this one since it was started by hand`,
+    `${total} before this one ${since}`,
   ];
   return `${rule.name} (${parts.join(', ')})`;
 }
 
-function changedText({ changed_since_good: changed }: WhyView): string {
+function changedText({ changed_since_good: changed, subject }: WhyView): string | null {
+  // Only runs of components are compared with each other.
+  if (changed === null && subject.kind !== 'component') return null;
   if (changed === null) return 'not known: there is no good run to compare with';
   return changed.length === 0 ? 'nothing since the last good run' : `${changed.join(', ')} (since the last good run)`;
 }

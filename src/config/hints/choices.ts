@@ -49,6 +49,14 @@ const CHOICES: Readonly<Record<string, Choice>> = {
     several: (given) =>
       refuse(`a tracker is one thing, not ${inWords(given)}`, `Write them as a list: ${inList(given)}`),
   },
+  'alerts.channels.*': {
+    none: refuse(
+      'nothing says how people are told',
+      `Write one of: slack: { url: "\${SLACK_URL}" }, webhook: …, command: …`,
+    ),
+    several: (given) =>
+      refuse(`a channel is one thing, not ${inWords(given)}`, `Write them as a list: ${inList(given)}`),
+  },
   PROBE: {
     none: refuse('nothing says what to ask', `Add a question, ${ASK}.`),
     several: (given) =>

@@ -2,6 +2,7 @@
 import { refuse } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { MapNode, Mistake, ScalarNode, TreeNode } from '../tree.ts';
+import { ALERT_FORMS } from './alert-words.ts';
 import { commandText, flowText } from './argv.ts';
 import { CHECK_FORMS } from './check-words.ts';
 import { CONTAINER_FORMS } from './container-forms.ts';
@@ -122,6 +123,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   'components.*.restart.limit': single('limit', (text) => `{ max: ${text} }`),
   'components.*.restart.never_on': neverOn,
   ...TICKET_FORMS,
+  ...ALERT_FORMS,
 };
 
 export const wrongForm = (place: string, node: TreeNode): Mistake | null => FORMS[generalPlace(place)]?.(node) ?? null;
@@ -143,10 +145,7 @@ const MISSING: Readonly<Record<string, Mistake>> = {
     'Write: command: [python, -m, agents.architect, --task, "{task}"]',
   ),
   'agents.state_file.path': refuse('the path is missing', 'Write: path: data/agent_state.json'),
-  'alerts.channels': refuse(
-    'it is not said where alerts go',
-    `Write: channels: [ { slack: { url: "\${SLACK_URL}" } } ]`,
-  ),
+  'alerts.channels': refuse('it is not said where alerts go', `Write: channels: [{ slack: { url: "\${SLACK_URL}" } }]`),
   'alerts.channels.*.webhook.url': refuse('the address is missing', 'Write: url: "https://example.com/hook"'),
   'alerts.channels.*.slack.url': refuse('the address is missing', `Write: url: "\${SLACK_URL}"`),
   'alerts.channels.*.command.command': refuse('the command is missing', 'Write: command: [notify-send, Keepwell]'),

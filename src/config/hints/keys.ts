@@ -3,6 +3,7 @@ import { nearest } from '../../core/suggest.ts';
 import { inWords, quoted } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
 import { explainAgentsKey, isOfAgents } from './agent-words.ts';
+import { explainAlertsKey, isOfAlerts } from './alert-words.ts';
 import { commandText } from './argv.ts';
 import { explainCampaignKey, isOfCampaign } from './campaign-words.ts';
 import { explainCheckKey } from './check-words.ts';
@@ -36,6 +37,8 @@ export function explainKey(unknown: UnknownKey): KeyProblem {
     return explainAgentsKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
   if (isOfTickets(unknown.place))
     return explainTicketsKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
+  if (isOfAlerts(unknown.place))
+    return explainAlertsKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
   if (!unknown.place.startsWith('checks.')) return explain(unknown);
   const { key, value, place } = unknown;
   const ofCheck = CHECK_PLACE.exec(place)?.[0] === place ? explainCheckKey(key, value) : null;

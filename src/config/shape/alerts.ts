@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { ALERT_KINDS } from '../../core/alerts/alert.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { durationText } from '../duration.ts';
+import { readHeaderName, readHeaderValue } from '../readers/http.ts';
 import { readTarget } from '../readers/target.ts';
-import { exactlyOne, leaf, oneOf, optional, orVariable, retry, text } from './leaves.ts';
+import { exactlyOne, leaf, oneOf, optional, orVariable, reminder, text } from './leaves.ts';
 
 const url = leaf(readTarget, 'URL', orVariable({ pattern: '^https?://' }));
 
@@ -15,11 +16,17 @@ const channelSchema = exactlyOne(
     webhook: optional(
       z.strictObject({
         url: url.meta({ description: 'Where the alert is posted, as JSON.', example: 'https://example.org/alerts' }),
-        headers: optional(z.record(text, text), {
-          description: 'Headers of the request, such as `Authorization`.',
-          defaultsTo: {},
-          example: { Authorization: 'Bearer token' },
-        }),
+        headers: optional(
+          z.record(
+            leaf(readHeaderName, 'text', { type: 'string', minLength: 1 }),
+            leaf(readHeaderValue, 'text', { type: 'string' }),
+          ),
+          {
+            description: 'Headers of the request, such as `Authorization`.',
+            defaultsTo: {},
+            example: { Authorization: 'Bearer token' },
+          },
+        ),
       }),
       { description: 'An address that takes JSON.', defaultNote: 'none' },
     ),
@@ -56,7 +63,7 @@ export const alertsSchema = z.strictObject({
     description: 'Where alerts go: each of them gets all.',
     example: [{ slack: { url: 'https://hooks.slack.com/services/T0/B0/x' } }],
   }),
-  remind: optional(retry, {
+  remind: optional(reminder, {
     description: 'What is still not over is told again after this time; `never`: it is not.',
     defaultsTo: durationText(DEFAULTS.alerts.remindMs),
     example: '4h',

@@ -72,9 +72,12 @@ export const positiveDuration = leaf(read.readDuration({ zero: false }), 'durati
   id: 'duration-above-zero',
   ...orVariable({ ...durationJson, not: { pattern: '^[0dhms]+$' } }),
 });
-export const retry = leaf(read.readDurationOrNever, 'duration or `never`', {
-  ...orVariable({ pattern: `^never$|${DURATION_PATTERN.source}`, not: { pattern: '^[0dhms]+$' } }),
-});
+const orNever = (what: string) =>
+  leaf(read.readDurationOrNever(what), 'duration or `never`', {
+    ...orVariable({ pattern: `^never$|${DURATION_PATTERN.source}`, not: { pattern: '^[0dhms]+$' } }),
+  });
+export const retry = orNever('retry');
+export const reminder = orNever('reminder');
 
 export const size = (minBytes: number) =>
   leaf(read.readSize({ minBytes, min: sizeText(minBytes) }), 'size', orVariable({ pattern: SIZE_PATTERN.source }));

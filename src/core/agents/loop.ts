@@ -35,9 +35,10 @@ export type LoopDeed =
 /** What is to be done now; null: nothing. */
 export function loopDeed(open: OpenFreeze | null, sight: LoopSight): LoopDeed | null {
   const { view } = sight;
-  const isFrozen = view.condition === 'frozen';
-  if (open === null) return isFrozen ? fileFreeze(sight) : null;
-  if (view.desired === 'stopped' || view.state === 'completed') return { kind: 'over', well: false };
+  // One that is being stopped by hand may still be called frozen: nobody waits for it any more.
+  const isUnwanted = view.desired === 'stopped' || view.state === 'completed';
+  if (open === null) return view.condition === 'frozen' && !isUnwanted ? fileFreeze(sight) : null;
+  if (isUnwanted) return { kind: 'over', well: false };
   if (isHeard(open, sight)) return { kind: 'over', well: true };
   if (open.alert !== null) return null;
   const why = whyInVain(open, sight);

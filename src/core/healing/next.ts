@@ -5,6 +5,7 @@ import { after } from '../ids.ts';
 import { type Attempt, FRESH } from '../lifecycle/state.ts';
 import { decide, type End, type Verdict } from '../restart/decide.ts';
 import {
+  type Failure,
   type HealContext,
   type HealEffect,
   type HealStep,
@@ -125,12 +126,13 @@ function look(patient: Patient, sight: Sight, engineWasAway: boolean, context: H
   }
   if (sight.phase === 'running' && sight.health.status === 'unhealthy' && sight.healthBelongsTo === null) {
     const why = sight.health.reason || 'its health check failed';
-    return sentence(current, { kind: 'unknown', why }, why, context);
+    return sentence(current, STILL_RAN, why, context);
   }
   return still({ ...current, healthySince: healthySinceOf(since, sight, now) });
 }
 
 const ENDED_WITH_ENGINE = 'it ended while the Docker Engine was away';
+const STILL_RAN: ExitCause = { kind: 'unknown', why: 'it ran when it was judged' };
 
 function healthySinceOf(since: HealContext['now'] | null, { phase, health }: Sight, now: HealContext['now']) {
   if (phase === 'paused' || health.status === 'unknown') return since;
@@ -150,12 +152,12 @@ function sentence(patient: Patient, cause: ExitCause, unhealthy: string | null, 
   const verdict = decide(end, patient.counters, context.policy, context);
   const why = unhealthy ?? (cause.kind === 'engine' ? cause.why : describeEnd(exitView(cause)));
   const sentenced: Patient = { ...patient, past: sight?.startedAt ?? null, healthySince: null };
-  return carryOut(sentenced, verdict, why, { attempt, nextAttempt: 'restart', before: patient.counters }, context);
+  return carryOut(sentenced, verdict, why, { end, nextAttempt: 'restart', before: patient.counters }, context);
 }
 
 interface Course {
-  /** The attempt that failed, and the one that comes. */
-  readonly attempt: Attempt;
+  /** How it failed, and the attempt that comes. */
+  readonly end: End;
   readonly nextAttempt: Attempt;
   readonly before: Patient['counters'];
 }
@@ -163,11 +165,12 @@ interface Course {
 function carryOut(patient: Patient, verdict: Verdict, why: string, course: Course, { now }: HealContext): HealStep {
   const { kind, counters, inMs, crash, text } = verdict;
   const decided: Patient = { ...patient, counters, why, reason: `${why}: ${text}` };
-  const told: readonly HealEffect[] = crash ? [{ kind: 'tell', what: 'failed', why }] : [];
+  const failure = failureOf(patient, verdict, why, course.end);
+  const told: readonly HealEffect[] = crash ? [{ kind: 'tell', what: 'failed', why, failure }] : [];
   if (kind === 'complete') return { patient: { ...decided, state: { kind: 'ended' } }, effects: told };
   if (kind === 'give-up') {
     const retryAt = inMs === null ? null : after(now, inMs);
-    const isNews = course.attempt !== 'quiet';
+    const isNews = course.end.attempt !== 'quiet';
     return {
       patient: { ...decided, state: { kind: 'gave-up', retryAt } },
       effects: isNews ? [...told, { kind: 'tell', what: 'gave-up', why: decided.reason }] : told,
@@ -179,6 +182,20 @@ function carryOut(patient: Patient, verdict: Verdict, why: string, course: Cours
   return {
     patient: { ...decided, state: { kind: 'backing-off', until, attempt: nextAttempt, before } },
     effects: told,
+  };
+}
+
+function failureOf({ sight }: Patient, { rule, text, counters }: Verdict, why: string, end: End): Failure {
+  const { cause, uptimeMs, unhealthy } = end;
+  return {
+    why,
+    exit: exitView(cause, unhealthy),
+    hasEnded: unhealthy === null && cause.kind !== 'spawn-failed',
+    startedAt: sight?.startedAt ?? '',
+    uptimeMs,
+    rule,
+    decision: text,
+    counters,
   };
 }
 
@@ -209,6 +226,6 @@ function tried(
   const end: End = { cause, uptimeMs: 0, healthyMs: 0, attempt, unhealthy: null };
   const verdict = decide(end, patient.counters, context.policy, context);
   const current = sight === null ? patient : { ...patient, sight, seenAt: context.now };
-  const course = { attempt, nextAttempt: attempt, before };
+  const course = { end, nextAttempt: attempt, before };
   return carryOut(current, verdict, describeEnd(exitView(cause)), course, context);
 }

@@ -1,9 +1,9 @@
 /** One container that is looked after without being a component: what is known of it, what can happen, what can be asked for. */
 import type { RestartSpec } from '../component.ts';
 import type { HealthVerdict } from '../containers/health.ts';
-import type { ExitCause } from '../exit.ts';
+import type { ExitCause, ExitView } from '../exit.ts';
 import type { MonoMs } from '../ids.ts';
-import { type Attempt, type Counters, FRESH } from '../lifecycle/state.ts';
+import { type Attempt, type Counters, FRESH, type Rule } from '../lifecycle/state.ts';
 
 export interface HealPolicy {
   /** `limit.retryMs` null: what gave up stays so. */
@@ -94,10 +94,26 @@ export type PatientEvent =
   | { readonly kind: 'called-off'; readonly sight: Sight }
   | { readonly kind: 'woke' };
 
+/** One failure, as it was judged: what a dossier needs of it. */
+export interface Failure {
+  readonly why: string;
+  readonly exit: ExitView;
+  /** It ended by itself; otherwise it ran when it was judged, or could not be started. */
+  readonly hasEnded: boolean;
+  /** The Engine's own text for when this incarnation began. */
+  readonly startedAt: string;
+  readonly uptimeMs: number;
+  readonly rule: Rule;
+  /** "restart in 2 s (2 of 10 in 10 min)" */
+  readonly decision: string;
+  readonly counters: Counters;
+}
+
 export type HealEffect =
   /** Restart this container, if it is still the incarnation that was started at `startedAt`. */
   | { readonly kind: 'restart'; readonly id: string; readonly startedAt: string }
-  | { readonly kind: 'tell'; readonly what: 'failed' | 'restarted' | 'gave-up' | 'gone'; readonly why: string };
+  | { readonly kind: 'tell'; readonly what: 'failed'; readonly why: string; readonly failure: Failure }
+  | { readonly kind: 'tell'; readonly what: 'restarted' | 'gave-up' | 'gone'; readonly why: string };
 
 export interface HealContext {
   readonly now: MonoMs;

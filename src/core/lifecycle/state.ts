@@ -94,7 +94,9 @@ export type Rule =
   | 'quiet-retry-failed'
   | 'observed'
   | 'engine-restart'
-  | 'planned-stop';
+  | 'planned-stop'
+  /** Of experiments: each attempt that fails counts against them. */
+  | 'retries';
 
 /** What outlives a single run. Reset by a start by hand. */
 export interface Counters {

@@ -4,7 +4,7 @@ import type { ErrorEntry } from '../error-entry.ts';
 export const SIMULATE_ERRORS = {
   NOT_SIMULATED: {
     message: 'Nothing was done to "{name}": {problem}.',
-    hint: '{hint}',
+    hint: '{hint} All kinds are in "keepwell simulate-crash --help".',
     exitCode: 1,
     httpStatus: 409,
   },

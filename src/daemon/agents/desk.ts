@@ -19,8 +19,6 @@ export interface AgentsParts extends OursParts {
 
 export interface DaemonAgents extends Agents {
   use(spec: AgentsSpec): void;
-  /** Null: there are none, and no type for any. */
-  summary(): { readonly active: number } | null;
   /** Ends all of ours. `again`: the next daemon brings them back. */
   stopAll(how: { readonly again: boolean }): Promise<void>;
   /** Lets go of everything; no agent is touched. */
@@ -113,10 +111,6 @@ class Desk implements DaemonAgents {
 
   async look(): Promise<void> {
     await this.#passes.now();
-  }
-
-  summary(): { readonly active: number } | null {
-    return this.#spec.everyMs === 0 && this.#active === 0 ? null : { active: this.#active };
   }
 
   async stopAll(how: { readonly again: boolean }): Promise<void> {

@@ -20,6 +20,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Casework, Problem } from '../../ports/incidents.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
+import { loopFreezeKey } from '../casework/words.ts';
 
 export interface LoopParts {
   readonly clock: Clock;
@@ -40,6 +41,8 @@ export interface LoopParts {
 
 const META = 'agents.loop';
 const MS_PER_SECOND = 1_000;
+/** Filing can lead to alerting at once, where nothing can be restarted. */
+const DEEDS_AT_ONCE = 2;
 const NO_LOOP: LoopFindings = { responsive: null, lastPollAgeSeconds: null, issues: [], actions: [], bugs: [] };
 
 export class LoopWatch implements PassPart<LoopFindings> {
@@ -64,7 +67,7 @@ export class LoopWatch implements PassPart<LoopFindings> {
     const before = this.#spec.loop;
     this.#spec = spec;
     if (before === spec.loop) return;
-    if (before !== null && this.#open !== null) this.#parts.alerts.clear(alertKey(before));
+    if (before !== null && this.#open !== null) this.#parts.alerts.clear(loopFreezeKey(before));
     this.#open = spec.loop === null ? null : this.#recall(spec.loop);
   }
 
@@ -98,10 +101,10 @@ export class LoopWatch implements PassPart<LoopFindings> {
       const name = this.#spec.loop;
       if (name === null || this.#isClosed) return;
       const sight = await this.#sight(name);
-      // Filing can lead to alerting at once, where nothing can be restarted.
-      for (let deed = sight && loopDeed(this.#open, sight); deed; deed = loopDeed(this.#open, sight!)) {
-        if (this.#isClosed) return;
-        this.#do(name, deed, sight!);
+      for (let deeds = 0; sight && deeds < DEEDS_AT_ONCE; deeds += 1) {
+        const deed = loopDeed(this.#open, sight);
+        if (deed === null || this.#isClosed) return;
+        this.#do(name, deed, sight);
       }
     });
     this.#last = mine.catch((error: unknown) => {
@@ -146,13 +149,13 @@ export class LoopWatch implements PassPart<LoopFindings> {
       case 'alert': {
         const { incident, ticket } = this.#open!;
         this.#keep(name, { ...this.#open!, alert: deed.text });
-        alerts.raise({ kind: 'freeze', key: alertKey(name), subject, text: deed.text, incident, ticket });
+        alerts.raise({ kind: 'freeze', key: loopFreezeKey(name), subject, text: deed.text, incident, ticket });
         this.#actions.push(`alerted: ${deed.text}`);
         break;
       }
       case 'over':
         if (deed.well) casework.recovered(subject);
-        alerts.clear(alertKey(name));
+        alerts.clear(loopFreezeKey(name));
         this.#keep(name, null);
         this.#actions.push(deed.well ? `${name} goes on` : `${name} was stopped`);
         break;
@@ -177,5 +180,4 @@ export class LoopWatch implements PassPart<LoopFindings> {
   }
 }
 
-const alertKey = (name: string): string => `freeze:${name}`;
 const freezeFingerprint = (name: string): string => `v1:${shortHash(`frozen\n${name}`)}`;

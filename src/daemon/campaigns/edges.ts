@@ -3,11 +3,12 @@ import type { CampaignObserver, CampaignParts } from '../../campaigns/parts.ts';
 import { createExecs } from '../../compose/detached/execs.ts';
 import { createServices } from '../../compose/services.ts';
 import type { CampaignSpec } from '../../core/campaigns/campaign.ts';
+import { secretValues } from '../../core/redact.ts';
 import { createEngine } from '../../engine/engine.ts';
 import { killMarked } from '../../engine/exec/strays.ts';
 import type { CampaignBook, CampaignRecord } from '../../ports/campaigns.ts';
 import { systemClock } from '../../supervisor/system-clock.ts';
-import type { Environment } from '../launch-run.ts';
+import { baseEnvironment, type Environment } from '../launch-run.ts';
 
 export interface Observed extends CampaignObserver {
   /** It is ours now: what will be run, under which name. */
@@ -34,5 +35,6 @@ export function partsFor({ env, book, observer, record, logDir }: EdgesOptions):
     clock,
     observer,
     logDir,
+    secrets: secretValues(baseEnvironment(env)),
   };
 }

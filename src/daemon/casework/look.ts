@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { NewCrash, Store } from '../../ports/store.ts';
 import type { Standing } from '../../supervisor/standings.ts';
 import type { DaemonCasework } from './casework.ts';
-import { incidentKey, MAX_AFFECTED_NAMED } from './words.ts';
+import { givenUpKey, incidentKey, loopFreezeKey, MAX_AFFECTED_NAMED } from './words.ts';
 
 /** A component has recovered when it was well for so long, or longer if its min_uptime says so. */
 export const STEADY_MS = 10_000;
@@ -21,7 +21,7 @@ export interface LookParts {
   readonly casework: Pick<DaemonCasework, 'open' | 'recovered'>;
   readonly alerts: AlertDesk;
   readonly clock: Clock;
-  readonly store: Pick<Store, 'crashes' | 'incident'>;
+  readonly store: Pick<Store, 'crashes' | 'incident' | 'why'>;
   standings(): readonly Standing[];
 }
 
@@ -44,20 +44,47 @@ export class Look {
       [...this.#seen, { at: this.#parts.clock.now(), incident: incident.id }],
       this.#parts.clock.now(),
     );
-    const wasFrozenBefore = crash.freeze !== undefined && incident.count > 1 && incident.reopened === 0;
-    if (wasFrozenBefore) this.#raise('freeze', incident, `${crash.subject.name} froze again after it was restarted`);
+    const isOwn = incident.waiting.includes(subjectKey(crash.subject));
+    if (isOwn && this.#frozeAgain(crash) && !this.#isFreezeTold(crash.subject, incident))
+      this.#raise('freeze', incident, `${crash.subject.name} froze again after it was restarted`);
   }
 
   now(): void {
     const standings = new Map(this.#parts.standings().map((standing) => [standing.name, standing]));
     this.#recoveries(standings);
-    for (const standing of standings.values()) if (standing.state === 'gave-up') this.#gaveUp(standing.name);
+    for (const standing of standings.values()) {
+      if (standing.state === 'gave-up') this.#gaveUp(standing.name);
+      else if (hasRecovered(standing)) this.#parts.alerts.clear(givenUpKey(standing.name));
+    }
     this.#rate();
   }
 
   /** Resolved: nobody has to do anything about it any more. */
   resolved({ id }: Incident): void {
-    this.#parts.alerts.clear(incidentKey(id));
+    const { alerts } = this.#parts;
+    // People know of its crashes: they are no news when its alert is over.
+    if (alerts.isOpen(incidentKey(id))) this.#seen = this.#seen.filter(({ incident }) => incident !== id);
+    alerts.clear(incidentKey(id));
+  }
+
+  /** Its last end was a freeze as well, and it has not been well since. Neither end need have the same fingerprint. */
+  #frozeAgain({ freeze, subject }: NewCrash): boolean {
+    if (freeze === undefined) return false;
+    const { store } = this.#parts;
+    // This crash is not written yet: these are the last one, and its incident as it was left.
+    const last = store.why({ subject: subject.name, kind: subject.kind });
+    if (!last?.freeze || last.incident === null) return false;
+    const before = store.incident(last.incident);
+    return before?.state === 'open' && before.waiting.includes(subjectKey(subject));
+  }
+
+  /** By the watch over the loop of agents, or for another open incident of the same one. */
+  #isFreezeTold(subject: Subject, { id }: Incident): boolean {
+    const { alerts, casework } = this.#parts;
+    if (alerts.isOpen(loopFreezeKey(subject.name))) return true;
+    const key = subjectKey(subject);
+    const others = [...casework.open()].filter((each) => each.id !== id && each.waiting.includes(key));
+    return others.some((each) => alerts.isOpen(incidentKey(each.id)));
   }
 
   #recoveries(standings: ReadonlyMap<string, Standing>): void {
@@ -80,7 +107,7 @@ export class Look {
       this.#parts.alerts.raise({
         ...{
           kind: 'gave-up',
-          key: `gave-up ${name}`,
+          key: givenUpKey(name),
           subject,
           text: `${name} does not run: restarting it did not help`,
         },

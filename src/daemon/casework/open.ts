@@ -4,9 +4,6 @@ import { sendersFor } from '../../alerts/channels/senders.ts';
 import { createAlertDesk } from '../../alerts/desk.ts';
 import type { ResolvedConfig } from '../../config/load.ts';
 import type { ComponentSpec } from '../../core/component.ts';
-import { secretValues } from '../../core/redact.ts';
-import type { Circumstances, Evidence } from '../../core/tickets/evidence.ts';
-import { NO_CIRCUMSTANCES } from '../../core/tickets/evidence.ts';
 import type { EventView } from '../../core/views.ts';
 import type { AlertDesk } from '../../ports/alerts.ts';
 import type { CommandRunner } from '../../ports/command.ts';
@@ -19,11 +16,12 @@ import type { TicketDesk } from '../../ports/tickets.ts';
 import type { Standing } from '../../supervisor/standings.ts';
 import { systemClock } from '../../supervisor/system-clock.ts';
 import { createTicketDesk } from '../../tickets/desk.ts';
-import { secretsOf } from '../evidence.ts';
+import { templateSecrets } from '../sessions.ts';
 import { createCasework } from './casework.ts';
+import { circumstances } from './circumstances.ts';
 import { createFiling } from './filing.ts';
 import { Look } from './look.ts';
-import { sessionCrashes } from './session-crashes.ts';
+import { type SessionCases, sessionCases } from './session-crashes.ts';
 import { ticketBook } from './ticket-book.ts';
 import { withCase } from './with-case.ts';
 
@@ -46,7 +44,7 @@ export interface OpenCasework {
   /** A commit of the supervisor, with what its crash brings along. */
   noted(commit: Commit): Commit;
   /** Takes down what happens to sessions. */
-  sessionTold(engine: EngineClient): ReturnType<typeof sessionCrashes>;
+  sessionCases(engine: EngineClient): SessionCases;
   /** The supervisor is there: look from now on. */
   begin(): void;
   use(config: ResolvedConfig): void;
@@ -108,7 +106,11 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
     tickets,
     alerts,
     noted: (step) => withCase(step, casework),
-    sessionTold: (engine) => sessionCrashes({ engine, clock, log, casework, commit }),
+    sessionCases: (engine) =>
+      sessionCases({
+        ...{ engine, clock, log, casework, commit },
+        secrets: (name) => templateSecrets(config().sessions, name),
+      }),
     begin: () => {
       looking = setInterval(lookNow, LOOK_MS).unref();
     },
@@ -125,24 +127,3 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
 
 const graphOf = (components: readonly ComponentSpec[]) =>
   new Map(components.map(({ name, dependsOn }) => [name as string, Object.keys(dependsOn)]));
-
-/** How it was started. Of agents also whose work it is. */
-function circumstances(
-  evidence: Evidence,
-  { components, agents }: ResolvedConfig,
-  base: Readonly<Record<string, string>>,
-): Circumstances {
-  const { kind, name } = evidence.kind === 'crash' ? evidence.crash.subject : evidence.problem.subject;
-  if (kind === 'agent') {
-    const typeName = evidence.kind === 'crash' ? (evidence.crash.agentType ?? name) : name;
-    const type = agents.types.find((each) => each.name === typeName);
-    if (!type) return NO_CIRCUMSTANCES;
-    const { command, cwd, env } = type.process;
-    return { command, cwd, assignedTo: type.assignedTo, secrets: secretValues({ ...base, ...env }) };
-  }
-  const spec = kind === 'component' ? components.find((each) => each.name === name) : undefined;
-  if (spec === undefined) return NO_CIRCUMSTANCES;
-  const { driver } = spec;
-  const started = driver.kind === 'process' ? { command: driver.command, cwd: driver.cwd } : {};
-  return { ...NO_CIRCUMSTANCES, ...started, secrets: secretsOf(spec, base) };
-}

@@ -1,88 +1,82 @@
-/** The dossier of a session's container that failed: how it ended, and what it wrote last. Taken aside, so that healing waits for nothing. */
-import { lastWords } from '../../compose/last-words.ts';
-import { explainCrash } from '../../core/crash/explain.ts';
-import { type ExitView, exitView } from '../../core/exit.ts';
+/** The dossier of a session's container that failed: how it ended, what it wrote last, what was decided. Taken aside: healing waits for nothing. */
+import { dossierOf } from '../../core/crash/dossier.ts';
+import { NO_TAIL } from '../../core/crash/tail.ts';
+import type { ExitView } from '../../core/exit.ts';
 import type { RunId, WallMs } from '../../core/ids.ts';
-import type { Counters } from '../../core/lifecycle/state.ts';
 import { redact } from '../../core/redact.ts';
 import type { SessionEvent, SessionRecord } from '../../core/sessions/session.ts';
 import type { Subject } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EngineClient } from '../../ports/engine.ts';
+import type { Failure } from '../../ports/healing.ts';
 import type { Casework } from '../../ports/incidents.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Commit, NewCrash } from '../../ports/store.ts';
+import { sessionTail } from './session-tail.ts';
 import { withCase } from './with-case.ts';
 
 export interface SessionCrashParts {
-  readonly engine: EngineClient;
-  readonly clock: Clock;
+  readonly engine: Pick<EngineClient, 'logs'>;
+  readonly clock: Pick<Clock, 'wallNow'>;
   readonly log: Log;
   readonly casework: Pick<Casework, 'crashed' | 'recovered'>;
+  /** Values that containers of this template are given and nobody should see. */
+  secrets(template: string): readonly string[];
   commit(commit: Commit): void;
 }
 
-/** What became of a session, as it is told: failures are written down, and what is well or gone is no problem any more. */
-export function sessionCrashes(
-  parts: SessionCrashParts,
-): (session: SessionRecord, told: readonly SessionEvent[]) => void {
-  return (session, told) => {
-    const subject: Subject = { kind: 'session', name: session.id };
-    for (const { type, data } of told) {
-      if (type === 'session.unhealthy') {
-        const at = parts.clock.wallNow();
-        record(parts, session, { why: String(data['why']), decision: String(data['decision']), at }).catch(
-          (error: unknown) =>
-            parts.log.warn('a crash of a session could not be recorded', { session: session.id, error: String(error) }),
-        );
+export interface SessionCases {
+  /** What became of a session, after it was written: what is well or gone is no problem any more. */
+  told(session: SessionRecord, events: readonly SessionEvent[]): void;
+  /** Resolves when its dossier is written. Never rejects. */
+  failed(session: SessionRecord, failure: Failure): Promise<void>;
+}
+
+const subjectOf = ({ id }: SessionRecord): Subject => ({ kind: 'session', name: id });
+
+export function sessionCases(parts: SessionCrashParts): SessionCases {
+  return {
+    told: (session, events) => {
+      const isOver = events.some(({ type }) => type === 'session.ready' || type === 'session.removed');
+      if (isOver) parts.casework.recovered(subjectOf(session));
+    },
+    failed: async (session, failure) => {
+      const at = parts.clock.wallNow();
+      try {
+        const crash = await crashOf(parts, session, failure, at);
+        parts.commit(withCase({ crash }, parts.casework));
+      } catch (error) {
+        parts.log.warn('a crash of a session could not be recorded', { session: session.id, error: String(error) });
       }
-      if (type === 'session.ready' || type === 'session.removed') parts.casework.recovered(subject);
-    }
+    },
   };
 }
 
-interface Failure {
-  readonly why: string;
-  readonly decision: string;
-  readonly at: WallMs;
-}
-
-async function record(parts: SessionCrashParts, session: SessionRecord, failure: Failure): Promise<void> {
-  const tail = redact(await tailOf(parts, session));
-  const exit = exitOf(failure.why);
-  const explained = explainCrash(tail, exit, { whose: `template ${session.template}` });
-  const crash: NewCrash = {
-    ...{ subject: { kind: 'session', name: session.id }, at: failure.at, exit, decision: failure.decision },
-    run: `${session.id}~${failure.at.toString(36)}` as RunId,
-    uptimeMs: Math.max(0, failure.at - session.lease.createdAt),
-    rule: 'backoff',
-    counters: { ...NO_COUNTERS, failures: session.restarts + 1, total: session.restarts },
-    restartsInWindow: session.restarts,
-    logTail: tail.split('\n').filter((line) => line !== ''),
-    dependencies: [],
-    changedSinceGood: null,
-    probes: [],
-    ...explained,
-    rootCause: explained.rootCause ?? failure.why,
+async function crashOf(
+  { engine, secrets }: SessionCrashParts,
+  session: SessionRecord,
+  failure: Failure,
+  at: WallMs,
+): Promise<NewCrash> {
+  const { uptimeMs, decision, rule, counters } = failure;
+  const known = secrets(session.template);
+  const { containerId } = session;
+  const exit = clean(failure.exit, known);
+  const tail = containerId === null ? NO_TAIL : await sessionTail(engine, containerId, failure, known);
+  return {
+    ...{ subject: subjectOf(session), run: runOf(session, failure, at), at, uptimeMs, exit, decision, rule, counters },
+    restartsInWindow: counters.restarts.length,
+    ...{ dependencies: [], changedSinceGood: null, probes: [] },
+    ...dossierOf(tail, exit, { whose: `template ${session.template}` }),
   };
-  parts.commit(withCase({ crash }, parts.casework));
 }
 
-const NO_COUNTERS: Counters = { restarts: [], failures: 0, spawnErrors: 0, total: 0 };
+/** Of an end that is found again by a daemon after the one that wrote it down, the same. */
+const runOf = ({ id }: SessionRecord, { startedAt, hasEnded }: Failure, at: WallMs): RunId =>
+  `${id}~${(hasEnded ? Date.parse(startedAt) || at : at).toString(36)}` as RunId;
 
-/** Healing says it in words, and by the time we ask, the container may have been started again. */
-function exitOf(why: string): ExitView {
-  const code = /^exit code (\d{1,3})\b/.exec(why)?.[1];
-  if (code !== undefined) return exitView({ kind: 'code', code: Number(code), ambiguous: false });
-  return exitView({ kind: 'unknown', why: 'its container was restarted' }, why);
-}
-
-async function tailOf({ engine, clock }: SessionCrashParts, { containerId }: SessionRecord): Promise<string> {
-  if (containerId === null) return '';
-  const signal = AbortSignal.timeout(INSPECT_MS);
-  const found = await engine.inspect(containerId, signal).catch(() => null);
-  if (found === null || !('state' in found)) return '';
-  return lastWords({ engine, clock }, found, signal).catch(() => '');
-}
-
-const INSPECT_MS = 5_000;
+/** Health checks and the Engine quote what containers say. */
+const clean = (exit: ExitView, known: readonly string[]): ExitView => {
+  const hidden = (text: string | null) => text && redact(text, known, { end: true });
+  return { ...exit, unhealthy: hidden(exit.unhealthy), spawn_error: hidden(exit.spawn_error) };
+};

@@ -102,13 +102,13 @@ export const exampleCrash: CrashView = {
   uptime_ms: 2040,
   exit: exampleExit,
   error_type: null,
-  error_message: null,
+  error_message: 'cannot open the database',
   root_cause: null,
-  fingerprint: null,
+  fingerprint: 'v1:8f14e45fceea167a',
   agent_type: null,
   task_id: null,
   decision: 'restart in 1 s (1 of 10 in 10 min)',
-  incident: null,
+  incident: 1,
   ticket: null,
 };
 

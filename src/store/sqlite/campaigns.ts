@@ -13,6 +13,8 @@ import type { Database, Row, Statement } from './driver.ts';
 import { loadSqlite } from './driver.ts';
 import { migrate, transaction } from './migrate.ts';
 import { problemOf } from './problem.ts';
+import { crashRow } from './rows.ts';
+import { INSERT_CRASH } from './writer.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
 
@@ -41,6 +43,7 @@ const SQL = {
   experiment: `UPDATE experiments SET state = $state, attempts = $attempts, failures = $failures, exit_code = $exit_code,
     duration_ms = $duration_ms, reason = $reason
     WHERE campaign_id = $id AND position = $position AND state NOT IN ('done', 'failed')`,
+  crash: INSERT_CRASH,
   ended: 'UPDATE campaigns SET state = $state, reason = $reason, ended_at = $at WHERE id = $id',
   discard: 'DELETE FROM campaigns WHERE id = $id',
   running: "UPDATE campaigns SET state = 'running', reason = NULL, ended_at = NULL WHERE id = $id",
@@ -116,9 +119,10 @@ function book(db: Database, path: string, explained: Explaining): CampaignBook {
     },
     find: (name) => explained(() => find(name)),
     list: () => explained(() => statements.campaigns.all().map(record)),
-    write: (id, writes, at) =>
+    write: (id, writes, at, crash) =>
       change(() => {
         for (const write of writes) put(run, id, write, at);
+        if (crash) run('crash', crashRow(crash));
       }),
     discard: (id) => change(() => run('discard', { id })),
     mark: (id, { state, mayBeUp }) =>

@@ -103,6 +103,9 @@ const TICKET = [
 ];
 const EVENT = ['seq', 'at', 'subject_kind', 'subject_name', 'type', 'run_id', 'data_json'];
 
+/** Of one run there is one crash: what is written again changes nothing. */
+export const INSERT_CRASH = upsert('crashes', 'run_id, subject_kind, subject_name', CRASH, []);
+
 const SQL = {
   component: upsert('components', 'name', ['name', ...COMPONENT], COMPONENT),
   forget: 'DELETE FROM components WHERE name = $name',
@@ -110,7 +113,7 @@ const SQL = {
   pid: upsert('runs', 'run_id', ['run_id', 'component', 'begun_at', 'pid'], ['pid']),
   // The first record of an end stays: a second one comes from a daemon that found the same end again.
   ended: `${upsert('runs', 'run_id', ['run_id', 'component', 'begun_at', ...ENDED], ENDED)} WHERE runs.ended_at IS NULL`,
-  crash: upsert('crashes', 'run_id, subject_kind, subject_name', CRASH, []),
+  crash: INSERT_CRASH,
   probe: upsert('probe_results', PROBE_KEY.join(', '), ['component', ...PROBE_KEY, ...PROBE], PROBE),
   sample: upsert('samples', SAMPLE_KEY.join(', '), ['component', ...SAMPLE_KEY, ...SAMPLE], SAMPLE),
   check: upsert('check_results', CHECK_KEY.join(', '), [...CHECK_KEY, ...CHECK], CHECK),

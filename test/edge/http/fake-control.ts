@@ -97,7 +97,7 @@ export const crash = (id: number, name: string): CrashView => ({
   error_type: null,
   error_message: null,
   root_cause: null,
-  fingerprint: null,
+  fingerprint: 'v1:8f14e45fceea167a',
   agent_type: null,
   task_id: null,
   decision: 'restart in 1 s (1 of 10 in 10 min)',
@@ -317,6 +317,7 @@ export class FakeControl implements Control {
   simulate: Control['simulate'] = async (request) => {
     this.#record('simulate', request);
     const { component, agent, kind = 'exit', dryRun = false } = request;
+    if (component !== undefined) this.#refuseUnknown([component]);
     const subject =
       component === undefined ? { kind: 'agent', name: agent ?? '' } : { kind: 'component', name: component };
     const rest = { task_id: null, run_id: null, pid: null, steps: ['done'] };

@@ -31,6 +31,9 @@ const good: Record<string, unknown> = {
   '/v1/sessions/1/stop': {},
   '/v1/sessions/1/extend': { by_ms: 1 },
   '/v1/simulate-crash': { component: 'api' },
+  '/v1/agents': { type: 'architect', task: 'SPEC-111' },
+  '/v1/agents/stop': { agent: 'SPEC-111' },
+  '/v1/agents/look': {},
   '/v1/tickets/1/close': {},
   '/v1/tickets/1/reopen': {},
 };

@@ -1,11 +1,13 @@
 import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Write } from '../../../src/core/campaigns/state.ts';
-import type { WallMs } from '../../../src/core/ids.ts';
+import type { RunId, WallMs } from '../../../src/core/ids.ts';
 import { openCampaignBook } from '../../../src/store/sqlite/campaigns.ts';
 import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
 import { LATEST } from '../../../src/store/sqlite/migrate.ts';
+import { crashOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
+import { openStore } from './open-store.ts';
 
 const at = (ms: number) => ms as WallMs;
 const NEW = {
@@ -44,6 +46,36 @@ test('an attempt that was begun is open until its end is written, also for the n
   expect(statSync(dir.at('keepwell.db')).mode & 0o777).toBe(0o600);
   book.close();
   other.close();
+});
+
+test('the crash of an attempt is written with its end, once, and everybody can read it', async () => {
+  using dir = tempDir();
+  const path = dir.at('keepwell.db');
+  const book = await openCampaignBook(path);
+  const { id } = book.create({ ...NEW, experiments }, at(1));
+  using opened = await openStore(path);
+  opened.store.commit({ crash: crashOf('api', 1) });
+  const over: Write = {
+    kind: 'attempt-over',
+    open,
+    outcome: 'exited',
+    exitCode: 1,
+    durationMs: 5,
+    reason: 'exit code 1',
+  };
+  const subject = { kind: 'experiment', name: 'night/a' } as const;
+  const crash = { ...crashOf('x', 1), subject, run: open.attempt as RunId, rule: 'retries' as const };
+  for (const decision of ['tried again (1 of 2)', 'told again']) book.write(id, [over], at(3), { ...crash, decision });
+  opened.store.commit({ crash: crashOf('api', 2) });
+  expect(opened.store.crashes({}).map(({ id: number, subject: { name } }) => `${number} ${name}`)).toEqual([
+    expect.stringMatching(/ api$/),
+    '2 night/a',
+    '1 api',
+  ]);
+  expect(opened.store.why({ subject: 'night/a' })).toMatchObject({
+    ...{ subject, run_id: 'u1-0-1', decision: 'tried again (1 of 2)', incident: null, rule: { name: 'retries' } },
+  });
+  book.close();
 });
 
 test('a final result is never overwritten', async () => {

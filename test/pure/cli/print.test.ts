@@ -230,6 +230,24 @@ describe('why', () => {
     expect(text).toContain('  Error:    ImportError: a b');
   });
 
+  test('of sessions and experiments only that is said which they have', () => {
+    const said = (kind: 'session' | 'experiment', name: string, rule: string) => {
+      const { counters } = why().rule;
+      const theirs = why({ subject: { kind, name }, changed_since_good: null, rule: { name: rule, counters } });
+      return whyText(theirs, { current: null, nowMs: NOW, paint: noPaint }).filter((line) =>
+        /died|Rule|Changed|Now:/.test(line),
+      );
+    };
+    expect(said('experiment', 'night/lr-3', 'retries')).toEqual([
+      'experiment night/lr-3 died: exit code 1 (3 min ago)',
+      '  Rule:     retries (1 failed attempt)',
+    ]);
+    expect(said('session', 'f00d', 'limit')).toEqual([
+      'session f00d died: exit code 1 (3 min ago)',
+      '  Rule:     limit (1 restart in the window, 1 failure in a row, 3 before this one since it began)',
+    ]);
+  });
+
   test('what could not be started has not died', () => {
     const never = why({ exit: { ...exit, code: null, spawn_error: 'no such command: "temporl"' } });
     const [head] = whyText(never, { current: null, nowMs: NOW, paint: noPaint });

@@ -30,6 +30,11 @@ describe('what people are told about the loop', () => {
     expect(loopDeed(null, sight())).toBeNull();
     expect(loopDeed(null, sight({ state: 'backing-off' }))).toBeNull();
   });
+  test('one that somebody is stopping is nobody’s business any more, although it is still called frozen', () => {
+    const stopping = sight({ condition: 'frozen', state: 'stopping', desired: 'stopped' });
+    expect(loopDeed(open(), stopping)).toEqual({ kind: 'over', well: false });
+    expect(loopDeed(null, stopping)).toBeNull();
+  });
   test('a ticket as soon as it is frozen, which says how old its last sign is', () => {
     expect(loopDeed(null, sight({ condition: 'frozen' }))).toMatchObject({
       kind: 'file',

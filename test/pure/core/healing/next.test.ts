@@ -72,6 +72,32 @@ describe('a container that is looked after', () => {
     expect(patient).toMatchObject({ state: { kind: 'watching' }, counters: { total: 1, failures: 1 }, reason: '' });
   });
 
+  test('tells of each failure how it was judged: the exit, the rule, and what was counted', () => {
+    const { effects } = play([seen(DEAD), WOKE, done(again(UNHEALTHY, 'T2')), WOKE, failed('refused')]);
+    const failures = effects.flatMap((effect) =>
+      effect.kind === 'tell' && 'failure' in effect ? [effect.failure] : [],
+    );
+    const EXIT = { code: null, signal: null, unhealthy: null, spawn_error: null };
+    expect(failures).toMatchObject([
+      {
+        ...{ why: 'exit code 7', exit: { ...EXIT, code: 7 }, hasEnded: true, startedAt: 'T1', uptimeMs: 60_000 },
+        ...{
+          rule: 'backoff',
+          counters: { failures: 1 },
+          decision: expect.stringMatching(/^restart in .* \(1 of 3 in/),
+        },
+      },
+      {
+        ...{ exit: { ...EXIT, unhealthy: 'health check failed 3 times: exit 1' }, hasEnded: false, startedAt: 'T2' },
+        ...{ rule: 'backoff', counters: { failures: 2 } },
+      },
+      {
+        ...{ exit: { ...EXIT, spawn_error: 'port is already allocated' }, hasEnded: false, uptimeMs: 0 },
+        ...{ rule: 'spawn-error', counters: { spawnErrors: 1 } },
+      },
+    ]);
+  });
+
   test('is restarted when it dies, from the same budget', () => {
     const events = [seen(DEAD), WOKE, done(again(UNHEALTHY, 'T2')), WOKE, done(again(DEAD, 'T3')), WOKE];
     const { patient, told } = play([...events, done(again(UNHEALTHY, 'T4'))]);

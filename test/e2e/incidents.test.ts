@@ -1,0 +1,132 @@
+/** One cause, one incident, one alert; also when the daemon is killed while it tells. */
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { AlertMessage } from '../../src/core/alerts/message.ts';
+import type { Incident } from '../../src/index.ts';
+import { Keepwell } from '../../src/index.ts';
+import { TestProject } from '../support/project.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/** It goes down, and cannot come up again, while the file `broken` is there. */
+const DATABASE = `#!/bin/sh
+echo $$ >db.pid
+while [ ! -e broken ]; do sleep 0.1; done
+echo "FATAL:  could not write to file: No space left on device" >&2
+exit 1
+`;
+
+/** Lives as long as the database does. */
+const DEPENDENT = `#!/bin/sh
+while kill -0 "$(cat db.pid)" 2>/dev/null; do sleep 0.1; done
+echo "Error: connect ECONNREFUSED 127.0.0.1:5432" >&2
+exit 1
+`;
+
+const DEPENDENTS = ['api', 'cron', 'mail', 'web', 'worker'];
+
+const config = (dependents: readonly string[]): string => `
+name: shop
+components:
+  db:
+    process: { command: [./db.sh] }
+    restart: { limit: { max: 0, retry: never } }
+${dependents
+  .map((name) => `  ${name}: { process: { command: [./dependent.sh] }, depends_on: { db: started } }`)
+  .join('\n')}
+alerts: { channels: [{ command: { command: [sh, -c, "cat >>alerts.jsonl"] } }] }
+`;
+
+class Shop extends TestProject {
+  constructor(dependents: readonly string[]) {
+    super(config(dependents));
+    this.write('db.sh', DATABASE);
+    this.write('dependent.sh', DEPENDENT);
+  }
+  breaks(): void {
+    this.write('broken', '');
+  }
+  async mended(): Promise<void> {
+    rmSync(this.path('broken'));
+    await this.cli('restart', 'db'); // the daemon may be killed meanwhile
+  }
+  /** What people were told; lines that are being written are none yet. */
+  told(): readonly AlertMessage[] {
+    const lines = this.read('alerts.jsonl').split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as AlertMessage);
+  }
+  messages(state: 'raised' | 'over'): readonly AlertMessage[] {
+    return this.told().filter(({ alerts }) => alerts.some((alert) => alert.state === state));
+  }
+  async untilTold(state: 'raised' | 'over', times = 1): Promise<void> {
+    await waitFor(`${state} to be told`, () => this.messages(state).length >= times);
+  }
+  async incidents(): Promise<readonly Incident[]> {
+    await using keepwell = await Keepwell.connect({ cwd: this.dir });
+    return keepwell.incidents({ state: 'all' });
+  }
+}
+
+test('a database that goes down with five dependents is one incident, one alert that names it, and one recovery', async () => {
+  await using shop = new Shop(DEPENDENTS);
+  await shop.ok('up');
+  for (const name of DEPENDENTS) await shop.until(name, 'running', ({ state }) => state === 'running');
+  shop.breaks();
+  await shop.untilTold('raised');
+  const root = await waitFor('all five to be affected', async () => {
+    const [open, ...more] = (await shop.incidents()).filter(({ state }) => state === 'open');
+    return more.length === 0 && open?.affected.length === DEPENDENTS.length ? open : null;
+  });
+  expect(root).toMatchObject({ subject: { kind: 'component', name: 'db' }, count: 1, ticket: 'BUG-001' });
+  expect([...root.affected].sort()).toEqual(DEPENDENTS);
+  // One that noticed before we saw the database end was folded in.
+  const others = (await shop.incidents()).filter(({ id }) => id !== root.id);
+  expect(others.filter(({ folded_into }) => folded_into !== root.id)).toEqual([]);
+
+  await shop.mended();
+  await shop.untilTold('over');
+  const [first, last, ...more] = shop.told();
+  expect(more).toEqual([]);
+  const about = { kind: 'gave-up', subject: { kind: 'component', name: 'db' }, incident: root.id, ticket: 'BUG-001' };
+  expect(first?.alerts).toMatchObject([{ ...about, state: 'raised' }]);
+  expect(first?.text).toMatch(/^\[shop\] db does not run: restarting it did not help \(.*no space left/i);
+  expect(last?.alerts).toMatchObject([{ ...about, state: 'over' }]);
+  expect(last?.text).toMatch(/^\[shop\] Recovered: db does not run/);
+  for (const name of DEPENDENTS) await shop.until(name, 'running', ({ state }) => state === 'running');
+  expect((await shop.incidents()).filter(({ state }) => state === 'open')).toEqual([]);
+});
+
+describe('a daemon that is killed', () => {
+  /** Sent and not written down is sent again, with the same id: twice is better than never. */
+  test.each([
+    ['alert.before-send', 1, { raised: 1, over: 1 }],
+    ['alert.after-send', 1, { raised: 2, over: 1 }],
+    ['alert.before-send', 2, { raised: 1, over: 1 }],
+    ['alert.after-send', 2, { raised: 1, over: 2 }],
+  ] as const)(
+    'at %s of message %i loses none, and repeats only what may not have arrived',
+    async (point, nth, times) => {
+      await using shop = new Shop([]);
+      const first = shop.start(['daemon'], { KEEPWELL_FAILPOINTS: `${point}=crash@${nth}` });
+      const death = once(first, 'exit');
+      const comesBack = async () => {
+        expect(await death).toEqual([null, 'SIGKILL']);
+        await shop.answered(shop.start(['daemon']).pid!);
+      };
+      await shop.answered(first.pid!);
+      await shop.until('db', 'running', ({ state }) => state === 'running');
+      shop.breaks();
+      if (nth === 1) await comesBack();
+      await shop.untilTold('raised', times.raised);
+      await shop.mended();
+      if (nth === 2) await comesBack();
+      await shop.untilTold('over', times.over);
+      expect(shop.told().map(({ alerts }) => alerts.map(({ state }) => state))).toEqual([
+        ...Array.from({ length: times.raised }, () => ['raised']),
+        ...Array.from({ length: times.over }, () => ['over']),
+      ]);
+      for (const state of ['raised', 'over'] as const)
+        expect(new Set(shop.messages(state).map(({ id }) => id)).size).toBe(1);
+    },
+  );
+});

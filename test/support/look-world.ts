@@ -1,0 +1,76 @@
+/** A casework with a real look at how components stand and a real desk of alerts, in which time passes only when a test says so. */
+import { createAlertDesk } from '../../src/alerts/desk.ts';
+import { ALERT_KINDS } from '../../src/core/alerts/alert.ts';
+import { FOLD_MS } from '../../src/core/alerts/book.ts';
+import type { AlertMessage } from '../../src/core/alerts/message.ts';
+import { Look } from '../../src/daemon/casework/look.ts';
+import { noFailpoints } from '../../src/ports/failpoints.ts';
+import { silentLog } from '../../src/ports/log.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Standing } from '../../src/supervisor/standings.ts';
+import { caseworkWorld } from './casework-world.ts';
+import { FakeClock } from './fake-clock.ts';
+
+export const LOOK_MS = 2_000;
+const HOUR_MS = 3_600_000;
+
+export function lookWorld(
+  dependsOn: Readonly<Record<string, readonly string[]>> = {},
+  clock = new FakeClock(),
+  store: Store = openMemoryStore({ clock }),
+) {
+  const messages: AlertMessage[] = [];
+  const standings = new Map<string, Standing>();
+  let kept: string | null = null;
+  const desk = createAlertDesk(
+    {
+      ...{ clock, log: silentLog, failpoints: noFailpoints, project: () => 'shop', tell: () => {} },
+      memory: {
+        read: () => kept,
+        write: (text) => {
+          kept = text;
+        },
+      },
+      newId: () => `id-${messages.length}`,
+      senders: () => [
+        {
+          ...{ id: 'here', name: 'here' },
+          send: async (message) => {
+            messages.push(message);
+            return { ok: true };
+          },
+        },
+      ],
+    },
+    { on: ALERT_KINDS, channels: [], remindMs: 24 * HOUR_MS },
+  );
+  const world = caseworkWorld(dependsOn, clock, store, {
+    crashSeen: (crash, incident) => look.crashSeen(crash, incident),
+    resolved: (incident) => look.resolved(incident),
+  });
+  const look = new Look({
+    ...{ casework: world.casework, alerts: desk, clock, store },
+    standings: () => [...standings.values()],
+  });
+  return {
+    ...world,
+    alerts: desk,
+    stands: (name: string, over: Partial<Standing> = {}) =>
+      void standings.set(name, { name, state: 'running', isWell: true, upMs: 60_000, minUptimeMs: 0, ...over }),
+    isGone: (name: string) => void standings.delete(name),
+    looked: () => look.now(),
+    /** What people were told since the last time, a look and what is folded later. */
+    told: async (): Promise<readonly string[]> => {
+      look.now();
+      await clock.advance(FOLD_MS + LOOK_MS);
+      return messages.splice(0).map(({ text }) => text);
+    },
+    /** The same, with everything in it. */
+    messages: async (): Promise<readonly AlertMessage[]> => {
+      look.now();
+      await clock.advance(FOLD_MS + LOOK_MS);
+      return messages.splice(0);
+    },
+  };
+}
