@@ -88,7 +88,7 @@ export const SHAPES: readonly (readonly [name: string, text: string, secret: str
   ['URL with token as user', `git clone https://${alnum(40)}@github.com/a/b`, alnum(40)],
   ['Bearer header', `Authorization: Bearer ${alnum(30)}`, alnum(30)],
   ['Basic header', `authorization: Basic ${alnum(24)}==`, alnum(24)],
-  ['Digest header', `Authorization: Digest username="u", response="${lower(32)}"`, `hunter`],
+  ['Digest header', `Authorization: Digest username="u", response="${lower(32)}"`, lower(32)],
   ['bare bearer', `sent bearer ${alnum(30)}`, alnum(30)],
   ['Cookie header', `Cookie: theme=dark; sid=hunter2-zebra`, 'hunter2-zebra'],
   ['Set-Cookie header', `< Set-Cookie: sid=hunter2-zebra; Path=/; HttpOnly`, 'hunter2-zebra'],

@@ -16,8 +16,8 @@ const ELEMENT = new RegExp(
   `(<((?=[\\w:.-]*?(?:${NAMES}))[\\w:.-]{1,100})(?:\\s[^<>\\n]{0,200})?>)[^<\\n]+(?=</)`,
   'gi',
 );
-/** The whole rest of the line: they have parts. */
-const HEADER = /(?<![\w-])((?:(?:set-)?cookie2?|(?:proxy-)?authorization):[ \t]*)([^\s"'][^\n"']*)/gi;
+/** The whole rest of the line, or of what is in quotes: they have parts. Those of a digest are in quotes themselves. */
+const HEADER = /(?<![\w-])((?:(?:set-)?cookie2?|(?:proxy-)?authorization):[ \t]*)(digest[ \t][^\n]*|[^\s"'][^\n"']*)/gi;
 const USER_OPTION = /((?<![\w-])(?:-u|--user|--proxy-user)[ =]{1,4}["']?[^\s:"']{1,200}:)[^\s"']+/g;
 const SHORT_OPTION =
   /((?<![\w-])(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)[ \t][^\n]{0,200}? -p|(?<![\w-])sshpass -p ?|(?<![\w-])redis-cli[ \t][^\n]{0,200}?-a )[^\s"']+/g;

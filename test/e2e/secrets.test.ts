@@ -1,0 +1,63 @@
+/** What a program writes just before it dies may be secret: it must not get any further than its own log. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { TestProject } from '../support/project.ts';
+import { SHAPES } from '../support/secret-shapes.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/** So few for each that all of them are in the lines that a dossier keeps. */
+const SHAPES_EACH = 8;
+
+const batches = Array.from({ length: Math.ceil(SHAPES.length / SHAPES_EACH) }, (_, n) =>
+  SHAPES.slice(n * SHAPES_EACH, (n + 1) * SHAPES_EACH),
+);
+
+/** The last of them is in the message of the error, too: that is what titles, incidents and alerts are made of. Each has its own type. */
+const output = (batch: typeof SHAPES, n: number): string => {
+  const texts = batch.map(([, text]) => text);
+  const last = texts.at(-1)!.split('\n')[0];
+  const frames = ['Traceback (most recent call last):', '  File "/srv/app/main.py", line 3, in <module>', '    go()'];
+  return [...texts, ...frames, `${'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[n]}Error: cannot go on with ${last}`, ''].join('\n');
+};
+
+const CONFIG = `components:
+${batches
+  .map(
+    (_, n) => `  c${n}:
+    process: { command: [sh, -c, "cat said-${n}.txt >&2; exit 1"] }
+    restart: { limit: { max: 0, retry: never } }`,
+  )
+  .join('\n')}
+tickets: { trackers: [{ local: { dir: tickets } }, { command: { command: [sh, -c, "cat >>tracked.jsonl"] } }] }
+alerts: { channels: [{ command: { command: [sh, -c, "cat >>alerts.jsonl"] } }] }
+`;
+
+test('no secret that a program wrote is in a dossier, an event, an incident, a ticket, an alert or the database', async () => {
+  await using project = new TestProject(CONFIG);
+  for (const [n, batch] of batches.entries()) project.write(`said-${n}.txt`, output(batch, n));
+  await project.cli('up');
+  const json = (...args: string[]) => project.ok(...args, '-o', 'json');
+  const names = batches.map((_, n) => `c${n}`);
+  await waitFor('everybody to be told of all of them', async () => {
+    const tickets = JSON.parse(await json('tickets', 'list')) as { tickets: readonly unknown[] };
+    const isTold = (file: string) => names.every((name) => project.read(file).includes(`"${name}"`));
+    const files = tickets.tickets.length === names.length && readdirSync(project.path('tickets')).length;
+    return files === names.length && isTold('tracked.jsonl') && isTold('alerts.jsonl');
+  });
+  const home = readdirSync(project.path('.keepwell')).filter((file) => /^(keepwell\.db|daemon\.log)/.test(file));
+  const sinks: Record<string, string> = {
+    crashes: await json('crashes', '--limit', '100'),
+    events: await json('events', '--limit', '1000'),
+    tickets: await json('tickets', 'list'),
+    'tracked.jsonl': project.read('tracked.jsonl'),
+    'alerts.jsonl': project.read('alerts.jsonl'),
+  };
+  for (const name of names) sinks[`why ${name}`] = await json('why', name);
+  for (const file of readdirSync(project.path('tickets'))) sinks[file] = project.read(`tickets/${file}`);
+  for (const file of home) sinks[file] = readFileSync(project.path(`.keepwell/${file}`), 'latin1');
+  const told = Object.entries(sinks).flatMap(([sink, text]) =>
+    SHAPES.filter(([, , secret]) => text.includes(secret)).map(([shape]) => `${shape} in ${sink}`),
+  );
+  expect(told).toEqual([]);
+  expect(sinks['why c0']).toContain('AError');
+});
