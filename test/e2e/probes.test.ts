@@ -74,7 +74,7 @@ describe('liveness', () => {
   api: ${server(
     port,
     `startup: { tcp: ${port}, period: 1s, failure_threshold: 60 }
-    liveness: { http: { port: ${port} }, period: 100ms, timeout: 200ms, failure_threshold: 1 }`,
+    liveness: { http: { port: ${port} }, period: 100ms, timeout: 1500ms, failure_threshold: 1 }`,
   )}
 `);
     await project.ok('up');
@@ -82,7 +82,7 @@ describe('liveness', () => {
     const daemon = project.daemonPid()!;
     for (let round = 0; round < 3; round += 1) {
       kill(daemon, 'SIGSTOP');
-      await new Promise((done) => setTimeout(done, 700)); // the stall itself, not a wait for something
+      await new Promise((done) => setTimeout(done, 2_000)); // the stall itself, not a wait for something
       kill(daemon, 'SIGCONT');
       const asked = (await project.component('api')).probes[0]!.last!.at;
       await project.until('api', 'asked again', ({ probes }) => (probes[0]?.last?.at ?? '') > asked);

@@ -22,7 +22,7 @@ describe('status, why, crashes and exit codes', () => {
       subject: { kind: 'component', name: 'worker' },
       exit: { code: 7 },
       rule: { name: 'backoff' },
-      incident: null,
+      incident: 1,
       ticket: null,
     });
     expect(why['decision']).toMatch(/^restart in .* \(1 of 10 in 10 min\)$/);
