@@ -10,6 +10,8 @@ const GUARD_MS = 300_000;
 
 /** Most tests wait more than they work, and they wait for facts: two files at a time, also where there are only two cores. */
 const IN_PAIRS = { maxWorkers: 2 };
+/** What tries the whole program waits most of all. */
+const IN_THREES = { maxWorkers: 3 };
 
 export default defineConfig({
   test: {
@@ -17,7 +19,7 @@ export default defineConfig({
       project('pure', GUARD_MS, IN_PAIRS),
       project('contract', GUARD_MS, IN_PAIRS),
       project('edge', GUARD_MS, IN_PAIRS),
-      project('e2e', GUARD_MS, { ...IN_PAIRS, sequence: { groupOrder: 1 } }),
+      project('e2e', GUARD_MS, { ...IN_THREES, sequence: { groupOrder: 1 } }),
       project('torture', 900_000, { fileParallelism: false, sequence: { groupOrder: 2 } }),
     ],
   },

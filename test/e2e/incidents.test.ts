@@ -98,7 +98,7 @@ test('a database that goes down with five dependents is one incident, one alert 
 
 describe('a daemon that is killed', () => {
   /** Sent and not written down is sent again, with the same id: twice is better than never. */
-  test.each([
+  test.concurrent.each([
     ['alert.before-send', 1, { raised: 1, over: 1 }],
     ['alert.after-send', 1, { raised: 2, over: 1 }],
     ['alert.before-send', 2, { raised: 1, over: 1 }],
