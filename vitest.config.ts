@@ -20,7 +20,7 @@ export default defineConfig({
       project('contract', GUARD_MS, IN_PAIRS),
       project('edge', GUARD_MS, IN_PAIRS),
       project('e2e', GUARD_MS, { ...IN_THREES, sequence: { groupOrder: 1 } }),
-      project('torture', 900_000, { fileParallelism: false, sequence: { groupOrder: 2 } }),
+      project('torture', 900_000, { ...IN_PAIRS, sequence: { groupOrder: 2 } }),
     ],
   },
 });
