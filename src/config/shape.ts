@@ -26,7 +26,6 @@ import {
   oneOf,
   optional,
   path,
-  stopSignal,
   text,
   version,
 } from './shape/leaves.ts';
@@ -37,6 +36,7 @@ import { processSchema } from './shape/process.ts';
 import { pattern } from './shape/questions.ts';
 import { backoffSchema, limitSchema } from './shape/restart.ts';
 import { sessionsSchema } from './shape/sessions.ts';
+import { stopSchema } from './shape/stop.ts';
 import { storeSchema } from './shape/store.ts';
 import { telemetrySchema } from './shape/telemetry.ts';
 import { ticketsSchema } from './shape/tickets.ts';
@@ -60,19 +60,6 @@ const externalSchema = exactlyOne(
   }),
   ['pid_file', 'address', 'container'],
 );
-
-const stopSchema = z.strictObject({
-  signal: optional(stopSignal, {
-    description: 'The signal that asks the component to end.',
-    defaultsTo: DEFAULTS.stop.signal,
-    example: 'SIGINT',
-  }),
-  grace: optional(duration, {
-    description: 'How long it may take to end before the whole process tree gets SIGKILL.',
-    defaultsTo: durationText(DEFAULTS.stop.graceMs),
-    example: '30s',
-  }),
-});
 
 const restartSchema = z.strictObject({
   policy: optional(oneOf(['always', 'on-failure', 'never'], FOREIGN_POLICIES), {

@@ -6,12 +6,15 @@ import {
   type CampaignEvent,
   type CampaignState,
   type Experiment,
-  newExperiment,
   type OpenAttempt,
   type Request,
   stateFrom,
   type Write,
 } from '../../src/core/campaigns/state.ts';
+
+export const newExperiment = (name: string, service: string): Experiment => ({
+  ...{ name, service, state: 'pending', attempts: 0, failures: 0, exitCode: null, durationMs: null, reason: null },
+});
 
 export const experimentSpec = (name: string, part: Partial<ExperimentSpec> = {}): ExperimentSpec => ({
   ...{ name, service: 'gpu', command: ['true'], env: {}, timeoutMs: 60_000, retries: 2 },

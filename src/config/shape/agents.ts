@@ -2,21 +2,11 @@
 import { z } from 'zod';
 import { DEFAULTS } from '../defaults.ts';
 import { durationText } from '../duration.ts';
-import {
-  atLeastOne,
-  duration,
-  name,
-  nameKey,
-  number,
-  optional,
-  path,
-  positiveDuration,
-  stopSignal,
-  text,
-} from './leaves.ts';
+import { atLeastOne, duration, name, nameKey, number, optional, path, positiveDuration, text } from './leaves.ts';
 import { limitsSchema } from './limits.ts';
 import { processSchema } from './process.ts';
 import { backoffSchema } from './restart.ts';
+import { stopSchema } from './stop.ts';
 
 const DEFAULT = DEFAULTS.agents;
 const MAX_RESPAWNS = 100;
@@ -53,21 +43,7 @@ const typeSchema = z
       defaultsTo: durationText(DEFAULT.minUptimeMs),
       example: '30s',
     }),
-    stop: optional(
-      z.strictObject({
-        signal: optional(stopSignal, {
-          description: 'The signal that asks the agent to end.',
-          defaultsTo: DEFAULTS.stop.signal,
-          example: 'SIGINT',
-        }),
-        grace: optional(duration, {
-          description: 'How long it may take to end before the whole process tree gets SIGKILL.',
-          defaultsTo: durationText(DEFAULTS.stop.graceMs),
-          example: '30s',
-        }),
-      }),
-      { description: 'How to end it.' },
-    ),
+    stop: optional(stopSchema, { description: 'How to end it.' }),
     backoff: optional(backoffSchema.omit({ reset_after: true }), {
       description: 'How long to wait before a respawn.',
     }),

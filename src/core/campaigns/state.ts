@@ -120,10 +120,6 @@ export type Write =
 
 export const FRESH_SERVICE: ServiceState = { restarts: 0, quarantined: null, mustRecover: null, unclear: 0 };
 
-export const newExperiment = (name: string, service: string): Experiment => ({
-  ...{ name, service, state: 'pending', attempts: 0, failures: 0, exitCode: null, durationMs: null, reason: null },
-});
-
 export const isFinal = ({ state }: Pick<Experiment, 'state'>): boolean => state === 'done' || state === 'failed';
 
 /** As the book has it: services start with a clean record, whoever resumes has looked at them. */

@@ -2,7 +2,7 @@
 import { rootCauseOf } from './causes/root-cause.ts';
 import type { CrashContext, CrashFrame, Found, Language, ParsedCrash, Parser, Thrown } from './crash.ts';
 import { isInApp } from './in-app.ts';
-import { type LogLine, readLines } from './lines.ts';
+import type { LogLine } from './lines.ts';
 import { parseDotnet } from './parsers/dotnet.ts';
 import { parseGo } from './parsers/go.ts';
 import { parseJvm } from './parsers/jvm.ts';
@@ -21,10 +21,6 @@ const MAX_MESSAGE_CHARS = 1_000;
 const MAX_LINES_AFTER = 25;
 
 const PARSERS: readonly Parser[] = [parsePython, parseNode, parseGo, parseJvm, parseRust, parseRuby, parseDotnet];
-
-export function parseCrash(tail: string, context: CrashContext = {}): ParsedCrash | null {
-  return crashIn(readLines(tail), context);
-}
 
 /** `onlyLast`: others ended the program, so only what it said right before is about that. */
 export function crashIn(lines: readonly LogLine[], context: CrashContext, onlyLast = false): ParsedCrash | null {

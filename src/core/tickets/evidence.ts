@@ -30,6 +30,7 @@ export interface CrashEvidence {
 /** Something that is wrong without a crash: a frozen loop, dead entries. */
 export interface ProblemEvidence {
   readonly subject: Subject;
+  /** The same problem has the same one. */
   readonly fingerprint: string;
   readonly title: string;
   readonly rootCause: string;
@@ -42,6 +43,7 @@ export interface ProblemEvidence {
   readonly relatedFiles: readonly string[];
   /** Somebody asked for it. quiet: trackers outside are not to be bothered. */
   readonly simulated?: 'quiet' | 'notify';
+  /** Its ticket does not wait for a third time. */
   readonly atOnce: true;
 }
 

@@ -13,11 +13,12 @@ import { issueOf } from '../../core/agents/others/report.ts';
 import { shortHash } from '../../core/crash/hash.ts';
 import type { RunId } from '../../core/ids.ts';
 import { markSimulated, type Simulated } from '../../core/simulate/simulation.ts';
+import type { ProblemEvidence } from '../../core/tickets/evidence.ts';
 import type { ComponentView, EventView, Subject } from '../../core/views.ts';
 import type { LoopFindings, PassPart } from '../../ports/agents.ts';
 import type { AlertDesk } from '../../ports/alerts.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Casework, Problem } from '../../ports/incidents.ts';
+import type { Casework } from '../../ports/incidents.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
 import { loopFreezeKey } from '../casework/words.ts';
@@ -129,7 +130,7 @@ export class LoopWatch implements PassPart<LoopFindings> {
     switch (deed.kind) {
       case 'file': {
         const asked = view.run_id === null ? null : this.#parts.simulated(view.run_id as RunId);
-        const problem: Problem = {
+        const problem: ProblemEvidence = {
           ...{ subject, fingerprint: freezeFingerprint(name), title: deed.title, rootCause: deed.rootCause },
           ...{ category: 'freeze', priority: 'critical', assignedTo: null, atOnce: true, evidence: deed.evidence },
           reproduction: [

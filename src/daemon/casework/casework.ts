@@ -6,9 +6,10 @@ import { firstSigns, rootOf } from '../../core/incidents/fold.ts';
 import { type Incident, type IncidentsQuery, subjectKey } from '../../core/incidents/incident.ts';
 import { alsoAffected, foldedInto, recovered, type Trouble, troubled } from '../../core/incidents/next.ts';
 import { shortTitle, titleOf } from '../../core/incidents/title.ts';
+import type { ProblemEvidence } from '../../core/tickets/evidence.ts';
 import type { Subject } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { CaseNotes, Casework, Problem } from '../../ports/incidents.ts';
+import type { CaseNotes, Casework } from '../../ports/incidents.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Commit, NewCrash, NewEvent, Store } from '../../ports/store.ts';
 import { changeEvent, incidentEvent } from './events.ts';
@@ -105,7 +106,7 @@ export function createCasework(parts: CaseworkParts): DaemonCasework {
     parts.resolved(incident);
   }
 
-  function reported(problem: Problem): { incident: number; ticket: number | null } {
+  function reported(problem: ProblemEvidence): { incident: number; ticket: number | null } {
     const { subject, fingerprint, rootCause } = problem;
     const at = clock.wallNow();
     const own = store.incidentOf(fingerprint, null);

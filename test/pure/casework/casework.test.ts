@@ -1,7 +1,7 @@
 /** From crashes to incidents and tickets: counting, folding, recovery, regression. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Problem } from '../../../src/ports/incidents.ts';
+import type { ProblemEvidence } from '../../../src/core/tickets/evidence.ts';
 import type { NewCrash } from '../../../src/ports/store.ts';
 import { caseworkWorld } from '../../support/casework-world.ts';
 import { crashOf, wall } from '../../support/history-samples.ts';
@@ -181,7 +181,7 @@ test('nothing is thrown into supervision, whatever the store does', () => {
 
 test('a problem without a crash has an incident and a ticket at once, and the second time the same ones', () => {
   const { casework, store } = caseworkWorld();
-  const problem: Problem = {
+  const problem: ProblemEvidence = {
     ...{ subject: component('loop'), fingerprint: 'v1:frozen', title: 'loop is frozen', rootCause: 'no heartbeat' },
     category: 'freeze',
     priority: 'critical',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { progressOf } from '../../../../src/core/campaigns/eta.ts';
-import { type Experiment, newExperiment } from '../../../../src/core/campaigns/state.ts';
+import type { Experiment } from '../../../../src/core/campaigns/state.ts';
+import { newExperiment } from '../../../support/campaign-world.ts';
 
 const done = (service: string, durationMs: number | null): Experiment => ({
   ...newExperiment('x', service),

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { causeIn } from '../../../../src/core/crash/causes/root-cause.ts';
 import { explainCrash } from '../../../../src/core/crash/explain.ts';
-import { parseCrash } from '../../../../src/core/crash/parse.ts';
 import { exitView } from '../../../../src/core/exit.ts';
 import { exitCode, killedBy } from '../../../support/builders.ts';
+import { parseCrash } from '../../../support/parse-crash.ts';
 import { CORPUS } from './corpus.ts';
 
 const CONTEXT = {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { fingerprint } from '../../../../src/core/crash/fingerprint.ts';
-import { parseCrash } from '../../../../src/core/crash/parse.ts';
+import { parseCrash } from '../../../support/parse-crash.ts';
 import { CORPUS, summary } from './corpus.ts';
 
 test('every log of the corpus has its expectation', () => {

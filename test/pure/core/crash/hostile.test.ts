@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { explainCrash } from '../../../../src/core/crash/explain.ts';
 import { normalise } from '../../../../src/core/crash/normalise.ts';
-import { parseCrash } from '../../../../src/core/crash/parse.ts';
 import { exitView } from '../../../../src/core/exit.ts';
 import { exitCode } from '../../../support/builders.ts';
+import { parseCrash } from '../../../support/parse-crash.ts';
 import { CORPUS } from './corpus.ts';
 
 const KiB = 1024;
