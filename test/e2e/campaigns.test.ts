@@ -84,11 +84,15 @@ class Scene implements AsyncDisposable {
   }
 
   readonly env: Readonly<Record<string, string>>;
+  /** What all that was started has printed, for when one ends otherwise than expected. */
+  #said = '';
 
   start(...args: readonly string[]): ChildProcess {
     const child = this.project.start(['campaign', ...args], this.env);
-    child.stdout?.resume();
-    child.stderr?.resume();
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#said += text;
+      });
     return child;
   }
   cli(...args: readonly string[]) {
@@ -96,6 +100,9 @@ class Scene implements AsyncDisposable {
   }
   lines(name: 'begun' | 'ended'): readonly string[] {
     return this.project.read(`data/${name}`).split('\n').filter(Boolean);
+  }
+  async expectEnd(child: ChildProcess, code: number): Promise<void> {
+    expect(await exitOf(child), this.#said).toBe(code);
   }
   async shown(): Promise<CampaignView> {
     return JSON.parse((await this.cli('show', '-o', 'json')).stdout) as CampaignView;
@@ -149,7 +156,7 @@ test(
     const up = await scene.things();
     expect(up.filter((thing) => thing.startsWith('container'))).toHaveLength(2);
     expect(up.join()).not.toContain('tensorrt');
-    expect(await exitOf(child)).toBe(0);
+    await scene.expectEnd(child, 0);
     expect([...scene.lines('ended')].sort()).toEqual([...names(30)].sort());
     const view = await scene.shown();
     expect(view).toMatchObject({ campaign: 'night', state: 'done', done: 30, failed: 0, total: 30 });
@@ -175,11 +182,11 @@ test(
       expect(await scene.shown()).toMatchObject({ state: 'interrupted', reason: 'its process was killed' });
       child = scene.start('resume');
     }
-    expect(await exitOf(child)).toBe(0);
+    await scene.expectEnd(child, 0);
     expect([...scene.lines('ended')].sort()).toEqual([...names(30)].sort());
     expect(await scene.shown()).toMatchObject({ state: 'done', done: 30, failed: 0 });
     expect(await scene.things()).toEqual([]);
-    expect(await exitOf(scene.start('resume', 'night'))).toBe(0);
+    await scene.expectEnd(scene.start('resume', 'night'), 0);
     expect(scene.lines('ended')).toHaveLength(30);
   },
 );
@@ -199,7 +206,7 @@ test(
     const first = await begins('run', 'night.yaml');
     expect((await scene.cli('resume')).stderr).toContain('is in use by another keepwell campaign');
     first.kill('SIGINT');
-    expect(await exitOf(first)).toBe(130);
+    await scene.expectEnd(first, 130);
     expect(await scene.things()).toEqual([]);
     expect(await scene.shown()).toMatchObject({
       state: 'interrupted',
@@ -212,7 +219,7 @@ test(
     const second = await begins('resume');
     second.kill('SIGINT');
     second.kill('SIGINT');
-    expect(await exitOf(second)).toBe(130);
+    await scene.expectEnd(second, 130);
     expect(await scene.things()).toEqual([]);
 
     const third = await begins('resume');

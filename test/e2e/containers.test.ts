@@ -42,20 +42,14 @@ components:
     cleanup: remove
 `;
 
-interface Listed {
-  readonly Id: string;
-  readonly State: string;
-}
-
-/** The containers of a component, running or not. */
-async function containersOf(docker: TestEngine, component: string): Promise<readonly Listed[]> {
-  const filters = encodeURIComponent(JSON.stringify({ label: [`keepwell.component=${component}`] }));
-  return JSON.parse(await docker.call('GET', `/containers/json?all=1&filters=${filters}`)) as Listed[];
-}
-
-async function clear(docker: TestEngine): Promise<void> {
-  for (const { Id } of JSON.parse(await docker.call('GET', '/containers/json?all=1')) as Listed[])
-    await docker.remove(Id);
+/** The containers of a project in this file, none of which is left after the block. */
+function containersIn(docker: TestEngine, project: 'kept' | 'points') {
+  const label = `keepwell.project=${project}`;
+  const of = (component: string) => docker.labelled(label, `keepwell.component=${component}`);
+  const clear = async () => {
+    for (const { Id } of await docker.labelled(label)) await docker.remove(Id);
+  };
+  return { of, clear, [Symbol.asyncDispose]: clear };
 }
 
 async function inside(docker: TestEngine, id: string, command: readonly string[]): Promise<void> {
@@ -81,37 +75,37 @@ test('containers are begun, brought back, given up and cleaned up, and each deat
   skip,
 }) => {
   const docker = engineOf(skip);
+  await using containers = containersIn(docker, 'kept');
   await using project = new TestProject(CONFIG, docker.env);
-  await using _ = { [Symbol.asyncDispose]: () => clear(docker) };
   await project.ok('up', '--no-wait');
 
   const doomed = await project.until('doomed', 'given up', ({ state }) => state === 'gave-up');
   expect(doomed.last_exit?.unhealthy).toMatch(/health check failed.*it is doomed/);
-  await waitFor('what gave up to be removed', async () => (await containersOf(docker, 'doomed')).length === 0);
+  await waitFor('what gave up to be removed', async () => (await containers.of('doomed')).length === 0);
   expect(await project.ok('events')).toMatch(/doomed.*cleaned-up/);
 
-  const [hungry] = await waitFor('the hungry one', () => containersOf(docker, 'hungry'));
+  const [hungry] = await waitFor('the hungry one', () => containers.of('hungry'));
   await waitFor('its want of memory', () => docker.hasNoticedOom(hungry!.Id));
   await docker.tell(hungry!.Id);
   const starved = await project.until('hungry', 'given up', ({ state }) => state === 'gave-up');
   expect(starved.last_exit).toMatchObject({ signal: 'SIGKILL', oom: true });
-  expect(await containersOf(docker, 'hungry')).toHaveLength(1);
+  expect(await containers.of('hungry')).toHaveLength(1);
 
   const weak = await project.until('weak', 'healthy', isUp);
-  const [body] = await containersOf(docker, 'weak');
+  const [body] = await containers.of('weak');
   await inside(docker, body!.Id, ['touch', SICK]);
   const healed = await project.until('weak', 'healthy again', isBack(weak));
   expect(healed.last_restart?.reason).toMatch(/health check failed.*it is sick/);
-  expect((await containersOf(docker, 'weak')).map(({ Id }) => Id)).toEqual([body!.Id]);
+  expect((await containers.of('weak')).map(({ Id }) => Id)).toEqual([body!.Id]);
 
   const counter = await project.until('counter', 'up', isUp);
-  const [first] = await containersOf(docker, 'counter');
+  const [first] = await containers.of('counter');
   await docker.act(first!.Id, 'kill');
   const again = await project.until('counter', 'up again', isBack(counter));
   expect(again.last_exit).toMatchObject({ signal: 'SIGKILL', oom: false });
   await docker.act(first!.Id, 'restart?t=0');
   const later = await project.until('counter', 'up after somebody restarted it', isBack(again));
-  expect((await containersOf(docker, 'counter')).map(({ Id }) => Id)).toEqual([first!.Id]);
+  expect((await containers.of('counter')).map(({ Id }) => Id)).toEqual([first!.Id]);
 
   process.kill(project.daemonPid()!, 'SIGKILL');
   await project.answered();
@@ -121,21 +115,18 @@ test('containers are begun, brought back, given up and cleaned up, and each deat
 
   await docker.remove(first!.Id);
   await project.until('counter', 'made anew', isBack(later));
-  const [second] = await containersOf(docker, 'counter');
+  const [second] = await containers.of('counter');
   expect(second!.Id).not.toBe(first!.Id);
 
   await project.ok('down');
-  expect((await containersOf(docker, 'counter')).map(({ State }) => State)).toEqual(['exited']);
+  expect((await containers.of('counter')).map(({ State }) => State)).toEqual(['exited']);
   await project.ok('up', 'counter');
-  expect(await containersOf(docker, 'counter')).toMatchObject([{ Id: second!.Id, State: 'running' }]);
+  expect(await containers.of('counter')).toMatchObject([{ Id: second!.Id, State: 'running' }]);
   expectWhole(project.log('counter'));
 
   project.configure('name: kept\ncomponents:\n  other: { process: { command: [sleep, "1000"] } }\n');
   await project.ok('reload');
-  await waitFor(
-    'what is no longer wanted to be gone',
-    async () => (await containersOf(docker, 'counter')).length === 0,
-  );
+  await waitFor('what is no longer wanted to be gone', async () => (await containers.of('counter')).length === 0);
 });
 
 const KEPT = (version: number) => `
@@ -161,9 +152,9 @@ test('a daemon that dies at any step leaves one container behind for the next on
   skip,
 }) => {
   const docker = engineOf(skip);
+  await using containers = containersIn(docker, 'points');
   await using project = new TestProject(KEPT(1), docker.env);
-  await using _ = { [Symbol.asyncDispose]: () => clear(docker) };
-  const states = async () => (await containersOf(docker, 'web')).map(({ State }) => State);
+  const states = async () => (await containers.of('web')).map(({ State }) => State);
   const settled = (state: string) => waitFor(`one container, ${state}`, async () => (await states()).join() === state);
   const diesAt = async (point: string, work = async (): Promise<unknown> => null) => {
     await using daemon = startDaemon(project, { KEEPWELL_FAILPOINTS: `container.${point}=crash` });
@@ -176,7 +167,7 @@ test('a daemon that dies at any step leaves one container behind for the next on
     await project.ok('up');
   }
   for (const point of ['record-written', 'before-create', 'after-create', 'before-start', 'after-start']) {
-    await clear(docker);
+    await containers.clear();
     await diesAt(point);
     await using _daemon = startDaemon(project);
     await settled('running');

@@ -28,9 +28,7 @@ async function listed(project: TestProject): Promise<readonly SessionView[]> {
 /** The ids of all containers that carry this project's label. */
 async function containers(engine: TestEngine, project: TestProject): Promise<readonly string[]> {
   const [owner] = project.read('.keepwell/owner').split(' ');
-  const filters = encodeURIComponent(JSON.stringify({ label: [`keepwell.owner=${owner}`] }));
-  const found = JSON.parse(await engine.call('GET', `/containers/json?all=1&filters=${filters}`)) as { Id: string }[];
-  return found.map(({ Id }) => Id);
+  return (await engine.labelled(`keepwell.owner=${owner}`)).map(({ Id }) => Id);
 }
 
 /** What the Engine has is what the daemon knows to live: nothing is left over and nothing is missing. */

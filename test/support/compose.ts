@@ -48,8 +48,9 @@ export function useCompose(version: ComposeVersion, engine: TestEngine, skip: (n
 
 /** Everything in the Engine that carries the label of a project: containers, networks, volumes. */
 export async function thingsOf(engine: TestEngine, project: string): Promise<readonly string[]> {
-  const filters = `filters=${encodeURIComponent(JSON.stringify({ label: [`com.docker.compose.project=${project}`] }))}`;
-  const containers = JSON.parse(await engine.call('GET', `/containers/json?all=1&${filters}`)) as { Names: string[] }[];
+  const label = `com.docker.compose.project=${project}`;
+  const filters = `filters=${encodeURIComponent(JSON.stringify({ label: [label] }))}`;
+  const containers = await engine.labelled(label);
   const networks = JSON.parse(await engine.call('GET', `/networks?${filters}`)) as { Name: string }[];
   const { Volumes } = JSON.parse(await engine.call('GET', `/volumes?${filters}`)) as {
     Volumes: { Name: string }[] | null;

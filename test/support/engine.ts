@@ -112,6 +112,14 @@ export const OUT_OF_MEMORY: Pick<ContainerOptions, 'command' | 'memoryBytes'> = 
   memoryBytes: 16 * 2 ** 20,
 };
 
+/** What the Engine lists of a container. */
+export interface ListedContainer {
+  readonly Id: string;
+  readonly Names: readonly string[];
+  readonly State: string;
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
 /** The few things that tests do with containers, spoken in plain HTTP and not by the client under test. */
 export class TestEngine {
   readonly socketPath: string;
@@ -189,6 +197,15 @@ export class TestEngine {
     await this.call('DELETE', `/containers/${name}?force=1&v=1`).catch((error: Error) => {
       if (!/no such container/i.test(error.message)) throw error;
     });
+  }
+
+  /**
+   * The containers with all these labels (`key=value`), running or not. There is none without: other tests have theirs in the same
+   * Engine.
+   */
+  async labelled(...label: readonly [string, ...string[]]): Promise<readonly ListedContainer[]> {
+    const filters = encodeURIComponent(JSON.stringify({ label }));
+    return JSON.parse(await this.call('GET', `/containers/json?all=1&filters=${filters}`)) as ListedContainer[];
   }
 
   async clear(): Promise<void> {

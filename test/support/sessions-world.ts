@@ -95,16 +95,17 @@ export class SessionsWorld {
 
   /** The full ids of its containers. */
   async containers(): Promise<readonly string[]> {
-    return (await this.#list('containers/json?all=1&')).map(({ Id }) => Id);
+    return (await this.engine.labelled(this.#label)).map(({ Id }) => Id);
   }
 
   async networks(): Promise<readonly string[]> {
-    return (await this.#list('networks?')).map(({ Id }) => Id);
+    const filters = encodeURIComponent(JSON.stringify({ label: [this.#label] }));
+    const found = JSON.parse(await this.engine.call('GET', `/networks?filters=${filters}`)) as { Id: string }[];
+    return found.map(({ Id }) => Id);
   }
 
-  async #list(path: string): Promise<readonly { readonly Id: string }[]> {
-    const filters = encodeURIComponent(JSON.stringify({ label: [`keepwell.owner=${this.owner}`] }));
-    return JSON.parse(await this.engine.call('GET', `/${path}filters=${filters}`));
+  get #label(): string {
+    return `keepwell.owner=${this.owner}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

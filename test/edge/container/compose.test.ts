@@ -76,11 +76,7 @@ function workshop(docker: TestEngine, variables: Readonly<Record<string, string>
 }
 
 async function listed(docker: TestEngine, project: string) {
-  const filters = encodeURIComponent(JSON.stringify({ label: [`com.docker.compose.project=${project}`] }));
-  const rows = JSON.parse(await docker.call('GET', `/containers/json?all=1&filters=${filters}`)) as {
-    Id: string;
-    Labels: Record<string, string>;
-  }[];
+  const rows = await docker.labelled(`com.docker.compose.project=${project}`);
   return rows.map(({ Id, Labels }) => ({ id: Id, service: Labels['com.docker.compose.service'] }));
 }
 

@@ -36,9 +36,7 @@ function open(engine: TestEngine, options: Partial<ChallengeOrchestratorOptions>
 }
 
 async function containersOf(engine: TestEngine, owner: string): Promise<readonly string[]> {
-  const filters = encodeURIComponent(JSON.stringify({ label: [`keepwell.owner=${owner}`] }));
-  const found = JSON.parse(await engine.call('GET', `/containers/json?all=1&filters=${filters}`)) as { Id: string }[];
-  return found.map(({ Id }) => Id);
+  return (await engine.labelled(`keepwell.owner=${owner}`)).map(({ Id }) => Id);
 }
 
 test('twenty at once by five users with a quota of one are five, and fifteen are told why', async ({ skip }) => {
