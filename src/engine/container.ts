@@ -1,4 +1,5 @@
 /** The JSON of GET /containers/NAME/json, read with suspicion: null for anything that is not what the Engine documents. */
+import { redact, secretValues } from '../core/redact.ts';
 import type { ContainerSetup, ContainerState } from '../ports/engine.ts';
 import { readHealth, readHealthCheck } from './health.ts';
 import { type Fields, fieldsOf, parseJson, textOf, textsOf } from './json.ts';
@@ -13,14 +14,19 @@ export interface Container {
 
 export function parseContainer(text: string): Container | null {
   const { Id: id, Name: name, State: state, ...rest } = fieldsOf(parseJson(text)) ?? {};
-  const read = readState(fieldsOf(state) ?? {});
+  const variables = readVariables(fieldsOf(rest['Config'])?.['Env']);
+  const read = readState(fieldsOf(state) ?? {}, secretValues(variables));
   if (typeof id !== 'string' || typeof name !== 'string' || read === null) return null;
-  return { name: withoutSlash(name), state: { id, ...read }, setup: readSetup(withoutSlash(name), rest) };
+  return {
+    name: withoutSlash(name),
+    state: { id, ...read },
+    setup: { ...readSetup(withoutSlash(name), rest), variables: fillOf(variables) },
+  };
 }
 
 export const withoutSlash = (name: string): string => name.replace(/^\//, '');
 
-function readState(state: Fields): Omit<ContainerState, 'id'> | null {
+function readState(state: Fields, secrets: readonly string[]): Omit<ContainerState, 'id'> | null {
   const { Status, Running, Paused, Restarting, OOMKilled, Pid, ExitCode, Error: error, StartedAt, FinishedAt } = state;
   if (typeof Status !== 'string' || typeof Running !== 'boolean' || typeof StartedAt !== 'string') return null;
   if (typeof Pid !== 'number' || typeof ExitCode !== 'number') return null;
@@ -34,15 +40,18 @@ function readState(state: Fields): Omit<ContainerState, 'id'> | null {
     finishedAt: typeof FinishedAt === 'string' && !FinishedAt.startsWith(NEVER) ? FinishedAt : null,
     exitCode: ExitCode,
     oomKilled: OOMKilled === true,
-    error: textOf(error),
-    health: readHealth(fieldsOf(state['Health'])),
+    error: redact(textOf(error), secrets),
+    health: readHealth(fieldsOf(state['Health']), secrets),
   };
 }
 
 /** How the Engine writes a time that has not come: the year 1. */
 const NEVER = '0001-';
 
-function readSetup(name: string, { Config, HostConfig, Mounts, NetworkSettings }: Fields): ContainerSetup {
+function readSetup(
+  name: string,
+  { Config, HostConfig, Mounts, NetworkSettings }: Fields,
+): Omit<ContainerSetup, 'variables'> {
   const config = fieldsOf(Config) ?? {};
   const hostConfig = fieldsOf(HostConfig) ?? {};
   const network = fieldsOf(NetworkSettings) ?? {};
@@ -50,7 +59,6 @@ function readSetup(name: string, { Config, HostConfig, Mounts, NetworkSettings }
   const mounted = mounts.filter(({ Type }) => Type === 'tmpfs').map(({ Destination }) => Destination);
   const asked = Object.keys(fieldsOf(hostConfig['Tmpfs']) ?? {});
   return {
-    variables: readVariables(config['Env']),
     tmpfs: [...new Set([...asked, ...mounted.filter((path) => typeof path === 'string')])],
     name,
     image: textOf(config['Image']),
@@ -66,13 +74,17 @@ function readSetup(name: string, { Config, HostConfig, Mounts, NetworkSettings }
 }
 
 /** As the Engine hands them to a program: of several of one name the last counts, and a name alone takes the variable away. */
-function readVariables(entries: unknown): ReadonlyMap<string, 'set' | 'empty'> {
-  const variables = new Map<string, 'set' | 'empty'>();
+function readVariables(entries: unknown): Readonly<Record<string, string>> {
+  const variables = new Map<string, string>();
   for (const entry of Array.isArray(entries) ? entries : []) {
     if (typeof entry !== 'string') continue;
     const at = entry.indexOf('=');
     if (at === -1) variables.delete(entry);
-    else variables.set(entry.slice(0, at), at === entry.length - 1 ? 'empty' : 'set');
+    else variables.set(entry.slice(0, at), entry.slice(at + 1));
   }
-  return variables;
+  return Object.fromEntries(variables);
 }
+
+/** Their values are nobody's business but the program's. */
+const fillOf = (variables: Readonly<Record<string, string>>): ContainerSetup['variables'] =>
+  new Map(Object.entries(variables).map(([name, value]) => [name, value === '' ? 'empty' : 'set']));

@@ -1,5 +1,6 @@
 /** What an inspection says about a container's health check: its results so far and its times. */
 import type { DockerHealth, HealthCheckTimes } from '../core/containers/health.ts';
+import { redact } from '../core/redact.ts';
 import { type Fields, fieldsOf, listOf, textOf, textsOf } from './json.ts';
 
 /** The Engine keeps 4 KiB of each check, and nobody reads that much in a reason. */
@@ -14,8 +15,11 @@ export function healthWord(text: string): HealthWord | null {
   return text === 'starting' || text === 'healthy' || text === 'unhealthy' ? text : null;
 }
 
-/** Null: there is no health check. The Engine then says "none", or nothing at all. */
-export function readHealth(health: Fields | null): DockerHealth | null {
+/**
+ * Null: there is no health check. The Engine then says "none", or nothing at all. What the check printed goes into reasons, events
+ * and crashes of many kinds, so secrets are taken out of it here, before anybody has it. `known`: values that it must not show.
+ */
+export function readHealth(health: Fields | null, known: readonly string[]): DockerHealth | null {
   const status = healthWord(textOf(health?.['Status']));
   if (health === null || status === null) return null;
   const last = fieldsOf(listOf(health['Log']).at(-1));
@@ -28,7 +32,7 @@ export function readHealth(health: Fields | null): DockerHealth | null {
     // A time that has not come is written as the year 1.
     lastEndedAt: endedAt > 0 ? endedAt : null,
     lastExitCode: typeof exitCode === 'number' ? exitCode : null,
-    lastOutput: textOf(last?.['Output']).trim().slice(0, MAX_OUTPUT_CHARS),
+    lastOutput: redact(textOf(last?.['Output']), known, { end: true }).trim().slice(0, MAX_OUTPUT_CHARS),
   };
 }
 

@@ -1,9 +1,12 @@
 /** What a program writes just before it dies may be secret: it must not get any further than its own log. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { useEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';
 import { SHAPES } from '../support/secret-shapes.ts';
 import { waitFor } from '../support/wait-for.ts';
+
+const engineFor = useEngine();
 
 /** So few for each that all of them are in the lines that a dossier keeps. */
 const SHAPES_EACH = 8;
@@ -32,6 +35,12 @@ tickets: { trackers: [{ local: { dir: tickets } }, { command: { command: [sh, -c
 alerts: { channels: [{ command: { command: [sh, -c, "cat >>alerts.jsonl"] } }] }
 `;
 
+/** What the daemon itself has written. */
+function kept(project: TestProject): Readonly<Record<string, string>> {
+  const files = readdirSync(project.path('.keepwell')).filter((file) => /^(keepwell\.db|daemon\.log)/.test(file));
+  return Object.fromEntries(files.map((file) => [file, readFileSync(project.path(`.keepwell/${file}`), 'latin1')]));
+}
+
 test('no secret that a program wrote is in a dossier, an event, an incident, a ticket, an alert or the database', async () => {
   await using project = new TestProject(CONFIG);
   for (const [n, batch] of batches.entries()) project.write(`said-${n}.txt`, output(batch, n));
@@ -44,7 +53,6 @@ test('no secret that a program wrote is in a dossier, an event, an incident, a t
     const files = tickets.tickets.length === names.length && readdirSync(project.path('tickets')).length;
     return files === names.length && isTold('tracked.jsonl') && isTold('alerts.jsonl');
   });
-  const home = readdirSync(project.path('.keepwell')).filter((file) => /^(keepwell\.db|daemon\.log)/.test(file));
   const sinks: Record<string, string> = {
     crashes: await json('crashes', '--limit', '100'),
     events: await json('events', '--limit', '1000'),
@@ -54,10 +62,52 @@ test('no secret that a program wrote is in a dossier, an event, an incident, a t
   };
   for (const name of names) sinks[`why ${name}`] = await json('why', name);
   for (const file of readdirSync(project.path('tickets'))) sinks[file] = project.read(`tickets/${file}`);
-  for (const file of home) sinks[file] = readFileSync(project.path(`.keepwell/${file}`), 'latin1');
+  Object.assign(sinks, kept(project));
   const told = Object.entries(sinks).flatMap(([sink, text]) =>
     SHAPES.filter(([, , secret]) => text.includes(secret)).map(([shape]) => `${shape} in ${sink}`),
   );
   expect(told).toEqual([]);
   expect(sinks['why c0']).toContain('AError');
+});
+
+const KNOWN = 'open-sesame-4711';
+const SHORT = SHAPES.filter(([, text]) => text.length < 60 && !text.includes('\n')).slice(0, 6);
+const SICK = `
+      image: keepwell-test
+      command: [sh, -c, 'trap "exit 0" TERM; while :; do sleep 0.1; done']
+      env: ${JSON.stringify({ API_TOKEN: KNOWN, SAYS: SHORT.map(([, text]) => text).join('\n') })}
+      healthcheck: { command: [sh, -c, 'echo "sick, $$API_TOKEN $$SAYS"; exit 1'], period: 100ms, failure_threshold: 1 }`;
+const CONTAINERS = `
+name: telltale
+sessions:
+  templates:
+    lab: ${SICK}
+      restart: { limit: { max: 1 } }
+components:
+  web:
+    container: ${SICK}
+      network: none
+    restart: { limit: { max: 1, retry: never } }
+    cleanup: remove
+`;
+
+test('nor is one that the health check of a container or a session printed', async ({ skip }) => {
+  const engine = engineFor(skip);
+  await using project = new TestProject(CONTAINERS, engine.env);
+  await project.ok('up', '--no-wait');
+  await project.ok('sessions', 'spawn', 'lab', '--user', 'ann');
+  await project.until('web', 'given up', ({ state }) => state === 'gave-up');
+  const sessions = await waitFor('the session to be given up', async () => {
+    const text = await project.ok('sessions', 'list', '--all', '-o', 'json');
+    return text.includes('"gave-up"') ? text : null;
+  });
+  const events = await project.ok('events', '--limit', '1000', '-o', 'json');
+  const crashes = await project.ok('crashes', '-o', 'json');
+  const sinks = { sessions, events, crashes, status: await project.ok('status', '-o', 'json'), ...kept(project) };
+  const secrets = [KNOWN, ...SHORT.map(([, , secret]) => secret)];
+  const told = Object.entries(sinks).flatMap(([sink, text]) =>
+    secrets.filter((secret) => text.includes(secret)).map((secret) => `${secret} in ${sink}`),
+  );
+  expect(told).toEqual([]);
+  for (const text of [events, crashes]) expect(text).toMatch(/sick, \[redacted\]/);
 });
