@@ -47,6 +47,7 @@ export function createAlertDesk(parts: AlertDeskParts, spec: AlertsSpec): AlertD
     raise: (alert) => desk.raise(alert),
     clear: (key) => desk.change((book, now) => cleared(book, key, now)),
     isOpen: (key) => isOpen(desk.book, key),
+    open: () => desk.book.open.map(({ alert }) => alert),
     use: (fresh) => desk.use(fresh),
     close: () => desk.close(),
   };

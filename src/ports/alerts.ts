@@ -11,6 +11,8 @@ export interface AlertDesk {
   /** It is over: told when it had been told. */
   clear(key: string): void;
   isOpen(key: string): boolean;
+  /** All that are not over, those of earlier daemons too. */
+  open(): readonly Alert[];
   /** From now on. */
   use(spec: AlertsSpec): void;
   /** Lets go of everything; what was not delivered is kept for the next daemon. */

@@ -54,7 +54,9 @@ export class Look {
     this.#recoveries(standings);
     for (const standing of standings.values()) {
       if (standing.state === 'gave-up') this.#gaveUp(standing.name);
-      else if (hasRecovered(standing)) this.#parts.alerts.clear(givenUpKey(standing.name));
+    }
+    for (const { key, subject } of this.#parts.alerts.open()) {
+      if (key === givenUpKey(subject.name) && hasRecovered(standings.get(subject.name))) this.#parts.alerts.clear(key);
     }
     this.#rate();
   }

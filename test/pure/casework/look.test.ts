@@ -59,6 +59,18 @@ describe('given up', () => {
     expect(await told()).toEqual(['[shop] Recovered: db does not run: restarting it did not help (no space left)']);
   });
 
+  test.each<[string, (world: ReturnType<typeof lookWorld>) => void]>([
+    ['is well again', ({ stands }) => stands('db')],
+    ['is gone from the configuration', ({ isGone }) => isGone('db')],
+  ])('without an incident it is over as well when it %s', async (_, ends) => {
+    const world = lookWorld();
+    world.stands('db', gone);
+    expect(await world.told()).toEqual(['[shop] db does not run: restarting it did not help']);
+    expect(await world.told()).toEqual([]);
+    ends(world);
+    expect(await world.told()).toEqual(['[shop] Recovered: db does not run: restarting it did not help']);
+  });
+
   test('a database that took five along is one alert that names it and them', async () => {
     const names = ['api', 'web', 'mail', 'cron', 'worker'];
     const { crash, stands, messages } = lookWorld(withDatabase(names));
