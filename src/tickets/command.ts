@@ -5,7 +5,8 @@ import type { TrackerSpec } from '../core/tickets/settings.ts';
 import type { Deed } from '../core/tickets/ticket.ts';
 import type { CommandRunner } from '../ports/command.ts';
 import type { Tracker } from '../ports/tickets.ts';
-import { jsonObject, webAddress } from './http.ts';
+import { webAddress } from '../ports/web-address.ts';
+import { jsonObject } from './json.ts';
 import { messageOf } from './message.ts';
 import { done, halt, later } from './outcome.ts';
 

@@ -6,10 +6,9 @@ import type { TicketsSpec } from '../core/tickets/settings.ts';
 import type { Ticket, TicketChange, TicketsQuery } from '../core/tickets/ticket.ts';
 import type { TicketDesk } from '../ports/tickets.ts';
 import { Carrier, type CarrierParts } from './carrier.ts';
-import type { CommandParts } from './command.ts';
-import { trackerFor } from './trackers.ts';
+import { type TrackerParts, trackerFor } from './trackers.ts';
 
-export interface DeskParts extends CarrierParts, CommandParts {
+export interface DeskParts extends CarrierParts, TrackerParts {
   readonly spec: TicketsSpec;
 }
 

@@ -1,19 +1,24 @@
 /** The tracker for each entry of `tickets.trackers`. */
 import type { TrackerSpec } from '../core/tickets/settings.ts';
 import type { Tracker } from '../ports/tickets.ts';
+import type { Ask } from '../ports/web.ts';
 import { type CommandParts, createCommandTracker } from './command.ts';
 import { createGithubTracker } from './github/tracker.ts';
 import { createLocalTracker } from './local/tracker.ts';
 import { createWebhookTracker } from './webhook.ts';
 
-export function trackerFor(spec: TrackerSpec, parts: CommandParts): Tracker {
+export interface TrackerParts extends CommandParts {
+  readonly ask: Ask;
+}
+
+export function trackerFor(spec: TrackerSpec, parts: TrackerParts): Tracker {
   switch (spec.kind) {
     case 'local':
       return createLocalTracker(spec);
     case 'github':
-      return createGithubTracker(spec);
+      return createGithubTracker(spec, parts.ask);
     case 'webhook':
-      return createWebhookTracker(spec);
+      return createWebhookTracker(spec, parts.ask);
     case 'command':
       return createCommandTracker(spec, parts);
   }

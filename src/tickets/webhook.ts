@@ -1,10 +1,14 @@
 /** Tells any HTTP server: POST with JSON. The server knows by the header `Idempotency-Key` what it was told before. */
+
+import { retryAfterMs } from '../core/retry-after.ts';
 import type { TrackerSpec } from '../core/tickets/settings.ts';
 import type { Deed } from '../core/tickets/ticket.ts';
 import type { Delivery, DeliveryResult, Tracker } from '../ports/tickets.ts';
-import { ask, type HttpAnswer, hostOf, jsonObject, webAddress } from './http.ts';
+import type { Ask, HttpAnswer } from '../ports/web.ts';
+import { hostOf, webAddress } from '../ports/web-address.ts';
+import { jsonObject } from './json.ts';
 import { messageOf } from './message.ts';
-import { done, halt, later, refused, retryAfterMs } from './outcome.ts';
+import { done, halt, later, refused } from './outcome.ts';
 
 type WebhookSpec = Extract<TrackerSpec, { kind: 'webhook' }>;
 
@@ -14,16 +18,16 @@ const PASSING: readonly number[] = [408, 425, 429];
 /** They mean that nothing will work until somebody changes something. */
 const LASTING: readonly number[] = [401, 403, 404, 405, 410];
 
-export function createWebhookTracker(spec: WebhookSpec): Tracker {
+export function createWebhookTracker(spec: WebhookSpec, ask: Ask): Tracker {
   const { name, target, url, headers, timeoutMs } = spec;
   return {
     name,
     target,
     deeds: DEEDS,
     async deliver(delivery: Delivery, signal) {
-      const sent = { 'user-agent': 'keepwell', ...headers, 'idempotency-key': delivery.errand.key };
+      const sent = { ...headers, 'idempotency-key': delivery.errand.key };
       const body = messageOf(delivery);
-      const outcome = await ask({ method: 'POST', url, headers: sent, body, timeoutMs }, signal);
+      const outcome = await ask({ method: 'POST', url, headers: sent, body, timeoutMs, reads: 'all' }, signal);
       return outcome.kind === 'failed' ? later(outcome.why) : judge(outcome.answer, delivery, hostOf(url));
     },
   };

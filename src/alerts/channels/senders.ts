@@ -3,11 +3,14 @@ import type { AlertsSpec, Channel } from '../../core/alerts/alert.ts';
 import { shortHash } from '../../core/crash/hash.ts';
 import { redact } from '../../core/redact.ts';
 import type { CommandRunner } from '../../ports/command.ts';
+import type { Ask } from '../../ports/web.ts';
+import { hostOf } from '../../ports/web-address.ts';
 import { type ChannelSender, failure } from '../channel.ts';
-import { hostOf, post } from './post.ts';
+import { post } from './post.ts';
 import { slackBody } from './slack.ts';
 
 export interface SendersWorld {
+  readonly ask: Ask;
   readonly commands: CommandRunner;
   readonly cwd: string;
   /** For commands. */
@@ -30,13 +33,13 @@ function senderFor(channel: Channel, world: SendersWorld): Omit<ChannelSender, '
         name: `webhook at ${hostOf(channel.url)}`,
         send: (message, signal) => {
           const headers = { ...channel.headers, 'idempotency-key': message.id };
-          return post({ url: channel.url, headers, body: message, signal });
+          return post(world.ask, { url: channel.url, headers, body: message }, signal);
         },
       };
     case 'slack':
       return {
         name: `slack at ${hostOf(channel.url)}`,
-        send: (message, signal) => post({ url: channel.url, body: slackBody(message), signal }),
+        send: (message, signal) => post(world.ask, { url: channel.url, body: slackBody(message) }, signal),
       };
     case 'command':
       return commandSender(channel.command, world);

@@ -16,6 +16,7 @@ import type { TicketDesk } from '../../ports/tickets.ts';
 import type { Standing } from '../../supervisor/standings.ts';
 import { systemClock } from '../../supervisor/system-clock.ts';
 import { createTicketDesk } from '../../tickets/desk.ts';
+import { createAsk } from '../../web/ask.ts';
 import { templateSecrets } from '../sessions.ts';
 import { createCasework } from './casework.ts';
 import { circumstances } from './circumstances.ts';
@@ -61,8 +62,9 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
   const commit = (...commits: readonly Commit[]) => {
     for (const event of store.commit(...commits)) publish(event);
   };
+  const ask = createAsk(clock);
   const tickets = createTicketDesk({
-    ...{ clock, log, failpoints, commands, env },
+    ...{ clock, log, failpoints, commands, env, ask },
     book: ticketBook(store, clock, commit),
     spec: config().tickets,
   });
@@ -72,7 +74,7 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
       memory: { read: () => store.meta(BOOK), write: (text) => store.setMeta(BOOK, text) },
       project: () => config().name,
       newId: () => randomBytes(ID_BYTES).toString('hex'),
-      senders: (spec) => sendersFor(spec, { commands, env, cwd: config().baseDir }),
+      senders: (spec) => sendersFor(spec, { ask, commands, env, cwd: config().baseDir }),
       tell: (type, data) => {
         const subject = { kind: 'daemon', name: 'keepwell' } as const;
         commit({ events: [{ at: clock.wallNow(), subject, type, run: null, data }] });

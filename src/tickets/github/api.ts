@@ -1,9 +1,12 @@
 /** Calls of GitHub's REST API for issues, and what its refusals mean. */
+
+import { retryAfterMs, untilMs } from '../../core/retry-after.ts';
 import { cleanLine } from '../../core/tickets/clean.ts';
 import type { TrackerSpec } from '../../core/tickets/settings.ts';
 import type { DeliveryProblem } from '../../ports/tickets.ts';
-import { ask, type HttpAnswer, type HttpRequest, hostOf, jsonObject, jsonValue } from '../http.ts';
-import { retryAfterMs, untilMs } from '../outcome.ts';
+import type { Ask, HttpAnswer, HttpRequest } from '../../ports/web.ts';
+import { hostOf } from '../../ports/web-address.ts';
+import { jsonObject, jsonValue } from '../json.ts';
 
 export type GithubSpec = Extract<TrackerSpec, { kind: 'github' }>;
 
@@ -29,19 +32,18 @@ export interface GithubApi {
 const SECONDARY_PAUSE_MS = 60_000;
 const MAX_WORDS_CHARS = 200;
 
-export function githubApi(spec: GithubSpec, signal: AbortSignal): GithubApi {
+export function githubApi(spec: GithubSpec, ask: Ask, signal: AbortSignal): GithubApi {
   const { url, repo, token, timeoutMs } = spec;
   const headers = {
     accept: 'application/vnd.github+json',
     'x-github-api-version': '2022-11-28',
-    'user-agent': 'keepwell',
     authorization: `Bearer ${token}`,
   };
   return {
     async call(method, path, body) {
       const whole = `${url}${path.startsWith('/search') ? '' : `/repos/${repo}`}${path}`;
       const outcome = await ask(
-        { method, url: whole, headers, timeoutMs, ...(body === undefined ? {} : { body }) },
+        { method, url: whole, headers, timeoutMs, reads: 'all', ...(body === undefined ? {} : { body }) },
         signal,
       );
       if (outcome.kind === 'failed') throw new GithubProblem({ kind: 'later', message: outcome.why });

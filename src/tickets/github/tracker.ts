@@ -2,7 +2,8 @@
 import { commentBody, issueBody, plainTitle } from '../../core/tickets/markdown.ts';
 import type { Deed, Priority } from '../../core/tickets/ticket.ts';
 import type { Delivery, DeliveryResult, Tracker } from '../../ports/tickets.ts';
-import { webAddress } from '../http.ts';
+import type { Ask } from '../../ports/web.ts';
+import { webAddress } from '../../ports/web-address.ts';
 import { done, failed } from '../outcome.ts';
 import { type GithubApi, GithubMissing, GithubProblem, type GithubSpec, githubApi } from './api.ts';
 import { findIssue, hasComment, type Issue, issueOf } from './find.ts';
@@ -10,14 +11,14 @@ import { findIssue, hasComment, type Issue, issueOf } from './find.ts';
 const DEEDS: ReadonlySet<Deed> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
 const PRIORITY_LABEL = 'priority: ';
 
-export function createGithubTracker(spec: GithubSpec): Tracker {
+export function createGithubTracker(spec: GithubSpec, ask: Ask): Tracker {
   return {
     name: spec.name,
     target: spec.target,
     deeds: DEEDS,
     async deliver(delivery, signal) {
       try {
-        return await perform(githubApi(spec, signal), spec, delivery);
+        return await perform(githubApi(spec, ask, signal), spec, delivery);
       } catch (error) {
         if (error instanceof GithubProblem) return failed(error.problem);
         throw error;

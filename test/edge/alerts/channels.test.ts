@@ -3,16 +3,19 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { hostOf, post } from '../../../src/alerts/channels/post.ts';
+import { post } from '../../../src/alerts/channels/post.ts';
 import { sendersFor } from '../../../src/alerts/channels/senders.ts';
 import type { Channel } from '../../../src/core/alerts/alert.ts';
 import type { AlertMessage } from '../../../src/core/alerts/message.ts';
 import { createCommandRunner } from '../../../src/drivers/process/command-runner.ts';
 import { silentLog } from '../../../src/ports/log.ts';
+import { hostOf } from '../../../src/ports/web-address.ts';
 import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { createAsk } from '../../../src/web/ask.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const SECRET = 'T000/B000/verysecretpath';
+const ask = createAsk(systemClock);
 const never = new AbortController().signal;
 
 const message: AlertMessage = {
@@ -63,7 +66,7 @@ const send = (channel: Channel) => {
     () => commands.close(),
   );
   const env = { PATH: process.env['PATH'] ?? '' };
-  const sender = sendersFor({ on: [], channels: [channel], remindMs: null }, { commands, cwd: dir.path, env })[0]!;
+  const sender = sendersFor({ on: [], channels: [channel], remindMs: null }, { ask, commands, cwd: dir.path, env })[0]!;
   return { dir, sender, sent: sender.send(message, never) };
 };
 
@@ -108,7 +111,7 @@ describe('webhooks', () => {
     const url = await server((_, response) =>
       response.writeHead(status, { location: '/elsewhere', 'retry-after': '7' }).end(),
     );
-    const sent = await post({ url, body: {}, signal: never });
+    const sent = await post(ask, { url, body: {} }, never);
     expect(sent).toMatchObject({ ok: false, retry });
     expect(JSON.stringify(sent)).not.toContain(SECRET);
     if (status === 429) expect(sent).toMatchObject({ pauseMs: 7_000 });
@@ -118,14 +121,22 @@ describe('webhooks', () => {
     const hanging = await server(() => {});
     const cutting = await server((request) => request.socket.destroy());
     const sent = [
-      await post({ url: hanging, body: {}, signal: never, timeoutMs: 100 }),
-      await post({ url: cutting, body: {}, signal: never }),
-      await post({ url: 'http://127.0.0.1:1/verysecretpath', body: {}, signal: never }),
+      await post((request, signal) => ask({ ...request, timeoutMs: 100 }, signal), { url: hanging, body: {} }, never),
+      await post(ask, { url: cutting, body: {} }, never),
+      await post(ask, { url: 'http://127.0.0.1:1/verysecretpath', body: {} }, never),
     ];
     expect(sent).toEqual([
-      expect.objectContaining({ ok: false, retry: true, problem: 'no answer within 0.1 s' }),
-      expect.objectContaining({ ok: false, retry: true }),
-      expect.objectContaining({ ok: false, retry: true, problem: expect.stringMatching(/^no connection/) as string }),
+      expect.objectContaining({
+        ok: false,
+        retry: true,
+        problem: expect.stringMatching(/ did not answer within 100 ms$/) as string,
+      }),
+      expect.objectContaining({
+        ok: false,
+        retry: true,
+        problem: expect.stringMatching(/ the connection was cut$/) as string,
+      }),
+      expect.objectContaining({ ok: false, retry: true, problem: '127.0.0.1:1 cannot be asked: connection refused' }),
     ]);
     expect(JSON.stringify(sent)).not.toContain('verysecretpath');
   });
@@ -136,7 +147,7 @@ describe('webhooks', () => {
       const timer = setInterval(() => response.write('x'.repeat(10_000)), 5);
       response.on('close', () => clearInterval(timer));
     });
-    expect(await post({ url, body: {}, signal: never })).toEqual({ ok: true });
+    expect(await post(ask, { url, body: {} }, never)).toEqual({ ok: true });
   });
 
   test('only the host of an address is named', () => {

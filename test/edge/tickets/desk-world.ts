@@ -6,6 +6,7 @@ import { noFailpoints } from '../../../src/ports/failpoints.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import type { TicketDesk } from '../../../src/ports/tickets.ts';
 import { createTicketDesk } from '../../../src/tickets/desk.ts';
+import { createAsk } from '../../../src/web/ask.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { MemoryBook } from '../../support/ticket-samples.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -30,7 +31,8 @@ export class DeskWorld implements AsyncDisposable {
     const log: Log = { info: say, warn: say, error: say };
     const env = { PATH: '/usr/bin:/bin' };
     const { book, clock } = this;
-    return createTicketDesk({ book, clock, log, failpoints: noFailpoints, commands: this.#commands, env, spec });
+    const ask = createAsk(clock);
+    return createTicketDesk({ book, clock, log, failpoints: noFailpoints, commands: this.#commands, env, ask, spec });
   }
 
   /** As after a kill -9: nothing is remembered but the book. */
