@@ -1,5 +1,5 @@
 /** Whether the containers of a service have come up, from what the Engine says of them. */
-import type { DockerHealth } from '../containers/health.ts';
+import { type DockerHealth, failedCheck } from '../containers/health.ts';
 
 /** What of a container's state decides. */
 export interface ServiceContainer {
@@ -48,9 +48,4 @@ function byHealth(health: DockerHealth): Readiness {
   return { kind: 'failed', why: unhealthyBecause(health) };
 }
 
-export function unhealthyBecause({ failures, lastExitCode, lastOutput }: DockerHealth): string {
-  const code = lastExitCode === null ? '' : lastExitCode === -1 ? ': it took too long' : `: exit ${lastExitCode}`;
-  const output = lastOutput.trim().split('\n').at(-1)?.trim() ?? '';
-  const times = failures === 1 ? 'once' : `${failures} times`;
-  return `its health check failed ${times}${code}${output === '' ? '' : `: ${output}`}`;
-}
+export const unhealthyBecause = (health: DockerHealth): string => `its ${failedCheck(health)}`;

@@ -29,3 +29,12 @@ export interface HealthVerdict {
   /** A sentence for people: "health check failed 3 times: exit 1: connection refused". Empty when there is nothing to say. */
   readonly reason: string;
 }
+
+/** "health check failed 3 times: exit 1: connection refused" */
+export function failedCheck({ failures, lastExitCode, lastOutput }: DockerHealth): string {
+  const count = failures === 1 ? 'once' : `${failures} times`;
+  // Of a check that took too long, the Engine's own words say all.
+  const how = lastExitCode === null || lastExitCode === -1 ? '' : `: exit ${lastExitCode}`;
+  const said = lastOutput.replace(/\s+/g, ' ').trim();
+  return `health check failed ${count}${how}${said === '' ? '' : `: ${said}`}`;
+}

@@ -5,7 +5,7 @@
 
 import { formatDuration } from '../format.ts';
 import type { WallMs } from '../ids.ts';
-import type { DockerHealth, HealthCheckTimes, HealthVerdict } from './health.ts';
+import { type DockerHealth, failedCheck, type HealthCheckTimes, type HealthVerdict } from './health.ts';
 
 /** The part of an inspection that tells. Times in the Engine's own text. */
 export interface JudgedState {
@@ -34,7 +34,7 @@ export function judgeHealth(state: JudgedState, times: HealthCheckTimes | null, 
       'unknown',
       `its health check has not run for ${formatDuration(idleMs)} (Docker 20.10 forgets health checks after a restart of the Engine with live-restore)`,
     );
-  return health.status === 'healthy' ? verdict('healthy', '') : verdict('unhealthy', failureOf(health));
+  return health.status === 'healthy' ? verdict('healthy', '') : verdict('unhealthy', failedCheck(health));
 }
 
 /** How long the verdict can stand if nothing else happens; null: for ever. 0: time has already changed it. */
@@ -54,7 +54,7 @@ function judgeStarting(health: DockerHealth, startedAt: string, times: HealthChe
   const latest = now - sign > staleMs(times) ? now : sign;
   const sinceMs = latest - Date.parse(startedAt);
   if (!(sinceMs > stuckMs(times))) return verdict('starting', '');
-  const last = isOfThisRun(health, startedAt) ? failureOf(health) : 'its health check has not run once';
+  const last = isOfThisRun(health, startedAt) ? failedCheck(health) : 'its health check has not run once';
   return verdict('unhealthy', `still starting after ${formatDuration(sinceMs)}: ${last}`);
 }
 
@@ -73,13 +73,5 @@ const staleMs = (times: HealthCheckTimes): number => STALE_ROUNDS * roundMs(time
 /** The first that counts may have begun just before its start period was over. */
 const stuckMs = (times: HealthCheckTimes): number =>
   times.startPeriodMs + (times.retries + 1) * roundMs(times) + STUCK_SLACK_MS;
-
-function failureOf({ failures, lastExitCode, lastOutput }: DockerHealth): string {
-  const count = failures === 1 ? 'once' : `${failures} times`;
-  // Of a check that took too long, the Engine's own words say all.
-  const how = lastExitCode === null || lastExitCode === -1 ? '' : `: exit ${lastExitCode}`;
-  const said = lastOutput.replace(/\s+/g, ' ').trim();
-  return `health check failed ${count}${how}${said === '' ? '' : `: ${said}`}`;
-}
 
 const verdict = (status: HealthVerdict['status'], reason: string): HealthVerdict => ({ status, reason });

@@ -54,7 +54,7 @@ test.each<[string, Partial<ServiceContainer>, object]>([
   [
     'is not',
     { ...running, health: { ...health, status: 'unhealthy' } },
-    { kind: 'failed', why: 'its health check failed 3 times: exit 1: refused' },
+    { kind: 'failed', why: 'its health check failed 3 times: exit 1: first refused' },
   ],
   ['did its work', exited, { kind: 'completed' }],
   ['failed', { ...exited, exitCode: 3 }, { kind: 'failed', why: 'it ended with code 3' }],
