@@ -13,6 +13,7 @@ import { down } from './commands/down.ts';
 import { events } from './commands/events.ts';
 import { graph } from './commands/graph.ts';
 import { health } from './commands/health.ts';
+import { incidents } from './commands/incidents.ts';
 import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
 import { reload } from './commands/reload.ts';
@@ -45,6 +46,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   health,
   why,
   crashes,
+  incidents,
   tickets,
   logs,
   events,
@@ -70,6 +72,7 @@ Which command answers what:
   Do the agents get on?          keepwell agents report
   Why did it die?                keepwell why NAME
   What died lately?              keepwell crashes --last 24h
+  What is wrong now?             keepwell incidents
   What is there to mend?         keepwell tickets
   What does it say?              keepwell logs NAME -f
   What happened, in order?       keepwell events

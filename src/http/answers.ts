@@ -2,7 +2,7 @@
 import { AppError } from '../core/errors.ts';
 import { stretchView } from '../core/health/stretch.ts';
 import type { IncidentsQuery } from '../core/incidents/incident.ts';
-import { type IncidentsView, incidentView } from '../core/incidents/view.ts';
+import { type IncidentsView, incidentsView } from '../core/incidents/view.ts';
 import { didYouMean } from '../core/suggest.ts';
 import { sampleView } from '../core/usage/stretch.ts';
 import type {
@@ -43,10 +43,8 @@ export function crash(control: Control, id: number): WhyView {
   return found;
 }
 
-export const incidents = (control: Control, query: IncidentsQuery): IncidentsView => ({
-  schema_version: 1,
-  incidents: control.incidents.incidents(query).map(incidentView),
-});
+export const incidents = (control: Control, query: IncidentsQuery): IncidentsView =>
+  incidentsView(control.incidents.incidents(query));
 
 /** The newest crash of a component; of a name that no component has, of whatever is called so. */
 export function why(control: Control, component: string): WhyView {

@@ -79,6 +79,7 @@ test('a database that goes down with five dependents is one incident, one alert 
   });
   expect(root).toMatchObject({ subject: { kind: 'component', name: 'db' }, count: 1, ticket: 'BUG-001' });
   expect([...root.affected].sort()).toEqual(DEPENDENTS);
+  expect(await shop.ok('incidents')).toMatch(new RegExp(`\\n${root.id} +open +1 .* BUG-001 .* \\+2 +db: `));
   // One that noticed before we saw the database end was folded in.
   const others = (await shop.incidents()).filter(({ id }) => id !== root.id);
   expect(others.filter(({ folded_into }) => folded_into !== root.id)).toEqual([]);
@@ -93,7 +94,12 @@ test('a database that goes down with five dependents is one incident, one alert 
   expect(last?.alerts).toMatchObject([{ ...about, state: 'over' }]);
   expect(last?.text).toMatch(/^\[shop\] Recovered: db does not run/);
   for (const name of DEPENDENTS) await shop.until(name, 'running', ({ state }) => state === 'running');
-  expect((await shop.incidents()).filter(({ state }) => state === 'open')).toEqual([]);
+  expect(await shop.ok('incidents')).toBe('no open incidents\n');
+  await shop.ok('down');
+  const offline = await shop.cli('incidents', '--all', '-o', 'json');
+  expect(JSON.parse(offline.stdout).incidents).toContainEqual(
+    expect.objectContaining({ id: root.id, state: 'resolved' }),
+  );
 });
 
 describe('a daemon that is killed', () => {

@@ -8,6 +8,7 @@ import type { Offline } from '../../daemon/offline.ts';
 import type { World } from '../session.ts';
 import { noSuch } from '../targets.ts';
 import { agentRecords } from './agents.ts';
+import { incidentRecords } from './incidents.ts';
 import type { Records, Which } from './records.ts';
 import { sessionRecords } from './sessions.ts';
 import { ticketRecords } from './tickets.ts';
@@ -41,6 +42,7 @@ export async function openOfflineRecords(project: Project, env: World['env']): P
     },
     ...sessionRecords(history),
     ...agentRecords(history),
+    ...incidentRecords(history),
     ...ticketRecords(history),
     listEvents: async ({ after = 0, component, limit }) => {
       const filter = component === undefined ? {} : { component };

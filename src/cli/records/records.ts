@@ -1,8 +1,9 @@
 /** What is known about a project: from the daemon when it runs, otherwise from its records on disk and from /proc. */
 
-import type { CrashesQuery, SamplesQuery, TicketListQuery } from '../../client/client.ts';
+import type { CrashesQuery, IncidentListQuery, SamplesQuery, TicketListQuery } from '../../client/client.ts';
 import type { EventsQuery } from '../../client/event-reader.ts';
 import type { AgentsView } from '../../core/agents/views.ts';
+import type { IncidentsView } from '../../core/incidents/view.ts';
 import type { OneSessionView, SessionsView } from '../../core/sessions/view.ts';
 import type { OneTicketView, TicketsView } from '../../core/tickets/view.ts';
 import type { CrashesView, EventsView, SamplesView, StatusView, WhyView } from '../../core/views.ts';
@@ -24,6 +25,8 @@ export interface Records {
   agents(query: AgentsQuery): Promise<AgentsView>;
   /** By its id, or a beginning of it. Throws NO_SUCH_SESSION. */
   session(id: string): Promise<OneSessionView>;
+  /** Newest first; those that are open unless something else is asked for. */
+  incidents(query: IncidentListQuery): Promise<IncidentsView>;
   /** Newest first; those that are open unless something else is asked for. */
   tickets(query: TicketListQuery): Promise<TicketsView>;
   /** Throws NO_SUCH_TICKET. */

@@ -36,7 +36,12 @@ export interface IncidentsView {
 
 const time = (at: number): string => new Date(Math.abs(at) <= 8.64e15 ? at : 0).toISOString();
 
-export const incidentView = (incident: Incident): IncidentView => ({
+export const incidentsView = (incidents: readonly Incident[]): IncidentsView => ({
+  schema_version: 1,
+  incidents: incidents.map(incidentView),
+});
+
+const incidentView = (incident: Incident): IncidentView => ({
   id: incident.id,
   state: incident.state,
   title: incident.title,

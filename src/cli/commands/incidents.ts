@@ -1,0 +1,40 @@
+/** keepwell incidents: problems with one cause each, also those that are too small for a ticket. */
+import { Option } from 'commander';
+import type { Definition } from '../define.ts';
+import { incidentTable } from '../print/incidents.ts';
+import { readRecords } from '../records/read.ts';
+
+interface Options {
+  readonly all?: true;
+  readonly resolved?: true;
+}
+
+export const incidents: Definition<Options> = {
+  usage: 'incidents',
+  group: 'Look:',
+  summary: 'what is wrong now, and what it takes along: one line for each cause',
+  description:
+    'An incident opens at the first crash and is resolved when everything that crashed with it is well again. Crashes with the\n' +
+    'same cause are counted, and components that only suffer from it are named as affected. The third crash makes a ticket of it.',
+  options: [
+    new Option('-a, --all', 'also those that are resolved'),
+    new Option('--resolved', 'only those that are resolved').conflicts('all'),
+  ],
+  examples: [
+    ['keepwell incidents', 'what is wrong now?'],
+    ['keepwell incidents --all', 'and what was, newest first'],
+    ['keepwell incidents -o json | jq -r ".incidents[].root_cause"', 'the causes, for a script'],
+  ],
+  handler: async (session, _, { all, resolved }) => {
+    const state = all ? 'all' : resolved ? 'resolved' : 'open';
+    const { value, offline } = await readRecords(session, (records) => records.incidents({ state }));
+    if (offline !== null) session.note(`${offline}; this is what the records say`);
+    session.printJson(value);
+    const { out } = session.world;
+    if (value.incidents.length === 0) session.print(state === 'open' ? 'no open incidents' : 'no incidents');
+    else
+      for (const line of incidentTable(value.incidents, session.paint, Date.now(), out.isTty ? out.columns : undefined))
+        session.print(line);
+    return 0;
+  },
+};
