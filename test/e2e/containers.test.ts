@@ -85,8 +85,7 @@ test('containers are begun, brought back, given up and cleaned up, and each deat
   expect(await project.ok('events')).toMatch(/doomed.*cleaned-up/);
 
   const [hungry] = await waitFor('the hungry one', () => containers.of('hungry'));
-  await waitFor('its want of memory', () => docker.hasNoticedOom(hungry!.Id));
-  await docker.tell(hungry!.Id);
+  await docker.starve(hungry!.Id);
   const starved = await project.until('hungry', 'given up', ({ state }) => state === 'gave-up');
   expect(starved.last_exit).toMatchObject({ signal: 'SIGKILL', oom: true });
   expect(await containers.of('hungry')).toHaveLength(1);

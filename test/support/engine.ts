@@ -10,6 +10,7 @@ import { request } from 'node:http';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll } from 'vitest';
+import { waitFor } from './wait-for.ts';
 
 /** The only image in it, made from busybox. */
 const IMAGE = 'keepwell-test';
@@ -104,11 +105,12 @@ export const whenTold = (then: string): readonly string[] => [
 ];
 
 /**
- * A command that is out of memory at once, and ends as if killed when it is told to. Not a plain `tail /dev/zero`: the Engine
- * forgets the want of memory now and then when the container itself dies of it (4 of 100 on a busy machine, and for good).
+ * A command that is out of memory again and again, and ends as if killed for it at `starve`. Not a plain `tail /dev/zero`: the Engine
+ * forgets the want of memory now and then when the container itself dies of it (4 of 100 on a busy machine, and for good). And not
+ * once: it begins to listen when the container runs already, and what happens before that it never hears of.
  */
 export const OUT_OF_MEMORY: Pick<ContainerOptions, 'command' | 'memoryBytes'> = {
-  command: ['sh', '-c', `tail /dev/zero; until test -e ${WORD}; do sleep 0.05; done; exit 137`],
+  command: ['sh', '-c', 'trap "exit 137" USR1; while :; do tail /dev/zero; sleep 0.05; done'],
   memoryBytes: 16 * 2 ** 20,
 };
 
@@ -186,11 +188,15 @@ export class TestEngine {
     await this.call('POST', `/exec/${Id}/start`, { Detach: true });
   }
 
-  /** Whether the Engine has noticed that the kernel killed something in it for want of memory. */
-  async hasNoticedOom(name: string): Promise<boolean> {
+  /** Ends a container of `OUT_OF_MEMORY` once the Engine has noticed what it wants. By a signal: a command in it might be what the kernel kills. */
+  async starve(name: string): Promise<void> {
     const filters = JSON.stringify({ container: [name], event: ['oom'] });
-    const until = Math.ceil(Date.now() / 1000);
-    return (await this.call('GET', `/events?since=1&until=${until}&filters=${encodeURIComponent(filters)}`)) !== '';
+    await waitFor('the Engine to notice the want of memory', async () => {
+      const until = Math.ceil(Date.now() / 1000);
+      return (await this.call('GET', `/events?since=1&until=${until}&filters=${encodeURIComponent(filters)}`)) !== '';
+    });
+    await this.act(name, 'kill?signal=USR1');
+    await this.act(name, 'wait');
   }
 
   async remove(name: string): Promise<void> {

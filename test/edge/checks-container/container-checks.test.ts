@@ -62,8 +62,7 @@ test('a container that was never started, one that cannot be, and one that was o
   await docker.act(broken, 'start').catch(() => {});
   expect(await failing(docker, broken)).toMatch(/could not be started: .*no-such-program/);
   const hungry = await docker.run(OUT_OF_MEMORY);
-  await waitFor('the Engine to notice', () => docker.hasNoticedOom(hungry));
-  await docker.tell(hungry);
+  await docker.starve(hungry);
   expect(await failing(docker, hungry)).toMatch(/is stopped \(exit code 137, out of memory, at /);
 });
 

@@ -49,8 +49,7 @@ test('an ended container has its code and no process', async ({ skip }) => {
 test('a container that was killed for want of memory says so', async ({ skip }) => {
   const docker = need(skip);
   const name = await docker.run(OUT_OF_MEMORY);
-  await waitFor('the Engine to notice', () => docker.hasNoticedOom(name));
-  await docker.tell(name);
+  await docker.starve(name);
   expect(await over(docker, name)).toMatchObject({ exitCode: 137, oomKilled: true });
 });
 

@@ -56,8 +56,7 @@ test('a kill is a signal, and no proof of a want of memory', async ({ skip }) =>
 test('a want of memory is said by the Engine', async ({ skip }) => {
   const docker = need(skip);
   const { run, name } = await watching(docker, OUT_OF_MEMORY.command, OUT_OF_MEMORY);
-  await waitFor('the Engine to notice', () => docker.hasNoticedOom(name));
-  await docker.tell(name);
+  await docker.starve(name);
   expect((await run.until('exited')).cause).toEqual({ kind: 'signal', signal: 'SIGKILL', core: false, oom: true });
 });
 
