@@ -1,4 +1,5 @@
 /** A service of a compose file as a component of a daemon, on a real Docker Engine. */
+import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { composeEnv, thingsOf } from '../support/compose.ts';
 import { useEngine } from '../support/engine.ts';
@@ -54,4 +55,35 @@ test('a compose service that a reload no longer finds is stopped, left to Compos
   } finally {
     await engine.remove((await container()).id);
   }
+});
+
+test('what init makes of a Compose file alone comes up as Compose would bring it up', async ({ skip }) => {
+  const engine = engineOf(skip);
+  await using project = new TestProject('');
+  rmSync(project.path('keepwell.yaml'));
+  const service = 'image: keepwell-test, init: true, network_mode: none';
+  const TOLD = `
+services:
+  web: { ${service}, command: [sh, -c, "echo it works; sleep 1000"], depends_on: { setup: { condition: service_completed_successfully } } }
+  setup: { ${service}, command: [echo, set up] }
+  debug: { ${service}, command: [sleep, "1000"], profiles: [debug] }
+`;
+  project.write('compose.yaml', TOLD);
+  const name = `init-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
+  const env = { ...composeEnv('2', project.dir, skip), ...engine.env, COMPOSE_PROJECT_NAME: name };
+  await using _ = {
+    [Symbol.asyncDispose]: async () => {
+      for (const { Id } of await engine.labelled(`com.docker.compose.project=${name}`)) await engine.remove(Id);
+    },
+  };
+  expect((await project.cliWith(env, 'init')).stdout).toContain('compose.yaml: used for web, setup');
+  const up = await project.cliWith(env, 'up');
+  expect(up.code, up.stderr).toBe(0);
+  expect((await project.status()).components).toMatchObject([
+    { name: 'web', kind: 'compose', state: 'running' },
+    { name: 'setup', state: 'completed' },
+  ]);
+  await waitFor('its word', () => project.log('web').includes('it works'));
+  expect(await engine.labelled(`com.docker.compose.project=${name}`)).toHaveLength(2);
+  await project.ok('down');
 });

@@ -63,11 +63,6 @@ const CASES: readonly Case[] = [
     files: { 'pyproject.toml': '[project.scripts]\nshop-worker = "shop:work"\n', '.venv/bin/shop-worker': SAY },
     says: { 'shop-worker': '' },
   },
-  {
-    what: 'a Compose file alone',
-    files: { 'compose.yaml': 'services:\n  db: { image: "postgres:16", ports: ["5432:5432"] }\n' },
-    says: { example: 'it works' },
-  },
   { what: 'nothing at all', files: {}, says: { example: 'it works' } },
 ];
 

@@ -1,20 +1,26 @@
-/** A Compose file: its services can be components, but which of them should be kept is for people to say. */
+/** A Compose file: its services become components when nothing else says what to run, else they are only mentioned. */
 import { readDocument } from '../document.ts';
 import { flowText } from '../hints/argv.ts';
 import { Problems } from '../problem.ts';
 import { nameFrom } from '../readers.ts';
-import { printable, shorten } from '../text.ts';
+import { inWords, printable, quoted, shorten } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
-import type { Folder } from './draft.ts';
+import type { Draft, Folder, Found, Need } from './draft.ts';
 
 const FILES = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'];
 const MAX_SHOWN = 30;
+/** What Compose accepts as the name of a service. */
+const SERVICE = /^[A-Za-z0-9._-]+$/;
 
-export interface ComposeFound {
-  readonly file: string;
-  readonly services: readonly string[];
-  /** Without "#" in front. */
-  readonly lines: readonly string[];
+const NEEDS: Readonly<Record<string, Need>> = {
+  service_started: 'started',
+  service_healthy: 'ready',
+  service_completed_successfully: 'completed',
+};
+
+export interface ComposeFound extends Found {
+  /** What to say of it when it is not used, without "#" in front. */
+  readonly mention: readonly string[];
 }
 
 export function fromCompose(folder: Folder): ComposeFound | null {
@@ -22,39 +28,100 @@ export function fromCompose(folder: Folder): ComposeFound | null {
   if (file === undefined) return null;
   const root = readDocument(file, folder.read(file) ?? '', new Problems());
   const services = root ? child(root, 'services') : undefined;
-  const entries = services?.kind === 'map' ? [...services.entries] : [];
-  if (entries.length === 0) return { file, services: [], lines: [`${file} has no services that could be understood.`] };
-  const shown = entries.slice(0, MAX_SHOWN);
+  const all = services?.kind === 'map' ? [...services.entries].map(([name, { value }]) => ({ name, value })) : [];
+  const kept = all.filter(({ name, value }) => SERVICE.test(name) && nameFrom(name) !== '' && !hasProfiles(value));
+  const names = kept.map(({ name }) => name);
   return {
     file,
-    services: entries.map(([name]) => name),
-    lines: [
-      `${file} has services, which Keepwell can keep as well:`,
-      ...shown.map(([name, { value }]) => `  ${printable(shorten(name))}${imageOf(value)}`),
-      ...(entries.length > MAX_SHOWN ? [`  and ${entries.length - MAX_SHOWN} more`] : []),
-      ...keepable(
-        file,
-        shown.map(([name]) => name),
-      ),
-    ],
+    drafts: drafted(file, kept),
+    remarks: leftOut(all.map(({ name }) => name).filter((name) => !names.includes(name))),
+    mention: all.length === 0 ? [`${file} has no services that could be understood.`] : mention(file, all, names),
   };
+}
+
+interface Service {
+  readonly name: string;
+  readonly value: TreeNode;
+}
+
+function drafted(file: string, services: readonly Service[]): readonly Draft[] {
+  const needs = needsOf(services);
+  const jobs = new Set(
+    [...needs.values()].flatMap((of) => [...of].filter(([, need]) => need === 'completed').map(([name]) => name)),
+  );
+  return services.map(({ name, value }) => ({
+    name,
+    command: { compose: { file, service: name } },
+    needs: Object.fromEntries(needs.get(name) ?? []),
+    isJob: jobs.has(name),
+    why: [`${file}: ${name}${imageOf(value)}`],
+  }));
+}
+
+/** Who needs whom, among these. What would close a circle is left out: such a file is Compose's to refuse. */
+function needsOf(services: readonly Service[]): ReadonlyMap<string, ReadonlyMap<string, Need>> {
+  const needs = new Map(services.map(({ name }) => [name, new Map<string, Need>()]));
+  const reaches = (from: string, to: string, seen = new Set<string>()): boolean => {
+    if (from === to) return true;
+    if (seen.has(from)) return false;
+    seen.add(from);
+    return [...(needs.get(from)?.keys() ?? [])].some((next) => reaches(next, to, seen));
+  };
+  for (const { name, value } of services) {
+    for (const [other, need] of dependenciesOf(value)) {
+      if (needs.has(other) && !reaches(other, name)) needs.get(name)?.set(other, need);
+    }
+  }
+  return needs;
+}
+
+/** A list of names, or a map with a condition each. */
+function dependenciesOf(service: TreeNode): readonly (readonly [string, Need])[] {
+  const node = child(service, 'depends_on');
+  if (node?.kind === 'list') return node.items.map((item) => [textOf(item), 'started']);
+  if (node?.kind !== 'map') return [];
+  return [...node.entries].map(([name, { value }]) => [name, NEEDS[textOf(child(value, 'condition'))] ?? 'started']);
 }
 
 const child = (node: TreeNode, key: string): TreeNode | undefined =>
   node.kind === 'map' ? node.entries.get(key)?.value : undefined;
 
-function imageOf(service: TreeNode): string {
-  const image = child(service, 'image');
-  return image?.kind === 'scalar' && image.source !== '' ? ` (${printable(shorten(image.source))})` : '';
+const textOf = (node: TreeNode | undefined): string => (node?.kind === 'scalar' ? node.source : '');
+
+/** Compose itself starts those only when they are asked for. */
+function hasProfiles(service: TreeNode): boolean {
+  const profiles = child(service, 'profiles');
+  return profiles?.kind === 'list' && profiles.items.length > 0;
 }
 
-/** One of them as a component. */
-function keepable(file: string, services: readonly string[]): string[] {
-  const first = services.find((name) => nameFrom(name) !== '' && /^[A-Za-z0-9._-]+$/.test(name));
-  if (first === undefined) return [];
+function imageOf(service: TreeNode): string {
+  const image = textOf(child(service, 'image'));
+  return image === '' ? '' : ` (${printable(shorten(image))})`;
+}
+
+const leftOut = (names: readonly string[]): readonly string[] =>
+  names.length === 0
+    ? []
+    : [
+        `Services that were left out, because of their profiles or names: ${inWords(names.slice(0, MAX_SHOWN).map(quoted))}.`,
+      ];
+
+function mention(file: string, services: readonly Service[], kept: readonly string[]): readonly string[] {
+  const shown = services.slice(0, MAX_SHOWN);
+  const [first] = kept;
   return [
-    'To have one of them started, watched and restarted, write among the components:',
-    `  ${flowText(nameFrom(first))}:`,
-    `    compose: { file: ${file}, service: ${flowText(first)} }`,
+    `${file} has services, which Keepwell can keep as well:`,
+    ...shown.map(({ name, value }) => `  ${printable(shorten(name))}${imageOf(value)}`),
+    ...(services.length > shown.length ? [`  and ${services.length - shown.length} more`] : []),
+    ...(first === undefined
+      ? []
+      : [
+          'To have one of them started, watched and restarted, write among the components:',
+          `  ${flowText(nameFrom(first))}:`,
+          `    ${composeText({ file, service: first })}`,
+        ]),
   ];
 }
+
+export const composeText = ({ file, service }: { readonly file: string; readonly service: string }): string =>
+  `compose: { file: ${flowText(file)}, service: ${flowText(service)} }`;

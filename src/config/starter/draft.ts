@@ -9,7 +9,12 @@ export interface Folder {
   read(path: string): string | null;
 }
 
-export type Command = { readonly argv: readonly string[] } | { readonly shell: string };
+export type Command =
+  | { readonly argv: readonly string[] }
+  | { readonly shell: string }
+  | { readonly compose: { readonly file: string; readonly service: string } };
+
+export type Need = 'started' | 'ready' | 'completed';
 
 /** One component. */
 export interface Draft {
@@ -18,8 +23,10 @@ export interface Draft {
   readonly command: Command;
   readonly env?: Readonly<Record<string, string>>;
   readonly envFile?: string;
-  /** It does its work and ends; the others wait for that. */
+  /** It does its work and ends. */
   readonly isJob?: boolean;
+  /** The names of those it waits for. Without it, it waits for all jobs unless it is one. */
+  readonly needs?: Readonly<Record<string, Need>>;
   /** Where it comes from and why it is written so: one line of comment each. */
   readonly why: readonly string[];
 }

@@ -23,7 +23,7 @@ export interface Suggested {
 }
 
 /** Who says best what to run comes first; the others mostly say the same in other words. */
-const FINDERS = [fromProcfile, fromPackageJson, fromPython];
+const FINDERS: readonly ((folder: Folder) => Found | null)[] = [fromProcfile, fromPackageJson, fromPython];
 
 /** Runs as it is, so that the first `keepwell up` works. */
 const EXAMPLE: Draft = {
@@ -33,20 +33,17 @@ const EXAMPLE: Draft = {
 };
 
 export function suggest(folder: Folder): Suggested {
-  const all = FINDERS.map((find) => find(folder)).filter((found) => found !== null);
-  const source = all.find(({ drafts }) => drafts.length > 0) ?? null;
   const compose = fromCompose(folder);
+  const all = [...FINDERS.map((find) => find(folder)), compose].filter((found) => found !== null);
+  const source = all.find(({ drafts }) => drafts.length > 0) ?? null;
   const components = named(source?.drafts ?? [EXAMPLE]);
-  const found: Discovery[] = [
-    ...all.map((one) => discovery(one, source, components)),
-    ...(compose ? [{ file: compose.file, used: false, what: composeText(compose.services) }] : []),
-  ];
+  const found = all.map((one) => discovery(one, source, components));
   const looked = all.filter((one) => one === source || one.drafts.length === 0);
   const remarks = looked.flatMap(({ file, remarks: sentences }) => sentences.map((sentence) => `${file}: ${sentence}`));
   const notes = [
     ...remarks,
     ...found.filter(({ file, used }) => !used && file !== compose?.file).map(({ file, what }) => `${file}: ${what}`),
-    ...(compose?.lines ?? []),
+    ...(compose === source ? [] : (compose?.mention ?? [])),
   ];
   const text = starterText({
     project: nameFrom(folder.name) || 'project',
@@ -67,8 +64,3 @@ function discovery({ file, drafts }: Found, source: Found | null, components: re
   if (drafts.length === 0) return { file, used: false, what: 'nothing in it looks like a service.' };
   return { file, used: false, what: `not used, because ${source?.file} says what to run.` };
 }
-
-const composeText = (services: readonly string[]): string =>
-  services.length === 0
-    ? 'no services were found in it.'
-    : `its services (${services.slice(0, 10).join(', ')}) are only mentioned: compose components come in a later version.`;

@@ -2,7 +2,8 @@
 import { flowList, flowText } from '../hints/argv.ts';
 import { nameFrom } from '../readers.ts';
 import { printable } from '../text.ts';
-import type { Draft } from './draft.ts';
+import { composeText } from './compose.ts';
+import type { Command, Draft, Need } from './draft.ts';
 
 export interface Named extends Draft {
   /** Valid, and like no other. */
@@ -39,12 +40,11 @@ export interface Starter {
 }
 
 export function starterText({ project, components, intro, notes }: Starter): string {
-  const jobs = components.filter(({ isJob }) => isJob).map(({ key }) => key);
   return [
     ...intro.map(comment),
     `name: ${flowText(project)}`,
     'components:',
-    ...components.flatMap((one) => componentLines(one, one.isJob ? [] : jobs)),
+    ...components.flatMap((one) => componentLines(one, needsOf(one, components))),
     ...(notes.length === 0 ? [] : ['', ...notes.map(comment)]),
     '',
     ...MORE.map(comment),
@@ -52,22 +52,40 @@ export function starterText({ project, components, intro, notes }: Starter): str
   ].join('\n');
 }
 
-function componentLines({ key, command, env = {}, envFile, isJob, why }: Named, jobs: readonly string[]): string[] {
-  const variables = Object.entries(env).map(([name, value]) => `${name}: ${flowText(literal(value))}`);
-  const needs = jobs.map((job) => `${flowText(job)}: completed`);
+/** By key. */
+function needsOf({ needs, isJob }: Named, components: readonly Named[]): readonly (readonly [string, Need])[] {
+  if (needs === undefined)
+    return isJob ? [] : components.filter((one) => one.isJob).map(({ key }) => [key, 'completed']);
+  const wanted = components.filter(({ name }) => Object.hasOwn(needs, name));
+  return wanted.map(({ key, name }) => [key, needs[name]!]);
+}
+
+function componentLines({ key, isJob, why, ...draft }: Named, needs: readonly (readonly [string, Need])[]): string[] {
+  const named = needs.map(([name, need]) => `${flowText(name)}: ${need}`);
   return [
     ...why.map((line) => `  ${comment(line)}`),
     `  ${flowText(key)}:`,
-    '    process:',
-    ...('shell' in command
-      ? ['      shell: true', `      command: ${shellText(literal(command.shell))}`]
-      : [`      command: ${flowList(command.argv.map(literal))}`]),
-    ...(variables.length > 0 ? [`      env: { ${variables.join(', ')} }`] : []),
-    ...(envFile === undefined ? [] : [`      env_file: ${flowText(envFile)}`]),
+    ...commandLines(draft).map((line) => `    ${line}`),
     ...(isJob ? ['    restart: { policy: on-failure }'] : []),
-    ...(needs.length > 0 ? [`    depends_on: { ${needs.join(', ')} }`] : []),
+    ...(named.length > 0 ? [`    depends_on: { ${named.join(', ')} }`] : []),
   ];
 }
+
+function commandLines({ command, env = {}, envFile }: Pick<Draft, 'command' | 'env' | 'envFile'>): string[] {
+  if ('compose' in command) return [composeText(command.compose)];
+  const variables = Object.entries(env).map(([name, value]) => `${name}: ${flowText(literal(value))}`);
+  return [
+    'process:',
+    ...processLines(command).map((line) => `  ${line}`),
+    ...(variables.length > 0 ? [`  env: { ${variables.join(', ')} }`] : []),
+    ...(envFile === undefined ? [] : [`  env_file: ${flowText(envFile)}`]),
+  ];
+}
+
+const processLines = (command: Exclude<Command, { compose: unknown }>): string[] =>
+  'shell' in command
+    ? ['shell: true', `command: ${shellText(literal(command.shell))}`]
+    : [`command: ${flowList(command.argv.map(literal))}`];
 
 /** Always quoted: a line of shell is full of characters that mean something to YAML. */
 const shellText = (line: string): string => printable(JSON.stringify(line));

@@ -224,22 +224,45 @@ services:
   cache: { image: redis, ports: [{ target: 6379, published: 6380 }] }
 `;
 
-  test('its services are mentioned, and how to keep one is right', () => {
-    const { text, components, found } = suggest(folder({ 'docker-compose.yml': compose }));
-    expect(components).toEqual(['example']);
-    expect(found).toMatchObject([{ file: 'docker-compose.yml', used: false }]);
+  test('alone, its services become components that wait for each other as there; those with a profile or an odd name do not', () => {
+    const { text, components, found } = suggest(
+      folder({
+        'docker-compose.yml': `${compose}
+  api:
+    build: .
+    depends_on: { cache: { condition: service_healthy }, migrate: { condition: service_completed_successfully }, debug: {} }
+  migrate: { image: tools, depends_on: [cache] }
+  debug: { image: tools, profiles: [debug] }
+  a: { image: x, depends_on: [b] }
+  b: { image: x, depends_on: [a, b] }
+`,
+      }),
+    );
+    expect(components).toEqual(['cache', 'api', 'migrate', 'a', 'b']);
+    expect(found).toMatchObject([{ file: 'docker-compose.yml', used: true }]);
+    expect(text).toContain(
+      '# docker-compose.yml: Services that were left out, because of their profiles or names: "db 1"',
+    );
+    const kept = load(text).components;
+    expect(kept[0]).toMatchObject({ driver: { kind: 'compose', service: 'cache' } });
+    expect(Object.fromEntries(kept.map(({ name, dependsOn }) => [name, dependsOn]))).toEqual({
+      cache: {},
+      api: { cache: 'ready', migrate: 'completed' },
+      migrate: { cache: 'started' },
+      a: { b: 'started' },
+      b: {},
+    });
+  });
+
+  test('beside a Procfile it is mentioned, and how to keep one is right', () => {
+    const { text, found } = suggest(
+      folder({ Procfile: 'web: a', 'compose.yaml': compose, ...scripts({ start: 'x' }) }),
+    );
     expect(text).toContain('#   db 1 (postgres:16\\u001b[2J)\n#   cache (redis)');
     const [, pasted = ''] = text.split('write among the components:\n');
     const lines = pasted.split('\n').slice(0, 2);
     const [kept] = load(['components:', ...lines.map((line) => line.slice(2))].join('\n')).components;
     expect(kept).toMatchObject({ name: 'cache', driver: { kind: 'compose', service: 'cache' } });
-  });
-
-  test('beside a Procfile it is mentioned too', () => {
-    const { text, found } = suggest(
-      folder({ Procfile: 'web: a', 'compose.yaml': compose, ...scripts({ start: 'x' }) }),
-    );
-    expect(text).toContain('compose.yaml has services');
     expect(found.map(({ file, used }) => [file, used])).toEqual([
       ['Procfile', true],
       ['package.json', false],
