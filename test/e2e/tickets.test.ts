@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { TicketsView } from '../../src/core/tickets/view.ts';
 import { Keepwell } from '../../src/index.ts';
@@ -137,4 +139,22 @@ test('a program in whose process components are kept can list, close and reopen 
   expect((await keepwell.tickets.get('BUG-001')).subject).toEqual({ kind: 'component', name: 'worker' });
   await expect(keepwell.tickets.get(9)).rejects.toMatchObject({ code: 'NO_SUCH_TICKET' });
   await waitFor('the file', () => filesIn(dir.at('bugs')).length === 1);
+});
+
+test('of a port that is taken, the ticket says who has it', async () => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await using _ = { [Symbol.asyncDispose]: async () => void holder.close() };
+  await once(holder, 'listening');
+  const { port } = holder.address() as AddressInfo;
+  await using project = new TestProject(config('{ local: { dir: tickets } }'));
+  const server = `exec "$NODE" -e 'require("http").createServer().listen(${port}, "127.0.0.1")'`;
+  project.write('worker.sh', `#!/bin/sh\nNODE='${process.execPath}'\n${server}\n`);
+  await project.cli('up');
+  const [ticket] = await waitFor('the ticket', async () => {
+    const found = await tickets(project);
+    return found.length > 0 ? found : null;
+  });
+  expect(ticket?.root_cause).toMatch(new RegExp(`^port ${port} is in use by .* \\(pid ${process.pid}\\): `));
+  await waitFor('its file', () => filesIn(project.path('tickets')).length === 1);
+  expect(project.read(`tickets/${filesIn(project.path('tickets'))[0]}`)).toContain(`(pid ${process.pid})`);
 });

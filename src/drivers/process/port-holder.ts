@@ -6,8 +6,8 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { isListeningOn } from './examine/sockets.ts';
 import { readProcFile } from './proc-file.ts';
 
-/** The event loop waits meanwhile. */
-const MAX_LOOK_MS = 50;
+/** The event loop waits meanwhile. Mostly it takes a few milliseconds; a busy machine takes its time. */
+const MAX_LOOK_MS = 200;
 const MAX_FDS = 4_096;
 
 export function portHolder(port: number): string | null {
