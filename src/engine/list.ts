@@ -69,5 +69,6 @@ function readContainer(row: Fields): ContainerSummary | null {
 function readNetwork(row: Fields): NetworkSummary | null {
   const { Id: id, Name: name } = row;
   if (typeof id !== 'string' || typeof name !== 'string') return null;
-  return { id, name, labels: textsOf(row['Labels']) };
+  const createdAt = Date.parse(textOf(row['Created']));
+  return { id, name, createdAt: Number.isNaN(createdAt) ? null : createdAt, labels: textsOf(row['Labels']) };
 }

@@ -1,13 +1,14 @@
 /** One container that is looked after: its mailbox, its alarm, and what its state asks for. */
 
+import { endedWithEngine } from '../core/containers/with-engine.ts';
 import { next, wakeAt } from '../core/healing/next.ts';
-import type { HealEffect, HealPolicy, Patient, PatientEvent } from '../core/healing/patient.ts';
+import type { HealEffect, HealPolicy, Patient, PatientEvent, Sight } from '../core/healing/patient.ts';
 import { NEW_PATIENT } from '../core/healing/patient.ts';
 import { healthOf, summaryOf } from '../core/healing/status.ts';
 import type { MonoMs } from '../core/ids.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ContainerListener, ContainerWatch } from '../ports/container-watch.ts';
-import type { EngineClient } from '../ports/engine.ts';
+import type { ContainerState, EngineClient } from '../ports/engine.ts';
 import type { HealCallbacks, Healing, HealStatus } from '../ports/healing.ts';
 import type { Log } from '../ports/log.ts';
 import { restart } from './restart.ts';
@@ -33,10 +34,11 @@ export interface HealingOrder {
 export function beginHealing(parts: HealingParts, order: HealingOrder, ended: () => void): Healing {
   const { engine, watch, clock, log, slots } = parts;
   const { container, policy, callbacks } = order;
-  const began = clock.now();
   let patient: Patient = NEW_PATIENT;
   let mailbox: PatientEvent[] = [];
   let isOver = false;
+  const over = new AbortController();
+  let isAsking = false;
   let alarm: { readonly at: MonoMs; readonly off: AbortController } | null = null;
 
   const status = (): HealStatus => {
@@ -131,11 +133,23 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     }
   };
 
+  /** It had ended before anybody of ours looked at it, so nobody saw whether the Engine had. Never rejects. */
+  const judgeFirst = async (sight: Sight, state: ContainerState): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    const networks = await engine.networks([], over.signal).catch(() => null); // nobody cares any more
+    isAsking = false;
+    const isByEngine = networks?.kind === 'listed' && endedWithEngine(state, networks.items);
+    if (patient.seenAt !== null) return; // somebody has started it meanwhile
+    send({ kind: 'seen', sight, engineWasAway: isByEngine });
+  };
+
   const listener: ContainerListener = {
     seen: (seen) => {
       const sight = sightOf(seen, clock.wallNow());
-      const engineWasAway = watch.wasAway(patient.seenAt ?? began);
-      send(sight === null ? { kind: 'missing' } : { kind: 'seen', sight, engineWasAway });
+      if (sight === null || seen.kind === 'missing') return send({ kind: 'missing' });
+      if (sight.phase === 'ended' && patient.seenAt === null) return void judgeFirst(sight, seen.state);
+      send({ kind: 'seen', sight, engineWasAway: patient.seenAt !== null && watch.wasAway(patient.seenAt) });
     },
     blind: (why) => send({ kind: 'away', why }),
   };
@@ -148,6 +162,7 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     [Symbol.dispose]: () => {
       if (isOver) return;
       isOver = true;
+      over.abort();
       alarm?.off.abort();
       watched[Symbol.dispose]();
       ended();

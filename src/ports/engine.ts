@@ -191,6 +191,7 @@ export interface ContainerStats {
 export interface NetworkSummary {
   readonly id: string;
   readonly name: string;
+  readonly createdAt: number | null; // epoch milliseconds; null: not told
   readonly labels: Readonly<Record<string, string>>;
 }
 

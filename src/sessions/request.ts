@@ -8,7 +8,7 @@ import type { SpawnRequest } from '../ports/sessions.ts';
 const MAX_USER_LENGTH = 128;
 const MAX_SHOWN = 100;
 /** Control characters, and halves of a character: those come back from the Engine as another text, which nobody could count. */
-const NOT_ALLOWED = /[\u0000-\u001f\u007f\p{Surrogate}]/u;
+const NOT_ALLOWED = /[\p{Cc}\p{Surrogate}]/u;
 
 /** Programs without types can ask for anything. */
 const isUserId = (user: unknown): boolean =>

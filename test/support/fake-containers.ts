@@ -32,6 +32,8 @@ export class FakeContainers {
   readonly restarts: string[] = [];
   /** What the Engine answers to a restart, and when. Default: done at once. */
   answer: (id: string) => Deed | Promise<Deed> = () => ({ kind: 'done' });
+  /** When the Engine was started, by its own clock; null: it does not tell. */
+  engineBegunAt: number | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -105,6 +107,10 @@ export class FakeContainers {
   readonly engine = {
     inspect: async (id: string) =>
       this.#away === null ? this.#sight(id) : { kind: 'unreachable' as const, why: this.#away },
+    networks: async () => ({
+      kind: 'listed' as const,
+      items: [{ id: 'b', name: 'bridge', createdAt: this.engineBegunAt, labels: {} }],
+    }),
     restart: async (id: string) => {
       this.restarts.push(id);
       const deed = await this.answer(id);

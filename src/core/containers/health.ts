@@ -35,6 +35,6 @@ export function failedCheck({ failures, lastExitCode, lastOutput }: DockerHealth
   const count = failures === 1 ? 'once' : `${failures} times`;
   // Of a check that took too long, the Engine's own words say all.
   const how = lastExitCode === null || lastExitCode === -1 ? '' : `: exit ${lastExitCode}`;
-  const said = lastOutput.replace(/\s+/g, ' ').trim();
+  const said = lastOutput.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   return `health check failed ${count}${how}${said === '' ? '' : `: ${said}`}`;
 }

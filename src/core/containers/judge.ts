@@ -1,6 +1,7 @@
 /**
  * What a container's health check is worth right now. Docker's own word cannot be taken as it is: it stays when the container has
- * ended, freezes with it, may never come, and 20.10 forgets the whole check when the Engine was restarted under live containers.
+ * ended, freezes with it, is wrong after a pause, may never come, and 20.10 forgets the whole check when the Engine was restarted
+ * under live containers.
  */
 
 import { formatDuration } from '../format.ts';
@@ -34,7 +35,8 @@ export function judgeHealth(state: JudgedState, times: HealthCheckTimes | null, 
       'unknown',
       `its health check has not run for ${formatDuration(idleMs)} (Docker 20.10 forgets health checks after a restart of the Engine with live-restore)`,
     );
-  return health.status === 'healthy' ? verdict('healthy', '') : verdict('unhealthy', failedCheck(health));
+  if (health.status === 'healthy') return verdict('healthy', '');
+  return health.failures < times.retries ? INTERRUPTED : verdict('unhealthy', failedCheck(health));
 }
 
 /** How long the verdict can stand if nothing else happens; null: for ever. 0: time has already changed it. */
@@ -73,5 +75,11 @@ const staleMs = (times: HealthCheckTimes): number => STALE_ROUNDS * roundMs(time
 /** The first that counts may have begun just before its start period was over. */
 const stuckMs = (times: HealthCheckTimes): number =>
   times.startPeriodMs + (times.retries + 1) * roundMs(times) + STUCK_SLACK_MS;
+
+/** The Engine calls a container unhealthy whose checks it has stopped, and goes on with that when it was paused, until one passes. */
+const INTERRUPTED: HealthVerdict = {
+  status: 'unknown',
+  reason: 'its health check was interrupted, by a pause as a rule, and has not passed since',
+};
 
 const verdict = (status: HealthVerdict['status'], reason: string): HealthVerdict => ({ status, reason });

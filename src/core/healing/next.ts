@@ -90,7 +90,11 @@ function seen(patient: Patient, sight: Sight, engineWasAway: boolean, context: H
   const { state } = patient;
   // What happens meanwhile is our own doing; `tried` says how it was afterwards.
   if (state.kind === 'restarting' && patient.sight?.id === sight.id) return still(patient);
-  if (patient.sight?.id !== sight.id) return look({ ...NEW_PATIENT, away: patient.away }, sight, false, context);
+  if (patient.sight?.id !== sight.id) {
+    // Another container of that name: what the Engine did before says nothing about it.
+    const isFirst = patient.sight === null;
+    return look({ ...NEW_PATIENT, away: patient.away }, sight, isFirst && engineWasAway, context);
+  }
   if (state.kind === 'watching') {
     // Told late, of one that we have restarted since.
     if (sight.startedAt === patient.past) return still(patient);

@@ -1,15 +1,19 @@
 /** What became of a run that an earlier daemon began, told by its record and by the Engine. */
+
+import { exitOf } from '../../core/containers/exit.ts';
+import { endedWithEngine } from '../../core/containers/with-engine.ts';
 import type { ExitCause } from '../../core/exit.ts';
 import type { ContainerState, EngineClient } from '../../ports/engine.ts';
 import type { Up } from './begin.ts';
 import { type Patience, patiently } from './patience.ts';
 import type { ContainerRecord } from './record.ts';
+import { BY_ENGINE } from './words.ts';
 
 export type Readopted =
   | Up
   /** Nothing was ever started for it. */
   | { readonly kind: 'never-began' }
-  | { readonly kind: 'ended'; readonly state: ContainerState }
+  | { readonly kind: 'ended'; readonly state: ContainerState; readonly cause: ExitCause }
   | { readonly kind: 'lost'; readonly cause: ExitCause };
 
 export const REMOVED: ExitCause = { kind: 'unknown', why: 'its container was removed by somebody' };
@@ -27,5 +31,9 @@ export async function readopt(
   const { state, setup } = found;
   if (started_at === null && state.startedAt === before) return { kind: 'never-began' };
   if (started_at !== null && state.startedAt !== started_at) return { kind: 'lost', cause: STARTED_ANEW };
-  return state.running ? { kind: 'up', state, setup } : { kind: 'ended', state };
+  if (state.running) return { kind: 'up', state, setup };
+  // Where the Engine does not say when it was started, there is nothing to wait for.
+  const networks = await parts.engine.networks([], parts.signal);
+  const isByEngine = networks.kind === 'listed' && endedWithEngine(state, networks.items);
+  return { kind: 'ended', state, cause: isByEngine ? BY_ENGINE : exitOf('the container', state) };
 }

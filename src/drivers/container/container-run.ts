@@ -102,7 +102,7 @@ export class ContainerRun {
           return this.#end(found.cause, this.#world.clock.now());
         case 'ended':
           this.#listen(found.state.id);
-          return this.#end(this.#exitOf(found.state), monoOf(found.state.finishedAt, this.#world.clock));
+          return this.#end(found.cause, monoOf(found.state.finishedAt, this.#world.clock));
         default:
           throw new Error(`no such finding: ${JSON.stringify(found satisfies never)}`);
       }
@@ -244,16 +244,12 @@ export class ContainerRun {
     }
     // Of one that was started anew it is only certain that it had ended by then.
     const at = monoOf(isSame ? state.finishedAt : state.startedAt, clock);
-    const cause = isSame ? this.#exitOf(state) : died === null ? STARTED_ANEW : causeOfCode(died);
+    const cause = isSame ? exitOf('the container', state) : died === null ? STARTED_ANEW : causeOfCode(died);
     void this.#end(this.#hasEngineEnded(at) ? BY_ENGINE : cause, at);
   }
 
   #hasEngineEnded(at: MonoMs): boolean {
     return this.#world.watch.wasAway((at - AWAY_SLACK_MS) as MonoMs);
-  }
-
-  #exitOf(state: ContainerState): ExitCause {
-    return exitOf('the container', state);
   }
 
   #goesOn(state: ContainerState, setup: ContainerSetup): void {

@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Deed, EngineClient } from '../../ports/engine.ts';
 import type { Log } from '../../ports/log.ts';
 import { type KnownBytes, type LogCursor, RecentPieces, readCursor, resume, writeCursor } from './log-cursor.ts';
+import { createDoubt, type Doubt } from './log-doubt.ts';
 import { LogFile } from './log-file.ts';
 
 export interface PumpWorld {
@@ -23,10 +24,13 @@ export interface PumpOptions {
   readonly path: string;
 }
 
+type LogOptions = Parameters<EngineClient['logs']>[1];
+
 const RETRY_MS = 1_000;
 const SAVE_EVERY_MS = 1_000;
 /** What is not told by then is told to the next run of the same container. */
 const DRAIN_WITHIN_MS = 5_000;
+const STALLED: Deed = { kind: 'unreachable', why: 'the Docker Engine has lost its place in what the container writes' };
 
 export class LogPump {
   readonly #options: PumpOptions;
@@ -42,6 +46,7 @@ export class LogPump {
   #pieces = new RecentPieces(null);
   #known: KnownBytes = resume(null, '', 0);
   #savedAt: number;
+  #doubt: Doubt | null = null;
 
   constructor(options: PumpOptions, world: PumpWorld) {
     const { component, path } = options;
@@ -105,13 +110,54 @@ export class LogPump {
     this.#pieces = new RecentPieces(since);
     const onPiece = (piece: Buffer, at: string) => this.#take(piece, at);
     const options = { after: since, follow, onPiece };
-    const deed = await this.#world.engine.logs(this.#options.container, options, this.#over.signal);
+    const deed = await (follow ? this.#untilStalled(options) : this.#ask(options, this.#over.signal));
     await this.#file.flushed();
     this.#save();
     return deed;
   }
 
+  #ask(options: LogOptions, signal: AbortSignal): Promise<Deed> {
+    return this.#world.engine.logs(this.#options.container, options, signal);
+  }
+
+  async #untilStalled(options: LogOptions): Promise<Deed> {
+    const { clock, log } = this.#world;
+    const [stalled, done] = [new AbortController(), new AbortController()];
+    const signal = AbortSignal.any([this.#over.signal, stalled.signal]);
+    this.#doubt = createDoubt({
+      clock,
+      signal: AbortSignal.any([signal, done.signal]),
+      isBehind: () => this.#isBehind(done.signal),
+      stalled: () => {
+        const { component } = this.#options;
+        log.info('the Docker Engine tells nothing more of what a container writes; it is asked anew', { component });
+        stalled.abort();
+      },
+    });
+    try {
+      return await this.#ask(options, signal);
+    } catch (error) {
+      if (!stalled.signal.aborted || this.#over.signal.aborted) throw error;
+      return STALLED;
+    } finally {
+      done.abort();
+      this.#doubt = null;
+    }
+  }
+
+  /** Whether the Engine has something later than the last that it told. */
+  async #isBehind(over: AbortSignal): Promise<boolean> {
+    let isMore = false;
+    const onPiece = () => {
+      isMore = true;
+    };
+    const { last: after } = this.#pieces.place;
+    await this.#ask({ after, follow: false, last: 1, onPiece }, AbortSignal.any([this.#over.signal, over]));
+    return isMore;
+  }
+
   #take(piece: Buffer, at: string): Promise<void> | undefined {
+    this.#doubt?.heard();
     this.#pieces.add(at, piece.length);
     const known = this.#known.of(piece.length, at);
     if (known === piece.length) return undefined;

@@ -11,7 +11,7 @@ import type { ContainerDriver, ContainerLaunch, RunReport } from '../../../src/p
 import { noFailpoints } from '../../../src/ports/failpoints.ts';
 import { silentLog } from '../../../src/ports/log.ts';
 import { systemClock } from '../../../src/supervisor/system-clock.ts';
-import { type TestEngine, useEngine } from '../../support/engine.ts';
+import { startEngine, TestEngine, useEngine } from '../../support/engine.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -40,6 +40,12 @@ function workshop(docker: TestEngine) {
   return { driver, newDriver, log: () => readFileSync(dir.at('web.log'), 'utf8'), dir, [Symbol.asyncDispose]: close };
 }
 
+const specOf = (containerName: string): ContainerLaunch['spec'] => ({
+  ...{ kind: 'container', image: 'keepwell-test', pull: 'never', containerName, command: SLEEP },
+  ...{ entrypoint: null, user: null, workdir: null, labels: {}, network: 'none', ports: [], volumes: [] },
+  ...{ healthcheck: null, cleanup: 'keep', cwd: '/', env: {}, envFiles: [] },
+});
+
 /** Starts a run and keeps what is reported of it. */
 function begin(driver: ContainerDriver, logPath: string, containerName: string, over: Partial<ContainerLaunch> = {}) {
   const run: RunId = runId(NAME, Date.now() as WallMs, Math.random());
@@ -48,11 +54,7 @@ function begin(driver: ContainerDriver, logPath: string, containerName: string, 
     {
       ...{ kind: 'container', run, component: NAME, limits: NO_LIMITS, stopSignal: 'SIGTERM', attempt: 'first' },
       ...{ env: {}, logPath, specHash: 'spec', containerHash: 'hash' },
-      spec: {
-        ...{ kind: 'container', image: 'keepwell-test', pull: 'never', containerName, command: SLEEP },
-        ...{ entrypoint: null, user: null, workdir: null, labels: {}, network: 'none', ports: [], volumes: [] },
-        ...{ healthcheck: null, cleanup: 'keep', cwd: '/', env: {}, envFiles: [] },
-      },
+      spec: specOf(containerName),
       ...over,
     },
     (report) => reports.push(report),
@@ -62,7 +64,8 @@ function begin(driver: ContainerDriver, logPath: string, containerName: string, 
       reports.find((report): report is Extract<RunReport, { kind: K }> => report.kind === kind),
     );
   const idOf = () => driver.container(run)?.id;
-  return { run, until, idOf };
+  const verdicts = () => reports.flatMap((report) => (report.kind === 'docker-health' ? [report.verdict.status] : []));
+  return { run, until, idOf, verdicts };
 }
 
 test('a run takes the running container over, starts the one that ended again, and has it made anew when that does not help', async ({
@@ -127,6 +130,24 @@ test('a restart policy that it got while nobody was there is set back, and its r
   expect(exited).toMatchObject({ cause: { kind: 'unknown', why: 'its container was removed by somebody' } });
 });
 
+test('one that was paused is not unhealthy when it goes on, although the Engine says so', async ({ skip }) => {
+  const docker = need(skip);
+  await using shop = workshop(docker);
+  const name = docker.newName();
+  const times = { intervalMs: 2_000, timeoutMs: 60_000, startPeriodMs: 0, retries: 3 };
+  const { until, verdicts } = begin(shop.driver, shop.dir.at('web.log'), name, {
+    spec: { ...specOf(name), healthcheck: { command: ['true'], times } },
+  });
+  await until('started');
+  const isHealthy = () => verdicts().at(-1) === 'healthy';
+  await waitFor('its first check', isHealthy);
+  await docker.act(name, 'pause');
+  await waitFor('the pause to be seen', () => verdicts().at(-1) === 'unknown');
+  await docker.act(name, 'unpause');
+  await waitFor('a check that passes', isHealthy);
+  expect(verdicts()).not.toContain('unhealthy');
+});
+
 test("a stranger's container of that name is not touched, and it is said whose it is", async ({ skip }) => {
   const docker = need(skip);
   await using shop = workshop(docker);
@@ -144,3 +165,35 @@ test('a start that is called off before the Engine answers is called off at once
   shop.driver.signal(run, 'SIGTERM');
   expect((await until('spawn-failed')).problem.code).toBe('cancelled');
 });
+
+test.for(['SIGTERM', 'SIGKILL'] as const)(
+  'what ended with the Engine (%s) while no daemon was there is told as that, and what is killed afterwards is not',
+  async (signal, { skip }) => {
+    need(skip); // where there is one, there can be another
+    await using own = await startEngine();
+    const docker = new TestEngine(own.socketPath);
+    await using shop = workshop(docker);
+    const causeOf = async (run: RunId) => {
+      const reports: RunReport[] = [];
+      await using next = { driver: shop.newDriver(), [Symbol.asyncDispose]: () => next.driver.close() };
+      next.driver.adopt(run, (report) => reports.push(report));
+      const isExit = (report: RunReport) => report.kind === 'exited';
+      return (await waitFor('its end', () => reports.find(isExit))).cause;
+    };
+    const name = docker.newName();
+    const first = begin(shop.driver, shop.dir.at('web.log'), name);
+    await first.until('started');
+    await shop.driver.close();
+    await own.end(signal);
+    await own.begin();
+    expect(await causeOf(first.run)).toMatchObject({ kind: 'engine' });
+
+    const again = shop.newDriver();
+    const second = begin(again, shop.dir.at('web.log'), name);
+    await second.until('started');
+    await again.close();
+    await docker.act(name, 'kill');
+    await docker.act(name, 'wait');
+    expect(await causeOf(second.run)).toMatchObject({ kind: 'signal', signal: 'SIGKILL' });
+  },
+);

@@ -91,6 +91,29 @@ describe('the log of a container', () => {
     expect(shop.log()).toBe(textOf(lines(10)) + textOf(lines(5)));
   });
 
+  test('goes on when the Engine lost its place at the change of its file and tells nothing more', async () => {
+    using shop = workshop();
+    const all = lines(400);
+    const engine = fakeEngine(all);
+    let follows = 0;
+    const stuck: Pick<EngineClient, 'logs'> = {
+      logs: async (id, options, signal) => {
+        if (!options.follow) return engine.logs(id, options, signal);
+        follows++;
+        const told = await fakeEngine(follows === 1 ? all.slice(0, 150) : all).logs(id, options, signal);
+        // The connection stays, without a word.
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        return told;
+      },
+    };
+    const pump = shop.pump(stuck);
+    const length = () => statSync(shop.path, { throwIfNoEntry: false })?.size;
+    await waitFor('all of it', () => length() === textOf(all).length);
+    await pump.close();
+    expect(follows).toBe(2);
+    expect(shop.log()).toBe(textOf(all));
+  });
+
   test('holds no more than a little in memory while a container writes as fast as it can', async () => {
     using shop = workshop();
     const piece = Buffer.alloc(64 * 1024, 'y');

@@ -155,7 +155,7 @@ test('networks are made, found by their label and removed', async ({ skip }) => 
   expect(await engine.createNetwork(network, never)).toMatchObject({ kind: 'name-taken' });
   expect(await engine.networks([`keepwell.owner=${name}`], never)).toEqual({
     kind: 'listed',
-    items: [{ id: created.id, name, labels: { 'keepwell.owner': name } }],
+    items: [{ id: created.id, name, createdAt: expect.any(Number), labels: { 'keepwell.owner': name } }],
   });
   const id = await made(engine, docker, { network: name });
   expect(await engine.start(id, never)).toEqual({ kind: 'done' });

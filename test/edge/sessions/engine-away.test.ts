@@ -32,3 +32,18 @@ test('while the Engine is away health is unknown and nothing is spawned; a stop 
   expect(sessions.get(bob!.id)).toMatchObject({ state: 'live', restarts: 0, port: bob!.port });
   expect(await world.containers()).toEqual([bob!.containerId]);
 });
+
+test('a session that ended with the Engine while nobody was there is started again, and has not failed', async ({
+  skip,
+}) => {
+  engineFor(skip);
+  await using own = await startEngine();
+  await using world = new SessionsWorld(new TestEngine(own.socketPath));
+  const { id } = await world.begin().spawn({ user: 'ann', template: 'web', wait: 'healthy' });
+  await world.end();
+  await own.end('SIGTERM');
+  await own.begin();
+  const sessions = world.begin();
+  await waitFor('its restart', () => sessions.get(id).restarts === 1);
+  expect(world.types(id)).not.toContain('session.unhealthy');
+});

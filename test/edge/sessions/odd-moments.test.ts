@@ -54,7 +54,18 @@ test('users who are told at the same moment how many sessions there are do not g
 
 test('what is no user id is refused: also half a character, which the Engine would change, and what is no text', async () => {
   const sessions = open(10);
-  const users = ['', 'a\nb', 'a\u007f', 'x'.repeat(129), 'a\ud800', '\udc00a', 42, null, undefined] as string[];
+  const users = [
+    '',
+    'a\nb',
+    '\u007f',
+    '\u0085',
+    'x'.repeat(129),
+    'a\ud800',
+    '\udc00a',
+    42,
+    null,
+    undefined,
+  ] as string[];
   expect(new Set(await codes(users.map((user) => sessions.spawn({ user, template: 'web' }))))).toEqual(
     new Set(['SESSION_INVALID']),
   );

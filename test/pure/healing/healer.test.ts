@@ -61,6 +61,21 @@ test('what is unhealthy is restarted after its backoff, and given up when the bu
   expect(containers.watched).toBe(0);
 });
 
+test('what ended with the Engine while nobody looked is started at once, and counts for nothing', async () => {
+  const { clock, containers, told, begin } = world();
+  const finishedAt = new Date(clock.wallNow() - 30_000).toISOString();
+  containers.put('a', 'healthy', { ...ENDED, finishedAt });
+  containers.put('b', 'healthy', { ...ENDED, finishedAt: new Date(clock.wallNow() - 90_000).toISOString() });
+  containers.engineBegunAt = clock.wallNow() - 20_000;
+  begin('a');
+  begin('b');
+  await clock.advance(0);
+  expect(containers.restarts).toEqual(['a']);
+  expect(told).toEqual(['failed: exit code 7', 'restarted 1']);
+  await clock.advance(1_000);
+  expect(containers.restarts).toEqual(['a', 'b']);
+});
+
 test('four are restarted at a time: who is slow holds up neither the caller nor the others', async () => {
   const { clock, containers, begin, healer } = world();
   const answers: ((deed: Deed) => void)[] = [];

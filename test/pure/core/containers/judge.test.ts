@@ -50,13 +50,21 @@ test.each([
     'failed 3 times: exit 1: connection refused',
   ],
   [{ failures: 1, lastExitCode: 7, lastOutput: '' }, 'failed once: exit 7'],
+  [{ failures: 1, lastExitCode: 1, lastOutput: '\u0000\u0000\u001b[2J\u009b1m no' }, 'failed once: exit 1: [2J 1m no'],
+  [{ failures: 1, lastExitCode: 1, lastOutput: '\u0000\u0000' }, 'failed once: exit 1'],
   [
     { failures: 2, lastExitCode: -1, lastOutput: 'Health check exceeded timeout (10s)' },
     'failed 2 times: Health check exceeded timeout (10s)',
   ],
 ])('a failed check says why: %j', (parts, reason) => {
-  const judged = judgeHealth(state({ health: health({ status: 'unhealthy', ...parts }) }), TIMES, at(MINUTE));
+  const times = { ...TIMES, retries: parts.failures };
+  const judged = judgeHealth(state({ health: health({ status: 'unhealthy', ...parts }) }), times, at(MINUTE));
   expect(judged).toEqual({ status: 'unhealthy', reason: `health check ${reason}` });
+});
+
+test.each([0, 2])('"unhealthy" after %d failures of 3 is no verdict: the Engine says so after a pause', (failures) => {
+  const judged = judgeHealth(state({ health: health({ status: 'unhealthy', failures }) }), TIMES, at(MINUTE));
+  expect(judged).toMatchObject({ status: 'unknown', reason: expect.stringContaining('pause') });
 });
 
 test('a check that has not run for three rounds is forgotten, and its word is worth nothing', () => {
