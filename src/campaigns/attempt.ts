@@ -5,9 +5,10 @@ import type { AttemptPlace } from '../ports/campaigns.ts';
 import { copyArtifacts } from './artifacts.ts';
 import { openAttemptLog } from './attempt-log.ts';
 import { copyRest, type Followed, type FollowedEnd, follow } from './follow.ts';
+import type { Outages } from './outages.ts';
 import type { Campaign, CampaignParts, Interrupts } from './parts.ts';
 
-/** The Engine is away: nothing is known, and it is asked again. */
+/** Nothing is known, and it is asked again. */
 const ASK_AGAIN_MS = 1_000;
 
 type Over = Extract<CampaignEvent, { kind: 'attempt-over' }>;
@@ -15,12 +16,30 @@ type Over = Extract<CampaignEvent, { kind: 'attempt-over' }>;
 const over = (end: AttemptEnd, durationMs: number | null = null): Over => ({ kind: 'attempt-over', end, durationMs });
 const INTERRUPTED = over({ kind: 'interrupted', why: 'interrupted' });
 
+export interface AttemptOptions {
+  /** It may have been begun already, by an earlier process. */
+  readonly joining: boolean;
+  readonly interrupts: Interrupts;
+  readonly outages: Outages;
+}
+
 /** Rejects only when it was interrupted and nobody knows whether it has ended: then the attempt stays open in the book. */
 export async function runAttempt(
   parts: CampaignParts,
+  campaign: Campaign,
+  open: OpenAttempt,
+  options: AttemptOptions,
+): Promise<Over> {
+  const before = options.outages.count;
+  const ended = await attempt(parts, campaign, open, options);
+  return options.outages.count === before ? ended : { ...ended, wasAway: true };
+}
+
+async function attempt(
+  parts: CampaignParts,
   { record, spec }: Campaign,
   open: OpenAttempt,
-  options: { readonly joining: boolean; readonly interrupts: Interrupts },
+  options: AttemptOptions,
 ): Promise<Over> {
   const { clock } = parts;
   const { stop, rush } = options.interrupts;
@@ -35,16 +54,18 @@ export async function runAttempt(
   };
   let end: FollowedEnd;
   try {
-    const begun = await begin(parts, place, { command, env }, { ...options, deadline: followed.deadline });
+    const begun = await begin(parts, place, { command, env }, { ...options, timeoutMs });
     if (begun !== null) return begun;
-    end = await follow(parts, followed, stop);
+    end = await follow(parts, followed, options.outages, stop);
   } catch (error) {
     if (!stop.aborted || rush.aborted) throw error;
+    // Nothing can be ended in an Engine that is away, and nobody waits for it any more.
+    if (options.outages.isAway) throw stop.reason;
     return await callOff(parts, followed, options.interrupts);
   }
   const durationMs = 'durationMs' in end && end.durationMs !== null ? end.durationMs : clock.now() - begunAt;
   if (end.kind === 'ended') {
-    await copyOut(parts, spec.artifacts, followed, rush);
+    await copyOut(parts, spec.artifacts, followed, options);
     return over({ kind: 'exited', code: end.exitCode }, durationMs);
   }
   if (end.kind === 'lost') {
@@ -62,10 +83,15 @@ async function begin(
   { execs, clock }: CampaignParts,
   place: AttemptPlace,
   command: Parameters<CampaignParts['execs']['begin']>[1],
-  { joining, deadline, interrupts: { stop } }: { joining: boolean; deadline: MonoMs; interrupts: Interrupts },
+  { joining, timeoutMs, interrupts: { stop }, outages }: AttemptOptions & { readonly timeoutMs: number },
 ): Promise<Over | null> {
-  // Lost while nobody watched: that says nothing about the experiment.
-  const lost = (why: string) => over({ kind: joining ? 'interrupted' : 'lost', why });
+  const before = outages.count;
+  let giveUpAt = after(clock.now(), timeoutMs);
+  // Lost while nobody watched, or with the Engine: that says nothing about the experiment.
+  const lost = async (why: string) => {
+    await outages.over(stop);
+    return over({ kind: joining || outages.count !== before ? 'interrupted' : 'lost', why });
+  };
   let mayBeThere = joining;
   for (;;) {
     stop.throwIfAborted();
@@ -75,7 +101,10 @@ async function begin(
     if (now.kind === 'refused') return over(now);
     if (now.kind !== 'unreachable') return null;
     mayBeThere = true;
-    if (clock.now() >= deadline) return lost('the Docker Engine could not be asked for too long');
+    const awayBeforeMs = outages.awayMs;
+    await outages.over(stop);
+    giveUpAt = after(giveUpAt, outages.awayMs - awayBeforeMs);
+    if (clock.now() >= giveUpAt) return lost('the Docker Engine could not be asked for too long');
     await clock.sleepUntil(after(clock.now(), ASK_AGAIN_MS), stop);
   }
 }
@@ -94,12 +123,22 @@ async function callOff(parts: CampaignParts, followed: Followed, { stop, rush }:
   return INTERRUPTED;
 }
 
+/** The rest of its output, and its artifacts; both again when the Engine was away meanwhile, unless nobody waits for that. */
 async function copyOut(
-  { archives, observer }: CampaignParts,
+  parts: CampaignParts,
   artifacts: Parameters<typeof copyArtifacts>[2],
-  { place, experiment }: Followed,
-  signal: AbortSignal,
+  followed: Followed,
+  { interrupts: { stop, rush }, outages }: AttemptOptions,
 ): Promise<void> {
-  const from = { container: place.container, experiment };
-  for (const trouble of await copyArtifacts(archives, from, artifacts, signal)) observer.note(trouble);
+  const from = { container: followed.place.container, experiment: followed.experiment };
+  for (;;) {
+    const before = outages.count;
+    await copyRest(parts, followed, rush);
+    const troubles = await copyArtifacts(parts.archives, from, artifacts, rush);
+    if ((outages.count === before && !outages.isAway) || stop.aborted) {
+      for (const trouble of troubles) parts.observer.note(trouble);
+      return;
+    }
+    await outages.over(stop).catch(() => {}); // then what cannot be copied is told
+  }
 }

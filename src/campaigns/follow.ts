@@ -3,6 +3,7 @@ import type { AttemptEnd } from '../core/campaigns/state.ts';
 import { after, type MonoMs } from '../core/ids.ts';
 import type { AttemptPlace } from '../ports/campaigns.ts';
 import type { AttemptLog } from './attempt-log.ts';
+import type { Outages } from './outages.ts';
 import type { CampaignParts } from './parts.ts';
 
 /** Looks get rarer while nothing happens: an experiment of a second is not kept waiting, one of hours costs nothing. Mostly the end is heard of before. */
@@ -19,6 +20,7 @@ export interface Followed {
   readonly place: AttemptPlace;
   readonly experiment: string;
   readonly log: AttemptLog;
+  /** Put off by the time for which the Engine is away. */
   readonly deadline: MonoMs;
   readonly timeoutMs: number;
   /** Null: its service is not looked at while it runs. */
@@ -33,28 +35,44 @@ export type FollowedEnd =
   | Extract<AttemptEnd, { kind: 'timeout' | 'unhealthy' }>;
 
 /** Rejects only when `signal` aborts. While the Engine cannot be asked, nothing is known, and that is all. */
-export async function follow(parts: CampaignParts, followed: Followed, signal: AbortSignal): Promise<FollowedEnd> {
+export async function follow(
+  parts: CampaignParts,
+  followed: Followed,
+  outages: Outages,
+  signal: AbortSignal,
+): Promise<FollowedEnd> {
   const { clock, execs } = parts;
   const { place, deadline, timeoutMs } = followed;
   let pauseMs = FIRST_LOOK_MS;
-  let wasAway = false;
+  const awayBeforeMs = outages.awayMs;
+  let known = outages.count;
+  let wasUnreachable = false;
+  /** An Engine that ends takes its containers along before it is gone itself: so it is asked again. */
+  const wasAway = async () => {
+    await outages.over(signal);
+    return wasUnreachable || outages.count !== known;
+  };
   const output = outputCopier(parts, followed, signal);
   const health = healthWatch(parts, followed, signal);
   for (;;) {
     await execs.pause(place, after(clock.now(), pauseMs), signal);
     pauseMs = Math.min(MAX_LOOK_MS, pauseMs * LOOK_FACTOR);
+    const before = outages.count;
     const sight = await execs.look(place, signal);
-    if (sight.kind === 'ended') {
-      await output.rest();
-      return sight;
+    if (sight.kind === 'ended') return sight;
+    if (sight.kind === 'lost') return { ...sight, wasAway: await wasAway() };
+    if (sight.kind === 'absent')
+      return { kind: 'lost', why: 'nothing is left of it in its container', wasAway: await wasAway() };
+    wasUnreachable = sight.kind === 'unreachable';
+    if (wasUnreachable) {
+      await outages.over(signal);
+      continue; // it may have ended long ago, and cannot be ended now
     }
-    if (sight.kind === 'lost') return { ...sight, wasAway };
-    if (sight.kind === 'absent') return { kind: 'lost', why: 'nothing is left of it in its container', wasAway };
-    wasAway = sight.kind === 'unreachable';
-    if (wasAway) continue; // it may have ended long ago, and cannot be ended now
-    if (clock.now() >= deadline) return { kind: 'timeout', afterMs: timeoutMs, left: false };
+    known = before;
+    if (clock.now() - (outages.awayMs - awayBeforeMs) >= deadline)
+      return { kind: 'timeout', afterMs: timeoutMs, left: false };
     const trouble = await health.look();
-    if (trouble) return trouble;
+    if (trouble && !(await wasAway())) return trouble;
     await output.look();
   }
 }
@@ -88,7 +106,6 @@ function outputCopier(parts: CampaignParts, followed: Followed, signal: AbortSig
       everyMs = copied > 0 ? OUTPUT_EVERY_MS : Math.min(MAX_OUTPUT_EVERY_MS, everyMs * LOOK_FACTOR);
       next = after(clock.now(), everyMs);
     },
-    rest: () => copyRest(parts, followed, signal),
   };
 }
 

@@ -3,6 +3,7 @@ import type { CampaignSpec } from '../core/campaigns/campaign.ts';
 import type { CampaignState, Request } from '../core/campaigns/state.ts';
 import type { CampaignBook, CampaignRecord, Execs, Services } from '../ports/campaigns.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { EngineClient } from '../ports/engine.ts';
 import type { Archives } from './artifacts.ts';
 
 export interface CampaignObserver {
@@ -17,6 +18,7 @@ export interface CampaignParts {
   readonly services: Services;
   readonly execs: Execs;
   readonly archives: Archives;
+  readonly engine: Pick<EngineClient, 'ping' | 'events'>;
   readonly book: CampaignBook;
   readonly clock: Clock;
   readonly observer: CampaignObserver;

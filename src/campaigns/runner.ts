@@ -13,6 +13,7 @@ import { after } from '../core/ids.ts';
 import type { Services } from '../ports/campaigns.ts';
 import { runAttempt } from './attempt.ts';
 import { crashIn } from './crash.ts';
+import type { Outages } from './outages.ts';
 import type { Campaign, CampaignParts, Interrupts } from './parts.ts';
 
 /** The book cannot be written (a full disk): nothing is begun or forgotten meanwhile. */
@@ -24,7 +25,12 @@ export interface Finished {
 }
 
 /** Rejects only when it is interrupted in a hurry, or while the Engine is away. Services are left as they are then, and also at the end. */
-export async function runCampaign(parts: CampaignParts, campaign: Campaign, interrupts: Interrupts): Promise<Finished> {
+export async function runCampaign(
+  parts: CampaignParts,
+  campaign: Campaign,
+  interrupts: Interrupts,
+  outages: Outages,
+): Promise<Finished> {
   const { record, spec } = campaign;
   const attemptId = (position: number, number: number) => `${record.uid}-${position}-${number}`;
   const forgotten: Promise<void>[] = [];
@@ -40,7 +46,7 @@ export async function runCampaign(parts: CampaignParts, campaign: Campaign, inte
       await Promise.all(forgotten);
       return step.request;
     }
-    event = await perform(parts, campaign, step.request, interrupts);
+    event = await perform(parts, campaign, step.request, interrupts, outages);
   }
 }
 
@@ -49,22 +55,34 @@ async function perform(
   campaign: Campaign,
   request: Exclude<Request, { kind: 'finish' }>,
   interrupts: Interrupts,
+  outages: Outages,
 ): Promise<CampaignEvent> {
   if (request.kind === 'run') {
     if (request.joining) parts.book.mark(campaign.record.id, { mayBeUp: true });
-    return await runAttempt(parts, campaign, request.open, { joining: request.joining, interrupts });
+    return await runAttempt(parts, campaign, request.open, { joining: request.joining, interrupts, outages });
   }
   try {
     interrupts.stop.throwIfAborted();
-    return await prepare(parts, campaign, request, interrupts.stop);
+    const before = outages.count;
+    const event = await prepare(parts, campaign, request, interrupts.stop);
+    if (isTrouble(event) || outages.isAway) await outages.over(interrupts.stop);
+    if (outages.count !== before) return { kind: 'engine-was-away' };
+    if (event.kind === 'services-failed' && event.mayPass) parts.observer.note(event.why);
+    return event;
   } catch (error) {
     if (!interrupts.stop.aborted || interrupts.rush.aborted) throw error;
     return { kind: 'interrupted' };
   }
 }
 
+/** That may be the Engine's fault. */
+const isTrouble = (event: CampaignEvent): boolean =>
+  event.kind === 'services-failed' ||
+  (event.kind === 'checked' && !(event.health.healthy && event.container !== null)) ||
+  (event.kind === 'recovered' && !event.isBack);
+
 async function prepare(
-  { services, book, clock, observer }: CampaignParts,
+  { services, book, clock }: CampaignParts,
   { record, spec }: Campaign,
   request: Exclude<Request, { kind: 'finish' | 'run' }>,
   signal: AbortSignal,
@@ -72,12 +90,7 @@ async function prepare(
   switch (request.kind) {
     case 'start-services':
       book.mark(record.id, { mayBeUp: true });
-      return await startServices(
-        { services, observer },
-        request.services,
-        { mayBeUp: record.mayBeUp || request.again },
-        signal,
-      );
+      return await startServices(services, request.services, { mayBeUp: record.mayBeUp || request.again }, signal);
     case 'check-health': {
       const { gpuMemoryThresholdPct } = spec.health;
       const [health, container] = await Promise.all([
@@ -96,29 +109,38 @@ async function prepare(
 
 /** `mayBeUp`: an earlier process, or an earlier start, may have left them, and one that hangs would not get ready by being started. */
 async function startServices(
-  { services, observer }: Pick<CampaignParts, 'services' | 'observer'>,
+  services: Services,
   wanted: readonly string[],
   { mayBeUp }: { readonly mayBeUp: boolean },
   signal: AbortSignal,
 ): Promise<CampaignEvent> {
   try {
     for (const service of mayBeUp ? wanted : []) await reviveLeft(services, service, signal);
-    await services.start(wanted, signal);
+    await services.start(wanted, signal).catch(async (error: unknown) => {
+      if (!mayBeUp || !isPassing(error)) throw error;
+      for (const service of wanted) await replaceDead(services, service, signal);
+      await services.start(wanted, signal);
+    });
     return { kind: 'services-started' };
   } catch (error) {
     signal.throwIfAborted();
     if (!isKnown(error)) throw error;
-    const mayPass = error.code === 'SERVICE_START_FAILED';
-    if (mayPass) observer.note(error.message);
-    return { kind: 'services-failed', why: error.message, mayPass };
+    return { kind: 'services-failed', why: error.message, mayPass: isPassing(error) };
   }
 }
 
 async function reviveLeft(services: Services, service: string, signal: AbortSignal): Promise<void> {
   if ((await services.containerOf(service, signal)) === null) return;
-  const { status, remedy } = await services.health(service, { gpuMemoryThresholdPct: null }, signal);
-  if (status === 'unhealthy' && remedy !== 'none') await services.recover(service, remedy, signal);
+  const { status, remedy, isLasting } = await services.health(service, { gpuMemoryThresholdPct: null }, signal);
+  if ((status === 'unhealthy' || isLasting) && remedy !== 'none') await services.recover(service, remedy, signal);
 }
+
+/** An Engine that was killed while it started a container never starts that one again ("id already in use"). */
+async function replaceDead(services: Services, service: string, signal: AbortSignal): Promise<void> {
+  if ((await services.containerOf(service, signal)) === null) await services.recover(service, 'recreate', signal);
+}
+
+const isPassing = (error: unknown): boolean => isKnown(error) && error.code === 'SERVICE_START_FAILED';
 
 const isKnown = (error: unknown): error is AppError => error instanceof AppError;
 

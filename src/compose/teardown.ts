@@ -41,7 +41,7 @@ export async function teardown(parts: TeardownParts, options: TeardownOptions): 
     // Again and again: what is being started or removed by somebody else just now is seen in the next round.
     for (;;) {
       const found = await find(engine, options, projects, time.signal);
-      if (typeof found === 'string') return [found];
+      if (typeof found === 'string') return [unseen(options, found)];
       const held = await Promise.all(found.containers.map((one) => end(engine, one, graceMs, time.signal)));
       const networks = await Promise.all(
         found.networks.map((one) => removeNetwork(engine, one, found.hasOthers, time.signal)),
@@ -118,12 +118,15 @@ async function whatIsLeft(
   using time = timeLimit(clock, LIST_WITHIN_MS, NEVER);
   try {
     const found = await find(engine, options, projects, time.signal);
-    if (typeof found === 'string') return [found];
+    if (typeof found === 'string') return [unseen(options, found)];
     const containers = found.containers.map(({ id, names }) => `container ${names[0] ?? id}`);
     return [...containers, ...(found.hasOthers ? [] : found.networks.map(({ name }) => `network ${name}`))];
   } catch {
-    return ['what is left cannot be said: the Docker Engine does not answer'];
+    return [unseen(options, 'the Docker Engine does not answer')];
   }
 }
+
+const unseen = ({ project }: TeardownOptions, why: string): string =>
+  `what there is of the compose project ${project}, because ${why}`;
 
 const isGone = ({ kind }: Deed): boolean => kind === 'done' || kind === 'missing';

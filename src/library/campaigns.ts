@@ -38,7 +38,7 @@ const NEVER = new AbortController().signal;
 
 /**
  * Runs the campaign of this file to its end, whatever its experiments come to; `state` of what it resolves with tells. Rejects when it
- * could not begin: CONFIG_INVALID, CAMPAIGN_EXISTS, CAMPAIGN_BUSY.
+ * could not begin: CONFIG_INVALID, CAMPAIGN_EXISTS, CAMPAIGN_BUSY, ENGINE_UNREACHABLE.
  *
  * @example
  * const { state, done, total } = await runCampaign('night.yaml');

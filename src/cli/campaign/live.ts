@@ -19,6 +19,8 @@ export function liveView({ world, errPaint }: Session): Live {
   const { err } = world;
   let experiments: readonly Experiment[] = [];
   let doing = '';
+  /** The last of what is said of each step: the same again and again is no news. */
+  let told = '';
   let runningSince = 0;
   const decoder = new StringDecoder('utf8');
   let partial = '';
@@ -55,8 +57,9 @@ export function liveView({ world, errPaint }: Session): Live {
       experiments = state.experiments;
       runningSince = request.kind === 'run' ? performance.now() : 0;
       doing = wordsFor(state, request);
-      const isNews =
-        request.kind !== 'check-health' && request.kind !== 'finish' && !(err.isTty && request.kind === 'run');
+      const isSaid = request.kind !== 'check-health' && request.kind !== 'finish';
+      const isNews = isSaid && doing !== told && !(err.isTty && request.kind === 'run');
+      if (isSaid) told = doing;
       print([...lines, ...(isNews ? [errPaint.dim(sanitiseText(doing))] : [])]);
     },
     output: (_experiment, piece) => {

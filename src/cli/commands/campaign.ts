@@ -122,9 +122,11 @@ async function work(
   const interrupts = { stop: session.world.interrupt(), rush: session.world.interruptAgain() };
   using live = liveView(session);
   if (action === 'teardown') {
-    const { names, left } = await desk.teardown(what, live);
-    session.printJson({ schema_version: 1, campaigns: names, left });
-    session.print(names.length === 0 ? 'nothing was left behind' : `put away: ${names.join(', ')}`);
+    const { names, leftOf, left } = await desk.teardown(what, live);
+    session.printJson({ schema_version: 1, campaigns: [...names, ...leftOf], left });
+    if (names.length > 0) session.print(`put away: ${names.join(', ')}`);
+    if (leftOf.length > 0) session.print(`not put away: ${leftOf.join(', ')}`);
+    if (names.length + leftOf.length === 0) session.print('nothing was left behind');
     return left.length > 0 ? EXIT_FAILED : 0;
   }
   const ended =

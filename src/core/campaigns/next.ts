@@ -5,14 +5,15 @@
  */
 import { afterAttempt } from './attempt-end.ts';
 import type { CampaignSpec } from './campaign.ts';
+import { afterOutage, changed, service, withExperiment } from './change.ts';
 import type { ServiceHealth } from './health.ts';
 import {
   type CampaignEvent,
   type CampaignState,
   isFinal,
   type Outcome,
+  type Recovery,
   type Request,
-  type ServiceState,
   type Write,
 } from './state.ts';
 
@@ -40,9 +41,11 @@ export function next(state: CampaignState, event: CampaignEvent, context: Contex
     case 'began':
       return event.open ? run(state, event.open, true, []) : proceed(state, context, []);
     case 'services-started':
-      return proceed({ ...state, areServicesUp: true }, context, []);
+      return proceed({ ...state, areServicesUp: true, wasAway: false }, context, []);
     case 'services-failed':
       return startFailed(state, event, context);
+    case 'engine-was-away':
+      return proceed(afterOutage(state), context, []);
     case 'attempt-over':
       return doing.kind === 'running' ? over(state, doing, event, context) : proceed(state, context, []);
     case 'checked':
@@ -60,8 +63,9 @@ function proceed(state: CampaignState, context: Context, writes: readonly Write[
   if (position < 0) return finishAll(state, writes);
   const { service: name } = state.experiments[position]!;
   const { mustRecover } = service(state, name);
-  // Also before the services are started: one that hangs since an earlier process was killed would not get ready.
-  if (mustRecover) return recover(state, position, mustRecover, context, writes);
+  // Also before the services are started: one that hangs since an earlier process was killed would not get ready. Not after an
+  // outage: what it depends on may be down, and it would be blamed for that.
+  if (mustRecover && !state.wasAway) return recover(state, position, mustRecover, context, writes);
   if (!state.areServicesUp) return startServices(state, writes);
   return {
     state: { ...state, doing: { kind: 'checking', position } },
@@ -73,7 +77,7 @@ function proceed(state: CampaignState, context: Context, writes: readonly Write[
 function startServices(state: CampaignState, writes: readonly Write[]): Step {
   const open = state.experiments.filter((one) => !isFinal(one) && !service(state, one.service).quarantined);
   const services = [...new Set(open.map((one) => one.service))];
-  const request = { kind: 'start-services', services, again: state.failedStarts > 0 } as const;
+  const request = { kind: 'start-services', services, again: state.failedStarts > 0 || state.wasAway } as const;
   return { state: { ...state, doing: { kind: 'starting' } }, writes, request };
 }
 
@@ -142,7 +146,8 @@ function over(
   const spec = context.spec.experiments[open.position]!;
   const before = { experiment, service: service(state, experiment.service), spec };
   const after = afterAttempt(before, open, event);
-  const settled = changed(withExperiment(state, open.position, after.experiment), experiment.service, after.service);
+  const found = event.wasAway ? afterOutage(state) : state;
+  const settled = changed(withExperiment(found, open.position, after.experiment), experiment.service, after.service);
   const mustStop = after.experiment.state === 'failed' && context.spec.onFailure === 'stop';
   if (mustStop && !settled.experiments.every(isFinal)) {
     return finish(settled, 'stopped', `${experiment.name} failed, and on_failure is stop`, after.writes);
@@ -153,7 +158,7 @@ function over(
 function recover(
   state: CampaignState,
   position: number,
-  { remedy, why }: { readonly remedy: 'restart' | 'recreate'; readonly why: string },
+  because: Recovery,
   context: Context,
   writes: readonly Write[],
 ): Step {
@@ -161,12 +166,12 @@ function recover(
   const { restarts } = service(state, name);
   const { maxRestarts } = context.spec.health;
   if (restarts >= maxRestarts)
-    return quarantine(state, name, `${why}; restarted ${restarts} of ${maxRestarts} times`, context, writes);
+    return quarantine(state, name, `${because.why}; restarted ${restarts} of ${maxRestarts} times`, context, writes);
   const counted = changed(state, name, { restarts: restarts + 1, mustRecover: null });
   return {
-    state: { ...counted, doing: { kind: 'recovering', position } },
+    state: { ...counted, doing: { kind: 'recovering', position, because } },
     writes,
-    request: { kind: 'recover', service: name, remedy, why },
+    request: { kind: 'recover', service: name, ...because },
   };
 }
 
@@ -217,19 +222,3 @@ function finish(state: CampaignState, outcome: Outcome, reason: string | null, w
     request: { kind: 'finish', outcome, reason },
   };
 }
-
-const service = (state: CampaignState, name: string): ServiceState => state.services[name]!;
-
-const changed = (state: CampaignState, name: string, part: Partial<ServiceState>): CampaignState => ({
-  ...state,
-  services: { ...state.services, [name]: { ...service(state, name), ...part } },
-});
-
-const withExperiment = (
-  state: CampaignState,
-  position: number,
-  experiment: CampaignState['experiments'][number],
-): CampaignState => ({
-  ...state,
-  experiments: state.experiments.map((one, index) => (index === position ? experiment : one)),
-});

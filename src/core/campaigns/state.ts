@@ -27,12 +27,17 @@ export interface OpenAttempt {
   readonly container: string;
 }
 
+export interface Recovery {
+  readonly remedy: 'restart' | 'recreate';
+  readonly why: string;
+}
+
 export interface ServiceState {
   readonly restarts: number;
   /** Why nothing is run in it any more; null: something is. */
   readonly quarantined: string | null;
   /** It must be brought back before anything else is begun in it, whatever it says of itself. */
-  readonly mustRecover: { readonly remedy: 'restart' | 'recreate'; readonly why: string } | null;
+  readonly mustRecover: Recovery | null;
   /** Looks in a row that told nothing. */
   readonly unclear: number;
 }
@@ -43,7 +48,7 @@ export type Doing =
   | { readonly kind: 'beginning' }
   | { readonly kind: 'starting' }
   | { readonly kind: 'checking'; readonly position: number }
-  | { readonly kind: 'recovering'; readonly position: number }
+  | { readonly kind: 'recovering'; readonly position: number; readonly because: Recovery }
   | { readonly kind: 'waiting'; readonly position: number }
   | { readonly kind: 'running'; readonly open: OpenAttempt }
   | { readonly kind: 'over'; readonly outcome: Outcome };
@@ -52,6 +57,8 @@ export interface CampaignState {
   readonly experiments: readonly Experiment[];
   readonly services: Readonly<Record<string, ServiceState>>;
   readonly areServicesUp: boolean;
+  /** The Engine was away since they were started: it may have taken all of them along, or none. */
+  readonly wasAway: boolean;
   /** How often they were started in vain. */
   readonly failedStarts: number;
   readonly doing: Doing;
@@ -84,7 +91,15 @@ export type CampaignEvent =
   | { readonly kind: 'checked'; readonly health: ServiceHealth; readonly container: string | null }
   | { readonly kind: 'recovered'; readonly isBack: boolean }
   | { readonly kind: 'waited' }
-  | { readonly kind: 'attempt-over'; readonly end: AttemptEnd; readonly durationMs: number | null }
+  | {
+      readonly kind: 'attempt-over';
+      readonly end: AttemptEnd;
+      readonly durationMs: number | null;
+      /** So was the Engine, for a while. */
+      readonly wasAway?: true;
+    }
+  /** The Engine was away while something else than an attempt was done, and answers again: that may have come to nothing. */
+  | { readonly kind: 'engine-was-away' }
   /** Somebody wants it to end. An attempt that ran is over by then. */
   | { readonly kind: 'interrupted' };
 
@@ -93,12 +108,7 @@ export type Request =
   /** `again`: some of them may be up, and not well. */
   | { readonly kind: 'start-services'; readonly services: readonly string[]; readonly again: boolean }
   | { readonly kind: 'check-health'; readonly service: string }
-  | {
-      readonly kind: 'recover';
-      readonly service: string;
-      readonly remedy: 'restart' | 'recreate';
-      readonly why: string;
-    }
+  | ({ readonly kind: 'recover'; readonly service: string } & Recovery)
   | { readonly kind: 'wait'; readonly ms: number; readonly why: string }
   /** `joining`: it may have been begun already, by an earlier process. */
   | { readonly kind: 'run'; readonly open: OpenAttempt; readonly joining: boolean }
@@ -127,6 +137,7 @@ export const stateFrom = (experiments: readonly Experiment[]): CampaignState => 
   experiments,
   services: Object.fromEntries(experiments.map(({ service }) => [service, FRESH_SERVICE])),
   areServicesUp: false,
+  wasAway: false,
   failedStarts: 0,
   doing: { kind: 'beginning' },
 });

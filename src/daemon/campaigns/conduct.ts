@@ -1,4 +1,6 @@
 /** A campaign from taking it up to putting everything away, whatever happens in between. */
+
+import { type Outages, watchOutages } from '../../campaigns/outages.ts';
 import type { CampaignObserver, CampaignParts, Interrupts } from '../../campaigns/parts.ts';
 import { type Finished, runCampaign } from '../../campaigns/runner.ts';
 import type { CampaignSpec } from '../../core/campaigns/campaign.ts';
@@ -24,8 +26,9 @@ export async function conduct(
   book.mark(record.id, { state: 'running' });
   let finished: Finished;
   let failure: unknown = null;
+  using outages = watchOutages(parts);
   try {
-    finished = await runCampaign(parts, campaign, options.interrupts);
+    finished = await runCampaign(parts, campaign, options.interrupts, outages);
   } catch (error) {
     const isInterrupt = rush.aborted || (stop.aborted && error === stop.reason);
     failure = isInterrupt ? null : error;
@@ -33,13 +36,32 @@ export async function conduct(
     finished = { outcome: 'interrupted', reason };
     quietly(() => book.write(record.id, [{ kind: 'campaign', state: 'interrupted', reason }], clock.wallNow()));
   }
-  const left = options.keep ? [] : await putAway(parts.services, observer);
+  const left = options.keep ? [] : await putAwayPatiently(parts, outages, stop);
   if (!options.keep && left.length === 0) quietly(() => book.mark(record.id, { mayBeUp: false }));
+  for (const one of left) observer.note(`could not be removed: ${one}`);
+  if (left.length > 0) observer.note(`to remove it later: keepwell campaign teardown ${record.name}`);
   if (failure !== null) throw failure;
   return { ...finished, left };
 }
 
-/** Never rejects, and takes no longer than it may. */
+/** As below; but an Engine that is away is waited for, as long as nobody wants an end of it. */
+async function putAwayPatiently(
+  { services, observer }: CampaignParts,
+  outages: Outages,
+  stop: AbortSignal,
+): Promise<readonly string[]> {
+  // Interrupted while it waits: then it is tried once more, and what is left is told.
+  const over = () => outages.over(stop).catch(() => {});
+  for (;;) {
+    const before = outages.count;
+    if (outages.isAway) await over();
+    const left = await putAway(services, observer);
+    if (left.length > 0 || outages.isAway) await over();
+    if (left.length === 0 || stop.aborted || outages.count === before) return left;
+  }
+}
+
+/** Never rejects, and takes no longer than it may. Resolves with what is still there. */
 export async function putAway(
   services: Services,
   observer: Pick<CampaignObserver, 'note'>,
@@ -53,7 +75,6 @@ export async function putAway(
   const work = services.teardown({ timeoutMs: TEARDOWN_MS }).catch((error: Error) => [error.message]);
   const left = await Promise.race([work, limit]);
   late.abort();
-  for (const one of left) observer.note(`could not be removed: ${one}`);
   return left;
 }
 

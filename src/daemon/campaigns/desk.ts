@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CampaignParts, Interrupts } from '../../campaigns/parts.ts';
 import { settleOpen } from '../../campaigns/settle.ts';
+import { unreachable } from '../../compose/containers.ts';
 import { type LoadedCampaign, loadCampaign, loadCampaignFromText } from '../../config/campaign/load.ts';
 import type { CampaignSpec } from '../../core/campaigns/campaign.ts';
 import type { CampaignsView, CampaignView } from '../../core/campaigns/views.ts';
@@ -19,6 +20,8 @@ import { chosen, freeName, isUnfinished, onlyThese, validName, wasBegun } from '
 import { resultsOf, summaryView, wholeView } from './view.ts';
 
 export { campaignProject } from './home.ts';
+
+const COULD_NOT_BEGIN: ReadonlySet<string> = new Set(['CAMPAIGN_BUSY', 'ENGINE_UNREACHABLE']);
 
 export interface RunOptions {
   /** Absolute. */
@@ -43,15 +46,20 @@ export interface CampaignDesk {
     observer: Observed,
     interrupts: Interrupts,
   ): Promise<Conducted & { readonly name: string }>;
-  /** Removes what campaigns left behind; `name` null: of all that nobody runs. Resolves with their names and what is still there. */
-  teardown(
-    name: string | null,
-    observer: Observed,
-  ): Promise<{ readonly names: readonly string[]; readonly left: readonly string[] }>;
+  /** Removes what campaigns left behind; `name` null: of all that nobody runs. */
+  teardown(name: string | null, observer: Observed): Promise<TornDown>;
   list(): Promise<CampaignsView>;
   /** `name` null: the newest. */
   show(name: string | null): Promise<CampaignView>;
   close(): void;
+}
+
+export interface TornDown {
+  /** Of these campaigns nothing is left. */
+  readonly names: readonly string[];
+  /** Of these something is still there, and that is it. */
+  readonly leftOf: readonly string[];
+  readonly left: readonly string[];
 }
 
 /** What would be run, without running it. */
@@ -74,6 +82,7 @@ export async function openCampaigns(around: Around): Promise<CampaignDesk> {
     const parts = partsOf(record, observer);
     await settleOpen(parts, record, artifactsOf(record, around));
     const left = await putAway(parts.services, observer);
+    for (const one of left) observer.note(`could not be removed: ${one}`);
     if (left.length === 0) book.mark(record.id, { mayBeUp: false });
     return left;
   }
@@ -97,9 +106,13 @@ export async function openCampaigns(around: Around): Promise<CampaignDesk> {
     const campaign = { record: chosen(book, record.name), spec };
     if (campaign.record.uid !== record.uid)
       throw new AppError('CAMPAIGN_BUSY', { what: `The campaign ${record.name}` });
+    const parts = partsOf(record, observer);
+    // An Engine that goes away later is waited for; without one to begin with, somebody has forgotten something.
+    const answer = await parts.engine.ping(interrupts.stop);
+    if (answer.kind === 'unreachable') throw unreachable(answer.why);
     await clearForeign(record, observer);
     observer.begins(campaign.record, spec);
-    return { ...(await conduct(partsOf(record, observer), campaign, { keep, interrupts })), name: record.name };
+    return { ...(await conduct(parts, campaign, { keep, interrupts })), name: record.name };
   }
 
   return {
@@ -111,7 +124,7 @@ export async function openCampaigns(around: Around): Promise<CampaignDesk> {
         return await go({ record, spec }, keep, observer, interrupts);
       } catch (error) {
         // Not one of those that wait to be resumed: it had no chance to begin.
-        if (error instanceof AppError && error.code === 'CAMPAIGN_BUSY') book.discard(record.id);
+        if (error instanceof AppError && COULD_NOT_BEGIN.has(error.code)) book.discard(record.id);
         throw error;
       }
     },
@@ -123,13 +136,15 @@ export async function openCampaigns(around: Around): Promise<CampaignDesk> {
       const records = name === null ? book.list().filter(({ mayBeUp }) => mayBeUp) : [chosen(book, name)];
       const left: string[] = [];
       const names: string[] = [];
+      const leftOf: string[] = [];
       for (const record of records) {
         if (name === null && (await isRunning(home, record.name))) continue;
         using _lock = await lockCampaign(home, record);
-        left.push(...(await clear(chosen(book, record.name), observer)));
-        names.push(record.name);
+        const still = await clear(chosen(book, record.name), observer);
+        left.push(...still);
+        (still.length === 0 ? names : leftOf).push(record.name);
       }
-      return { names, left };
+      return { names, leftOf, left };
     },
     list: async () => {
       const campaigns = [];

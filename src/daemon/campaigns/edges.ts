@@ -31,6 +31,7 @@ export function partsFor({ env, book, observer, record, logDir }: EdgesOptions):
     services: createServices({ engine, clock, env, endMarked: killMarked }, { file, projectDir, gpuCommand: null }),
     execs: createExecs({ engine, clock }),
     archives: engine,
+    engine,
     book,
     clock,
     observer,

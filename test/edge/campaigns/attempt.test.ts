@@ -3,12 +3,14 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runAttempt } from '../../../src/campaigns/attempt.ts';
 import { openAttemptLog } from '../../../src/campaigns/attempt-log.ts';
+import type { Outages } from '../../../src/campaigns/outages.ts';
 import type { CampaignParts } from '../../../src/campaigns/parts.ts';
 import { settleOpen } from '../../../src/campaigns/settle.ts';
 import type { Write } from '../../../src/core/campaigns/state.ts';
 import type { MonoMs, WallMs } from '../../../src/core/ids.ts';
 import type { AttemptSight, CampaignRecord } from '../../../src/ports/campaigns.ts';
 import { campaignSpec, experimentSpec, FakeBook } from '../../support/campaign-world.ts';
+import { NO_OUTAGES } from '../../support/no-outages.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const AWAY: AttemptSight = { kind: 'unreachable', why: 'no Engine' };
@@ -17,7 +19,7 @@ const RUNNING: AttemptSight = { kind: 'running' };
 const open = { position: 0, attempt: 'uid-0-1', number: 1, container: 'c1' };
 
 /** These are seen one after the other, the last one for ever; each look takes a second. */
-function world(sights: readonly AttemptSight[], onLook: () => void = () => {}) {
+function world(sights: readonly AttemptSight[], onLook: () => void = () => {}, outages: Outages = NO_OUTAGES) {
   const dir = tempDir();
   const left = [...sights];
   const writes: Write[] = [];
@@ -53,7 +55,10 @@ function world(sights: readonly AttemptSight[], onLook: () => void = () => {}) {
   return {
     stop,
     writes,
-    run: () => runAttempt(parts, { record, spec }, open, { joining: false, interrupts }),
+    passes: (ms: number) => {
+      now += ms;
+    },
+    run: () => runAttempt(parts, { record, spec }, open, { joining: false, interrupts, outages }),
     settle: () => settleOpen(parts, record, []),
     [Symbol.dispose]: () => dir[Symbol.dispose](),
   };
@@ -71,6 +76,39 @@ test('while the Engine is away no time runs out: it may have ended long ago', as
   expect((await late.run()).end).toEqual({ kind: 'exited', code: 0 });
   using hangs = world([RUNNING]);
   expect((await hangs.run()).end.kind).toBe('timeout');
+});
+
+test('the time for which the Engine is away is not the time of the experiment', async () => {
+  const sights = [AWAY, RUNNING, { kind: 'ended', exitCode: 0, durationMs: 5 }] as const;
+  // A minute passes while it is waited for.
+  let awayMs = 0;
+  const outages: Outages = {
+    ...NO_OUTAGES,
+    get awayMs() {
+      return awayMs;
+    },
+    over: async () => {
+      awayMs += 60_000;
+      scene.passes(60_000);
+    },
+  };
+  using scene = world(sights, () => {}, outages);
+  expect((await scene.run()).end).toEqual({ kind: 'exited', code: 0 });
+});
+
+test('what an Engine takes along before it is gone itself is not to blame, and all services are started again', async () => {
+  let count = 0;
+  const outages: Outages = {
+    ...NO_OUTAGES,
+    get count() {
+      return count;
+    },
+    over: async () => {
+      count = 1;
+    },
+  };
+  using scene = world([RUNNING, LOST], () => {}, outages);
+  expect(await scene.run()).toMatchObject({ end: { kind: 'interrupted' }, wasAway: true });
 });
 
 test('interrupted while the Engine is away it stays open, so that nothing is begun beside it', async () => {

@@ -7,6 +7,7 @@ import type { AttemptPlace, AttemptSight } from '../../../src/ports/campaigns.ts
 import { openCampaignBook } from '../../../src/store/sqlite/campaigns.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
 import { campaignSpec, experimentSpec, HEALTHY } from '../../support/campaign-world.ts';
+import { NO_OUTAGES } from '../../support/no-outages.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const TRACEBACK = [
@@ -75,7 +76,7 @@ test('each failed attempt has a dossier, an interrupted one has none', async () 
     ...{ book, logDir: dir.at('logs'), secrets: [] },
   } as unknown as CampaignParts;
   const interrupts = { stop: stop.signal, rush: new AbortController().signal };
-  expect(await runCampaign(parts, { record, spec }, interrupts)).toMatchObject({ outcome: 'interrupted' });
+  expect(await runCampaign(parts, { record, spec }, interrupts, NO_OUTAGES)).toMatchObject({ outcome: 'interrupted' });
 
   const history = await openHistory(path);
   const crashes = history.crashes({ kind: 'experiment' });

@@ -168,6 +168,35 @@ describe('a service that is not healthy', () => {
   });
 });
 
+describe('an Engine that was away', () => {
+  const strict = { health: { gpuMemoryThresholdPct: 90, maxRestarts: 0, everyMs: null } };
+  const back: CampaignEvent = { kind: 'engine-was-away' };
+  const lost: CampaignEvent = {
+    ...{ kind: 'attempt-over', end: { kind: 'interrupted', why: 'gone' }, durationMs: 5, wasAway: true },
+  };
+
+  test.each<{ name: string; odd: Parameters<typeof playWith>[1]; asked: string }>([
+    { name: 'while services start', odd: { 'start-services': [back, back] }, asked: 'start-services start-services ' },
+    { name: 'between two experiments', odd: { 'check-health': [back] }, asked: 'start-services check-health ' },
+    { name: 'under an experiment', odd: { run: [lost] }, asked: 'start-services check-health run ' },
+  ])('$name costs nothing: all services are started again', ({ odd, asked }) => {
+    const { requests, book } = playWith(campaignSpec([experimentSpec('a', { retries: 0 })], strict), odd);
+    expect(kinds(requests)).toBe(`${asked}start-services check-health run finish`);
+    expect(requests.filter((one) => one.kind === 'start-services').at(-1)).toMatchObject({ again: true });
+    expect(book.experiments[0]?.state).toBe('done');
+  });
+
+  test('during a restart: what the service needs is started first, then it is restarted, and that counts once', () => {
+    const spec = campaignSpec([a], { health: { ...strict.health, maxRestarts: 1 } });
+    const bad: CampaignEvent = { kind: 'checked', health: unhealthy(), container: 'c1' };
+    const { requests, finish } = playWith(spec, { 'check-health': [bad], recover: [back, back] });
+    expect(kinds(requests)).toBe(
+      'start-services check-health recover start-services recover start-services recover wait check-health run finish',
+    );
+    expect(finish.outcome).toBe('done');
+  });
+});
+
 describe('a resume', () => {
   test('joins the attempt that was left open before anything is started', () => {
     const spec = campaignSpec([a, c]);
