@@ -24,6 +24,8 @@ export interface Definition<Options> {
   /** `logs -f` and `events -f` follow, so there -f cannot name a file; --file still does. */
   readonly followTakesF?: boolean;
   readonly hidden?: boolean;
+  /** It takes no words; its handler gets them all the same, and says what to write instead. */
+  readonly answersWords?: boolean;
   /** For a command that scripts call: text only when asked for. */
   readonly jsonByDefault?: boolean;
   /** What -o takes beside text and json. */
@@ -49,6 +51,7 @@ export function addCommand(program: Command, definition: AnyDefinition, host: Ho
     .summary(definition.summary);
   command.description([definition.summary, definition.description].filter(Boolean).join('\n\n'));
   for (const option of definition.options ?? []) command.addOption(option);
+  if (definition.answersWords) command.allowExcessArguments();
   addGlobalOptions(command, definition.followTakesF ?? false, definition.moreForms ?? []);
   command.addHelpText('after', examplesText(definition.examples));
   command.action(async () => {

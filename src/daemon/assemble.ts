@@ -139,11 +139,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     publish: events.publish,
   });
   const simulations = openSimulations({
-    ...{ paths, store, driver },
+    ...{ paths, store, driver, clock: systemClock, casework: cases.casework },
     config: () => config,
     supervisor: () => supervisor,
     agents: () => agents,
   });
+  events.subscribe(simulations.told);
   const casework: Casework = {
     ...cases.casework,
     crashed: (crash) => cases.casework.crashed(simulations.marked(crash)),
@@ -225,6 +226,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     tell: (type, data) => supervisor.tell(type, data),
     fatal: options.fatal,
   });
+  simulations.begin();
   const schedule = new HealthSchedule({ clock: systemClock, desk: health, store, log, publish: events.publish });
   schedule.set(config.health.everyMs);
   const control = createControl({

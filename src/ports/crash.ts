@@ -3,6 +3,7 @@ import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { RunId, WallMs } from '../core/ids.ts';
 import type { Counters, Rule } from '../core/lifecycle/state.ts';
+import type { Simulation } from '../core/simulate/simulation.ts';
 import type { FreezeView, Subject, WhyView } from '../core/views.ts';
 
 export interface NewCrash {
@@ -37,6 +38,6 @@ export interface NewCrash {
   readonly agentType?: string;
   readonly taskId?: string;
   readonly pid?: number;
-  /** Somebody asked for it. quiet: trackers outside are not to be bothered. */
-  readonly simulated?: 'quiet' | 'notify';
+  /** Somebody asked for it. */
+  readonly simulated?: Simulation;
 }

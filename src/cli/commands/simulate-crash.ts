@@ -16,16 +16,18 @@ interface Options {
 
 export const simulateCrash: Definition<Options> = {
   usage: 'simulate-crash',
+  answersWords: true,
   group: 'More:',
   summary: 'make a component or an agent crash, to see what follows',
   description:
     'Really does it, at once and without asking; --dry-run only says what it would do.\n\n' +
     'signal: SIGSEGV to the main process (SIGKILL to a container)\n' +
-    'hang: SIGSTOP; for a component with a heartbeat or a liveness probe\n' +
-    'exit, import-error, oom: a stand-in runs in place of the command and dies that way. A component is restarted\n' +
-    'for it; an agent is spawned for a task that does not exist.\n\n' +
-    'The crash is marked as simulated, never counts to the incident of a real one, and is filed with local\n' +
-    'trackers only, unless --notify says otherwise.',
+    'hang: SIGSTOP; if a heartbeat, a liveness probe or a health check of Docker would notice\n' +
+    'exit, import-error, oom: a stand-in runs in place of the command and dies that way.\n' +
+    'A component is restarted for it; an agent is spawned for a task that does not exist.\n' +
+    'The command of a container cannot be replaced.\n\n' +
+    'The crash is marked as simulated, never counts to the incident of a real one, and is\n' +
+    'filed with local trackers only, unless --notify says otherwise. Alerts are sent as always.',
   options: [
     new Option('--component <NAME>', 'a component that runs'),
     new Option('--agent <TYPE>', 'an agent of this type'),
@@ -41,8 +43,7 @@ export const simulateCrash: Definition<Options> = {
   ],
   handler: async (session, words, { component, agent, task, kind, dryRun, notify }) => {
     if (words.length > 0) throw usage(`Write: keepwell simulate-crash --component ${words[0]!.slice(0, MAX_SHOWN)}`);
-    if ((component === undefined) === (agent === undefined))
-      throw usage('Say what is to crash: either --component NAME or --agent TYPE.');
+    if (!component === !agent) throw usage('Say what is to crash: either --component NAME or --agent TYPE.');
     if (task !== undefined && (agent === undefined || kind !== 'signal'))
       throw usage('--task goes with --agent and --kind signal: it says which of the agents that run is meant.');
     await awaitDaemon(session);

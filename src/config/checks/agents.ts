@@ -72,6 +72,6 @@ function checkTask({ command }: TypeDraft, path: Path, say: Say): void {
   const code = taskInCode(argv);
   if (code !== null) {
     const hint = `Give it as an argument of its own, as in: [sh, -c, 'work on "$1"', sh, "${TASK}"]`;
-    say([...path, code], `${quoted(argv[0]!)} would read the task as a part of a program`, hint);
+    say([...path, code.at], `${quoted(code.reader)} would read the task as a part of a program`, hint);
   }
 }

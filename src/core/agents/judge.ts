@@ -28,7 +28,8 @@ export function judge(record: AgentRecord, cause: ExitCause, context: AgentConte
   const helped = state.kind === 'running' && state.lived ? null : false;
   const { maxRespawns } = context;
   if (record.respawns.length >= maxRespawns) {
-    const used = maxRespawns === 0 ? 'it is not to be respawned' : `its ${maxRespawns} respawns are used up`;
+    const many = maxRespawns === 1 ? 'its one respawn is used up' : `its ${maxRespawns} respawns are used up`;
+    const used = maxRespawns === 0 ? 'it is not to be respawned' : many;
     const end = { crash: true, planned: false, rule: 'limit', decision: `gave up: ${used}` } as const;
     return {
       next: { kind: 'gave-up' },

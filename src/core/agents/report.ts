@@ -1,5 +1,6 @@
 /** What `agents report` says, from what is known. Pure. */
 import type { WallMs } from '../ids.ts';
+import { isSimulated, SIMULATED_TITLE } from '../simulate/simulation.ts';
 import type { CrashView } from '../views.ts';
 import type { AgentRecord } from './agent.ts';
 import type { AgentIssue, AgentsReportView, AgentsStatus } from './views.ts';
@@ -62,7 +63,8 @@ function successRate(records: readonly AgentRecord[], at: WallMs): number | null
 
 function crashIssue({ crash, pid }: RecentCrash): AgentIssue {
   const { error_type: type, error_message: message, root_cause: cause, ticket, decision } = crash;
-  const error = type !== null && message !== null ? `${type}: ${message}` : (message ?? type ?? cause ?? 'unknown');
+  const said = [type, message].filter((part) => part !== null && part !== '').join(': ');
+  const error = said === '' ? (cause ?? 'unknown') : `${isSimulated(cause) ? SIMULATED_TITLE : ''}${said}`;
   return {
     type: 'agent_crash',
     agent_pid: pid,

@@ -32,23 +32,32 @@ export function withTask(of: ProcessSpec, task: string): ProcessSpec {
 const INTERPRETER =
   /^(?:(?:ba|da|z|k|mk|fi|a|c|tc)?sh|python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|pwsh|powershell)$/;
 const PROGRAM_OPTION = /^(?:-\w*[cerEp]|--eval|--print|--command|-Command|--require|eval)$/;
-/** These run what follows them. */
+/** The program is glued to the option. */
+const PROGRAM_IN_OPTION = /^(?:-[cerEp]|--(?:eval|print|command)=)/;
+/** These have a value behind them that is neither a program nor the name of one. */
+const VALUE_OPTION = /^(?:[-+][oO]|-[XWIC]|--import|--loader)$/;
+/** These run what follows them, behind words of their own. */
 const WRAPPER =
-  /^(?:env|nice|nohup|setsid|stdbuf|timeout|sudo|doas|busybox|uv|poetry|pipenv|npx|run|exec|-.*|\w+=.*|\d[\d.]*[smhd]?)$/;
+  /^(?:env|nice|nohup|setsid|stdbuf|timeout|sudo|doas|runuser|chroot|nsenter|flock|xargs|busybox|uv|poetry|pipenv|npx|docker|podman|kubectl)$/;
 
-/** The element in which an interpreter would read the task as code, as in `[sh, -c, "echo {task}"]`; null: none. */
-export function taskInCode(argv: readonly string[]): number | null {
-  const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-  const start = argv.findIndex((part) => !WRAPPER.test(lastPart(part)));
-  if (start < 0 || !INTERPRETER.test(lastPart(argv[start]!))) return null;
+/** The element in which an interpreter would read the task as code, as in `[sh, -c, "echo {task}"]`, and which one; null: none. */
+export function taskInCode(argv: readonly string[]): { readonly at: number; readonly reader: string } | null {
+  const isInterpreter = (part: string | undefined): boolean => INTERPRETER.test(lastPart(part ?? ''));
+  const isWrapped = WRAPPER.test(lastPart(argv[0] ?? ''));
+  const start = isWrapped ? argv.findIndex((part, index) => index > 0 && isInterpreter(part)) : 0;
+  if (!isInterpreter(argv[start])) return null;
   for (let index = start + 1; index < argv.length; index++) {
-    const isCode = PROGRAM_OPTION.test(argv[index - 1]!);
-    if (isCode && argv[index]!.includes(TASK)) return index;
+    const [before, part] = [argv[index - 1]!, argv[index]!];
+    const isCode = PROGRAM_OPTION.test(before);
+    if ((isCode || PROGRAM_IN_OPTION.test(part)) && part.includes(TASK)) return { at: index, reader: argv[start]! };
     // Behind the first word that is no option, all is said to the program itself.
-    if (!isCode && !argv[index]!.startsWith('-') && !PROGRAM_OPTION.test(argv[index]!)) return null;
+    const isOption = part.startsWith('-') || PROGRAM_OPTION.test(part) || VALUE_OPTION.test(part);
+    if (!isCode && !isOption && !VALUE_OPTION.test(before)) return null;
   }
   return null;
 }
+
+const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** Without `node:` here: counted as it would be written. */
 function utf8Length(text: string): number {

@@ -23,7 +23,9 @@ const MAX_COUNTED = 50;
 const MAX_SUBJECTS = 100;
 const MAX_AFFECTED = 200;
 
-const runKey = ({ subject, run }: Trouble): string => `${subjectKey(subject)} ${run}`;
+type OfRun = Pick<Trouble, 'subject' | 'run'>;
+
+const runKey = ({ subject, run }: OfRun): string => `${subjectKey(subject)} ${run}`;
 
 /** The incident with this trouble counted in. `existing`: the newest one with the same fingerprint and task. */
 export function troubled(
@@ -74,8 +76,14 @@ function opened(trouble: Trouble, id: number): Incident {
   };
 }
 
-const countedAfter = (counted: readonly string[], trouble: Trouble): readonly string[] =>
+const countedAfter = (counted: readonly string[], trouble: OfRun): readonly string[] =>
   trouble.run === null ? counted : [...counted, runKey(trouble)].slice(-MAX_COUNTED);
+
+/** The crash that this run ends in is the same trouble, and does not count again. */
+export const alsoKnownBy = (incident: Incident, subject: Subject, run: string): Incident => ({
+  ...incident,
+  counted: countedAfter(incident.counted, { subject, run }),
+});
 
 /** A clock that was set back leaves times of the future behind: they are of no use any more. */
 const recentAfter = (recent: readonly WallMs[], at: WallMs): readonly WallMs[] =>

@@ -1,5 +1,6 @@
 /** An incident in one line: whose, and what. */
 import { describeExit, type ExitView } from '../exit.ts';
+import { SIMULATED_TITLE, type Simulation } from '../simulate/simulation.ts';
 import type { Subject } from '../views.ts';
 
 const MAX_TITLE_CHARS = 200;
@@ -10,11 +11,13 @@ interface Titled {
   readonly errorType: string | null;
   readonly errorMessage: string | null;
   readonly exit: ExitView;
+  readonly simulated?: Simulation;
 }
 
-export function titleOf({ subject, errorType, errorMessage, exit }: Titled): string {
+export function titleOf({ subject, errorType, errorMessage, exit, simulated }: Titled): string {
   const said = [errorType, errorMessage].filter((part) => part !== null && part !== '').join(': ');
-  return shortTitle(`${subject.name}: ${said === '' ? describeExit(exit) : said}`);
+  const mark = simulated === undefined ? '' : SIMULATED_TITLE;
+  return shortTitle(`${mark}${subject.name}: ${said === '' ? describeExit(exit) : said}`);
 }
 
 /** One line, and not a long one. */

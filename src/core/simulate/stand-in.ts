@@ -53,10 +53,14 @@ const importError = (cwd: string): readonly string[] => [
   `ImportError: cannot import name 'SkillNames' from 'skills' (${cwd}/skills/__init__.py)`,
 ];
 
-/** tail keeps all it is asked for in memory; it is never asked for more than twice the limit. */
+/**
+ * tail keeps all it is asked for in memory; it is never asked for more than twice the limit. Its own end is told on: the kernel
+ * killed it, gave it no more where there are no cgroups, or it is not there. Got all the same, it is a failure, too.
+ */
 function outOfMemory(memoryBytes: number): StandIn {
   const bytes = String(memoryBytes * TAKEN_FACTOR);
-  const end = `head -c ${bytes} /dev/zero | tail -c ${bytes} >/dev/null; exit 137`;
+  const took = `head -c ${bytes} /dev/zero | tail -c ${bytes} >/dev/null`;
+  const end = `${took}; code=$?; test $code -ne 0 || { echo 'fatal: limits.memory did not hold' >&2; code=1; }; exit $code`;
   return { command: script([], end), does: 'takes more memory than limits.memory allows, until the kernel ends it' };
 }
 

@@ -2,6 +2,7 @@
 import type { ExitView } from '../exit.ts';
 import type { WallMs } from '../ids.ts';
 import type { Rule } from '../lifecycle/state.ts';
+import type { Simulation } from '../simulate/simulation.ts';
 import type { FreezeView, Subject } from '../views.ts';
 import type { Priority, TicketCategory } from './ticket.ts';
 
@@ -23,8 +24,8 @@ export interface CrashEvidence {
   readonly freeze?: FreezeView;
   readonly agentType?: string;
   readonly taskId?: string;
-  /** Somebody asked for it. quiet: trackers outside are not to be bothered. */
-  readonly simulated?: 'quiet' | 'notify';
+  /** Somebody asked for it. */
+  readonly simulated?: Simulation;
 }
 
 /** Something that is wrong without a crash: a frozen loop, dead entries. */
@@ -41,8 +42,10 @@ export interface ProblemEvidence {
   readonly evidence: readonly string[];
   readonly reproduction: readonly string[];
   readonly relatedFiles: readonly string[];
-  /** Somebody asked for it. quiet: trackers outside are not to be bothered. */
-  readonly simulated?: 'quiet' | 'notify';
+  /** Whose end is part of it; null or absent: that of none. */
+  readonly run?: string | null;
+  /** Somebody asked for it. */
+  readonly simulated?: Simulation;
   /** Its ticket does not wait for a third time. */
   readonly atOnce: true;
 }

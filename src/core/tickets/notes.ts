@@ -2,6 +2,7 @@
 import { describeExit } from '../exit.ts';
 import { formatDuration } from '../format.ts';
 import type { WallMs } from '../ids.ts';
+import { isSimulated } from '../simulate/simulation.ts';
 import { cleanLine } from './clean.ts';
 import { withErrand } from './errands.ts';
 import type { Evidence } from './evidence.ts';
@@ -35,7 +36,9 @@ function last(evidence: Evidence): string {
 /** All is well again. Said once for each time that trouble was told, so that flapping does not fill a tracker. */
 export function afterRecovery(ticket: Ticket, settings: TicketsSpec, now: WallMs): TicketChange | null {
   if (ticket.state === 'closed' || ticket.told.at(-1)?.what === 'recovery') return null;
-  const text = `It is well again, as seen ${iso(now)}, after ${ticket.count} ${ticket.count === 1 ? 'time' : 'times'}. The ticket stays open until somebody closes it.`;
+  // The task of a rehearsal does not exist: nobody is well, it is just over.
+  const isOver = isSimulated(ticket.rootCause) && ticket.taskId !== null;
+  const text = `${isOver ? 'The rehearsal is over' : 'It is well again'}, as seen ${iso(now)}, after ${ticket.count} ${ticket.count === 1 ? 'time' : 'times'}. The ticket stays open until somebody closes it.`;
   const said: Ticket = { ...ticket, told: withTold(ticket.told, now, 'recovery') };
   return {
     ticket: withErrand(said, settings.trackers, 'recovered', text, now),
@@ -57,8 +60,12 @@ export function closed(ticket: Ticket, settings: TicketsSpec, now: WallMs): Tick
 export function reopenedByHand(ticket: Ticket, settings: TicketsSpec, now: WallMs): TicketChange | null {
   if (ticket.state === 'open') return null;
   const open: Ticket = { ...ticket, state: 'open', closedAt: null };
+  // A rehearsal that was none of a tracker's business still is not.
+  const isConcerned = ({ name, kind }: { name: string; kind: string }) =>
+    !isSimulated(ticket.rootCause) || kind === 'local' || ticket.trackers[name] !== undefined;
+  const trackers = settings.trackers.filter(isConcerned);
   return {
-    ticket: withErrand(open, settings.trackers, 'reopen', `Reopened with Keepwell, ${iso(now)}.`, now),
+    ticket: withErrand(open, trackers, 'reopen', `Reopened with Keepwell, ${iso(now)}.`, now),
     told: [
       { type: 'ticket.reopened', data: { ticket: bugNumber(ticket.number), count: ticket.count, reason: 'by hand' } },
     ],

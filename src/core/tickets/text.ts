@@ -2,6 +2,7 @@
 import { describeExit } from '../exit.ts';
 import { formatDuration } from '../format.ts';
 import type { Incident } from '../incidents/incident.ts';
+import { SIMULATED_TITLE } from '../simulate/simulation.ts';
 import type { Subject } from '../views.ts';
 import { cleanLine, cleanText } from './clean.ts';
 import type { Circumstances, CrashEvidence, Evidence, ProblemEvidence } from './evidence.ts';
@@ -37,7 +38,7 @@ function crashText(crash: CrashEvidence, incident: Incident, about: Circumstance
   const known = about.secrets ?? [];
   const line = (text: string, max = MAX_LINE_CHARS) => cleanLine(text, max, known);
   return {
-    title: line(`${crash.subject.name}: ${headline(crash)}`, MAX_TITLE_CHARS),
+    title: line(`${mark(crash)}${crash.subject.name}: ${headline(crash)}`, MAX_TITLE_CHARS),
     description: description(crash, incident)
       .map((text) => line(text))
       .join('\n'),
@@ -67,12 +68,14 @@ function problemText(problem: ProblemEvidence, known: readonly string[]): Ticket
 const filesOf = (files: readonly string[], known: readonly string[]): readonly string[] =>
   files.slice(0, MAX_FILES).map((file) => cleanLine(file, MAX_FILE_CHARS, known));
 
+const mark = ({ simulated }: CrashEvidence): string => (simulated === undefined ? '' : SIMULATED_TITLE);
+
 /** "component worker" */
 const who = ({ kind, name }: Subject): string => `${kind} ${name}`;
 
 /** "ImportError: cannot import name 'SkillNames'", "exit code 7", "frozen: no heartbeat for 5 min". */
 export function headline(crash: CrashEvidence): string {
-  if (crash.freeze !== undefined) return `frozen: ${crash.freeze.reason}`;
+  if (crash.freeze !== undefined) return crash.freeze.reason;
   const said = firstLine(crash.errorMessage ?? '');
   if (crash.errorType !== null) return said === '' ? crash.errorType : `${crash.errorType}: ${said}`;
   return said === '' ? describeExit(crash.exit) : said;
@@ -98,7 +101,11 @@ function description(crash: CrashEvidence, incident: Incident): readonly string[
 
 /** How it was started, for which task, and what it said. */
 function stepsOf(crash: CrashEvidence, { command, cwd }: Circumstances): readonly string[] {
-  const { subject, agentType, taskId } = crash;
+  const { subject, agentType, taskId, simulated } = crash;
+  const ends = `After ${formatDuration(crash.uptimeMs)} it ends: ${describeExit(crash.exit)}`;
+  // Its own command does nothing of the kind.
+  if (simulated !== undefined)
+    return [`keepwell simulate-crash --${subject.kind} ${subject.name} --kind ${simulated.kind}`, ends];
   const place = cwd === null ? '' : ` in ${cwd}`;
   return [
     ...(subject.kind === 'component' ? [`keepwell start ${subject.name}`] : []),
@@ -109,7 +116,7 @@ function stepsOf(crash: CrashEvidence, { command, cwd }: Circumstances): readonl
       ? []
       : [`which runs${place}: ${command.map((word) => quoted(filled(word, taskId))).join(' ')}`]),
     ...(taskId === undefined ? [] : [`Task: ${taskId}`]),
-    `After ${formatDuration(crash.uptimeMs)} it ends: ${describeExit(crash.exit)}`,
+    ends,
     ...(crash.errorMessage === null && crash.errorType === null ? [] : [`It says: ${headline(crash)}`]),
   ];
 }

@@ -81,19 +81,18 @@ class Desk implements DaemonAgents {
 
   async spawn(request: Parameters<Agents['spawn']>[0]): Promise<AgentView> {
     const { keeping } = await this.#needed(request.type);
+    this.#refuseTaken(request);
     return this.#view(keeping.spawn(request));
   }
 
   async stop(which: string): Promise<readonly AgentView[]> {
-    const foreign = this.#passes.last.others.find((agent) => String(agent.pid) === which || agent.task_id === which);
-    try {
-      if (this.#ours === null) throw new AppError('NO_SUCH_AGENT', { which });
-      return (await this.#ours.keeping.stop(which)).map((record) => this.#view(record));
-    } catch (error) {
-      const isUnknown = error instanceof AppError && error.code === 'NO_SUCH_AGENT';
-      if (!isUnknown || !foreign) throw error;
+    const isMeant = ({ pid, task_id: task }: AgentView) => String(pid) === which || task === which;
+    const live = this.list().filter(isMeant);
+    // One of ours that had the task before is no answer while somebody else works on it.
+    if (live.length > 0 && live.every(({ source }) => source === 'state-file'))
       throw new AppError('AGENT_NOT_OURS', { which, file: this.#spec.stateFile?.path ?? 'its state file' });
-    }
+    if (this.#ours === null) throw new AppError('NO_SUCH_AGENT', { which });
+    return (await this.#ours.keeping.stop(which)).map((record) => this.#view(record));
   }
 
   list({ all = false }: AgentsQuery = {}): readonly AgentView[] {
@@ -122,6 +121,15 @@ class Desk implements DaemonAgents {
     this.#isClosing = true;
     await Promise.all([this.#passes.close(), this.#others.close(), this.#parts.loop.close()]);
     await (await this.#opening)?.close();
+  }
+
+  #refuseTaken({ type, task }: Parameters<Agents['spawn']>[0]): void {
+    const taken = this.#passes.last.others.find(
+      (agent) => agent.agent_type === type && agent.task_id === task && agent.state === 'running',
+    );
+    if (!taken) return;
+    const state = `running, pid ${taken.pid}, started by somebody else`;
+    throw new AppError('AGENT_ALREADY_RUNNING', { type, task: JSON.stringify(task), state });
   }
 
   #open(): Promise<Ours> {

@@ -3,6 +3,7 @@ import type { AgentsSpec } from '../../core/agents/agent.ts';
 import { NO_AGENTS } from '../../core/agents/agent.ts';
 import {
   describeLoop,
+  freezeFingerprint,
   isResponsive,
   type LoopDeed,
   type LoopSight,
@@ -10,9 +11,8 @@ import {
   type OpenFreeze,
 } from '../../core/agents/loop.ts';
 import { issueOf } from '../../core/agents/others/report.ts';
-import { shortHash } from '../../core/crash/hash.ts';
 import type { RunId } from '../../core/ids.ts';
-import { markSimulated, type Simulated } from '../../core/simulate/simulation.ts';
+import { markSimulated, SIMULATED_TITLE, type Simulated } from '../../core/simulate/simulation.ts';
 import type { ProblemEvidence } from '../../core/tickets/evidence.ts';
 import type { ComponentView, EventView, Subject } from '../../core/views.ts';
 import type { LoopFindings, PassPart } from '../../ports/agents.ts';
@@ -138,7 +138,7 @@ export class LoopWatch implements PassPart<LoopFindings> {
             `"keepwell why ${name}" shows, once it was ended, what it was doing.`,
             `"keepwell simulate-crash --component ${name} --kind hang" makes it happen again.`,
           ],
-          relatedFiles: [],
+          ...{ relatedFiles: [], run: view.run_id },
         };
         const { incident, ticket } = casework.problem(asked === null ? problem : markSimulated(problem, asked));
         const at = new Date(clock.wallNow()).toISOString();
@@ -148,10 +148,12 @@ export class LoopWatch implements PassPart<LoopFindings> {
         break;
       }
       case 'alert': {
-        const { incident, ticket } = this.#open!;
-        this.#keep(name, { ...this.#open!, alert: deed.text });
-        alerts.raise({ kind: 'freeze', key: loopFreezeKey(name), subject, text: deed.text, incident, ticket });
-        this.#actions.push(`alerted: ${deed.text}`);
+        const { incident, ticket, run } = this.#open!;
+        const isAsked = run !== null && this.#parts.simulated(run as RunId) !== null;
+        const text = `${isAsked ? SIMULATED_TITLE : ''}${deed.text}`;
+        this.#keep(name, { ...this.#open!, alert: text });
+        alerts.raise({ kind: 'freeze', key: loopFreezeKey(name), subject, text, incident, ticket });
+        this.#actions.push(`alerted: ${text}`);
         break;
       }
       case 'over':
@@ -180,5 +182,3 @@ export class LoopWatch implements PassPart<LoopFindings> {
     }
   }
 }
-
-const freezeFingerprint = (name: string): string => `v1:${shortHash(`frozen\n${name}`)}`;

@@ -41,6 +41,11 @@ export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents
         ...{ clock, log, store },
         cases: othersCases({ ...{ clock, store, casework, respawns, spec, publish } }),
         sight: sightOf,
+        fate: (run) => {
+          const isEnding = options.components().some(({ run_id, state }) => run_id === run && state === 'stopping');
+          if (isEnding) return 'ending';
+          return store.run(run)?.planned ? 'asked' : 'other';
+        },
         strange: ({ loop }) => {
           const driver = loop === null ? undefined : specOf(loop)?.driver;
           const isFar =

@@ -30,6 +30,8 @@ export interface OthersCases {
     file: StateFileSpec,
     living: ReadonlySet<string | null>,
   ): { readonly issue: AgentIssue; readonly action: string | null; readonly bug: number | null };
+  /** The run it belonged to was asked to end, and it ended with that: no crash, and nobody wants it back. */
+  stopped(entry: Entry, file: StateFileSpec): void;
   /** It goes on: whatever was wrong with its task is over. */
   lived(entry: Entry): void;
   /** These entries are gone from the file. */
@@ -80,6 +82,16 @@ export function othersCases(parts: OthersCasesParts): OthersCases {
       const action = decided.respawned ? `respawned ${describeEntry(entry)}` : null;
       const done = decided.respawned ? 'respawned' : `none (${decided.decision})`;
       return { issue: issueOf('agent_crash', entry, why, done, bug), action, bug };
+    },
+    stopped: (entry, file) => {
+      const subject: Subject = { kind: 'agent', name: typeOf(entry) };
+      const data = {
+        pid: entry.pid,
+        task: entry.task,
+        source: basename(file.path),
+        why: 'what started it was stopped',
+      };
+      tell({ events: [{ at: clock.wallNow(), subject, type: 'agent.stopped', run: null, data }] });
     },
     lived: (entry) => {
       if (entry.task !== null) casework.recovered({ kind: 'agent', name: typeOf(entry) }, entry.task);

@@ -8,12 +8,21 @@ import { readStateFile } from '../../agents/state-file/read.ts';
 import { type Rewritten, rewriteStateFile } from '../../agents/state-file/rewrite.ts';
 import { type AgentsSpec, NO_AGENTS, type StateFileSpec } from '../../core/agents/agent.ts';
 import { type Entry, readEntries } from '../../core/agents/others/entry.ts';
+import { cameBack, countDead, notCleaned, notUnderstood, wereForgotten } from '../../core/agents/others/file-issues.ts';
 import { withoutMembers } from '../../core/agents/others/json-members.ts';
 import type { Sight } from '../../core/agents/others/judge.ts';
-import { type Judged, type Looked, type Memory, NOTHING_KNOWN, pass, withTold } from '../../core/agents/others/pass.ts';
+import {
+  type Judged,
+  type Looked,
+  type Memory,
+  NOTHING_KNOWN,
+  pass,
+  type RunFate,
+  withTold,
+} from '../../core/agents/others/pass.ts';
 import { agentView, describeEntry, issueOf, standingIssues } from '../../core/agents/others/report.ts';
 import { readStored, type Stored, storedText } from '../../core/agents/others/stored.ts';
-import type { AgentIssue } from '../../core/agents/views.ts';
+import type { RunId } from '../../core/ids.ts';
 import type { OthersFindings, PassPart } from '../../ports/agents.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -26,6 +35,7 @@ export interface OthersParts {
   readonly store: Pick<Store, 'meta' | 'setMeta'>;
   readonly cases: OthersCases;
   sight(pid: number): Sight;
+  fate(run: RunId): RunFate;
   /** Why pids of the file mean nothing here: whoever writes it runs in a container; null: they mean what they say. */
   strange(spec: AgentsSpec): string | null;
 }
@@ -91,10 +101,10 @@ export class Others implements PassPart<OthersFindings> {
     if (stateFile === null || this.#isClosed) return NOTHING;
     const read = await this.#read(stateFile);
     if (read.kind === 'missing') return NOTHING;
-    if (read.kind === 'unreadable') return { ...NOTHING, issues: [this.#unreadable(stateFile, read.why)] };
+    if (read.kind === 'unreadable') return { ...NOTHING, issues: [notUnderstood(stateFile.path, read.why)] };
     const judged = await this.#judge(read.entries);
     const odd =
-      read.odd.length === 0 ? [] : [this.#unreadable(stateFile, `has ${read.odd.length} entries without a pid`)];
+      read.odd.length === 0 ? [] : [notUnderstood(stateFile.path, `has entries without a pid (${read.odd.length})`)];
     const done = await this.#act(stateFile, read.text, judged);
     const { cases, clock } = this.#parts;
     const context = { wall: clock.wallNow(), maxRespawns: this.#spec.maxRespawns, assignedTo: cases.assignedTo };
@@ -127,7 +137,7 @@ export class Others implements PassPart<OthersFindings> {
       if (looks.length % LOOKS_AT_ONCE === 0) await nextTurn();
     }
     const graceMs = this.#spec.everyMs * GRACE_SHARE;
-    const context = { now: clock.now(), wall: clock.wallNow(), boot: clock.bootId, graceMs };
+    const context = { now: clock.now(), wall: clock.wallNow(), boot: clock.bootId, graceMs, fate: this.#parts.fate };
     const { memory, judged, lived } = pass(this.#memory, looks, context);
     this.#memory = memory;
     for (const entry of lived) this.#parts.cases.lived(entry);
@@ -150,27 +160,28 @@ export class Others implements PassPart<OthersFindings> {
     const crashes = due
       .filter(({ standing }) => standing === 'crashed')
       .map((each) => this.#crashed(each, file, living));
-    const quarrel = kept.length === 0 ? [] : [this.#quarrel(file, kept)];
+    for (const each of due) if (each.standing === 'stopped') this.#stopped(each, file);
+    const quarrel = kept.length === 0 ? [] : [cameBack(file.path, kept)];
     const issues = [...crashes.map(({ issue }) => issue), ...quarrel];
     const actions = crashes.flatMap(({ action }) => (action === null ? [] : [action]));
     const told = crashes.flatMap(({ bug }) => (bug === null ? [] : [bug]));
     if (due.length === 0) return { issues, actions, bugs: told };
     const cleaned = await this.#clean(file, text, due, stale);
     if (cleaned.kind !== 'done')
-      return { issues: [...issues, this.#notCleaned(file, stale, cleaned)], actions, bugs: told };
-    const removed = `removed ${count(due.length)} from ${basename(file.path)}`;
+      return {
+        issues: [
+          ...issues,
+          notCleaned(file.path, stale, cleaned.kind === 'refused' ? cleaned.why : 'somebody is writing it'),
+        ],
+        actions,
+        bugs: told,
+      };
+    const removed = `removed ${countDead(due.length)} from ${basename(file.path)}`;
     if (stale.length === 0) return { issues, actions: [...actions, removed], bugs: told };
     const { ticket } = cases.forgotten(stale.map(describeEntry), file);
     this.#remember(file, []);
-    const issue = issueOf(
-      'dead_entries',
-      null,
-      `${count(stale.length)}: ${stale.map(describeEntry).join(', ')}`,
-      'cleaned',
-      ticket,
-    );
     return {
-      issues: [...issues, issue],
+      issues: [...issues, wereForgotten(stale, ticket)],
       actions: [...actions, removed],
       bugs: ticket === null ? told : [...told, ticket],
     };
@@ -181,6 +192,12 @@ export class Others implements PassPart<OthersFindings> {
     this.#memory = withTold(this.#memory, dead.entry.key);
     this.#remember(file, []);
     return told;
+  }
+
+  #stopped({ entry }: Judged, file: StateFileSpec): void {
+    this.#parts.cases.stopped(entry, file);
+    this.#memory = withTold(this.#memory, entry.key);
+    this.#remember(file, []);
   }
 
   async #clean(
@@ -237,29 +254,7 @@ export class Others implements PassPart<OthersFindings> {
     this.#parts.store.setMeta(META, text);
     this.#written = text;
   }
-
-  #unreadable = ({ path }: StateFileSpec, why: string): AgentIssue =>
-    issueOf('state_file', null, `${basename(path)} ${why}; nothing is done`, 'none');
-
-  #quarrel({ path }: StateFileSpec, kept: readonly Judged[]): AgentIssue {
-    const who = kept.map(({ entry }) => describeEntry(entry)).join(', ');
-    const why = `whoever writes ${basename(path)} wrote entries again that had been removed because they are dead: ${who}`;
-    return issueOf('dead_entries', null, why, 'none');
-  }
-
-  #notCleaned({ path }: StateFileSpec, stale: readonly Entry[], outcome: Rewritten): AgentIssue {
-    const why = outcome.kind === 'refused' ? outcome.why : 'somebody is writing it';
-    const who = stale.length === 0 ? '' : `: ${stale.map(describeEntry).join(', ')}`;
-    return issueOf(
-      'dead_entries',
-      null,
-      `${basename(path)} has dead entries and was not cleaned, because ${why}${who}`,
-      'none',
-    );
-  }
 }
 
 const isListed = (standing: Judged['standing']): boolean =>
   standing === 'alive' || standing === 'unknown' || standing === 'pending';
-
-const count = (entries: number): string => `${entries} dead ${entries === 1 ? 'entry' : 'entries'}`;

@@ -1,8 +1,9 @@
 /** What is under a pid that somebody else wrote down. It is only ever looked at; no signal is sent to it. */
 import { readFileSync } from 'node:fs';
 import type { Sight } from '../../core/agents/others/judge.ts';
-import type { WallMs } from '../../core/ids.ts';
+import type { RunId, WallMs } from '../../core/ids.ts';
 import { isAlive, parseStat } from '../../drivers/process/proc.ts';
+import { cookieOf } from '../../drivers/process/tree/proc-scan.ts';
 
 const MS_PER_TICK = 10;
 const MS_PER_SECOND = 1_000;
@@ -46,5 +47,5 @@ function lookAt(pid: number): Sight {
   const { startTime, ppid } = stat;
   const uptimeMs = Number.parseFloat(readFileSync('/proc/uptime', 'utf8')) * MS_PER_SECOND;
   const startedAt = (Date.now() - (uptimeMs - Number(startTime) * MS_PER_TICK)) as WallMs;
-  return { kind: 'there', zombie: !isAlive(stat), startTime, startedAt, ppid };
+  return { kind: 'there', zombie: !isAlive(stat), startTime, startedAt, ppid, run: cookieOf(pid) as RunId | null };
 }

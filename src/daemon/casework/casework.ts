@@ -1,11 +1,13 @@
 /** Everything that crashes is told to this one: it finds the incident and the ticket, before the crash is written. */
+import { freezeFingerprint } from '../../core/agents/loop.ts';
 import { shortHash } from '../../core/crash/hash.ts';
 import type { Graph } from '../../core/graph.ts';
 import type { WallMs } from '../../core/ids.ts';
 import { firstSigns, rootOf } from '../../core/incidents/fold.ts';
 import { type Incident, type IncidentsQuery, subjectKey } from '../../core/incidents/incident.ts';
-import { alsoAffected, foldedInto, recovered, type Trouble, troubled } from '../../core/incidents/next.ts';
+import { alsoAffected, alsoKnownBy, foldedInto, recovered, type Trouble, troubled } from '../../core/incidents/next.ts';
 import { shortTitle, titleOf } from '../../core/incidents/title.ts';
+import { markSimulated } from '../../core/simulate/simulation.ts';
 import type { ProblemEvidence } from '../../core/tickets/evidence.ts';
 import type { Subject } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -50,11 +52,14 @@ export function createCasework(parts: CaseworkParts): DaemonCasework {
   };
 
   function taken(crash: NewCrash): { crash: NewCrash; also: CaseNotes } {
-    const trouble = troubleOf(crash);
+    const trouble = partOfFreeze(crash) ?? troubleOf(crash);
     const own = store.incidentOf(trouble.fingerprint, trouble.taskId);
-    const root = rootOf(crash.subject, own, open.values(), graph());
+    // What was asked for has no other cause, whatever else is down.
+    const root = crash.simulated === undefined ? rootOf(crash.subject, own, open.values(), graph()) : null;
     if (root !== null) return takenAlong(crash, trouble, root);
     const { incident: counted, change } = troubled(own, trouble, store.lastNumber('incident') + 1);
+    // Counted when the freeze was noticed; but that the loop died of it, and maybe for good, is news.
+    if (change === 'known' && crash.freeze && !store.run(crash.run)?.endedAt) parts.crashSeen(crash, counted);
     if (change === 'known') return { crash: { ...crash, incident: counted.id }, also: NOTHING };
     const signs = firstSigns(counted, crash.subject, open.values(), graph(), trouble.at);
     const affected = signs.flatMap(({ subjects }) => subjects.map(({ name }) => name));
@@ -71,6 +76,15 @@ export function createCasework(parts: CaseworkParts): DaemonCasework {
     };
     if (tickets.length > 0) also.tickets = tickets;
     return { crash: { ...crash, fingerprint: trouble.fingerprint, incident: incident.id }, also };
+  }
+
+  /** The end of a loop that is frozen has the cause of the freeze, and that is an incident already. Null: there is none open. */
+  function partOfFreeze(crash: NewCrash): Trouble | null {
+    const { subject, simulated, rootCause } = crash;
+    if (!crash.freeze || subject.kind !== 'component') return null;
+    const real = { fingerprint: freezeFingerprint(subject.name), rootCause };
+    const { fingerprint } = simulated ? markSimulated(real, { ...simulated, memoryBytes: null }) : real;
+    return store.incidentOf(fingerprint, null)?.state === 'open' ? { ...troubleOf(crash), fingerprint } : null;
   }
 
   function takenAlong(crash: NewCrash, trouble: Trouble, root: Incident): { crash: NewCrash; also: CaseNotes } {
@@ -113,7 +127,8 @@ export function createCasework(parts: CaseworkParts): DaemonCasework {
     const title = shortTitle(problem.title);
     const trouble = { ...{ fingerprint, subject, rootCause, title, at }, taskId: null, run: null };
     const { incident: counted, change } = troubled(own, trouble, store.lastNumber('incident') + 1);
-    const { incident, tickets, events } = filing.after(counted, { kind: 'problem', problem });
+    const known = problem.run ? alsoKnownBy(counted, subject, problem.run) : counted;
+    const { incident, tickets, events } = filing.after(known, { kind: 'problem', problem });
     keep(incident);
     const told: readonly NewEvent[] = [...changeEvent(change, incident, at), ...events];
     parts.commit({ incidents: [incident], ...(tickets.length > 0 ? { tickets } : {}), events: told });

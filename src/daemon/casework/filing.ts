@@ -1,6 +1,7 @@
 /** The ticket of an incident: by the rules for tickets, written with the crash, delivered once that is safe. */
 import { randomBytes } from 'node:crypto';
 import type { Incident } from '../../core/incidents/incident.ts';
+import { isSimulated } from '../../core/simulate/simulation.ts';
 import type { Circumstances, Evidence } from '../../core/tickets/evidence.ts';
 import { afterRecovery } from '../../core/tickets/notes.ts';
 import { ticketFor } from '../../core/tickets/policy.ts';
@@ -57,7 +58,8 @@ export function createFiling({ store, clock, desk, settings, about }: FilingPart
           about: about(evidence),
           settings: settingsFor(evidence, settings()),
           existing: ticketOf(incident),
-          others: () => store.tickets({ limit: MAX_OTHERS }),
+          // A rehearsal holds up no ticket of something real.
+          others: () => store.tickets({ limit: MAX_OTHERS }).filter(({ rootCause }) => !isSimulated(rootCause)),
           now: clock.wallNow(),
           nextNumber: store.lastNumber('ticket') + 1,
           key: randomBytes(KEY_BYTES).toString('hex'),
@@ -72,6 +74,6 @@ export function createFiling({ store, clock, desk, settings, about }: FilingPart
 
 /** A rehearsal bothers nobody outside, unless that was asked for. */
 const settingsFor = (evidence: Evidence, settings: TicketsSpec): TicketsSpec =>
-  (evidence.kind === 'crash' ? evidence.crash : evidence.problem).simulated === 'quiet'
+  (evidence.kind === 'crash' ? evidence.crash : evidence.problem).simulated?.notify === false
     ? { ...settings, trackers: settings.trackers.filter(({ kind }) => kind === 'local') }
     : settings;

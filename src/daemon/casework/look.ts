@@ -6,6 +6,7 @@
 import type { MonoMs } from '../../core/ids.ts';
 import { crashRate, type SeenCrash, withinTheHour } from '../../core/incidents/crash-rate.ts';
 import { type Incident, subjectKey } from '../../core/incidents/incident.ts';
+import { SIMULATED_TITLE } from '../../core/simulate/simulation.ts';
 import type { Subject } from '../../core/views.ts';
 import type { Alert, AlertDesk } from '../../ports/alerts.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -46,7 +47,11 @@ export class Look {
     );
     const isOwn = incident.waiting.includes(subjectKey(crash.subject));
     if (isOwn && this.#frozeAgain(crash) && !this.#isFreezeTold(crash.subject, incident))
-      this.#raise('freeze', incident, `${crash.subject.name} froze again after it was restarted`);
+      this.#raise(
+        'freeze',
+        incident,
+        `${crash.simulated ? SIMULATED_TITLE : ''}${crash.subject.name} froze again after it was restarted`,
+      );
   }
 
   now(): void {
@@ -111,7 +116,7 @@ export class Look {
           kind: 'gave-up',
           key: givenUpKey(name),
           subject,
-          text: `${name} does not run: restarting it did not help`,
+          text: `${name} does not run: it is not restarted any more`,
         },
         ...{ incident: null, ticket: null },
       });
@@ -124,7 +129,7 @@ export class Look {
         'gave-up',
         incident,
         isRoot
-          ? `${name} does not run: restarting it did not help`
+          ? `${name} does not run: it is not restarted any more`
           : `${rootsOf(incident)} is down and takes others along`,
       );
   }

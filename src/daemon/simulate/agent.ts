@@ -31,7 +31,7 @@ export async function crashAgent(
     throw new AppError('NO_SUCH_AGENT_TYPE', { name, suggestion });
   }
   const subject: Subject = { kind: 'agent', name };
-  const asked: Simulated = { kind, notify, memoryBytes: type.limits.memoryBytes };
+  const asked: Simulated = { kind, notify, memoryBytes: type.limits.memoryBytes, at: scene.now() };
   const told = { dryRun, kind, subject };
   if (isStandIn(kind)) return rehearse(type, kind, asked, told, scene, known);
   if (kind === 'hang') {
@@ -84,7 +84,10 @@ function hit(
   const run = found.run_id as RunId;
   if (!told.dryRun) {
     known.addRun(run, asked);
-    if (!scene.signalMain(run, SEGFAULT)) throw refused(name, 'it has just ended', 'Try again.');
+    if (!scene.signalMain(run, SEGFAULT)) {
+      known.removeRun(run);
+      throw refused(name, 'it has just ended', 'Try again.');
+    }
   }
   const steps = [
     `${SEGFAULT} to process ${found.pid}, which works on ${found.task_id}`,

@@ -2,6 +2,7 @@
 import { type ComponentSpec, runsInContainer } from '../../core/component.ts';
 import { AppError } from '../../core/errors.ts';
 import type { RunId } from '../../core/ids.ts';
+import { noticedWhen } from '../../core/simulate/notice.ts';
 import type { Simulated, SimulationRequest, SimulationView } from '../../core/simulate/simulation.ts';
 import { type StandInKind, standIn } from '../../core/simulate/stand-in.ts';
 import { didYouMean } from '../../core/suggest.ts';
@@ -18,15 +19,15 @@ interface Target {
 
 type Hit = Omit<Told, 'run' | 'pid' | 'steps'>;
 
-export function crashComponent(
+export async function crashComponent(
   name: string,
   { kind = 'exit', dryRun = false, notify = false }: SimulationRequest,
   scene: Scene,
   known: Rehearsals,
-): SimulationView {
+): Promise<SimulationView> {
   const target = findTarget(name, scene);
   const memory = target.view.limits.find((limit) => limit.name === 'memory' && limit.mechanism !== null);
-  const asked: Simulated = { kind, notify, memoryBytes: memory?.max ?? null };
+  const asked: Simulated = { kind, notify, memoryBytes: memory?.max ?? null, at: scene.now() };
   const subject: Subject = { kind: 'component', name };
   const told = { dryRun, kind, subject, task: null };
   if (isStandIn(kind)) return replace(target, kind, asked, told, scene, known);
@@ -49,23 +50,35 @@ function findTarget(name: string, scene: Scene): Target {
     throw refused(name, why, 'End it yourself, and watch what follows.');
   }
   if (view.state !== 'running' || view.run_id === null) throw new AppError('COMPONENT_NOT_RUNNING', { name });
+  // It would be done when the Engine is back, and nobody thinks of it any more.
+  if (view.condition === 'engine-unreachable')
+    throw refused(name, 'the Docker Engine does not answer', 'Try again when "keepwell status" says that it does.');
   return { name, spec, view, run: view.run_id as RunId };
 }
 
+const NOTICE_FIRST = 'Give it a heartbeat or a liveness probe first.';
+const NOTICE_BETTER =
+  'Give it a heartbeat, or a liveness probe of another kind: for a process that is stopped, the kernel still answers "tcp" and "pid".';
+
 const follows = (name: string): string =>
-  `what should follow: a crash in "keepwell why ${name}", and whatever its restart policy says`;
+  `what should follow: a crash in "keepwell why ${name}", whatever its restart policy says, and a ticket by the rules for tickets`;
+
+const whenNoticed = ({ spec, view }: Target): string | null =>
+  noticedWhen(view, spec.probes.liveness?.question ?? null);
 
 function replace(
-  { name, spec: { driver } }: Target,
+  target: Target,
   kind: StandInKind,
   asked: Simulated,
   told: Hit,
   scene: Scene,
   known: Rehearsals,
 ): SimulationView {
+  const { name } = target;
+  const { driver } = target.spec;
   if (driver.kind !== 'process') {
     const why = `the command of a container cannot be replaced, so ${kind} cannot be simulated`;
-    throw refused(name, why, 'Use --kind signal or --kind hang.');
+    throw refused(name, why, `Use --kind signal${whenNoticed(target) === null ? '' : ' or --kind hang'}.`);
   }
   const { does } = standIn(kind, driver.cwd, asked.memoryBytes);
   if (!told.dryRun) {
@@ -77,23 +90,28 @@ function replace(
   return simulationView({ ...told, run: null, pid: null, steps });
 }
 
-function hang(
-  { name, view, run }: Target,
+async function hang(
+  target: Target,
   asked: Simulated,
   told: Hit,
   scene: Scene,
   known: Rehearsals,
-): SimulationView {
-  if (view.heartbeat === null && !view.probes.some(({ role }) => role === 'liveness')) {
+): Promise<SimulationView> {
+  const { name, spec, view, run } = target;
+  const when = whenNoticed(target);
+  if (when === null) {
     const why = 'it would stay stopped for ever, because nothing would notice';
-    throw refused(name, why, 'Give it a heartbeat or a liveness probe first.');
+    throw refused(name, why, spec.probes.liveness === null ? NOTICE_FIRST : NOTICE_BETTER);
   }
   if (!told.dryRun) {
     known.addRun(run, asked);
-    scene.signal(run, 'SIGSTOP');
+    await scene.freeze(run);
   }
-  const until = view.heartbeat === null ? 'its liveness probe fails' : 'its heartbeat is overdue';
-  const steps = [`SIGSTOP to all its processes: it hangs until ${until}`, follows(name)];
+  const steps = [
+    `SIGSTOP to all its processes: it hangs until ${when}`,
+    follows(name),
+    `if nothing notices: "keepwell restart ${name}" ends it`,
+  ];
   return simulationView({ ...told, run, pid: view.pid, steps });
 }
 
@@ -109,8 +127,11 @@ function hit(
   const signal = isContainer ? 'SIGKILL' : SEGFAULT;
   if (!told.dryRun) {
     known.addRun(run, asked);
-    if (isContainer) scene.signal(run, signal);
-    else if (!scene.signalMain(run, signal)) throw new AppError('COMPONENT_NOT_RUNNING', { name });
+    if (isContainer) scene.kill(run);
+    else if (!scene.signalMain(run, signal)) {
+      known.removeRun(run);
+      throw refused(name, 'its main process is gone', 'Look at "keepwell status", and try again.');
+    }
   }
   const whom = view.pid === null ? 'its main process' : `its main process ${view.pid}`;
   return simulationView({ ...told, run, pid: view.pid, steps: [`${signal} to ${whom}`, follows(name)] });

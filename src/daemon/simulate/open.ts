@@ -3,25 +3,31 @@ import type { ResolvedConfig } from '../../config/load.ts';
 import type { SignalName } from '../../core/exit.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { Agents } from '../../ports/agents.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { Driver } from '../../ports/driver.ts';
+import type { Casework } from '../../ports/incidents.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Supervisor } from '../../supervisor/supervisor.ts';
 import { agentRuns } from '../agents/ours.ts';
 import type { HomePaths } from '../home.ts';
+import { freezeAll } from './freeze-all.ts';
 import { signalMain } from './signal-main.ts';
 import { createSimulations, type Simulations } from './simulations.ts';
 
 export interface SimulateParts {
   readonly paths: HomePaths;
   readonly store: Store;
-  readonly driver: Pick<Driver, 'signal'>;
+  readonly driver: Pick<Driver, 'signal' | 'survivors'>;
+  readonly clock: Pick<Clock, 'wallNow'>;
+  readonly casework: Pick<Casework, 'incidents' | 'recovered'>;
   config(): ResolvedConfig;
   /** Asked for when somebody wants a crash: they are made after this. */
   supervisor(): Pick<Supervisor, 'views' | 'restart'>;
   agents(): Pick<Agents, 'list' | 'spawn'>;
 }
 
-export function openSimulations({ paths, store, driver, config, supervisor, agents }: SimulateParts): Simulations {
+export function openSimulations(parts: SimulateParts): Simulations {
+  const { paths, store, driver, clock, casework, config, supervisor, agents } = parts;
   const places = [paths.runs, agentRuns(paths)];
   return createSimulations(
     {
@@ -35,11 +41,18 @@ export function openSimulations({ paths, store, driver, config, supervisor, agen
         agents()
           .list()
           .filter(({ state, source }) => state === 'running' && source === 'keepwell'),
+      hasAgentFor: (task) =>
+        agents()
+          .list()
+          .some(({ task_id, source }) => task_id === task && source === 'keepwell'),
       spawn: (type, task) => agents().spawn({ type, task }),
       restart: (name) => supervisor().restart([name]),
       signalMain: (run: RunId, signal: SignalName) => places.some((dir) => signalMain(dir, run, signal)),
-      signal: (run, signal) => driver.signal(run, signal),
+      kill: (run) => driver.signal(run, 'SIGKILL'),
+      freeze: (run) => freezeAll(driver, run),
+      now: () => clock.wallNow(),
     },
     store,
+    casework,
   );
 }

@@ -8,8 +8,12 @@ export interface Rehearsals {
   want(component: string, asked: Simulated): void;
   /** What the run that begins now is to be; null: itself. Once. */
   due(component: string): Simulated | null;
+  /** It is not begun after all: who starts it later wants itself. */
+  unwant(component: string): void;
   addRun(run: RunId, asked: Simulated): void;
   addTask(task: string, asked: Simulated): void;
+  /** Nothing was done to it. */
+  removeRun(run: RunId): void;
   ofRun(run: RunId): Simulated | null;
   ofTask(task: string): Simulated | null;
 }
@@ -23,11 +27,12 @@ type Table = Record<string, Simulated>;
 export function rehearsals(store: Pick<Store, 'meta' | 'setMeta'>): Rehearsals {
   const wanted = new Map<string, Simulated>();
   const known = read(store.meta(META));
+  const save = (): void => store.setMeta(META, JSON.stringify(Object.fromEntries(known)));
   const add = (key: string, asked: Simulated): void => {
     known.delete(key);
     known.set(key, asked);
     for (const oldest of [...known.keys()].slice(0, -MAX_KNOWN)) known.delete(oldest);
-    store.setMeta(META, JSON.stringify(Object.fromEntries(known)));
+    save();
   };
   return {
     want: (component, asked) => void wanted.set(component, asked),
@@ -36,8 +41,12 @@ export function rehearsals(store: Pick<Store, 'meta' | 'setMeta'>): Rehearsals {
       wanted.delete(component);
       return asked;
     },
+    unwant: (component) => void wanted.delete(component),
     addRun: (run, asked) => add(`run ${run}`, asked),
     addTask: (task, asked) => add(`task ${task}`, asked),
+    removeRun: (run) => {
+      if (known.delete(`run ${run}`)) save();
+    },
     ofRun: (run) => known.get(`run ${run}`) ?? null,
     ofTask: (task) => known.get(`task ${task}`) ?? null,
   };

@@ -4,7 +4,7 @@ import type { AgentView } from '../../core/agents/views.ts';
 import type { ComponentSpec } from '../../core/component.ts';
 import { AppError } from '../../core/errors.ts';
 import type { SignalName } from '../../core/exit.ts';
-import type { RunId } from '../../core/ids.ts';
+import type { RunId, WallMs } from '../../core/ids.ts';
 import type { CrashKind, SimulationView } from '../../core/simulate/simulation.ts';
 import type { StandInKind } from '../../core/simulate/stand-in.ts';
 import type { ComponentView } from '../../core/views.ts';
@@ -15,13 +15,18 @@ export interface Scene {
   agents(): AgentsSpec;
   /** Ours, in the order in which they were spawned. */
   runningAgents(): readonly AgentView[];
+  /** Running, or about to be respawned. */
+  hasAgentFor(task: string): boolean;
   spawn(type: string, task: string): Promise<unknown>;
   /** By hand. */
   restart(component: string): void;
   /** To the main process alone, if it is still the one that was begun. False: it is gone. */
   signalMain(run: RunId, signal: SignalName): boolean;
-  /** To all processes of the run. */
-  signal(run: RunId, signal: SignalName): void;
+  /** To the container of the run: SIGKILL. */
+  kill(run: RunId): void;
+  /** SIGSTOP to all processes of the run. */
+  freeze(run: RunId): Promise<void>;
+  now(): WallMs;
 }
 
 /** What a process dies of that no longer knows what it does. */

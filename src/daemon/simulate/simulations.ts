@@ -7,13 +7,16 @@ import { AppError } from '../../core/errors.ts';
 import type { SpawnProblem } from '../../core/exit.ts';
 import type { RunId } from '../../core/ids.ts';
 import {
+  isOutcome,
   markSimulated,
   type Simulated,
   type SimulationRequest,
   type SimulationView,
 } from '../../core/simulate/simulation.ts';
 import { type StandInKind, standIn } from '../../core/simulate/stand-in.ts';
+import type { EventView } from '../../core/views.ts';
 import type { Launch, ProcessLaunch } from '../../ports/driver.ts';
+import type { Casework } from '../../ports/incidents.ts';
 import type { NewCrash, Store } from '../../ports/store.ts';
 import { crashAgent } from './agent.ts';
 import { crashComponent } from './component.ts';
@@ -21,30 +24,45 @@ import { rehearsals } from './rehearsals.ts';
 import type { Scene } from './scene.ts';
 
 export interface Simulations {
-  /** Throws NO_SUCH_COMPONENT, NO_SUCH_AGENT_TYPE, COMPONENT_NOT_RUNNING, NOT_SIMULATED, REQUEST_INVALID. */
+  /** Throws NO_SUCH_COMPONENT, NO_SUCH_AGENT_TYPE, COMPONENT_NOT_RUNNING, AGENTS_FULL, NOT_SIMULATED, REQUEST_INVALID. */
   crash(request: SimulationRequest): Promise<SimulationView>;
   /** The launch of a component, or of its stand-in when that is due. */
   launchOf<L extends Launch | SpawnProblem>(spec: Pick<ComponentSpec, 'name'>, launch: L): L;
   agentLaunchOf<L extends ProcessLaunch | SpawnProblem>(task: string, launch: L): L;
   /** Whether somebody asked for what happens to this run; null: nobody did. */
   ofRun(run: RunId): Simulated | null;
+  /** What happens to components. */
+  told(event: Pick<EventView, 'subject' | 'type'>): void;
+  /** The agents are there: what an earlier daemon was killed over is cleared away. */
+  begin(): void;
   /** The crash as it is, or marked when somebody asked for it. */
   marked(crash: NewCrash): NewCrash;
 }
 
-export function createSimulations(scene: Scene, store: Pick<Store, 'meta' | 'setMeta'>): Simulations {
+export function createSimulations(
+  scene: Scene,
+  store: Pick<Store, 'meta' | 'setMeta'>,
+  casework: Pick<Casework, 'incidents' | 'recovered'>,
+): Simulations {
   const known = rehearsals(store);
+  const askedFor = (crash: NewCrash): Simulated | null => {
+    const asked = known.ofRun(crash.run);
+    if (asked !== null) return isOutcome(asked, crash.at) ? asked : null;
+    return crash.taskId === undefined ? null : known.ofTask(crash.taskId);
+  };
   return {
     crash: async (request) => {
-      const { component, agent } = request;
+      const { component, agent, task, kind } = request;
+      if (task !== undefined && (agent === undefined || kind !== 'signal'))
+        throw new AppError('REQUEST_INVALID', { problem: 'task goes with agent and kind signal.' });
       if (component !== undefined && agent === undefined) return crashComponent(component, request, scene, known);
       if (agent !== undefined && component === undefined) return crashAgent(agent, request, scene, known);
       throw new AppError('REQUEST_INVALID', { problem: 'exactly one of component and agent must be given.' });
     },
     launchOf: (spec, launch) => {
-      if (!('kind' in launch) || launch.kind !== 'process') return launch;
+      if (!('kind' in launch)) return launch;
       const asked = known.due(spec.name);
-      if (asked === null) return launch;
+      if (asked === null || launch.kind !== 'process') return launch;
       known.addRun(launch.run, asked);
       return { ...launch, command: standIn(asked.kind as StandInKind, launch.cwd, asked.memoryBytes).command };
     },
@@ -54,9 +72,23 @@ export function createSimulations(scene: Scene, store: Pick<Store, 'meta' | 'set
       return { ...launch, command: standIn(asked.kind as StandInKind, launch.cwd, asked.memoryBytes).command };
     },
     ofRun: (run) => known.ofRun(run),
+    told: ({ subject, type }) => {
+      if (subject.kind === 'component' && type === 'component.stopped') known.unwant(subject.name);
+    },
+    begin: () => {
+      for (const { subject, taskId } of casework.incidents({ state: 'open', limit: Infinity })) {
+        const isRehearsal = taskId !== null && known.ofTask(taskId) !== null;
+        if (isRehearsal && !scene.hasAgentFor(taskId)) casework.recovered(subject, taskId);
+      }
+    },
     marked: (crash) => {
-      const asked = known.ofRun(crash.run) ?? (crash.taskId === undefined ? null : known.ofTask(crash.taskId));
-      return asked === null ? crash : markSimulated(crash, asked);
+      const asked = askedFor(crash);
+      if (asked === null) return crash;
+      const { subject, taskId } = crash;
+      // Nobody will ever finish a task that does not exist. Behind the crash, which is about to be written.
+      if (crash.rule === 'limit' && taskId !== undefined && known.ofTask(taskId) !== null)
+        queueMicrotask(() => casework.recovered(subject, taskId));
+      return markSimulated(crash, asked);
     },
   };
 }

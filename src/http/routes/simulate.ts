@@ -64,6 +64,13 @@ export const simulateRoute: Route = route({
   query: NO_QUERY,
   body: BODY,
   answer: SIMULATION,
-  errors: ['NO_SUCH_COMPONENT', 'NO_SUCH_AGENT_TYPE', 'COMPONENT_NOT_RUNNING', 'NOT_SIMULATED', 'DAEMON_CLOSING'],
+  errors: [
+    'NO_SUCH_COMPONENT',
+    'NO_SUCH_AGENT_TYPE',
+    'COMPONENT_NOT_RUNNING',
+    'AGENTS_FULL',
+    'NOT_SIMULATED',
+    'DAEMON_CLOSING',
+  ],
   handler: ({ services, body: { dry_run: dryRun, ...rest } }) => services.control.simulate({ ...rest, dryRun }),
 });

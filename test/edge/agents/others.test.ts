@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type AgentsSpec, NO_AGENTS } from '../../../src/core/agents/agent.ts';
 import type { Sight } from '../../../src/core/agents/others/judge.ts';
-import { NOTHING_KNOWN } from '../../../src/core/agents/others/pass.ts';
+import { NOTHING_KNOWN, type RunFate } from '../../../src/core/agents/others/pass.ts';
 import { storedText } from '../../../src/core/agents/others/stored.ts';
 import type { ProblemEvidence } from '../../../src/core/tickets/evidence.ts';
 import { Others } from '../../../src/daemon/agents/others.ts';
@@ -53,6 +53,7 @@ function world(store = openMemoryStore({ clock: systemClock })) {
     },
   };
   let sight: (pid: number) => Sight = sightOf;
+  let fate: (run: string) => RunFate = () => 'other';
   let strange: string | null = null;
   const open = () => {
     const respawns = {
@@ -67,6 +68,7 @@ function world(store = openMemoryStore({ clock: systemClock })) {
     const others = new Others({
       ...{ clock: systemClock, log: silentLog, store, cases },
       sight: (pid) => sight(pid),
+      fate: (run) => fate(run),
       strange: () => strange,
     });
     others.use(spec);
@@ -81,12 +83,20 @@ function world(store = openMemoryStore({ clock: systemClock })) {
     see: (eye: (pid: number) => Sight) => {
       sight = eye;
     },
+    decide: (judge: typeof fate) => {
+      fate = judge;
+    },
     beStrange: (why: string) => {
       strange = why;
     },
     [Symbol.dispose]: () => dir[Symbol.dispose](),
   };
 }
+
+const runOf = (pid: number): string | null => {
+  const sight = sightOf(pid);
+  return sight.kind === 'there' ? sight.run : null;
+};
 
 async function ended(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL');
@@ -165,6 +175,28 @@ describe('the agents of others', () => {
     await ended(child);
     await waitFor('its crash', async () => (await others.look()) && here.crashes.length > 0);
     expect(here.crashes[0]).toMatchObject({ decision: 'not respawned: no type', rule: 'observed' });
+    await others.close();
+  });
+
+  test('one that ends because the loop it belongs to was stopped is no crash: its entry goes, and nobody brings it back', async () => {
+    using here = world();
+    const child = spawn('sleep', ['300'], { env: { ...process.env, KEEPWELL_RUN: 'loop~1' } });
+    here.write({ [child.pid!]: { agent_type: 'architect', task_id: 'T', started_at: ago(0) } });
+    const others = here.open();
+    // Until the child has become sleep, its environment is that of this process.
+    await waitFor('it to have begun', () => runOf(child.pid!) === 'loop~1');
+    await others.look();
+    let isOver = false;
+    here.decide((run) => (run !== 'loop~1' ? 'other' : isOver ? 'asked' : 'ending'));
+    await ended(child);
+    for (let looks = 0; looks < 3; looks++) await others.look();
+    expect(here.agents()).toEqual([String(child.pid)]);
+    isOver = true;
+    await waitFor('its entry to go', async () => (await others.look()) && here.agents().length === 0);
+    expect([here.crashes, here.asked, here.problems]).toEqual([[], [], []]);
+    expect(here.store.events({ afterSeq: 0, limit: 10 })).toMatchObject([
+      { type: 'agent.stopped', subject: { kind: 'agent', name: 'architect' }, data: { pid: child.pid, task: 'T' } },
+    ]);
     await others.close();
   });
 

@@ -1,6 +1,7 @@
 /** From crashes to incidents and tickets: counting, folding, recovery, regression. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { freezeFingerprint } from '../../../src/core/agents/loop.ts';
 import type { ProblemEvidence } from '../../../src/core/tickets/evidence.ts';
 import type { NewCrash } from '../../../src/ports/store.ts';
 import { caseworkWorld } from '../../support/casework-world.ts';
@@ -177,6 +178,49 @@ test('nothing is thrown into supervision, whatever the store does', () => {
   const { casework } = caseworkWorld({}, world.clock, broken);
   const crash: NewCrash = crashOf('api', 1);
   expect(casework.crashed(crash)).toEqual({ crash, also: { events: [] } });
+});
+
+describe('a loop that is frozen', () => {
+  const freeze = { reason: 'no heartbeat', silent_since: '2026-01-02T03:04:05.678Z', steps: [], evidence: [] };
+  const frozen = (run: string): ProblemEvidence => ({
+    ...{ subject: component('loop'), fingerprint: freezeFingerprint('loop'), title: 'loop is frozen', run },
+    ...{ rootCause: 'it waits', category: 'freeze', priority: 'critical', assignedTo: null, atOnce: true },
+    ...{ evidence: [], reproduction: [], relatedFiles: [] },
+  });
+  const ends = (n: number, more: Partial<NewCrash> = {}) =>
+    crashOf('loop', n, { freeze, fingerprint: 'v1:e', ...more });
+
+  test('is one incident with one ticket, however often it is ended and started again', () => {
+    const seen: string[] = [];
+    const { casework, crash, store } = caseworkWorld({}, undefined, undefined, {
+      crashSeen: ({ run }, { id }) => void seen.push(`${run} ${id}`),
+    });
+    const runs = [1, 2, 3, 4].map((n) => ends(n).run);
+    casework.problem(frozen(runs[0]!));
+    for (const n of [1, 2, 3, 4]) crash(ends(n));
+    expect(store.incidents({ limit: 10 })).toMatchObject([{ id: 1, count: 4, ticket: 1 }]);
+    expect(store.tickets({ limit: 10 })).toMatchObject([{ number: 1, priority: 'critical', count: 4 }]);
+    expect(store.crashes({}).map(({ incident, ticket }) => [incident, ticket])).toEqual(runs.map(() => [1, 'BUG-001']));
+    expect(seen).toEqual(runs.map((run) => `${run} 1`));
+  });
+
+  test('that freezes again in the same run has its incident opened again', () => {
+    const { casework, store } = caseworkWorld();
+    casework.problem(frozen(ends(1).run));
+    casework.recovered(component('loop'));
+    casework.problem(frozen(ends(1).run));
+    expect(store.incident(1)).toMatchObject({ state: 'open', count: 2, reopened: 1 });
+  });
+
+  test('is another matter than what it dies of otherwise, and than a rehearsal', () => {
+    const { casework, crash, store } = caseworkWorld();
+    casework.problem(frozen(ends(1).run));
+    crash(crashOf('loop', 2, { fingerprint: 'v1:e' }));
+    crash(ends(3, { fingerprint: 'v1:s', simulated: { kind: 'hang', notify: false } }));
+    casework.recovered(component('loop'));
+    crash(ends(4));
+    expect(store.crashes({}).map(({ incident }) => incident)).toEqual([2, 3, 2]);
+  });
 });
 
 test('a problem without a crash has an incident and a ticket at once, and the second time the same ones', () => {

@@ -1,5 +1,5 @@
 /** Whether the process of an entry lives. A pid alone says nothing: it is reused, and sometimes nobody may look. */
-import type { BootId, WallMs } from '../../ids.ts';
+import type { BootId, RunId, WallMs } from '../../ids.ts';
 import type { Entry } from './entry.ts';
 
 /** What is under a pid now. */
@@ -12,22 +12,32 @@ export type Sight =
       readonly startTime: string;
       readonly startedAt: WallMs;
       readonly ppid: number;
+      /** The run of ours that it belongs to, as its environment says; null: none, or we may not look. */
+      readonly run: RunId | null;
     }
   | { readonly kind: 'gone' }
   /** We may not look, or cannot. */
   | { readonly kind: 'unknown'; readonly why: string };
+
+type There = Extract<Sight, { kind: 'there' }>;
 
 /** What was seen of an entry before. */
 export interface Known {
   /** Of the entry; another one under the same key is another agent. */
   readonly id: string;
   /** Of its process, when it was seen alive. */
-  readonly seen: { readonly boot: BootId; readonly startTime: string; readonly ppid: number } | null;
+  readonly seen: {
+    readonly boot: BootId;
+    readonly startTime: string;
+    readonly ppid: number;
+    /** Absent: written before anybody asked for it. */
+    readonly run?: RunId | null;
+  } | null;
 }
 
 export type Verdict =
   /** `orphan`: its parent is gone. */
-  | { readonly kind: 'alive'; readonly startTime: string; readonly ppid: number; readonly orphan: boolean }
+  | ({ readonly kind: 'alive'; readonly orphan: boolean } & Pick<There, 'startTime' | 'ppid' | 'run'>)
   | { readonly kind: 'dead'; readonly why: string; readonly zombie: boolean; readonly reboot: boolean }
   | { readonly kind: 'unknown'; readonly why: string };
 
@@ -50,8 +60,8 @@ export function judge({ pid, startedAt }: Entry, sight: Sight, known: Known | nu
   if (isAnother) return dead(`process ${pid} is gone, and its number belongs to another process now`);
   if (sight.zombie)
     return dead(`process ${pid} has ended, but its parent ${sight.ppid} has not taken note of it`, { zombie: true });
-  const { startTime, ppid } = sight;
-  return { kind: 'alive', startTime, ppid, orphan: seen !== null && seen.ppid !== ppid };
+  const { startTime, ppid, run } = sight;
+  return { kind: 'alive', startTime, ppid, run, orphan: seen !== null && seen.ppid !== ppid };
 }
 
 const dead = (why: string, { zombie = false, reboot = false } = {}): Verdict => ({ kind: 'dead', why, zombie, reboot });

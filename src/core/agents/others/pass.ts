@@ -2,7 +2,7 @@
  * One pass over the agents of others: what is known after it, and what is to be done. An entry that its owner removes is settled,
  * whatever became of its process; so a dead one is left to its owner for a while before anything is done about it.
  */
-import { after, type BootId, type MonoMs, type WallMs } from '../../ids.ts';
+import { after, type BootId, type MonoMs, type RunId, type WallMs } from '../../ids.ts';
 import type { Entry } from './entry.ts';
 import { judge, type Known, type Sight, type Verdict } from './judge.ts';
 
@@ -13,7 +13,7 @@ export interface KnownEntry extends Known {
   readonly orphan: boolean;
   /** It was seen alive more than once. */
   readonly lived: boolean;
-  /** Its crash is recorded: only its entry is left to be removed. */
+  /** Its end is recorded: only its entry is left to be removed. */
   readonly told: boolean;
   /** Null: it was not dead when it was last looked at. */
   readonly deadSince: MonoMs | null;
@@ -39,13 +39,18 @@ export interface PassContext {
   readonly boot: BootId;
   /** How long a dead entry is left to its owner. */
   readonly graceMs: number;
+  /** What became of a run of ours. */
+  fate(run: RunId): RunFate;
 }
 
+/** ending: it is being ended, and why will be known then. asked: it has ended, because somebody wanted that. */
+export type RunFate = 'ending' | 'asked' | 'other';
+
 /**
- * pending: dead, and its owner may still take note of it. crashed: it died while we watched. told: that is recorded already. stale: it
- * was dead before anybody watched, and was forgotten.
+ * pending: dead, and its owner may still take note of it. crashed: it died while we watched. stopped: the run it belonged to was
+ * asked to end, and we ended it with that. told: either is recorded already. stale: it was dead before anybody watched, and was forgotten.
  */
-export type Standing = 'alive' | 'unknown' | 'pending' | 'crashed' | 'told' | 'stale';
+export type Standing = 'alive' | 'unknown' | 'pending' | 'crashed' | 'stopped' | 'told' | 'stale';
 
 export interface Judged {
   readonly entry: Entry;
@@ -94,21 +99,24 @@ const firstSight = ({ id, startedAt }: Entry, readAt: WallMs | null): KnownEntry
 function learn(known: KnownEntry, verdict: Verdict, { boot, now }: PassContext): KnownEntry {
   if (verdict.kind === 'dead') return { ...known, deadSince: known.deadSince ?? now };
   if (verdict.kind === 'unknown') return { ...known, deadSince: null };
-  const { startTime, ppid } = verdict;
+  const { startTime, ppid, run } = verdict;
   const orphan = known.orphan || verdict.orphan;
   const lived = known.seen !== null;
-  return { ...known, watched: true, orphan, lived, seen: { boot, startTime, ppid }, deadSince: null };
+  return { ...known, watched: true, orphan, lived, seen: { boot, startTime, ppid, run }, deadSince: null };
 }
 
-function standingOf({ watched, told, deadSince }: KnownEntry, verdict: Verdict, context: PassContext): Standing {
-  const { now, graceMs } = context;
+function standingOf({ watched, told, deadSince, seen }: KnownEntry, verdict: Verdict, context: PassContext): Standing {
+  const { now, graceMs, fate } = context;
   if (verdict.kind !== 'dead') return verdict.kind;
   if (told) return 'told';
   if (now < after(deadSince ?? now, graceMs)) return 'pending';
+  const became = seen?.run ? fate(seen.run) : 'other';
+  if (became === 'ending') return 'pending';
+  if (became === 'asked') return 'stopped';
   return watched && !verdict.reboot ? 'crashed' : 'stale';
 }
 
-/** The crash of this entry is recorded. */
+/** The end of this entry is recorded. */
 export function withTold(memory: Memory, key: string): Memory {
   const known = memory.entries.get(key);
   return known ? { ...memory, entries: new Map(memory.entries).set(key, { ...known, told: true }) } : memory;

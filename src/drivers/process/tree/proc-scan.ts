@@ -86,6 +86,9 @@ const listPids = (): readonly number[] =>
 /** Children of kthreadd. They have no environment at all. */
 const isKernelThread = ({ pid, ppid }: ProcStat): boolean => pid === 2 || ppid === 2;
 
+/** The run that a process belongs to; null: none of ours, or we may not look. */
+export const cookieOf = (pid: number): string | null => cookieIn(readEnviron(pid));
+
 /** Null when we may not look, or it is gone. */
 function readEnviron(pid: number): string | null {
   try {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Entry } from '../../../../src/core/agents/others/entry.ts';
 import { judge, type Sight, START_SLACK_MS } from '../../../../src/core/agents/others/judge.ts';
-import { type Memory, NOTHING_KNOWN, pass, withTold } from '../../../../src/core/agents/others/pass.ts';
+import { type Memory, NOTHING_KNOWN, pass, type RunFate, withTold } from '../../../../src/core/agents/others/pass.ts';
 import { readStored, storedText } from '../../../../src/core/agents/others/stored.ts';
-import type { BootId, MonoMs, WallMs } from '../../../../src/core/ids.ts';
+import type { BootId, MonoMs, RunId, WallMs } from '../../../../src/core/ids.ts';
 
 const BOOT = 'boot-1' as BootId;
 const BEGAN = 1_000_000 as WallMs;
@@ -14,7 +14,7 @@ const entry = (more: Partial<Entry> = {}): Entry => ({
   ...more,
 });
 const there = (more: Partial<Extract<Sight, { kind: 'there' }>> = {}): Sight => ({
-  ...{ kind: 'there', zombie: false, startTime: '500', startedAt: BEGAN, ppid: 10 },
+  ...{ kind: 'there', zombie: false, startTime: '500', startedAt: BEGAN, ppid: 10, run: null },
   ...more,
 });
 const GONE: Sight = { kind: 'gone' };
@@ -72,6 +72,7 @@ describe('one pass after the other', () => {
     wall: wall as WallMs,
     boot: BOOT,
     graceMs: GRACE_MS,
+    fate: (): RunFate => 'other',
   });
   /** Each look at the only entry, and how it stood at the last. */
   const standing = (looks: readonly [number, Sight][], about = entry(), first: Memory = NOTHING_KNOWN) => {
@@ -161,6 +162,35 @@ describe('one pass after the other', () => {
         [150, GONE],
       ]),
     ).toBe('pending');
+  });
+  test.each<[string, RunFate, string]>([
+    ['ended because somebody asked for it, so did the agent', 'asked', 'stopped'],
+    ['is being ended, nobody knows yet why the agent is gone', 'ending', 'pending'],
+    ['goes on, or died by itself, the agent has crashed', 'other', 'crashed'],
+  ])('where the run that it belonged to %s', (_, fate, expected) => {
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there({ run: 'loop~1' as RunId }) }], at(0));
+    const second = pass(first.memory, [{ entry: entry(), sight: GONE }], { ...at(10), fate: () => fate });
+    expect(second.judged[0]!.standing).toBe('pending');
+    // The next daemon judges in the same way.
+    const stored = readStored('/a.json', storedText('/a.json', { memory: first.memory, cleaning: [] }))!;
+    for (const memory of [second.memory, pass(stored.memory, [{ entry: entry(), sight: GONE }], at(10)).memory]) {
+      const asked: RunId[] = [];
+      const of = (run: RunId) => {
+        asked.push(run);
+        return fate;
+      };
+      const third = pass(memory, [{ entry: entry(), sight: GONE }], { ...at(110), fate: of });
+      expect([third.judged[0]!.standing, asked]).toEqual([expected, ['loop~1']]);
+    }
+  });
+  test('what an older version remembers says nothing of the run', () => {
+    const { memory } = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
+    const old = storedText('/a.json', { memory, cleaning: [] }).replace(',"run":null', '');
+    const asked = (): RunFate => 'asked';
+    const known = readStored('/a.json', old)!.memory;
+    const { memory: dead } = pass(known, [{ entry: entry(), sight: GONE }], { ...at(0), fate: asked });
+    const [judged] = pass(dead, [{ entry: entry(), sight: GONE }], { ...at(100), fate: asked }).judged;
+    expect(judged!.standing).toBe('crashed');
   });
   test('a crash is told once', () => {
     const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));

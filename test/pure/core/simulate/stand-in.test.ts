@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { explainCrash } from '../../../../src/core/crash/explain.ts';
 import { exitView } from '../../../../src/core/exit.ts';
-import { markSimulated } from '../../../../src/core/simulate/simulation.ts';
 import { standIn } from '../../../../src/core/simulate/stand-in.ts';
 
 const ENDED = exitView({ kind: 'code', code: 1, ambiguous: false });
@@ -27,15 +26,4 @@ test('a folder with an odd name stays text', () => {
   const { command } = standIn('import-error', odd, null);
   expect(command[2]).not.toContain(odd);
   expect(command.filter((word) => word.includes(odd))).toHaveLength(2);
-});
-
-test('a simulated crash never counts to the incident of a real one, and says what it is', () => {
-  const crash = { fingerprint: 'v1:1', rootCause: 'the file is not there' };
-  const marked = markSimulated(crash, { kind: 'exit', notify: false, memoryBytes: null });
-  expect(marked.fingerprint).not.toBe(crash.fingerprint);
-  expect(marked).toMatchObject({
-    simulated: 'quiet',
-    rootCause: 'simulated with "keepwell simulate-crash": the file is not there',
-  });
-  expect(markSimulated(crash, { kind: 'exit', notify: true, memoryBytes: null }).simulated).toBe('notify');
 });

@@ -171,7 +171,7 @@ describe('what it says', () => {
 
   test('a frozen component makes a ticket about a freeze', () => {
     const freeze = {
-      reason: 'no heartbeat for 5 min',
+      reason: 'frozen: no heartbeat for 5 min',
       silent_since: '2026-01-02T00:00:00.000Z',
       steps: [],
       evidence: ['state D'],
