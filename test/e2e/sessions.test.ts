@@ -152,7 +152,7 @@ test('a session that dies has a dossier and an incident; one that is stopped, or
   };
   expect(crashes).toMatchObject([crash, crash]);
   expect(crashes.map(({ decision }) => decision)).toMatchObject([
-    expect.stringContaining('gave up: 1 restarts'),
+    expect.stringContaining('gave up: 1 restart in'),
     expect.stringMatching(/^restart in .* \(1 of 1 in/),
   ]);
   expect(crashes[0]!.incident).not.toBeNull();

@@ -52,9 +52,10 @@ async function list(session: Session, words: readonly string[], { all }: Options
   session.printJson(value);
   const { out } = session.world;
   if (value.agents.length === 0) session.print('no agents');
-  else
-    for (const line of agentTable(value.agents, session.paint, out.isTty ? out.columns : undefined))
-      session.print(line);
+  else {
+    const layout = { columns: out.isTty ? out.columns : undefined, isOffline: offline !== null };
+    for (const line of agentTable(value.agents, session.paint, layout)) session.print(line);
+  }
   return 0;
 }
 

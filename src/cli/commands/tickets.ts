@@ -91,27 +91,34 @@ async function change(session: Session, words: readonly string[], what: 'close' 
   await awaitDaemon(session);
   const { client } = session;
   // All are found before any is changed: a mistyped one must not leave the work half done.
-  const numbers = await meant(session, words, what === 'close' ? 'open' : 'closed');
+  const wanted = what === 'close' ? 'closed' : 'open';
+  const all = await meant(session, words, what === 'close' ? 'open' : 'closed');
   const changed: TicketView[] = [];
-  for (const number of numbers) {
+  for (const { number, state } of all) {
     const { ticket } = await (what === 'close' ? client.closeTicket(number) : client.reopenTicket(number));
     changed.push(ticket);
+    const done = what === 'close' ? 'closed' : 'reopened';
+    session.print(state === wanted ? `${number} is ${wanted} already` : `${done} ${number}`);
   }
   session.printJson({ schema_version: 1, tickets: changed });
-  for (const { number } of changed) session.print(`${what === 'close' ? 'closed' : 'reopened'} ${number}`);
 }
 
-async function meant(session: Session, words: readonly string[], state: 'open' | 'closed'): Promise<readonly string[]> {
-  const numbers = new Set<string>();
+async function meant(
+  session: Session,
+  words: readonly string[],
+  state: 'open' | 'closed',
+): Promise<readonly TicketView[]> {
+  const tickets = new Map<string, TicketView>();
   for (const word of words) {
     if (!/[*?]/.test(word)) {
-      numbers.add((await session.client.ticket(bugNumber(ticketNumber(word)))).ticket.number);
+      const { ticket } = await session.client.ticket(bugNumber(ticketNumber(word)));
+      tickets.set(ticket.number, ticket);
       continue;
     }
     const all = (await session.client.tickets({ state, limit: MAX_LISTED })).tickets;
     const found = all.filter(({ number }) => matches(word.toUpperCase(), number));
     if (found.length === 0) throw new AppError('NO_SUCH_TICKET', { ticket: word.slice(0, MAX_SHOWN) });
-    for (const { number } of found) numbers.add(number);
+    for (const ticket of found) tickets.set(ticket.number, ticket);
   }
-  return [...numbers];
+  return [...tickets.values()];
 }

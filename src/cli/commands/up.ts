@@ -79,10 +79,16 @@ async function bringUp(session: Session, patterns: readonly string[], options: O
     session.printJson(status);
     if (problem) throw problem;
     const took = formatDuration(performance.now() - began);
-    session.print(`${wanted.length === 1 ? '1 component is' : `${wanted.length} components are`} up (${took})`);
+    session.print(`${upText(wanted.length)} up (${took})`);
   }
   if (options.attach) await followLogs(session, { names: wanted, tail: ATTACH_LINES });
   return 0;
+}
+
+/** A configuration may have sessions or agents alone. */
+function upText(components: number): string {
+  if (components === 0) return 'no components, but the daemon is';
+  return components === 1 ? '1 component is' : `${components} components are`;
 }
 
 /** A daemon of this version, whatever was there before. */

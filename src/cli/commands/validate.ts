@@ -17,15 +17,17 @@ export const validate: Definition<object> = {
     const { envFileWarnings, loadConfig } = await import('../../config/load.ts');
     try {
       const config = loadConfig({ files, env: session.world.env, cwd: session.world.cwd });
-      const { components, checks } = config;
+      const { components, checks, sessions, agents } = config;
       for (const { component, problem } of envFileWarnings(config)) session.note(`${component}: ${problem}`);
       const names = components.map(({ name }) => name);
       session.printJson({ schema_version: 1, valid: true, files, components: names, problems: [] });
-      const what = [
+      const counts = [
         counted(names.length, 'component'),
-        ...(checks.length > 0 ? [counted(checks.length, 'check')] : []),
-      ];
-      session.print(`valid: ${what.join(', ')} in ${files.join(', ')}`);
+        counted(checks.length, 'check'),
+        counted(sessions.templates.length, 'session template'),
+        counted(agents.types.length, 'agent type'),
+      ].filter((text) => !text.startsWith('0 '));
+      session.print(`valid: ${counts.join(', ') || 'nothing to keep'} in ${files.join(', ')}`);
       return 0;
     } catch (error) {
       const problems = problemsOf(error);

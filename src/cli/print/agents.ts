@@ -17,7 +17,12 @@ function brushOf(paint: Paint, { state }: AgentView): Brush {
 const noteOf = ({ note, error, source }: AgentView): string =>
   [...(source === 'state-file' ? ['of others'] : []), note ?? error ?? ''].filter((part) => part !== '').join('; ');
 
-export const agentTable = (agents: readonly AgentView[], paint: Paint, columns?: number): string[] =>
+/** `isOffline`: the records do not know how many respawns there may be. */
+export const agentTable = (
+  agents: readonly AgentView[],
+  paint: Paint,
+  { columns, isOffline }: { readonly columns: number | undefined; readonly isOffline: boolean },
+): string[] =>
   table(
     HEADER,
     agents.map((agent) => [
@@ -26,7 +31,7 @@ export const agentTable = (agents: readonly AgentView[], paint: Paint, columns?:
       { text: agent.state, brush: brushOf(paint, agent) },
       { text: agent.pid === null ? '' : String(agent.pid) },
       { text: agent.uptime_ms === null ? '' : formatUptime(agent.uptime_ms) },
-      { text: `${agent.respawns} of ${agent.max_respawns}` },
+      { text: isOffline ? String(agent.respawns) : `${agent.respawns} of ${agent.max_respawns}` },
       { text: oneLine(noteOf(agent)) },
     ]),
     columns,
@@ -46,7 +51,7 @@ export function reportLines({ status, metrics, issues }: AgentsReportView, paint
   const poll = metrics.orchestrator_last_poll;
   const numbers = [
     `${metrics.active_agents} active`,
-    `${metrics.crashed_agents_last_hour} crashes in the last hour`,
+    `${metrics.crashed_agents_last_hour} ${metrics.crashed_agents_last_hour === 1 ? 'crash' : 'crashes'} in the last hour`,
     ...(rate === null ? [] : [`${Math.round(rate * 100)} % of the respawns helped`]),
     ...(poll === null ? [] : [`last sign of the loop ${formatUptime(poll * 1_000)} ago`]),
   ];

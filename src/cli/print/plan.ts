@@ -16,7 +16,9 @@ export function planLines({ steps, settings }: ReloadView, paint: Paint, columns
   const untouched = steps.filter((step) => !isTouched(step)).map(({ component }) => component);
   return [
     ...(touched.length > 0 ? table(HEADER, touched, columns) : []),
-    ...(settings.length > 0 ? [`for the project as a whole: ${settings.join(', ')}, without a restart`] : []),
+    ...(settings.length > 0
+      ? [`for the project as a whole: ${settings.map(settingText).join(', ')}, without a restart`]
+      : []),
     ...(untouched.length > 0 ? [`unchanged: ${listed(untouched)}`] : []),
   ];
 }
@@ -43,3 +45,6 @@ function brushFor(action: PlanAction, paint: Paint): Brush {
 
 const listed = (names: readonly string[]): string =>
   names.length > MAX_UNTOUCHED ? `${names.length} components` : sanitise(names.join(', '));
+
+/** Everything else takes hold at once. */
+const settingText = (name: string): string => (name === 'store' ? 'store (another path: with the next daemon)' : name);

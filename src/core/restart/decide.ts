@@ -128,7 +128,8 @@ function withinBudget(crash: boolean, counters: Counters, policy: RestartRules, 
   const { allowed, recent } = spend(counters.restarts, now, limit);
   const window = `in ${formatDuration(limit.withinMs)}`;
   if (!allowed) {
-    const text = `gave up: ${recent.length} restarts ${window}${again(limit.retryMs)}`;
+    const restarts = recent.length === 1 ? '1 restart' : `${recent.length} restarts`;
+    const text = `gave up: ${restarts} ${window}${again(limit.retryMs)}`;
     return giveUp('limit', { ...counters, restarts: recent }, limit.retryMs, text, crash);
   }
   const inMs = delayMs(backoff, counters.failures, random);

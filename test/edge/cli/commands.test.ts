@@ -366,6 +366,8 @@ test('validate and schema', async () => {
   await using world = new CliWorld();
   expect((await world.run('validate')).out).toContain('valid: 1 component in');
   expect(JSON.parse((await world.run('schema')).out)['$schema']).toContain('json-schema.org');
+  writeFileSync(world.dir.at('keepwell.yaml'), 'sessions: { templates: { web: { image: web, port: 80 } } }\n');
+  expect((await world.run('validate')).out).toContain('valid: 1 session template in');
   writeFileSync(world.dir.at('keepwell.yaml'), 'components:\n  api:\n    proces: {}\n');
   const bad = await world.run('validate');
   expect(bad).toMatchObject({ code: 2, out: '' });

@@ -93,6 +93,13 @@ test('several are closed by number and by pattern, each once', async () => {
   expect(JSON.parse(open.out)).toMatchObject({ tickets: [{ number: 'BUG-013', state: 'open', closed_at: null }] });
 });
 
+test('what is as it should be already is said to be so', async () => {
+  await using it = await worldWith(...three());
+  expect((await it.world.run('tickets', 'reopen', '1')).out).toBe('BUG-001 is open already\n');
+  expect((await it.world.run('tickets', 'close', '1', '2')).out).toBe('closed BUG-001\nclosed BUG-002\n');
+  expect((await it.world.run('tickets', 'close', '2')).out).toBe('BUG-002 is closed already\n');
+});
+
 test('nothing is closed when one of them is not there', async () => {
   await using it = await worldWith(...three());
   const wrong = await it.world.run('tickets', 'close', '1', '99');

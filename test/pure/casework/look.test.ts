@@ -51,12 +51,12 @@ describe('given up', () => {
     const { crash, stands, told, looked, clock } = lookWorld();
     crash(crashOf('db', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
     stands('db', gone);
-    expect(await told()).toEqual(['[shop] db does not run: restarting it did not help (no space left)']);
+    expect(await told()).toEqual(['[shop] db does not run: it is not restarted any more (no space left)']);
     for (let again = 0; again < 5; again += 1) looked();
     await clock.advance(HOUR);
     expect(await told()).toEqual([]);
     stands('db');
-    expect(await told()).toEqual(['[shop] Recovered: db does not run: restarting it did not help (no space left)']);
+    expect(await told()).toEqual(['[shop] Recovered: db does not run: it is not restarted any more (no space left)']);
   });
 
   test.each<[string, (world: ReturnType<typeof lookWorld>) => void]>([
@@ -65,10 +65,10 @@ describe('given up', () => {
   ])('without an incident it is over as well when it %s', async (_, ends) => {
     const world = lookWorld();
     world.stands('db', gone);
-    expect(await world.told()).toEqual(['[shop] db does not run: restarting it did not help']);
+    expect(await world.told()).toEqual(['[shop] db does not run: it is not restarted any more']);
     expect(await world.told()).toEqual([]);
     ends(world);
-    expect(await world.told()).toEqual(['[shop] Recovered: db does not run: restarting it did not help']);
+    expect(await world.told()).toEqual(['[shop] Recovered: db does not run: it is not restarted any more']);
   });
 
   test('a database that took five along is one alert that names it and them', async () => {
@@ -84,7 +84,7 @@ describe('given up', () => {
     expect(more).toEqual([]);
     expect(first?.alerts).toMatchObject([{ kind: 'gave-up', key: 'incident 1', subject: { name: 'db' }, incident: 1 }]);
     expect(first?.text).toBe(
-      `[shop] db does not run: restarting it did not help (no space left); affected: ${names.join(', ')}`,
+      `[shop] db does not run: it is not restarted any more (no space left); affected: ${names.join(', ')}`,
     );
   });
 
@@ -114,11 +114,11 @@ describe('given up', () => {
     crash(crashOf('web', 2, { fingerprint: 'v1:web' }));
     stands('db');
     stands('web', gone);
-    expect(await told()).toEqual(['[shop] web does not run: restarting it did not help']);
+    expect(await told()).toEqual(['[shop] web does not run: it is not restarted any more']);
     stands('web', { upMs: 5_000 });
     expect(await told()).toEqual([]);
     stands('web');
-    expect(await told()).toEqual(['[shop] Recovered: web does not run: restarting it did not help']);
+    expect(await told()).toEqual(['[shop] Recovered: web does not run: it is not restarted any more']);
   });
 });
 

@@ -15,7 +15,7 @@ const BEGAN = '2026-01-02T03:04:05.000000000Z';
 
 const DIED: Failure = {
   ...{ why: 'exit code 7', exit: exitView({ kind: 'code', code: 7, ambiguous: false }), hasEnded: true },
-  ...{ startedAt: BEGAN, uptimeMs: 2_000, rule: 'limit', decision: 'gave up: 1 restarts in 10 min' },
+  ...{ startedAt: BEGAN, uptimeMs: 2_000, rule: 'limit', decision: 'gave up: 1 restart in 10 min' },
   counters: { ...FRESH, restarts: [5 as never], failures: 1 },
 };
 

@@ -90,7 +90,7 @@ test('programs get the numbers', () => {
     gave_up: {
       at_ms: { min: 1_000, max: 1_000 },
       rule: 'limit',
-      decision: 'gave up: 1 restarts in 10 min',
+      decision: 'gave up: 1 restart in 10 min',
       next_try_in_ms: null,
     },
     quiet_retry: null,
