@@ -43,13 +43,21 @@ export class Problems {
   }
 }
 
+/** What is read, and how it can be tried. */
+export interface ConfigKind {
+  readonly what: string;
+  readonly check: string;
+}
+
+const CONFIGURATION: ConfigKind = { what: 'configuration', check: 'keepwell validate' };
+
 /** Thrown for every configuration that cannot be used. `cwd` only shortens the file names in the message. */
 export class ConfigError extends AppError {
   readonly problems: readonly Problem[];
 
-  constructor(problems: readonly Problem[], cwd: string | null = null) {
+  constructor(problems: readonly Problem[], cwd: string | null = null, kind = CONFIGURATION) {
     const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-    super('CONFIG_INVALID', { count, problems: listProblems(problems, cwd) });
+    super('CONFIG_INVALID', { ...kind, count, problems: listProblems(problems, cwd) });
     this.problems = problems;
   }
 }

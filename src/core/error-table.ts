@@ -67,8 +67,8 @@ export const ERRORS = {
     httpStatus: 500,
   },
   CONFIG_INVALID: {
-    message: 'The configuration has {count}:\n{problems}',
-    hint: 'Correct the lines above; "keepwell validate" checks without starting anything.',
+    message: 'The {what} has {count}:\n{problems}',
+    hint: 'Correct the lines above; "{check}" checks without starting anything.',
     exitCode: 2,
     httpStatus: 422,
   },

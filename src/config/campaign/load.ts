@@ -4,8 +4,10 @@ import type { CampaignSpec } from '../../core/campaigns/campaign.ts';
 import { readDocument } from '../document.ts';
 import { interpolate } from '../interpolate.ts';
 import { DIRECTORY, MISSING, readText, type Source, type Variables, variablesFrom, workingDirectory } from '../load.ts';
-import { ConfigError, Problems } from '../problem.ts';
+import { ConfigError, type ConfigKind, Problems } from '../problem.ts';
 import { resolveCampaign } from './resolve.ts';
+
+const CAMPAIGN: ConfigKind = { what: 'campaign', check: 'keepwell campaign run FILE --dry-run' };
 
 export interface LoadedCampaign {
   readonly spec: CampaignSpec;
@@ -24,14 +26,14 @@ export function loadCampaign(file: string, around: Surroundings): LoadedCampaign
   if ('text' in read) return loadCampaignFromText({ path: file, text: read.text }, around);
   const problems = new Problems();
   problems.add({ file, line: 1, column: 1 }, [], read.problem);
-  throw new ConfigError(problems.sorted([file]), around.cwd ?? workingDirectory());
+  throw new ConfigError(problems.sorted([file]), around.cwd ?? workingDirectory(), CAMPAIGN);
 }
 
 /** The same from a text that was kept. `.env` beside the file, and variables, are those of now. */
 export function loadCampaignFromText(source: Source, { env, cwd = workingDirectory() }: Surroundings): LoadedCampaign {
   const baseDir = dirname(source.path);
   const problems = new Problems();
-  const failed = () => new ConfigError(problems.sorted([source.path]), cwd);
+  const failed = () => new ConfigError(problems.sorted([source.path]), cwd, CAMPAIGN);
   const root = readDocument(source.path, source.text, problems);
   if (!root) throw failed();
   const dotenv = readText(join(baseDir, '.env'));

@@ -13,7 +13,7 @@ export const CAMPAIGN_ERRORS = {
     httpStatus: 409,
   },
   NO_SUCH_CAMPAIGN: {
-    message: 'There is no campaign called {name}.{meant}',
+    message: 'There is no campaign {name}.{meant}',
     hint: 'See "keepwell campaign list".',
     exitCode: 4,
     httpStatus: 404,

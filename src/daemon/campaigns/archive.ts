@@ -22,7 +22,7 @@ export function campaignArchive(history: Pick<History, 'campaigns' | 'campaign'>
       const results = history.campaign(name);
       if (results) return wholeView(results, await isRun(results));
       const names = history.campaigns(MAX_LISTED).map((one) => one.name);
-      throw new AppError('NO_SUCH_CAMPAIGN', { name, meant: didYouMean(name, names) });
+      throw new AppError('NO_SUCH_CAMPAIGN', { name: `called ${name}`, meant: didYouMean(name, names) });
     },
   };
 }

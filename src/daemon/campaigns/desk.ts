@@ -153,7 +153,7 @@ export async function openCampaigns(around: Around): Promise<CampaignDesk> {
     },
     show: async (name) => {
       const record = name === null ? book.list()[0] : chosen(book, name);
-      if (!record) throw new AppError('NO_SUCH_CAMPAIGN', { name: 'anything here', meant: '' });
+      if (!record) throw new AppError('NO_SUCH_CAMPAIGN', { name: 'here', meant: '' });
       return wholeView(resultsOf(record), await isRun(record));
     },
     close: () => book.close(),
@@ -181,7 +181,7 @@ async function create(
 
 function newestUnfinished(book: CampaignBook): CampaignRecord {
   const record = book.list().find(isUnfinished);
-  if (!record) throw new AppError('NO_SUCH_CAMPAIGN', { name: 'anything that could go on', meant: '' });
+  if (!record) throw new AppError('NO_SUCH_CAMPAIGN', { name: 'that could go on', meant: '' });
   return record;
 }
 

@@ -12,7 +12,7 @@ export function campaignProject(where: Where, file: string | null): Project {
     if (!(error instanceof AppError) || error.code !== 'CONFIG_NOT_FOUND') throw error;
     const { cwd, env } = where;
     const home = env['KEEPWELL_HOME'] ? resolve(cwd, env['KEEPWELL_HOME']) : homeNear(file, cwd);
-    if (home === null) throw new AppError('NO_SUCH_CAMPAIGN', { name: 'anything here', meant: '' }, { cause: error });
+    if (home === null) throw new AppError('NO_SUCH_CAMPAIGN', { name: 'here', meant: '' }, { cause: error });
     return { home, files: [file ?? join(dirname(home), 'campaign.yaml')] };
   }
 }

@@ -17,7 +17,7 @@ export function chosen(book: CampaignBook, name: string): CampaignRecord {
   const record = book.find(name);
   if (record) return record;
   const names = book.list().map((one) => one.name);
-  throw new AppError('NO_SUCH_CAMPAIGN', { name, meant: didYouMean(name, names) });
+  throw new AppError('NO_SUCH_CAMPAIGN', { name: `called ${name}`, meant: didYouMean(name, names) });
 }
 
 /** It becomes the name of a folder. Throws USAGE. */

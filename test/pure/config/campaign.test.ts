@@ -162,3 +162,11 @@ timeout: 30
     ]);
   });
 });
+
+test('a mistake says how the file can be tried without starting anything', () => {
+  const load = () => loadCampaignFromText({ path: '/lab/night.yaml', text: 'campaign: c\n' }, { env: {}, cwd: '/lab' });
+  expect(load).toThrow(/^The campaign has \d+ problems?:\nnight\.yaml:/);
+  expect(load).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining('"keepwell campaign run FILE --dry-run" checks') }),
+  );
+});
