@@ -14,7 +14,8 @@ const engineOf = useEngine();
 const BEAT = '/dev/shm/beat';
 /** In YAML, where a dollar is written twice. What beats is a child: an end or a stop of the first process alone does not reach it. */
 const BEATING = `[sh, -c, 'while :; do touch ${BEAT}; sleep 0.1; done']`;
-const ALIVE = `test $$(( $$(date +%s) - $$(stat -c %Y ${BEAT}) )) -lt 3`;
+/** So long that nobody is taken for hanging whose turn does not come for a while on a busy machine. */
+const ALIVE = `test $$(( $$(date +%s) - $$(stat -c %Y ${BEAT}) )) -lt 6`;
 const QUICK = 'restart: { backoff: { initial: 10ms } }, stop: { grace: 100ms }';
 
 const COMPOSE = `
