@@ -82,7 +82,7 @@ test('containers are begun, brought back, given up and cleaned up, and each deat
   const doomed = await project.until('doomed', 'given up', ({ state }) => state === 'gave-up');
   expect(doomed.last_exit?.unhealthy).toMatch(/health check failed.*it is doomed/);
   await waitFor('what gave up to be removed', async () => (await containers.of('doomed')).length === 0);
-  expect(await project.ok('events')).toMatch(/doomed.*cleaned-up/);
+  expect(await project.ok('events')).toMatch(/doomed.*its container was removed/);
 
   const [hungry] = await waitFor('the hungry one', () => containers.of('hungry'));
   await docker.starve(hungry!.Id);

@@ -1,5 +1,6 @@
 /** One event in one line. */
 import { formatBytes } from '../../core/bytes.ts';
+import { describeExit, type ExitView } from '../../core/exit.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { EventView } from '../../core/views.ts';
 import type { Paint } from './colour.ts';
@@ -14,6 +15,11 @@ const bytes = (...values: readonly unknown[]): string =>
 const duration = (value: unknown): string => formatDuration(Number(value));
 
 const because = (what: string, { reason }: Data): string => (reason === undefined ? what : `${what}: ${text(reason)}`);
+
+/** Agents of others may have no task. */
+const forTask = ({ task }: Data): string => (typeof task === 'string' ? ` for ${task}` : '');
+const incident = ({ incident: id }: Data): string => `incident ${text(id)}`;
+const times = ({ count }: Data): string => (count === 1 ? 'once' : `${text(count)} times`);
 
 /** What the known types say. Everything else is printed as it is. */
 const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
@@ -44,6 +50,26 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'component.unlimited': (data) =>
     `its limit ${text(data['limit'])} ${text(data['max'])} is not in force: ${text(data['why'])}`,
   'component.leftovers': (data) => `${text(data['exit'])}, and left processes behind: ${text(data['pids'])}`,
+  'component.cleaned-up': () => 'its container was removed',
+  'agent.spawned': (data) => `spawned${forTask(data)}`,
+  'agent.started': (data) => `started${forTask(data)}, pid ${text(data['pid'])}`,
+  'agent.respawned': (data) => `respawned${forTask(data)} (${text(data['number'])} of ${text(data['of'])})`,
+  'agent.crashed': (data) =>
+    `crashed${forTask(data)}: ${data['exit'] ? describeExit(data['exit'] as ExitView) : text(data['why'])}`,
+  'agent.finished': (data) => `finished${forTask(data)}`,
+  'agent.gave-up': (data) => `not respawned any more${forTask(data)}`,
+  'agent.stopping': (data) => `stopping${forTask(data)}, ${text(data['signal'])} sent`,
+  'agent.stopped': (data) => `stopped${forTask(data)}${data['why'] === undefined ? '' : `: ${text(data['why'])}`}`,
+  'agent.interrupted': (data) => `interrupted${forTask(data)}: ${text(data['why'])}`,
+  'agent.leftovers': (data) => `left processes behind${forTask(data)}: ${text(data['pids'])}`,
+  'incident.opened': (data) => `${incident(data)}: ${text(data['title'])}`,
+  'incident.reopened': (data) => `${incident(data)} is back, ${times(data)} by now: ${text(data['title'])}`,
+  'incident.resolved': (data) => `${incident(data)} is over, it came ${times(data)}: ${text(data['title'])}`,
+  'incident.affects': (data) => `${incident(data)} takes ${text(data['component'])} along: ${text(data['title'])}`,
+  'incident.folded': (data) => `${incident(data)} is a part of incident ${text(data['into'])}: ${text(data['title'])}`,
+  'alert.sent': (data) => `told ${text(data['channel'])}: ${text(data['text'])}`,
+  'alert.failed': (data) =>
+    `${text(data['channel'])} could not be told: ${text(data['problem'])}${data['given_up'] === true ? '; it is not tried any more' : ''}`,
   'check.changed': (data) => `check ${text(data['status'])}: ${text(data['message'])}`,
   'session.spawned': (data) => `session of ${text(data['challenge_id'])} for ${text(data['user_id'])} spawned`,
   'session.ready': () => 'session ready',

@@ -289,6 +289,25 @@ test.each([
   ],
   [event('component.killed', { grace_ms: 10_000 }), 'api  did not end within 10 s, SIGKILL sent'],
   [event('component.gave-up', { decision: 'gave up: 10 restarts in 10 min' }), 'api  gave up: 10 restarts in 10 min'],
+  [
+    event('agent.crashed', { task: 'SPEC-111', exit: { ...exit, code: null, signal: 'SIGKILL', oom: true } }),
+    'api  crashed for SPEC-111: killed by SIGKILL (out of memory)',
+  ],
+  [event('agent.crashed', { task: null, why: 'process 5 is gone' }), 'api  crashed: process 5 is gone'],
+  [event('agent.respawned', { task: 'SPEC-111', number: 1, of: 3 }), 'api  respawned for SPEC-111 (1 of 3)'],
+  [event('incident.opened', { incident: 3, title: 'db: no space' }), 'api  incident 3: db: no space'],
+  [
+    event('incident.resolved', { incident: 3, title: 'db: no space', count: 1 }),
+    'api  incident 3 is over, it came once: db: no space',
+  ],
+  [
+    event('incident.affects', { incident: 3, title: 'db: no space', component: 'web' }),
+    'api  incident 3 takes web along: db: no space',
+  ],
+  [
+    event('alert.failed', { channel: 'slack at x', problem: 'it answered 404', given_up: true }),
+    'api  slack at x could not be told: it answered 404; it is not tried any more',
+  ],
   [event('component.from-the-future', { a: 1, b: { c: 2 } }), 'api  component.from-the-future a=1 b={"c":2}'],
   [event('constructor', {}), 'api  constructor'],
   [event('daemon.started', { pid: 9 }), 'daemon  daemon.started pid=9'],
