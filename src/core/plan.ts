@@ -2,8 +2,10 @@
  * What a new configuration would do to the components there are. One pure function: a dry run prints what it says, and a reload does
  * what it says, so the two cannot disagree. It names what changed and never shows a value.
  */
+
 import type { ComponentSpec } from './component.ts';
 import { withDependencies } from './graph.ts';
+import { isObject } from './json.ts';
 import type { StateKind } from './lifecycle/state.ts';
 
 export type PlanAction = 'added' | 'restarted' | 'changed' | 'removed' | 'unchanged';
@@ -131,9 +133,7 @@ const differing = (a: Readonly<Record<string, string>>, b: Readonly<Record<strin
 /** The same content gives the same text, in whatever order it was written. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))
-      : inner,
+    isObject(inner) ? Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)) : inner,
   );
 
 /** The plan as lists of names, for programs, and step by step. */

@@ -1,18 +1,7 @@
-/** JSON from outside: nothing about it is believed before it was looked at. */
+/** The JSON of the Engine. */
+import { fieldsOf, parseJson } from '../core/json.ts';
 
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** Null when it is no JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-export const fieldsOf = (value: unknown): Fields | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+export { type Fields, fieldsOf, parseJson } from '../core/json.ts';
 
 /** What the Engine says about a request that it refused; empty when it says nothing we understand. */
 export function parseMessage(text: string): string {

@@ -1,4 +1,5 @@
 /** The keys of `agents` in a configuration object. */
+import type { SurroundingsConfig } from './config-surroundings.ts';
 import type { Duration, Size } from './config-units.ts';
 
 export interface AgentsConfig {
@@ -19,15 +20,8 @@ export interface AgentsConfig {
 }
 
 /** What an agent of this type is started with; `{task}` in the command stands for its task. */
-export interface AgentTypeConfig {
+export interface AgentTypeConfig extends SurroundingsConfig {
   readonly command: readonly string[];
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly env_file?: string | readonly string[];
-  readonly user?: string | number;
-  readonly group?: string | number;
-  readonly umask?: string;
-  readonly nice?: number;
   readonly assigned_to?: string;
   readonly min_uptime?: Duration;
   readonly stop?: { readonly signal?: string; readonly grace?: Duration };

@@ -2,6 +2,7 @@
 
 import type { AgentsConfig } from './config-agents.ts';
 import type { AlertsConfig, StoreConfig } from './config-alerts.ts';
+import type { SurroundingsConfig } from './config-surroundings.ts';
 import type { TicketsConfig } from './config-tickets.ts';
 import type { Duration, Size } from './config-units.ts';
 
@@ -89,18 +90,10 @@ export interface LogsConfig {
   readonly compress?: boolean;
 }
 
-export interface ProcessConfig {
+export interface ProcessConfig extends SurroundingsConfig {
   /** One text only with `shell: true`. */
   readonly command: readonly string[] | string;
   readonly shell?: boolean;
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly env_file?: string | readonly string[];
-  readonly user?: string | number;
-  readonly group?: string | number;
-  /** Octal, in quotes: "027". */
-  readonly umask?: string;
-  readonly nice?: number;
 }
 
 /** A container to make and keep. */

@@ -1,12 +1,13 @@
 /** Tells a command: the ticket as JSON on its standard input, never through a shell. It may answer with a line of JSON: {"url": "…"}. */
+
 import { formatDuration } from '../core/format.ts';
+import { fieldsOf, parseJson } from '../core/json.ts';
 import { cleanLine } from '../core/tickets/clean.ts';
 import type { TrackerSpec } from '../core/tickets/settings.ts';
 import type { Deed } from '../core/tickets/ticket.ts';
 import type { CommandRunner } from '../ports/command.ts';
 import type { Tracker } from '../ports/tickets.ts';
 import { webAddress } from '../ports/web-address.ts';
-import { jsonObject } from './json.ts';
 import { messageOf } from './message.ts';
 import { done, halt, later } from './outcome.ts';
 
@@ -48,8 +49,8 @@ export function createCommandTracker(spec: CommandSpec, { commands, env }: Comma
 
 /** The last line that is an object with an address. */
 function addressIn(output: string): string | null {
-  const line = output.split('\n').findLast((one) => webAddress(jsonObject(one)?.['url']) !== null);
-  return line === undefined ? null : webAddress(jsonObject(line)?.['url']);
+  const line = output.split('\n').findLast((one) => webAddress(fieldsOf(parseJson(one))?.['url']) !== null);
+  return line === undefined ? null : webAddress(fieldsOf(parseJson(line))?.['url']);
 }
 
 const lastLine = (output: string): string => output.split('\n').findLast((line) => line.trim() !== '') ?? '';

@@ -1,12 +1,12 @@
 /** Tells any HTTP server: POST with JSON. The server knows by the header `Idempotency-Key` what it was told before. */
 
+import { fieldsOf, parseJson } from '../core/json.ts';
 import { retryAfterMs } from '../core/retry-after.ts';
 import type { TrackerSpec } from '../core/tickets/settings.ts';
 import type { Deed } from '../core/tickets/ticket.ts';
 import type { Delivery, DeliveryResult, Tracker } from '../ports/tickets.ts';
 import type { Ask, HttpAnswer } from '../ports/web.ts';
 import { hostOf, webAddress } from '../ports/web-address.ts';
-import { jsonObject } from './json.ts';
 import { messageOf } from './message.ts';
 import { done, halt, later, refused } from './outcome.ts';
 
@@ -36,7 +36,7 @@ export function createWebhookTracker(spec: WebhookSpec, ask: Ask): Tracker {
 function judge(answer: HttpAnswer, { id, address }: Delivery, host: string): DeliveryResult {
   const { status, text } = answer;
   if (status >= 200 && status < 300) {
-    const said = jsonObject(text);
+    const said = fieldsOf(parseJson(text));
     return done({ id: id ?? host, address: webAddress(said?.['url']) ?? address });
   }
   const words = `${host} answered HTTP ${status}`;

@@ -1,4 +1,5 @@
 /** The daemon's own log: one JSON object a line, for people as a sentence. It is kept in two files, the older one with `.1` behind. */
+import { fieldsOf, parseJson } from '../../core/json.ts';
 import { homePaths } from '../../daemon/home.ts';
 import type { Line } from '../../logs/lines.ts';
 import type { Matcher } from '../../logs/read/match.ts';
@@ -56,14 +57,7 @@ interface Entry {
 }
 
 /** Null: not one of ours; Node itself writes there when it dies. */
-function parse(line: string): Entry | null {
-  try {
-    const entry: unknown = JSON.parse(line);
-    return typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? entry : null;
-  } catch {
-    return null;
-  }
-}
+const parse = (line: string): Entry | null => fieldsOf(parseJson(line));
 
 function isMeant(line: string, { sinceMs, untilMs }: DaemonShown, matcher: Matcher | null): boolean {
   if (sinceMs !== undefined || untilMs !== undefined) {

@@ -1,20 +1,13 @@
 /** The words of an agent's steps: facts in, requests out, and how a run ended. */
-import type { ExitCause, SignalName, SpawnProblem } from '../exit.ts';
+import type { ExitCause, SignalName } from '../exit.ts';
 import type { BootId, MonoMs, RunId, WallMs } from '../ids.ts';
-import type { Rule } from '../lifecycle/state.ts';
+import type { ComponentEvent, Rule } from '../lifecycle/state.ts';
 import type { AgentRecord, AgentState, AgentType } from './agent.ts';
 
 export type AgentEvent =
   | { readonly kind: 'started'; readonly run: RunId; readonly pid: number; readonly at: MonoMs }
-  | { readonly kind: 'spawn-failed'; readonly run: RunId; readonly problem: SpawnProblem }
-  | {
-      readonly kind: 'exited';
-      readonly run: RunId;
-      readonly at: MonoMs;
-      readonly cause: ExitCause;
-      readonly leftovers: readonly number[];
-    }
-  | { readonly kind: 'tree-gone'; readonly run: RunId }
+  /** As of components. */
+  | Extract<ComponentEvent, { kind: 'spawn-failed' | 'exited' | 'tree-gone' }>
   /** `again`: the daemon ends, and the next one brings it back. */
   | { readonly kind: 'stop'; readonly again: boolean }
   /** The machine was restarted since the record was written: nothing of it is alive. */

@@ -3,6 +3,7 @@
  * `[{ "index": 0, "uuid": "GPU-…", "memory_used_bytes": 1073741824, "memory_total_bytes": 85899345920 }]`. `null`: there is none.
  * `{ "error": CODE, "message": "…" }`: NVML failed with that code.
  */
+import { isObject, parseJson } from '../json.ts';
 import { nvmlFault } from './nvml.ts';
 import type { Gpu, GpuReading } from './reading.ts';
 
@@ -38,7 +39,7 @@ export function readGpuJson(code: number, output: string): GpuReading {
     const last = said.split('\n').at(-1)?.slice(0, MAX_QUOTED) ?? '';
     return { kind: 'fault', why: `the GPU command failed with code ${code}: ${last}`, remedy: 'restart' };
   }
-  const value = parsed(said);
+  const value = parseJson(said);
   if (value === null) return { kind: 'none' };
   if (isObject(value) && typeof value['error'] === 'number')
     return nvmlFault(value['error'], typeof value['message'] === 'string' ? value['message'] : '');
@@ -48,17 +49,6 @@ export function readGpuJson(code: number, output: string): GpuReading {
     return { kind: 'unknown', why: `the GPU command printed what cannot be understood: ${said.slice(0, MAX_QUOTED)}` };
   return { kind: 'read', gpus: gpus as Gpu[] };
 }
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function readGpu(entry: unknown, position: number): Gpu | null {
   if (!isObject(entry)) return null;

@@ -1,5 +1,8 @@
 /** Single values in and out of the database. Reading never throws: one odd cell must not hide the rest of the history. */
+import { parseJson } from '../../core/json.ts';
 import type { SqlValue } from './driver.ts';
+
+export { isObject } from '../../core/json.ts';
 
 /** Text columns hold plain text. A NUL would cut the value off when it is read back on some drivers, so it is shown instead. */
 export const text = (value: string): string => value.replaceAll('\0', '\u2400');
@@ -25,14 +28,8 @@ export const num = (cell: SqlValue | undefined): number => numOrNull(cell) ?? 0;
 /** The JSON in a cell when it has the expected outer shape; otherwise what to use instead. */
 export function parsed<T>(cell: SqlValue | undefined, otherwise: T, fits: (value: unknown) => boolean): T {
   if (typeof cell !== 'string') return otherwise;
-  try {
-    const value: unknown = JSON.parse(cell);
-    return fits(value) ? (value as T) : otherwise;
-  } catch {
-    return otherwise;
-  }
+  const value = parseJson(cell);
+  return value !== undefined && fits(value) ? (value as T) : otherwise;
 }
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 export const isList = (value: unknown): boolean => Array.isArray(value);

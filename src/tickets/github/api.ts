@@ -1,12 +1,12 @@
 /** Calls of GitHub's REST API for issues, and what its refusals mean. */
 
+import { fieldsOf, parseJson } from '../../core/json.ts';
 import { retryAfterMs, untilMs } from '../../core/retry-after.ts';
 import { cleanLine } from '../../core/tickets/clean.ts';
 import type { TrackerSpec } from '../../core/tickets/settings.ts';
 import type { DeliveryProblem } from '../../ports/tickets.ts';
 import type { Ask, HttpAnswer, HttpRequest } from '../../ports/web.ts';
 import { hostOf } from '../../ports/web-address.ts';
-import { jsonObject, jsonValue } from '../json.ts';
 
 export type GithubSpec = Extract<TrackerSpec, { kind: 'github' }>;
 
@@ -49,7 +49,7 @@ export function githubApi(spec: GithubSpec, ask: Ask, signal: AbortSignal): Gith
       if (outcome.kind === 'failed') throw new GithubProblem({ kind: 'later', message: outcome.why });
       const { answer } = outcome;
       if (answer.status < 200 || answer.status >= 300) throw problemOf(answer, spec);
-      const value = answer.text === '' ? null : jsonValue(answer.text);
+      const value = answer.text === '' ? null : parseJson(answer.text);
       if (value !== undefined) return value;
       throw new GithubProblem({ kind: 'later', message: `${hostOf(url)} answered something that is no JSON` });
     },
@@ -58,7 +58,7 @@ export function githubApi(spec: GithubSpec, ask: Ask, signal: AbortSignal): Gith
 
 function problemOf(answer: HttpAnswer, { url, repo, token }: GithubSpec): GithubProblem {
   const { status } = answer;
-  const said = jsonObject(answer.text)?.['message'];
+  const said = fieldsOf(parseJson(answer.text))?.['message'];
   const words = typeof said === 'string' ? cleanLine(said, MAX_WORDS_CHARS, [token]) : '';
   const what = `${hostOf(url)} answered HTTP ${status}${words === '' ? '' : `: ${words}`}`;
   const pauseMs = pauseOf(answer, words);

@@ -1,4 +1,5 @@
 /** Looks whether something was written before: the answer to the last try may have been lost, or we were killed before it came. */
+import { type Fields, isObject } from '../../core/json.ts';
 import { hasMarker } from '../../core/tickets/markdown.ts';
 import type { Errand } from '../../core/tickets/ticket.ts';
 import type { GithubApi } from './api.ts';
@@ -69,9 +70,6 @@ const labelsOf = (value: unknown): readonly string[] =>
     return typeof name === 'string' ? [name] : [];
   });
 
-const objectsOf = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
-  (Array.isArray(value) ? value : []).filter(
-    (one): one is Record<string, unknown> => typeof one === 'object' && one !== null && !Array.isArray(one),
-  );
+const objectsOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value : []).filter(isObject);
 
 const iso = (wallMs: number): string => new Date(wallMs).toISOString();
