@@ -33,7 +33,7 @@ export function judge(name: string, situation: Situation): Verdict {
   const before = situation.before.get(name);
   if (action === 'stop') return view.state === 'stopped' || (believed && isOver(view)) ? DONE : pending(view);
   const old = before !== undefined && !hasMoved(before, view);
-  if (isOver(view) && old && !believed) return pending(view);
+  if (isOver(view) && old && (action === 'restart' || !believed)) return pending(view); // a restart may wait for dependents to end
   if (view.state === 'gave-up') return { kind: 'gave-up', reason: `${name} ${noteOf(view) || 'gave up'}` };
   if (view.state === 'completed') return DONE;
   if (view.ready && !(action === 'restart' && old)) return DONE;

@@ -102,11 +102,18 @@ export class ComponentRunner {
     });
   };
 
-  /** A restart, with the reason that `status` will show. */
-  restart(reason: string, byHand: boolean): void {
+  /** A restart of what runs, with the reason that `status` will show. */
+  restart(reason: string): void {
     const { kind } = this.#component.state;
-    if (byHand || kind === 'running' || kind === 'starting') this.#memory.startReason = reason;
-    this.send({ kind: 'restart-requested', byHand });
+    if (kind === 'running' || kind === 'starting') this.#memory.startReason = reason;
+    this.send({ kind: 'restart-requested', byHand: false });
+  }
+
+  /** What somebody asked for by hand, at once: only in a turn of the queue. */
+  carryOut(request: 'stop' | 'restart'): void {
+    if (this.#closed) return;
+    if (request === 'restart') this.#memory.startReason = 'requested by hand';
+    this.#handle(request === 'restart' ? { kind: 'restart-requested', byHand: true } : { kind: 'stop-requested' });
   }
 
   /** Takes over the run that the record names. `hasTraces`: its directory exists. */

@@ -72,15 +72,18 @@ export class Supervisor {
       write: (sampled) => this.#commit({ sampled }),
     });
     this.#beats = new Beats({ clock, set: this.#set, commit: (...commits) => this.#commit(...commits) });
-    this.#stops = new StopOrder(
-      (name) => this.#set.get(name),
-      () => this.#set.graph(),
-    );
+    const turns = new Turns(clock, parts.fatal);
+    this.#stops = new StopOrder({
+      find: (name) => this.#set.get(name),
+      graph: () => this.#set.graph(),
+      post: (task) => turns.post(task),
+      released: () => this.#lookAgain(),
+    });
     this.#world = {
       ...parts,
-      turns: new Turns(parts.clock, parts.fatal),
+      turns,
       commit: (commit) => this.#commit(commit),
-      unmet: (spec) => this.#set.unmet(spec),
+      unmet: (spec) => [...new Set([...this.#set.unmet(spec), ...this.#stops.holders(spec.name)])],
       evidence: (spec, _run, exit) => ({
         ...parts.evidence(spec, exit, this.#set.specs()),
         dependencies: this.#set.dependencyStates(spec),
@@ -106,10 +109,13 @@ export class Supervisor {
     failpoints.hit('daemon.adopted');
     driver.tidy(this.#set.isContainer);
     for (const { name } of records.values()) if (!this.#set.get(name)) store.forget(name);
-    this.#stops.add(this.#set.leaving.map(({ name }) => name));
+    this.#stops.add(
+      this.#set.leaving.map(({ name }) => name),
+      'stop',
+    );
     for (const runner of this.#set.inStartOrder()) {
       const stored = records.get(runner.name)?.specHash;
-      if (stored !== undefined && stored !== specHash(runner.spec)) runner.restart(CHANGED, false);
+      if (stored !== undefined && stored !== specHash(runner.spec)) runner.restart(CHANGED);
       if (runner.desired === 'running') runner.send({ kind: 'start-requested', fresh: false });
     }
   }
@@ -145,8 +151,11 @@ export class Supervisor {
       if (runner.component.state.kind === 'stopped') this.#forget(runner);
       else this.#set.addLeaving(runner);
     }
-    this.#stops.add(this.#set.leaving.map(({ name }) => name));
-    for (const runner of runners) if (restarts.has(runner.name)) runner.restart(CHANGED, false);
+    this.#stops.add(
+      this.#set.leaving.map(({ name }) => name),
+      'stop',
+    );
+    for (const runner of runners) if (restarts.has(runner.name)) runner.restart(CHANGED);
     for (const runner of runners) runner.send({ kind: 'dependencies-changed' });
     return applied;
   }
@@ -169,26 +178,27 @@ export class Supervisor {
     }
   }
 
-  /** Restarts these by hand. What they depend on is wanted too. */
+  /** Restarts these by hand: dependents go down first and come up last. What they depend on is wanted too. */
   restart(names: readonly string[]): void {
-    for (const runner of this.#wantRunning(names)) {
-      if (names.includes(runner.name)) runner.restart('requested by hand', true);
-      else runner.send({ kind: 'start-requested', fresh: false });
-    }
+    for (const runner of this.#wantRunning(names))
+      if (!names.includes(runner.name)) runner.send({ kind: 'start-requested', fresh: false });
+    this.#stops.add(names, 'restart');
   }
 
   /** Stops these and remembers that it was asked for: they stay stopped, also after a reboot. */
   stop(names: readonly string[]): void {
     this.#refuseWhenClosing();
     this.#want('stopped', this.#set.find(names));
-    this.#stops.add(names);
+    this.#stops.add(names, 'stop');
   }
 
   /** Stops everything in reverse order; what is wanted is not touched. Resolves when all are gone, or cannot be killed. */
   async shutDown(): Promise<void> {
     this.#closing = true;
     const all = this.#set.all;
-    this.#stops.add(all.filter(({ component }) => !AT_REST.has(component.state.kind)).map(({ name }) => name));
+    this.#stops.dropRestarts();
+    const moving = all.filter(({ component }) => !AT_REST.has(component.state.kind)).map(({ name }) => name);
+    this.#stops.add(moving, 'stop');
     await this.#changes.until(() => all.every(({ component }) => !isActive(component.state)));
   }
 
@@ -276,6 +286,12 @@ export class Supervisor {
     for (const event of store.commit(...commits.map(noted))) publish(event);
   }
 
+  /** Those who wait look again whether they still have to. */
+  #lookAgain(): void {
+    for (const runner of this.#set.current)
+      if (runner.component.state.kind === 'waiting') runner.send({ kind: 'dependencies-changed' });
+  }
+
   /** Somebody's state changed: those who wait for it look again, a stop in progress goes on, the watchers are told. */
   #changed(runner: ComponentRunner, before: Component): void {
     const { state } = runner.component;
@@ -283,7 +299,7 @@ export class Supervisor {
     for (const dependent of this.#set.dependentsOf(runner)) {
       dependent.send({ kind: 'dependencies-changed' });
       if (recovered && runner.spec.restart.dependents)
-        dependent.restart(`${runner.name}, which it depends on, was restarted`, false);
+        dependent.restart(`${runner.name}, which it depends on, was restarted`);
     }
     if (state.kind === 'stopped' && this.#set.removeLeaving(runner)) this.#forget(runner);
     this.#stops.advance();

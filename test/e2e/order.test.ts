@@ -13,6 +13,41 @@ const CHAIN = `components:
 const diary = (project: TestProject) => project.read('diary').trim().split('\n');
 const gone = (project: TestProject) => waitFor('the daemon to be gone', () => project.daemonPid() === null);
 
+/** A job that is done and one that nobody needs stand in the file before those whose order matters. */
+const MIXED = `components:
+  init: { process: { command: ["true"] }, restart: { policy: on-failure } }
+  solo: { process: { command: "${diarist('solo')}", shell: true } }
+  db: { process: { command: "${diarist('db')}", shell: true }, depends_on: { init: completed } }
+  web: { process: { command: "${diarist('web')}", shell: true }, depends_on: { db: ready } }
+`;
+const isOfOrder = (line: string) => !line.startsWith('solo');
+
+describe('with a completed job and an independent component', () => {
+  test.each([[['down']], [['stop', '--all']], [['stop', 'db', 'web', 'init']]])(
+    'keepwell %s ends dependents before what they depend on',
+    async (command) => {
+      await using project = new TestProject(MIXED);
+      await project.ok('up');
+      await waitFor('all to have begun', () => diary(project).length === 3);
+      await project.ok(...command);
+      expect(diary(project).filter((line) => isOfOrder(line) && line.endsWith('stop'))).toEqual([
+        'web stop',
+        'db stop',
+      ]);
+    },
+  );
+
+  test('restart --all takes dependents down first and brings them up last', async () => {
+    await using project = new TestProject(MIXED);
+    await project.ok('up');
+    await waitFor('all to have begun', () => diary(project).length === 3);
+    await project.ok('restart', '--all');
+    const ordered = () => diary(project).filter(isOfOrder);
+    await waitFor('both to have begun again', () => ordered().length === 6);
+    expect(ordered().slice(2, 4)).toEqual(['web stop', 'db stop']);
+  });
+});
+
 describe('SIGTERM to the daemon', () => {
   test('stops in reverse order, and a later start brings the same set back', async () => {
     await using project = new TestProject(CHAIN);

@@ -43,7 +43,7 @@ export const start = definition('start', {
 
 export const stop = definition('stop', {
   summary: 'stop components; they stay stopped until started again',
-  description: 'What is stopped by hand stays stopped, also after a reboot.',
+  description: 'What is stopped by hand stays stopped, also after a reboot. Of several, dependents stop first.',
   examples: [
     ['keepwell stop worker', 'wait until every process of it is gone'],
     ['keepwell stop "web-*"', 'all that match'],
@@ -52,7 +52,8 @@ export const stop = definition('stop', {
 
 export const restart = definition('restart', {
   summary: 'end the current run and begin a new one',
-  description: 'Reads env_file again, but not the configuration: that is "keepwell reload".',
+  description:
+    'Reads env_file again, but not the configuration: that is "keepwell reload". Of several, dependents go down first and come up last.',
   examples: [
     ['keepwell restart api', 'wait until the new run is ready'],
     ['keepwell restart --all --timeout 5m', 'everything'],
