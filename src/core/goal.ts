@@ -12,13 +12,14 @@ export function judgeGoal(view: ComponentView, goal: WaitGoal): 'reached' | 'pen
   return view.state === 'gave-up' ? 'given-up' : 'pending';
 }
 
-function isReached({ ready, state, health }: ComponentView, goal: WaitGoal): boolean {
+function isReached({ ready, state, health, condition }: ComponentView, goal: WaitGoal): boolean {
   switch (goal) {
     case 'ready':
       return ready;
     case 'running':
+      return state === 'running' && condition !== 'engine-unreachable';
     case 'completed':
-      return state === goal;
+      return state === 'completed';
     case 'healthy':
       return health === 'healthy';
     case 'stopped':

@@ -8,6 +8,7 @@ import { isReady, type RunHealth } from './health/run-health.ts';
 import type { MonoMs, RunId, WallMs } from './ids.ts';
 import { wakeAt } from './lifecycle/next.ts';
 import type { Component, ComponentState, In } from './lifecycle/state.ts';
+import { holdOf } from './lifecycle/when-held.ts';
 import { isObserved } from './restart/decide.ts';
 import { roundedPercent } from './usage/stretch.ts';
 import type { Sample } from './usage/usage.ts';
@@ -40,8 +41,8 @@ export interface Facts {
   readonly condition: Condition | null;
   /** The container of the run, as it was last seen; absent or null: it has none, or none was seen yet. */
   readonly container?: ContainerFacts | null;
-  /** Why nothing is asked of its run right now: "paused by somebody; …"; null: it is. */
-  readonly held?: string | null;
+  /** The name of its container, which somebody else has started; absent or null: nobody has. */
+  readonly startedByOthers?: string | null;
 }
 
 export interface Instant {
@@ -57,18 +58,22 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
   const live = state.kind === 'running' || state.kind === 'stopping' ? state : null;
   const ended = state.kind === 'stopping' ? state.ended : null;
   const hasMain = live !== null && ended === null && !(live.kind === 'running' && live.daemonised);
+  // Its process may have ended with the Engine.
+  const isBlind = facts.condition === 'engine-unreachable';
+  const unknown = unknownOf(state);
   return {
     name: spec.name,
     kind: spec.driver.kind,
     state: state.kind,
     condition: conditionOf(state) ?? facts.condition,
     ...healthOf(state),
+    unknown_since: unknown && isoTime((instant.wall - Math.max(0, instant.now - unknown.since)) as WallMs),
     adopted: facts.adopted && runOf(state) !== null,
     run_id: runOf(state),
-    pid: hasMain ? live.pid : null,
+    pid: hasMain && !isBlind ? live.pid : null,
     container: containerName(facts),
     started_at: live && facts.startedAt !== null ? isoTime(facts.startedAt) : null,
-    uptime_ms: live ? Math.max(0, Math.round(ended?.uptimeMs ?? instant.now - live.startedAt)) : null,
+    uptime_ms: live && !isBlind ? Math.max(0, Math.round(ended?.uptimeMs ?? instant.now - live.startedAt)) : null,
     restarts: counters.total,
     last_restart: lastRestart && { at: isoTime(lastRestart.at), reason: lastRestart.reason },
     next_attempt_at: nextAttempt(state, instant),
@@ -76,7 +81,7 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     desired: facts.desired,
     waiting_for: state.kind === 'waiting' ? facts.unmet : [],
     depends_on: spec.dependsOn,
-    note: noteOn(facts, instant),
+    note: withOthers(noteOn(facts, instant), facts),
     survivors: facts.survivors,
     removed: false,
     tree_mechanism: spec.driver.kind === 'process' ? facts.treeMechanism : null,
@@ -113,8 +118,16 @@ const resourcesView = (sample: Sample, { limits }: ComponentSpec): ResourcesView
   at: isoTime(sample.at),
 });
 
-/** What the probes of a run say; without any it is healthy and ready once started. */
+/** Why nothing is known of its health, and since when; null: something is, or it does not run. */
+function unknownOf(state: ComponentState): { readonly since: MonoMs; readonly why: string } | null {
+  const hold = holdOf(state);
+  if (hold !== null || state.kind !== 'running' || healthOf(state).health !== 'unknown') return hold;
+  return state.health.unknown ?? null;
+}
+
+/** What the probes of a run say; without any it is healthy and ready once started. Of what is held nothing is known. */
 export function healthOf(state: ComponentState): { readonly health: Health; readonly ready: boolean } {
+  if (holdOf(state) !== null) return { health: 'unknown', ready: false };
   switch (state.kind) {
     case 'running':
       return runHealth(state.health);
@@ -133,14 +146,15 @@ export function healthOf(state: ComponentState): { readonly health: Health; read
 function runHealth(health: RunHealth): { readonly health: Health; readonly ready: boolean } {
   const { started, alive, docker } = health;
   if (alive === false || docker === 'unhealthy') return { health: 'unhealthy', ready: false };
+  if (docker === 'unknown') return { health: 'unknown', ready: false };
   return { health: started && alive && docker !== 'starting' ? 'healthy' : 'starting', ready: isReady(health) };
 }
 
-/** Is the condition that a dependent waits for true of a component in this state? */
+/** Is the condition that a dependent waits for true of a component in this state? Of what nothing is known, none is. */
 export function conditionHolds(condition: DependencyCondition, state: ComponentState): boolean {
   switch (condition) {
     case 'started':
-      return state.kind === 'running' || state.kind === 'completed';
+      return (state.kind === 'running' && holdOf(state) === null) || state.kind === 'completed';
     case 'ready':
       return healthOf(state).ready;
     case 'completed':
@@ -165,12 +179,18 @@ function nextAttempt(state: ComponentState, { now, wall }: Instant): string | nu
   return at === null ? null : isoTime((wall + Math.max(0, at - now)) as WallMs);
 }
 
-function noteOn(
-  { component, unmet, survivors, lastExit, spec, probes, held = null }: Facts,
-  { now }: Instant,
-): string | null {
+/** What somebody else started is neither ours to stop nor what is asked for: it is only said. */
+function withOthers(note: string | null, { spec: { name }, startedByOthers = null }: Facts): string | null {
+  if (startedByOthers === null) return note;
+  const told = `its container ${startedByOthers} was started by somebody else; keepwell does not keep it ("keepwell start ${name}" does)`;
+  return note === null ? told : `${note}; ${told}`;
+}
+
+function noteOn({ component, unmet, survivors, lastExit, spec, probes }: Facts, { now }: Instant): string | null {
   const { state } = component;
-  if (held !== null && runOf(state) !== null) return held;
+  const unknown = unknownOf(state);
+  if (unknown !== null)
+    return `unknown for ${formatDuration(Math.max(0, Math.round(now - unknown.since)))}: ${unknown.why}`;
   const died = lastExit ? describeExit(lastExit.exit) : 'ended';
   switch (state.kind) {
     case 'waiting':

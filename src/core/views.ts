@@ -19,6 +19,8 @@ export interface ComponentView {
   readonly condition: Condition | null;
   readonly health: Health;
   readonly ready: boolean;
+  /** Since when its health is not known although it has a run: its Engine does not answer, it is paused; null: it is known. */
+  readonly unknown_since: string | null;
   /** The run was started by an earlier daemon and taken over by this one. */
   readonly adopted: boolean;
   readonly run_id: string | null;

@@ -55,6 +55,7 @@ export function routeRuns({ process, container, external }: Drivers): Driver {
       externals.delete(run);
       containers.delete(run);
     },
+    startedByOthers: (component) => container.startedByOthers(component),
     cleanUp: (component, done) => container.cleanUp(component, done),
     tidy: (isKnown) => container.tidy(isKnown),
     close: async () => {

@@ -153,6 +153,8 @@ export interface Driver {
   examine(run: RunId, dump: SignalName | null): Promise<Findings>;
   /** The run is recorded: its directory goes to the trash. Also forgets it. Safe to call twice. */
   release(run: RunId): void;
+  /** The name of a container of the component that runs although none of its runs did; null: there is none. */
+  startedByOthers(component: ComponentName): string | null;
   /** It gave up: what was made for the component goes. `done` is called when it is gone; not before the Engine can be asked. */
   cleanUp(component: ComponentName, done: (container: string) => void): void;
   /** What was made for components that are not known any more goes, now or when the Engine can be asked again. */
@@ -163,14 +165,17 @@ export interface Driver {
 
 /** The driver of processes alone; see `drivers/router.ts` for who gets which run. */
 export interface ProcessDriver
-  extends Omit<Driver, 'start' | 'adopt' | 'condition' | 'container' | 'cleanUp' | 'tidy'> {
+  extends Omit<Driver, 'start' | 'adopt' | 'condition' | 'container' | 'startedByOthers' | 'cleanUp' | 'tidy'> {
   start(launch: ProcessLaunch, report: Reporter): void;
   adopt(run: RunId, report: Reporter): void;
 }
 
 /** The driver of what others started. It leaves nothing on disk. */
 export interface ExternalDriver
-  extends Omit<Driver, 'start' | 'adopt' | 'found' | 'limits' | 'treeMechanism' | 'container' | 'cleanUp' | 'tidy'> {
+  extends Omit<
+    Driver,
+    'start' | 'adopt' | 'found' | 'limits' | 'treeMechanism' | 'container' | 'startedByOthers' | 'cleanUp' | 'tidy'
+  > {
   start(launch: ExternalLaunch, report: Reporter): void;
   adopt(run: RunId, spec: ExternalSpec, report: Reporter): void;
 }

@@ -5,6 +5,7 @@ import type { Findings } from '../core/freeze/freeze.ts';
 import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../core/ids.ts';
 import { next, wakeAt } from '../core/lifecycle/next.ts';
 import type { Attempt, Component, ComponentEvent, Effect } from '../core/lifecycle/state.ts';
+import { unseen } from '../core/lifecycle/when-held.ts';
 import { componentView, runOf } from '../core/status.ts';
 import type { ComponentView } from '../core/views.ts';
 import type { Driver, Launch, RunReport } from '../ports/driver.ts';
@@ -118,7 +119,7 @@ export class ComponentRunner {
 
   /** Takes over the run that the record names. `hasTraces`: its directory exists. */
   adopt(hasTraces: boolean): void {
-    const { driver } = this.#world;
+    const { driver, clock } = this.#world;
     const { state } = this.#component;
     const run = runOf(state);
     // The intent is written before the directory is made: nothing to see of a run that never got a pid means it never began.
@@ -126,6 +127,8 @@ export class ComponentRunner {
     if (run !== null && neverBegan) this.send({ kind: 'spawn-failed', run, problem: NEVER_BEGAN });
     else if (run !== null) {
       this.#memory.adopted = true;
+      // Its processes can be looked at by whoever adopts them; the rest is asked for, and may not answer.
+      if (this.spec.driver.kind !== 'process') this.#component = unseen(this.#component, clock.now());
       driver.adopt(run, this.spec.driver, (report) => this.#report(run, report));
     } else if (state.kind === 'gave-up' && isCleanedUp(this.spec)) cleanUp(this.spec, null, this.#world); // the last daemon may not have
     this.#arm();
@@ -160,9 +163,9 @@ export class ComponentRunner {
       heartbeat: this.#followers.heart.view(),
       sample: usage.last(this.name),
       condition: run === null ? null : driver.condition(run),
-      held: this.#followers.held,
       limits: run === null ? [] : driver.limits(run),
       container: run === null ? null : driver.container(run),
+      startedByOthers: run === null ? driver.startedByOthers(this.name) : null,
     };
     return componentView(facts, { now: clock.now(), wall: clock.wallNow() });
   }
@@ -202,15 +205,6 @@ export class ComponentRunner {
   #isBlind(): boolean {
     const run = runOf(this.#component.state);
     return run !== null && this.#world.driver.condition(run) === 'engine-unreachable';
-  }
-
-  #hold(run: RunId, why: string | null): void {
-    this.#world.turns.post(() => {
-      if (this.#closed || runOf(this.#component.state) !== run) return;
-      this.#followers.hold(run, why);
-      this.#followers.follow(this.spec, this.#component.state, this.#memory);
-      this.#world.changed(this, this.#component);
-    });
   }
 
   #record(): ComponentRecord {
@@ -273,8 +267,7 @@ export class ComponentRunner {
       this.#world.log.warn('a shim was killed; its run goes on, but its exit code will be unknown', about);
       return;
     }
-    if (report.kind === 'held') this.#hold(run, report.why);
-    else this.send({ ...report, run });
+    this.send({ ...report, run });
     if (report.kind === 'started' && !this.#memory.adopted)
       this.#world.turns.post(() => tellUnlimited(this.spec, run, this.#world));
   }

@@ -3,7 +3,7 @@ import type { ComponentSpec } from '../core/component.ts';
 import type { Role } from '../core/health/probe.ts';
 import type { RunId } from '../core/ids.ts';
 import type { ComponentEvent, ComponentState } from '../core/lifecycle/state.ts';
-import { runOf } from '../core/status.ts';
+import { holdOf } from '../core/lifecycle/when-held.ts';
 import type { ComponentMemory } from './component-memory.ts';
 import { HeartWatch, type HeartWorld } from './heartbeat/heart-watch.ts';
 import { RunProbes, type RunProbesWorld } from './probes/run-probes.ts';
@@ -25,7 +25,6 @@ export class RunFollowers implements Disposable {
   readonly probes: RunProbes;
   readonly heart: HeartWatch;
   readonly #world: FollowersWorld;
-  #held: { readonly run: RunId; readonly why: string } | null = null;
 
   constructor(world: FollowersWorld, listener: FollowersListener) {
     this.#world = world;
@@ -35,22 +34,12 @@ export class RunFollowers implements Disposable {
     this.heart = new HeartWatch(world, { send: listener.send, noted: listener.beaten });
   }
 
-  /** Why nothing is asked for now; null: it is. */
-  get held(): string | null {
-    return this.#held?.why ?? null;
-  }
-
-  /** From now on nothing is asked of this run; `why` null: again. */
-  hold(run: RunId, why: string | null): void {
-    this.#held = why === null ? null : { run, why };
-  }
-
   /** The component is in this state now. */
   follow(spec: ComponentSpec, state: ComponentState, { adopted, pulse }: ComponentMemory): void {
-    if (this.#held?.run !== runOf(state)) this.#held = null;
-    const asked = this.#held === null ? state : NOTHING;
+    const isHeld = holdOf(state) !== null;
+    const asked = isHeld ? NOTHING : state;
     this.probes.follow(spec, asked, adopted);
-    this.heart.follow(spec, state, pulse, this.#held !== null);
+    this.heart.follow(spec, state, pulse, isHeld);
     this.#world.usage.follow(spec, asked);
   }
 

@@ -56,6 +56,9 @@ export class FakeDriver implements Driver {
   adopt(run: RunId): void {
     this.adopted.push(run);
   }
+  startedByOthers(): null {
+    return null;
+  }
   container(): null {
     return null;
   }

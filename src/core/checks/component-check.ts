@@ -4,7 +4,10 @@ import type { ComponentView } from '../views.ts';
 import type { CheckResult, CheckSpec } from './check.ts';
 import { failed, ok } from './results.ts';
 
-type Seen = Pick<ComponentView, 'name' | 'state' | 'health' | 'ready' | 'desired' | 'condition' | 'note'>;
+type Seen = Pick<
+  ComponentView,
+  'name' | 'state' | 'health' | 'ready' | 'unknown_since' | 'desired' | 'condition' | 'note'
+>;
 
 /** One check for each component, by its name. */
 export const implicitChecks = (names: readonly string[], timeoutMs: number): readonly CheckSpec[] =>
@@ -40,11 +43,12 @@ export function judgeComponent(view: Seen): CheckResult {
   }
 }
 
-function judgeRunning({ name, health, ready, note }: Seen): CheckResult {
+function judgeRunning({ name, health, ready, unknown_since, note }: Seen): CheckResult {
   if (health === 'healthy' && ready) return ok('running and ready');
   const said = note === null ? '' : `: ${note}`;
   const advice = `run "keepwell status ${name} --verbose"`;
   if (health === 'healthy') return failed(`running, but not ready${said}`, advice);
+  if (health === 'unknown' && unknown_since !== null) return failed(`its health is not known${said}`, advice);
   if (health === 'unknown') return failed(`its health is not known${said}`, 'run "keepwell up" to have it watched');
   return failed(`running, but ${health === 'starting' ? 'still starting' : 'unhealthy'}${said}`, advice);
 }

@@ -33,7 +33,7 @@ export function judgeHealth(state: JudgedState, times: HealthCheckTimes | null, 
   if (idleMs > staleMs(times))
     return verdict(
       'unknown',
-      `its health check has not run for ${formatDuration(idleMs)} (Docker 20.10 forgets health checks after a restart of the Engine with live-restore)`,
+      `its health check has not run since ${new Date(lastSign(health, state.startedAt)).toISOString()} (Docker 20.10 forgets health checks after a restart of the Engine with live-restore)`,
     );
   if (health.status === 'healthy') return verdict('healthy', '');
   return health.failures < times.retries ? INTERRUPTED : verdict('unhealthy', failedCheck(health));

@@ -12,24 +12,27 @@ export interface RunHealth {
   /** Since when it is started and alive without a break. */
   readonly healthySince: MonoMs | null;
   /** What Docker's own health check says; absent: there is none. */
-  readonly docker?: DockerWord;
+  readonly docker?: Exclude<HealthVerdict['status'], 'none'>;
+  /** With `docker` unknown: since when it says nothing that can be believed, and why. */
+  readonly unknown?: { readonly since: MonoMs; readonly why: string };
 }
 
-type DockerWord = Exclude<HealthVerdict['status'], 'none' | 'unknown'>;
+const NO_DOCKER: HealthVerdict = { status: 'none', reason: '' };
 
 /** Of a run that has just begun: without probes it is healthy and ready at once. */
-export function newHealth(probes: ProbesSpec, at: MonoMs, docker: HealthVerdict['status'] = 'none'): RunHealth {
+export function newHealth(probes: ProbesSpec, at: MonoMs, docker: HealthVerdict = NO_DOCKER): RunHealth {
   const started = probes.startup === null;
   const alive = probes.liveness === null ? true : null;
   const ready = started && probes.readiness === null;
   return afterDocker({ started, alive, ready, healthySince: null }, docker, at);
 }
 
-/** What Docker says now. When it says nothing that can be believed, what it said before stands. */
-export function afterDocker(health: RunHealth, docker: HealthVerdict['status'], at: MonoMs): RunHealth {
-  const { docker: before, ...rest } = health;
-  const word = docker === 'unknown' ? before : docker === 'none' ? undefined : docker;
-  return settled(word === undefined ? rest : { ...rest, docker: word }, at);
+/** What Docker says now. When that cannot be believed, what it said before is the past: it may be so no longer. */
+export function afterDocker(health: RunHealth, { status, reason }: HealthVerdict, at: MonoMs): RunHealth {
+  const { docker: _, unknown, ...rest } = health;
+  if (status === 'none') return settled(rest, at);
+  if (status !== 'unknown') return settled({ ...rest, docker: status }, at);
+  return settled({ ...rest, docker: status, unknown: { since: unknown?.since ?? at, why: reason } }, at);
 }
 
 /** May it be used by others? */
@@ -66,6 +69,8 @@ export const sameHealth = (a: RunHealth, b: RunHealth): boolean =>
 
 function settled(health: RunHealth, at: MonoMs): RunHealth {
   const { started, alive, docker } = health;
+  // Nothing is known to be wrong: a good stretch is not over, and none begins.
+  if (docker === 'unknown' && started && alive === true) return health;
   const isHealthy = started && alive === true && (docker === undefined || docker === 'healthy');
   return { ...health, healthySince: isHealthy ? (health.healthySince ?? at) : null };
 }

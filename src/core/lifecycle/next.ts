@@ -22,11 +22,13 @@ import {
   toStopped,
   toStopping,
 } from './transitions.ts';
+import { seen, whenHeld } from './when-held.ts';
 import { mainEnded, whenRunning } from './when-running.ts';
 import { whenStopping } from './when-stopping.ts';
 
 export function next(component: Component, event: ComponentEvent, context: Context): Step {
   const { state } = component;
+  if (event.kind === 'held') return whenHeld(component, event, context);
   switch (state.kind) {
     case 'stopped':
     case 'completed':
@@ -103,14 +105,17 @@ function whenPending(component: Component, event: ComponentEvent, context: Conte
 function whenStarting(component: Component, state: In<'starting'>, event: ComponentEvent, context: Context): Step {
   const { counters } = component;
   const { run, attempt, since } = state;
-  const live: Live = { run, attempt, pid: null, startedAt: since, healthySince: null };
+  const { hold } = seen(state);
+  const held = hold ? { hold } : {};
+  const live: Live = { run, attempt, pid: null, startedAt: since, healthySince: null, ...held };
   switch (event.kind) {
     case 'started': {
       if (event.run !== run) return stay(component);
       const { pid, at } = event;
-      const health = newHealth(context.policy.probes, at, event.health?.status);
-      const running: ComponentState = { kind: 'running', run, pid, startedAt: at, attempt, daemonised: false, health };
-      const ready = isReady(health) ? [tell('component.ready', run, {})] : [];
+      const health = newHealth(context.policy.probes, at, event.health);
+      const facts = { run, pid, startedAt: at, attempt, health, ...held };
+      const running: ComponentState = { kind: 'running', daemonised: false, ...facts };
+      const ready = isReady(health) && !hold ? [tell('component.ready', run, {})] : [];
       return step(running, { ...counters, spawnErrors: 0 }, tell('component.started', run, { pid }), ...ready);
     }
     case 'spawn-failed':

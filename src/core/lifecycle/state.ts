@@ -36,10 +36,25 @@ export interface Ended {
   readonly freeze?: Freeze;
 }
 
+/** Nothing can or may be asked of a run: its Engine does not answer, somebody paused it. How it was before is the past. */
+export interface Hold {
+  /** "the Docker Engine at /var/run/docker.sock does not answer; until it answers nothing is done" */
+  readonly why: string;
+  readonly since: MonoMs;
+  /** Taken over by a daemon that has not looked at it yet: nobody was told of that. */
+  readonly unseen?: true;
+}
+
 export type ComponentState =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'waiting'; readonly attempt: Attempt }
-  | { readonly kind: 'starting'; readonly run: RunId; readonly since: MonoMs; readonly attempt: Attempt }
+  | {
+      readonly kind: 'starting';
+      readonly run: RunId;
+      readonly since: MonoMs;
+      readonly attempt: Attempt;
+      readonly hold?: Hold;
+    }
   | {
       readonly kind: 'running';
       readonly run: RunId;
@@ -52,6 +67,7 @@ export type ComponentState =
       readonly health: RunHealth;
       /** Its heartbeat is overdue. */
       readonly freeze?: Freeze;
+      readonly hold?: Hold;
     }
   | { readonly kind: 'backing-off'; readonly until: MonoMs }
   | {
@@ -71,6 +87,7 @@ export type ComponentState =
       /** Why we end it by ourselves: a probe failed, it uses too much memory, or it is frozen. */
       readonly unhealthy: string | null;
       readonly freeze?: Freeze;
+      readonly hold?: Hold;
       /** The Docker Engine was away when the time was up: nothing could be done, and nobody is to be held up by that. */
       readonly stalled?: true;
       /** Set once the main process is gone; what is awaited then is the rest of its tree. */
@@ -152,6 +169,8 @@ export type ComponentEvent =
     }
   /** Docker's own health check says something else than before. */
   | { readonly kind: 'docker-health'; readonly run: RunId; readonly verdict: HealthVerdict }
+  /** Nothing can or may be asked of it for now, and why; null: that is over. */
+  | { readonly kind: 'held'; readonly run: RunId; readonly why: string | null }
   /** So many samples in a row were above `limits.soft_memory`; `usedBytes` is the last of them. */
   | {
       readonly kind: 'over-soft-memory';

@@ -21,7 +21,7 @@ import {
 
 /** What is known of a run whose main process is, or just was, there. */
 export type Live = Pick<In<'stopping'>, 'run' | 'pid' | 'startedAt' | 'attempt' | 'healthySince'> &
-  Partial<Pick<In<'stopping'>, 'ended' | 'unhealthy' | 'freeze'>>;
+  Partial<Pick<In<'stopping'>, 'ended' | 'unhealthy' | 'freeze' | 'hold'>>;
 export interface EndedRun extends Ended {
   readonly run: RunId;
   readonly attempt: Attempt;
@@ -46,10 +46,11 @@ export function endOf(live: Live, cause: ExitCause, at: MonoMs, asked: boolean):
 
 const UNSEEN: ExitCause = { kind: 'unknown', why: 'it had put itself in the background, so nobody saw its exit code' };
 
-export const liveOf = ({ run, pid, startedAt, attempt, health, freeze }: In<'running'>): Live => ({
+export const liveOf = ({ run, pid, startedAt, attempt, health, freeze, hold }: In<'running'>): Live => ({
   ...{ run, pid, startedAt, attempt },
   healthySince: health.healthySince,
   ...(freeze ? { freeze } : {}),
+  ...(hold ? { hold } : {}),
 });
 
 export const unseenEnd = (state: In<'running'>, { now }: Context): Ended => endOf(liveOf(state), UNSEEN, now, true);
@@ -109,9 +110,10 @@ export function stopping(
   goal: Goal,
   { now, policy }: Context,
 ): { state: In<'stopping'>; effects: readonly Effect[] } {
-  const { run, pid, startedAt, attempt, healthySince, unhealthy = null, ended = null, freeze } = live;
+  const { run, pid, startedAt, attempt, healthySince, unhealthy = null, ended = null, freeze, hold } = live;
   const until = after(now, policy.stop.graceMs);
-  const facts = { run, pid, startedAt, attempt, healthySince, unhealthy, ended, ...(freeze ? { freeze } : {}) };
+  const since = { ...(freeze ? { freeze } : {}), ...(hold ? { hold } : {}) };
+  const facts = { run, pid, startedAt, attempt, healthySince, unhealthy, ended, ...since };
   return {
     state: { kind: 'stopping', stage: 'asked', until, goal, ...facts },
     effects: [{ kind: 'signal', run, signal: policy.stop.signal }],

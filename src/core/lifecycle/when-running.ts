@@ -8,7 +8,6 @@ import {
   type RunHealth,
   sameHealth,
 } from '../health/run-health.ts';
-import type { RunId } from '../ids.ts';
 import { isObserved } from '../restart/decide.ts';
 import { softMemoryReason } from '../usage/soft-memory.ts';
 import { type Component, type ComponentEvent, type Context, type Effect, FRESH, type In, type Step } from './state.ts';
@@ -26,6 +25,7 @@ import {
   withMain,
 } from './transitions.ts';
 import { whenAlarmed } from './when-alarmed.ts';
+import { seen } from './when-held.ts';
 
 type Exited = Extract<ComponentEvent, { kind: 'exited' }>;
 type Probed = Extract<ComponentEvent, { kind: 'probed' }>;
@@ -51,7 +51,11 @@ export function whenRunning(component: Component, state: In<'running'>, event: C
       return event.run === state.run ? whenDockerSays(component, state, event, context) : stay(component);
     case 'over-soft-memory':
       return event.run === state.run ? whenOverSoftMemory(component, state, event, context) : stay(component);
-    case 'started':
+    case 'started': {
+      if (event.run !== state.run) return stay(component);
+      const running = seen(state);
+      return whenAlarmed(running === state ? component : { ...component, state: running }, running, event, context);
+    }
     case 'silent':
     case 'still-silent':
     case 'examined':
@@ -77,7 +81,7 @@ function whenRespecified(component: Component, { freeze, ...state }: In<'running
   const health = afterProbesChanged(state.health, context.policy.probes, context.now);
   if (!freeze) return withHealth(component, state, health);
   const thawed = tell('component.thawed', state.run, { reason: 'its configuration changed' });
-  const told = healthTold(state.run, state.health, health);
+  const told = healthTold(state, health);
   return step({ ...state, health }, component.counters, thawed, ...told);
 }
 
@@ -97,7 +101,7 @@ function whenDockerSays(component: Component, state: In<'running'>, event: Docke
   const { status, reason } = event.verdict;
   if (status === 'unhealthy' && !isObserved(context.policy))
     return endFor(component, state, reason, tell('component.unhealthy', state.run, { reason }), context);
-  return withHealth(component, state, afterDocker(state.health, status, context.now), reason);
+  return withHealth(component, state, afterDocker(state.health, event.verdict, context.now), reason);
 }
 
 /**
@@ -123,19 +127,20 @@ function endFor(component: Component, state: In<'running'>, unhealthy: string, t
 
 function withHealth(component: Component, state: In<'running'>, health: RunHealth, reason?: string): Step {
   if (sameHealth(state.health, health)) return stay(component);
-  return step({ ...state, health }, component.counters, ...healthTold(state.run, state.health, health, reason));
+  return step({ ...state, health }, component.counters, ...healthTold(state, health, reason));
 }
 
-/** What is worth telling about a change of health. */
-function healthTold(run: RunId, before: RunHealth, after: RunHealth, reason = ''): readonly Effect[] {
+/** What is worth telling about a change of health. While it is held it is ready for nobody, so that does not change. */
+function healthTold({ run, health: before, hold }: In<'running'>, after: RunHealth, reason = ''): readonly Effect[] {
   const why = reason === '' ? {} : { reason };
+  const [wasReady, willBeReady] = hold ? [false, false] : [isReady(before), isReady(after)];
   const wasHealthy = before.healthySince !== null;
   const isHealthy = after.healthySince !== null;
   return [
     ...(isHealthy && !wasHealthy ? [tell('component.healthy', run, why)] : []),
     ...(wasHealthy && !isHealthy ? [tell('component.unhealthy', run, why)] : []),
-    ...(isReady(after) && !isReady(before) ? [tell('component.ready', run, why)] : []),
-    ...(isReady(before) && !isReady(after) ? [tell('component.not-ready', run, why)] : []),
+    ...(willBeReady && !wasReady ? [tell('component.ready', run, why)] : []),
+    ...(wasReady && !willBeReady ? [tell('component.not-ready', run, why)] : []),
   ];
 }
 

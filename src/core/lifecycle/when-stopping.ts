@@ -14,6 +14,7 @@ import {
   type Step,
 } from './state.ts';
 import { afterEnd, begin, endOf, isDue, neverBegan, stay, step, tell, tellExited, toStopped } from './transitions.ts';
+import { seen } from './when-held.ts';
 
 /** How long the kernel gets to carry out a SIGKILL before a process counts as unkillable, and how often it is tried again. */
 export const KILL_WAIT_MS = 5_000;
@@ -30,7 +31,7 @@ export function whenStopping(
   switch (event.kind) {
     case 'started':
       return event.run === state.run
-        ? step({ ...state, pid: event.pid, startedAt: event.at }, { ...counters, spawnErrors: 0 })
+        ? step({ ...seen(state), pid: event.pid, startedAt: event.at }, { ...counters, spawnErrors: 0 })
         : stay(component);
     case 'spawn-failed':
       if (event.run !== state.run) return stay(component);

@@ -23,6 +23,7 @@ import type { Log } from '../../ports/log.ts';
 import { NOTHING_TO_SEE } from '../process/examine/examine.ts';
 import { ContainerRun, type RunWorld } from './container-run.ts';
 import { Housekeeping } from './housekeeping.ts';
+import { IdleContainers } from './idle.ts';
 import { limitViews } from './plan.ts';
 import { type ContainerRecord, Records } from './record.ts';
 
@@ -67,6 +68,7 @@ class KeptContainers implements ContainerDriver {
   readonly #runs = new Map<RunId, ContainerRun>();
   readonly #closing = new AbortController();
   readonly #housekeeping: Housekeeping;
+  readonly #idle: IdleContainers;
   #isKnown: (component: ComponentName) => boolean = () => true;
 
   constructor(options: ContainerDriverOptions) {
@@ -75,7 +77,9 @@ class KeptContainers implements ContainerDriver {
     this.#options = options;
     this.#records = new Records(options.dir);
     const isBusy = (component: ComponentName) => this.#isBusy(component);
-    this.#housekeeping = new Housekeeping({ ...options, closing, isBusy });
+    this.#idle = new IdleContainers(options.watch);
+    const idle = (component: ComponentName, container: string) => this.#idle.add(component, container);
+    this.#housekeeping = new Housekeeping({ ...options, closing, isBusy, idle });
   }
 
   start(launch: ContainerLaunch | ComposeLaunch, report: Reporter): void {
@@ -136,7 +140,16 @@ class KeptContainers implements ContainerDriver {
     this.#runs.delete(run);
     void released?.close();
     this.#records.remove(run);
-    if (released && !this.#isKnown(released.record.component)) this.tidy(this.#isKnown);
+    if (!released) return;
+    const { component, container } = released.record;
+    // Of another kind now, it is Compose's, or nobody's: that is known when it is started, or tidied up.
+    if (container !== null && !this.#isBusy(component) && !this.#closing.signal.aborted)
+      this.#idle.add(component, container);
+    if (!this.#isKnown(component)) this.tidy(this.#isKnown);
+  }
+
+  startedByOthers(component: ComponentName): string | null {
+    return this.#isBusy(component) ? null : this.#idle.runningOf(component);
   }
 
   cleanUp(component: ComponentName, done: (container: string) => void): void {
@@ -150,6 +163,7 @@ class KeptContainers implements ContainerDriver {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#idle.close();
     await Promise.all([...this.#runs.values()].map((run) => run.close()));
     this.#runs.clear();
     await this.#housekeeping.idle();
@@ -158,6 +172,7 @@ class KeptContainers implements ContainerDriver {
   #add(record: ContainerRecord, report: Reporter, isNew: boolean): ContainerRun {
     const run = new ContainerRun(record, this.#worldOf(), report, isNew);
     this.#runs.set(record.run, run);
+    this.#idle.remove(record.component);
     return run;
   }
 

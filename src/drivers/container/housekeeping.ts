@@ -17,6 +17,8 @@ export interface HousekeepingWorld {
   readonly closing: AbortSignal;
   /** It has a run right now, which looks after its container itself. */
   isBusy(component: ComponentName): boolean;
+  /** A component without a run has this container. */
+  idle(component: ComponentName, container: string): void;
 }
 
 const RETRY_MS = 5_000;
@@ -69,7 +71,11 @@ export class Housekeeping {
     let isDone = true;
     for (const item of items) {
       const of = item.labels[LABELS.component] as ComponentName;
-      if (this.#world.isBusy(of) || !isWanted(of)) continue;
+      if (this.#world.isBusy(of)) continue;
+      if (!isWanted(of)) {
+        this.#world.idle(of, item.id);
+        continue;
+      }
       if (await this.#remove(item)) removed(item.names[0] ?? item.id, of);
       else isDone = false;
     }

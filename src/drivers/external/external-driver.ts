@@ -13,6 +13,7 @@ import type { ContainerWatch } from '../../ports/container-watch.ts';
 import type { ExternalDriver, ExternalLaunch, Reporter } from '../../ports/driver.ts';
 import type { Engine } from '../../ports/engine.ts';
 import type { Log } from '../../ports/log.ts';
+import { away } from '../container/words.ts';
 import { cannotSee, examine, NOTHING_TO_SEE } from '../process/examine/examine.ts';
 import { readProcStat } from '../process/proc.ts';
 import { addressEye } from './address.ts';
@@ -117,8 +118,11 @@ class WatchedExternals implements ExternalDriver {
     const { clock, containers } = this.#options;
     const ending = new AbortController();
     const { signal } = ending;
-    const isHeard = () => target.kind === 'container' && containers.blindness === null;
-    const watch = new Watch({ eye: this.#eyeFor(target), clock, troubles: this.#troubles, signal, isHeard });
+    const told = (why: string | null) => {
+      if (!signal.aborted) report({ kind: 'held', why: why === null ? null : away(why) });
+    };
+    const engine = target.kind === 'container' ? { isHeard: () => containers.blindness === null, blind: told } : {};
+    const watch = new Watch({ eye: this.#eyeFor(target), clock, troubles: this.#troubles, signal, ...engine });
     const word = new DockerWord(clock, report);
     const over = this.#follow({ run, watch, beginning, signal, report, word });
     const events = target.kind === 'container' ? this.#listen(target.name, watch, word) : null;

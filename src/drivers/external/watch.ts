@@ -17,6 +17,8 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
   /** Whoever calls `hurry` when something may have changed is listening; absent: nobody is. */
   isHeard?(): boolean;
+  /** It cannot be looked at, and why; null: it can again. Told at each change. */
+  blind?(why: string | null): void;
 }
 
 export class Watch {
@@ -94,7 +96,9 @@ export class Watch {
   async #look(known: Found | null): Promise<Sight> {
     const { eye, troubles, signal } = this.#options;
     const sight = await eye.look(known, signal);
-    this.#isBlind = sight.kind === 'unknown';
+    const isBlind = sight.kind === 'unknown';
+    if (isBlind !== this.#isBlind) this.#options.blind?.(isBlind ? sight.why : null);
+    this.#isBlind = isBlind;
     if (sight.kind === 'unknown') troubles.begin(eye.asks, sight.why);
     else troubles.end(eye.asks);
     return sight;

@@ -148,6 +148,10 @@ const componentFields = {
   ),
   health: z.enum(['unknown', 'starting', 'healthy', 'unhealthy']),
   ready: z.boolean(),
+  unknown_since: nullable(
+    TIME,
+    'Since when its health is not known although it has a run: its Docker Engine does not answer, it is paused.',
+  ),
   adopted: flag('The run was started by an earlier daemon and taken over by this one.'),
   run_id: z.string().nullable(),
   pid: COUNT.nullable(),

@@ -33,6 +33,7 @@ export const exampleComponent: ComponentView = {
   condition: null,
   health: 'healthy',
   ready: true,
+  unknown_since: null,
   adopted: false,
   run_id: 'api~0mwidv20842b11c',
   pid: 12345,

@@ -49,7 +49,10 @@ export function instruments(meter: Meter, sources: Sources): Instruments {
 
 function components(meter: Meter, { tallies, components: views }: Sources): Observed {
   const gauge = (name: string, description: string) => meter.createObservableGauge(name, { description });
-  const up = gauge('keepwell_component_up', 'Whether the component runs.');
+  const up = gauge(
+    'keepwell_component_up',
+    'Whether the component runs; 0 also while its Docker Engine does not answer.',
+  );
   const ready = gauge('keepwell_component_ready', 'Whether the component can be used by others.');
   const wanted = gauge('keepwell_component_wanted', 'Whether the component is wanted running; 0: stopped by hand.');
   const gaveUp = gauge('keepwell_component_gave_up', 'Whether the component is not restarted any more.');
@@ -72,7 +75,7 @@ function components(meter: Meter, { tallies, components: views }: Sources): Obse
         if (!tally) continue; // the configuration no longer names it
         const labels = { component: view.name };
         const put = (metric: Observable, value: number) => result.observe(metric, value, labels);
-        put(up, Number(view.state === 'running'));
+        put(up, Number(view.state === 'running' && view.condition !== 'engine-unreachable'));
         put(ready, Number(view.ready));
         put(wanted, Number(view.desired === 'running'));
         put(gaveUp, Number(view.state === 'gave-up'));

@@ -235,7 +235,7 @@ describe('an Engine that cannot be asked', () => {
     }
   }
 
-  test('says nothing about its containers, however long it takes', async () => {
+  test('says nothing about its containers but that nothing is known, however long it takes', async () => {
     const engine = new MoodyEngine();
     engine.answer = { kind: 'found', state: RUNNING };
     const driver = post.now.driver({ engine });
@@ -244,11 +244,11 @@ describe('an Engine that cannot be asked', () => {
     expect(driver.condition(run.id)).toBeNull();
     engine.answer = { kind: 'unreachable', why: 'the Docker Engine is not running' };
     await engine.heard(10);
-    expect(run.kinds).toEqual(['started']);
+    expect(run.kinds).toEqual(['started', 'held']);
     expect(driver.condition(run.id)).toBe('engine-unreachable');
     engine.answer = { kind: 'found', state: RUNNING };
     await engine.heard();
-    expect(run.kinds).toEqual(['started']);
+    expect(run.kinds).toEqual(['started', 'held', 'held']);
     expect(driver.condition(run.id)).toBeNull();
     engine.answer = { kind: 'missing' };
     expect(await run.why()).toBe('there is no container "web"');
@@ -277,7 +277,7 @@ describe('an Engine that cannot be asked', () => {
     });
     await engine.heard(10);
     expect(commands.commands).toEqual([]);
-    expect(run.kinds).toEqual([]);
+    expect(run.kinds).toEqual(['held']);
     engine.answer = { kind: 'missing' };
     expect(await run.why()).toBe('its recovery command failed with exit code 1');
   });
@@ -291,7 +291,7 @@ describe('an Engine that cannot be asked', () => {
     engine.answer = { kind: 'unreachable', why: 'restarting' };
     const late = clock.now() + 40_000;
     await waitFor('40 s of its clock', () => clock.now() > late);
-    expect(run.kinds).toEqual([]);
+    expect(run.kinds).toEqual(['held']);
     engine.answer = { kind: 'found', state: RUNNING };
     await run.until('started');
   });

@@ -44,6 +44,7 @@ export const component = (name: string, more: Partial<ComponentView> = {}): Comp
   condition: null,
   health: 'healthy',
   ready: true,
+  unknown_since: null,
   adopted: false,
   run_id: `${name}~000000001000001`,
   pid: 4321,

@@ -10,6 +10,7 @@ export const view = (name: string, more: Partial<ComponentView> = {}): Component
   condition: null,
   health: 'healthy',
   ready: true,
+  unknown_since: null,
   adopted: false,
   run_id: `${name}~0abcdefgh123456`,
   pid: 12345,

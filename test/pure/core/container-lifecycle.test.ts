@@ -6,8 +6,9 @@ import { NO_PROBES } from '../../../src/core/health/probe.ts';
 import { newHealth } from '../../../src/core/health/run-health.ts';
 import { next } from '../../../src/core/lifecycle/next.ts';
 import { type Component, type ComponentEvent, type Context, FRESH } from '../../../src/core/lifecycle/state.ts';
+import { unseen } from '../../../src/core/lifecycle/when-held.ts';
 import { KILL_WAIT_MS } from '../../../src/core/lifecycle/when-stopping.ts';
-import { healthOf } from '../../../src/core/status.ts';
+import { conditionHolds, healthOf } from '../../../src/core/status.ts';
 import { isActive } from '../../../src/supervisor/stop-order.ts';
 import { mono, restartSpec, run, spec } from '../../support/builders.ts';
 
@@ -65,9 +66,21 @@ describe("Docker's own health check", () => {
     expect(effects).toContainEqual({ kind: 'signal', run: RUN, signal: 'SIGTERM' });
   });
 
-  test('changes nothing when it says nothing that can be believed, and nothing when there is none', () => {
+  test('leaves nothing known when it says nothing that can be believed: not ready, not restarted, and ready when it speaks again', () => {
     const up = passing(starting, started('starting'), said('healthy'));
-    expect(next(up, said('unknown', 'it is paused'), context()).component).toBe(up);
+    const forgotten = next(up, said('unknown', 'it has not run for long'), context({ now: mono(2_000) }));
+    expect(healthOf(forgotten.component.state)).toEqual({ health: 'unknown', ready: false });
+    expect(told(forgotten.effects)).toEqual(['component.not-ready']);
+    expect(forgotten.component.state).toMatchObject({
+      kind: 'running',
+      health: { healthySince: 1_000, unknown: { since: 2_000, why: 'it has not run for long' } },
+    });
+    const again = next(forgotten.component, said('healthy'), context({ now: mono(3_000) }));
+    expect(again.component).toEqual(up);
+    expect(told(again.effects)).toEqual(['component.ready']);
+  });
+
+  test('changes nothing when there is none', () => {
     expect(healthOf(passing(starting, started()).state)).toEqual({ health: 'healthy', ready: true });
     const off = passing(starting, started('starting'), said('none'));
     expect(healthOf(off.state)).toEqual({ health: 'healthy', ready: true });
@@ -84,8 +97,75 @@ describe("Docker's own health check", () => {
   });
 
   test('is not expected in what an older version has stored', () => {
-    const { docker: _, ...stored } = newHealth(NO_PROBES, mono(0), 'none');
+    const { docker: _, ...stored } = newHealth(NO_PROBES, mono(0), { status: 'none', reason: '' });
     expect(stored).toEqual(newHealth(NO_PROBES, mono(0)));
+  });
+});
+
+const held = (why: string | null): ComponentEvent => ({ kind: 'held', run: RUN, why });
+
+describe('a run of which nothing can be asked', () => {
+  const up = passing(starting, started('starting'), said('healthy'));
+  const stoppingRun = passing(up, { kind: 'stop-requested' });
+
+  test.each([
+    { of: 'a running one', component: up, told: ['component.not-ready'] },
+    { of: 'one that is starting', component: starting, told: [] },
+    { of: 'one that is being stopped', component: stoppingRun, told: [] },
+  ])(
+    '$of is unknown, with the reason and since when, ready for nobody, and goes on',
+    ({ component, told: expected }) => {
+      const { component: after, effects } = next(component, held('no answer'), context({ now: mono(2_000) }));
+      expect(after.state.kind).toBe(component.state.kind);
+      expect(healthOf(after.state)).toEqual({ health: 'unknown', ready: false });
+      expect(after.state).toMatchObject({ hold: { why: 'no answer', since: 2_000 } });
+      expect(told(effects)).toEqual(expected);
+      expect(effects.every(({ kind }) => kind === 'tell')).toBe(true);
+    },
+  );
+
+  test.each(['started', 'ready', 'completed'] as const)('satisfies nobody who waits for it to be %s', (condition) => {
+    expect(conditionHolds(condition, passing(up, held('no answer')).state)).toBe(false);
+  });
+
+  test('is as it was when it can be asked again, and that is told', () => {
+    const { component, effects } = next(passing(up, held('no answer')), held(null), context());
+    expect(component).toEqual(up);
+    expect(told(effects)).toEqual(['component.ready']);
+  });
+
+  test('is unknown since the first reason, also when that changes, and when it is being stopped', () => {
+    const first = next(up, held('no answer'), context({ now: mono(2_000) })).component;
+    const second = next(first, held('no such socket'), context({ now: mono(3_000) }));
+    expect(second.component.state).toMatchObject({ hold: { why: 'no such socket', since: 2_000 } });
+    expect(told(second.effects)).toEqual([]);
+    const stopped = next(second.component, { kind: 'stop-requested' }, context({ now: mono(4_000) }));
+    expect(stopped.component.state).toMatchObject({ kind: 'stopping', hold: { since: 2_000 } });
+  });
+
+  test('is not ready by the word of a probe that was under way', () => {
+    const notReady = passing(starting, started('starting'), held('no answer'));
+    const { component, effects } = next(notReady, said('healthy'), context());
+    expect(told(effects)).toEqual(['component.healthy']);
+    expect(healthOf(component.state).ready).toBe(false);
+    expect(told(next(component, held(null), context()).effects)).toEqual(['component.ready']);
+  });
+
+  test('is another run: nothing is believed of it', () => {
+    expect(
+      next(up, { ...held('no answer'), run: run('web~000000000000009') } as ComponentEvent, context()).component,
+    ).toBe(up);
+  });
+
+  test('of an earlier daemon is unknown until it was seen, and nobody is bothered with that', () => {
+    const taken = unseen(up, mono(5_000));
+    expect(healthOf(taken.state)).toEqual({ health: 'unknown', ready: false });
+    const found = next(taken, started(), context());
+    expect(found.component).toEqual(up);
+    expect(told(found.effects)).toEqual([]);
+    const away = next(taken, held('no answer'), context({ now: mono(6_000) }));
+    expect(away.component.state).toMatchObject({ hold: { why: 'no answer', since: 5_000 } });
+    expect(told(away.effects)).toEqual(['component.not-ready']);
   });
 });
 

@@ -124,7 +124,7 @@ describe('what is no silence', () => {
     await world.clock.advance(30 * SECOND);
     hold('paused');
     await world.clock.advance(3_600 * SECOND);
-    expect(world.view()).toMatchObject({ note: 'paused', condition: null });
+    expect(world.view()).toMatchObject({ note: 'unknown for 1 h: paused', condition: null });
     hold(null);
     await world.clock.advance(20 * SECOND);
     expect(world.told()).not.toContain('frozen');

@@ -234,3 +234,45 @@ test('five hundred deaths at once are all handled and all restarted', async () =
   expect(driver.runs.length).toBe(1_000);
   expect(driver.liveNames.length).toBe(500);
 });
+
+describe('a dependency of which nothing is known', () => {
+  test('brings nobody up, restarts nobody that runs, and is waited for', async () => {
+    const restart = restartSpec({ policy: 'always' });
+    const specs = [spec('db'), needs('api', { db: 'ready' }, { restart }), needs('job', { db: 'ready' }, { restart })];
+    const { supervisor, driver, clock, state } = world(specs);
+    supervisor.up(['api', 'job']);
+    await clock.advance(0);
+    driver.live('db').report({ kind: 'held', why: 'the Docker Engine does not answer' });
+    await clock.advance(0);
+    expect(supervisor.views()[0]).toMatchObject({ health: 'unknown', ready: false, unknown_since: expect.any(String) });
+    driver.die('job', exitCode(1));
+    await clock.advance(600_000);
+    expect([state('db'), state('api'), state('job')]).toEqual(['running', 'running', 'waiting']);
+    expect([driver.of('api').length, driver.of('job').length]).toEqual([1, 1]);
+    driver.live('db').report({ kind: 'held', why: null });
+    await clock.advance(0);
+    expect([state('db'), state('api'), state('job')]).toEqual(['running', 'running', 'running']);
+    expect(driver.of('api').length).toBe(1);
+  });
+
+  test('is told with the reason and since when, also when only its health check says nothing any more', async () => {
+    const { supervisor, driver, clock } = world([spec('db')]);
+    supervisor.up(['db']);
+    await clock.advance(0);
+    driver
+      .live('db')
+      .report({ kind: 'docker-health', verdict: { status: 'unknown', reason: 'its check has not run' } });
+    await clock.advance(90_000);
+    const since = new Date(clock.wallNow() - 90_000).toISOString();
+    const told = {
+      health: 'unknown',
+      ready: false,
+      unknown_since: since,
+      note: 'unknown for 1 min 30 s: its check has not run',
+    };
+    expect(supervisor.views()).toMatchObject([{ state: 'running', condition: null, ...told }]);
+    driver.live('db').report({ kind: 'docker-health', verdict: { status: 'healthy', reason: '' } });
+    await clock.advance(0);
+    expect(supervisor.views()).toMatchObject([{ health: 'healthy', ready: true, unknown_since: null, note: null }]);
+  });
+});

@@ -11,6 +11,7 @@ const RUNNING: Seen = {
   state: 'running',
   health: 'healthy',
   ready: true,
+  unknown_since: null,
   desired: 'running',
   condition: null,
   note: null,

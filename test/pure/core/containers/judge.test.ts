@@ -72,7 +72,7 @@ test('a check that has not run for three rounds is forgotten, and its word is wo
   expect(judgeHealth(state(), TIMES, at(5 * MINUTE))).toEqual({
     status: 'unknown',
     reason:
-      'its health check has not run for 4 min (Docker 20.10 forgets health checks after a restart of the Engine with live-restore)',
+      'its health check has not run since 2026-01-01T00:01:00.000Z (Docker 20.10 forgets health checks after a restart of the Engine with live-restore)',
   });
 });
 
