@@ -1,19 +1,22 @@
 /** Secrets that are told by the name before them: KEY=VALUE, JSON, YAML, headers, options of commands, XML. */
-import { HIDDEN } from './hidden.ts';
+import { type Span, spansOf } from './span.ts';
 
 const NAMES =
   'pass(?:word|wd|phrase|code)|pass(?![a-z])|pwd|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|account[-_]?key|signing[-_]?key|encryption[-_]?key|master[-_]?key|license[-_]?key|authorization|credentials?|cookie|dsn';
 const QUOTE = `\\\\?["'\`]?`;
-const NAME = `(?=[\\w.-]*?(?:${NAMES}))[\\w.-]+`;
 /** A missing closing quote means that the text was cut. */
 const QUOTED = `\\\\"(?:[^"\\\\\\n]|\\\\[^"\\n])*(?:\\\\")?|"(?:[^"\\\\\\n]|\\\\.)*"?|'(?:[^'\\\\\\n]|\\\\.)*'?`;
 const VALUE = `${QUOTED}|(?:bearer|basic|digest|token|apikey)[ \\t]+[^\\s"',;]+|[\\w.:]+\\((?:${QUOTED})\\)?|\\[[^\\]\\n]*\\]?|\\{[^}\\n]*\\}?|[^\\s,;&"']+`;
 
-const ASSIGNMENT = new RegExp(`(?<![\\w.-])(${QUOTE}(${NAME})${QUOTE}[ \\t]*(?:=>|:=|[:=])[ \\t]*)(${VALUE})`, 'gi');
+const NAME_CHAR = /[\w.-]/;
+/** Between a name and its value. */
+const SEPARATOR = new RegExp(`${QUOTE}[ \\t]*(?:=>|:=|[:=])[ \\t]*`, 'y');
+const BLANKS = /[ \t]+/y;
+const ASSIGNED_VALUE = new RegExp(VALUE, 'iy');
 /** --password hunter2 */
-const OPTION = new RegExp(`(?<![\\w-])(--?(${NAME})[ \\t]+)(${QUOTED}|[^\\s"'-][^\\s"']*)`, 'gi');
+const OPTION_VALUE = new RegExp(`${QUOTED}|[^\\s"'-][^\\s"']*`, 'iy');
 const ELEMENT = new RegExp(
-  `(<((?=[\\w:.-]*?(?:${NAMES}))[\\w:.-]{1,100})(?:\\s[^<>\\n]{0,200})?>)[^<\\n]+(?=</)`,
+  `(<(?=[\\w:.-]{0,100}?(?:${NAMES}))[\\w:.-]{1,100}(?:\\s[^<>\\n]{0,200})?>)[^<\\n]+(?=</)`,
   'gi',
 );
 /** The whole rest of the line, or of what is in quotes: they have parts. Those of a digest are in quotes themselves. */
@@ -22,20 +25,65 @@ const USER_OPTION = /((?<![\w-])(?:-u|--user|--proxy-user)[ =]{1,4}["']?[^\s:"']
 const SHORT_OPTION =
   /((?<![\w-])(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)[ \t][^\n]{0,200}? -p|(?<![\w-])sshpass -p ?|(?<![\w-])redis-cli[ \t][^\n]{0,200}?-a )[^\s"']+/g;
 
-export function hideAssigned(text: string): string {
-  return text
-    .replace(HEADER, (all, head: string, value: string) =>
-      isHarmless('', value) ? all : `${head}${schemeOf(value)}${HIDDEN}`,
-    )
-    .replace(ASSIGNMENT, (all, head: string, name: string, value: string, at: number) =>
-      isHarmless(name, value) || isHost(text, at, value) ? all : `${head}${HIDDEN}`,
-    )
-    .replace(OPTION, (all, head: string, name: string, value: string) =>
-      isHarmless(name, value) ? all : `${head}${HIDDEN}`,
-    )
-    .replace(ELEMENT, `$1${HIDDEN}`)
-    .replace(USER_OPTION, `$1${HIDDEN}`)
-    .replace(SHORT_OPTION, `$1${HIDDEN}`);
+export function assignedIn(text: string): readonly Span[] {
+  return [
+    ...headersIn(text),
+    ...namedIn(text),
+    ...spansOf(text, ELEMENT),
+    ...spansOf(text, USER_OPTION),
+    ...spansOf(text, SHORT_OPTION),
+  ];
+}
+
+const headersIn = (text: string): readonly Span[] =>
+  [...text.matchAll(HEADER)].flatMap(({ index, 1: head = '', 2: value = '' }) =>
+    isHarmless(value) ? [] : [withoutScheme(value, index + head.length)],
+  );
+
+/**
+ * Telling words are looked for, and then the whole name around each. The other way round, from the beginning of each name to a
+ * telling word, takes quadratic time where a text is one long name.
+ */
+function namedIn(text: string): readonly Span[] {
+  const spans: Span[] = [];
+  const word = new RegExp(NAMES, 'gi');
+  let looked = 0;
+  for (let hit = word.exec(text); hit; hit = word.exec(text)) {
+    let from = hit.index;
+    while (from > looked && NAME_CHAR.test(text[from - 1]!)) from--;
+    looked = hit.index + hit[0].length;
+    while (looked < text.length && NAME_CHAR.test(text[looked]!)) looked++;
+    const name = text.slice(from, looked);
+    const value = HARMLESS_NAME.test(name) ? null : valueBehind(text, looked, name);
+    if (value !== null) {
+      const said = text.slice(value.from, value.to);
+      if (!isHarmless(said) && !isAboutIt(name, said) && !isHost(text, from, said))
+        spans.push(withoutScheme(said, value.from));
+      looked = value.to;
+    }
+    word.lastIndex = looked;
+  }
+  return spans;
+}
+
+/** What follows a name that ends at `end`. */
+function valueBehind(text: string, end: number, name: string): Span | null {
+  const assigned = reach(SEPARATOR, text, end);
+  const to = assigned === null ? null : reach(ASSIGNED_VALUE, text, assigned);
+  if (assigned !== null && to !== null) return { from: assigned, to };
+  const blanks = /^[.-]*-/.test(name) ? reach(BLANKS, text, end) : null;
+  const optionTo = blanks === null ? null : reach(OPTION_VALUE, text, blanks);
+  return blanks === null || optionTo === null ? null : { from: blanks, to: optionTo };
+}
+
+/** Where a match that begins at `from` ends. */
+function reach(sticky: RegExp, text: string, from: number): number | null {
+  sticky.lastIndex = from;
+  return sticky.test(text) ? sticky.lastIndex : null;
+}
+
+function withoutScheme(value: string, at: number): Span {
+  return { from: at + schemeOf(value).length, to: at + value.length };
 }
 
 /** Which kind of login it is helps, and is no secret. */
@@ -58,15 +106,13 @@ const EXPRESSION =
 const PROSE =
   /^(?:no|not|the|an?|is|was|are|has|have|in|of|to|for|at|on|by|with|must|cannot|can|could|should|will|failed|failure|invalid|expired|malformed|required|expected|unexpected|unable|unknown|signature|error|denied|rejected|verification|authentication|permission|request|response|server|connection)$/i;
 
-function isHarmless(name: string, value: string): boolean {
-  if (HARMLESS_NAME.test(name) || NOTHING.test(value) || EXPRESSION.test(value) || PROSE.test(value)) return true;
-  if (FILE_NAME.test(name) && LINE_NUMBER.test(value)) return true;
-  // How many tokens a model read and wrote is no secret; nor is where a shell stands.
-  return (
-    (/tokens|token_?(?:limit|usage|ids?|index|budget)/i.test(name) && COUNT.test(value)) ||
-    (/^(?:old)?pwd$/i.test(name) && value.startsWith('/'))
-  );
-}
+const isHarmless = (value: string): boolean => NOTHING.test(value) || EXPRESSION.test(value) || PROSE.test(value);
+
+/** How many tokens a model read and wrote is no secret; nor is a line of a file, or where a shell stands. */
+const isAboutIt = (name: string, value: string): boolean =>
+  (FILE_NAME.test(name) && LINE_NUMBER.test(value)) ||
+  (/tokens|token_?(?:limit|usage|ids?|index|budget)/i.test(name) && COUNT.test(value)) ||
+  (/^(?:old)?pwd$/i.test(name) && value.startsWith('/'));
 
 /** "http://token-service:8080/": a host and its port. */
 const isHost = (text: string, at: number, value: string): boolean =>

@@ -1,5 +1,5 @@
 /** Values that are known to be secret, because the variables that hold them have telling names. */
-import { HIDDEN } from './hidden.ts';
+import type { Span } from './span.ts';
 
 /** Where a text was cut out of a longer one, half of a secret may be left. */
 export interface Cut {
@@ -12,12 +12,29 @@ export const SECRET_NAME =
   /(pass(word|wd|phrase|code)?(?![a-z])|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|account[-_]?key|[-_]key$|^key$|auth|credential|cookie|dsn)/i;
 /** They tell where a secret lies, not what it is. */
 const PLACE_NAME = /(?:file|path|dir|sock)$|^xauthority$/i;
-/** Switches, which are in every log. */
-const NO_SECRET = /^(?:true|false|none|null|undefined|enabled|disabled|yes|required|optional|default)$/i;
+/**
+ * Words that are in every log, of switches, programs, accounts and logins. Whoever takes one for a password is not served by a log in
+ * which every "test" is hidden; behind a telling name or in an address it is hidden all the same.
+ */
+const ORDINARY = new Set(
+  `true false none null undefined enabled enable disabled disable yes required optional default auto always never unset empty missing
+  password passwd passphrase secret secrets token tokens auth login basic bearer digest plain credentials cookie session value string
+  admin administrator root user users username guest anonymous nobody owner master main primary replica public private internal external
+  test tests testing demo example sample dummy local localhost develop development staging stage prod production
+  postgres postgresql mysql mariadb mongo mongodb redis rabbitmq minio elastic elasticsearch kibana grafana influx influxdb clickhouse
+  cassandra neo4j oracle sqlite memcached keycloak wordpress django flask rails laravel docker podman kafka nats vault consul temporal
+  airflow superset metabase jenkins gitlab github prometheus nginx apache keepwell
+  error errors warn warning info debug trace fatal critical failed failure success exception message
+  http https service server client worker database connection request response start stop ready running file path host port name type
+  data json yaml text node python java ruby bash shell application`.split(/\s+/),
+);
+/** A number of a few digits is a port, a count or a line. */
+const SHORT_NUMBER = /^\d{1,5}$/;
 const USERINFO = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s:/@]{0,200}:([^\s/@]{1,500})@/i;
 
 /** Shorter ones are found in every text. */
 const MIN_CHARS = 4;
+const MIN_DIFFERENT_CHARS = 3;
 /** Of a value that was cut in half, so much must be left to be told from chance. */
 const MIN_PART_CHARS = 6;
 /** A value of several lines, such as a key, may be written with something before each line. */
@@ -25,26 +42,47 @@ const MIN_LINE_CHARS = 16;
 
 /** The values among `env` that `redact` should know. */
 export const secretValues = (env: Readonly<Record<string, string>>): readonly string[] =>
-  Object.entries(env).flatMap(([name, value]) => {
-    if (SECRET_NAME.test(name) && !PLACE_NAME.test(name)) return NO_SECRET.test(value) ? [] : [value];
-    return USERINFO.exec(value)?.slice(1, 2) ?? [];
-  });
+  Object.entries(env)
+    .flatMap(([name, value]) => {
+      if (SECRET_NAME.test(name) && !PLACE_NAME.test(name)) return [value];
+      return USERINFO.exec(value)?.slice(1, 2) ?? [];
+    })
+    .filter((value) => !isOrdinary(value));
 
-export function hideKnown(text: string, known: readonly string[], cut: Cut): string {
-  let clean = text;
+/** Too common to be told from other text. */
+function isOrdinary(value: string): boolean {
+  const word = value.trim();
+  if (word.length < MIN_CHARS || ORDINARY.has(word.toLowerCase()) || SHORT_NUMBER.test(word)) return true;
+  return !/[\p{L}\p{N}]/u.test(word) || new Set(word).size < MIN_DIFFERENT_CHARS;
+}
+
+export function knownIn(text: string, known: readonly string[], cut: Cut): readonly Span[] {
+  const spans: Span[] = [];
   for (const value of known) {
-    for (const form of formsOf(value)) clean = clean.replaceAll(form, HIDDEN);
-    if (cut.start) clean = withoutBegin(clean, value);
-    if (cut.end) clean = withoutEnd(clean, value);
+    for (const form of formsOf(value)) {
+      for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) {
+        spans.push({ from: at, to: at + form.length });
+      }
+      if (cut.start) {
+        const length = overlap(form, text);
+        if (length >= MIN_PART_CHARS) spans.push({ from: 0, to: length });
+      }
+      if (cut.end) {
+        const end = text.trimEnd();
+        const length = overlap(end, form);
+        if (length >= MIN_PART_CHARS) spans.push({ from: end.length - length, to: end.length });
+      }
+    }
   }
-  return clean;
+  return spans;
 }
 
 /** As it is, as in a URL, as in JSON, and line by line. */
 function formsOf(value: string): ReadonlySet<string> {
-  if (value.length < MIN_CHARS) return new Set();
-  const lines = value.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_CHARS);
-  return new Set([value, inUrl(value), JSON.stringify(value).slice(1, -1), ...(lines.length > 1 ? lines : [])]);
+  if (isOrdinary(value)) return new Set();
+  const whole = value.trim();
+  const lines = whole.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_CHARS);
+  return new Set([whole, inUrl(whole), JSON.stringify(whole).slice(1, -1), ...(lines.length > 1 ? lines : [])]);
 }
 
 function inUrl(value: string): string {
@@ -55,20 +93,19 @@ function inUrl(value: string): string {
   }
 }
 
-/** The text begins with the last part of the value. */
-function withoutBegin(text: string, value: string): string {
-  for (let length = value.length - 1; length >= MIN_PART_CHARS; length--) {
-    if (text.startsWith(value.slice(-length))) return HIDDEN + text.slice(length);
+/** How many of the last characters of `left` are the first ones of `right`: by the table of Knuth, Morris and Pratt, in linear time. */
+function overlap(left: string, right: string): number {
+  const end = left.slice(-right.length);
+  const borders = new Uint32Array(right.length);
+  for (let at = 1, length = 0; at < right.length; at++) {
+    while (length > 0 && right[at] !== right[length]) length = borders[length - 1]!;
+    if (right[at] === right[length]) length++;
+    borders[at] = length;
   }
-  return text;
-}
-
-/** The text ends with the first part of the value. */
-function withoutEnd(text: string, value: string): string {
-  const trimmed = text.trimEnd();
-  for (let length = value.length - 1; length >= MIN_PART_CHARS; length--) {
-    if (trimmed.endsWith(value.slice(0, length)))
-      return trimmed.slice(0, -length) + HIDDEN + text.slice(trimmed.length);
+  let length = 0;
+  for (let at = 0; at < end.length; at++) {
+    while (length > 0 && (length === right.length || end[at] !== right[length])) length = borders[length - 1]!;
+    if (end[at] === right[length]) length++;
   }
-  return text;
+  return length;
 }

@@ -1,5 +1,5 @@
 /** Secrets that are told by their shape alone: most issuers begin theirs with letters of their own. */
-import { HIDDEN } from './hidden.ts';
+import { type Span, spansOf } from './span.ts';
 
 const WORD = '[A-Za-z0-9_]';
 const DASHED = '[A-Za-z0-9_-]';
@@ -68,21 +68,16 @@ const begins = (prefixes: readonly string[]): string =>
 interface Shape {
   /** One of these is in a text that has such a secret: looking for them first is much faster. */
   readonly hints: readonly string[];
+  /** Its first group stands before the secret, its second one behind it. */
   readonly expression: RegExp;
-  readonly replacement: string;
 }
 
-const shape = (hints: readonly string[], expression: RegExp, replacement = HIDDEN): Shape => ({
-  hints,
-  expression,
-  replacement,
-});
+const shape = (hints: readonly string[], expression: RegExp): Shape => ({ hints, expression });
 
 const SHAPES: readonly Shape[] = [
   shape(
-    [' '],
-    /\b([Bb]earer|BEARER|[Bb]asic|BASIC)[ \t]+(?=[A-Za-z0-9._~+/=-]*[\dA-Z=])[A-Za-z0-9._~+/=-]{8,}/g,
-    `$1 ${HIDDEN}`,
+    [' ', '\t'],
+    /\b((?:[Bb]earer|BEARER|[Bb]asic|BASIC)[ \t]+)(?=[A-Za-z0-9._~+/=-]*[\dA-Z=])[A-Za-z0-9._~+/=-]{8,}/g,
   ),
   shape(['eyJ'], /(?<![\w-])(?=[\w-]*?eyJ)[\w-]{11,}\.[\w-]{8,}\.[\w-]*/g), // JSON web token
   ...PREFIXED.map(([prefixes, body, min]) => shape(prefixes, new RegExp(`${begins(prefixes)}${body}{${min},}`, 'g'))),
@@ -95,43 +90,45 @@ const SHAPES: readonly Shape[] = [
   shape(['Q~'], /(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}/g), // Azure
   shape(['.atlasv1.'], /(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70}/g), // Terraform
   shape(['pat'], /(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}/g), // Airtable
-  shape(['hooks.slack.com/'], /(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[\w/-]{20,}/g, `$1${HIDDEN}`),
-  shape(['/api/webhooks/'], /(discord(?:app)?\.com\/api\/webhooks\/)\d{5,25}\/[\w-]{20,}/g, `$1${HIDDEN}`),
-  shape(['.webhook.office.com/'], /(\.webhook\.office\.com\/)[\w/@-]{30,}/g, `$1${HIDDEN}`),
-  shape(['sig='], /([?&]sig=)[\w%+/=-]{16,}/g, `$1${HIDDEN}`), // Azure
-  shape(['X-Amz-', 'X-Goog-'], /(X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)=)[^\s&"'<>]+/g, `$1${HIDDEN}`),
+  shape(['hooks.slack.com/'], /(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[\w/-]{20,}/g),
+  shape(['/api/webhooks/'], /(discord(?:app)?\.com\/api\/webhooks\/)\d{5,25}\/[\w-]{20,}/g),
+  shape(['.webhook.office.com/'], /(\.webhook\.office\.com\/)[\w/@-]{30,}/g),
+  shape(['sig='], /([?&]sig=)[\w%+/=-]{16,}/g), // Azure
+  shape(['X-Amz-', 'X-Goog-'], /(X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)=)[^\s&"'<>]+/g),
   shape(
     ['$2', '$1$', '$5$', '$6$', '$y$', '$argon2'],
     /\$(?:2[abxy]\$\d\d|[156y]|argon2(?:id|i|d)\$v=\d{1,3}\$m=\d{1,9},t=\d{1,3},p=\d{1,3})\$[\w./$+=,-]{20,}/g,
   ), // hashes of passwords
-  shape(['://'], /((?<![a-z0-9+.-])[a-z0-9+.-]+:\/\/[^\s:/@]*:)[^\s/@]+(@)/gi, `$1${HIDDEN}$2`), // userinfo of a URL
-  shape(['://'], /((?<![a-z0-9+.-])https?:\/\/)[\w~.%+-]{16,}(@)/gi, `$1${HIDDEN}$2`), // a token alone as userinfo
+  // The password of a URL. It may have an @ in it, and then ends at the last one.
+  shape(['://'], /((?<![a-z0-9+.-])[a-z0-9+.-]+:\/\/[^\s:/@]*:)[^\s/@]+(?:@[^\s/@"'`<>,;]*)*(@)/gi),
+  // Or a slash, where no port and path can be meant.
+  shape(['://'], /((?<![a-z0-9+.-])[a-z0-9+.-]+:\/\/(?!\[)[^\s:/@]*:)(?!\d{1,5}\/)[^\s@"'`<>,;]{1,200}(@)/gi),
+  shape(['://'], /((?<![a-z0-9+.-])https?:\/\/)[\w~.%+-]{16,}(@)/gi), // a token alone as userinfo
 ];
 
-export function hideShapes(text: string): string {
-  let clean = text;
-  for (const { hints, expression, replacement } of SHAPES) {
-    if (hints.some((hint) => clean.includes(hint))) clean = clean.replace(expression, replacement);
-  }
-  return clean;
-}
+export const shapesIn = (text: string): readonly Span[] =>
+  SHAPES.flatMap(({ hints, expression }) =>
+    hints.some((hint) => text.includes(hint)) ? spansOf(text, expression) : [],
+  );
 
 /** No secret of these is longer. */
 const MAX_CUT_CHARS = 512;
 /** Only as many characters as these have in common with ordinary words, so less is no sign of a secret. */
 const MIN_CUT_CHARS = 4;
 
-const CUT = PREFIXED.map(([prefixes, body]) => new RegExp(`${begins(prefixes)}${body}{${MIN_CUT_CHARS},}\\s*$`));
+const CUT = PREFIXED.map(([prefixes, body]) => new RegExp(`${begins(prefixes)}${body}{${MIN_CUT_CHARS},}(?=\\s*$)`));
 const CUT_OTHERS: readonly RegExp[] = [
-  /(?<![\w-])eyJ[\w-]{4,}(?:\.[\w-]*){0,2}\s*$/,
-  /(?<![A-Za-z0-9])sk-[\w-]{4,}\s*$/,
+  /(?<![\w-])eyJ[\w-]{4,}(?:\.[\w-]*){0,2}(?=\s*$)/,
+  /(?<![A-Za-z0-9])sk-[\w-]{4,}(?=\s*$)/,
   /(?<=:\/\/[^\s:/@]{0,100}:)(?!\d{1,5}\s*$)[^\s/@]{1,400}$/,
 ];
 
 /** At the end of a text that was cut: what begins like a secret. */
-export function hideCutShapes(text: string): string {
-  let end = text.slice(-MAX_CUT_CHARS);
-  const before = text.slice(0, text.length - end.length);
-  for (const expression of [...CUT, ...CUT_OTHERS]) end = end.replace(expression, HIDDEN);
-  return before + end;
+export function cutShapesIn(text: string): readonly Span[] {
+  const end = text.slice(-MAX_CUT_CHARS);
+  const before = text.length - end.length;
+  return [...CUT, ...CUT_OTHERS].flatMap((expression) => {
+    const match = expression.exec(end);
+    return match ? [{ from: before + match.index, to: before + match.index + match[0].length }] : [];
+  });
 }
