@@ -6,6 +6,7 @@ import type { AlertsSpec } from '../core/alerts/alert.ts';
 import type { CheckSpec, HealthSettings } from '../core/checks/check.ts';
 import type { ComponentSpec, LogBounds } from '../core/component.ts';
 import { AppError } from '../core/errors.ts';
+import { secretValues } from '../core/redact.ts';
 import type { SessionsSpec } from '../core/sessions/template.ts';
 import type { TelemetrySpec } from '../core/telemetry.ts';
 import type { TicketsSpec } from '../core/tickets/settings.ts';
@@ -47,6 +48,8 @@ export interface ResolvedConfig {
   readonly sources: readonly Source[];
   /** The text of `.env` beside the first file; null: there is none. */
   readonly dotenv: string | null;
+  /** Values of variables with telling names that stand in it: a probe may have one in its path, its command or a header. Never shown. */
+  readonly secrets: readonly string[];
 }
 
 export interface LoadOptions {
@@ -101,7 +104,7 @@ export function loadConfigFromTexts({ files, dotenv, env, cwd = workingDirectory
   const base = { dir: baseDir, folder: basename(baseDir), absolute: (path: string) => resolve(baseDir, path) };
   const resolved = resolveConfig(tree, base, problems);
   if (!resolved) throw new ConfigError(problems.sorted(paths), cwd);
-  return { ...resolved, files: paths, baseDir, sources: files, dotenv };
+  return { ...resolved, files: paths, baseDir, sources: files, dotenv, secrets: secretValues(variables.used()) };
 }
 
 /**
@@ -110,13 +113,16 @@ export function loadConfigFromTexts({ files, dotenv, env, cwd = workingDirectory
  */
 export function variablesFrom(env: Variables, dotenv: string) {
   const { entries, problems } = parseEnvFile(dotenv);
+  const used = emptyRecord<string>();
   let isNeeded = false;
   const lookup = (name: string): string | undefined => {
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
     isNeeded ||= value === undefined;
-    return value ?? entries.get(name);
+    const found = value ?? entries.get(name);
+    if (found !== undefined) used[name] = found;
+    return found;
   };
-  return { lookup, problems: () => (isNeeded ? problems : []) };
+  return { lookup, problems: () => (isNeeded ? problems : []), used: () => used };
 }
 
 /** The variables of these files, later ones over earlier ones. Throws an Error that names the file and the line. */

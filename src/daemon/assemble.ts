@@ -96,6 +96,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   failpoints.hit('daemon.store-open');
   const base = baseEnvironment(env);
   const logPath = ({ name }: Pick<ComponentSpec, 'name'>) => join(paths.logs, `${name}.log`);
+  const knownSecrets = (spec: ComponentSpec) => secretsOf(spec, base, config.secrets);
   const keeper = await keepLogs({
     dir: paths.logs,
     log,
@@ -119,6 +120,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     logEnd: (name) => keeper.end(name),
     place: (path, position) => keeper.place(path, position),
     project: () => config.name,
+    secretsOf: knownSecrets,
   });
   const telemetry = switchedTelemetry({
     env,
@@ -169,7 +171,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       driver,
       logs: fileLogs(paths.logs),
       logEnd: (spec) => keeper.end(spec.name),
-      secretsOf: (spec) => secretsOf(spec, base),
+      secretsOf: knownSecrets,
     }),
     specHash,
     ingredients: (spec) => ingredients(spec, readEnvFileTexts(spec.driver.envFiles)),
@@ -180,7 +182,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       const launch = launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, options.socket));
       return simulations.launchOf(spec, launch);
     },
-    evidence: (spec, exit, specs) => collectEvidence({ spec, exit, specs, logsDir: paths.logs, base, history: store }),
+    evidence: (spec, exit, specs) => {
+      const { secrets } = config;
+      return collectEvidence({ spec, exit, specs, logsDir: paths.logs, base, secrets, history: store });
+    },
     noted: (commit) => withCase(commit, casework),
     publish: events.publish,
     fatal: options.fatal,

@@ -23,7 +23,6 @@ import { createLogWatch, type LogWatchOptions } from '../probes/log/log-watch.ts
 import { createProber } from '../probes/prober.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
 import { createComposer } from './composer.ts';
-import { secretsOf } from './evidence.ts';
 import type { HomePaths } from './home.ts';
 import { type Environment, environmentOf } from './launch-run.ts';
 import { ownerId } from './owner-id.ts';
@@ -62,13 +61,15 @@ export interface EdgeWorld {
   readonly place: LogWatchOptions['place'];
   /** What the project is called now. */
   project(): string;
+  /** Values of a component that must never be shown. */
+  secretsOf(spec: ComponentSpec): readonly string[];
 }
 
 /** `base`: the environment that components inherit. */
 export function openEdges(
   { paths, env, log, failpoints, softNofile }: EdgeOptions,
   base: Readonly<Record<string, string>>,
-  { logPath, logEnd, place, project }: EdgeWorld,
+  { logPath, logEnd, place, project, secretsOf }: EdgeWorld,
 ): Edges {
   const clock = systemClock;
   const cgroup = env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto';
@@ -116,7 +117,7 @@ export function openEdges(
       factsOf: (run) => driver.container(run),
       others: createSampler({ runsDir: paths.runs }),
     }),
-    prober: redactingProber(prober, (spec) => secretsOf(spec, base)),
+    prober: redactingProber(prober, secretsOf),
     close: async () => {
       await Promise.all([driver.close(), logs.close(), commands.close()]);
       await watch.close();

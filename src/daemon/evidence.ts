@@ -19,6 +19,8 @@ export interface EvidenceOptions {
   readonly logsDir: string;
   /** The daemon's own environment, which components inherit. */
   readonly base: Readonly<Record<string, string>>;
+  /** Values of the configuration that must never be shown. */
+  readonly secrets: readonly string[];
   readonly history: History;
   /** All components, to name the one that refused a connection. */
   readonly specs: readonly ComponentSpec[];
@@ -28,7 +30,7 @@ export interface EvidenceOptions {
 
 export function collectEvidence(options: EvidenceOptions): ReturnType<SupervisorParts['evidence']> {
   const { spec, specs, exit, logsDir, base, history, whose = `component ${spec.name}` } = options;
-  const secrets = secretsOf(spec, base);
+  const secrets = secretsOf(spec, base, options.secrets);
   const now = ingredients(spec, readEnvFileTexts(spec.driver.envFiles));
   const tail = readTail(logsDir, spec.name, secrets);
   const dependencies = specs.filter(({ name }) => name in spec.dependsOn).map(peerOf);
@@ -54,10 +56,15 @@ function outOfMemory({ limits: { memoryBytes } }: ComponentSpec): string {
   return `${OUT_OF_MEMORY}; all its processes together may use ${formatBytes(memoryBytes)} (limits.memory)`;
 }
 
-/** Values of this component's environment that must never be shown. */
-export function secretsOf(spec: ComponentSpec, base: Readonly<Record<string, string>>): readonly string[] {
+/** Values of this component's environment, and those of the whole configuration, that must never be shown. */
+export function secretsOf(
+  spec: ComponentSpec,
+  base: Readonly<Record<string, string>>,
+  ofConfig: readonly string[],
+): readonly string[] {
   const environment = environmentOf(spec, base);
-  return secretValues('heals' in environment ? { ...base, ...spec.driver.env } : environment.env);
+  const own = secretValues('heals' in environment ? { ...base, ...spec.driver.env } : environment.env);
+  return [...new Set([...own, ...ofConfig])];
 }
 
 type Ingredients = Readonly<Record<string, string>>;

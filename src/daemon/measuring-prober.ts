@@ -5,6 +5,7 @@ import type { Telemetry } from '../ports/telemetry.ts';
 
 export function measuringProber(prober: Prober, probed: Telemetry['probed']): Prober {
   return {
+    describe: (...about) => prober.describe(...about),
     open: (question, target, onNews) => {
       const inquiry = prober.open(question, target, onNews);
       const role = ROLES.find((each) => target.spec.probes[each]?.question === question);

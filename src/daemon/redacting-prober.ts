@@ -1,30 +1,43 @@
-/** What probes report may quote output, and output may hold secrets: they are taken out before anybody sees or stores it. */
+/** What probes ask and report may have secrets in it, from the configuration or from output: they are taken out before anybody sees or stores it. */
 import type { ComponentSpec } from '../core/component.ts';
 import { redact } from '../core/redact.ts';
 import type { PatternHit, Prober } from '../ports/prober.ts';
 
+/** Longer lines are shown by their beginning. */
+const MAX_LINE_CHARS = 200;
+
 /** `secretsOf`: values of this component that must never be shown. */
 export function redactingProber(prober: Prober, secretsOf: (spec: ComponentSpec) => readonly string[]): Prober {
   return {
+    describe: (question, target) => redact(prober.describe(question, target), secretsOf(target.spec)),
     open: (question, target, onNews) => {
       const inquiry = prober.open(question, target, onNews);
       // Read from env files at most once for each: a probe may fail every second for a day.
       let secrets: readonly string[] | undefined;
-      const known = () => {
+      // Most answers are the same as the one before.
+      let [raw, clean] = ['', ''];
+      const hidden = (message: string): string => {
         secrets ??= secretsOf(target.spec);
-        return secrets;
+        if (message !== raw) [raw, clean] = [message, redact(message, secrets)];
+        return clean;
       };
       return {
         ask: async (timeoutMs, signal) => {
           const answer = await inquiry.ask(timeoutMs, signal);
-          return answer.outcome === 'pass' ? answer : { ...answer, message: redact(answer.message, known()) };
+          return { ...answer, message: hidden(answer.message) };
         },
         [Symbol.dispose]: () => inquiry[Symbol.dispose](),
       };
     },
     watch: (patterns, target, onHit, onGone) => {
-      const hide = (hit: PatternHit) => onHit({ ...hit, line: redact(hit.line, secretsOf(target.spec)) });
+      const hide = ({ pattern, line }: PatternHit) => {
+        const secrets = secretsOf(target.spec);
+        onHit({ pattern: redact(pattern, secrets), line: shown(redact(line, secrets, { end: true })) });
+      };
       return prober.watch(patterns, target, hide, onGone);
     },
   };
 }
+
+/** Cut after secrets were taken out: half of one would not be recognised. Never half a character. */
+const shown = (line: string): string => line.slice(0, MAX_LINE_CHARS).replace(/[\ud800-\udbff]$/, '');

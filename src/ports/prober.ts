@@ -24,11 +24,13 @@ export interface Inquiry extends Disposable {
 /** A line of the output that fits one of the patterns. */
 export interface PatternHit {
   readonly pattern: string;
-  /** At most 200 characters of it. */
+  /** All of it that was looked at: who shows it takes out secrets first, and cuts it then. */
   readonly line: string;
 }
 
 export interface Prober {
+  /** The question in a few words, for people. */
+  describe(question: ProbeQuestion, target: ProbeTarget): string;
   /** `onNews`: the answer may have changed just now, so asking at once is worth it. Only log questions know such a thing. */
   open(question: ProbeQuestion, target: ProbeTarget, onNews: () => void): Inquiry;
   /** Tells of lines written from now on that fit one of the patterns. `onGone`: none of them is looked for any more, and why. */

@@ -1,5 +1,5 @@
 /** Puts each kind of question to whom it belongs. */
-import type { ProbeQuestion } from '../core/health/probe.ts';
+import { describeQuestion, type ProbeQuestion } from '../core/health/probe.ts';
 import type { Inquiry, Prober, ProbeTarget } from '../ports/prober.ts';
 import { allOfInquiry } from './all-of.ts';
 import { type ExecParts, execInquiry } from './exec.ts';
@@ -48,5 +48,5 @@ export function createProber(parts: ProberParts): Prober {
         throw new Error(`no such question: ${JSON.stringify(question satisfies never)}`);
     }
   };
-  return { open, watch: (...asked) => logs.watch(...asked) };
+  return { describe: describeQuestion, open, watch: (...asked) => logs.watch(...asked) };
 }

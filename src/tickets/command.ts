@@ -2,6 +2,7 @@
 
 import { formatDuration } from '../core/format.ts';
 import { fieldsOf, parseJson } from '../core/json.ts';
+import { redact } from '../core/redact.ts';
 import { cleanLine } from '../core/tickets/clean.ts';
 import type { TrackerSpec } from '../core/tickets/settings.ts';
 import type { Deed } from '../core/tickets/ticket.ts';
@@ -17,12 +18,14 @@ export interface CommandParts {
   readonly commands: CommandRunner;
   /** The environment of the daemon. */
   readonly env: Readonly<Record<string, string>>;
+  /** Values that commands know and nobody should see. */
+  secrets(): readonly string[];
 }
 
 const DEEDS: ReadonlySet<Deed> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
 const MAX_WORDS_CHARS = 300;
 
-export function createCommandTracker(spec: CommandSpec, { commands, env }: CommandParts): Tracker {
+export function createCommandTracker(spec: CommandSpec, { commands, env, secrets }: CommandParts): Tracker {
   const { name, target, command, cwd, timeoutMs } = spec;
   const program = command[0] ?? '';
   return {
@@ -33,7 +36,8 @@ export function createCommandTracker(spec: CommandSpec, { commands, env }: Comma
       const input = `${JSON.stringify(messageOf(delivery))}\n`;
       const result = await commands.run({ command, cwd, env, timeoutMs, signal, input });
       if (result.kind === 'not-started') {
-        const { message, heals } = result.problem;
+        const { heals } = result.problem;
+        const message = redact(result.problem.message, secrets());
         return heals ? later(message) : halt(message);
       }
       if (result.kind === 'timed-out') return later(`${program} did not end within ${formatDuration(timeoutMs)}`);
@@ -41,7 +45,7 @@ export function createCommandTracker(spec: CommandSpec, { commands, env }: Comma
         return done({ id: delivery.id ?? program, address: addressIn(result.output) ?? delivery.address });
       }
       const how = result.code === null ? `was ended by ${result.signal}` : `ended with exit code ${result.code}`;
-      const words = cleanLine(lastLine(result.output), MAX_WORDS_CHARS);
+      const words = cleanLine(lastLine(redact(result.output, secrets())), MAX_WORDS_CHARS);
       return later(`${program} ${how}${words === '' ? '' : `: ${words}`}`);
     },
   };

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { useEngine } from '../support/engine.ts';
+import { freePort } from '../support/free-port.ts';
 import { TestProject } from '../support/project.ts';
 import { SHAPES } from '../support/secret-shapes.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -110,4 +111,74 @@ test('nor is one that the health check of a container or a session printed', asy
   );
   expect(told).toEqual([]);
   for (const text of [events, crashes]) expect(text).toMatch(/sick, \[redacted\]/);
+});
+
+/** As words, so that no pattern knows them: only the name of their variable tells. */
+const TOKENS = {
+  PROBE_TOKEN: 'zebra-giraffe-probe',
+  ALERT_TOKEN: 'zebra-giraffe-alert',
+  TRACKER_SECRET: 'zebra-giraffe-track',
+};
+const LONG_TOKEN = `zebra-${'giraffe-'.repeat(10)}line`;
+const INTERPOLATED = (port: number) => `components:
+  asked:
+    process: { command: [sleep, "1000"] }
+    liveness: { http: "http://127.0.0.1:${port}/\${PROBE_TOKEN}/alive", period: 100ms, failure_threshold: 1 }
+    restart: { limit: { max: 0, retry: never } }
+  run:
+    process: { command: [sleep, "1000"] }
+    liveness:
+      exec: { command: [sh, -c, 'echo "no $$1"; exit 1', sh, "\${PROBE_TOKEN}"] }
+      period: 100ms
+      failure_threshold: 1
+    restart: { limit: { max: 0, retry: never } }
+  both:
+    process: { command: [sleep, "1000"] }
+    liveness:
+      all_of: [{ pid: {} }, { exec: { command: ["false", "\${PROBE_TOKEN}"] } }]
+      period: 100ms
+      failure_threshold: 1
+    restart: { limit: { max: 0, retry: never } }
+  said:
+    process:
+      command: [sh, -c, 'while :; do echo "panic: ${'x'.repeat(150)} $$LONG_TOKEN is wrong"; sleep 0.1; done']
+      env: { LONG_TOKEN: ${LONG_TOKEN} }
+    liveness: { pid: {}, period: 1h, failure_threshold: 1 }
+    crash_patterns: ["panic:"]
+    restart: { limit: { max: 0, retry: never } }
+tickets: { trackers: [{ command: { command: [sh, -c, 'echo "$$1 is not known"; exit 3', sh, "\${TRACKER_SECRET}"] } }] }
+alerts: { channels: [{ command: { command: [sh, -c, 'echo "$$1 is not known"; exit 3', sh, "\${ALERT_TOKEN}"] } }] }
+`;
+
+test('nor is a variable with a telling name that stands in a probe, in a command of a tracker or of an alert', async () => {
+  await using project = new TestProject(INTERPOLATED(await freePort()));
+  project.write(
+    '.env',
+    Object.entries(TOKENS)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+  await project.ok('up', '--no-wait');
+  const names = ['asked', 'run', 'both', 'said'];
+  for (const name of names) await project.until(name, 'given up', ({ state }) => state === 'gave-up');
+  const json = (...args: string[]) => project.ok(...args, '-o', 'json');
+  await waitFor('the tracker and the channel to have failed', async () => {
+    const told = await json('events', '--limit', '1000');
+    return told.includes('"alert.failed"') && (await json('tickets', 'list')).includes('ended with exit code 3');
+  });
+  const sinks: Record<string, string> = {
+    status: await json('status', '--verbose'),
+    events: await json('events', '--limit', '1000'),
+    incidents: await json('incidents', '--all'),
+    tickets: await json('tickets', 'list'),
+    health: (await project.cli('health', '-o', 'json')).stdout,
+  };
+  for (const name of names) sinks[`why ${name}`] = await json('why', name);
+  Object.assign(sinks, kept(project));
+  const told = Object.entries(sinks).flatMap(([sink, text]) =>
+    (text.match(/.{0,60}(?:zebra|giraffe).{0,60}/g) ?? []).map((words) => `${sink}: ${words}`),
+  );
+  expect(told).toEqual([]);
+  expect(sinks['why asked']).toContain('[redacted]/alive');
+  expect(sinks['events']).toContain('[redacted] is not known');
 });

@@ -1,4 +1,4 @@
-import type { Answer, ProbeQuestion } from '../../src/core/health/probe.ts';
+import { type Answer, describeQuestion, type ProbeQuestion } from '../../src/core/health/probe.ts';
 import type { Inquiry, PatternHit, Prober, ProbeTarget } from '../../src/ports/prober.ts';
 import type { Stalls } from '../../src/ports/stalls.ts';
 
@@ -18,6 +18,10 @@ export class FakeProber implements Prober {
   readonly watched: { readonly target: ProbeTarget; readonly hit: (hit: PatternHit) => void }[] = [];
   readonly #waiting: ((answer: Answer) => void)[] = [];
   readonly #news: (() => void)[] = [];
+
+  describe(question: ProbeQuestion): string {
+    return describeQuestion(question);
+  }
 
   open(question: ProbeQuestion, { spec }: ProbeTarget, onNews: () => void): Inquiry {
     this.#news.push(onNews);

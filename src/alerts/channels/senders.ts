@@ -15,6 +15,8 @@ export interface SendersWorld {
   readonly cwd: string;
   /** For commands. */
   readonly env: Readonly<Record<string, string>>;
+  /** Values that commands know and nobody should see. */
+  secrets(): readonly string[];
 }
 
 const COMMAND_TIMEOUT_MS = 10_000;
@@ -48,16 +50,19 @@ function senderFor(channel: Channel, world: SendersWorld): Omit<ChannelSender, '
   }
 }
 
-function commandSender(command: readonly string[], { commands, cwd, env }: SendersWorld): Omit<ChannelSender, 'id'> {
+function commandSender(command: readonly string[], world: SendersWorld): Omit<ChannelSender, 'id'> {
+  const { commands, cwd, env, secrets } = world;
   return {
     name: `command ${command[0] ?? ''}`,
     send: async (message, signal) => {
       const input = `${JSON.stringify(message)}\n`;
       const result = await commands.run({ command, cwd, env, timeoutMs: COMMAND_TIMEOUT_MS, signal, input });
-      if (result.kind === 'not-started') return failure(result.problem.message, result.problem.heals);
+      if (result.kind === 'not-started')
+        return failure(redact(result.problem.message, secrets()), result.problem.heals);
       if (result.kind === 'timed-out') return failure(`it did not end within ${COMMAND_TIMEOUT_MS / 1000} s`);
       if (result.code === 0) return { ok: true };
-      const said = redact(result.output.trim().slice(-MAX_OUTPUT_CHARS));
+      // Before it is cut: half of a secret would not be recognised.
+      const said = redact(result.output, secrets()).trim().slice(-MAX_OUTPUT_CHARS);
       const how = result.code === null ? `was killed by ${result.signal}` : `ended with ${result.code}`;
       return failure(`it ${how}${said === '' ? '' : `: ${said}`}`);
     },

@@ -20,11 +20,12 @@ export function agentCircumstances(
   { agentType, taskId }: { readonly agentType?: string; readonly taskId?: string },
   { types }: AgentsSpec,
   base: Readonly<Record<string, string>>,
+  ofConfig: readonly string[],
 ): Circumstances {
   const type = types.find(({ name }) => name === agentType);
   if (!type) return NO_CIRCUMSTANCES;
   const task = taskId ?? '';
   const spec = agentSpec({ name: agentName(type.name, task), task }, type);
   const { command, cwd } = withTask(type.process, task);
-  return { command, cwd, assignedTo: type.assignedTo, secrets: secretsOf(spec, base) };
+  return { command, cwd, assignedTo: type.assignedTo, secrets: secretsOf(spec, base, ofConfig) };
 }

@@ -93,6 +93,7 @@ export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours
       evidence: (record, type, exit) =>
         collectEvidence({
           ...{ spec: agentSpec(record, type), exit, logsDir, base, history: store, specs: [] },
+          secrets: config().secrets,
           whose: `agent ${record.type}`,
         }),
     },

@@ -7,17 +7,17 @@ import { secretsOf } from '../evidence.ts';
 /** `base`: the environment that all of them inherit. */
 export function circumstances(
   evidence: Evidence,
-  { components, agents }: Pick<ResolvedConfig, 'components' | 'agents'>,
+  { components, agents, secrets }: Pick<ResolvedConfig, 'components' | 'agents' | 'secrets'>,
   base: Readonly<Record<string, string>>,
 ): Circumstances {
   const { kind, name } = evidence.kind === 'crash' ? evidence.crash.subject : evidence.problem.subject;
   if (kind === 'agent') {
     const about = evidence.kind === 'crash' ? evidence.crash : {};
-    return agentCircumstances({ agentType: name, ...about }, agents, base);
+    return agentCircumstances({ agentType: name, ...about }, agents, base, secrets);
   }
   const spec = kind === 'component' ? components.find((each) => each.name === name) : undefined;
-  if (spec === undefined) return NO_CIRCUMSTANCES;
+  if (spec === undefined) return { ...NO_CIRCUMSTANCES, secrets };
   const { driver } = spec;
   const started = driver.kind === 'process' ? { command: driver.command, cwd: driver.cwd } : {};
-  return { ...NO_CIRCUMSTANCES, ...started, secrets: secretsOf(spec, base) };
+  return { ...NO_CIRCUMSTANCES, ...started, secrets: secretsOf(spec, base, secrets) };
 }

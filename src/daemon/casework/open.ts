@@ -4,6 +4,7 @@ import { sendersFor } from '../../alerts/channels/senders.ts';
 import { createAlertDesk } from '../../alerts/desk.ts';
 import type { ResolvedConfig } from '../../config/load.ts';
 import type { ComponentSpec } from '../../core/component.ts';
+import { secretValues } from '../../core/redact.ts';
 import type { EventView } from '../../core/views.ts';
 import type { AlertDesk } from '../../ports/alerts.ts';
 import type { CommandRunner } from '../../ports/command.ts';
@@ -63,8 +64,9 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
     for (const event of store.commit(...commits)) publish(event);
   };
   const ask = createAsk(clock);
+  const secrets = () => [...secretValues(env), ...config().secrets];
   const tickets = createTicketDesk({
-    ...{ clock, log, failpoints, commands, env, ask },
+    ...{ clock, log, failpoints, commands, env, ask, secrets },
     book: ticketBook(store, clock, commit),
     spec: config().tickets,
   });
@@ -74,7 +76,7 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
       memory: { read: () => store.meta(BOOK), write: (text) => store.setMeta(BOOK, text) },
       project: () => config().name,
       newId: () => randomBytes(ID_BYTES).toString('hex'),
-      senders: (spec) => sendersFor(spec, { ask, commands, env, cwd: config().baseDir }),
+      senders: (spec) => sendersFor(spec, { ask, commands, env, secrets, cwd: config().baseDir }),
       tell: (type, data) => {
         const subject = { kind: 'daemon', name: 'keepwell' } as const;
         commit({ events: [{ at: clock.wallNow(), subject, type, run: null, data }] });
@@ -111,7 +113,7 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
     sessionCases: (engine) =>
       sessionCases({
         ...{ engine, clock, log, casework, commit },
-        secrets: (name) => templateSecrets(config().sessions, name),
+        secrets: (name) => [...templateSecrets(config().sessions, name), ...config().secrets],
       }),
     begin: () => {
       looking = setInterval(lookNow, LOOK_MS).unref();

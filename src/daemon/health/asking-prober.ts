@@ -14,6 +14,8 @@ export interface AskingOptions {
   readonly home: string;
   /** What commands see. */
   readonly base: Readonly<Record<string, string>>;
+  /** Values of the configuration that must never be shown. */
+  readonly secrets: readonly string[];
   readonly log: Log;
 }
 
@@ -23,7 +25,8 @@ const noLogs = (): never => {
 };
 const NO_LOGS: LogPart = { open: noLogs, watch: noLogs };
 
-export function openAskingProber({ home, base, log }: AskingOptions): { prober: Prober; close(): Promise<void> } {
+export function openAskingProber(options: AskingOptions): { prober: Prober; close(): Promise<void> } {
+  const { home, base, secrets, log } = options;
   // Without cgroups: a command that is called by hand makes none in the cgroup of its caller.
   const commands = createCommandRunner({ home, cgroup: 'off', clock: systemClock, log, softNofile: null });
   const prober = createProber({
@@ -32,5 +35,5 @@ export function openAskingProber({ home, base, log }: AskingOptions): { prober: 
     environmentOf: (spec) => environmentOf(spec, base),
     isAlive: isThere,
   });
-  return { prober: redactingProber(prober, (spec) => secretsOf(spec, base)), close: () => commands.close() };
+  return { prober: redactingProber(prober, (spec) => secretsOf(spec, base, secrets)), close: () => commands.close() };
 }

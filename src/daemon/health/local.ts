@@ -39,7 +39,7 @@ export async function localHealth(options: LocalOptions): Promise<HealthReport> 
   const specs = asked(checksOf(config), query);
   const clock = systemClock;
   const telemetry = localTelemetry(config, { env, hosted, log: silentLog, instance: project.home });
-  await using prober = lazyProber(env);
+  await using prober = lazyProber(env, config.secrets);
   using stalls = createStallWatch(clock);
   let components: Promise<readonly ComponentView[]> | null = null;
   const parts: CheckParts = {
@@ -79,12 +79,12 @@ interface LazyProber extends AsyncDisposable {
 }
 
 /** Commands get a directory of their own for their pipes: the one of the project may not be there, or in use. */
-function lazyProber(env: Environment): LazyProber {
+function lazyProber(env: Environment, secrets: readonly string[]): LazyProber {
   let opened: Promise<{ readonly prober: Prober; close(): Promise<void> }> | null = null;
   const begin = async () => {
     const { openAskingProber } = await import('./asking-prober.ts');
     const home = mkdtempSync(join(tmpdir(), 'keepwell-health-'));
-    const { prober, close } = openAskingProber({ home, base: baseEnvironment(env), log: silentLog });
+    const { prober, close } = openAskingProber({ home, base: baseEnvironment(env), secrets, log: silentLog });
     return {
       prober,
       close: async () => {

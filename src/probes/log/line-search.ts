@@ -11,9 +11,6 @@ export interface SearchWorld extends FollowWorld {
   readonly searches: Set<LineSearch>;
 }
 
-/** Longer lines are shown by their beginning. */
-const MAX_LINE_CHARS = 200;
-
 export interface FoundLine {
   readonly pattern: Pattern;
   readonly line: string;
@@ -59,7 +56,7 @@ export class LineSearch {
       if (this.#closing !== null) return;
       number += countLines(lines, counted, start);
       counted = start;
-      this.#tell({ pattern, number, line: lineAt(lines, start, MAX_LINE_CHARS) });
+      this.#tell({ pattern, number, line: lineAt(lines, start) });
     }
   }
 

@@ -8,12 +8,8 @@ export function countLines(lines: string, from = 0, end = lines.length): number 
   return count;
 }
 
-/** The line that begins there, or its first `maxChars` characters; never half a character. */
-export function lineAt(lines: string, start: number, maxChars: number): string {
-  const end = lines.indexOf('\n', start);
-  if (end - start <= maxChars) return lines.slice(start, end);
-  return lines.slice(start, start + maxChars).replace(/[\ud800-\udbff]$/, '');
-}
+/** The line that begins there. */
+export const lineAt = (lines: string, start: number): string => lines.slice(start, lines.indexOf('\n', start));
 
 /** Where the lines begin in which the text stands; the first `maxCount` of them. */
 export function linesWith(lines: string, text: string, maxCount: number): number[] {

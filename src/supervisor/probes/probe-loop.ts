@@ -1,5 +1,5 @@
 /** Asks one question about one run again and again: at most one at a time, void when we were not awake, silent once it is over. */
-import { type Answer, describeQuestion, type ProbeSpec, type Role } from '../../core/health/probe.ts';
+import type { Answer, ProbeSpec, Role } from '../../core/health/probe.ts';
 import {
   answered,
   asked,
@@ -67,7 +67,7 @@ export class ProbeLoop implements Disposable {
     this.#options = options;
     this.#world = world;
     this.#listener = listener;
-    this.#question = describeQuestion(spec.question);
+    this.#question = world.prober.describe(spec.question, target);
     this.#probing = beginProbing(role, spec, { ...this.#instant(), startedAt, verdict });
     this.#inquiry = world.prober.open(spec.question, target, () => this.#hurry());
     this.#arm();

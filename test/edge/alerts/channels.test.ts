@@ -66,9 +66,14 @@ const send = (channel: Channel) => {
     () => commands.close(),
   );
   const env = { PATH: process.env['PATH'] ?? '' };
-  const sender = sendersFor({ on: [], channels: [channel], remindMs: null }, { ask, commands, cwd: dir.path, env })[0]!;
+  const sender = sendersFor(
+    { on: [], channels: [channel], remindMs: null },
+    { ask, commands, cwd: dir.path, env, secrets: () => SECRETS },
+  )[0]!;
   return { dir, sender, sent: sender.send(message, never) };
 };
+
+const SECRETS = ['zebra-4711-giraffe'];
 
 describe('webhooks', () => {
   test('the message is posted as JSON, with its id as the key', async () => {
@@ -174,6 +179,9 @@ describe('commands', () => {
       problem: expect.stringMatching(/^it ended with 3/) as string,
     });
     expect(JSON.stringify(await failing.sent)).not.toContain('abcdefghijklmnop');
+    const said = `${'x'.repeat(150)} zebra-4711-giraffe ${'x'.repeat(190)}`;
+    const known = await send({ kind: 'command', command: ['sh', '-c', `echo "${said}"; exit 3`] }).sent;
+    expect(JSON.stringify(known)).not.toContain('giraffe');
     expect(await send({ kind: 'command', command: ['no-such-command-at-all'] }).sent).toMatchObject({
       ok: false,
       retry: false,

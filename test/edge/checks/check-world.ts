@@ -24,6 +24,7 @@ export class CheckWorld implements AsyncDisposable {
   readonly #asking = openAskingProber({
     home: this.dir.path,
     base: { PATH: process.env['PATH'] ?? '', DIR: this.dir.path },
+    secrets: [],
     log: silentLog,
   });
 

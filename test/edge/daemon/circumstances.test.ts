@@ -32,7 +32,8 @@ describe('of an agent', () => {
       ...{ env: { API_TOKEN: OF_ENV }, envFiles: [dir.at('agent.env')] },
     };
     const agents = agentsSpec({ types: [agentType({ process })] });
-    const about = (evidence: Evidence) => circumstances(evidence, { components: [], agents }, { MY_SECRET: INHERITED });
+    const about = (evidence: Evidence) =>
+      circumstances(evidence, { components: [], agents, secrets: [] }, { MY_SECRET: INHERITED });
     return { dir, about, [Symbol.dispose]: () => dir[Symbol.dispose]() };
   };
 
@@ -78,11 +79,11 @@ test('of a component they are its command, its folder and its secrets; of anythi
     env: { A_TOKEN: OF_ENV },
   } as const;
   const components = [spec('api', { driver: { ...process, envFiles: [] } })];
-  const about = (evidence: Evidence) => circumstances(evidence, { components, agents: agentsSpec() }, {});
+  const about = (evidence: Evidence) => circumstances(evidence, { components, agents: agentsSpec(), secrets: [] }, {});
   expect(about({ kind: 'crash', crash: crashOf('api') })).toEqual({
     ...{ command: ['server'], cwd: '/srv', assignedTo: null, secrets: [OF_ENV] },
   });
-  expect(about({ kind: 'crash', crash: crashOf('gone') })).toEqual(NO_CIRCUMSTANCES);
+  expect(about({ kind: 'crash', crash: crashOf('gone') })).toEqual({ ...NO_CIRCUMSTANCES, secrets: [] });
   const session = crashOf('s', 1, { subject: { kind: 'session', name: 'api' } });
-  expect(about({ kind: 'crash', crash: session })).toEqual(NO_CIRCUMSTANCES);
+  expect(about({ kind: 'crash', crash: session })).toEqual({ ...NO_CIRCUMSTANCES, secrets: [] });
 });

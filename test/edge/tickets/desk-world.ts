@@ -32,7 +32,9 @@ export class DeskWorld implements AsyncDisposable {
     const env = { PATH: '/usr/bin:/bin' };
     const { book, clock } = this;
     const ask = createAsk(clock);
-    return createTicketDesk({ book, clock, log, failpoints: noFailpoints, commands: this.#commands, env, ask, spec });
+    const secrets = () => ['zebra-4711-giraffe'];
+    const parts = { book, clock, log, failpoints: noFailpoints, commands: this.#commands, env, secrets, ask, spec };
+    return createTicketDesk(parts);
   }
 
   /** As after a kill -9: nothing is remembered but the book. */
