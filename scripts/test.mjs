@@ -20,6 +20,7 @@ const TOOLS = {
   'docker-compose': 'docker-compose',
   dockerd: 'docker.io',
   fish: 'fish',
+  podman: 'podman',
   promtool: 'prometheus',
   strace: 'strace',
   'systemd-analyze': 'systemd',

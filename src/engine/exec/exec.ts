@@ -10,7 +10,7 @@ import { type Answer, type Caller, isUnreachable, odd, unreachable } from '../ca
 import { fieldsOf, parseJson, parseMessage } from '../json.ts';
 import { clearAway } from './clear-away.ts';
 import { demultiplexer } from './demultiplexer.ts';
-import { ended, execRecord, POLL_MS } from './record.ts';
+import { ended, execRecord, neverRan, POLL_MS } from './record.ts';
 
 /** More of what a command says is read and thrown away, so that it is not held up by its own output. */
 export const MAX_OUTPUT_BYTES = 2 ** 16;
@@ -101,8 +101,8 @@ async function run(
     const record = await execRecord(caller, id, signal);
     if (record.kind === 'unreachable') return record;
     if (ended(record)) {
-      // A program that never ran has an exit code all the same, and its output is the Engine's complaint.
-      if (record.pid === 0) return { kind: 'not-started', why: bytes.toString('utf8').trim() };
+      const output = bytes.toString('utf8', 0, MAX_OUTPUT_BYTES);
+      if (neverRan(record, output)) return { kind: 'not-started', why: output.trim() };
       return { kind: 'exited', code: record.exitCode, bytes };
     }
     // The record is written a moment after the stream has ended.

@@ -8,7 +8,7 @@ import { type Caller, isUnreachable } from '../caller.ts';
 import { fieldsOf, parseJson } from '../json.ts';
 import { demultiplexer } from './demultiplexer.ts';
 import { refusal } from './exec.ts';
-import { ended, execRecord } from './record.ts';
+import { ended, execRecord, neverRan } from './record.ts';
 
 export async function launch(
   caller: Caller,
@@ -36,7 +36,9 @@ export async function launch(
   // The Engine accepts before it tries: a program that never ran leaves its complaint on the stream.
   const record = await execRecord(caller, id, signal);
   if (record.kind === 'unreachable') return record;
-  if (record.pid === 0) return { kind: 'not-started', why: heard.text().trim() };
+  // Its record may be late by a moment.
+  const isUnbegun = record.pid === 0 && !ended(record);
+  if (isUnbegun || neverRan(record, heard.text())) return { kind: 'not-started', why: heard.text().trim() };
   return { kind: 'launched', exec: id, said };
 }
 
