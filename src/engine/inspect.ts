@@ -1,9 +1,18 @@
-/** One container, by its exact name or its full id. */
+/** One container, by its exact name, its full id, or as much of it as `docker ps` prints. */
 import type { FullInspection } from '../ports/engine.ts';
 import { type Caller, isUnreachable, odd, unreachable } from './caller.ts';
 import { parseContainer } from './container.ts';
 import { NOT_AN_ENGINE } from './deed.ts';
 import { parseMessage } from './json.ts';
+
+/**
+ * The Engine takes any beginning of an id that fits one container only. Less than what `docker ps` prints may as well be the name of one
+ * that is not there: "db" or "cafe" must not find a stranger whose id begins like that.
+ */
+const SHORT_ID = /^[0-9a-f]{12,}$/;
+
+export const isIdOf = (text: string, id: string): boolean =>
+  text === id || (SHORT_ID.test(text) && id.startsWith(text));
 
 const MISSING = /no such container|no container with name or id/i;
 
@@ -14,8 +23,7 @@ export async function inspect(caller: Caller, container: string, signal: AbortSi
     const found = parseContainer(answer.body);
     if (!found) return unreachable(NOT_AN_ENGINE);
     const { state, setup } = found;
-    // The Engine takes the beginning of an id for a name, too: "cafe" must not find a stranger whose id begins with it.
-    const isIt = setup.name === container || state.id === container;
+    const isIt = setup.name === container || isIdOf(container, state.id);
     return isIt ? { kind: 'found', state, setup } : { kind: 'missing' };
   }
   if (answer.status === 404 && MISSING.test(parseMessage(answer.body))) return { kind: 'missing' };

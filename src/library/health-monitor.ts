@@ -48,7 +48,7 @@ export class HealthMonitor implements AsyncDisposable {
     this.#policy = healPolicy(options.restart ?? {});
   }
 
-  /** By full id or exact name. Again for the same one does nothing. One that does not exist is waited for. */
+  /** By exact name, or by id as `docker ps` prints it. Again for the same one does nothing. One that does not exist is waited for. */
   startMonitoring(containerId: string): void {
     if (this.#closed !== null) throw new Error('this HealthMonitor is closed: make a new one');
     if (this.#monitored.has(containerId)) return;

@@ -22,7 +22,7 @@ export interface ContainerListener {
 }
 
 export interface ContainerWatch {
-  /** By full id or exact name. Disposed, nothing more is told. */
+  /** By exact name or id, as an inspection takes it. Disposed, nothing more is told. */
   watch(container: string, listener: ContainerListener): Disposable;
   /** Why the Engine cannot be asked; null: it answers, as far as is known. */
   readonly blindness: string | null;

@@ -78,7 +78,7 @@ export type FullInspection =
   | Unreachable;
 
 export interface Engine {
-  /** By its exact name or its full id. Rejects only when `signal` aborts. */
+  /** By its exact name, its full id, or the first 12 digits of it or more. Rejects only when `signal` aborts. */
   inspect(container: string, signal: AbortSignal): Promise<Inspection>;
 }
 

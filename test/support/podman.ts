@@ -21,11 +21,9 @@ import { waitFor } from './wait-for.ts';
 
 const START_WITHIN_MS = 60_000;
 
-/** Its usual limit of open files is more than a container may have everywhere; and what an exec leaves is not kept for minutes. */
+/** Its usual limit of open files is more than a container may have everywhere. */
 const CONFIG = `[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
-[engine]
-exit_command_delay = 0
 `;
 
 class Podman implements AsyncDisposable {

@@ -2,9 +2,10 @@
 import type { MonoMs } from '../../core/ids.ts';
 import type { ContainerListener } from '../../ports/container-watch.ts';
 import type { ContainerSummary, EngineEvent } from '../../ports/engine.ts';
+import { isIdOf } from '../inspect.ts';
 
 export interface Entry {
-  /** As it was asked for: a name or a full id. */
+  /** As it was asked for: a name, or an id that may be a short one. */
   readonly container: string;
   readonly listener: ContainerListener;
   /** Of the container that was seen last; null: none was. */
@@ -43,7 +44,7 @@ export function newEntry(container: string, listener: ContainerListener, now: Mo
 /** Also when another container takes or gives up its name. */
 export function isAbout(event: EngineEvent, { container, id }: Entry): boolean {
   const { name, oldName } = event.attributes;
-  return event.id === id || event.id === container || name === container || oldName === `/${container}`;
+  return event.id === id || isIdOf(container, event.id) || name === container || oldName === `/${container}`;
 }
 
 export function exitCodeIn({ action, attributes }: EngineEvent): number | null {

@@ -111,7 +111,7 @@ export function openSession(parts: SessionParts): Session {
     let isMissed = false;
     const now = clock.now();
     for (const entry of entries) {
-      const found = rows.get(entry.container);
+      const found = rows.get(entry.container) ?? (entry.id === null ? undefined : rows.get(entry.id));
       const row = found ? rowOf(found) : '';
       const isChanged = entry.row !== null && entry.row !== row;
       if (isChanged && !entry.isHeard) isMissed = true;

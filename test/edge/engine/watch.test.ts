@@ -21,6 +21,36 @@ const watchOver = (docker: TestEngine, reconcileMs = 30_000) =>
     reconcileMs,
   });
 
+test('a container is watched by its short id, too: by events, and by a list when no event told of it', async ({
+  skip,
+}) => {
+  const docker = need(skip);
+  const engine = clientOf(docker);
+  const deaf = {
+    ...engine,
+    events: (...[, signal]: Parameters<typeof engine.events>) =>
+      engine.events({ since: null, opened: () => {}, onEvent: () => {} }, signal),
+  };
+  for (const each of [engine, deaf]) {
+    const watch = createContainerWatch({
+      engine: each,
+      clock: systemClock,
+      log: silentLog,
+      random: Math.random,
+      reconcileMs: 100,
+    });
+    const id = await made(engine, docker, { command: ['sleep', '300'] });
+    await engine.start(id, never);
+    using watcher = new Watcher(watch, id.slice(0, 12));
+    await watcher.until('a container that runs', ({ running }) => running);
+    await engine.kill(id, 'SIGKILL', never);
+    await watcher.until('its end', ({ running }) => !running);
+    await engine.remove(id, never);
+    await watcher.gone();
+    await watch.close();
+  }
+});
+
 test('the life of a container is told as it happens, by its id', async ({ skip }) => {
   const docker = need(skip);
   const engine = clientOf(docker);
