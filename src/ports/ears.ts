@@ -7,6 +7,8 @@ export type Hearing =
   | { readonly kind: 'beat'; readonly mark: string; readonly ageMs: number | null }
   /** `note`: why there could be none: the file is not there, or has no such field. */
   | { readonly kind: 'silence'; readonly mark: string | null; readonly note: string | null }
+  /** There was something, but only while one of our probes asked: it may be nothing but the answer to that. */
+  | { readonly kind: 'echo'; readonly mark: string; readonly note: string }
   /** We could not hear anything, whatever there was. That is never the component's fault. */
   | { readonly kind: 'deaf'; readonly note: string };
 
@@ -14,6 +16,8 @@ export type Hearing =
 export interface Ear extends Disposable {
   /** Never rejects; never called twice at once. */
   listen(): Promise<Hearing>;
+  /** One of our probes begins to ask the component, or all of them are over. Absent: nothing it listens to comes from that. */
+  asked?(isAsked: boolean): void;
 }
 
 export interface Ears {

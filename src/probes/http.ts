@@ -2,12 +2,13 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Answer, ProbeQuestion } from '../core/health/probe.ts';
+import { hangUp } from '../hang-up.ts';
 import type { Inquiry } from '../ports/prober.ts';
 import { fail, pass } from './answers.ts';
 import { type Deadline, within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';
 import type { Names } from './names/names.ts';
-import { close, connect } from './net/connect.ts';
+import { connect } from './net/connect.ts';
 import { isPlainPath, plainStatus } from './net/plain-head.ts';
 import { head, search } from './net/request.ts';
 import { secure } from './net/tls.ts';
@@ -21,10 +22,13 @@ export const httpInquiry = (question: HttpQuestion, names: Names): Inquiry =>
   inquiry((timeoutMs, signal) =>
     within(timeoutMs, signal, async (deadline) => {
       const socket = await reach(question, names, deadline);
+      let hearOut = false;
       try {
-        return await exchange(question, socket, deadline);
+        const answer = await exchange(question, socket, deadline);
+        hearOut = true; // a server that cannot write all of its answer takes that for an error
+        return answer;
       } finally {
-        await close(socket);
+        void hangUp(socket, { hearOut });
       }
     }),
   );

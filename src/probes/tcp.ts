@@ -1,18 +1,19 @@
 /** Passes when a connection can be made. Nothing is sent. */
 import type { ProbeQuestion } from '../core/health/probe.ts';
+import { hangUp } from '../hang-up.ts';
 import type { Inquiry } from '../ports/prober.ts';
 import { pass } from './answers.ts';
 import { within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';
 import type { Names } from './names/names.ts';
-import { close, connect } from './net/connect.ts';
+import { connect } from './net/connect.ts';
 
 type TcpQuestion = Extract<ProbeQuestion, { kind: 'tcp' }>;
 
 export const tcpInquiry = (question: TcpQuestion, names: Names): Inquiry =>
   inquiry((timeoutMs, signal) =>
     within(timeoutMs, signal, async (deadline) => {
-      await close(await connect(question, names, deadline));
+      void hangUp(await connect(question, names, deadline));
       return pass('connected');
     }),
   );

@@ -30,8 +30,12 @@ export class RunFollowers implements Disposable {
     this.#world = world;
     const verdict = (run: RunId, role: Role, pass: boolean, reason: string) =>
       listener.send({ kind: 'probed', run, role, pass, reason });
-    this.probes = new RunProbes(world, verdict);
-    this.heart = new HeartWatch(world, { send: listener.send, noted: listener.beaten });
+    this.probes = new RunProbes(world, verdict, () => this.heart.asking());
+    this.heart = new HeartWatch(world, {
+      send: listener.send,
+      noted: listener.beaten,
+      rest: (isResting) => this.probes.rest(isResting),
+    });
   }
 
   /** The component is in this state now. */

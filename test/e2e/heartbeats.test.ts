@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import type { EventsView, WhyView } from '../../src/core/views.ts';
+import { freePort } from '../support/free-port.ts';
 import { TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -94,6 +95,34 @@ test('a worker without progress is replaced with its evidence kept, also over a 
   const calm = await project.component('busy');
   expect(calm).toMatchObject({ state: 'running', restarts: 0, condition: null, heartbeat: { source: 'log' } });
   expect((await events(project, 'busy')).map(({ type }) => type)).toContain('component.thawed');
+}, 180_000);
+
+/** Its work is stuck, but the thread that answers requests is not, and writes a line for each. */
+const ANSWERS = `
+const port = Number(process.argv[2]);
+require('node:http').createServer((request, response) => {
+  console.log('answered ' + request.url);
+  response.end('fine');
+}).listen(port, '127.0.0.1');
+`;
+
+test('a stuck worker is found although it logs every request of its own probes', async () => {
+  const [busy, idle] = [await freePort(), await freePort()];
+  const answering = (port: number, probe: string) => `
+    process: { command: [node, answers.cjs, "${port}"] }
+    liveness: { ${probe}, period: 1s, timeout: 30s }
+    heartbeat: { log_every: 2s, freeze_after: 3s }
+`;
+  await using project = new TestProject(
+    `components:\n  http:${answering(busy, `http: { port: ${busy} }`)}  tcp:${answering(idle, `tcp: ${idle}`)}`,
+  );
+  project.write('answers.cjs', ANSWERS);
+  await project.ok('up');
+  await project.until('tcp', 'frozen', ({ condition }) => condition === 'frozen');
+  await project.until('http', 'frozen', ({ condition }) => condition === 'frozen');
+  expect(project.log('http')).toContain('answered /');
+  const [frozen] = (await events(project, 'http')).filter(({ type }) => type === 'component.frozen');
+  expect(JSON.stringify(frozen)).toContain('its log has new lines only when its own probes ask it');
 }, 180_000);
 
 test('a ping is heard, quietly, and refused with the exit codes that scripts know', async () => {

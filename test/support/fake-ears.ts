@@ -1,3 +1,4 @@
+import { ONLY_ECHOES } from '../../src/core/freeze/echo.ts';
 import type { Findings } from '../../src/core/freeze/freeze.ts';
 import type { Ear, Ears, Hearing } from '../../src/ports/ears.ts';
 
@@ -10,16 +11,28 @@ export class FakeEars implements Ears {
   deaf: string | null = null;
   /** What the file holds. */
   mark: string | null = null;
+  /** It writes a line whenever one of our probes asks. `own`: and all the time besides. */
+  lines: 'none' | 'when-asked' | 'own' = 'none';
 
   open(_source: unknown, _target: unknown, known: string | null): Ear {
     this.opened.push(known);
     let heard = known;
+    let isAsked = false;
+    let wasAsked = false;
     const listen = async (): Promise<Hearing> => {
       if (this.deaf !== null) return { kind: 'deaf', note: this.deaf };
+      const hasEcho = wasAsked && this.lines !== 'none';
+      wasAsked = isAsked;
+      if (hasEcho) return { kind: 'echo', mark: '', note: ONLY_ECHOES };
+      if (this.lines === 'own') return { kind: 'beat', mark: '', ageMs: null };
       if (this.mark === heard || this.mark === null) return { kind: 'silence', mark: heard, note: null };
       heard = this.mark;
       return { kind: 'beat', mark: this.mark, ageMs: null };
     };
-    return { listen, [Symbol.dispose]: () => {} };
+    const asked = (begins: boolean) => {
+      isAsked = begins;
+      wasAsked = true;
+    };
+    return { listen, asked, [Symbol.dispose]: () => {} };
   }
 }

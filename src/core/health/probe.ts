@@ -99,6 +99,10 @@ export function describeQuestion(question: ProbeQuestion): string {
   }
 }
 
+/** Whether the component may notice that it is asked: some write a line for each request. */
+export const isNoticed = (question: ProbeQuestion): boolean =>
+  question.kind === 'all_of' ? question.all.some(isNoticed) : question.kind !== 'pid' && question.kind !== 'log';
+
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1']);
 
 function address({ host, port }: { readonly host: string; readonly port: number }): string {

@@ -1,6 +1,7 @@
 /** A target that is known by the address it listens on: it is there when a TCP connection can be made. */
 import { createConnection, type Socket } from 'node:net';
 import { after } from '../../core/ids.ts';
+import { hangUp } from '../../hang-up.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Eye, gone, type Sight, there, unknown } from './eye.ts';
 import type { Names } from './names.ts';
@@ -72,9 +73,7 @@ async function established(socket: Socket, where: string, signal: AbortSignal): 
     });
     return isSelf(socket) ? gone(`nobody listens on ${where}`) : there({ pid: null, identity: where });
   } finally {
-    // Reset rather than closed: a closed connection occupies its port for another minute, and there is one each second.
-    if (socket.connecting) socket.destroy();
-    else socket.resetAndDestroy();
+    void hangUp(socket);
   }
 }
 

@@ -1,5 +1,6 @@
 /** A beat is something new in the log of the component, or a line of it that fits a pattern. */
 import { stat } from 'node:fs/promises';
+import { ONLY_ECHOES } from '../../core/freeze/echo.ts';
 import type { Ear, Hearing } from '../../ports/ears.ts';
 import type { Prober, ProbeTarget } from '../../ports/prober.ts';
 
@@ -22,6 +23,9 @@ export function logEar({ target, pattern, mark }: LogEarOptions, parts: LogEarPa
   const from = Number.isSafeInteger(known) ? known : target.logFrom;
   let position = from;
   let hits = 0;
+  let isAsked = false;
+  let hasOwn = false;
+  let hasEcho = false;
   let gone: string | null = null;
   const watch =
     pattern === null
@@ -37,6 +41,14 @@ export function logEar({ target, pattern, mark }: LogEarOptions, parts: LogEarPa
           },
         );
 
+  /** Takes down what is new, and whether it came while one of our probes asked. */
+  const note = (): void => {
+    const end = parts.logEnd(target);
+    if (end !== position && isAsked) hasEcho = true;
+    else if (end !== position) hasOwn = true;
+    position = end;
+  };
+
   const look = async (): Promise<Hearing> => {
     // Whoever removes a log takes away our ears: what is written then is seen by nobody.
     const isThere = await stat(parts.logPath(target)).then(
@@ -45,16 +57,22 @@ export function logEar({ target, pattern, mark }: LogEarOptions, parts: LogEarPa
     );
     if (!isThere) return { kind: 'deaf', note: 'its log is not there' };
     if (gone !== null) return { kind: 'deaf', note: `log_pattern is not looked for any more: ${gone}` };
-    const end = parts.logEnd(target);
-    const isNews = pattern === null ? end !== position : hits > 0;
-    position = end;
+    note();
+    const isBeat = pattern === null ? hasOwn : hits > 0;
+    const isEcho = pattern === null && hasEcho;
     hits = 0;
-    return isNews
-      ? { kind: 'beat', mark: String(end), ageMs: null }
-      : { kind: 'silence', mark: String(end), note: null };
+    hasOwn = false;
+    hasEcho = false;
+    const heard = String(position);
+    if (isBeat) return { kind: 'beat', mark: heard, ageMs: null };
+    return isEcho ? { kind: 'echo', mark: heard, note: ONLY_ECHOES } : { kind: 'silence', mark: heard, note: null };
   };
   return {
     listen: () => look().catch((error: unknown) => ({ kind: 'deaf', note: `its log: ${(error as Error).message}` })),
+    asked: (begins) => {
+      note(); // up to here it came under the other sign
+      isAsked = begins;
+    },
     [Symbol.dispose]: () => watch?.[Symbol.dispose](),
   };
 }

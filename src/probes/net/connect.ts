@@ -1,7 +1,7 @@
-/** A fresh connection to a host, whichever of its addresses answers, and the end of one. */
+/** A fresh connection to a host, whichever of its addresses answers. */
 import { connect as open, type Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import type { Answer } from '../../core/health/probe.ts';
+import { hangUp } from '../../hang-up.ts';
 import { Answered, fail } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Names } from '../names/names.ts';
@@ -51,7 +51,7 @@ async function connectTo(address: Address, deadline: Deadline, limitMs: number |
     if (isItself(socket)) throw Object.assign(new Error('connected to itself'), { code: 'ECONNREFUSED' });
     return socket;
   } catch (error) {
-    await close(socket);
+    await hangUp(socket);
     if (deadline.signal.aborted) throw error;
     if (isShortage(error)) throw new Answered(socketFailure(error)); // the next address would not be asked either
     return socketFailure(error);
@@ -63,22 +63,3 @@ const NOT_IN_TIME = Object.assign(new Error('no connection'), { code: 'ETIMEDOUT
 /** Where nobody listens, TCP connects a socket to itself when both ends happen to get the same port. */
 export const isItself = ({ localAddress, localPort, remoteAddress, remotePort }: Socket): boolean =>
   localPort === remotePort && localAddress === remoteAddress;
-
-/**
- * Lets go of a connection and resolves when its descriptor is closed: with RST where possible, or a port would be kept in
- * TIME_WAIT for a minute after every probe.
- */
-export async function close(socket: Socket): Promise<void> {
-  if (socket.closed) return;
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  if (mayReset(socket)) {
-    // At once: an end that is on its way when the other side hangs up, too, would leave the descriptor open for ever.
-    socket.destroySoon = () => socket.destroy();
-    socket.resetAndDestroy();
-  } else socket.destroy();
-  await closed;
-}
-
-/** Neither before it is connected, nor while it ends already, nor under TLS, where a reset from below crashes Node. */
-const mayReset = (socket: Socket): boolean =>
-  !(socket instanceof TLSSocket) && socket.writable && !socket.connecting && !socket.destroyed;

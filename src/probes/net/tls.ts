@@ -2,9 +2,9 @@
 import { isIP, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import type { Answer } from '../../core/health/probe.ts';
+import { hangUp } from '../../hang-up.ts';
 import { Answered, fail } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
-import { close } from './connect.ts';
 import { socketFailure } from './socket-failure.ts';
 
 export interface Secured {
@@ -31,16 +31,17 @@ export async function secure(
     socket,
     host: name,
     ...(isIP(name) === 0 ? { servername: name } : {}),
-    rejectUnauthorized: !insecure,
+    rejectUnauthorized: false, // judged below: Node would break the connection off in the middle
     secureContext: context,
     ALPNProtocols: [protocol],
   });
   secured.on('error', () => {}); // for good: an error may come at any later time, too
   try {
     await handshake(secured, deadline);
+    if (!insecure && !secured.authorized) throw new Answered(tlsFailure({ code: String(secured.authorizationError) }));
     return secured;
   } catch (error) {
-    await close(secured);
+    void hangUp(secured);
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Deadline } from '../deadline.ts';
 import type { Names } from '../names/names.ts';
-import { close, connect } from '../net/connect.ts';
+import { connect } from '../net/connect.ts';
 import { secure } from '../net/tls.ts';
 import { type Call, call, type Reply } from './call.ts';
 
@@ -24,12 +24,8 @@ export async function askServer(server: Server, question: Question, names: Names
   const plain = await connect(server, names, deadline);
   const name = serverName ?? server.host;
   const socket = tls ? await secure(plain, { name, insecure, protocol: 'h2' }, deadline) : plain;
-  try {
-    const authority = serverName ?? hostAndPort(server);
-    return await call({ ...question, scheme: tls ? 'https' : 'http', authority }, socket, deadline);
-  } finally {
-    await close(socket);
-  }
+  const authority = serverName ?? hostAndPort(server);
+  return call({ ...question, scheme: tls ? 'https' : 'http', authority }, socket, deadline);
 }
 
 /** The zone of an address means nothing to the other side. */

@@ -1,6 +1,7 @@
 /** One gRPC call with one message each way, over a connection of its own. */
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
+import { hangUp, LINGER_MS } from '../../hang-up.ts';
 import { Answered, fail } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
 import { lastLine } from '../last-line.ts';
@@ -29,26 +30,42 @@ export interface Reply {
 
 /** As much as a server can need to say how it went. */
 const MAX_HEADER_BYTES = 16 * 1024;
+/** The error code of HTTP/2 for an answer that nobody waits for any more. */
+const CANCEL = 8;
 /** gRPC allows eight digits. */
 const MAX_GRPC_TIMEOUT_MS = 99_999_999;
 
-/** Throws `Answered` when there is no answer of a gRPC server. `socket` is the caller's to close. */
+/** Takes over `socket`. Throws `Answered` when there is no answer of a gRPC server. */
 export async function call(asked: Call, socket: Socket, deadline: Deadline): Promise<Reply> {
   deadline.missing = 'no answer';
   // Not with the rest of the program: most projects never ask this way.
   const { connect } = await import('node:http2');
-  return deadline.wait<Reply>((resolve, reject) => {
-    const session = connect('http://localhost', {
-      createConnection: () => socket,
-      settings: { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES },
+  let leave = (): void => void hangUp(socket);
+  try {
+    return await deadline.wait<Reply>((resolve, reject) => {
+      const session = connect('http://localhost', {
+        createConnection: () => socket,
+        settings: { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES },
+      });
+      const refuse = (message: string): void => reject(new Answered(fail(message)));
+      const stream = request(session, asked, deadline);
+      const letGo = watchTroubles({ session, stream, socket }, (answer) => reject(new Answered(answer)));
+      read(stream, asked.maxBytes, { resolve, refuse });
+      stream.end(framed(asked.message));
+      leave = () => takeLeave(session, stream, socket);
+      return letGo;
     });
-    const refuse = (message: string): void => reject(new Answered(fail(message)));
-    const stream = request(session, asked, deadline);
-    const letGo = watchTroubles({ session, stream, socket }, (answer) => reject(new Answered(answer)));
-    read(stream, asked.maxBytes, { resolve, refuse });
-    stream.end(framed(asked.message));
-    return letGo;
-  });
+  } finally {
+    leave();
+  }
+}
+
+/** Calls off what is not answered yet, says goodbye (GOAWAY), and hangs up with FIN; within bounds, as `hangUp` does. */
+function takeLeave(session: ClientHttp2Session, stream: ClientHttp2Stream, socket: Socket): void {
+  if (!stream.closed) stream.close(CANCEL);
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(timer)).unref();
+  session.close();
 }
 
 function request(session: ClientHttp2Session, asked: Call, { leftMs }: Deadline): ClientHttp2Stream {

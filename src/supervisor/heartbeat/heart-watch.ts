@@ -1,5 +1,6 @@
 /** Listens for the heartbeat of one component, following its state, and drives the alarm: one look after the other, at its own pace. */
 import type { ComponentSpec } from '../../core/component.ts';
+import { isRested, isTimeToRest, ONLY_ECHOES } from '../../core/freeze/echo.ts';
 import { describeSource, type HeartbeatSpec, silenceLimitMs } from '../../core/freeze/heartbeat.ts';
 import {
   alarmed,
@@ -19,6 +20,7 @@ import type { HeartbeatView } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ear, Ears, Hearing } from '../../ports/ears.ts';
 import type { StoredPulse } from '../../ports/store.ts';
+import { Questions } from './questions.ts';
 
 export interface HeartWorld {
   readonly clock: Clock;
@@ -31,12 +33,15 @@ export interface HeartListener {
   send(event: ComponentEvent): void;
   /** What `stored` gives is another now. Called as often as it beats. */
   noted(): void;
+  /** Probes that the component may notice are not asked from now on; or they are again. */
+  rest(isResting: boolean): void;
 }
 
 interface Followed {
   readonly run: RunId;
   readonly spec: HeartbeatSpec;
   readonly ear: Ear | null;
+  readonly questions: Questions;
   readonly over: AbortController;
   state: In<'running'>;
   pulse: Pulse;
@@ -46,6 +51,10 @@ interface Followed {
   problem: string | null;
   /** Nobody looks: that time is nobody's silence, like any other in which we were not awake. */
   isHeld: boolean;
+  /** Since the last beat there was something, but only while our probes asked. */
+  hasEchoed: boolean;
+  /** Our probes are not asked for now, so that what is heard is its own. `since`: when the last one was over; null: it is not. */
+  rest: { since: MonoMs | null } | null;
 }
 
 export class HeartWatch implements Disposable {
@@ -77,6 +86,11 @@ export class HeartWatch implements Disposable {
   /** A ping. It counts from the start of the run on, whatever its startup probe says. */
   beat(): void {
     if (this.#followed) this.#hear(this.#followed, this.#world.clock.now());
+  }
+
+  /** One of our probes asks the component; call what this returns when the answer is there. */
+  asking(): () => void {
+    return this.#followed?.questions.begin() ?? (() => {});
   }
 
   /** What the next daemon should know. */
@@ -114,9 +128,10 @@ export class HeartWatch implements Disposable {
     const target = { spec, run, pid, logFrom: source.kind === 'log' ? logFrom(spec, run) : 0 };
     // Nobody could take a ping while there was no daemon; what is written in files is there to be read.
     const from = past && source.kind !== 'ping' ? (Math.min(past.from, now) as MonoMs) : now;
+    const ear = source.kind === 'ping' ? null : ears.open(source, target, mark);
     return {
       ...{ run, spec: heartbeat, state, mark, problem: null, over: new AbortController() },
-      ear: source.kind === 'ping' ? null : ears.open(source, target, mark),
+      ...{ ear, questions: new Questions(clock, ear), hasEchoed: false, rest: null },
       pulse: { ...newPulse(from, now), beatAt: past?.beatAt ?? null },
       isFirst: past === null,
       isHeld: false,
@@ -162,7 +177,9 @@ export class HeartWatch implements Disposable {
   #take(followed: Followed, hearing: Hearing, plannedMs: number): void {
     const now = this.#world.clock.now();
     followed.pulse = looked(followed.pulse, now, plannedMs, hearing.kind === 'deaf');
-    followed.problem = hearing.kind === 'beat' ? null : hearing.note;
+    if (hearing.kind === 'echo') followed.hasEchoed = true;
+    const echoes = followed.hasEchoed ? ONLY_ECHOES : null;
+    followed.problem = hearing.kind === 'beat' ? null : (hearing.note ?? echoes);
     if (hearing.kind === 'deaf') return;
     const isMoved = hearing.mark !== followed.mark;
     followed.mark = hearing.mark;
@@ -175,23 +192,49 @@ export class HeartWatch implements Disposable {
 
   #hear(followed: Followed, at: MonoMs): void {
     followed.pulse = beaten(followed.pulse, at);
+    followed.hasEchoed = false;
+    this.#askAgain(followed);
     this.#listener.noted();
     if (followed.state.freeze) this.#judge(followed);
   }
 
-  #judge({ run, spec, state, pulse, problem }: Followed): void {
+  #judge(followed: Followed): void {
+    const { run, spec, state, pulse, problem } = followed;
     const now = this.#world.clock.now();
     const { freeze } = state;
     if (!state.health.started) return;
     if (freeze) {
       if (pulse.beatAt !== null && pulse.beatAt > freeze.silentSince) this.#listener.send({ kind: 'beat', run });
       else if (now >= after(freeze.until, pulse.missedMs)) this.#listener.send({ kind: 'still-silent', run });
-    } else if (isOverdue(pulse, spec, now))
+    } else if (isOverdue(pulse, spec, now) && this.#isItsOwnSilence(followed, now)) {
+      this.#askAgain(followed);
       this.#listener.send({ kind: 'silent', run, since: pulse.from, note: problem });
+    } else if (followed.hasEchoed && isTimeToRest(pulse, spec, now)) this.#rest(followed, now);
+  }
+
+  /** Where there were only echoes, it must have had the chance to write a line with nobody asking. */
+  #isItsOwnSilence({ hasEchoed, rest, spec }: Followed, now: MonoMs): boolean {
+    return !hasEchoed || isRested(rest?.since ?? null, spec, now);
+  }
+
+  #rest(followed: Followed, now: MonoMs): void {
+    if (followed.rest === null) {
+      followed.rest = { since: null };
+      this.#listener.rest(true);
+    }
+    if (!followed.questions.areOpen) followed.rest.since ??= now;
+  }
+
+  #askAgain(followed: Followed): void {
+    if (followed.rest === null) return;
+    followed.rest = null;
+    this.#listener.rest(false);
   }
 
   #end(): void {
+    if (this.#followed) this.#askAgain(this.#followed);
     this.#followed?.over.abort();
+    this.#followed?.questions[Symbol.dispose]();
     this.#followed?.ear?.[Symbol.dispose]();
     this.#followed = null;
   }

@@ -1,5 +1,5 @@
 /** Asks one question about one run again and again: at most one at a time, void when we were not awake, silent once it is over. */
-import type { Answer, ProbeSpec, Role } from '../../core/health/probe.ts';
+import { type Answer, isNoticed, type ProbeSpec, type Role } from '../../core/health/probe.ts';
 import {
   answered,
   asked,
@@ -40,6 +40,8 @@ export interface ProbeListener {
   heard(heard: Heard): void;
   /** A threshold was crossed. `reason`: "http :8080/healthz failed 3 times: HTTP 503". */
   verdict(role: Role, pass: boolean, reason: string): void;
+  /** A question begins that the component may notice; what it returns is called when the answer is there. */
+  asking(): () => void;
 }
 
 export interface LoopOptions {
@@ -57,10 +59,12 @@ export class ProbeLoop implements Disposable {
   readonly #listener: ProbeListener;
   readonly #question: string;
   readonly #inquiry: Inquiry;
+  readonly #isNoticed: boolean;
   readonly #over = new AbortController();
   #probing: Probing;
   #alarm: AbortController | null = null;
   #last: Heard | null = null;
+  #isResting = false;
 
   constructor(options: LoopOptions, world: ProbeWorld, listener: ProbeListener) {
     const { role, spec, target, startedAt, known: verdict } = options;
@@ -68,6 +72,7 @@ export class ProbeLoop implements Disposable {
     this.#world = world;
     this.#listener = listener;
     this.#question = world.prober.describe(spec.question, target);
+    this.#isNoticed = isNoticed(spec.question);
     this.#probing = beginProbing(role, spec, { ...this.#instant(), startedAt, verdict });
     this.#inquiry = world.prober.open(spec.question, target, () => this.#hurry());
     this.#arm();
@@ -99,6 +104,12 @@ export class ProbeLoop implements Disposable {
     this.#take({ outcome: 'fail', message }, 0, failedUnasked(this.#probing, this.#options.spec));
   }
 
+  /** From now on nothing is asked that the component may notice; or it is asked again. */
+  rest(isResting: boolean): void {
+    this.#isResting = isResting && this.#isNoticed;
+    if (!isResting) this.#arm();
+  }
+
   [Symbol.dispose](): void {
     this.#over.abort();
     this.#alarm?.abort();
@@ -124,7 +135,7 @@ export class ProbeLoop implements Disposable {
     this.#alarm = alarm;
     this.#world.clock.sleepUntil(at, alarm.signal).then(
       () => {
-        if (this.#alarm === alarm) void this.#ask();
+        if (this.#alarm === alarm && !this.#isResting) void this.#ask();
       },
       () => {}, // another time was set, or it is over
     );
@@ -136,7 +147,9 @@ export class ProbeLoop implements Disposable {
     const askedAt = clock.now();
     this.#alarm = null;
     this.#probing = asked(this.#probing, askedAt);
+    const isOver = this.#isNoticed ? this.#listener.asking() : () => {};
     const answer = await this.#inquiry.ask(spec.timeoutMs, this.#over.signal);
+    isOver();
     if (this.#over.signal.aborted) return;
     const instant = this.#instant();
     const isVoid = answer.outcome !== 'pass' && stalls.longestSince(askedAt) > spec.timeoutMs * VOID_RATIO;

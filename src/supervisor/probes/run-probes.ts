@@ -33,12 +33,16 @@ interface Followed extends Disposable {
 export class RunProbes implements Disposable {
   readonly #world: RunProbesWorld;
   readonly #send: VerdictSender;
+  readonly #asking: () => () => void;
+  #isResting = false;
   #followed: Followed | null = null;
   #timeline: Timeline | null = null;
 
-  constructor(world: RunProbesWorld, send: VerdictSender) {
+  /** `asking`: called when a question begins that the component may notice, and what it returns when that is answered. */
+  constructor(world: RunProbesWorld, send: VerdictSender, asking: () => () => void) {
     this.#world = world;
     this.#send = send;
+    this.#asking = asking;
   }
 
   /** The component is in this state now. `adopted`: its run was begun by an earlier daemon. */
@@ -48,6 +52,12 @@ export class RunProbes implements Disposable {
     if (state.kind !== 'running' || run === null) return;
     this.#followed ??= this.#begin(spec, state, adopted);
     this.#open(this.#followed, state);
+  }
+
+  /** From now on nothing is asked that the component may notice; or it is asked again. */
+  rest(isResting: boolean): void {
+    this.#isResting = isResting;
+    for (const loop of this.#followed?.loops.values() ?? []) loop.rest(isResting);
   }
 
   views(): readonly ProbeView[] {
@@ -92,8 +102,11 @@ export class RunProbes implements Disposable {
       const listener = {
         heard: (heard: Heard) => this.#timeline?.add(heard),
         verdict: (of: Role, pass: boolean, reason: string) => this.#send(run, of, pass, reason),
+        asking: this.#asking,
       };
-      loops.set(role, new ProbeLoop(options, this.#world, listener));
+      const loop = new ProbeLoop(options, this.#world, listener);
+      if (this.#isResting) loop.rest(true);
+      loops.set(role, loop);
     }
     if (!health.started) return;
     loops.get('startup')?.[Symbol.dispose]();

@@ -95,6 +95,24 @@ describe('a log', () => {
     expect(await world.ear.listen()).toMatchObject({ kind: 'silence' });
   });
 
+  test('what comes only while a probe asks is an echo, what comes before and after it is a beat', async () => {
+    using world = listening(null);
+    world.ear.asked?.(true);
+    world.log.end = 110;
+    expect(await world.ear.listen()).toMatchObject({ kind: 'echo', mark: '110' });
+    world.log.end = 120;
+    world.ear.asked?.(false);
+    expect(await world.ear.listen()).toMatchObject({ kind: 'echo', mark: '120' });
+    expect(await world.ear.listen()).toMatchObject({ kind: 'silence', mark: '120' });
+    world.log.end = 130;
+    world.ear.asked?.(true);
+    world.log.end = 140;
+    expect(await world.ear.listen()).toMatchObject({ kind: 'beat', mark: '140' });
+    world.ear.asked?.(false);
+    world.log.end = 150;
+    expect(await world.ear.listen()).toMatchObject({ kind: 'beat', mark: '150' });
+  });
+
   test('with a pattern, only lines that fit', async () => {
     using world = listening('done', '90');
     expect(world.prober.watched[0]!.target.logFrom).toBe(90);

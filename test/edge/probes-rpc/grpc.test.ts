@@ -5,7 +5,17 @@ import { Metadata, Server, type sendUnaryData, status } from '@grpc/grpc-js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { waitFor } from '../../support/wait-for.ts';
 import { type Identity, selfSigned } from '../probes/certificate.ts';
-import { ask, connections, freePort, listen, openFiles, PLENTY_MS, SHORT_MS, serve } from '../probes/probe-world.ts';
+import {
+  ask,
+  connections,
+  freePort,
+  inTimeWait,
+  listen,
+  openFiles,
+  PLENTY_MS,
+  SHORT_MS,
+  serve,
+} from '../probes/probe-world.ts';
 import { grpc, healthServer, listening, serverOf } from './rpc-world.ts';
 
 let identity: Identity | null = null;
@@ -100,12 +110,13 @@ describe('a grpc probe and the official server', () => {
     expect((await ask(grpc(without, { tls: true, insecure: true }))).outcome).toBe('fail');
   });
 
-  test('rows 40, 41: leaves neither a connection nor a port in TIME_WAIT', async () => {
+  test('rows 40, 41: leaves no connection, and no port of the server in TIME_WAIT', async () => {
     const { port } = await healthServer({ '': 'SERVING' });
     await ask(grpc(port));
     const before = openFiles().length;
     for (let asked = 0; asked < 100; asked++) expect((await ask(grpc(port))).outcome).toBe('pass');
     await waitFor('the connections to be gone', () => connections(port).length === 0);
+    expect(inTimeWait(port)).not.toContain('server');
     expect(openFiles().length).toBeLessThanOrEqual(before);
   });
 });

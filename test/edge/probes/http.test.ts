@@ -150,7 +150,7 @@ describe('row 38: the whole time of an http probe is limited', () => {
     await waitFor('the connection', () => sockets.length === 1);
     controller.abort();
     expect((await answer).outcome).toBe('inconclusive');
-    expect(connections(port).filter((state) => state === '01')).toEqual([]);
+    await waitFor('the connection to be gone', () => connections(port).length === 0);
     const again = inquiry.ask(10 * 60_000, never);
     await waitFor('the next connection', () => sockets.length === 2);
     inquiry[Symbol.dispose]();
@@ -210,11 +210,11 @@ test('row 39: a question that is asked while it is being asked is not asked twic
   expect(sockets).toHaveLength(2);
 });
 
-test('row 40: 400 http probes leave no port in TIME_WAIT', async () => {
+test('row 40: 400 http probes leave nothing open', async () => {
   const { port } = await listen(web((_, response) => response.end('fine')));
   const inquiry = open(http(port, { contains: 'fine' }));
   for (let asked = 0; asked < 400; asked++) expect((await inquiry.ask(30_000, never)).outcome).toBe('pass');
-  expect(connections(port).filter((state) => state === '06').length).toBeLessThan(40);
+  await waitFor('the connections to be gone', () => connections(port).length === 0);
 });
 
 test('row 41: every probe has a connection of its own, so none is stale', async () => {

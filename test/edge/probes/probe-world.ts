@@ -251,12 +251,26 @@ export function openFiles(): readonly string[] {
   });
 }
 
-/** States of TCP connections with this port at either end, by the kernel's number: 01 established, 06 TIME_WAIT. */
-export function connections(port: number): readonly string[] {
-  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+/**
+ * States of TCP connections with this port at either end, by the kernel's number, such as 01 for established. Without those in
+ * TIME_WAIT, which both sides have closed; these are listed by `inTimeWait`.
+ */
+export const connections = (port: number): readonly string[] =>
+  tcpEnds(port).flatMap(({ state }) => (state === TIME_WAIT ? [] : [state]));
+
+/** Who keeps a closed connection in mind: whoever closed it first. */
+export const inTimeWait = (port: number): readonly ('server' | 'client')[] =>
+  tcpEnds(port).flatMap(({ state, isServer }) => (state === TIME_WAIT ? [isServer ? 'server' : 'client'] : []));
+
+const LISTENING = '0A';
+const TIME_WAIT = '06';
+
+function tcpEnds(port: number): readonly { readonly state: string; readonly isServer: boolean }[] {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const lines = [...readText('/proc/net/tcp').split('\n'), ...readText('/proc/net/tcp6').split('\n')];
   return lines.flatMap((line) => {
     const [, local = '', remote = '', state = ''] = line.trim().split(/\s+/);
-    return (local.endsWith(`:${hex}`) || remote.endsWith(`:${hex}`)) && state !== '0A' ? [state] : [];
+    const isServer = local.endsWith(end);
+    return (isServer || remote.endsWith(end)) && state !== LISTENING ? [{ state, isServer }] : [];
   });
 }

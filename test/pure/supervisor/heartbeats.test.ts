@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ComponentSpec } from '../../../src/core/component.ts';
 import type { HeartbeatSource } from '../../../src/core/freeze/heartbeat.ts';
+import { NO_PROBES, type ProbeSpec } from '../../../src/core/health/probe.ts';
 import type { Commit } from '../../../src/ports/store.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import { spec } from '../../support/builders.ts';
@@ -238,5 +239,56 @@ describe('another daemon', () => {
     again.supervisor.beat('api');
     await clock.advance(0);
     expect(again.told()).toContain('thawed');
+  });
+});
+
+describe('lines that our own probes cause', () => {
+  const LOG: HeartbeatSource = { kind: 'log', everyMs: 30 * SECOND, pattern: null };
+  const liveness = (kind: 'tcp' | 'pid'): ProbeSpec => ({
+    question: kind === 'pid' ? { kind } : { kind, host: '127.0.0.1', port: 80 },
+    ...{ periodMs: 5 * SECOND, timeoutMs: SECOND, initialDelayMs: 0, failureThreshold: 3, successThreshold: 1 },
+  });
+  const asked = (kind: 'tcp' | 'pid') => beating(LOG, { probes: { ...NO_PROBES, liveness: liveness(kind) } });
+
+  test('are no sign of progress: it is found frozen, and the reason says why', async () => {
+    const { clock, ears, view, prober } = await running(asked('tcp'));
+    ears.lines = 'when-asked';
+    await clock.advance(60 * SECOND);
+    expect(view().heartbeat).toMatchObject({ problem: 'its log has new lines only when its own probes ask it' });
+    await clock.advance(15 * SECOND);
+    const before = prober.asked.length;
+    await clock.advance(10 * SECOND);
+    expect(prober.asked).toHaveLength(before); // a line of its own would be seen now
+    expect(view().condition).toBeNull();
+    await clock.advance(12 * SECOND);
+    expect(view()).toMatchObject({ condition: 'frozen' });
+    expect(prober.asked.length).toBeGreaterThan(before);
+    await clock.advance(20 * SECOND);
+    expect(view().last_restart?.reason).toBe(
+      'frozen: no heartbeat for 1 min 30 s (its log has new lines only when its own probes ask it)',
+    );
+  });
+
+  test('do not hide those of its own, even if all of these fell into questions so far', async () => {
+    const { clock, ears, view, told, prober } = await running(asked('tcp'));
+    ears.lines = 'own';
+    prober.answers.set('tcp', 'hang'); // so that there is a question open all the time
+    await clock.advance(30 * SECOND);
+    expect(view().heartbeat?.silent_ms).toBeGreaterThan(20_000);
+    prober.answers.set('tcp', { outcome: 'pass', message: '' });
+    prober.release({ outcome: 'pass', message: '' });
+    await clock.advance(15 * 60 * SECOND);
+    expect(view()).toMatchObject({ condition: null, restarts: 0 });
+    expect(told()).not.toContain('frozen');
+  });
+
+  test('are none when a probe does not touch it', async () => {
+    const { clock, ears, view, prober } = await running(asked('pid'));
+    ears.lines = 'when-asked';
+    await clock.advance(89 * SECOND);
+    expect(view().condition).toBeNull();
+    await clock.advance(6 * SECOND);
+    expect(view().condition).toBe('frozen');
+    expect(prober.asked.length).toBeGreaterThanOrEqual(18);
   });
 });
