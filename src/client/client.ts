@@ -1,6 +1,6 @@
 /** What can be asked of a running daemon over its socket. Tiny: every command of the CLI loads it. */
 
-import type { AgentsReportView, AgentsView, OneAgentView } from '../core/agents/views.ts';
+import type { AgentsCheckView, AgentsReportView, AgentsView, OneAgentView } from '../core/agents/views.ts';
 import type { CampaignsView, CampaignView } from '../core/campaigns/views.ts';
 import type { HealthReport } from '../core/checks/check.ts';
 import { AppError } from '../core/errors.ts';
@@ -101,8 +101,8 @@ export interface Client {
   reopenTicket(number: string): Promise<OneTicketView>;
   agents(query: AgentsQuery): Promise<AgentsView>;
   reportAgents(): Promise<AgentsReportView>;
-  /** Looks through all of them first. */
-  lookAtAgents(): Promise<AgentsReportView>;
+  /** Looks through all of them first. `since`: also tells what was fixed since then. */
+  lookAtAgents(since?: string): Promise<AgentsCheckView>;
   spawnAgent(request: AgentRequest): Promise<OneAgentView>;
   /** By pid or by task. */
   stopAgents(which: string): Promise<AgentsView>;
@@ -163,7 +163,7 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     reopenTicket: (number) => call('POST', `${ticketPath(number)}/reopen`, {}),
     agents: ({ all }) => get(`/v1/agents${query({ all: all ? 'true' : undefined })}`),
     reportAgents: () => get('/v1/agents/report'),
-    lookAtAgents: () => call('POST', '/v1/agents/look', {}, AGENTS_TIMEOUT_MS),
+    lookAtAgents: (since) => call('POST', '/v1/agents/look', { since }, AGENTS_TIMEOUT_MS),
     spawnAgent: ({ type, task }) => call('POST', '/v1/agents', { type, task }),
     stopAgents: (agent) => call('POST', '/v1/agents/stop', { agent }, AGENTS_TIMEOUT_MS),
     simulateCrash: ({ dryRun, ...rest }) => call('POST', '/v1/simulate-crash', { ...rest, dry_run: dryRun }),

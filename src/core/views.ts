@@ -236,6 +236,8 @@ export interface CrashView {
   readonly fingerprint: string | null;
   readonly agent_type: string | null;
   readonly task_id: string | null;
+  /** Of the agent; null: it is none, or had no process. */
+  readonly agent_pid: number | null;
   readonly decision: string;
   readonly incident: number | null;
   readonly ticket: string | null;

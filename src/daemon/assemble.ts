@@ -229,6 +229,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     subscribe: (listener) => events.subscribe(listener),
     publish: events.publish,
     tell: (type, data) => supervisor.tell(type, data),
+    logEnd: (name) => keeper.end(name),
+    supervises: !options.hosted || options.wantNew === 'running',
     fatal: options.fatal,
   });
   simulations.begin();

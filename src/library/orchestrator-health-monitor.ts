@@ -28,7 +28,7 @@ const MAX_TICKETS = 100;
 /**
  * Detects agents that crashed and entries that are dead, respawns and cleans, and files tickets. Where a daemon runs for the project,
  * it does the work and this asks it. Otherwise the work is done in this process, with the same records; components are not started
- * then, and agents live on when this ends.
+ * then, agents live on when this ends, and whether the loop is frozen is seen in its heartbeat file.
  *
  * No method ever rejects: what goes wrong here must not end the loop that calls it.
  *
@@ -48,6 +48,9 @@ export class OrchestratorHealthMonitor implements AsyncDisposable {
   /** One at a time: two calls at once must not open the project twice. */
   #opening: Promise<Client> | null = null;
   #known: ReadonlySet<string> | null = null;
+  /** Since when something can have been done for this monitor, and what of that was returned already. */
+  #since: string | null = null;
+  #returned: ReadonlySet<string> = new Set();
   #isClosed = false;
 
   constructor(config: string | readonly string[] | KeepwellConfig, options: OrchestratorHealthMonitorOptions = {}) {
@@ -60,10 +63,17 @@ export class OrchestratorHealthMonitor implements AsyncDisposable {
     return await this.#quietly((client) => client.reportAgents(), failedReport);
   }
 
-  /** Looks through everything now, and does what is due: respawns, removes dead entries. Returns the issues about which something was done. */
+  /**
+   * Looks through everything now, and does what is due: respawns, removes dead entries. Returns the issues that were fixed since the last
+   * call, each once. What happens at once, such as a respawn, may have happened before this call.
+   */
   async autoFixIssues(): Promise<readonly AgentIssue[]> {
-    const fixed = async (client: Client) =>
-      (await client.lookAtAgents()).issues.filter(({ action_taken }) => !action_taken.startsWith('none'));
+    const fixed = async (client: Client) => {
+      const { fixed: done } = await client.lookAtAgents(this.#since ?? undefined);
+      const news = done.filter((issue) => !this.#returned.has(keyOf(issue)));
+      this.#returned = new Set(done.map(keyOf));
+      return news;
+    };
     return await this.#quietly(fixed, () => []);
   }
 
@@ -125,6 +135,7 @@ export class OrchestratorHealthMonitor implements AsyncDisposable {
   }
 
   async #open(): Promise<Client> {
+    this.#since ??= new Date().toISOString();
     const running = await this.#running();
     const client = running ?? (await this.#openHere());
     // What was filed before is no news.
@@ -147,7 +158,9 @@ export class OrchestratorHealthMonitor implements AsyncDisposable {
     const { openInProcess } = await import('./in-process.ts');
     try {
       this.#own = await openInProcess(this.#config, this.#options, { onDemand: true });
-      return createClient(this.#own.socket);
+      const client = createClient(this.#own.socket);
+      await client.lookAtAgents(); // or the first report would be about nothing
+      return client;
     } catch (error) {
       // Somebody was faster.
       const isHeld = error instanceof AppError && error.code === 'DAEMON_ALREADY_RUNNING';
@@ -158,8 +171,12 @@ export class OrchestratorHealthMonitor implements AsyncDisposable {
   }
 }
 
+/** A ticket may be added to an issue later: it is the same one then. */
+const keyOf = ({ type, at, agent_pid, agent_type, task_id, error, action_taken }: AgentIssue): string =>
+  JSON.stringify([type, at, agent_pid, agent_type, task_id, error, action_taken]);
+
 function failedReport(error: Error): OrchestratorHealth {
-  const nobody = { agent_pid: null, agent_type: null, task_id: null, bug_reported: false, bug_number: null };
+  const nobody = { agent_pid: null, agent_type: null, task_id: null, bug_reported: false, bug_number: null, at: null };
   return {
     schema_version: 1,
     status: 'degraded',

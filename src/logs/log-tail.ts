@@ -21,25 +21,26 @@ export function logTail(dir: string, component: string, known: readonly string[]
   return readTail(dir, component, known).lines;
 }
 
-export function readTail(dir: string, component: string, known: readonly string[]): CrashTail {
+/** `since`: only what was written behind this position. */
+export function readTail(dir: string, component: string, known: readonly string[], since = 0): CrashTail {
   try {
-    const { text, isCut } = newestText(dir, component);
+    const { text, isCut } = newestText(dir, component, since);
     return tailOf(text, known, { isCut });
   } catch {
     return NO_TAIL;
   }
 }
 
-function newestText(dir: string, component: string): { readonly text: string; readonly isCut: boolean } {
+function newestText(dir: string, component: string, since: number): { readonly text: string; readonly isCut: boolean } {
   const times = join(dir, timesFile(component));
   const { base, end, bytes } = newestOfLog(dir, component, new FactBook(times));
   const began = findLastFact(times, 'run')?.fact.position ?? 0;
   const isKnown = began <= end; // otherwise the log was cut back by hand, and all that is in it is new
-  const from = Math.max(isKnown ? began : base, end - MAX_TAIL_BYTES);
+  const from = Math.max(isKnown ? began : base, end - MAX_TAIL_BYTES, Math.min(since, end));
   const ofLog = bytes.subarray(Math.max(0, bytes.length - (end - from)));
   const text = Buffer.concat([...fromParts(dir, component, from, base), ofLog]);
   // What begins in the middle of a line, or of a character, begins at the next one.
-  const isWhole = from === began || from === 0;
+  const isWhole = from === began || from === 0 || from === since;
   const next = isWhole ? 0 : text.indexOf('\n') + 1;
   return { text: text.toString('utf8', next), isCut: !isWhole && next === 0 };
 }

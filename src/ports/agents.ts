@@ -1,6 +1,6 @@
 /** Agents: typed workers that are spawned for a task, those that others spawn, and the loop that spawns them. */
 import type { AgentRecord, AgentsSpec } from '../core/agents/agent.ts';
-import type { AgentIssue, AgentsReportView, AgentView } from '../core/agents/views.ts';
+import type { AgentIssue, AgentsCheckView, AgentsReportView, AgentView } from '../core/agents/views.ts';
 import type { WallMs } from '../core/ids.ts';
 
 export interface AgentRequest {
@@ -24,8 +24,8 @@ export interface Agents {
   /** Ours and those of others as of the last pass, in the order in which they were spawned. */
   list(query?: AgentsQuery): readonly AgentView[];
   report(): AgentsReportView;
-  /** One pass over all of them, now. */
-  look(): Promise<void>;
+  /** One pass over all of them, now. `since`: also what was fixed since then, at most an hour ago. */
+  check(since?: string): Promise<AgentsCheckView>;
 }
 
 /** For whoever looks after agents that others spawned. */
@@ -76,7 +76,8 @@ export interface HealthCheckRow {
   readonly orchestratorResponsive: boolean | null;
   readonly lastPollAgeSeconds: number | null;
   readonly actionsTaken: readonly string[];
-  readonly bugsReported: number;
+  /** Numbers of the tickets that were filed. */
+  readonly bugsReported: readonly number[];
 }
 
 /** What must outlive the process about agents, as the store keeps it. */

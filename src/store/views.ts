@@ -40,6 +40,7 @@ export function whyView(id: number, crash: NewCrash, ticket: number | null): Why
     fingerprint: crash.fingerprint ?? null,
     agent_type: crash.agentType ?? null,
     task_id: crash.taskId ?? null,
+    agent_pid: crash.pid ?? null,
     decision: crash.decision,
     incident: crash.incident ?? null,
     ticket: ticket === null ? null : bugNumber(ticket),
@@ -57,8 +58,8 @@ export function whyView(id: number, crash: NewCrash, ticket: number | null): Why
 /** The short form, for lists. */
 export function crashView(why: WhyView): CrashView {
   const { id, subject, run_id, at, uptime_ms, exit, error_type, error_message, root_cause } = why;
-  const { fingerprint, agent_type, task_id, decision, incident, ticket } = why;
-  const cause = { exit, error_type, error_message, root_cause, fingerprint, agent_type, task_id };
+  const { fingerprint, agent_type, task_id, agent_pid, decision, incident, ticket } = why;
+  const cause = { exit, error_type, error_message, root_cause, fingerprint, agent_type, task_id, agent_pid };
   return { id, subject, run_id, at, uptime_ms, ...cause, decision, incident, ticket };
 }
 

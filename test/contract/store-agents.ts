@@ -18,7 +18,7 @@ const pass = (second: number, more: Partial<HealthCheckRow> = {}): HealthCheckRo
     crashedAgents: 1,
     zombieProcesses: 0,
   },
-  ...{ orchestratorResponsive: null, lastPollAgeSeconds: null, actionsTaken: ["respawned o'neill"], bugsReported: 1 },
+  ...{ orchestratorResponsive: null, lastPollAgeSeconds: null, actionsTaken: ["respawned o'neill"], bugsReported: [3] },
   ...more,
 });
 

@@ -260,6 +260,7 @@ function crashRules(store: () => Store): void {
         fingerprint: null,
         agent_type: null,
         task_id: null,
+        agent_pid: null,
         decision: 'restart in 1 s (1 of 10 in 10 min)',
         incident: null,
         ticket: null,

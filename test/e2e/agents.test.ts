@@ -85,7 +85,8 @@ tickets: { trackers: [{ local: { dir: tickets } }] }
 /** Writes down what it was given and who it is, then stays, or ends as the file "end" says. */
 const RECORDER = `import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 appendFileSync('seen', JSON.stringify({ pid: process.pid, argv: process.argv.slice(2), task: process.env.TASK }) + '\\n');
-setInterval(() => { if (existsSync('end')) process.exit(Number(readFileSync('end', 'utf8'))); }, 20);
+const said = () => existsSync('end') ? readFileSync('end', 'utf8') : ''; // empty while somebody writes it
+setInterval(() => { if (said() !== '') process.exit(Number(said())); }, 20);
 `;
 const CONFIG = `
 agents:
@@ -225,10 +226,10 @@ test('an agent that is stopped is not respawned; down stops all, a daemon that o
 
 test('zombies of an agent are reported, and a report without trouble says so', async () => {
   await using project = new TestProject(CONFIG.replace('node, ./recorder.mjs', 'node, ./parent.mjs'));
-  // A shell that has become sleep never asks how its child ended.
+  // A shell that has become sleep never asks how its child ended; until then it would.
   project.write(
     'parent.mjs',
-    `import { spawn } from 'node:child_process';\nspawn('sh', ['-c', 'true & exec sleep 1000'], { stdio: 'inherit' });\n`,
+    `import { spawn } from 'node:child_process';\nspawn('sh', ['-c', 'until grep -q sleep /proc/$$/comm; do :; done & exec sleep 1000'], { stdio: 'inherit' });\n`,
   );
   await project.ok('up');
   expect(await report(project)).toMatchObject({ code: 0, status: 'healthy', issues: [] });
@@ -238,4 +239,7 @@ test('zombies of an agent are reported, and a report without trouble says so', a
     return said.issues.length > 0 ? said : null;
   });
   expect(found).toMatchObject({ code: 1, status: 'degraded', issues: [{ type: 'zombie_process' }] });
+  const checked = await project.cli('-o', 'json', 'agents', 'check');
+  expect(checked.code).toBe(1);
+  expect(JSON.parse(checked.stdout)).toMatchObject({ issues: [{ type: 'zombie_process' }], fixed: [] });
 });

@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { AgentsReportView } from '../../src/core/agents/views.ts';
+import type { AgentsReportView, AgentsView } from '../../src/core/agents/views.ts';
 import type { TicketsView, TicketView } from '../../src/core/tickets/view.ts';
 import type { WhyView } from '../../src/core/views.ts';
 import { OrchestratorHealthMonitor } from '../../src/index.ts';
@@ -113,6 +113,47 @@ tickets: { trackers: [{ local: { dir: tickets } }] }
   });
 });
 
+test('the error of an agent that a loop of ours started is found in the log of the loop, and its pid in the report', async () => {
+  await using project = new TestProject(`
+components: { work-loop: { process: { command: [node, loop.mjs] }, heartbeat: { log_every: 30s } } }
+agents: { every: 3s, state_file: agent_state.json, loop: work-loop }
+`);
+  // The agent stays until it was seen alive, then dies as a program does whose import has gone.
+  project.write(
+    'loop.mjs',
+    `import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+const script = 'until test -e end; do sleep 0.05; done; cat trace >&2; exit 1';
+const { pid } = spawn('sh', ['-c', script], { stdio: 'inherit' });
+const entry = { agent_type: 'architect', task_id: 'SPEC-1', started_at: new Date().toISOString() };
+writeFileSync('agent_state.json', JSON.stringify({ active_agents: { [pid]: entry } }));
+setInterval(() => console.log('polling'), 20);
+`,
+  );
+  project.write(
+    'trace',
+    `Traceback (most recent call last):
+  File "architect.py", line 3, in <module>
+    from skills import SkillNames
+ImportError: cannot import name 'SkillNames' from 'skills'
+`,
+  );
+  await project.ok('up');
+  const agents = async () => (JSON.parse(await project.ok('-o', 'json', 'agents')) as AgentsView).agents;
+  const [agent] = await waitFor('it to be seen', async () => {
+    const found = await agents();
+    return found[0]?.state === 'running' ? found : null;
+  });
+  project.write('end', '');
+  await waitFor('its crash', async () => (await project.crashes()).length > 0);
+  expect((await project.crashes())[0]).toMatchObject({
+    ...{ error_type: 'ImportError', agent_pid: agent!.pid, task_id: 'SPEC-1' },
+  });
+  expect((await report(project)).issues).toMatchObject([
+    { type: 'agent_crash', agent_pid: agent!.pid, error: expect.stringContaining('ImportError: cannot import name') },
+  ]);
+});
+
 describe('simulate-crash', () => {
   const CONFIG = `
 components:
@@ -196,6 +237,59 @@ describe('OrchestratorHealthMonitor', () => {
     expect(await monitor.reportBugsIfAny()).toEqual([]);
     expect(await monitor.checkHealth()).toMatchObject({ metrics: { active_agents: 0 } });
     expect(errors).toEqual([]);
+  });
+
+  test('sees a frozen loop without a daemon, files its ticket, and sees that it goes on', async () => {
+    using dir = tempDir();
+    const beat = (at: string) => writeFileSync(dir.at('loop.json'), JSON.stringify({ last_update: at }));
+    beat(ago(90 * MINUTE_MS));
+    await using monitor = new OrchestratorHealthMonitor(
+      {
+        components: {
+          'work-loop': {
+            external: { address: 'localhost:9' },
+            heartbeat: { file: 'loop.json', field: 'last_update', freeze_after: '1m' },
+          },
+        },
+        agents: { every: '200ms', loop: 'work-loop' },
+      },
+      { cwd: dir.path },
+    );
+    const frozen = await monitor.checkHealth();
+    expect(frozen).toMatchObject({ status: 'critical', issues: [{ type: 'orchestrator_frozen', bug_number: 1 }] });
+    expect(frozen.metrics.orchestrator_last_poll).toBeGreaterThanOrEqual(90 * 60);
+    beat(ago(0));
+    await waitFor('it to be well', async () => (await monitor.checkHealth()).status === 'healthy');
+  });
+
+  test('returns what was fixed once, and neither what was done before nor what could not be', async () => {
+    await using project = new TestProject(`
+agents:
+  every: 200ms
+  state_file: agent_state.json
+  max_respawns: 1
+  types: { architect: { command: [sh, -c, "exit 3", sh, "{task}"], backoff: { initial: 100ms } } }
+`);
+    expect(await project.ok('up', '--no-wait')).toContain('no components, but the daemon is up');
+    const gaveUp = async (task: string) => {
+      await project.ok('spawn', 'architect', '--task', task);
+      const isOver = async () => (await project.crashes()).filter(({ task_id }) => task_id === task).length === 2;
+      await waitFor('it to be given up', isOver);
+    };
+    await gaveUp('BEFORE');
+    await using monitor = new OrchestratorHealthMonitor(project.path('keepwell.yaml'));
+    expect(await monitor.autoFixIssues()).toEqual([]);
+    await gaveUp('SINCE');
+    expect(await monitor.autoFixIssues()).toMatchObject([{ task_id: 'SINCE', action_taken: 'respawned' }]);
+    expect((await monitor.checkHealth()).issues).toHaveLength(4);
+    expect(await monitor.autoFixIssues()).toEqual([]);
+    project.write('agent_state.json', JSON.stringify({ active_agents: dead(2) }));
+    const fixed = await waitFor('them to be removed', async () => {
+      const issues = await monitor.autoFixIssues();
+      return issues.length > 0 ? issues : null;
+    });
+    expect(fixed).toMatchObject([{ type: 'dead_entries', action_taken: 'cleaned' }]);
+    expect(await monitor.autoFixIssues()).toEqual([]);
   });
 
   test('asks the daemon where there is one, and leaves it running', async () => {

@@ -1,9 +1,10 @@
 /** keepwell agents: who works on what, how they are, and the end of one. */
 import { Option } from 'commander';
+import type { AgentsReportView } from '../../core/agents/views.ts';
 import { didYouMean } from '../../core/suggest.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import type { Definition } from '../define.ts';
-import { agentLine, agentTable, reportLines } from '../print/agents.ts';
+import { agentLine, agentTable, fixedLines, reportLines } from '../print/agents.ts';
 import { readRecords } from '../records/read.ts';
 import { type Session, usage } from '../session.ts';
 
@@ -13,7 +14,7 @@ interface Options {
 
 type Action = (session: Session, words: readonly string[], options: Options) => Promise<number>;
 
-const ACTIONS: Readonly<Record<string, Action>> = { list, report, stop };
+const ACTIONS: Readonly<Record<string, Action>> = { list, report, check, stop };
 const NAMES = Object.keys(ACTIONS);
 const MAX_SHOWN = 50;
 const EXIT_DEGRADED = 1;
@@ -22,16 +23,18 @@ const EXIT_CRITICAL = 6;
 export const agents: Definition<Options> = {
   usage: 'agents [ACTION] [WHAT...]',
   group: 'Look:',
-  summary: 'workers that were spawned for a task: list, report, stop',
+  summary: 'workers that were spawned for a task: list, report, check, stop',
   description:
     'list: all that live, those of others included (this is meant without an ACTION)\n' +
     'report: how they and the loop that spawns them are; exit code 0 healthy, 1 degraded, 6 critical\n' +
+    'check: look through all of them now, do what is due (respawn, remove dead entries), and report\n' +
     'stop PID|TASK...: end them; they are not respawned\n\n' +
-    'report is about agents and their loop; "keepwell status" is about components, "keepwell health" about checks.',
+    'report and check are about agents and their loop; "keepwell status" is about components, "keepwell health" about checks.',
   options: [new Option('-a, --all', 'list: also those that have ended')],
   examples: [
     ['keepwell agents', 'who works on what?'],
     ['keepwell agents report -o json', 'for a script'],
+    ['keepwell agents check', 'how are they right now?'],
     ['keepwell agents stop SPEC-111', 'end it'],
   ],
   handler: async (session, [word = 'list', ...words], options) => {
@@ -62,7 +65,18 @@ async function list(session: Session, words: readonly string[], { all }: Options
 async function report(session: Session, words: readonly string[]): Promise<number> {
   if (words.length > 0) throw usage('"agents report" takes no names.');
   await awaitDaemon(session);
-  const view = await session.client.reportAgents();
+  return tell(session, await session.client.reportAgents());
+}
+
+async function check(session: Session, words: readonly string[]): Promise<number> {
+  if (words.length > 0) throw usage('"agents check" takes no names.');
+  await awaitDaemon(session);
+  const view = await session.client.lookAtAgents();
+  for (const line of fixedLines(view)) session.print(line);
+  return tell(session, view);
+}
+
+function tell(session: Session, view: AgentsReportView): number {
   session.printJson(view);
   for (const line of reportLines(view, session.paint)) session.print(line);
   if (view.status === 'critical') return EXIT_CRITICAL;

@@ -68,7 +68,7 @@ async function bringUp(session: Session, patterns: readonly string[], options: O
   const wanted = applied.components;
   if (!options.wait) {
     if (session.json) session.printJson(await session.client.status());
-    session.print(`asked for: ${wanted.join(', ')}`);
+    session.print(wanted.length === 0 ? 'no components, but the daemon is up' : `asked for: ${wanted.join(', ')}`);
   } else {
     const { status, problem } = await awaitAction(session, {
       action: 'up',

@@ -1,5 +1,5 @@
 /** Agents for people. */
-import type { AgentsReportView, AgentsStatus, AgentView } from '../../core/agents/views.ts';
+import type { AgentsCheckView, AgentsReportView, AgentsStatus, AgentView } from '../../core/agents/views.ts';
 import { formatUptime } from '../../core/format.ts';
 import type { Brush, Paint } from './colour.ts';
 import { sanitise } from './sanitise.ts';
@@ -57,6 +57,9 @@ export function reportLines({ status, metrics, issues }: AgentsReportView, paint
   ];
   return [`${paint[STATUS[status]](status)}: ${numbers.join(', ')}`, ...issues.map((issue) => `  ${issueLine(issue)}`)];
 }
+
+/** What was done just now, before the report of what is left. */
+export const fixedLines = ({ fixed }: AgentsCheckView): string[] => fixed.map((issue) => `fixed: ${issueLine(issue)}`);
 
 function issueLine(issue: AgentsReportView['issues'][number]): string {
   const who = [issue.agent_type, issue.task_id, issue.agent_pid === null ? null : `pid ${issue.agent_pid}`];

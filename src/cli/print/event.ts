@@ -62,6 +62,7 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'agent.stopped': (data) => `stopped${forTask(data)}${data['why'] === undefined ? '' : `: ${text(data['why'])}`}`,
   'agent.interrupted': (data) => `interrupted${forTask(data)}: ${text(data['why'])}`,
   'agent.leftovers': (data) => `left processes behind${forTask(data)}: ${text(data['pids'])}`,
+  'agents.cleaned': (data) => `removed dead entries from ${text(data['file'])}: ${text(data['entries'])}`,
   'incident.opened': (data) => `${incident(data)}: ${text(data['title'])}`,
   'incident.reopened': (data) => `${incident(data)} is back, ${times(data)} by now: ${text(data['title'])}`,
   'incident.resolved': (data) => `${incident(data)} is over, it came ${times(data)}: ${text(data['title'])}`,

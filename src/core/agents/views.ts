@@ -55,6 +55,8 @@ export interface AgentIssue {
   readonly action_taken: string;
   readonly bug_reported: boolean;
   readonly bug_number: number | null;
+  /** When it happened, or was done; null: it is so now, and nobody knows since when. */
+  readonly at: string | null;
 }
 
 export type AgentsStatus = 'healthy' | 'degraded' | 'critical';
@@ -69,7 +71,13 @@ export interface AgentsReportView {
     readonly crashed_agents_last_hour: number;
     /** Respawns that helped, of those in the last hour; null: there were none. */
     readonly respawn_success_rate: number | null;
-    /** Seconds since the loop's last sign of life; null: there is no loop, or it was never heard. */
+    /** Seconds since the loop's last sign of life; null: there is no loop, or it gave none since it was started. */
     readonly orchestrator_last_poll: number | null;
   };
+}
+
+/** A report after a look through all of them. */
+export interface AgentsCheckView extends AgentsReportView {
+  /** What was fixed by that, or since the time that was asked for: agents that were respawned, entries that were removed. */
+  readonly fixed: readonly AgentIssue[];
 }

@@ -1,10 +1,10 @@
 /** Agents in the daemon: ours, those of others, the loop that spawns them, and the passes over all of them. */
 import type { AgentRecord, AgentsSpec } from '../../core/agents/agent.ts';
-import { agentsReport, HOUR_MS, type RecentCrash } from '../../core/agents/report.ts';
+import { agentsReport, crashIssue, HOUR_MS, isFixed, type RecentCrash } from '../../core/agents/report.ts';
 import { agentView } from '../../core/agents/view.ts';
-import type { AgentIssue, AgentsReportView, AgentView } from '../../core/agents/views.ts';
+import type { AgentIssue, AgentsCheckView, AgentsReportView, AgentView } from '../../core/agents/views.ts';
 import { AppError } from '../../core/errors.ts';
-import type { RunId, WallMs } from '../../core/ids.ts';
+import type { WallMs } from '../../core/ids.ts';
 import type { Agents, AgentsQuery, LoopFindings, OthersFindings, PassPart, Respawns } from '../../ports/agents.ts';
 import { systemClock } from '../../supervisor/system-clock.ts';
 import { hasPast, type Ours, type OursParts, openOurs } from './ours.ts';
@@ -108,8 +108,12 @@ class Desk implements DaemonAgents {
     return agentsReport({ records, active: this.#active, crashes, issues, isLoopFrozen, lastPollAgeSeconds, at });
   }
 
-  async look(): Promise<void> {
+  async check(since?: string): Promise<AgentsCheckView> {
+    const from = since ?? new Date(systemClock.wallNow()).toISOString();
     await this.#passes.now();
+    const crashes = this.#crashesSince(Math.max(Date.parse(from), systemClock.wallNow() - HOUR_MS) as WallMs);
+    const respawned = crashes.map(crashIssue).filter(isFixed);
+    return { ...this.report(), fixed: [...respawned, ...this.#passes.fixedSince(from)] };
   }
 
   async stopAll(how: { readonly again: boolean }): Promise<void> {
@@ -165,7 +169,6 @@ class Desk implements DaemonAgents {
     const { store } = this.#parts;
     return store.crashes({ kind: 'agent', since, limit: MAX_CRASHES }).map((crash) => ({
       crash,
-      pid: store.run(crash.run_id as RunId)?.pid ?? null,
       resolved: crash.incident !== null && store.incident(crash.incident)?.state === 'resolved',
     }));
   }
@@ -194,7 +197,7 @@ class Desk implements DaemonAgents {
     if (this.#passCount++ % TIDY_PASSES === 0) ours.tidy();
     const left = ours.keeping.records().filter(({ state }) => state.kind === 'stopping' && state.ended);
     const zombies = zombiesOf(new Set((await ours.processes()).map(({ pid }) => pid)));
-    const common = { agent_type: null, task_id: null, bug_reported: false, bug_number: null } as const;
+    const common = { agent_type: null, task_id: null, bug_reported: false, bug_number: null, at: null } as const;
     return {
       zombies: zombies.length,
       issues: [

@@ -7,6 +7,7 @@ import {
   isResponsive,
   type LoopDeed,
   type LoopSight,
+  lastSignMs,
   loopDeed,
   type OpenFreeze,
 } from '../../core/agents/loop.ts';
@@ -32,6 +33,8 @@ export interface LoopParts {
   /** Null: there is no such component (any more). */
   view(name: string): ComponentView | null;
   isObserved(name: string): boolean;
+  /** After how long without a sign it is frozen, where components are not supervised; null: they are. */
+  unsupervisedMs(name: string): number | null;
   /** How long ago the loop's heartbeat file was written, whoever wrote it in whichever run; null: it has none, or it cannot be read. */
   fileAgeMs(name: string): Promise<number | null>;
   /** Somebody asked for what happens to this run; null: nobody did. */
@@ -80,12 +83,15 @@ export class LoopWatch implements PassPart<LoopFindings> {
     const [actions, bugs] = [this.#actions, this.#bugs];
     [this.#actions, this.#bugs] = [[], []];
     const open = this.#open;
+    const ageMs = lastSignMs(open, sight);
     const told = open === null ? null : describeLoop(open, sight);
     return {
       responsive: isResponsive(open, sight),
-      lastPollAgeSeconds: sight.ageMs === null ? null : Math.round(sight.ageMs / MS_PER_SECOND),
+      lastPollAgeSeconds: ageMs === null ? null : Math.round(ageMs / MS_PER_SECOND),
       issues:
-        told === null ? [] : [issueOf('orchestrator_frozen', null, told.error, told.action, open?.ticket ?? null)],
+        told === null || open === null
+          ? []
+          : [{ ...issueOf('orchestrator_frozen', null, told.error, told.action, open.ticket), at: open.at }],
       ...{ actions, bugs },
     };
   }
@@ -121,7 +127,13 @@ export class LoopWatch implements PassPart<LoopFindings> {
     const beat = view.heartbeat?.last_beat_at ?? null;
     const ageOfBeat = beat === null ? null : Math.max(0, this.#parts.clock.wallNow() - Date.parse(beat));
     const ages = [ageOfFile, ageOfBeat].filter((age) => age !== null);
-    return { view, ageMs: ages.length === 0 ? null : Math.min(...ages), observed: this.#parts.isObserved(name) };
+    const ageMs = ages.length === 0 ? null : Math.min(...ages);
+    const limitMs = this.#parts.unsupervisedMs(name);
+    // One that ended, as the records have it, after its last sign does not run: it is no frozen one.
+    const endedAt = view.last_exit === null ? null : Date.parse(view.last_exit.at);
+    const hasEnded = ageMs !== null && endedAt !== null && endedAt >= this.#parts.clock.wallNow() - ageMs;
+    const isAlone = limitMs !== null && view.run_id === null && !hasEnded;
+    return { view, ageMs, observed: this.#parts.isObserved(name), unsupervised: isAlone ? { limitMs } : null };
   }
 
   #do(name: string, deed: LoopDeed, { view }: LoopSight): void {

@@ -9,8 +9,10 @@ import type { AlertDesk } from '../../ports/alerts.ts';
 import type { Casework } from '../../ports/incidents.ts';
 import { fileEar } from '../../probes/heartbeat/file-ear.ts';
 import { systemClock } from '../../supervisor/system-clock.ts';
+import { secretsOf } from '../evidence.ts';
 import { type DaemonAgents, openAgents } from './desk.ts';
 import { LoopWatch } from './loop.ts';
+import { loopLogs } from './loop-output.ts';
 import { Others } from './others.ts';
 import { othersCases } from './others-cases.ts';
 import type { OursParts } from './ours.ts';
@@ -24,6 +26,10 @@ export interface AgentPartsOptions extends Omit<OursParts, 'commit'> {
   simulated(run: RunId): Simulated | null;
   subscribe(listener: (event: EventView) => void): () => void;
   publish(event: EventView): void;
+  /** False: nothing but agents is looked after here. */
+  readonly supervises: boolean;
+  /** The position behind the last byte of a component's log. */
+  logEnd(component: string): number;
 }
 
 export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents> {
@@ -39,7 +45,15 @@ export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents
     others: (respawns) =>
       new Others({
         ...{ clock, log, store },
-        cases: othersCases({ ...{ clock, store, casework, respawns, spec, publish } }),
+        cases: othersCases({
+          ...{ clock, store, casework, respawns, spec, publish },
+          cwdOf: (name) => specOf(name)?.driver.cwd ?? null,
+        }),
+        logs: loopLogs({
+          ...{ logsDir: options.paths.logs, logEnd: options.logEnd, specOf },
+          secretsOf: (component) => secretsOf(component, options.base, config().secrets),
+          loop: () => spec().loop,
+        }),
         sight: sightOf,
         fate: (run) => {
           const isEnding = options.components().some(({ run_id, state }) => run_id === run && state === 'stopping');
@@ -60,6 +74,7 @@ export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents
         const component = specOf(name);
         return component !== undefined && isObserved(component);
       },
+      unsupervisedMs: (name) => (options.supervises ? null : (specOf(name)?.heartbeat?.freezeAfterMs ?? null)),
       fileAgeMs: async (name) => {
         const source = specOf(name)?.heartbeat?.source;
         if (source?.kind !== 'file') return null;

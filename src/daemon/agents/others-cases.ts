@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import type { AgentsSpec, StateFileSpec } from '../../core/agents/agent.ts';
 import type { Entry } from '../../core/agents/others/entry.ts';
+import { dossierFrom, type LoopOutput } from '../../core/agents/others/loop-output.ts';
 import type { Judged } from '../../core/agents/others/pass.ts';
 import {
   CLEANUP_CAUSE,
@@ -13,25 +14,30 @@ import {
   typeOf,
 } from '../../core/agents/others/report.ts';
 import type { AgentIssue } from '../../core/agents/views.ts';
+import type { Dossier } from '../../core/crash/dossier.ts';
 import { shortHash } from '../../core/crash/hash.ts';
 import { exitView } from '../../core/exit.ts';
 import type { RunId, WallMs } from '../../core/ids.ts';
 import { FRESH } from '../../core/lifecycle/state.ts';
 import type { EventView, Subject } from '../../core/views.ts';
+import { portHolder } from '../../drivers/process/port-holder.ts';
 import type { Respawns } from '../../ports/agents.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Casework } from '../../ports/incidents.ts';
 import type { Commit, NewCrash, NewEvent, Store } from '../../ports/store.ts';
 
 export interface OthersCases {
-  /** Brings it back if that can be done, and records its crash. `living`: tasks that another entry has. */
+  /** Brings it back if that can be done, and records its crash. `living`: tasks that another entry has. `output`: of its last moments. */
   crashed(
     dead: Judged,
     file: StateFileSpec,
     living: ReadonlySet<string | null>,
+    output: LoopOutput | null,
   ): { readonly issue: AgentIssue; readonly action: string | null; readonly bug: number | null };
   /** The run it belonged to was asked to end, and it ended with that: no crash, and nobody wants it back. */
   stopped(entry: Entry, file: StateFileSpec): void;
+  /** It ended with exit code 0: its task is done. */
+  finished(entry: Entry, file: StateFileSpec): void;
   /** It goes on: whatever was wrong with its task is over. */
   lived(entry: Entry): void;
   /** These entries are gone from the file. */
@@ -46,6 +52,8 @@ export interface OthersCasesParts {
   readonly casework: Pick<Casework, 'crashed' | 'problem' | 'recovered'>;
   readonly respawns: Respawns;
   spec(): AgentsSpec;
+  /** Where the files of a component are; null: there is no such component. */
+  cwdOf(component: string): string | null;
   publish(event: EventView): void;
 }
 
@@ -65,10 +73,11 @@ export function othersCases(parts: OthersCasesParts): OthersCases {
     return { decision: 'respawned as an agent of ours', rule: 'backoff', respawned: true };
   };
   return {
-    crashed: (dead, file, living) => {
+    crashed: (dead, file, living, output) => {
       const { entry, why } = dead;
       const decided = bringBack(dead, living);
-      const { crash, also } = casework.crashed(crashOf(dead, decided, clock.wallNow()));
+      const found = output === null ? null : dossierOfLoop(dead, output, parts.cwdOf(output.component));
+      const { crash, also } = casework.crashed(crashOf(dead, decided, found, clock.wallNow()));
       const { events, ...rest } = also;
       const subject = crash.subject;
       const data = {
@@ -81,7 +90,8 @@ export function othersCases(parts: OthersCasesParts): OthersCases {
       const bug = rest.tickets?.[0]?.number ?? null;
       const action = decided.respawned ? `respawned ${describeEntry(entry)}` : null;
       const done = decided.respawned ? 'respawned' : `none (${decided.decision})`;
-      return { issue: issueOf('agent_crash', entry, why, done, bug), action, bug };
+      const error = [crash.errorType, crash.errorMessage].filter((part) => part !== null).join(': ');
+      return { issue: issueOf('agent_crash', entry, error === '' ? why : error, done, bug), action, bug };
     },
     stopped: (entry, file) => {
       const subject: Subject = { kind: 'agent', name: typeOf(entry) };
@@ -92,6 +102,12 @@ export function othersCases(parts: OthersCasesParts): OthersCases {
         why: 'what started it was stopped',
       };
       tell({ events: [{ at: clock.wallNow(), subject, type: 'agent.stopped', run: null, data }] });
+    },
+    finished: (entry, file) => {
+      const subject: Subject = { kind: 'agent', name: typeOf(entry) };
+      const data = { pid: entry.pid, task: entry.task, source: basename(file.path) };
+      tell({ events: [{ at: clock.wallNow(), subject, type: 'agent.finished', run: null, data }] });
+      if (entry.task !== null) casework.recovered(subject, entry.task);
     },
     lived: (entry) => {
       if (entry.task !== null) casework.recovered({ kind: 'agent', name: typeOf(entry) }, entry.task);
@@ -125,9 +141,18 @@ export function othersCases(parts: OthersCasesParts): OthersCases {
 
 const not = (why: string): Decision => ({ decision: `not respawned: ${why}`, rule: 'observed', respawned: false });
 
-/** Its exit code went to whoever started it. */
-function crashOf({ entry, why }: Judged, { decision, rule }: Decision, at: WallMs): NewCrash {
-  const exit = exitView({ kind: 'unknown', why: `${why}; it is not ours, so nobody saw its exit code` });
+/** Its exit code went to whoever started it, unless we saw it before they did. */
+const exitOf = ({ exit, why }: Judged) =>
+  exitView(exit ?? { kind: 'unknown', why: `${why}; it is not ours, so nobody saw its exit code` });
+
+function dossierOfLoop(dead: Judged, output: LoopOutput, cwd: string | null): Dossier {
+  const whose = `agent ${typeOf(dead.entry)}`;
+  return dossierFrom(output, exitOf(dead), { whose, ...(cwd === null ? {} : { cwd }), portHolder });
+}
+
+function crashOf(dead: Judged, { decision, rule }: Decision, found: Dossier | null, at: WallMs): NewCrash {
+  const { entry } = dead;
+  const exit = exitOf(dead);
   const type = typeOf(entry);
   const began = entry.startedAt?.latest ?? at;
   return {
@@ -136,6 +161,8 @@ function crashOf({ entry, why }: Judged, { decision, rule }: Decision, at: WallM
     ...{ logTail: [], dependencies: [], changedSinceGood: null, probes: [], stack: [], relatedFiles: [] },
     ...{ errorType: null, errorMessage: null, rootCause: null },
     fingerprint: `v1:${shortHash(`agent of others is gone\n${type}`)}`,
+    // Ends that say nothing are the same only when they are of the same type.
+    ...(found?.errorType === null ? { logTail: found.logTail, rootCause: found.rootCause } : found),
     ...{ agentType: type, pid: entry.pid },
     ...(entry.task === null ? {} : { taskId: entry.task }),
   };

@@ -11,22 +11,33 @@ import { type Entry, readEntries } from '../../core/agents/others/entry.ts';
 import { cameBack, countDead, notCleaned, notUnderstood, wereForgotten } from '../../core/agents/others/file-issues.ts';
 import { withoutMembers } from '../../core/agents/others/json-members.ts';
 import type { Sight } from '../../core/agents/others/judge.ts';
+import type { LoopOutput } from '../../core/agents/others/loop-output.ts';
 import {
+  isForgotten,
   type Judged,
   type Looked,
   type Memory,
   NOTHING_KNOWN,
   pass,
   type RunFate,
+  stillZombies,
   withTold,
+  withZombies,
 } from '../../core/agents/others/pass.ts';
-import { agentView, describeEntry, issueOf, standingIssues } from '../../core/agents/others/report.ts';
+import {
+  agentView,
+  describeForgotten,
+  issueOf,
+  leftZombieIssue,
+  standingIssues,
+} from '../../core/agents/others/report.ts';
 import { readStored, type Stored, storedText } from '../../core/agents/others/stored.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { OthersFindings, PassPart } from '../../ports/agents.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
+import type { LoopLogs } from './loop-output.ts';
 import type { OthersCases } from './others-cases.ts';
 
 export interface OthersParts {
@@ -34,6 +45,7 @@ export interface OthersParts {
   readonly log: Log;
   readonly store: Pick<Store, 'meta' | 'setMeta'>;
   readonly cases: OthersCases;
+  readonly logs: LoopLogs;
   sight(pid: number): Sight;
   fate(run: RunId): RunFate;
   /** Why pids of the file mean nothing here: whoever writes it runs in a container; null: they mean what they say. */
@@ -41,8 +53,10 @@ export interface OthersParts {
 }
 
 const META = 'agents.others';
-/** A dead entry is left to its owner for the time of one pass, short of what a timer may be early. */
-const GRACE_SHARE = 0.9;
+/** Of the time from one pass to the next: that long, the entry of one that crashed is left to its owner. */
+const GRACE_SHARE = 1 / 3;
+/** The same for entries that only need to be removed; short of a whole one by what a timer may be early. */
+const TIDY_SHARE = 0.9;
 /** A writer that does not write by rename leaves half a file for a moment. */
 const SETTLE_MS = 100;
 /** Looks at processes between two turns of the event loop. */
@@ -59,6 +73,10 @@ export class Others implements PassPart<OthersFindings> {
   /** Ids of entries that were removed: whoever writes them again keeps them, and there is no point in a quarrel. */
   readonly #removed = new Set<string>();
   #written: string | null = null;
+  /** Where the logs ended into which agents write, at the last look. */
+  #logEnds: ReadonlyMap<string, number> = new Map();
+  /** What was written when an agent died, until that is told; by key of its entry. */
+  readonly #outputs = new Map<string, LoopOutput>();
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -105,13 +123,15 @@ export class Others implements PassPart<OthersFindings> {
     const judged = await this.#judge(read.entries);
     const odd =
       read.odd.length === 0 ? [] : [notUnderstood(stateFile.path, `has entries without a pid (${read.odd.length})`)];
+    const left = stillZombies(this.#memory, judged, this.#parts.sight);
+    this.#memory = { ...this.#memory, zombies: left };
     const done = await this.#act(stateFile, read.text, judged);
     const { cases, clock } = this.#parts;
     const context = { wall: clock.wallNow(), maxRespawns: this.#spec.maxRespawns, assignedTo: cases.assignedTo };
     return {
       agents: judged.filter(({ standing }) => isListed(standing)).map((each) => agentView(each, context)),
-      zombies: judged.filter(({ zombie }) => zombie).length,
-      issues: [...odd, ...standingIssues(judged), ...done.issues],
+      zombies: judged.filter(({ zombie }) => zombie !== null).length + left.length,
+      issues: [...odd, ...standingIssues(judged), ...left.map(leftZombieIssue), ...done.issues],
       ...{ actions: done.actions, bugs: done.bugs },
     };
   }
@@ -131,15 +151,19 @@ export class Others implements PassPart<OthersFindings> {
   async #judge(entries: readonly Entry[]): Promise<readonly Judged[]> {
     const { clock } = this.#parts;
     const why = this.#parts.strange(this.#spec);
+    const logEnds = this.#endsOfLogs();
     const looks: Looked[] = [];
     for (const entry of entries) {
       looks.push({ entry, sight: why === null ? this.#parts.sight(entry.pid) : { kind: 'unknown', why } });
       if (looks.length % LOOKS_AT_ONCE === 0) await nextTurn();
     }
-    const graceMs = this.#spec.everyMs * GRACE_SHARE;
-    const context = { now: clock.now(), wall: clock.wallNow(), boot: clock.bootId, graceMs, fate: this.#parts.fate };
-    const { memory, judged, lived } = pass(this.#memory, looks, context);
+    const { everyMs } = this.#spec;
+    const times = { now: clock.now(), wall: clock.wallNow(), boot: clock.bootId };
+    const patience = { graceMs: everyMs * GRACE_SHARE, tidyMs: everyMs * TIDY_SHARE };
+    const { memory, judged, lived } = pass(this.#memory, looks, { ...times, ...patience, fate: this.#parts.fate });
     this.#memory = memory;
+    this.#keepOutput(judged);
+    this.#logEnds = logEnds;
     for (const entry of lived) this.#parts.cases.lived(entry);
     this.#remember(this.#spec.stateFile!, []);
     return judged;
@@ -155,12 +179,12 @@ export class Others implements PassPart<OthersFindings> {
     const dead = judged.filter(({ standing }) => !isListed(standing));
     const kept = dead.filter(({ entry }) => this.#removed.has(entry.id));
     const due = dead.filter(({ entry }) => !this.#removed.has(entry.id));
-    const stale = due.filter(({ standing }) => standing === 'stale').map(({ entry }) => entry);
+    const stale = due.filter(isForgotten);
     const living = new Set(judged.flatMap(({ standing, entry }) => (isListed(standing) ? [entry.task] : [])));
     const crashes = due
       .filter(({ standing }) => standing === 'crashed')
       .map((each) => this.#crashed(each, file, living));
-    for (const each of due) if (each.standing === 'stopped') this.#stopped(each, file);
+    for (const each of due) if (each.standing === 'stopped' || each.standing === 'finished') this.#ended(each, file);
     const quarrel = kept.length === 0 ? [] : [cameBack(file.path, kept)];
     const issues = [...crashes.map(({ issue }) => issue), ...quarrel];
     const actions = crashes.flatMap(({ action }) => (action === null ? [] : [action]));
@@ -171,31 +195,38 @@ export class Others implements PassPart<OthersFindings> {
       return {
         issues: [
           ...issues,
-          notCleaned(file.path, stale, cleaned.kind === 'refused' ? cleaned.why : 'somebody is writing it'),
+          notCleaned(
+            file.path,
+            stale.map(entryOf),
+            cleaned.kind === 'refused' ? cleaned.why : 'somebody is writing it',
+          ),
         ],
         actions,
         bugs: told,
       };
     const removed = `removed ${countDead(due.length)} from ${basename(file.path)}`;
     if (stale.length === 0) return { issues, actions: [...actions, removed], bugs: told };
-    const { ticket } = cases.forgotten(stale.map(describeEntry), file);
+    const { ticket } = cases.forgotten(stale.map(describeForgotten), file);
     this.#remember(file, []);
     return {
-      issues: [...issues, wereForgotten(stale, ticket)],
+      issues: [...issues, { ...wereForgotten(stale.map(entryOf), ticket), at: this.#nowIso() }],
       actions: [...actions, removed],
       bugs: ticket === null ? told : [...told, ticket],
     };
   }
 
   #crashed(dead: Judged, file: StateFileSpec, living: ReadonlySet<string | null>): ReturnType<OthersCases['crashed']> {
-    const told = this.#parts.cases.crashed(dead, file, living);
+    const told = this.#parts.cases.crashed(dead, file, living, this.#outputs.get(dead.entry.key) ?? null);
+    this.#outputs.delete(dead.entry.key);
     this.#memory = withTold(this.#memory, dead.entry.key);
     this.#remember(file, []);
     return told;
   }
 
-  #stopped({ entry }: Judged, file: StateFileSpec): void {
-    this.#parts.cases.stopped(entry, file);
+  #ended({ entry, standing }: Judged, file: StateFileSpec): void {
+    const { cases } = this.#parts;
+    if (standing === 'finished') cases.finished(entry, file);
+    else cases.stopped(entry, file);
     this.#memory = withTold(this.#memory, entry.key);
     this.#remember(file, []);
   }
@@ -204,7 +235,7 @@ export class Others implements PassPart<OthersFindings> {
     file: StateFileSpec,
     before: string,
     dead: readonly Judged[],
-    stale: readonly Entry[],
+    stale: readonly Judged[],
   ): Promise<Rewritten> {
     const { path, fields } = file;
     const ids = new Map(dead.map(({ entry }) => [entry.key, entry.id]));
@@ -221,6 +252,7 @@ export class Others implements PassPart<OthersFindings> {
     if (outcome.kind === 'done') {
       if (this.#removed.size > MAX_REMEMBERED) this.#removed.clear();
       for (const id of ids.values()) this.#removed.add(id);
+      this.#memory = withZombies(this.#memory, dead);
     } else this.#remember(file, []);
     return outcome;
   }
@@ -247,14 +279,44 @@ export class Others implements PassPart<OthersFindings> {
       );
   }
 
-  #remember(file: StateFileSpec, cleaning: readonly Entry[]): void {
-    const about = cleaning.map((entry) => ({ key: entry.key, text: describeEntry(entry) }));
+  #nowIso(): string {
+    return new Date(this.#parts.clock.wallNow()).toISOString();
+  }
+
+  /** Where the logs end now into which agents write that are known. */
+  #endsOfLogs(): ReadonlyMap<string, number> {
+    const { logs } = this.#parts;
+    const runs = [null, ...[...this.#memory.entries.values()].map(({ seen }) => seen?.run ?? null)];
+    const names = new Set(runs.flatMap((run) => logs.writerOf(run) ?? []));
+    return new Map([...names].map((name) => [name, logs.end(name)]));
+  }
+
+  /** What an agent wrote last is kept as soon as it is seen dead: its loop goes on writing. */
+  #keepOutput(judged: readonly Judged[]): void {
+    const { logs } = this.#parts;
+    const died = judged.filter(({ isNews }) => isNews);
+    const writers = died.map(({ run }) => logs.writerOf(run));
+    for (const [index, { entry }] of died.entries()) {
+      const component = writers[index] ?? null;
+      const from = component === null ? undefined : this.#logEnds.get(component);
+      if (component === null || from === undefined) continue;
+      const several = writers.filter((writer) => writer === component).length > 1;
+      this.#outputs.set(entry.key, { component, tail: logs.since(component, from), several });
+    }
+    const dead = new Set(judged.filter(({ standing }) => standing !== 'alive').map(({ entry }) => entry.key));
+    for (const key of this.#outputs.keys()) if (!dead.has(key)) this.#outputs.delete(key);
+  }
+
+  #remember(file: StateFileSpec, cleaning: readonly Judged[]): void {
+    const about = cleaning.map((judged) => ({ key: judged.entry.key, text: describeForgotten(judged) }));
     const text = storedText(file.path, { memory: this.#memory, cleaning: about });
     if (text === this.#written) return;
     this.#parts.store.setMeta(META, text);
     this.#written = text;
   }
 }
+
+const entryOf = ({ entry }: Judged): Entry => entry;
 
 const isListed = (standing: Judged['standing']): boolean =>
   standing === 'alive' || standing === 'unknown' || standing === 'pending';

@@ -1,8 +1,9 @@
 /** Agents: spawned by type and task, and by nothing else: no route takes a command. */
 import { z } from 'zod';
 import { type Route, route } from '../route.ts';
-import { EMPTY_BODY, FLAG, NAME, NO_BODY, NO_QUERY, V1 } from '../schemas.ts';
-import { AGENTS, AGENTS_REPORT, ONE_AGENT } from '../views/agent.ts';
+import { FLAG, NAME, NO_BODY, NO_QUERY, V1 } from '../schemas.ts';
+import { AGENTS, AGENTS_CHECK, AGENTS_REPORT, ONE_AGENT } from '../views/agent.ts';
+import { TIME } from '../views/view.ts';
 
 /** Wider than what is allowed: the answer says what is wrong with a task. */
 const MAX_TASK_CHARS = 65_536;
@@ -22,6 +23,12 @@ const SPAWN_BODY = z
 const STOP_BODY = z
   .strictObject({ agent: z.string().min(1).max(MAX_TASK_CHARS).meta({ description: 'Its pid, or its task.' }) })
   .meta({ examples: [{ agent: 'SPEC-111' }] });
+
+const LOOK_BODY = z
+  .strictObject({
+    since: TIME.optional().meta({ description: 'Also what was fixed since then, within the last hour.' }),
+  })
+  .meta({ examples: [{}] });
 
 export const agentRoutes: readonly Route[] = [
   route({
@@ -76,15 +83,12 @@ export const agentRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/agents/look',
     id: 'lookAtAgents',
-    summary: 'Looks through all agents now, without waiting for the next pass, and reports.',
+    summary: 'Looks through all agents now, without waiting for the next pass, and reports, also what was fixed.',
     success: 200,
     query: NO_QUERY,
-    body: EMPTY_BODY,
-    answer: AGENTS_REPORT,
+    body: LOOK_BODY,
+    answer: AGENTS_CHECK,
     errors: [],
-    handler: async ({ services }) => {
-      await services.control.agents.look();
-      return services.control.agents.report();
-    },
+    handler: ({ services, body: { since } }) => services.control.agents.check(since),
   }),
 ];

@@ -1,6 +1,13 @@
 /** Agents and the report about them, as the API returns them. */
 import { z } from 'zod';
-import type { AgentIssue, AgentsReportView, AgentsView, AgentView, OneAgentView } from '../../core/agents/views.ts';
+import type {
+  AgentIssue,
+  AgentsCheckView,
+  AgentsReportView,
+  AgentsView,
+  AgentView,
+  OneAgentView,
+} from '../../core/agents/views.ts';
 import { LAST_EXIT } from './component.ts';
 import { COUNT, named, SCHEMA_VERSION, TIME, viewOf } from './view.ts';
 
@@ -88,46 +95,66 @@ const ISSUE = named(
       action_taken: z.string(),
       bug_reported: z.boolean(),
       bug_number: z.int().nullable(),
+      at: TIME.nullable().meta({ description: 'When it happened; null: it is so now, and nobody knows since when.' }),
     }),
   ),
   'Something that is wrong with agents or with the loop that spawns them.',
 );
 
+const REPORT = {
+  schema_version: SCHEMA_VERSION,
+  status: z.enum(['healthy', 'degraded', 'critical']).meta({
+    description: 'critical: the loop is frozen, or more than 10 crashes in an hour. degraded: any other issue.',
+  }),
+  timestamp: TIME,
+  issues: z.array(ISSUE),
+  metrics: z.strictObject({
+    active_agents: COUNT,
+    crashed_agents_last_hour: COUNT,
+    respawn_success_rate: nullable(
+      z.number(),
+      'Respawns of the last hour that outlived `min_uptime` or finished, divided by all of them; null: none.',
+    ),
+    orchestrator_last_poll: nullable(
+      z.number(),
+      "Seconds since the loop's last sign of life; null: none since it was started.",
+    ),
+  }),
+};
+
+const exampleReport: AgentsReportView = {
+  schema_version: 1,
+  status: 'degraded',
+  timestamp: '2026-01-02T03:04:05.678Z',
+  issues: [
+    {
+      ...{ type: 'agent_crash', agent_pid: 2194, agent_type: 'architect', task_id: 'SPEC-111' },
+      ...{ error: "ImportError: cannot import name 'SkillNames'", action_taken: 'respawned' },
+      ...{ bug_reported: true, bug_number: 3, at: '2026-01-02T03:03:05.678Z' },
+    },
+  ],
+  metrics: {
+    ...{ active_agents: 2, crashed_agents_last_hour: 4, respawn_success_rate: 0.5, orchestrator_last_poll: 3600 },
+  },
+};
+
 export const AGENTS_REPORT = named(
   'AgentsReport',
-  viewOf<AgentsReportView>()(
+  viewOf<AgentsReportView>()(z.strictObject(REPORT)),
+  'How agents, and the loop that spawns them, are.',
+  exampleReport,
+);
+
+export const AGENTS_CHECK = named(
+  'AgentsCheck',
+  viewOf<AgentsCheckView>()(
     z.strictObject({
-      schema_version: SCHEMA_VERSION,
-      status: z.enum(['healthy', 'degraded', 'critical']).meta({
-        description: 'critical: the loop is frozen, or more than 10 crashes in an hour. degraded: any other issue.',
-      }),
-      timestamp: TIME,
-      issues: z.array(ISSUE),
-      metrics: z.strictObject({
-        active_agents: COUNT,
-        crashed_agents_last_hour: COUNT,
-        respawn_success_rate: nullable(
-          z.number(),
-          'Respawns of the last hour that outlived `min_uptime` or finished, divided by all of them; null: none.',
-        ),
-        orchestrator_last_poll: nullable(z.number(), "Seconds since the loop's last sign of life; null: not known."),
-      }),
+      ...REPORT,
+      fixed: z
+        .array(ISSUE)
+        .meta({ description: 'What was fixed: by this look, or since the time that was asked for.' }),
     }),
   ),
-  'How agents, and the loop that spawns them, are.',
-  {
-    schema_version: 1,
-    status: 'degraded',
-    timestamp: '2026-01-02T03:04:05.678Z',
-    issues: [
-      {
-        ...{ type: 'agent_crash', agent_pid: 2194, agent_type: 'architect', task_id: 'SPEC-111' },
-        ...{ error: "ImportError: cannot import name 'SkillNames'", action_taken: 'respawned' },
-        ...{ bug_reported: true, bug_number: 3 },
-      },
-    ],
-    metrics: {
-      ...{ active_agents: 2, crashed_agents_last_hour: 4, respawn_success_rate: 0.5, orchestrator_last_poll: 3600 },
-    },
-  },
+  'How agents, and the loop that spawns them, are after a look through all of them, and what was done about it.',
+  { ...exampleReport, fixed: exampleReport.issues },
 );

@@ -108,6 +108,7 @@ export const exampleCrash: CrashView = {
   fingerprint: 'v1:8f14e45fceea167a',
   agent_type: null,
   task_id: null,
+  agent_pid: null,
   decision: 'restart in 1 s (1 of 10 in 10 min)',
   incident: 1,
   ticket: null,

@@ -32,6 +32,7 @@ const crashFields = {
   fingerprint: z.string().nullable(),
   agent_type: z.string().nullable(),
   task_id: z.string().nullable(),
+  agent_pid: z.int().nullable(),
   decision: z.string().meta(note('What was decided: "restart in 1 s (1 of 10 in 10 min)".')),
   incident: COUNT.nullable(),
   ticket: z.string().nullable(),

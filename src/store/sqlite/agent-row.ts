@@ -38,7 +38,7 @@ export const passRow = (pass: HealthCheckRow): Row => ({
   orchestrator_responsive: pass.orchestratorResponsive === null ? null : flag(pass.orchestratorResponsive),
   last_poll_age_seconds: pass.lastPollAgeSeconds,
   actions_taken: json(pass.actionsTaken),
-  bugs_reported: pass.bugsReported,
+  bugs_reported: json(pass.bugsReported),
 });
 
 export function passOf(row: Row): HealthCheckRow {
@@ -52,6 +52,7 @@ export function passOf(row: Row): HealthCheckRow {
     orchestratorResponsive: responsive === null ? null : responsive === 1,
     lastPollAgeSeconds: numOrNull(row['last_poll_age_seconds']),
     actionsTaken: parsed<readonly string[]>(row['actions_taken'], [], isList),
-    bugsReported: num(row['bugs_reported']),
+    // Older rows have a null for each, or only say how many there were.
+    bugsReported: parsed<readonly (number | null)[]>(row['bugs_reported'], [], isList).filter((bug) => bug !== null),
   };
 }

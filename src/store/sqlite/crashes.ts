@@ -25,7 +25,8 @@ const FULL_REST = `($subject IS NULL OR subject_name = $subject) AND ($task IS N
 function sqlOf(version: number) {
   const ticket =
     version >= INCIDENTS_SINCE ? '(SELECT i.ticket FROM incidents i WHERE i.id = crashes.incident)' : 'NULL';
-  const list = `SELECT ${COLUMNS}, ${ticket} AS incident_ticket FROM crashes WHERE`;
+  const pid = version >= INCIDENTS_SINCE ? 'pid' : 'NULL AS pid';
+  const list = `SELECT ${COLUMNS}, ${pid}, ${ticket} AS incident_ticket FROM crashes WHERE`;
   const one = `SELECT *, ${ticket} AS incident_ticket FROM crashes WHERE`;
   return {
     all: `${list} ${REST}`,

@@ -98,6 +98,7 @@ export const crashView = (row: Row): CrashView => ({
   fingerprint: strOrNull(row['fingerprint']),
   agent_type: strOrNull(row['agent_type']),
   task_id: strOrNull(row['task_id']),
+  agent_pid: numOrNull(row['pid']),
   decision: str(row['decision']),
   incident: numOrNull(row['incident']),
   ticket: ticketCell(row),

@@ -5,7 +5,9 @@ import { type AgentsSpec, NO_AGENTS } from '../../../src/core/agents/agent.ts';
 import type { Sight } from '../../../src/core/agents/others/judge.ts';
 import { NOTHING_KNOWN, type RunFate } from '../../../src/core/agents/others/pass.ts';
 import { storedText } from '../../../src/core/agents/others/stored.ts';
+import { tailOf } from '../../../src/core/crash/tail.ts';
 import type { ProblemEvidence } from '../../../src/core/tickets/evidence.ts';
+import type { LoopLogs } from '../../../src/daemon/agents/loop-output.ts';
 import { Others } from '../../../src/daemon/agents/others.ts';
 import { othersCases } from '../../../src/daemon/agents/others-cases.ts';
 import { sightOf } from '../../../src/daemon/agents/processes.ts';
@@ -15,6 +17,7 @@ import { silentLog } from '../../../src/ports/log.ts';
 import type { NewCrash } from '../../../src/ports/store.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { loopThatNeverWaits } from '../../support/loop-without-wait.ts';
 import { needsPidControl, strangerUnder } from '../../support/pid-reuse.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -55,6 +58,7 @@ function world(store = openMemoryStore({ clock: systemClock })) {
   let sight: (pid: number) => Sight = sightOf;
   let fate: (run: string) => RunFate = () => 'other';
   let strange: string | null = null;
+  let log = '';
   const open = () => {
     const respawns = {
       respawn: (request: AgentRequest) => {
@@ -64,9 +68,16 @@ function world(store = openMemoryStore({ clock: systemClock })) {
           : ({ kind: 'none', why: 'no type' } as const);
       },
     };
-    const cases = othersCases({ clock: systemClock, store, casework, respawns, spec: () => spec, publish: () => {} });
+    const cases = othersCases({
+      ...{ clock: systemClock, store, casework, respawns, spec: () => spec, publish: () => {}, cwdOf: () => dir.path },
+    });
+    const logs: LoopLogs = {
+      writerOf: () => 'work-loop',
+      end: () => log.length,
+      since: (_, position) => tailOf(log.slice(position), [], { isCut: false }),
+    };
     const others = new Others({
-      ...{ clock: systemClock, log: silentLog, store, cases },
+      ...{ clock: systemClock, log: silentLog, store, cases, logs },
       sight: (pid) => sight(pid),
       fate: (run) => fate(run),
       strange: () => strange,
@@ -88,6 +99,9 @@ function world(store = openMemoryStore({ clock: systemClock })) {
     },
     beStrange: (why: string) => {
       strange = why;
+    },
+    say: (text: string) => {
+      log += text;
     },
     [Symbol.dispose]: () => dir[Symbol.dispose](),
   };
@@ -359,4 +373,81 @@ describe('the agents of others', () => {
       process.kill(pid, 'SIGKILL');
     }
   });
+
+  test('one that finished is finished, also when its loop never waits for its children: nobody does its task again', async () => {
+    using here = world();
+    await using loop = await loopThatNeverWaits({ codes: [0, 3] });
+    const [good, bad] = loop.agents;
+    here.write({
+      [good!]: { agent_type: 'architect', task_id: 'GOOD', started_at: ago(0) },
+      [bad!]: { agent_type: 'architect', task_id: 'BAD', started_at: ago(0) },
+    });
+    const others = here.open();
+    expect((await others.look()).agents).toHaveLength(2);
+    await loop.letThemEnd();
+    await waitFor('both entries to go', async () => (await others.look()) && here.agents().length === 0);
+    expect(here.asked).toEqual([{ type: 'architect', task: 'BAD' }]);
+    expect(here.crashes).toMatchObject([{ taskId: 'BAD', pid: bad, exit: { code: 3, unknown: null } }]);
+    expect(here.recovered).toContain('architect GOOD');
+    expect(here.problems).toMatchObject([{ priority: 'low', title: '1 dead agent entry in agent_state.json' }]);
+    expect(here.problems[0]!.evidence).toContain(`${good} (architect, GOOD), finished with exit code 0, a zombie`);
+    const events = here.store.events({ afterSeq: 0, limit: 10 }).map(({ type, data }) => [type, data['task']]);
+    expect(events).toContainEqual(['agent.finished', 'GOOD']);
+    // As long as they are there, they are told of, whatever became of their entries; by the next daemon as well.
+    const next = here.open();
+    for (const each of [others, next]) {
+      const found = await each.look();
+      expect(found.zombies).toBe(2);
+      expect(found.issues.map(({ type, agent_pid }) => [type, agent_pid])).toEqual([
+        ['zombie_process', bad],
+        ['zombie_process', good],
+      ]);
+    }
+    await loop.end();
+    await waitFor('nobody to be left', async () => (await others.look()).zombies === 0);
+    await Promise.all([others.close(), next.close()]);
+  });
+
+  test('what an agent said last is found in the log of its loop, among the lines of others', async () => {
+    using here = world();
+    const child = spawn('sleep', ['300']);
+    here.write({ [child.pid!]: { agent_type: 'architect', task_id: 'T', started_at: ago(0) } });
+    const others = here.open();
+    here.say('ValueError: of somebody who died long ago\n');
+    await others.look();
+    await ended(child);
+    here.say(`polling\n${TRACEBACK}polling\nnothing to do\n`);
+    await waitFor('its crash', async () => (await others.look()) && here.crashes.length > 0);
+    expect(here.crashes[0]).toMatchObject({
+      errorType: 'ImportError',
+      errorMessage: "cannot import name 'SkillNames' from 'skills'",
+      relatedFiles: ['architect.py'],
+    });
+    expect(here.crashes[0]!.logTail.slice(0, 2)).toEqual(['in the log of work-loop, when it died:', 'polling']);
+    await others.close();
+  });
+
+  test('where several died at once and the log has several errors, nobody can say whose they are', async () => {
+    using here = world();
+    const children = [spawn('sleep', ['300']), spawn('sleep', ['300'])];
+    const entryOf = ({ pid }: ChildProcess, i: number) =>
+      [pid, { agent_type: 'coder', task_id: `T${i}`, started_at: ago(0) }] as const;
+    here.write(Object.fromEntries(children.map(entryOf)));
+    const others = here.open();
+    await others.look();
+    await Promise.all(children.map(ended));
+    here.say(`${TRACEBACK}${TRACEBACK.replace('ImportError: cannot import name', 'KeyError: no')}`);
+    await waitFor('both crashes', async () => (await others.look()) && here.crashes.length > 1);
+    for (const { errorType, logTail } of here.crashes) {
+      expect(errorType).toBeNull();
+      expect(logTail.join('\n')).toContain('ImportError');
+    }
+    await others.close();
+  });
 });
+
+const TRACEBACK = `Traceback (most recent call last):
+  File "architect.py", line 3, in <module>
+    from skills import SkillNames
+ImportError: cannot import name 'SkillNames' from 'skills'
+`;

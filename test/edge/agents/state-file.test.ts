@@ -19,9 +19,11 @@ import { readStateFile } from '../../../src/agents/state-file/read.ts';
 import { rewriteStateFile } from '../../../src/agents/state-file/rewrite.ts';
 import { withoutMembers } from '../../../src/core/agents/others/json-members.ts';
 import { sightOf } from '../../../src/daemon/agents/processes.ts';
+import { loopThatNeverWaits } from '../../support/loop-without-wait.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
+const NOBODY_UID = 65_534;
 const BEFORE = '{"active_agents": {"77": {}, "78": {}}, "loop": 1}\n';
 const AFTER = '{"active_agents": {"78": {}}, "loop": 1}\n';
 const isWhole = (text: string): boolean => {
@@ -161,19 +163,28 @@ describe('looking at a process by its number', () => {
     await waitFor('it to be gone', () => sightOf(child.pid!).kind === 'gone');
   });
 
-  test('one that ended without anybody taking note is a zombie', async () => {
-    // The shell becomes a sleep that never waits for its child.
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 300'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  test('one that ended without anybody taking note is a zombie, and the kernel tells how it ended', async () => {
+    await using loop = await loopThatNeverWaits({ codes: [0, 3] });
+    await loop.letThemEnd();
+    const [good, bad] = loop.agents.map(sightOf);
+    expect(good).toMatchObject({ kind: 'there', zombie: true, ppid: loop.pid, exit: { kind: 'code', code: 0 } });
+    expect(bad).toMatchObject({ kind: 'there', zombie: true, ppid: loop.pid, exit: { kind: 'code', code: 3 } });
+  });
+
+  test('how a zombie of another user ended is not known: the kernel says 0 to whoever may not trace it', async ({
+    skip,
+  }) => {
+    if (process.getuid?.() !== 0) skip('processes of other users need root');
+    await using loop = await loopThatNeverWaits({ codes: [0, 3] });
+    await loop.letThemEnd();
+    const seen = process.geteuid!();
+    process.seteuid!(NOBODY_UID);
     try {
-      const pid = Number(await new Promise((done) => parent.stdout.once('data', (text) => done(String(text)))));
-      await waitFor('it to be a zombie', () => {
-        const sight = sightOf(pid);
-        return sight.kind === 'there' && sight.zombie && sight.ppid === parent.pid;
-      });
+      for (const sight of loop.agents.map(sightOf))
+        expect(sight).toMatchObject({ kind: 'there', zombie: true, exit: null });
     } finally {
-      parent.kill('SIGKILL');
+      process.seteuid!(seen);
     }
-    await waitFor('the parent to be gone', () => sightOf(parent.pid!).kind === 'gone');
   });
 
   test('a thread is nobody’s agent', () => {

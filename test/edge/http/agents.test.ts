@@ -15,11 +15,12 @@ test('agents are spawned by type and task, and a command is refused', async () =
   await client.stopAgents('a/b?c');
   await client.agents({ all: true });
   expect(await client.lookAtAgents()).toMatchObject({ status: 'healthy', issues: [] });
+  await client.lookAtAgents('2026-01-02T03:04:05.678Z');
   expect(served.control.asked).toEqual([
     ['spawn-agent', { type: 'architect', task: 'two\nlines' }],
     ['stop-agent', 'a/b?c'],
     ['agents', { all: true }],
-    ['look'],
-    ['report'],
+    ['check', undefined],
+    ['check', '2026-01-02T03:04:05.678Z'],
   ]);
 });

@@ -101,6 +101,7 @@ export const crash = (id: number, name: string): CrashView => ({
   fingerprint: 'v1:8f14e45fceea167a',
   agent_type: null,
   task_id: null,
+  agent_pid: null,
   decision: 'restart in 1 s (1 of 10 in 10 min)',
   incident: null,
   ticket: null,
@@ -293,7 +294,10 @@ export class FakeControl implements Control {
       this.#record('report');
       return NO_AGENTS_REPORT;
     },
-    look: async () => this.#record('look'),
+    check: async (since) => {
+      this.#record('check', since);
+      return { ...NO_AGENTS_REPORT, fixed: [] };
+    },
   };
   readonly tickets: Control['tickets'] = {
     list: (query) => [this.#ticket('tickets', query)],

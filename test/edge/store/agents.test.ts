@@ -29,7 +29,7 @@ test('health_checks and agent_crashes have exactly the columns that people query
     {
       healthCheck: {
         ...{ at: NOON as WallMs, status: 'critical', activeAgents: 1, crashedAgents: 1, zombieProcesses: 2 },
-        ...{ orchestratorResponsive: false, lastPollAgeSeconds: 5_340, actionsTaken: ['a', 'b'], bugsReported: 1 },
+        ...{ orchestratorResponsive: false, lastPollAgeSeconds: 5_340, actionsTaken: ['a', 'b'], bugsReported: [3, 4] },
       },
     },
   );
@@ -43,7 +43,7 @@ test('health_checks and agent_crashes have exactly the columns that people query
   expect(Object.keys(pass!).join()).toBe(CHECK_COLUMNS);
   expect(plain(pass)).toMatchObject({
     ...{ timestamp: '2025-12-29 09:20:00.000', orchestrator_responsive: 0, last_poll_age_seconds: 5_340 },
-    ...{ actions_taken: '["a","b"]', bugs_reported: 1, zombie_processes: 2 },
+    ...{ actions_taken: '["a","b"]', bugs_reported: '[3,4]', zombie_processes: 2 },
   });
 });
 

@@ -193,3 +193,18 @@ test('a database of a later Keepwell is not touched: supervision goes on in memo
   expect(fingerprint(path)).toBe(before);
   await expect(openHistory(path)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
 });
+
+test('which tickets a pass has filed is a list; a database of version 9 only knew how many', async () => {
+  using dir = tempDir();
+  const path = dir.at('keepwell.db');
+  await restoreGolden(9, path);
+  const db = (await loadSqlite()).open(path, 'read-write');
+  db.exec("INSERT INTO health_checks VALUES(2,'2025-12-29 09:20:30.000','degraded',1,3,0,1,3.0,'[]',2)");
+  db.close();
+  using opened = await openStore(path);
+  expect(await column(path, 'SELECT bugs_reported FROM health_checks ORDER BY check_id')).toEqual([
+    '[]',
+    '[null,null]',
+  ]);
+  expect(opened.store.healthChecks({ limit: 2 }).map(({ bugsReported }) => bugsReported)).toEqual([[], []]);
+});

@@ -295,6 +295,10 @@ test.each([
   ],
   [event('agent.crashed', { task: null, why: 'process 5 is gone' }), 'api  crashed: process 5 is gone'],
   [event('agent.respawned', { task: 'SPEC-111', number: 1, of: 3 }), 'api  respawned for SPEC-111 (1 of 3)'],
+  [
+    event('agents.cleaned', { file: '/srv/agents.json', entries: ['5 (architect, A)', '6 (coder)'] }),
+    'api  removed dead entries from /srv/agents.json: 5 (architect, A), 6 (coder)',
+  ],
   [event('incident.opened', { incident: 3, title: 'db: no space' }), 'api  incident 3: db: no space'],
   [
     event('incident.resolved', { incident: 3, title: 'db: no space', count: 1 }),

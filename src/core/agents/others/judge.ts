@@ -1,4 +1,5 @@
 /** Whether the process of an entry lives. A pid alone says nothing: it is reused, and sometimes nobody may look. */
+import type { ExitCause } from '../../exit.ts';
 import type { BootId, RunId, WallMs } from '../../ids.ts';
 import type { Entry } from './entry.ts';
 
@@ -8,6 +9,8 @@ export type Sight =
       readonly kind: 'there';
       /** It has ended, and its parent has not taken note of that. */
       readonly zombie: boolean;
+      /** How a zombie ended; null: it lives, or the kernel does not tell us. */
+      readonly exit: ExitCause | null;
       /** Since boot, only ever compared. */
       readonly startTime: string;
       readonly startedAt: WallMs;
@@ -38,7 +41,16 @@ export interface Known {
 export type Verdict =
   /** `orphan`: its parent is gone. */
   | ({ readonly kind: 'alive'; readonly orphan: boolean } & Pick<There, 'startTime' | 'ppid' | 'run'>)
-  | { readonly kind: 'dead'; readonly why: string; readonly zombie: boolean; readonly reboot: boolean }
+  | {
+      readonly kind: 'dead';
+      readonly why: string;
+      readonly zombie: boolean;
+      readonly reboot: boolean;
+      /** Of a zombie, as far as the kernel tells. */
+      readonly exit: ExitCause | null;
+      /** Of a zombie: which process it is. */
+      readonly startTime: string | null;
+    }
   | { readonly kind: 'unknown'; readonly why: string };
 
 /**
@@ -58,10 +70,15 @@ export function judge({ pid, startedAt }: Entry, sight: Sight, known: Known | nu
       ? startedAt !== null && sight.startedAt > startedAt.latest + START_SLACK_MS
       : seen.startTime !== sight.startTime;
   if (isAnother) return dead(`process ${pid} is gone, and its number belongs to another process now`);
-  if (sight.zombie)
-    return dead(`process ${pid} has ended, but its parent ${sight.ppid} has not taken note of it`, { zombie: true });
-  const { startTime, ppid, run } = sight;
+  const { startTime, ppid, run, exit } = sight;
+  if (sight.zombie) {
+    const unseen = exit === null ? ', and its exit code is not ours to read' : '';
+    const why = `process ${pid} has ended, but its parent ${ppid} has not taken note of it${unseen}`;
+    return dead(why, { zombie: true, exit, startTime });
+  }
   return { kind: 'alive', startTime, ppid, run, orphan: seen !== null && seen.ppid !== ppid };
 }
 
-const dead = (why: string, { zombie = false, reboot = false } = {}): Verdict => ({ kind: 'dead', why, zombie, reboot });
+type Dead = Extract<Verdict, { kind: 'dead' }>;
+const GONE = { zombie: false, reboot: false, exit: null, startTime: null } as const;
+const dead = (why: string, more: Partial<Dead> = {}): Dead => ({ kind: 'dead', why, ...GONE, ...more });

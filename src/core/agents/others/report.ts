@@ -1,10 +1,11 @@
 /** The agents of others in words: as list, as issues of a report, as a crash, and as the ticket about entries that were forgotten. */
 import { shortHash } from '../../crash/hash.ts';
+import { isClean } from '../../exit.ts';
 import { type ComponentName, type RunId, runId, type WallMs } from '../../ids.ts';
 import { redact } from '../../redact.ts';
 import type { AgentIssue, AgentIssueType, AgentView } from '../views.ts';
 import type { Entry } from './entry.ts';
-import type { Judged } from './pass.ts';
+import type { Judged, LeftZombie } from './pass.ts';
 
 const MAX_SHOWN_CHARS = 120;
 const UNKNOWN_TYPE = 'unknown';
@@ -64,15 +65,26 @@ export const issueOf = (
   action_taken: action,
   bug_reported: bug !== null,
   bug_number: bug,
+  at: null,
 });
 
 /** What is worth knowing although nothing is done about it. */
 export function standingIssues(judged: readonly Judged[]): readonly AgentIssue[] {
   return judged.flatMap(({ entry, standing, why, zombie, orphan }) => [
-    ...(zombie ? [issueOf('zombie_process', entry, why, 'none')] : []),
+    ...(zombie !== null ? [issueOf('zombie_process', entry, why, 'none')] : []),
     ...(orphan ? [issueOf('orphan_process', entry, `${ORPHAN}, so nobody takes note of its end`, 'none')] : []),
-    ...(standing === 'unknown' ? [issueOf('state_file', entry, why, 'none')] : []),
+    ...(standing === 'unknown' && zombie === null ? [issueOf('state_file', entry, why, 'none')] : []),
   ]);
+}
+
+/** Its entry is gone; the process is there as long as its parent does not take note of its end. */
+export const leftZombieIssue = ({ entry }: LeftZombie): AgentIssue =>
+  issueOf('zombie_process', entry, `process ${entry.pid} has ended, and its parent does not take note of it`, 'none');
+
+/** For the ticket: "2194 (architect, SPEC-111), finished with exit code 0, a zombie" */
+export function describeForgotten({ entry, exit, zombie }: Judged): string {
+  const finished = exit !== null && isClean(exit) ? [', finished with exit code 0'] : [];
+  return [describeEntry(entry), ...finished, ...(zombie === null ? [] : [', a zombie'])].join('');
 }
 
 /** Always the same for the same entry: a crash that is found twice counts once. */

@@ -1,5 +1,5 @@
 /** What outlives the daemon about the agents of others, as text: whom it saw alive, and what it was about to clean. */
-import type { KnownEntry, Memory } from './pass.ts';
+import type { KnownEntry, LeftZombie, Memory } from './pass.ts';
 
 export interface Stored {
   readonly memory: Memory;
@@ -9,7 +9,7 @@ export interface Stored {
 
 export function storedText(path: string, { memory, cleaning }: Stored): string {
   const entries = [...memory.entries].map(([key, { deadSince: _, ...known }]) => ({ key, ...known }));
-  return JSON.stringify({ path, entries, cleaning });
+  return JSON.stringify({ path, entries, cleaning, zombies: memory.zombies });
 }
 
 /**
@@ -25,7 +25,8 @@ export function readStored(path: string, text: string | null): Stored | null {
       key,
       { ...known, deadSince: null },
     ]);
-    return { memory: { entries: new Map(entries), readAt: null }, cleaning: stored.cleaning };
+    const { cleaning, zombies = [] } = stored;
+    return { memory: { entries: new Map(entries), readAt: null, zombies }, cleaning };
   } catch {
     return null;
   }
@@ -35,4 +36,6 @@ interface StoredText {
   readonly path: string;
   readonly entries: readonly ({ readonly key: string } & Omit<KnownEntry, 'deadSince'>)[];
   readonly cleaning: Stored['cleaning'];
+  /** Absent: written before they were remembered. */
+  readonly zombies?: readonly LeftZombie[];
 }

@@ -7,6 +7,7 @@ import { SESSIONS } from './0006-sessions.ts';
 import { CAMPAIGNS } from './0007-campaigns.ts';
 import { INCIDENTS } from './0008-incidents.ts';
 import { AGENTS } from './0009-agents.ts';
+import { BUG_NUMBERS } from './0010-bug-numbers.ts';
 
 /** In order: the first one makes version 1. Only ever added to. */
 export const MIGRATIONS: readonly string[] = [
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly string[] = [
   CAMPAIGNS,
   INCIDENTS,
   AGENTS,
+  BUG_NUMBERS,
 ];

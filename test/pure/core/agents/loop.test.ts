@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { isResponsive, type LoopSight, loopDeed, type OpenFreeze } from '../../../../src/core/agents/loop.ts';
+import {
+  isResponsive,
+  type LoopSight,
+  lastSignMs,
+  loopDeed,
+  type OpenFreeze,
+} from '../../../../src/core/agents/loop.ts';
 import type { ComponentView } from '../../../../src/core/views.ts';
 
 const AT = '2026-01-02T03:04:05.000Z';
@@ -17,6 +23,7 @@ const sight = (view: Partial<ComponentView> = {}, more: Partial<LoopSight> = {})
   } as ComponentView,
   ageMs: 89 * 60_000,
   observed: false,
+  unsupervised: null,
   ...more,
 });
 const open = (more: Partial<OpenFreeze> = {}): OpenFreeze => ({
@@ -73,5 +80,57 @@ describe('what people are told about the loop', () => {
     ['the Engine is away', null, sight({ condition: 'engine-unreachable' }), null],
   ])('whether it answers: %s', (_, freeze, seen, expected) => {
     expect(isResponsive(freeze, seen)).toBe(expected);
+  });
+});
+
+describe('the loop where nobody supervises components', () => {
+  /** Nobody asked for it here, so that it counts as stopped. */
+  const alone = (ageMs: number | null) =>
+    sight(
+      { state: 'stopped', desired: 'stopped', run_id: null, pid: null, uptime_ms: null, heartbeat: null },
+      { ageMs, unsupervised: { limitMs: 300_000 } },
+    );
+  test('an old heartbeat file is a freeze, and nothing can start the loop again', () => {
+    expect(loopDeed(null, alone(5_400_000))).toMatchObject({
+      kind: 'file',
+      title: 'work-loop is frozen: no sign of progress for 5 min',
+      rootCause: 'work-loop does not go on: it gave no sign of progress for 5 min (the last one was 1 h 30 min ago)',
+    });
+    expect(loopDeed(open(), alone(5_400_000))).toMatchObject({
+      kind: 'alert',
+      text: expect.stringContaining('no daemon runs that could start it again'),
+    });
+    expect(isResponsive(null, alone(5_400_000))).toBe(false);
+    expect(lastSignMs(null, alone(5_400_000))).toBe(5_400_000);
+  });
+  test('a new one is a sign of life, and the end of a freeze', () => {
+    expect(loopDeed(null, alone(1_000))).toBeNull();
+    expect(loopDeed(open(), alone(1_000))).toEqual({ kind: 'over', well: true });
+    expect(isResponsive(null, alone(1_000))).toBe(true);
+  });
+  test('without a file nobody can say', () => {
+    expect(loopDeed(null, alone(null))).toBeNull();
+    expect(isResponsive(null, alone(null))).toBeNull();
+  });
+});
+
+describe('the last sign of the loop', () => {
+  test.each([
+    ['it gave one in this run', sight({ uptime_ms: 60_000 }, { ageMs: 5_000 }), null, 5_000],
+    [
+      'what an earlier run wrote a year ago says nothing about one that has just begun',
+      sight({ uptime_ms: 3_000 }),
+      null,
+      null,
+    ],
+    [
+      'one that is frozen has nothing newer to tell',
+      sight({ uptime_ms: 3_000, condition: 'frozen' }),
+      open(),
+      89 * 60_000,
+    ],
+    ['there never was one', sight({}, { ageMs: null }), null, null],
+  ])('%s', (_, seen, freeze, expected) => {
+    expect(lastSignMs(freeze, seen)).toBe(expected);
   });
 });

@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { Entry } from '../../../../src/core/agents/others/entry.ts';
 import { judge, type Sight, START_SLACK_MS } from '../../../../src/core/agents/others/judge.ts';
-import { type Memory, NOTHING_KNOWN, pass, type RunFate, withTold } from '../../../../src/core/agents/others/pass.ts';
+import {
+  isForgotten,
+  type Memory,
+  NOTHING_KNOWN,
+  pass,
+  type RunFate,
+  stillZombies,
+  withTold,
+  withZombies,
+} from '../../../../src/core/agents/others/pass.ts';
 import { readStored, storedText } from '../../../../src/core/agents/others/stored.ts';
+import type { ExitCause } from '../../../../src/core/exit.ts';
 import type { BootId, MonoMs, RunId, WallMs } from '../../../../src/core/ids.ts';
 
 const BOOT = 'boot-1' as BootId;
@@ -14,9 +24,11 @@ const entry = (more: Partial<Entry> = {}): Entry => ({
   ...more,
 });
 const there = (more: Partial<Extract<Sight, { kind: 'there' }>> = {}): Sight => ({
-  ...{ kind: 'there', zombie: false, startTime: '500', startedAt: BEGAN, ppid: 10, run: null },
+  ...{ kind: 'there', zombie: false, exit: null, startTime: '500', startedAt: BEGAN, ppid: 10, run: null },
   ...more,
 });
+const code = (of: number): ExitCause => ({ kind: 'code', code: of, ambiguous: false });
+const zombie = (exit: ExitCause | null): Sight => there({ zombie: true, exit });
 const GONE: Sight = { kind: 'gone' };
 const HIDDEN: Sight = { kind: 'unknown', why: 'we may not look' };
 
@@ -72,6 +84,7 @@ describe('one pass after the other', () => {
     wall: wall as WallMs,
     boot: BOOT,
     graceMs: GRACE_MS,
+    tidyMs: GRACE_MS,
     fate: (): RunFate => 'other',
   });
   /** Each look at the only entry, and how it stood at the last. */
@@ -117,7 +130,7 @@ describe('one pass after the other', () => {
     ).toBe('stale');
   });
   test('one that came and went between two looks has crashed', () => {
-    const before: Memory = { entries: new Map(), readAt: (BEGAN - 1) as WallMs };
+    const before: Memory = { ...NOTHING_KNOWN, readAt: (BEGAN - 1) as WallMs };
     expect(
       standing(
         [
@@ -130,7 +143,7 @@ describe('one pass after the other', () => {
     ).toBe('crashed');
   });
   test('an old entry that appears dead in a file we know is a forgotten one', () => {
-    const before: Memory = { entries: new Map(), readAt: (BEGAN + 1) as WallMs };
+    const before: Memory = { ...NOTHING_KNOWN, readAt: (BEGAN + 1) as WallMs };
     expect(
       standing(
         [
@@ -191,6 +204,96 @@ describe('one pass after the other', () => {
     const { memory: dead } = pass(known, [{ entry: entry(), sight: GONE }], { ...at(0), fate: asked });
     const [judged] = pass(dead, [{ entry: entry(), sight: GONE }], { ...at(100), fate: asked }).judged;
     expect(judged!.standing).toBe('crashed');
+  });
+  test.each<[string, readonly [number, Sight][], string]>([
+    [
+      'one that ended with 0 has finished, also when nobody waits for it',
+      [
+        [10, zombie(code(0))],
+        [110, zombie(code(0))],
+      ],
+      'finished',
+    ],
+    [
+      'and also when its parent takes note of that before we do anything',
+      [
+        [10, zombie(code(0))],
+        [110, GONE],
+      ],
+      'finished',
+    ],
+    [
+      'its owner may still remove its entry',
+      [
+        [10, zombie(code(0))],
+        [109, zombie(code(0))],
+      ],
+      'pending',
+    ],
+    [
+      'one that ended with another code has crashed',
+      [
+        [10, zombie(code(3))],
+        [110, zombie(code(3))],
+      ],
+      'crashed',
+    ],
+    [
+      'how one ended whose code we may not read is not known, however long',
+      [
+        [10, zombie(null)],
+        [900, zombie(null)],
+      ],
+      'unknown',
+    ],
+    [
+      'until it is gone: then it is like any other',
+      [
+        [10, zombie(null)],
+        [110, GONE],
+      ],
+      'crashed',
+    ],
+  ])('%s', (_, looks, expected) => {
+    expect(standing([[0, there()], ...looks])).toBe(expected);
+  });
+  test('one that had ended with 0 before anybody watched has finished, too', () => {
+    const looks: readonly [number, Sight][] = [
+      [0, zombie(code(0))],
+      [100, zombie(code(0))],
+    ];
+    expect(standing(looks)).toBe('finished');
+  });
+  test('a forgotten entry is left to its owner for longer than that of a crash', () => {
+    const slow = (now: number) => ({ ...at(now), tidyMs: 10 * GRACE_MS });
+    const looks = (sight: Sight, now: number) => {
+      const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], slow(0));
+      const dead = pass(first.memory, [{ entry: entry(), sight }], slow(10));
+      return pass(dead.memory, [{ entry: entry(), sight }], slow(now)).judged[0]!;
+    };
+    expect(looks(GONE, 110).standing).toBe('crashed');
+    expect(looks(zombie(code(0)), 110).standing).toBe('pending');
+    expect(looks(zombie(code(0)), 1_010)).toMatchObject({ standing: 'finished', exit: code(0) });
+    expect(isForgotten(looks(zombie(code(0)), 1_010))).toBe(true);
+    expect(isForgotten(looks(GONE, 110))).toBe(false);
+  });
+  test('how one ended outlives the daemon that saw it', () => {
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
+    const { memory } = pass(first.memory, [{ entry: entry(), sight: zombie(code(0)) }], at(10));
+    const known = readStored('/a.json', storedText('/a.json', { memory, cleaning: [] }))!.memory;
+    const next = pass(known, [{ entry: entry(), sight: GONE }], at(20)).memory;
+    expect(pass(next, [{ entry: entry(), sight: GONE }], at(120)).judged[0]!.standing).toBe('finished');
+  });
+  test('a zombie whose entry is gone is counted until its parent takes note, also by the next daemon', () => {
+    const { judged, memory } = pass(NOTHING_KNOWN, [{ entry: entry(), sight: zombie(code(0)) }], at(0));
+    const cleaned = withZombies(memory, judged);
+    const later = readStored('/a.json', storedText('/a.json', { memory: cleaned, cleaning: [] }))!.memory;
+    for (const known of [cleaned, later]) {
+      expect(stillZombies(known, [], () => zombie(code(0)))).toMatchObject([{ startTime: '500', entry: { pid: 77 } }]);
+      expect(stillZombies(known, [], () => GONE)).toEqual([]);
+      expect(stillZombies(known, [], () => there({ startTime: '900' }))).toEqual([]);
+      expect(stillZombies(known, judged, () => zombie(code(0)))).toEqual([]);
+    }
   });
   test('a crash is told once', () => {
     const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));

@@ -7,7 +7,6 @@ import { agentRecord, NOON } from '../../../support/agent-samples.ts';
 const AT = NOON as WallMs;
 
 const crash = (more: Partial<RecentCrash['crash']> = {}, resolved = false): RecentCrash => ({
-  pid: 2194,
   resolved,
   crash: {
     ...{ id: 1, subject: { kind: 'agent', name: 'architect' }, run_id: 'r', at: '', uptime_ms: 2_000 },
@@ -30,6 +29,7 @@ const crash = (more: Partial<RecentCrash['crash']> = {}, resolved = false): Rece
     ...{
       agent_type: 'architect',
       task_id: 'SPEC-111',
+      agent_pid: 2194,
       decision: 'respawn in 1 s (1 of 3)',
       incident: 1,
       ticket: 'BUG-003',
@@ -38,6 +38,8 @@ const crash = (more: Partial<RecentCrash['crash']> = {}, resolved = false): Rece
   },
 });
 
+const simulated = () => crash({ root_cause: 'simulated with "keepwell simulate-crash"' });
+
 const facts = (more: Partial<ReportFacts> = {}): ReportFacts => ({
   ...{ records: [], active: 2, crashes: [], issues: [], isLoopFrozen: false, lastPollAgeSeconds: null, at: AT },
   ...more,
@@ -45,7 +47,7 @@ const facts = (more: Partial<ReportFacts> = {}): ReportFacts => ({
 
 const ISSUE: AgentIssue = {
   ...{ type: 'dead_entries', agent_pid: null, agent_type: null, task_id: null, error: '15 dead entries' },
-  ...{ action_taken: 'cleaned', bug_reported: true, bug_number: 4 },
+  ...{ action_taken: 'cleaned', bug_reported: true, bug_number: 4, at: null },
 };
 
 test('a crash is an issue in the words that scripts know', () => {
@@ -55,7 +57,7 @@ test('a crash is an issue in the words that scripts know', () => {
       {
         ...{ type: 'agent_crash', agent_pid: 2194, agent_type: 'architect', task_id: 'SPEC-111' },
         ...{ error: "ImportError: cannot import name 'SkillNames'", action_taken: 'respawned' },
-        ...{ bug_reported: true, bug_number: 3 },
+        ...{ bug_reported: true, bug_number: 3, at: '' },
       },
     ],
     metrics: {
@@ -72,6 +74,7 @@ test.each<[string, Partial<ReportFacts>, string]>([
   ['an issue of a pass', { issues: [ISSUE] }, 'degraded'],
   ['a crash after which all is well again', { crashes: [crash({}, true)] }, 'healthy'],
   ['ten crashes', { crashes: Array.from({ length: 10 }, () => crash()) }, 'degraded'],
+  ['eleven crashes that somebody asked for', { crashes: Array.from({ length: 11 }, simulated) }, 'degraded'],
   ['eleven crashes', { crashes: Array.from({ length: 11 }, () => crash({}, true)) }, 'critical'],
   ['a frozen loop', { isLoopFrozen: true }, 'critical'],
 ])('%s: %s', (_, more, status) => {
@@ -97,4 +100,16 @@ test.each([
   ['not respawned: its entry has no task', 'not respawned: its entry has no task'],
 ])('the decision %j reads %j', (decision, action) => {
   expect(agentsReport(facts({ crashes: [crash({ decision })] })).issues[0]?.action_taken).toBe(action);
+});
+
+test('crashes that somebody asked for count neither as crashes nor as respawns that did not help', () => {
+  const at = (ms: number) => new Date(NOON + ms).toISOString();
+  const respawn = (ms: number, helped: boolean) => ({ at: (NOON + ms) as WallMs, run: `r${ms}` as RunId, helped });
+  const record = agentRecord({ respawns: [respawn(-900, true), respawn(-500, false)] });
+  const { type: agent_type, task: task_id } = record;
+  const asked = crash({ ...simulated().crash, at: at(-600), agent_type, task_id });
+  const real = crash({ at: at(-1_000), agent_type, task_id });
+  const { metrics, issues } = agentsReport(facts({ records: [record], crashes: [asked, real] }));
+  expect(metrics).toMatchObject({ crashed_agents_last_hour: 1, respawn_success_rate: 1 });
+  expect(issues.map(({ error }) => error.startsWith('simulated: '))).toEqual([true, false]);
 });
