@@ -1,11 +1,13 @@
 /** After an action was asked for: waits until it is done, shows the way there, and says what stood in the way. */
 import { AppError } from '../core/errors.ts';
 import { formatDuration } from '../core/format.ts';
+import { crashedText, type Watch, watchFrom, watchOn } from '../core/goal.ts';
 import type { ComponentView, EventView, StatusView } from '../core/views.ts';
 import { followStatus } from './follow-status.ts';
+import { sanitise } from './print/sanitise.ts';
 import { progressFor } from './progress.ts';
 import type { Session } from './session.ts';
-import { type Action, byName, judge, type Situation } from './settle.ts';
+import { type Action, byName, judge, type Situation, type Verdict } from './settle.ts';
 
 export interface Awaited {
   readonly action: Action;
@@ -23,34 +25,50 @@ export interface Outcome {
 
 /** An answer that still looks exactly as before is believed after this. The daemon reacts within a turn of its loop. */
 const BELIEVE_MS = 1_000;
+/** Causes are asked for one by one. */
+const CAUSES_SHOWN = 10;
 
 export async function awaitAction(session: Session, awaited: Awaited): Promise<Outcome> {
   const { action, names, before, timeoutMs } = awaited;
   const progress = progressFor(session, before);
   const asked = new Set(names);
   const known = byName(before);
+  const watched = new Map<string, Watch>();
+  const look = (view: ComponentView): void => {
+    const watch = watched.get(view.name) ?? watchFrom(known.get(view.name));
+    watched.set(view.name, watchOn(watch, view));
+  };
   const situation = (status: StatusView, elapsedMs: number): Situation => ({
     action,
     before: known,
     now: byName(status.components),
+    watched,
     believed: elapsedMs > BELIEVE_MS,
   });
+  const hasCrashed = (name: string): boolean => (watched.get(name)?.crashes ?? 0) > 0;
   let last: StatusView | null = null;
   try {
-    return await followStatus(session, {
+    const { status, failed } = await followStatus(session, {
       timeoutMs,
       answer: (status, elapsedMs) => {
         last = status;
+        status.components.forEach(look);
         progress.update(status.components.filter(({ name }) => asked.has(name)));
         const present = situation(status, elapsedMs);
         const verdicts = names.map((name) => ({ name, ...judge(name, present) }));
-        const failed = verdicts.flatMap((one) => (one.kind === 'gave-up' || one.kind === 'blocked' ? [one] : []));
-        const hasGivenUp = failed.some(({ kind }) => kind === 'gave-up'); // then waiting for the others is in vain
-        if (!hasGivenUp && verdicts.some(({ kind }) => kind === 'pending')) return undefined;
-        return { status, problem: failed.length === 0 ? null : gaveUp(failed) };
+        const failed = verdicts.filter(({ kind }) => kind !== 'done' && kind !== 'pending');
+        const isLost = failed.some(({ kind }) => kind !== 'blocked'); // then waiting for the others is in vain
+        return isLost || verdicts.every(({ kind }) => kind !== 'pending') ? { status, failed } : undefined;
       },
       pending: (status) => (status ? pendingText(names, situation(status, timeoutMs)) : 'the daemon does not answer'),
     });
+    const crashed =
+      action === 'stop' ? [] : status.components.filter(({ name }) => asked.has(name) && hasCrashed(name));
+    const texts = await crashTexts(session, crashed, watched);
+    const isFailed = new Set(failed.map(({ name }) => name));
+    for (const [name, text] of texts)
+      if (!isFailed.has(name)) session.note(`${text}; "keepwell why ${name}" tells more`);
+    return { status, problem: failed.length === 0 ? null : problemOf(failed, texts) };
   } catch (error) {
     if (last && error instanceof AppError && error.code === 'WAIT_TIMEOUT') return { status: last, problem: error };
     throw error;
@@ -59,15 +77,31 @@ export async function awaitAction(session: Session, awaited: Awaited): Promise<O
   }
 }
 
-function gaveUp(
-  failed: readonly { readonly name: string; readonly kind: string; readonly reason: string }[],
-): AppError {
-  const culprit = failed.find(({ kind }) => kind === 'gave-up') ?? failed[0]!;
-  return new AppError('COMPONENT_GAVE_UP', {
-    problem: failed.map(({ reason }) => `${reason}.`).join('\n'),
+type Failed = { readonly name: string } & Verdict;
+
+function problemOf(failed: readonly Failed[], texts: ReadonlyMap<string, string>): AppError {
+  const culprit = failed.find(({ kind }) => kind !== 'blocked') ?? failed[0]!;
+  const lines = failed.map((one) => `${'reason' in one ? one.reason : texts.get(one.name)}.`);
+  return new AppError(culprit.kind === 'crashing' ? 'COMPONENT_CRASHED' : 'COMPONENT_GAVE_UP', {
+    problem: lines.join('\n'),
     name: culprit.name,
     names: failed.map(({ name }) => name).join(', '),
   });
+}
+
+/** Each with the cause that is on record, for as many as one reads; the others without. */
+async function crashTexts(
+  session: Session,
+  crashed: readonly ComponentView[],
+  watched: ReadonlyMap<string, Watch>,
+): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const [index, view] of crashed.entries()) {
+    const newest =
+      index < CAUSES_SHOWN ? (await session.client.crashes({ component: view.name, limit: 1 })).crashes[0] : undefined;
+    texts.set(view.name, sanitise(crashedText(view, watched.get(view.name)!, newest)));
+  }
+  return texts;
 }
 
 function pendingText(names: readonly string[], situation: Situation): string {

@@ -1,4 +1,5 @@
 /** When is an action done? A pure reading of the status before it and the status now. */
+import { isCrashing, isUp, tooYoung, type Watch } from '../core/goal.ts';
 import type { ComponentView } from '../core/views.ts';
 import { noteOf } from './print/status.ts';
 
@@ -7,7 +8,9 @@ export type Action = 'up' | 'start' | 'stop' | 'restart';
 export type Verdict =
   | { readonly kind: 'done' }
   | { readonly kind: 'gave-up'; readonly reason: string }
-  /** It cannot go on: what it needs has given up. */
+  /** It dies again and again. */
+  | { readonly kind: 'crashing' }
+  /** It cannot go on: what it needs has given up, or crashes. */
   | { readonly kind: 'blocked'; readonly reason: string }
   | { readonly kind: 'pending'; readonly reason: string };
 
@@ -20,6 +23,8 @@ export interface Situation {
   readonly action: Action;
   readonly before: Views;
   readonly now: Views;
+  /** What was seen of each so far. */
+  readonly watched: ReadonlyMap<string, Watch>;
   /** The daemon has had time to react: what still looks as before is meant to be so. */
   readonly believed: boolean;
 }
@@ -36,11 +41,17 @@ export function judge(name: string, situation: Situation): Verdict {
   if (isOver(view) && old && (action === 'restart' || !believed)) return pending(view); // a restart may wait for dependents to end
   if (view.state === 'gave-up') return { kind: 'gave-up', reason: `${name} ${noteOf(view) || 'gave up'}` };
   if (view.state === 'completed') return DONE;
-  if (view.ready && !(action === 'restart' && old)) return DONE;
-  const blocker = blockerOf(view, now);
-  if (blocker !== null) return { kind: 'blocked', reason: `${name} needs ${blocker}, which gave up` };
+  if (isUp(view) && !(action === 'restart' && old)) return DONE;
+  if (isCrashingIn(situation, view)) return { kind: 'crashing' };
+  const blocker = blockerOf(view, situation);
+  if (blocker !== null) return { kind: 'blocked', reason: `${name} needs ${blocker}` };
   return pending(view, now);
 }
+
+const isCrashingIn = ({ watched }: Situation, view: ComponentView): boolean => {
+  const watch = watched.get(view.name);
+  return watch !== undefined && isCrashing(view, watch);
+};
 
 const isOver = ({ state }: ComponentView): boolean => state === 'completed' || state === 'gave-up';
 
@@ -61,18 +72,19 @@ function pending(view: ComponentView, all: Views = new Map()): Verdict {
 export function describe(view: ComponentView): string {
   const note = noteOf(view);
   if (view.state === 'waiting') return `${view.name} is ${note || 'waiting'}`;
-  const ready = view.state === 'running' && !view.ready ? 'running but not ready' : view.state;
+  const ready = tooYoung(view) ?? (view.state === 'running' && !view.ready ? 'running but not ready' : view.state);
   return `${view.name} is ${ready}${note === '' ? '' : ` (${note})`}`;
 }
 
-/** The component that gave up and that this one, directly or not, is waiting for. */
-function blockerOf(view: ComponentView, all: Views, seen: readonly string[] = []): string | null {
+/** The component that gave up, or crashes, and that this one, directly or not, is waiting for: "api, which gave up". */
+function blockerOf(view: ComponentView, situation: Situation, seen: readonly string[] = []): string | null {
   if (view.state !== 'waiting') return null;
   for (const name of view.waiting_for) {
-    const needed = all.get(name);
+    const needed = situation.now.get(name);
     if (!needed || seen.includes(name)) continue;
-    if (needed.state === 'gave-up') return name;
-    const further = blockerOf(needed, all, [...seen, name]);
+    if (needed.state === 'gave-up') return `${name}, which gave up`;
+    if (isCrashingIn(situation, needed)) return `${name}, which crashes`;
+    const further = blockerOf(needed, situation, [...seen, name]);
     if (further !== null) return further;
   }
   return null;

@@ -4,7 +4,7 @@ import type { ComponentView, StatusView } from '../core/views.ts';
 type Answer<T, Later extends keyof T> = Omit<T, Later> & Partial<Pick<T, Later>>;
 
 /** Keys that came after the first version. */
-export type AnsweredComponent = Answer<ComponentView, 'probes' | 'heartbeat' | 'limits' | 'resources'>;
+export type AnsweredComponent = Answer<ComponentView, 'probes' | 'heartbeat' | 'limits' | 'resources' | 'trial_ms'>;
 
 export interface AnsweredStatus extends Omit<StatusView, 'daemon' | 'components'> {
   readonly daemon: Answer<StatusView['daemon'], 'logs' | 'sessions'>;
@@ -17,6 +17,7 @@ export const filledComponent = (view: AnsweredComponent): ComponentView => ({
   heartbeat: view.heartbeat ?? null,
   limits: view.limits ?? [],
   resources: view.resources ?? null,
+  trial_ms: view.trial_ms ?? null,
 });
 
 export const filledStatus = ({ daemon, components, ...rest }: AnsweredStatus): StatusView => ({

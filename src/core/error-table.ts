@@ -211,6 +211,12 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 409,
   },
+  COMPONENT_CRASHED: {
+    message: '{problem}',
+    hint: 'Run "keepwell why {name}". It is restarted as its policy says; "keepwell status" shows how it is.',
+    exitCode: 1,
+    httpStatus: 409,
+  },
   WAIT_TIMEOUT: {
     message: 'Gave up waiting after {after}: {pending}.',
     hint: 'Look at "keepwell status" and "keepwell logs"; a longer --timeout waits longer.',

@@ -29,7 +29,7 @@ export interface Facts {
   readonly adopted: boolean;
   readonly startedAt: WallMs | null;
   readonly lastRestart: { readonly at: WallMs; readonly reason: string } | null;
-  readonly lastExit: { readonly at: WallMs; readonly exit: ExitView } | null;
+  readonly lastExit: { readonly at: WallMs; readonly exit: ExitView; readonly crash?: boolean } | null;
   readonly unmet: readonly string[];
   readonly survivors: readonly string[];
   readonly treeMechanism: string | null;
@@ -74,10 +74,11 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     container: containerName(facts),
     started_at: live && facts.startedAt !== null ? isoTime(facts.startedAt) : null,
     uptime_ms: live && !isBlind ? Math.max(0, Math.round(ended?.uptimeMs ?? instant.now - live.startedAt)) : null,
+    trial_ms: trialMs(spec, state),
     restarts: counters.total,
     last_restart: lastRestart && { at: isoTime(lastRestart.at), reason: lastRestart.reason },
     next_attempt_at: nextAttempt(state, instant),
-    last_exit: lastExit && { ...lastExit.exit, at: isoTime(lastExit.at) },
+    last_exit: lastExit && { ...lastExit.exit, at: isoTime(lastExit.at), crash: lastExit.crash ?? false },
     desired: facts.desired,
     waiting_for: state.kind === 'waiting' ? facts.unmet : [],
     depends_on: spec.dependsOn,
@@ -91,6 +92,17 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     container_details: facts.container ? containerDetails(facts.container) : null,
     resources: state.kind === 'running' && facts.sample ? resourcesView(facts.sample, spec) : null,
   };
+}
+
+/** Whoever dies at once does so within this. */
+const TRIAL_MS = 2_000;
+
+/** What nobody asks how it is shows by living on that it was started well. */
+function trialMs({ driver, probes, restart, minUptimeMs }: ComponentSpec, state: ComponentState): number | null {
+  const isAsked = probes.startup !== null || probes.readiness !== null;
+  const hasHealthCheck = state.kind === 'running' && state.health.docker !== undefined;
+  if (isAsked || hasHealthCheck || driver.kind === 'external') return null;
+  return restart.policy === 'always' ? Math.min(minUptimeMs, TRIAL_MS) : TRIAL_MS; // a job may be short: it is done when it completed
 }
 
 /** What others run is known by its name alone. */

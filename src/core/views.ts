@@ -29,11 +29,17 @@ export interface ComponentView {
   readonly container: string | null;
   readonly started_at: string | null;
   readonly uptime_ms: number | null;
+  /**
+   * How long a run must live before a command that waits for it says "up"; null: a startup or readiness probe, or Docker's health check,
+   * says that it is.
+   */
+  readonly trial_ms: number | null;
   readonly restarts: number;
   readonly last_restart: { readonly at: string; readonly reason: string } | null;
   /** When a component in backoff, or one that gave up, is tried again. */
   readonly next_attempt_at: string | null;
-  readonly last_exit: (ExitView & { readonly at: string }) | null;
+  /** `crash`: nobody had asked for it, and it counted as a failure. */
+  readonly last_exit: (ExitView & { readonly at: string; readonly crash: boolean }) | null;
   /** running: Keepwell keeps it up; stopped: somebody stopped it by hand. */
   readonly desired: 'running' | 'stopped';
   /** Dependencies it is waiting for. */

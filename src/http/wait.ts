@@ -1,7 +1,7 @@
 /** Holds an answer back until a component has come where somebody wants it. */
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../core/errors.ts';
-import { gaveUp, judgeGoal, type WaitGoal, waitedTooLong } from '../core/goal.ts';
+import { gaveUp, judgeGoal, keepsCrashing, type WaitGoal, waitedTooLong, watchFrom, watchOn } from '../core/goal.ts';
 import type { ComponentView } from '../core/views.ts';
 import type { Services } from './route.ts';
 
@@ -22,12 +22,18 @@ export function awaitGoal(
 ): Promise<ComponentView> {
   return new Promise((resolve, reject) => {
     const until = performance.now() + timeoutMs;
+    let watch = watchFrom(null);
+    let isFirst = true;
     const check = (): void => {
       try {
         const view = look();
-        const verdict = judgeGoal(view, goal);
+        watch = isFirst ? watchFrom(view) : watchOn(watch, view);
+        isFirst = false;
+        const verdict = judgeGoal(view, goal, watch);
         if (verdict === 'reached') settle(() => resolve(view));
         else if (verdict === 'given-up') throw gaveUp(view);
+        else if (verdict === 'crashing')
+          throw keepsCrashing(view, watch, control.history.crashes({ component: view.name, limit: 1 })[0]);
         else if (performance.now() >= until) throw waitedTooLong(view.name, view, timeoutMs);
       } catch (error) {
         settle(() => reject(error));

@@ -6,7 +6,16 @@ import { isGone } from '../client/follow-events.ts';
 import type { AgentView } from '../core/agents/views.ts';
 import type { CampaignSummary, CampaignView } from '../core/campaigns/views.ts';
 import type { HealthReport } from '../core/checks/check.ts';
-import { gaveUp, judgeGoal, type WaitGoal, waitedTooLong } from '../core/goal.ts';
+import {
+  gaveUp,
+  judgeGoal,
+  keepsCrashing,
+  type WaitGoal,
+  type Watch,
+  waitedTooLong,
+  watchFrom,
+  watchOn,
+} from '../core/goal.ts';
 import type { IncidentView } from '../core/incidents/view.ts';
 import type { SimulationRequest, SimulationView } from '../core/simulate/simulation.ts';
 import type {
@@ -246,21 +255,26 @@ export class Keepwell implements AsyncDisposable {
   }
 
   /**
-   * Waits until a component is ready, running, stopped, completed or healthy, and returns it as it is then. Rejects with
-   * WAIT_TIMEOUT when the time is up, with COMPONENT_GAVE_UP as soon as it gave up, and with the signal's reason.
+   * Waits until a component is ready, running, stopped, completed or healthy, and returns it as it is then. What has no probe counts as
+   * ready once it has lived for `min_uptime`, at most 2 s. Rejects with WAIT_TIMEOUT when the time is up, with COMPONENT_GAVE_UP as soon
+   * as it gave up, with COMPONENT_CRASHED when it has no probe and crashes twice meanwhile, and with the signal's reason.
    */
   async waitFor(name: string, goal: WaitGoal = 'ready', options: WaitOptions = {}): Promise<ComponentView> {
     const { timeoutMs = WAIT_MS, signal } = options;
     const began = performance.now();
     let seenAt = began;
+    let watch: Watch | null = null;
     for (;;) {
       signal?.throwIfAborted();
       const view = await this.#look(name, performance.now() - seenAt);
       if (view) {
         seenAt = performance.now();
-        const verdict = judgeGoal(view, goal);
+        watch = watch ? watchOn(watch, view) : watchFrom(view);
+        const verdict = judgeGoal(view, goal, watch);
         if (verdict === 'reached') return view;
         if (verdict === 'given-up') throw gaveUp(view);
+        if (verdict === 'crashing')
+          throw keepsCrashing(view, watch, (await this.crashes({ component: name, limit: 1 }))[0]);
       }
       if (performance.now() - began >= timeoutMs) throw waitedTooLong(name, view, timeoutMs);
       await sleep(POLL_MS, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted());

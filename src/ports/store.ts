@@ -25,7 +25,8 @@ export interface ComponentRecord {
   readonly component: Component;
   readonly specHash: string;
   readonly lastRestart: { readonly at: WallMs; readonly reason: string } | null;
-  readonly lastExit: { readonly at: WallMs; readonly exit: ExitView } | null;
+  /** `crash`: absent in records of earlier versions. */
+  readonly lastExit: { readonly at: WallMs; readonly exit: ExitView; readonly crash?: boolean } | null;
   /** When the current run began, for people. */
   readonly startedAt: WallMs | null;
   /** How its heartbeat stood a few seconds ago at most. */

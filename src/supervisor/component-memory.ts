@@ -36,9 +36,9 @@ export class ComponentMemory {
     if (event.kind === 'start-requested' && event.fresh) this.startReason = null;
     for (const effect of effects) {
       if (effect.kind === 'end-run') {
-        const { cause, unhealthy } = effect.end;
+        const { cause, unhealthy, crash } = effect.end;
         const exit = exitView(cause, unhealthy);
-        this.lastExit = { at: wall(effect.end.at), exit };
+        this.lastExit = { at: wall(effect.end.at), exit, crash };
         this.survivors = [];
         if (effect.end.rule !== 'planned-stop') this.startReason = unhealthy ?? describeExit(exit);
       }

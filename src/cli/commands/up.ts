@@ -27,7 +27,8 @@ export const up: Definition<Options> = {
   group: 'Run:',
   summary: 'apply the configuration and bring everything up',
   description:
-    'Wants the named components (default: all) and what they depend on running, and waits until they are ready.\n' +
+    'Wants the named components (default: all) and what they depend on running, and waits until they are ready. What has no probe is up\n' +
+    'once it has lived for min_uptime, at most 2 s; exit code 1 when one gave up, or (without a probe) crashed twice meanwhile.\n' +
     'Ctrl-C stops waiting, not the components.',
   options: [
     new Option('-d, --detach', 'accepted for habit: components always run in the background'),

@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/format.ts';
-import { GOALS, judgeGoal, type WaitGoal } from '../../core/goal.ts';
+import { GOALS, judgeGoal, keepsCrashing, type WaitGoal, type Watch, watchFrom, watchOn } from '../../core/goal.ts';
 import type { ComponentView } from '../../core/views.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { pause } from '../interrupt.ts';
@@ -25,7 +25,8 @@ export const wait: Definition<Options> = {
   group: 'Look:',
   summary: 'wait until components are ready, running, stopped, completed or healthy',
   description:
-    'Exit code 0 when all are, 5 when the time is up, 1 when one gave up, 4 when there is no such component.',
+    'Exit code 0 when all are, 5 when the time is up, 1 when one gave up or (without a probe) crashed twice meanwhile, 4 when there is\n' +
+    'no such component. What has no probe is ready once it has lived for min_uptime, at most 2 s.',
   options: [
     new Option('--for <STATE>', 'what to wait for').choices(GOALS).default('ready'),
     durationOption('--timeout <TIME>', 'how long to wait (then exit 5)', '2m'),
@@ -37,16 +38,27 @@ export const wait: Definition<Options> = {
   handler: async (session, patterns, options) => {
     const { signal } = session;
     const until = performance.now() + options.timeout;
+    const watched = new Map<string, Watch>();
     for (;;) {
       const { value: all, offline } = await readRecords(session, (records) => records.status());
       const names = all.components.map(({ name }) => name);
       const targets = resolveTargets(patterns, names);
       const chosen = all.components.filter(({ name }) => targets.includes(name));
+      for (const view of chosen) {
+        const before = watched.get(view.name);
+        watched.set(view.name, before ? watchOn(before, view) : watchFrom(view));
+      }
+      const crashing = chosen.find((view) => judgeGoal(view, options.for, watched.get(view.name)!) === 'crashing');
       const verdict = judge(chosen, options, performance.now() >= until);
-      if (verdict !== 'pending') {
+      if (verdict !== 'pending' || crashing) {
         session.printJson({ ...all, components: chosen });
         if (verdict === 'reached') return 0;
-        throw verdict;
+        if (verdict !== 'pending') throw verdict;
+      }
+      if (crashing) {
+        const { name } = crashing;
+        const { value } = await readRecords(session, (records) => records.crashes({ component: name, limit: 1 }));
+        throw keepsCrashing(crashing, watched.get(name)!, value.crashes[0]);
       }
       await pause(offline === null ? POLL_MS : OFFLINE_POLL_MS, signal);
     }
@@ -54,7 +66,7 @@ export const wait: Definition<Options> = {
 };
 
 function judge(chosen: readonly ComponentView[], options: Options, late: boolean): 'reached' | 'pending' | AppError {
-  const missing = chosen.filter((view) => judgeGoal(view, options.for) !== 'reached');
+  const missing = chosen.filter((view) => judgeGoal(view, options.for, watchFrom(view)) !== 'reached');
   if (missing.length === 0) return 'reached';
   const gone = missing.find(({ state }) => state === 'gave-up');
   if (gone) {

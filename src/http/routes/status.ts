@@ -53,7 +53,14 @@ export const statusRoutes: readonly Route[] = [
     query: WAIT_QUERY,
     body: NO_BODY,
     answer: COMPONENT_ANSWER,
-    errors: ['NO_SUCH_COMPONENT', 'COMPONENT_GAVE_UP', 'WAIT_TIMEOUT', 'TOO_MANY_STREAMS', 'DAEMON_CLOSING'],
+    errors: [
+      'NO_SUCH_COMPONENT',
+      'COMPONENT_GAVE_UP',
+      'COMPONENT_CRASHED',
+      'WAIT_TIMEOUT',
+      'TOO_MANY_STREAMS',
+      'DAEMON_CLOSING',
+    ],
     handler: async ({ services, response, query }) => {
       const look = () => findComponent(services.control.status(), query.component);
       const goal = { goal: query.for, timeoutMs: query.timeout_ms };

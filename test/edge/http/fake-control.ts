@@ -60,6 +60,7 @@ export const component = (name: string, more: Partial<ComponentView> = {}): Comp
   depends_on: {},
   note: null,
   survivors: [],
+  trial_ms: null,
   removed: false,
   tree_mechanism: 'process-group + cookie',
   probes: [],

@@ -82,7 +82,10 @@ describe('status', () => {
     view('api', { resources }),
     idle('worker', 'backing-off', { health: 'unhealthy', restarts: 3, note: 'exit code 7; restart in 4 s' }),
     idle('later', 'waiting', { note: 'waiting for worker' }),
-    idle('old', 'stopped', { desired: 'stopped', last_exit: { ...exit, at: '2026-01-02T03:04:05.678Z' } }),
+    idle('old', 'stopped', {
+      desired: 'stopped',
+      last_exit: { ...exit, at: '2026-01-02T03:04:05.678Z', crash: false },
+    }),
     idle('new', 'stopped', { desired: 'stopped' }),
     idle('lost', 'stopped'),
   ];
@@ -144,7 +147,7 @@ describe('status', () => {
     const gone = idle('worker', 'gave-up', {
       health: 'unhealthy',
       note: 'gave up (limit): exit code 7; next try in 15 min',
-      last_exit: { ...exit, at: '2026-01-02T05:18:05.678Z' },
+      last_exit: { ...exit, at: '2026-01-02T05:18:05.678Z', crash: true },
       last_restart: { at: '2026-01-02T05:17:05.678Z', reason: 'exit code 7' },
       next_attempt_at: '2026-01-02T05:34:05.678Z',
       survivors: ['99 (sleep)'],

@@ -2,13 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { killedIn } from '../../../src/cli/await-action.ts';
 import { exitCodeOf } from '../../../src/cli/commands/status.ts';
 import { type Action, byName, judge } from '../../../src/cli/settle.ts';
+import type { Watch } from '../../../src/core/goal.ts';
 import type { ComponentView } from '../../../src/core/views.ts';
 import { event, exit, idle, view } from './views.ts';
 
-const died = (at: string) => ({ ...exit, at });
+const died = (at: string) => ({ ...exit, at, crash: true });
 const later = view('api', { run_id: 'api~0abcdefgh999999' });
 const gaveUp = idle('api', 'gave-up', { note: 'gave up (limit): exit code 7', last_exit: died('1') });
 const gaveUpAgain = { ...gaveUp, last_exit: died('2') };
+
+/** Nothing was seen of anybody so far. */
+const watched = new Map();
 
 const rows: [Action, string, ComponentView | undefined, ComponentView | undefined, boolean, string][] = [
   ['up', 'a ready component is done', undefined, view('api'), false, 'done'],
@@ -50,7 +54,13 @@ const rows: [Action, string, ComponentView | undefined, ComponentView | undefine
 
 describe('when is it done?', () => {
   test.each(rows)('%s: %s', (action, _what, before, now, believed, expected) => {
-    const situation = { action, believed, before: byName(before ? [before] : []), now: byName(now ? [now] : []) };
+    const situation = {
+      action,
+      believed,
+      before: byName(before ? [before] : []),
+      now: byName(now ? [now] : []),
+      watched,
+    };
     expect(judge('api', situation).kind).toBe(expected);
   });
 
@@ -60,13 +70,15 @@ describe('when is it done?', () => {
       idle('web', 'waiting', { waiting_for: ['api'], note: 'waiting for api' }),
       idle('edge', 'waiting', { waiting_for: ['web'], note: 'waiting for web' }),
     ];
-    const situation = { action: 'up' as const, before: byName([]), now: byName(now), believed: true };
+    const situation = { action: 'up' as const, before: byName([]), now: byName(now), believed: true, watched };
     expect(judge('edge', situation)).toEqual({ kind: 'blocked', reason: 'edge needs api, which gave up' });
   });
 
   test('a circle of waiting ends', () => {
     const now = [idle('a', 'waiting', { waiting_for: ['b'] }), idle('b', 'waiting', { waiting_for: ['a'] })];
-    expect(judge('a', { action: 'up', before: byName([]), now: byName(now), believed: true }).kind).toBe('pending');
+    expect(judge('a', { action: 'up', before: byName([]), now: byName(now), believed: true, watched }).kind).toBe(
+      'pending',
+    );
   });
 
   test('what is pending is said with its reason', () => {
@@ -74,7 +86,7 @@ describe('when is it done?', () => {
       idle('api', 'waiting', { waiting_for: ['db'], note: 'waiting for db' }),
       idle('db', 'stopped', { desired: 'stopped' }),
     ];
-    expect(judge('api', { action: 'start', before: byName([]), now: byName(now), believed: true })).toEqual({
+    expect(judge('api', { action: 'start', before: byName([]), now: byName(now), believed: true, watched })).toEqual({
       kind: 'pending',
       reason: 'api is waiting for db (not started: db)',
     });
@@ -101,4 +113,37 @@ test.each([
   ['unhealthy wins', [idle('a', 'waiting'), view('b', { health: 'unhealthy' })], 1],
 ] as const)('status --exit-code: %s', (_what, components, expected) => {
   expect(exitCodeOf(components)).toBe(expected);
+});
+
+describe('what nobody asks how it is', () => {
+  const young = view('api', { trial_ms: 2_000, uptime_ms: 300 });
+  const crashed = (crashes: number) => new Map([['api', { crashes, exitAt: '1' }]]);
+  const situation = (now: ComponentView, seen: ReadonlyMap<string, Watch>) => ({
+    ...{ action: 'up' as const, before: byName([]), believed: true },
+    ...{ now: byName([now, idle('web', 'waiting', { waiting_for: ['api'] })]), watched: seen },
+  });
+
+  test('is not up before it has lived for a moment', () => {
+    expect(judge('api', situation(young, watched))).toEqual({
+      kind: 'pending',
+      reason: 'api is running, but for less than 2 s',
+    });
+    expect(judge('api', situation({ ...young, uptime_ms: 2_000 }, watched)).kind).toBe('done');
+  });
+
+  test('is given a second chance, and no third', () => {
+    const resting = idle('api', 'backing-off', { trial_ms: 2_000 });
+    expect(judge('api', situation(resting, crashed(1))).kind).toBe('pending');
+    expect(judge('api', situation(resting, crashed(2))).kind).toBe('crashing');
+    expect(judge('api', situation(young, crashed(2))).kind).toBe('crashing');
+    expect(judge('web', situation(young, crashed(2)))).toEqual({
+      kind: 'blocked',
+      reason: 'web needs api, which crashes',
+    });
+    expect(judge('api', situation({ ...young, uptime_ms: 2_000 }, crashed(2))).kind).toBe('done');
+  });
+
+  test('but what has a probe is waited for as long as somebody wants to', () => {
+    expect(judge('api', situation(idle('api', 'backing-off'), crashed(5))).kind).toBe('pending');
+  });
 });

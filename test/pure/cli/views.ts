@@ -17,6 +17,7 @@ export const view = (name: string, more: Partial<ComponentView> = {}): Component
   container: null,
   started_at: '2026-01-02T03:04:05.678Z',
   uptime_ms: 8_100_000,
+  trial_ms: null,
   restarts: 0,
   last_restart: null,
   next_attempt_at: null,

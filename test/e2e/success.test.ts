@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { TestProject } from '../support/project.ts';
+
+/** What dies at once, in the ways people meet first. */
+const DYING: readonly [what: string, command: string, cause: RegExp][] = [
+  ['a file name typed wrong', '[node, missing.js]', /exit code 1: .*Cannot find module .*missing\.js/],
+  ['an end after half a second', '[sh, -c, "sleep 0.5; exit 3"]', /exit code 3/],
+];
+
+describe('success means success', () => {
+  test.each(DYING)('up fails, and says why, for %s', async (_what, command, cause) => {
+    await using project = new TestProject(`components:
+  a:
+    process: { command: ${command} }
+    restart: { backoff: { initial: 100ms } }
+`);
+    const { code, stderr, stdout } = await project.cli('up');
+    expect(stderr).toMatch(/a crashed twice during this command: /);
+    expect(stderr).toMatch(cause);
+    expect(stderr).toContain('keepwell why a');
+    expect(stdout).not.toContain('is up');
+    expect(code).toBe(1);
+
+    const started = await project.cli('start', 'a');
+    expect([started.code, started.stderr]).toEqual([1, expect.stringMatching(/a crashed twice during this command: /)]);
+    const waited = await project.cli('wait', 'a');
+    expect([waited.code, waited.stderr]).toEqual([1, expect.stringMatching(/a crashed twice during this command: /)]);
+    expect(waited.stderr).toMatch(cause);
+  });
+
+  test('a crash that a restart mends is told, and up succeeds', async () => {
+    await using project = new TestProject(`components:
+  a:
+    process: { command: "test -e been || { touch been; exit 7; }; exec sleep 1000", shell: true }
+    restart: { backoff: { initial: 100ms } }
+    min_uptime: 300ms
+`);
+    const { code, stderr, stdout } = await project.cli('up');
+    expect(stderr).toMatch(/a crashed once during this command: exit code 7; "keepwell why a" tells more/);
+    expect(stdout).toMatch(/1 component is up/);
+    expect(code).toBe(0);
+  });
+});
