@@ -4,6 +4,7 @@
  */
 import {
   closeSync,
+  constants,
   fstatSync,
   mkdirSync,
   openSync,
@@ -13,7 +14,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
-import { appendFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from '../core/crash/tail.ts';
 
@@ -46,7 +47,7 @@ export function openAttemptLog(dir: string, experiment: string, number: number):
     },
     append: async (piece) => {
       try {
-        await appendFile(path, piece, { mode: 0o600 });
+        await appended(path, piece);
         position += piece.length;
         return true;
       } catch {
@@ -56,6 +57,14 @@ export function openAttemptLog(dir: string, experiment: string, number: number):
       }
     },
   };
+}
+
+/** Never waits, as a pipe under that name would make us. */
+async function appended(path: string, piece: Buffer): Promise<void> {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+  await using file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+  if (!(await file.stat()).isFile()) throw new Error(`${path} is no file`);
+  await file.appendFile(piece);
 }
 
 /** The end of what an attempt wrote; empty when there is nothing, or it cannot be read. `known`: values never to be shown. */
@@ -69,9 +78,11 @@ export function attemptTail(dir: string, experiment: string, number: number, kno
 }
 
 function readEnd(path: string): { readonly text: string; readonly isWhole: boolean } {
-  const file = openSync(path, 'r');
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const { size } = fstatSync(file);
+    const found = fstatSync(file);
+    if (!found.isFile()) return { text: '', isWhole: true };
+    const { size } = found;
     const bytes = Buffer.alloc(Math.min(size, MAX_TAIL_BYTES));
     const read = readSync(file, bytes, 0, bytes.length, size - bytes.length);
     return { text: bytes.toString('utf8', 0, read), isWhole: size <= MAX_TAIL_BYTES };

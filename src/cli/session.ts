@@ -2,7 +2,7 @@
 
 import { type Client, createClient } from '../client/client.ts';
 import { AppError } from '../core/errors.ts';
-import { findProject, homePaths, type Project, readDaemonFile, socketPath } from '../daemon/home.ts';
+import { daemonSocket, findProject, type Project } from '../daemon/home.ts';
 import { type Paint, paintFor } from './print/colour.ts';
 import { jsonDocument, jsonLine } from './print/json.ts';
 import { sanitiseText } from './print/sanitise.ts';
@@ -75,7 +75,7 @@ export class Session {
   get client(): Client {
     const { home } = this.project;
     const { env, uid } = this.world;
-    return createClient(readDaemonFile(homePaths(home))?.socket ?? socketPath(home, env, uid), this.signal);
+    return createClient(daemonSocket(home, env, uid), this.signal);
   }
 
   /** Lines for people on stdout. With `-o json` there is nothing but JSON there, so this stays silent. */

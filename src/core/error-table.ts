@@ -54,6 +54,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  CONFIG_UNTRUSTED: {
+    message: '{file} was found, but not used: {problem}. Whoever can write it decides what is run.',
+    hint: 'If you trust it, name it: keepwell -f {file} …; or make it your own (chown, chmod go-w).',
+    exitCode: 2,
+    httpStatus: 403,
+  },
   CONFIG_EXISTS: {
     message: 'There is {file} already; nothing was written.',
     hint: 'Replace it with "keepwell init --force", or look at the new one first with "keepwell init --stdout".',
@@ -81,6 +87,12 @@ export const ERRORS = {
   HOME_OF_ANOTHER_PROJECT: {
     message: 'The state directory {home} belongs to {owner}, not to {asked}.',
     hint: 'Unset KEEPWELL_HOME or give this project a directory of its own.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  HOME_COPIED: {
+    message: 'The state directory {home} was copied from {owner}, and speaks of what runs there.',
+    hint: 'Remove the copy, then go on: rm -r {home}. A new one is made for {asked}.',
     exitCode: 2,
     httpStatus: 409,
   },

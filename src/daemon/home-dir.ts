@@ -44,7 +44,7 @@ function refuseUnsafe(home: string): void {
 function claimProject(paths: HomePaths, file: string): void {
   const projectDir = dirname(file);
   refuseForeign(paths.home, projectDir);
-  if (projectOf(paths.home) === null) {
+  if (projectOf(paths.home) !== projectDir) {
     writeAtomically(paths.projectJson, `${JSON.stringify({ project_dir: projectDir })}\n`);
   }
 }

@@ -1,8 +1,9 @@
 /** Where a project keeps its state, and how to find it from a working directory. Light: the CLI loads it on every call. */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
+import { asker, distrust } from './trusted-file.ts';
 
 export const CONFIG_NAMES = ['keepwell.yaml', 'keepwell.yml', 'keepwell.json'] as const;
 
@@ -40,11 +41,11 @@ export interface Where {
 
 /** The configuration files and the state directory, without reading either. */
 export function findProject({ cwd, files, env }: Where): Project {
-  const found = files.length > 0 ? files.map((file) => resolve(cwd, file)) : [findUpwards(cwd)];
+  const found = files.length > 0 ? files.map((file) => resolve(cwd, file)) : [findUpwards(cwd, env)];
   const missing = found.find((file) => !existsSync(file));
   if (missing !== undefined) throw new AppError('USAGE', { problem: `There is no configuration file ${missing}.` });
   const projectDir = dirname(found[0]!);
-  const home = env['KEEPWELL_HOME'] ? resolve(cwd, env['KEEPWELL_HOME']) : join(projectDir, '.keepwell');
+  const home = env['KEEPWELL_HOME'] ? resolve(cwd, env['KEEPWELL_HOME']) : ownHome(projectDir);
   refuseForbidden(home);
   refuseForeign(home, projectDir);
   return { files: found, home };
@@ -59,12 +60,24 @@ function refuseForbidden(home: string): void {
   }
 }
 
-/** KEEPWELL_HOME must not mix two projects: the directory belongs to the project that used it first. */
+/**
+ * KEEPWELL_HOME must not mix two projects: the directory belongs to the project that used it first. The one beside the configuration
+ * came along with its folder: a folder that was moved keeps it, in a copy it would speak of the runs of the original.
+ */
 export function refuseForeign(home: string, projectDir: string): void {
   const owner = projectOf(home);
-  if (owner !== null && owner !== projectDir) {
-    throw new AppError('HOME_OF_ANOTHER_PROJECT', { home, owner, asked: projectDir });
-  }
+  if (owner === null || owner === projectDir) return;
+  if (home !== ownHome(projectDir)) throw new AppError('HOME_OF_ANOTHER_PROJECT', { home, owner, asked: projectDir });
+  if (isOtherHome(ownHome(owner), home)) throw new AppError('HOME_COPIED', { home, owner, asked: projectDir });
+}
+
+const ownHome = (projectDir: string): string => join(projectDir, '.keepwell');
+
+/** Whether a project is at the old place, and not this one under another name: a link, a mount. */
+function isOtherHome(old: string, home: string): boolean {
+  if (projectOf(old) !== dirname(old)) return false;
+  const [there, here] = [statSync(old), statSync(home)];
+  return there.ino !== here.ino || there.dev !== here.dev;
 }
 
 /** The folder of the first configuration file of the project that uses this state directory; null: none yet. */
@@ -76,10 +89,15 @@ export function projectOf(home: string): string | null {
   }
 }
 
-function findUpwards(cwd: string): string {
+/** A file that somebody else could have put there is not run unless it is named: the search goes on above nobody's but our own. */
+function findUpwards(cwd: string, env: Where['env']): string {
   for (let dir = resolve(cwd); ; dir = dirname(dir)) {
     for (const name of CONFIG_NAMES) {
-      if (existsSync(join(dir, name))) return join(dir, name);
+      const file = join(dir, name);
+      if (!existsSync(file)) continue;
+      const problem = distrust(file, asker(env));
+      if (problem !== null) throw new AppError('CONFIG_UNTRUSTED', { file, problem });
+      return file;
     }
     if (dir === dirname(dir)) throw new AppError('CONFIG_NOT_FOUND', { where: cwd });
   }
@@ -148,6 +166,12 @@ export interface DaemonFile {
   readonly service?: string | null;
   /** It is a part of another program: that one lives on when it ends. */
   readonly hosted: boolean;
+}
+
+/** Where the daemon of this home listens, or would. One whose project was moved has its socket at the new place, too. */
+export function daemonSocket(home: string, env: Where['env'], uid: number): string {
+  const known = readDaemonFile(homePaths(home))?.socket;
+  return known !== undefined && existsSync(known) ? known : socketPath(home, env, uid);
 }
 
 export function readDaemonFile(paths: HomePaths): DaemonFile | null {

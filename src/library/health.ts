@@ -5,7 +5,7 @@ import type { ResolvedConfig } from '../config/load.ts';
 import type { HealthReport } from '../core/checks/check.ts';
 import { checkGraph, orderOf } from '../core/checks/plan.ts';
 import { checksOf } from '../daemon/health/checks-of.ts';
-import { findProject, homePaths, type Project, readDaemonFile, socketPath } from '../daemon/home.ts';
+import { daemonSocket, findProject, type Project } from '../daemon/home.ts';
 import type { HealthOptions } from './options.ts';
 import { type ConfigInput, readConfigInput } from './read-config.ts';
 
@@ -59,6 +59,4 @@ function projectOf({ cwd = process.cwd(), home }: HealthOptions): Project {
   return findProject({ cwd, files: [], env });
 }
 
-function socketOf({ home }: Project): string {
-  return readDaemonFile(homePaths(home))?.socket ?? socketPath(home, process.env, process.getuid?.() ?? 0);
-}
+const socketOf = ({ home }: Project): string => daemonSocket(home, process.env, process.getuid?.() ?? 0);

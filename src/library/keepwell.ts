@@ -27,7 +27,7 @@ import type {
   StatusView,
   WhyView,
 } from '../core/views.ts';
-import { findProject, homePaths, readDaemonFile, socketPath } from '../daemon/home.ts';
+import { daemonSocket, findProject } from '../daemon/home.ts';
 import type { ReloadOptions, ReloadView, ValidationView } from '../ports/control.ts';
 import type { LogLineView } from '../ports/logs.ts';
 import type { KeepwellConfig } from './config-input.ts';
@@ -305,5 +305,5 @@ export class Keepwell implements AsyncDisposable {
 
 function findSocket({ cwd = process.cwd(), files = [], home }: ConnectOptions): string {
   const at = home ?? findProject({ cwd, files, env: process.env }).home;
-  return readDaemonFile(homePaths(at))?.socket ?? socketPath(at, process.env, process.getuid?.() ?? 0);
+  return daemonSocket(at, process.env, process.getuid?.() ?? 0);
 }

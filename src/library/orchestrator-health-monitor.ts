@@ -3,7 +3,7 @@ import { type Client, createClient, ifRunning } from '../client/client.ts';
 import type { AgentIssue, AgentsReportView } from '../core/agents/views.ts';
 import { AppError } from '../core/errors.ts';
 import type { TicketView } from '../core/tickets/view.ts';
-import { homePaths, readDaemonFile, socketPath } from '../daemon/home.ts';
+import { daemonSocket } from '../daemon/home.ts';
 import type { KeepwellConfig } from './config-input.ts';
 import type { InProcess } from './in-process.ts';
 import type { OpenOptions } from './options.ts';
@@ -149,8 +149,7 @@ export class OrchestratorHealthMonitor implements AsyncDisposable {
   /** The client of a daemon that answers; null: there is none. */
   async #running(): Promise<Client | null> {
     const { project } = readConfigInput(this.#config, this.#options);
-    const socket = readDaemonFile(homePaths(project.home))?.socket;
-    const client = createClient(socket ?? socketPath(project.home, process.env, process.getuid?.() ?? 0));
+    const client = createClient(daemonSocket(project.home, process.env, process.getuid?.() ?? 0));
     return (await ifRunning(client.version())) === null ? null : client;
   }
 

@@ -109,7 +109,7 @@ export class Tables implements History {
     this.#agents.add(entry.agents ?? [], entry.healthCheck);
     for (const incident of entry.incidents ?? []) this.#incidents.add(incident);
     for (const ticket of entry.tickets ?? []) this.#tickets.add(ticket);
-    this.#events.push(...entry.events);
+    for (const event of entry.events) this.#events.push(event);
     this.#dropOldest();
   }
 

@@ -1,6 +1,6 @@
 /** A real project in a temporary directory, driven through the built program from outside, gone without a trace afterwards. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ComponentView, CrashesView, StatusView } from '../../src/core/views.ts';
@@ -29,10 +29,16 @@ export class TestProject implements AsyncDisposable {
   readonly #env: Env;
   readonly #children = new Set<ChildProcess>();
 
-  constructor(config: string, env: Env = {}) {
-    this.dir = mkdtempSync(join(tmpdir(), 'keepwell-project-'));
+  /** `dir`: one that is there already, with its configuration; it is gone afterwards, too. */
+  constructor(config: string | { readonly dir: string }, env: Env = {}) {
+    this.dir = typeof config === 'string' ? mkdtempSync(join(tmpdir(), 'keepwell-project-')) : config.dir;
     this.#env = env;
-    this.configure(config);
+    if (typeof config === 'string') this.configure(config);
+  }
+
+  /** The same project, or a copy of it, at another place. */
+  at(dir: string): TestProject {
+    return new TestProject({ dir }, this.#env);
   }
 
   get home(): string {
@@ -60,10 +66,10 @@ export class TestProject implements AsyncDisposable {
   }
 
   /** Starts the program and does not wait for its end. */
-  start(args: readonly string[], env: Env = {}): ChildProcess {
+  start(args: readonly string[], env: Env = {}, cwd = this.dir): ChildProcess {
     const { KEEPWELL_HOME: _, ...inherited } = process.env;
     const child = spawn(process.execPath, [ENTRY, ...args], {
-      cwd: this.dir,
+      cwd,
       env: { ...inherited, ...this.#env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -76,8 +82,16 @@ export class TestProject implements AsyncDisposable {
     return this.cliWith({}, ...args);
   }
 
+  /** In a folder of the project. */
+  async cliIn(folder: string, ...args: readonly string[]): Promise<CliResult> {
+    return this.#result(this.start(args, {}, this.path(folder)));
+  }
+
   async cliWith(env: Env, ...args: readonly string[]): Promise<CliResult> {
-    const child = this.start(args, env);
+    return this.#result(this.start(args, env));
+  }
+
+  async #result(child: ChildProcess): Promise<CliResult> {
     let [stdout, stderr] = ['', ''];
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
@@ -152,7 +166,7 @@ export class TestProject implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.cli('down');
+    if (existsSync(this.dir)) await this.cli('down');
     for (const child of this.#children) child.kill('SIGKILL');
     // Guardians first, so that nothing is brought back while the rest is cleared away.
     for (const round of ['guardian.sh', '']) {

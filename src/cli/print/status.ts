@@ -57,7 +57,7 @@ function widthWithUsage(views: readonly ComponentView[]): number {
     const cells = row(view, noPaint, true);
     return [...cells.slice(0, -1), { text: shorten(noteOf(view), NOTE_COLUMNS) }];
   });
-  return Math.max(...table(WIDE_HEADER, rows).map(displayWidth));
+  return table(WIDE_HEADER, rows).reduce((widest, line) => Math.max(widest, displayWidth(line)), 0);
 }
 
 /** Only what people must know about the daemon: nothing when all is well. */

@@ -14,7 +14,7 @@ export function table(header: readonly string[], rows: readonly (readonly Cell[]
   const lines: (readonly Cell[])[] = [header.map((text) => ({ text })), ...rows];
   const last = header.length - 1;
   const widths = header.map((_, index) =>
-    Math.max(...lines.map((cells) => displayWidth(shown(cells[index], index < last)))),
+    lines.reduce((widest, cells) => Math.max(widest, displayWidth(shown(cells[index], index < last))), 0),
   );
   return lines.map((cells) => {
     let used = 0;

@@ -2,7 +2,7 @@
  * One compose file: what its project is called, which services it has, and how they are brought up. Both versions of Compose are told
  * the project's name, so that they agree with each other and with the labels that are looked for.
  */
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { projectName } from '../../core/compose/project-name.ts';
 import { knowsJson } from '../../core/compose/version.ts';
@@ -132,13 +132,23 @@ function fromJson(text: string): Project | null {
 
 const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '');
 
+/** Never waits, as a pipe under that name would make us. Throws when there is no such file. */
+function readRegular(path: string): string {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return fstatSync(fd).isFile() ? readFileSync(fd, 'utf8') : '';
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** As Compose looks for it: in the environment, then in the `.env` file of the project directory. */
 function nameVariable({ env }: CliParts, projectDir: string): string {
   const given = env['COMPOSE_PROJECT_NAME'];
   if (given) return given;
   try {
     const [, value = ''] =
-      /^\s*COMPOSE_PROJECT_NAME\s*=\s*["']?([^"'\s#]*)/m.exec(readFileSync(join(projectDir, '.env'), 'utf8')) ?? [];
+      /^[ \t]*COMPOSE_PROJECT_NAME[ \t]*=[ \t]*["']?([^"'\s#]*)/m.exec(readRegular(join(projectDir, '.env'))) ?? [];
     return value;
   } catch {
     return '';

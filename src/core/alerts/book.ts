@@ -112,5 +112,10 @@ export function untilDueMs(book: AlertBook, remindMs: number | null, now: Moment
     remindMs === null || toldAt === null ? [] : [remindMs - elapsedMs(toldAt, now)],
   );
   if (book.untoldSince !== null) waits.push(FOLD_MS - elapsedMs(book.untoldSince, now));
-  return waits.length === 0 ? null : Math.max(0, Math.min(...waits));
+  return waits.length === 0
+    ? null
+    : Math.max(
+        0,
+        waits.reduce((least, wait) => Math.min(least, wait)),
+      );
 }

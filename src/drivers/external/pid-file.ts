@@ -63,6 +63,7 @@ function parsePid(text: string): number | null {
 async function readPidFile(path: string): Promise<string | null> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!(await file.stat()).isFile()) throw new Error('it is no file');
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_PID_FILE_BYTES), 0, MAX_PID_FILE_BYTES, null);
     return buffer.toString('utf8', 0, bytesRead);
   } catch (error) {

@@ -1,5 +1,6 @@
 /** The recovery command: run once, with a limit, its output kept in the component's log and nowhere else. */
-import { appendFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { formatDuration } from '../../core/format.ts';
 import type { CommandResult, CommandRunner } from '../../ports/command.ts';
 import type { ExternalLaunch } from '../../ports/driver.ts';
@@ -24,7 +25,7 @@ export async function recover(
 ): Promise<string | null> {
   const write = async (text: string) => {
     try {
-      await appendFile(logPath, text, { mode: 0o600 });
+      await append(logPath, text);
     } catch (error) {
       log.warn('what a recovery command said could not be written', { component, error: String(error) });
     }
@@ -37,6 +38,14 @@ export async function recover(
   await write(`keepwell: recovery ${failure ?? 'ended well'}\n`);
   signal.throwIfAborted();
   return failure === null ? null : `its recovery command ${failure}`;
+}
+
+/** Never waits, as a pipe under that name would make us. */
+async function append(path: string, text: string): Promise<void> {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+  await using file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+  if (!(await file.stat()).isFile()) throw new Error(`${path} is no file`);
+  await file.appendFile(text);
 }
 
 function failureOf(result: CommandResult): string | null {

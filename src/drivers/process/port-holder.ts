@@ -4,6 +4,7 @@
  */
 import { readdirSync, readlinkSync } from 'node:fs';
 import { isListeningOn } from './examine/sockets.ts';
+import { firstNames } from './first-names.ts';
 import { readProcFile } from './proc-file.ts';
 
 /** The event loop waits meanwhile. Mostly it takes a few milliseconds; a busy machine takes its time. */
@@ -44,7 +45,7 @@ function holderOf(sockets: ReadonlySet<string>): string | null {
 
 function fdsOf(pid: string): readonly string[] {
   try {
-    return readdirSync(`/proc/${pid}/fd`).slice(0, MAX_FDS);
+    return firstNames(`/proc/${pid}/fd`, MAX_FDS);
   } catch {
     return []; // gone, or not ours
   }

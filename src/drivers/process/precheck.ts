@@ -30,7 +30,8 @@ function nulProblem({ command, env, cwd }: Command): SpawnProblem | null {
 function cwdProblem(cwd: string, eyes: Eyes): SpawnProblem | null {
   const kind = kindOf(cwd);
   if (kind === 'missing') return permanent('cwd-missing', `the working directory ${cwd} does not exist`);
-  if (kind === 'file') return permanent('cwd-not-a-directory', `the working directory ${cwd} is not a directory`);
+  if (kind === 'file' || kind === 'other')
+    return permanent('cwd-not-a-directory', `the working directory ${cwd} is not a directory`);
   const obstacle = kind === 'forbidden' ? 'may not be entered' : eyes.toEnter(cwd);
   return obstacle === null ? null : permanent('cwd-permission', `the working directory ${cwd} ${obstacle}`);
 }
@@ -49,6 +50,7 @@ function fileProblem(name: string, path: string, eyes: Eyes): SpawnProblem | nul
   const named = name === path ? `"${name}"` : `"${name}" (${path})`;
   if (kind === 'missing') return permanent('command-not-found', `no such command: ${named}`);
   if (kind === 'directory') return permanent('command-is-a-directory', `${named} is a directory, not a command`);
+  if (kind === 'other') return permanent('bad-executable', `${named} is no file: a pipe, a socket or a device`);
   if (kind === 'forbidden') return permanent('command-permission', `${named} may not be reached`);
   const obstacle = eyes.toExecute(path);
   return obstacle === null ? null : permanent('command-permission', `${named} ${obstacle}`);
@@ -69,11 +71,13 @@ function lookUp(name: string, { cwd, env }: Command, eyes: Eyes): string | null 
   return second;
 }
 
-type Kind = 'file' | 'directory' | 'missing' | 'forbidden';
+type Kind = 'file' | 'directory' | 'other' | 'missing' | 'forbidden';
 
 function kindOf(path: string): Kind {
   try {
-    return statSync(path).isDirectory() ? 'directory' : 'file';
+    const found = statSync(path);
+    if (found.isDirectory()) return 'directory';
+    return found.isFile() ? 'file' : 'other';
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'forbidden' : 'missing';
   }

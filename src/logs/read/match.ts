@@ -28,7 +28,7 @@ export function matcherOf(pattern: Pattern): Matcher {
     const answers: boolean[] = [];
     for (let at = 0; at < lines.length; at += LOT) {
       const lot = lines.slice(at, at + LOT).map((line) => withoutEscapes(line).slice(0, MAX_LINE_CHARS));
-      answers.push(...expression(lot));
+      for (const answer of expression(lot)) answers.push(answer);
     }
     return answers;
   };

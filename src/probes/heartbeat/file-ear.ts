@@ -1,4 +1,5 @@
 /** A beat is a file that was written again, or a new time in a field of the JSON document in it. */
+import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { formatBytes } from '../../core/bytes.ts';
@@ -52,9 +53,10 @@ async function told(path: string, field: string): Promise<Said> {
 }
 
 async function readText(path: string): Promise<Buffer> {
-  const seen = await stat(path);
-  if (!seen.isFile()) throw new Error(`${path} is no file`); // a pipe would hold us up for ever
-  await using file = await open(path, 'r');
+  // A pipe, also one that is put there between two looks, would keep one of Node's few threads for ever.
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const seen = await file.stat();
+  if (!seen.isFile()) throw new Error(`${path} is no file`);
   const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(seen.size + 1, MAX_BYTES)));
   return buffer.subarray(0, bytesRead);
 }

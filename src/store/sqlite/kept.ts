@@ -103,8 +103,9 @@ export class Kept {
   /** Puts history (no records, no stretches) before everything else: it is older than all that is kept. */
   prepend(older: readonly Entry[]): void {
     const entries = older.map((entry): Mutable<Entry> => ({ ...entry }));
-    this.#entries.unshift(...entries);
-    this.#withTail.unshift(...entries.filter(({ crash }) => crash !== undefined));
+    // As new arrays: as arguments of a call, a hundred thousand entries are too many.
+    this.#entries = [...entries, ...this.#entries];
+    this.#withTail = [...entries.filter(({ crash }) => crash !== undefined), ...this.#withTail];
     for (const { events } of entries) this.#events += events.length;
   }
 

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 
 /** Whatever is longer was not written by us alone. */
 const MAX_BYTES = 1024 * 1024;
+/** They quote logs: nobody but their owner reads them, unless he lets others. */
+const FILE_MODE = 0o600;
 
 export type Found =
   | { readonly kind: 'none' }
@@ -33,7 +35,7 @@ export async function writeWhole(dir: string, name: string, text: string): Promi
   try {
     await rm(draft, { force: true }); // of one of us that was killed
     {
-      await using file = await open(draft, 'wx', 0o644);
+      await using file = await open(draft, 'wx', FILE_MODE);
       await file.writeFile(text);
       await file.sync();
     }
@@ -42,7 +44,7 @@ export async function writeWhole(dir: string, name: string, text: string): Promi
     await rm(draft, { force: true });
     throw error;
   }
-  await using folder = await open(dir, constants.O_RDONLY);
+  await using folder = await open(dir, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK);
   await folder.sync();
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,6 +45,7 @@ beforeAll(() => {
   mkdirSync(at('bin'));
   mkdirSync(at('bin/folder'));
   mkdirSync(at('second'));
+  for (const name of ['pipe', 'bin/piped']) execFileSync('mkfifo', ['-m', '755', at(name)]);
   file('plain', 'no program', 0o644);
   file('good.sh', '#!/bin/sh\nexit 0\n');
   file('no-interpreter.sh', '#!/usr/bin/python9\n');
@@ -123,6 +125,15 @@ const rows: readonly Row[] = [
     env: { PATH: at('bin') },
     code: 'command-not-found',
   },
+  {
+    name: 'a pipe is no command, and nobody waits for what comes out of it',
+    command: ['./pipe'],
+    code: 'bad-executable',
+    message: `"./pipe" (${at('pipe')}) is no file: a pipe, a socket or a device`,
+  },
+  { name: 'a device is no command', command: ['/dev/null'], code: 'bad-executable' },
+  { name: 'a pipe in PATH is passed over', command: ['piped'], env: { PATH: at('bin') }, code: 'command-not-found' },
+  { name: 'a pipe is no working directory', command: ['sh'], cwd: 'pipe', code: 'cwd-not-a-directory' },
   { name: 'a file without permission is named', command: ['./plain'], code: 'command-permission' },
   {
     name: 'one without permission in PATH is passed over for one with it',

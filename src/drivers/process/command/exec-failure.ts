@@ -1,5 +1,5 @@
 /** A command that passed the check and still could not be executed: whoever tried says so and exits 126 or 127. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { SpawnProblem } from '../../../core/exit.ts';
 import type { ExitRecord } from '../exit-record.ts';
 import type { RunMeta } from '../run-dir.ts';
@@ -37,9 +37,11 @@ export function notExecuted(line: string, program: string): SpawnProblem | null 
 
 function lastLine(path: string): string {
   try {
-    const fd = openSync(path, 'r');
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // a pipe there must not hold us up
     try {
-      const { size } = fstatSync(fd);
+      const found = fstatSync(fd);
+      if (!found.isFile()) return '';
+      const { size } = found;
       const tail = Buffer.alloc(Math.min(TAIL_BYTES, size));
       readSync(fd, tail, 0, tail.length, size - tail.length);
       return tail.toString('utf8').trimEnd().split('\n').at(-1) ?? '';

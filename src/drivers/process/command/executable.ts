@@ -1,5 +1,5 @@
 /** A look into a file that is to be executed: scripts need their interpreter, binaries the right machine. Best effort. */
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { SpawnProblem } from '../../../core/exit.ts';
 import { permanent } from './spawn-problem.ts';
@@ -21,10 +21,12 @@ export function executableProblem(
 /** Enough for the "#!" line (the kernel reads 256 bytes) and for the program headers of any usual binary. */
 const HEAD_BYTES = 4096;
 
+/** Never waits: a component may put a pipe in place of its own program, and the event loop would wait for somebody to write into it. */
 function readHead(path: string): Buffer | null {
   try {
-    const fd = openSync(path, 'r');
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
+      if (!fstatSync(fd).isFile()) return null;
       const head = Buffer.alloc(HEAD_BYTES);
       return head.subarray(0, readSync(fd, head));
     } finally {

@@ -1,6 +1,7 @@
 /** One process in a few lines: its state, what it waits for, how much it works, whom it talks to. */
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { formatDuration } from '../../../core/format.ts';
+import { firstNames } from '../first-names.ts';
 import { readCmdline } from '../proc.ts';
 import { readProcFile } from '../proc-file.ts';
 import type { Activity } from './activity.ts';
@@ -72,12 +73,10 @@ function socketsOf(pid: number, tables: SocketTables): string | null {
 
 function inodesOf(pid: number): readonly string[] {
   try {
-    return readdirSync(`/proc/${pid}/fd`)
-      .slice(0, MAX_FDS)
-      .flatMap((fd) => {
-        const [, inode] = /^socket:\[(\d+)\]$/.exec(readlink(`/proc/${pid}/fd/${fd}`)) ?? [];
-        return inode === undefined ? [] : [inode];
-      });
+    return firstNames(`/proc/${pid}/fd`, MAX_FDS).flatMap((fd) => {
+      const [, inode] = /^socket:\[(\d+)\]$/.exec(readlink(`/proc/${pid}/fd/${fd}`)) ?? [];
+      return inode === undefined ? [] : [inode];
+    });
   } catch {
     return []; // not ours to look into, or gone
   }

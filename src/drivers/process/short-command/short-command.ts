@@ -1,6 +1,6 @@
 /** One short command from its start to the end of everything it started. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SpawnProblem } from '../../../core/exit.ts';
 import type { RunId } from '../../../core/ids.ts';
@@ -35,6 +35,15 @@ export interface ShortWorld extends TreeWorld {
 const SETTLE_MS = 20;
 /** How long a killed command is waited for: usually a millisecond, but one that hangs in the kernel may stay for ever. */
 const GONE_MS = 250;
+
+/** Never waits: a pipe there, which nobody reads, would hold up the daemon for ever. */
+function openToAppend(path: string): number {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+  const fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  throw new Error(`${path} is no file`);
+}
 
 export interface Order {
   readonly command: Command;
@@ -137,7 +146,7 @@ export class ShortCommand {
   /** A recovery is not given up because nobody can read about it. */
   #openLog(path: string): number {
     try {
-      return openSync(path, 'a', 0o600);
+      return openToAppend(path);
     } catch (error) {
       this.#world.log.warn('the output of a command cannot be kept', { path, error: String(error) });
       return openSync('/dev/null', 'w');

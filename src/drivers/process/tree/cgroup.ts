@@ -63,8 +63,7 @@ export function cgroupMembers(path: string): readonly ProcStat[] {
     const stat = readProcStat(pid);
     if (stat && isAlive(stat)) members.push(stat);
   }
-  for (const child of childCgroups(path)) members.push(...cgroupMembers(child));
-  return members;
+  return childCgroups(path).reduce((all, child) => all.concat(cgroupMembers(child)), members);
 }
 
 function readPids(path: string): readonly number[] {
