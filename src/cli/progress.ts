@@ -58,9 +58,15 @@ class ChangeLines implements Progress {
   end(): void {}
 }
 
-/** Notes count down by the second, so they are no change. */
-const keyOf = ({ state, ready, pid, condition }: ComponentView): string =>
-  JSON.stringify([state, ready, pid, condition]);
+/** Notes count down by the second, so they are no change; why a probe could not be asked is one. */
+const keyOf = ({ state, ready, pid, condition, probes }: ComponentView): string =>
+  JSON.stringify([
+    state,
+    ready,
+    pid,
+    condition,
+    probes.map(({ last }) => last?.outcome === 'inconclusive' && last.message),
+  ]);
 
 function changeText(view: ComponentView): string {
   const ready = view.ready ? ', ready' : '';

@@ -5,6 +5,7 @@ import { createContainerSampler } from '../drivers/container/usage/sampler.ts';
 import { createExternalDriver } from '../drivers/external/external-driver.ts';
 import { createCommandRunner } from '../drivers/process/command-runner.ts';
 import { isThere } from '../drivers/process/is-there.ts';
+import { findPortHolder, isHeldBy, isOfARun } from '../drivers/process/port-holder.ts';
 import { createProcessDriver } from '../drivers/process/process-driver.ts';
 import { createSampler } from '../drivers/process/usage/sampler.ts';
 import { routeRuns } from '../drivers/router.ts';
@@ -25,6 +26,7 @@ import { systemClock } from '../supervisor/system-clock.ts';
 import { createComposer } from './composer.ts';
 import type { HomePaths } from './home.ts';
 import { type Environment, environmentOf } from './launch-run.ts';
+import { ownPortProber } from './own-port-prober.ts';
 import { ownerId } from './owner-id.ts';
 import { programFile } from './program-file.ts';
 import { redactingProber } from './redacting-prober.ts';
@@ -105,6 +107,14 @@ export function openEdges(
     isAlive: isThere,
     inside: { engine: asking, containerOf: (run) => driver.container(run)?.id ?? null },
   });
+  const ownPorts = ownPortProber(prober, {
+    pidsOf: async (run) => (await driver.survivors(run).catch(() => [])).map(({ pid }) => pid),
+    isHeldBy,
+    holderOf: findPortHolder,
+    isOfARun,
+    now: () => clock.now(),
+    warn: (message, facts) => log.warn(`${message}; its probe asks somebody else`, facts),
+  });
   return {
     driver,
     commands,
@@ -117,7 +127,7 @@ export function openEdges(
       factsOf: (run) => driver.container(run),
       others: createSampler({ runsDir: paths.runs }),
     }),
-    prober: redactingProber(prober, secretsOf),
+    prober: redactingProber(ownPorts, secretsOf),
     close: async () => {
       await Promise.all([driver.close(), logs.close(), commands.close()]);
       await watch.close();

@@ -1,6 +1,6 @@
 /**
  * Who listens on a port: "nginx (pid 812)". Best effort and bounded: the kernel names the socket, and the processes we may look into
- * are looked through for it. Only called when something died because a port was taken.
+ * are looked through for it. Only called when something died because a port was taken, and once for a run that is asked on one.
  */
 import { readdirSync, readlinkSync } from 'node:fs';
 import { isListeningOn } from './examine/sockets.ts';
@@ -11,7 +11,18 @@ import { readProcFile } from './proc-file.ts';
 const MAX_LOOK_MS = 200;
 const MAX_FDS = 4_096;
 
+export interface PortHolder {
+  readonly pid: number;
+  readonly name: string;
+}
+
 export function portHolder(port: number): string | null {
+  const holder = findPortHolder(port);
+  return holder && `${holder.name} (pid ${holder.pid})`;
+}
+
+/** Null: nobody, or nobody whom we may look into. */
+export function findPortHolder(port: number): PortHolder | null {
   try {
     const inodes = listeners(port);
     return inodes.size === 0 ? null : holderOf(inodes);
@@ -19,6 +30,16 @@ export function portHolder(port: number): string | null {
     return null;
   }
 }
+
+/** Does one of these processes listen on the port? Also with a socket that it was given. */
+export function isHeldBy(port: number, pids: readonly number[]): boolean {
+  const inodes = listeners(port);
+  return inodes.size > 0 && pids.some((pid) => holds(String(pid), inodes));
+}
+
+/** Was it started by a Keepwell, as part of a run? Its environment says so. */
+export const isOfARun = (pid: number): boolean =>
+  /(?:^|\0)KEEPWELL_RUN=/.test(readProcFile(`/proc/${pid}/environ`) ?? '');
 
 function listeners(port: number): ReadonlySet<string> {
   const inodes = new Set<string>();
@@ -31,17 +52,20 @@ function listeners(port: number): ReadonlySet<string> {
   return inodes;
 }
 
-function holderOf(sockets: ReadonlySet<string>): string | null {
+function holderOf(sockets: ReadonlySet<string>): PortHolder | null {
   const until = performance.now() + MAX_LOOK_MS;
   // The newest processes first: what took the port just now is more likely than what runs since the boot.
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   for (const pid of pids.reverse()) {
     if (performance.now() > until) return null;
-    if (fdsOf(pid).some((fd) => sockets.has(target(`/proc/${pid}/fd/${fd}`))))
-      return `${(readProcFile(`/proc/${pid}/comm`) ?? 'a process').trim()} (pid ${pid})`;
+    if (holds(pid, sockets))
+      return { pid: Number(pid), name: (readProcFile(`/proc/${pid}/comm`) ?? 'a process').trim() };
   }
   return null;
 }
+
+const holds = (pid: string, sockets: ReadonlySet<string>): boolean =>
+  fdsOf(pid).some((fd) => sockets.has(target(`/proc/${pid}/fd/${fd}`)));
 
 function fdsOf(pid: string): readonly string[] {
   try {
