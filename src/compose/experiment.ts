@@ -43,6 +43,7 @@ export async function runExperiment(
 ): Promise<ExperimentResult> {
   const place = { ...where, attempt: `run-${randomUUID()}` };
   using time = timeLimit(clock, timeoutMs, signal);
+  let isWanted = true;
   try {
     const begun = await execs.begin(place, command, time.signal);
     if (begun.kind !== 'begun' && begun.kind !== 'found') return failed(begun.why);
@@ -52,13 +53,16 @@ export async function runExperiment(
     return failed(why, await outputOf(execs, place, signal));
   } catch (error) {
     const isGone = await execs.end(place, NEVER);
+    isWanted = !signal.aborted;
     signal.throwIfAborted();
     if (!time.isOver) throw error;
     const left = isGone ? '' : `, and something of it may be left in "${place.service}": restart the service`;
     const why = `it took longer than ${formatDuration(timeoutMs)} and was ended${left}`;
     return { ...failed(why, await outputOf(execs, place, signal)), exitCode: TIMED_OUT };
   } finally {
-    await execs.forget(place, NEVER);
+    // Nobody may come after one that was called off, to take its files away.
+    if (isWanted) await execs.forget(place, NEVER);
+    else await execs.clear(place, NEVER);
   }
 }
 

@@ -1,4 +1,5 @@
 /** A bound on how long something may take: `using time = timeLimit(…)`. Disposed, no timer is left of it. */
+import { setMaxListeners } from 'node:events';
 import { after } from '../core/ids.ts';
 import type { Clock } from '../ports/clock.ts';
 
@@ -14,6 +15,8 @@ export function timeLimit(clock: Clock, limitMs: number, outer: AbortSignal): Ti
   const done = new AbortController();
   const callOff = () => over.abort(outer.reason);
   let isOver = false;
+  // Many may be called off by one and the same: that is no leak, and Node would warn of one.
+  setMaxListeners(0, outer);
   outer.addEventListener('abort', callOff, { once: true });
   if (outer.aborted) callOff();
   clock.sleepUntil(after(clock.now(), limitMs), done.signal).then(

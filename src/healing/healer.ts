@@ -3,11 +3,13 @@ import type { Healer, Healing } from '../ports/healing.ts';
 import { beginHealing, type HealingParts } from './healing.ts';
 import { createSlots } from './slots.ts';
 
-/** Stopping may take the whole grace: one that is slow must not hold up the others, and many must not flood the Engine. */
+/** Many restarts at once must not flood the Engine. */
 const RESTARTS_AT_ONCE = 4;
+/** Then it only waits for a container that takes its whole grace to end: that costs nothing, and must not hold up the others. */
+const BEGUN_AFTER_MS = 1_000;
 
 export function createHealer(parts: Omit<HealingParts, 'slots'>): Healer {
-  const slots = createSlots(RESTARTS_AT_ONCE);
+  const slots = createSlots({ atOnce: RESTARTS_AT_ONCE, holdMs: BEGUN_AFTER_MS, clock: parts.clock });
   const all = new Map<string, Healing>();
   return {
     begin: (container, policy, callbacks) => {

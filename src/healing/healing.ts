@@ -98,6 +98,10 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
       slots.run(() => doRestart(effect));
       return;
     }
+    if (effect.kind === 'remove') {
+      slots.run(() => doRemove(effect));
+      return;
+    }
     const { what, why } = effect;
     if (what === 'restarted') log.info(`restarted the container ${container}`, { why });
     else log.warn(`the container ${container} ${WORDS[what]}`, { why, decision: patient.reason });
@@ -118,6 +122,28 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     } catch (error) {
       log.error(`restarting the container ${container} failed in an unforeseen way`, { error: String(error) });
       send({ kind: 'tried', trial: { kind: 'not-its-fault', why: String(error) }, sight: null });
+    }
+  };
+
+  /** Looks first: what somebody has started since, or what has recovered, stays. */
+  const doRemove = async ({ id, startedAt }: Extract<HealEffect, { kind: 'remove' }>): Promise<void> => {
+    if (isOver) return;
+    const never = new AbortController().signal;
+    try {
+      const found = await engine.inspect(id, never);
+      if (found.kind === 'unreachable') return send({ kind: 'not-removed', why: found.why });
+      const sight = sightOf(found, clock.wallNow());
+      if (sight === null) return send({ kind: 'missing' });
+      const isWell = sight.phase === 'running' && sight.health.status === 'healthy';
+      if (sight.startedAt !== startedAt || sight.phase === 'paused' || isWell)
+        return send({ kind: 'seen', sight, engineWasAway: false });
+      const deed = await engine.remove(id, never);
+      if (deed.kind !== 'done' && deed.kind !== 'missing') return send({ kind: 'not-removed', why: deed.why });
+      log.info(`removed the container ${container}`, { why: patient.reason });
+      send({ kind: 'missing' });
+    } catch (error) {
+      log.error(`removing the container ${container} failed in an unforeseen way`, { error: String(error) });
+      send({ kind: 'not-removed', why: String(error) });
     }
   };
 

@@ -1,4 +1,7 @@
-/** Only so many at once, in the order in which they asked. */
+/** Only so many begin at once, in the order in which they asked. */
+import { after } from '../core/ids.ts';
+import type { Clock } from '../ports/clock.ts';
+
 export interface Slots {
   /** Runs `task` when its turn comes. It must not reject. */
   run(task: () => Promise<void>): void;
@@ -6,18 +9,37 @@ export interface Slots {
   idle(): Promise<void>;
 }
 
-export function createSlots(atOnce: number): Slots {
+export interface SlotsOptions {
+  /** How many tasks hold a slot at a time. */
+  readonly atOnce: number;
+  /** A task gives its slot back when it ends, and after this long at the latest: then it only waits for others. */
+  readonly holdMs: number;
+  readonly clock: Clock;
+}
+
+export function createSlots({ atOnce, holdMs, clock }: SlotsOptions): Slots {
   const waiting: (() => Promise<void>)[] = [];
   const running = new Set<Promise<void>>();
+  let held = 0;
+  const begin = (task: () => Promise<void>): void => {
+    const ended = new AbortController();
+    held += 1;
+    const release = () => {
+      held -= 1;
+      fill();
+    };
+    clock.sleepUntil(after(clock.now(), holdMs), ended.signal).then(release, release); // aborted: it has ended
+    const run = task().finally(() => {
+      running.delete(run);
+      ended.abort();
+    });
+    running.add(run);
+  };
   const fill = (): void => {
-    while (running.size < atOnce) {
+    while (held < atOnce) {
       const task = waiting.shift();
       if (!task) return;
-      const run = task().finally(() => {
-        running.delete(run);
-        fill();
-      });
-      running.add(run);
+      begin(task);
     }
   };
   return {
@@ -26,7 +48,10 @@ export function createSlots(atOnce: number): Slots {
       fill();
     },
     idle: async () => {
-      while (running.size > 0) await Promise.all(running);
+      while (running.size > 0 || waiting.length > 0) {
+        await Promise.all(running);
+        await Promise.resolve(); // the slots are given back
+      }
     },
   };
 }

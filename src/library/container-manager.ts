@@ -105,39 +105,31 @@ export class ContainerManager implements AsyncDisposable {
 
   /** How it stands now: what its health check says, and how full the fullest of its GPUs is. */
   async checkHealth(service: string, options: ServiceCheckOptions = {}): Promise<ContainerHealthStatus> {
-    const health = await this.#health(service, options);
-    const container = await this.#compose.services.containerOf(service, NEVER);
-    const { status, healthy, reason, gpuMemoryUsedBytes: used, gpuMemoryTotalBytes: total } = health;
-    return {
-      status,
-      healthy,
-      reason,
-      service,
-      ...(container === null ? {} : { containerId: container }),
-      ...(used === null ? {} : { gpuMemoryUsedGb: used / BYTES_PER_GB }),
-      ...(total === null ? {} : { gpuMemoryTotalGb: total / BYTES_PER_GB }),
-    };
-  }
-
-  /** Restarts it, or makes it anew where a restart does not help. True: it is up again. */
-  restartService(service: string): Promise<boolean> {
-    return this.#compose.services.recover(service, 'restart', NEVER);
+    return await this.#statusOf(service, await this.#health(service, options));
   }
 
   /**
-   * Restarts it as long as it is unhealthy and may be restarted. True: it is healthy now. False: it is not, or nothing that can be done
-   * from here helps; `checkHealth` says why.
+   * Restarts it, or makes it anew where a restart does not help. True: it is up again and healthy, its GPUs included. It counts towards
+   * the `maxRestarts` of `checkAndRecover`.
    */
-  async checkAndRecover(service: string, options: RecoverOptions = {}): Promise<boolean> {
+  async restartService(service: string, options: ServiceCheckOptions = {}): Promise<boolean> {
+    const isUp = await this.#recover(service, 'restart');
+    return isUp && (await this.#settled(service, options)).healthy;
+  }
+
+  /**
+   * Restarts it as long as it is unhealthy and may be restarted. Returns how it is in the end: `healthy`, or why it is not and nothing
+   * more is done from here.
+   */
+  async checkAndRecover(service: string, options: RecoverOptions = {}): Promise<ContainerHealthStatus> {
     const { maxRestarts = DEFAULTS.campaign.health.maxRestarts } = options;
     for (;;) {
       const health = await this.#settled(service, options);
-      if (health.healthy) return true;
       const restarts = this.#restarts.get(service) ?? 0;
       const isUnclear = health.status === 'unknown' && !health.isLasting;
-      if (isUnclear || health.remedy === 'none' || restarts >= maxRestarts) return false;
-      this.#restarts.set(service, restarts + 1);
-      await this.#compose.services.recover(service, health.remedy, NEVER);
+      if (health.healthy || isUnclear || health.remedy === 'none' || restarts >= maxRestarts)
+        return await this.#statusOf(service, health);
+      await this.#recover(service, health.remedy);
     }
   }
 
@@ -157,6 +149,25 @@ export class ContainerManager implements AsyncDisposable {
   /** As `teardown()`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.teardown();
+  }
+
+  #recover(service: string, remedy: 'restart' | 'recreate'): Promise<boolean> {
+    this.#restarts.set(service, (this.#restarts.get(service) ?? 0) + 1);
+    return this.#compose.services.recover(service, remedy, NEVER);
+  }
+
+  async #statusOf(service: string, health: ServiceHealth): Promise<ContainerHealthStatus> {
+    const container = await this.#compose.services.containerOf(service, NEVER);
+    const { status, healthy, reason, gpuMemoryUsedBytes: used, gpuMemoryTotalBytes: total } = health;
+    return {
+      status,
+      healthy,
+      reason,
+      service,
+      ...(container === null ? {} : { containerId: container }),
+      ...(used === null ? {} : { gpuMemoryUsedGb: used / BYTES_PER_GB }),
+      ...(total === null ? {} : { gpuMemoryTotalGb: total / BYTES_PER_GB }),
+    };
   }
 
   #health(service: string, options: ServiceCheckOptions): Promise<ServiceHealth> {

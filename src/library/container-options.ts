@@ -48,7 +48,10 @@ export function careOptions({ docker, checkIntervalMs = CHECK_INTERVAL_MS, log =
   };
 }
 
-export function healPolicy({ policy = 'on-failure', backoff, limit, graceMs }: RestartOptions): HealPolicy {
+export function healPolicy(
+  { policy = 'on-failure', backoff, limit, graceMs }: RestartOptions,
+  cleanup: NonNullable<HealPolicy['cleanup']>,
+): HealPolicy {
   return {
     restart: {
       policy,
@@ -58,5 +61,6 @@ export function healPolicy({ policy = 'on-failure', backoff, limit, graceMs }: R
     },
     minUptimeMs: DEFAULTS.minUptimeMs[policy],
     graceMs: graceMs ?? DEFAULTS.stop.graceMs,
+    cleanup,
   };
 }

@@ -6,6 +6,11 @@ import { careOptions, type DockerOptions, healPolicy, type RestartOptions } from
 
 export interface HealthMonitorOptions extends DockerOptions {
   readonly restart?: RestartOptions;
+  /**
+   * What becomes of a container that is given up. `remove`: it goes, with its anonymous volumes, after `onGaveUp` was called, and there
+   * is no quiet try any more. Default: `keep`.
+   */
+  readonly cleanup?: 'keep' | 'remove';
   /** Something about a container changed: its health, or what is done about it. `containerId` as it was given. */
   readonly onStatusChange?: (containerId: string, status: MonitoredStatus) => void;
   /** It was restarted as often as it may be, and is still not well. */
@@ -15,7 +20,7 @@ export interface HealthMonitorOptions extends DockerOptions {
 export interface MonitoredStatus extends ContainerHealthStatus {
   /**
    * watching: nothing is to be done. backing-off: it will be restarted. restarting: now. ended: it ended well and is left so.
-   * gave-up: it could not be saved. gone: there is no such container (any more).
+   * gave-up: it could not be saved. gone: there is no such container (any more), also because it was removed as hopeless.
    */
   readonly state: HealStatus['state'] | 'not-monitored';
   /** By this monitor. */
@@ -45,7 +50,7 @@ export class HealthMonitor implements AsyncDisposable {
   constructor(options: HealthMonitorOptions = {}) {
     this.#options = options;
     this.#care = careOptions(options);
-    this.#policy = healPolicy(options.restart ?? {});
+    this.#policy = healPolicy(options.restart ?? {}, options.cleanup ?? 'keep');
   }
 
   /** By exact name, or by id as `docker ps` prints it. Again for the same one does nothing. One that does not exist is waited for. */

@@ -76,6 +76,8 @@ export interface Execs {
   end(place: AttemptPlace, signal: AbortSignal): Promise<boolean>;
   /** Its files in the container are not wanted any more: they go with the next begin there, at the latest with the container. */
   forget(place: AttemptPlace, signal: AbortSignal): Promise<void>;
+  /** The same at once, where that can be done, of one that was ended. */
+  clear(place: AttemptPlace, signal: AbortSignal): Promise<void>;
 }
 
 export interface CampaignRecord {

@@ -32,6 +32,8 @@ export class FakeContainers {
   readonly restarts: string[] = [];
   /** What the Engine answers to a restart, and when. Default: done at once. */
   answer: (id: string) => Deed | Promise<Deed> = () => ({ kind: 'done' });
+  /** What the Engine answers to a removal. */
+  removal: Deed = { kind: 'done' };
   /** When the Engine was started, by its own clock; null: it does not tell. */
   engineBegunAt: number | null = null;
 
@@ -116,6 +118,10 @@ export class FakeContainers {
       const deed = await this.answer(id);
       if (deed.kind === 'done' && this.#states.has(id)) this.put(id, 'starting');
       return deed;
+    },
+    remove: async (id: string): Promise<Deed> => {
+      if (this.removal.kind === 'done') this.remove(id);
+      return this.removal;
     },
   } as unknown as EngineClient;
 

@@ -9,7 +9,7 @@ import type { EngineClient, ExecBytes } from '../../ports/engine.ts';
 import { timeLimit } from '../time-limit.ts';
 import { createHearings } from './hearings.ts';
 import { createOutputs } from './outputs.ts';
-import { BEGIN, END, GREETING, LOOK, MARK, MAX_TOLD_BYTES, markOf, OUTPUT, shell } from './scripts.ts';
+import { BEGIN, CLEAR, END, GREETING, LOOK, MARK, MAX_TOLD_BYTES, markOf, OUTPUT, shell } from './scripts.ts';
 import { sightOf } from './sight.ts';
 import { readStopped } from './stopped.ts';
 import { lostBecause, noShell } from './words.ts';
@@ -145,6 +145,13 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
       // In a container that does not run, nothing is left of it.
       const now = await engine.inspect(place.container, signal);
       return now.kind === 'missing' || (now.kind === 'found' && !now.state.running);
+    },
+    clear: async (place, signal) => {
+      hearings.drop(place);
+      outputs.forget(key(place));
+      const result = await run(place, shell(CLEAR, place.attempt), MAX_LINE_BYTES, signal);
+      if (bytesOf(result).toString('utf8').trim() === 'cleared') return;
+      unwanted.set(place.container, [...(unwanted.get(place.container) ?? []), place.attempt]);
     },
     forget: (place) => {
       hearings.drop(place);

@@ -145,6 +145,18 @@ while [ $round -lt 20 ]; do
 done
 echo left`;
 
+/**
+ * Argument: attempt. Takes its files away. The claim of one that never began stays: without it, it might still begin. Prints "cleared"
+ * where nothing is left to be done.
+ */
+export const CLEAR = `${FIND}
+id=$1
+find_claim || { echo cleared; exit 0; }
+read -r pid start 2>/dev/null <"$file.claim"
+rm -f "$file.out" "$file.exit" || exit 1
+if [ -n "$start" ]; then rm -f "$file.claim" || exit 1; fi
+echo cleared`;
+
 /** How a script is given to the shell of an image; `keepwell` is its name in a list of processes. */
 export const shell = (script: string, ...args: readonly string[]): readonly string[] => [
   'sh',

@@ -21,7 +21,7 @@ export function next(patient: Patient, event: PatientEvent, context: HealContext
     case 'away':
       return still({ ...patient, away: event.why });
     case 'missing':
-      return patient.state.kind === 'gone' ? still(patient) : gone(patient);
+      return patient.state.kind === 'gone' ? still(patient) : gone(patient, context);
     case 'seen':
       // While nothing can be asked, nothing is decided; a fresh one comes when the Engine is back.
       return patient.away === null ? seen(patient, event.sight, event.engineWasAway, context) : still(patient);
@@ -33,6 +33,8 @@ export function next(patient: Patient, event: PatientEvent, context: HealContext
       return patient.state.kind === 'restarting'
         ? tried(patient, patient.state, event.trial, event.sight, context)
         : still(patient);
+    case 'not-removed':
+      return patient.state.kind === 'gave-up' ? still(removeLater(patient, event.why, context)) : still(patient);
     case 'woke':
       return woke(patient, context);
   }
@@ -47,16 +49,33 @@ export function wakeAt({ state, away }: Patient): HealContext['now'] | null {
 
 const still = (patient: Patient): HealStep => ({ patient, effects: [] });
 
-function gone(patient: Patient): HealStep {
-  const why = patient.sight === null ? 'there is no such container' : 'the container was removed';
+function gone(patient: Patient, { policy }: HealContext): HealStep {
+  const isHopeless = patient.state.kind === 'gave-up' && policy.cleanup === 'remove';
+  const removed = isHopeless
+    ? `it could not be saved, and was removed: ${patient.reason}`
+    : 'the container was removed';
+  const why = patient.sight === null ? 'there is no such container' : removed;
   const patientGone: Patient = { ...NEW_PATIENT, counters: patient.counters, state: { kind: 'gone' }, reason: why };
   return { patient: patientGone, effects: [{ kind: 'tell', what: 'gone', why }] };
 }
 
-function woke(patient: Patient, { now }: HealContext): HealStep {
+const removing = ({ sight }: Patient): readonly HealEffect[] =>
+  sight === null ? [] : [{ kind: 'remove', id: sight.id, startedAt: sight.startedAt }];
+
+/** An Engine that was away, or had something else to do, is asked again. */
+const removeLater = (patient: Patient, why: string, { now }: HealContext): Patient => ({
+  ...patient,
+  state: { kind: 'gave-up', retryAt: after(now, REMOVE_AGAIN_MS) },
+  reason: `${patient.why}: it could not be removed: ${why}`,
+});
+const REMOVE_AGAIN_MS = 60_000;
+
+function woke(patient: Patient, { now, policy }: HealContext): HealStep {
   const at = wakeAt(patient);
   const { state, counters } = patient;
   if (at === null || now < at) return still(patient);
+  if (state.kind === 'gave-up' && policy.cleanup === 'remove')
+    return { patient: { ...patient, state: { kind: 'gave-up', retryAt: null } }, effects: removing(patient) };
   return state.kind === 'backing-off'
     ? restart(patient, state.attempt, state.before, [])
     : restart(patient, 'quiet', counters, []);
@@ -166,18 +185,22 @@ interface Course {
   readonly before: Patient['counters'];
 }
 
-function carryOut(patient: Patient, verdict: Verdict, why: string, course: Course, { now }: HealContext): HealStep {
+function carryOut(patient: Patient, verdict: Verdict, why: string, course: Course, context: HealContext): HealStep {
+  const { now, policy } = context;
   const { kind, counters, inMs, crash, text } = verdict;
   const decided: Patient = { ...patient, counters, why, reason: `${why}: ${text}` };
   const failure = failureOf(patient, verdict, why, course.end);
   const told: readonly HealEffect[] = crash ? [{ kind: 'tell', what: 'failed', why, failure }] : [];
   if (kind === 'complete') return { patient: { ...decided, state: { kind: 'ended' } }, effects: told };
   if (kind === 'give-up') {
-    const retryAt = inMs === null ? null : after(now, inMs);
+    // What is removed is not tried once more.
+    const isRemoved = policy.cleanup === 'remove';
+    const retryAt = inMs === null || isRemoved ? null : after(now, inMs);
     const isNews = course.end.attempt !== 'quiet';
+    const news: readonly HealEffect[] = isNews ? [{ kind: 'tell', what: 'gave-up', why: decided.reason }] : [];
     return {
       patient: { ...decided, state: { kind: 'gave-up', retryAt } },
-      effects: isNews ? [...told, { kind: 'tell', what: 'gave-up', why: decided.reason }] : told,
+      effects: [...told, ...news, ...(isRemoved ? removing(decided) : [])],
     };
   }
   const { nextAttempt, before } = course;

@@ -12,6 +12,8 @@ export interface HealPolicy {
   readonly minUptimeMs: number;
   /** How long it has after its stop signal, before it is killed. */
   readonly graceMs: number;
+  /** When it gave up: keep it as it is, which is what is done when this is absent, or remove it. */
+  readonly cleanup?: 'keep' | 'remove';
 }
 
 /** How a container was found. */
@@ -38,6 +40,7 @@ export type PatientState =
   | { readonly kind: 'backing-off'; readonly until: MonoMs; readonly attempt: Attempt; readonly before: Counters }
   | { readonly kind: 'restarting'; readonly attempt: Attempt; readonly before: Counters }
   | { readonly kind: 'ended' }
+  /** `retryAt`: when it is restarted once more; or removed, where that did not succeed. */
   | { readonly kind: 'gave-up'; readonly retryAt: MonoMs | null }
   | { readonly kind: 'gone' };
 
@@ -92,6 +95,8 @@ export type PatientEvent =
   | { readonly kind: 'tried'; readonly trial: Trial; readonly sight: Sight | null }
   /** Nothing was done: another incarnation runs already, or somebody has it in hand. */
   | { readonly kind: 'called-off'; readonly sight: Sight }
+  /** It was to be removed, and is still there. */
+  | { readonly kind: 'not-removed'; readonly why: string }
   | { readonly kind: 'woke' };
 
 /** One failure, as it was judged: what a dossier needs of it. */
@@ -112,6 +117,8 @@ export interface Failure {
 export type HealEffect =
   /** Restart this container, if it is still the incarnation that was started at `startedAt`. */
   | { readonly kind: 'restart'; readonly id: string; readonly startedAt: string }
+  /** Remove this container, if it is still the incarnation that was started at `startedAt`. */
+  | { readonly kind: 'remove'; readonly id: string; readonly startedAt: string }
   | { readonly kind: 'tell'; readonly what: 'failed'; readonly why: string; readonly failure: Failure }
   | { readonly kind: 'tell'; readonly what: 'restarted' | 'gave-up' | 'gone'; readonly why: string };
 

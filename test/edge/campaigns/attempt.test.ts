@@ -38,6 +38,7 @@ function world(sights: readonly AttemptSight[], onLook: () => void = () => {}, o
       output: async () => Buffer.alloc(0),
       end: async () => true,
       forget: async () => {},
+      clear: async () => {},
     },
     services: { health: async () => ({ status: 'healthy' }) },
     book: { write: (_id: number, more: readonly Write[]) => writes.push(...more) },

@@ -70,6 +70,7 @@ test('each failed attempt has a dossier, an interrupted one has none', async () 
         Buffer.from(attempt.startsWith('u1-0-') ? SAID : 'epoch 1\n').subarray(position),
       end: async () => true,
       forget: async () => {},
+      clear: async () => {},
     },
     archives: {},
     observer: { step: () => {}, output: () => {}, note: () => {} },

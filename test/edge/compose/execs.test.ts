@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createExecs } from '../../../src/compose/detached/execs.ts';
 import { MAX_TOLD_BYTES } from '../../../src/compose/detached/scripts.ts';
+import { runExperiment } from '../../../src/compose/experiment.ts';
 import { after } from '../../../src/core/ids.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
 import type { Execs } from '../../../src/ports/campaigns.ts';
@@ -178,4 +179,32 @@ test('an image without a shell is told in a sentence', async ({ skip }) => {
     kind: 'refused',
     why: expect.stringContaining('no shell ("sh") in the image of "svc"'),
   });
+});
+
+test('an experiment that is called off leaves nothing of its own in the container', async ({ skip }) => {
+  const engine = engineOf(skip);
+  const name = await engine.run({ command: ['sleep', '1000'] });
+  const container = await idOf(engine, name);
+  const execs = execsOf(engine);
+  const inside = async (script: string) => {
+    const result = await client(engine).exec(container, ['sh', '-c', script], forever);
+    return result.kind === 'exited' ? result.output : '';
+  };
+  const files = () =>
+    inside('ls -d /var/tmp/.keepwell-* /tmp/.keepwell-* /.keepwell-* /dev/shm/.keepwell-* 2>/dev/null');
+  const calledOff = new AbortController();
+  const command = ['sh', '-c', 'echo said; touch /begun; sleep 777'];
+  const running = runExperiment(
+    { execs, clock: systemClock },
+    { service: 'svc', container },
+    { command, env: {} },
+    60_000,
+    calledOff.signal,
+  );
+  const outcome = expect(running).rejects.toThrow('enough');
+  await waitFor('it to have begun', async () => (await inside('ls /begun 2>/dev/null')) !== '');
+  expect((await files()).trim().split('\n')).toHaveLength(3);
+  calledOff.abort(new Error('enough'));
+  await outcome;
+  expect(await files()).toBe('');
 });

@@ -7,6 +7,7 @@ import { ContainerManager } from '../../../src/library/container-manager.ts';
 import { thingsOf, useCompose } from '../../support/compose.ts';
 import { useEngine } from '../../support/engine.ts';
 import { tempDir } from '../../support/temp-dir.ts';
+import { startedAt } from '../healing/workbench.ts';
 
 const engineOf = useEngine();
 const forever = new AbortController().signal;
@@ -45,8 +46,22 @@ test('a GPU that is full, missing, out of reach or lost is told, and what can be
     gpuMemoryUsedGb: 78300 / 1024,
   });
   expect(await manager.checkHealth('pytorch', { gpuMemoryThresholdPct: 97 })).toMatchObject({ healthy: true });
-  expect(await manager.checkAndRecover('pytorch')).toBe(true);
+  expect(await manager.checkAndRecover('pytorch')).toMatchObject({
+    healthy: true,
+    status: 'healthy',
+    service: 'pytorch',
+  });
   expect(await container()).toBe(first);
+
+  // What is as full after a restart as before is not fit, and counts all the same.
+  await make('echo high >/gpu/mode');
+  expect(await manager.restartService('pytorch')).toBe(false);
+  expect(await manager.restartService('pytorch', { gpuMemoryThresholdPct: 97 })).toBe(true);
+  const since = await startedAt(engine, first);
+  const full = await manager.checkAndRecover('pytorch', { maxRestarts: 3 });
+  expect(full).toMatchObject({ healthy: false, status: 'unhealthy', reason: expect.stringContaining('96.0 % full') });
+  expect(await startedAt(engine, first)).toBe(since);
+  await make('rm /gpu/mode');
 
   await mode('leak');
   const seen = [await check(), await check(), await check(), await check()];
@@ -58,14 +73,14 @@ test('a GPU that is full, missing, out of reach or lost is told, and what can be
   // Only a new container gets its devices back.
   await make('mkdir -p /gpu; echo nvml >/gpu/mode');
   expect(await check()).toMatchObject({ healthy: false, reason: expect.stringContaining('lost its GPU') });
-  expect(await manager.checkAndRecover('pytorch')).toBe(true);
+  expect(await manager.checkAndRecover('pytorch', { maxRestarts: 5 })).toMatchObject({ healthy: true });
   expect(await container()).not.toBe(first);
 
   // A fault of the machine: nothing is restarted for it.
   const second = await container();
   await mode('lost');
-  expect(await manager.checkAndRecover('pytorch')).toBe(false);
-  expect(await check()).toMatchObject({ healthy: false, reason: expect.stringContaining('fell off the bus') });
+  const lost = await manager.checkAndRecover('pytorch', { maxRestarts: 9 });
+  expect(lost).toMatchObject({ healthy: false, reason: expect.stringContaining('fell off the bus') });
   expect(await container()).toBe(second);
 
   await manager.teardown();

@@ -80,6 +80,28 @@ test('what stays ill is given up, with the reason, and is told once', async ({ s
   expect(errors).toEqual([`a listener of the container ${id} threw: Error: the pager is broken`]);
 });
 
+test('what stays ill is removed where that is wanted, after it was told', async ({ skip }) => {
+  const engine = engineFor(skip);
+  const gaveUp: string[] = [];
+  const { monitor, until } = open(engine, {
+    restart: { backoff: AT_ONCE, limit: { max: 1 } },
+    cleanup: 'remove',
+    onGaveUp: (_, { status, reason }) => gaveUp.push(`${status} ${reason}`),
+  });
+  await using _ = monitor;
+  const id = await runWith(engine, NEVER_WELL);
+  monitor.startMonitoring(id);
+  await until(id, 'gone unknown');
+  expect(gaveUp).toEqual([
+    expect.stringMatching(/^unhealthy health check failed once: .*: gave up: 1 restart in 10 min/),
+  ]);
+  expect(monitor.getHealthStatus(id).reason).toMatch(
+    /^it could not be saved, and was removed: health check failed once/,
+  );
+  const left = JSON.parse(await engine.call('GET', '/containers/json?all=1')) as readonly { readonly Id: string }[];
+  expect(left.map(({ Id }) => Id)).not.toContain(id);
+});
+
 test('what is paused is left alone, and so is one without a health check; one that does not exist is said so', async ({
   skip,
 }) => {

@@ -15,8 +15,8 @@ function world() {
   const { engine, watch } = containers;
   const healer = createHealer({ engine, watch, clock, random: () => 0, log: silentLog });
   const told: string[] = [];
-  const begin = (id: string) =>
-    healer.begin(id, POLICY, {
+  const begin = (id: string, policy: HealPolicy = POLICY) =>
+    healer.begin(id, policy, {
       failed: (_, why) => told.push(`failed: ${why}`),
       restarted: ({ restarts }) => told.push(`restarted ${restarts}`),
       gaveUp: ({ state }) => told.push(state),
@@ -61,6 +61,49 @@ test('what is unhealthy is restarted after its backoff, and given up when the bu
   expect(containers.watched).toBe(0);
 });
 
+test.each<[string, Deed | null]>([
+  ['at once', null],
+  ['when the Engine does it after all', { kind: 'refused', why: 'busy' }],
+])('what cannot be saved is removed where that is wanted, %s, and not tried any more', async (_, refusal) => {
+  const { clock, containers, told, begin } = world();
+  if (refusal) containers.removal = refusal;
+  containers.put('a', 'unhealthy');
+  const once = restartSpec({ limit: { max: 0, retryMs: 5_000 } });
+  const healing = begin('a', { ...POLICY, restart: once, cleanup: 'remove' });
+  await clock.advance(10_000);
+  if (refusal) {
+    expect(healing.status).toMatchObject({
+      state: 'gave-up',
+      reason: expect.stringContaining('could not be removed: busy'),
+    });
+    containers.removal = { kind: 'done' };
+    await clock.advance(60_000);
+  }
+  expect(containers.restarts).toEqual([]);
+  expect(healing.status).toMatchObject({ state: 'gone', health: { status: 'unknown' } });
+  expect(told.slice(1)).toEqual([
+    'gave-up',
+    expect.stringMatching(/^it could not be saved, and was removed: health check/),
+  ]);
+  healing[Symbol.dispose]();
+  expect(clock.sleeping).toBe(0);
+});
+
+test('what recovers, or is started by hand, before it is removed stays', async () => {
+  const { clock, containers, begin } = world();
+  containers.removal = { kind: 'refused', why: 'busy' };
+  containers.put('a', 'unhealthy');
+  const healing = begin('a', { ...POLICY, restart: restartSpec({ limit: { max: 0 } }), cleanup: 'remove' });
+  await clock.advance(1_000);
+  containers.removal = { kind: 'done' };
+  await clock.advance(58_999);
+  containers.isUnseen = true;
+  containers.put('a', 'healthy');
+  await clock.advance(1_000);
+  expect(healing.status).toMatchObject({ state: 'watching', health: { status: 'healthy' } });
+  healing[Symbol.dispose]();
+});
+
 test('what ended with the Engine while nobody looked is started at once, and counts for nothing', async () => {
   const { clock, containers, told, begin } = world();
   const finishedAt = new Date(clock.wallNow() - 30_000).toISOString();
@@ -76,11 +119,11 @@ test('what ended with the Engine while nobody looked is started at once, and cou
   expect(containers.restarts).toEqual(['a', 'b']);
 });
 
-test('four are restarted at a time: who is slow holds up neither the caller nor the others', async () => {
+test('four restarts begin at a time, and who takes the whole grace to end holds up neither the caller nor the others', async () => {
   const { clock, containers, begin, healer } = world();
   const answers: ((deed: Deed) => void)[] = [];
   containers.answer = () => new Promise((answer) => answers.push(answer));
-  const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
   for (const id of ids) containers.put(id, 'unhealthy');
   for (const id of ids) begin(id);
   await clock.advance(1_000);
@@ -88,6 +131,8 @@ test('four are restarted at a time: who is slow holds up neither the caller nor 
   answers[2]?.({ kind: 'done' });
   await clock.advance(0);
   expect(containers.restarts).toEqual(['a', 'b', 'c', 'd', 'e']);
+  await clock.advance(1_000);
+  expect(containers.restarts).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
 
   const closed = healer.close();
   let isClosed = false;
@@ -98,7 +143,7 @@ test('four are restarted at a time: who is slow holds up neither the caller nor 
   expect(isClosed).toBe(false);
   for (const answer of answers) answer({ kind: 'done' });
   await closed;
-  expect(containers.restarts).not.toContain('f');
+  expect(containers.restarts).not.toContain('j');
   expect([clock.sleeping, containers.watched]).toEqual([0, 0]);
 });
 
