@@ -106,7 +106,12 @@ export type {
 export { OrchestratorHealthMonitor } from './library/orchestrator-health-monitor.ts';
 export type { SessionEnd } from './library/session-desk.ts';
 export { type SessionInfo, SessionManager } from './library/session-manager.ts';
-export type { ReloadOptions, ReloadView as Reload, ValidationView as Validation } from './ports/control.ts';
+export type {
+  ReloadOptions,
+  ReloadView as Reload,
+  RestartOptions as ComponentRestartOptions,
+  ValidationView as Validation,
+} from './ports/control.ts';
 export type { Log } from './ports/log.ts';
 export type { LogLineView as LogLine } from './ports/logs.ts';
 export { VERSION } from './version.ts';

@@ -26,6 +26,7 @@ import type {
   HealthQuery,
   ReloadOptions,
   ReloadView,
+  RestartOptions,
   UpView,
   ValidationView,
 } from '../ports/control.ts';
@@ -77,7 +78,11 @@ export interface Client {
   up(components: readonly string[], files: readonly string[]): Promise<UpView>;
   reload(options?: ReloadOptions): Promise<ReloadView>;
   validate(): Promise<ValidationView>;
-  act(action: 'start' | 'stop' | 'restart', components: readonly string[]): Promise<ActionView>;
+  act(
+    action: 'start' | 'stop' | 'restart',
+    components: readonly string[],
+    options?: RestartOptions,
+  ): Promise<ActionView>;
   beat(component: string): Promise<BeatView>;
   down(): Promise<ActionView>;
   handover(): Promise<void>;
@@ -139,7 +144,8 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
       call('POST', '/v1/up', { components, ...(files.length > 0 ? { files } : {}) }, CONFIG_TIMEOUT_MS),
     reload: ({ dryRun = false } = {}) => call('POST', '/v1/reload', dryRun ? { dry_run: true } : {}, CONFIG_TIMEOUT_MS),
     validate: () => call('GET', '/v1/validate', undefined, CONFIG_TIMEOUT_MS),
-    act: (action, components) => call('POST', `/v1/${action}`, { components }),
+    act: (action, components, { recreate = false } = {}) =>
+      call('POST', `/v1/${action}`, { components, ...(recreate ? { recreate } : {}) }),
     beat: (component) => call('POST', `/v1/beat/${encodeURIComponent(component)}`, {}, BEAT_TIMEOUT_MS),
     down: () => call('POST', '/v1/down', {}),
     handover: async () => void (await call('POST', '/v1/handover', {})),

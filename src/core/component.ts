@@ -46,7 +46,7 @@ export type ExternalTarget =
 export interface ContainerSpec extends Surroundings {
   readonly kind: 'container';
   readonly image: string;
-  /** Whether the image is fetched: never, when it is not there, or before each new container. */
+  /** Whether the image is fetched: never, when it is not there, or whenever a start is asked for and before each new container. */
   readonly pull: 'never' | 'missing' | 'always';
   /** Null: made from the project and the component. */
   readonly containerName: string | null;

@@ -111,9 +111,17 @@ function containerName({ spec: { driver }, container }: Facts): string | null {
   return container?.name ?? null;
 }
 
-const containerDetails = ({ id, image, health, ports, networks }: ContainerFacts): ContainerDetailsView => ({
+const containerDetails = ({
   id,
   image,
+  isOutdated,
+  health,
+  ports,
+  networks,
+}: ContainerFacts): ContainerDetailsView => ({
+  id,
+  image,
+  image_outdated: isOutdated,
   health: health.status,
   health_reason: health.reason === '' ? null : health.reason,
   ports: ports.map(portText),
@@ -198,7 +206,8 @@ function withOthers(note: string | null, { spec: { name }, startedByOthers = nul
   return note === null ? told : `${note}; ${told}`;
 }
 
-function noteOn({ component, unmet, survivors, lastExit, spec, probes }: Facts, { now }: Instant): string | null {
+function noteOn(facts: Facts, { now }: Instant): string | null {
+  const { component, unmet, survivors, lastExit, spec, probes, container = null } = facts;
   const { state } = component;
   const unknown = unknownOf(state);
   if (unknown !== null)
@@ -218,7 +227,7 @@ function noteOn({ component, unmet, survivors, lastExit, spec, probes }: Facts, 
     }
     case 'running':
       if (state.freeze) return frozenNote(state.freeze, spec, now);
-      return state.daemonised ? DAEMONISED : probeNote(probes);
+      return state.daemonised ? DAEMONISED : (probeNote(probes) ?? imageNote(spec.name, container));
     case 'starting':
       return spec.driver.kind === 'external' ? 'not there yet; watching for it' : null;
     case 'stopping':
@@ -230,6 +239,12 @@ function noteOn({ component, unmet, survivors, lastExit, spec, probes }: Facts, 
 
 const DAEMONISED =
   'put itself in the background: its processes are watched, its exit code cannot be known; let it run in the foreground';
+
+/** It runs well, and is not what it would be now. */
+const imageNote = (name: string, container: ContainerFacts | null): string | null =>
+  container?.isOutdated
+    ? `its image ${container.image} was built or fetched anew since it was made: "keepwell up ${name}" takes the new one`
+    : null;
 
 /** Why, and what comes next. */
 function frozenNote({ reason, stage, until }: Freeze, spec: ComponentSpec, now: MonoMs): string {

@@ -69,6 +69,8 @@ export interface ContainerDetailsView {
   /** The full id. */
   readonly id: string;
   readonly image: string;
+  /** The name of its image stands for another image now: "keepwell up" makes it anew from that. */
+  readonly image_outdated: boolean;
   /** What Docker's own health check says; unknown: nothing that can be believed. */
   readonly health: 'healthy' | 'unhealthy' | 'starting' | 'none' | 'unknown';
   /** A sentence about it; null: there is nothing to say. */

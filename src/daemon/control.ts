@@ -69,8 +69,8 @@ export function createControl(parts: ControlParts): Control {
       supervisor.stop(names);
       return acted('stop', names);
     },
-    restart: (names) => {
-      supervisor.restart(names);
+    restart: (names, { recreate = false } = {}) => {
+      supervisor.restart(names, { anew: recreate });
       return acted('restart', names);
     },
     beat: (name) => {
@@ -164,7 +164,10 @@ async function up(parts: ControlParts, names: readonly string[], files: readonly
   const name = names.find((each) => !known.includes(each));
   if (name !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name, suggestion: didYouMean(name, known) });
   const applied = apply(parts, config, false);
-  const components = supervisor.up(names.length > 0 ? names : supervisor.names);
+  const wanted = names.length > 0 ? names : supervisor.names;
+  const outdated = await supervisor.outdated(wanted);
+  const components = supervisor.up(wanted);
+  supervisor.renew(outdated);
   parts.wanted();
   return { schema_version: 1, applied, components };
 }

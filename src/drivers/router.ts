@@ -47,6 +47,7 @@ export function routeRuns({ process, container, external }: Drivers): Driver {
     condition: (run) =>
       externals.has(run) ? external.condition(run) : containers.has(run) ? container.condition(run) : null,
     container: (run) => (containers.has(run) ? container.container(run) : null),
+    isOutdated: async (run, spec) => containers.has(run) && (await container.isOutdated(run, spec)),
     limits: (run) => (externals.has(run) ? [] : (containers.has(run) ? container : process).limits(run)),
     survivors: (run) => of(run).survivors(run),
     examine: (run, dump) => of(run).examine(run, dump),

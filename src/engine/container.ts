@@ -50,7 +50,7 @@ const NEVER = '0001-';
 
 function readSetup(
   name: string,
-  { Config, HostConfig, Mounts, NetworkSettings }: Fields,
+  { Image: imageId, Config, HostConfig, Mounts, NetworkSettings }: Fields,
 ): Omit<ContainerSetup, 'variables'> {
   const config = fieldsOf(Config) ?? {};
   const hostConfig = fieldsOf(HostConfig) ?? {};
@@ -62,6 +62,7 @@ function readSetup(
     tmpfs: [...new Set([...asked, ...mounted.filter((path) => typeof path === 'string')])],
     name,
     image: textOf(config['Image']),
+    imageId: textOf(imageId),
     labels: textsOf(config['Labels']),
     // Podman writes it empty.
     restartPolicy: textOf(fieldsOf(hostConfig['RestartPolicy'])?.['Name']) || 'no',

@@ -8,7 +8,7 @@ import { type EngineEnv, type Places, USUAL_PLACES } from './endpoint.ts';
 import { events } from './events.ts';
 import { exec, execBytes } from './exec/exec.ts';
 import { execState, launch } from './exec/launch.ts';
-import { hasImage, pull } from './images.ts';
+import { imageOf, pull } from './images.ts';
 import { inspect } from './inspect.ts';
 import { listContainers, listNetworks, names } from './list.ts';
 import { logs } from './logs.ts';
@@ -55,7 +55,7 @@ export function createEngine(options: EngineOptions): EngineClient {
     events: (asked, signal) => events(caller, asked, signal),
     logs: (id, asked, signal) => logs(caller, id, asked, signal),
     archive: (id, path, sink, signal) => archive(caller, id, path, sink, signal),
-    hasImage: (image, signal) => hasImage(caller, image, signal),
+    imageOf: (image, signal) => imageOf(caller, image, signal),
     pull: (image, signal) => pull(caller, image, signal),
     createNetwork: (network, signal) => createNetwork(caller, network, signal),
     removeNetwork: (id, signal) => removeNetwork(caller, id, signal),

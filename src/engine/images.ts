@@ -1,21 +1,22 @@
-/** Images: whether one is there, and fetching it. */
+/** Images: which one a name stands for, and fetching it. */
 import type { Deed, EngineClient } from '../ports/engine.ts';
 import { type Caller, isUnreachable, odd, unreachable } from './caller.ts';
 import { deed, faultOf } from './deed.ts';
 import { fieldsOf, parseJson, textOf } from './json.ts';
 import { lines } from './lines.ts';
 
-export async function hasImage(
+export async function imageOf(
   caller: Caller,
   image: string,
   signal: AbortSignal,
-): Promise<Awaited<ReturnType<EngineClient['hasImage']>>> {
+): Promise<Awaited<ReturnType<EngineClient['imageOf']>>> {
   // The slashes of a name belong to the path.
   const path = image.split('/').map(encodeURIComponent).join('/');
   const answer = await caller({ path: `/images/${path}/json` }, signal);
   if (isUnreachable(answer)) return answer;
   if (answer.status === 404) return { kind: 'missing' };
-  return answer.status === 200 ? { kind: 'done' } : odd(answer);
+  const id = answer.status === 200 ? fieldsOf(parseJson(answer.body))?.['Id'] : undefined;
+  return typeof id === 'string' ? { kind: 'found', id } : odd(answer);
 }
 
 /** The Engine tells in 200 that it has begun, and in the last of many lines whether it has managed. */

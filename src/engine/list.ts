@@ -58,6 +58,7 @@ function readContainer(row: Fields): ContainerSummary | null {
       .map((name) => withoutSlash(textOf(name)))
       .filter((name) => name !== '' && !name.includes('/')), // a link's name for another container
     image: textOf(row['Image']),
+    imageId: textOf(row['ImageID']),
     labels: textsOf(row['Labels']),
     status,
     text: textOf(row['Status']),

@@ -28,7 +28,7 @@ import type {
   WhyView,
 } from '../core/views.ts';
 import { daemonSocket, findProject } from '../daemon/home.ts';
-import type { ReloadOptions, ReloadView, ValidationView } from '../ports/control.ts';
+import type { ReloadOptions, ReloadView, RestartOptions, ValidationView } from '../ports/control.ts';
 import type { LogLineView } from '../ports/logs.ts';
 import type { KeepwellConfig } from './config-input.ts';
 import { DaemonAgents } from './daemon-agents.ts';
@@ -129,8 +129,9 @@ export class Keepwell implements AsyncDisposable {
     await this.#client.act('stop', names);
   }
 
-  async restart(names: readonly string[]): Promise<void> {
-    await this.#client.act('restart', names);
+  /** `recreate`: the containers of those that have one are made anew, also when nothing about them changed. */
+  async restart(names: readonly string[], options: RestartOptions = {}): Promise<void> {
+    await this.#client.act('restart', names, options);
   }
 
   /**

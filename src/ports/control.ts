@@ -32,6 +32,11 @@ export interface UpView {
   readonly components: readonly string[];
 }
 
+export interface RestartOptions {
+  /** Makes the containers of those that have one anew, also when nothing about them changed. Default: false. */
+  readonly recreate?: boolean;
+}
+
 /** The answer to start, stop and restart: what was asked of whom. The outcome is read from status. */
 export interface ActionView {
   readonly schema_version: 1;
@@ -92,7 +97,8 @@ export interface Control {
   validate(): Promise<ValidationView>;
   start(names: readonly string[]): ActionView;
   stop(names: readonly string[]): ActionView;
-  restart(names: readonly string[]): ActionView;
+  /** `recreate`: their containers are made anew. */
+  restart(names: readonly string[], options?: RestartOptions): ActionView;
   /** A component goes on: its heartbeat by ping. Throws HEARTBEAT_NOT_BY_PING and COMPONENT_NOT_RUNNING. */
   beat(name: string): BeatView;
   /** A crash that somebody asks for. Throws NOT_SIMULATED, COMPONENT_NOT_RUNNING, NO_SUCH_AGENT_TYPE. */

@@ -49,11 +49,13 @@ export interface ContainerLaunch {
   readonly containerHash: string;
   /** Unplanned ends in a row since it was last well; absent: none. When starting it again does not help, it is made anew. */
   readonly failures?: number;
+  /** Somebody asked for it: it is made anew in any case. */
+  readonly anew?: boolean;
 }
 
 /** The container of a service, which Docker Compose makes. */
 export interface ComposeLaunch
-  extends Pick<ContainerLaunch, 'run' | 'component' | 'attempt' | 'logPath' | 'specHash' | 'failures'> {
+  extends Pick<ContainerLaunch, 'run' | 'component' | 'attempt' | 'logPath' | 'specHash' | 'failures' | 'anew'> {
   readonly kind: 'compose';
   readonly spec: ComposeSpec;
 }
@@ -144,6 +146,11 @@ export interface Driver {
   limits(run: RunId): readonly LimitView[];
   /** The container of a run as it was last seen, from memory; null: it has none, or none was seen yet. */
   container(run: RunId): ContainerFacts | null;
+  /**
+   * Whether the container of a run was made from another image than its name stands for now. With `pull: always` that is fetched first.
+   * False also when it cannot be told. Never rejects.
+   */
+  isOutdated(run: RunId, spec: DriverSpec): Promise<boolean>;
   /** Who is still there. */
   survivors(run: RunId): Promise<readonly ProcessInfo[]>;
   /**
@@ -165,7 +172,10 @@ export interface Driver {
 
 /** The driver of processes alone; see `drivers/router.ts` for who gets which run. */
 export interface ProcessDriver
-  extends Omit<Driver, 'start' | 'adopt' | 'condition' | 'container' | 'startedByOthers' | 'cleanUp' | 'tidy'> {
+  extends Omit<
+    Driver,
+    'start' | 'adopt' | 'condition' | 'container' | 'isOutdated' | 'startedByOthers' | 'cleanUp' | 'tidy'
+  > {
   start(launch: ProcessLaunch, report: Reporter): void;
   adopt(run: RunId, report: Reporter): void;
 }
@@ -174,7 +184,16 @@ export interface ProcessDriver
 export interface ExternalDriver
   extends Omit<
     Driver,
-    'start' | 'adopt' | 'found' | 'limits' | 'treeMechanism' | 'container' | 'startedByOthers' | 'cleanUp' | 'tidy'
+    | 'start'
+    | 'adopt'
+    | 'found'
+    | 'limits'
+    | 'treeMechanism'
+    | 'container'
+    | 'isOutdated'
+    | 'startedByOthers'
+    | 'cleanUp'
+    | 'tidy'
   > {
   start(launch: ExternalLaunch, report: Reporter): void;
   adopt(run: RunId, spec: ExternalSpec, report: Reporter): void;

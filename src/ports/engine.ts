@@ -40,6 +40,8 @@ export interface ContainerSetup {
   readonly name: string;
   /** As it was asked for: a name, or an id. */
   readonly image: string;
+  /** The id of the image that it was made from; the name may stand for another one by now. */
+  readonly imageId: string;
   readonly labels: Readonly<Record<string, string>>;
   /** The Engine's own restart policy: "no" (also when it says nothing), "always", "unless-stopped", "on-failure". */
   readonly restartPolicy: string;
@@ -130,7 +132,10 @@ export interface ContainerEngine extends Engine {
 export interface ContainerSummary {
   readonly id: string;
   readonly names: readonly string[];
+  /** As it was asked for; its id, once that name stands for another one. */
   readonly image: string;
+  /** The id of the image that it was made from. */
+  readonly imageId: string;
   readonly labels: Readonly<Record<string, string>>;
   /** created, running, paused, restarting, removing, exited or dead. */
   readonly status: string;
@@ -277,11 +282,11 @@ export interface EngineClient extends ContainerEngine {
     sink: ArchiveSink,
     signal: AbortSignal,
   ): Promise<Deed | { readonly kind: 'absent' } | { readonly kind: 'broken'; readonly why: string }>;
-  /** Whether the image is there: nothing is fetched. */
-  hasImage(
+  /** The id of the image that this name stands for now: nothing is fetched. */
+  imageOf(
     image: string,
     signal: AbortSignal,
-  ): Promise<{ readonly kind: 'done' } | { readonly kind: 'missing' } | Unreachable>;
+  ): Promise<{ readonly kind: 'found'; readonly id: string } | { readonly kind: 'missing' } | Unreachable>;
   /** Fetches it; may take minutes. */
   pull(image: string, signal: AbortSignal): Promise<Deed>;
   createNetwork(

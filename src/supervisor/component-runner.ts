@@ -254,9 +254,9 @@ export class ComponentRunner {
     const launched = launch(this.spec, run, attempt);
     if ('heals' in launched) this.send({ kind: 'spawn-failed', run, problem: launched });
     else {
-      const { unhelped: failures = 0 } = this.#component.counters;
+      const { unhelped: failures = 0, anew = false } = this.#component.counters;
       const isContainer = launched.kind === 'container' || launched.kind === 'compose';
-      const whole = isContainer ? { ...launched, failures } : launched;
+      const whole = isContainer ? { ...launched, failures, anew } : launched;
       driver.start(whole, (report) => this.#report(run, report));
     }
   }

@@ -6,6 +6,7 @@ import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ComponentName } from '../core/ids.ts';
 import { type Component, isUnasked } from '../core/lifecycle/state.ts';
 import { type AppliedView, appliedView, planChanges } from '../core/plan.ts';
+import { runOf } from '../core/status.ts';
 import { samplesLaidOver } from '../core/usage/order.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
 import type { ComponentView, EventView } from '../core/views.ts';
@@ -171,6 +172,26 @@ export class Supervisor {
     return wanted.map(({ name }) => name);
   }
 
+  /**
+   * Those of these, and of all they depend on, that run in a container whose image was built or fetched anew since it was made. Asks
+   * the Engine, for a while at most.
+   */
+  async outdated(names: readonly string[]): Promise<readonly string[]> {
+    const { driver } = this.#parts;
+    const found = await Promise.all(
+      this.#set.findWithDependencies(names).map(async (runner) => {
+        const run = runOf(runner.component.state);
+        return run !== null && (await driver.isOutdated(run, runner.spec.driver)) ? [runner.name] : [];
+      }),
+    );
+    return found.flat();
+  }
+
+  /** Restarts those of these that run: the next run has a container of the image as it is now. */
+  renew(names: readonly string[]): void {
+    for (const runner of this.#set.find(names)) runner.restart(NEW_IMAGE);
+  }
+
   /** Starts these by hand: counters begin again. What they depend on is wanted too. */
   start(names: readonly string[]): void {
     for (const runner of this.#wantRunning(names)) {
@@ -178,10 +199,15 @@ export class Supervisor {
     }
   }
 
-  /** Restarts these by hand: dependents go down first and come up last. What they depend on is wanted too. */
-  restart(names: readonly string[]): void {
-    for (const runner of this.#wantRunning(names))
+  /**
+   * Restarts these by hand: dependents go down first and come up last. What they depend on is wanted too. `anew`: with containers that
+   * are made anew.
+   */
+  restart(names: readonly string[], { anew = false }: { readonly anew?: boolean } = {}): void {
+    for (const runner of this.#wantRunning(names)) {
       if (!names.includes(runner.name)) runner.send({ kind: 'start-requested', fresh: false });
+      else if (anew) runner.send({ kind: 'anew-requested' });
+    }
     this.#stops.add(names, 'restart');
   }
 
@@ -308,4 +334,5 @@ export class Supervisor {
 }
 
 const CHANGED = 'its configuration changed';
+const NEW_IMAGE = 'its image was built or fetched anew';
 const AT_REST: ReadonlySet<string> = new Set(['stopped', 'completed', 'gave-up']); // nothing to stop, and remembered as they are

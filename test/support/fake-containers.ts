@@ -8,6 +8,7 @@ const SETUP: ContainerSetup = {
   tmpfs: [],
   name: 'fake',
   image: 'fake',
+  imageId: 'sha256:0',
   labels: {},
   restartPolicy: 'no',
   autoRemove: false,

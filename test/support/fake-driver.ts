@@ -56,6 +56,11 @@ export class FakeDriver implements Driver {
   adopt(run: RunId): void {
     this.adopted.push(run);
   }
+  /** Components whose image was built anew. */
+  readonly outdated = new Set<string>();
+  isOutdated(run: RunId): Promise<boolean> {
+    return Promise.resolve(this.outdated.has(this.#find(run)?.launch.component ?? ''));
+  }
   startedByOthers(): null {
     return null;
   }

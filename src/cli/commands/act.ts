@@ -11,6 +11,8 @@ type Verb = 'start' | 'stop' | 'restart';
 
 interface Options {
   readonly all?: true;
+  /** Of restart only. */
+  readonly recreate?: true;
   readonly wait: boolean;
   readonly timeout: number;
 }
@@ -19,13 +21,19 @@ const PAST: Readonly<Record<Verb, string>> = { start: 'started', stop: 'stopped'
 
 const definition = (
   verb: Verb,
-  more: Pick<Definition<Options>, 'summary' | 'description' | 'examples'>,
+  {
+    more = [],
+    ...told
+  }: Pick<Definition<Options>, 'summary' | 'description' | 'examples'> & {
+    readonly more?: readonly Option[];
+  },
 ): Definition<Options> => ({
   usage: `${verb} [NAME...]`,
   group: 'Run:',
-  ...more,
+  ...told,
   options: [
     new Option('-a, --all', 'all components'),
+    ...more,
     new Option('--no-wait', 'only ask, do not wait for the outcome'),
     durationOption('--timeout <TIME>', 'how long to wait (then exit 5)', '2m'),
   ],
@@ -57,7 +65,9 @@ export const restart = definition('restart', {
   examples: [
     ['keepwell restart api', 'wait until the new run is ready'],
     ['keepwell restart --all --timeout 5m', 'everything'],
+    ['keepwell restart web --recreate', 'with a container that is made anew'],
   ],
+  more: [new Option('--recreate', 'make containers anew, also when nothing about them changed')],
 });
 
 async function act(session: Session, verb: Verb, patterns: readonly string[], options: Options): Promise<number> {
@@ -68,7 +78,7 @@ async function act(session: Session, verb: Verb, patterns: readonly string[], op
   const known = before.filter(({ removed }) => !removed).map(({ name }) => name);
   const names = options.all ? known : resolveTargets(patterns, known);
   const { last_seq: seq } = await client.listEvents({ limit: 1 });
-  if (names.length > 0) await client.act(verb, names);
+  if (names.length > 0) await client.act(verb, names, { recreate: options.recreate ?? false });
   if (!options.wait) return await asked(session, verb, names);
   const { status, problem } = await awaitAction(session, { action: verb, names, before, timeoutMs: options.timeout });
   for (const line of killedIn((await session.client.listEvents({ after: seq, limit: 1000 })).events))

@@ -7,10 +7,10 @@ const SHORT_ID_CHARS = 12;
 export function containerRows({ container, container_details: details }: ComponentView): [string, string | null][] {
   if (container === null) return [];
   if (details === null) return [['Name:', container]];
-  const { id, image, health, health_reason: reason, ports, networks } = details;
+  const { id, image, image_outdated: isOutdated, health, health_reason: reason, ports, networks } = details;
   return [
     ['Name:', `${container} (container ${id.slice(0, SHORT_ID_CHARS)})`],
-    ['Image:', image],
+    ['Image:', `${image}${isOutdated ? ' (outdated: built or fetched anew since)' : ''}`],
     ['Docker:', health === 'none' ? 'no health check' : `${health}${reason === null ? '' : `: ${reason}`}`],
     ['Ports:', ports.join(', ') || null],
     ['Network:', networks.join(', ') || null],

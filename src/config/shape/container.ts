@@ -61,7 +61,7 @@ export const containerSchema = z.strictObject({
   }),
   pull: optional(oneOf(['never', 'missing', 'always'], { ifnotpresent: 'missing', if_not_present: 'missing' }), {
     description:
-      'Whether the image is fetched: `never`, when it is `missing`, or `always` before a new container is made.',
+      'Whether the image is fetched: `never`, when it is `missing`, or `always`: at each `up`, `start` and `restart`, and before a new container is made.',
     defaultsTo: DEFAULT.pull,
     example: 'missing',
   }),

@@ -7,6 +7,8 @@ export interface ContainerFacts {
   readonly name: string;
   /** As it was asked for. */
   readonly image: string;
+  /** The name of its image stands for another image now: it was built or fetched anew since the container was made. */
+  readonly isOutdated: boolean;
   /** Of its main process on the Engine's machine; null: it has none now. */
   readonly pid: number | null;
   /** What Docker's own health check says. */

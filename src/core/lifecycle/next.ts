@@ -6,7 +6,7 @@ import {
   type ComponentEvent,
   type ComponentState,
   type Context,
-  FRESH,
+  fresh,
   type In,
   type Step,
 } from './state.ts';
@@ -29,6 +29,7 @@ import { whenStopping } from './when-stopping.ts';
 export function next(component: Component, event: ComponentEvent, context: Context): Step {
   const { state } = component;
   if (event.kind === 'held') return whenHeld(component, event, context);
+  if (event.kind === 'anew-requested') return step(state, { ...component.counters, anew: true });
   switch (state.kind) {
     case 'stopped':
     case 'completed':
@@ -65,10 +66,10 @@ function whenIdle(component: Component, event: ComponentEvent, context: Context)
   const { state, counters } = component;
   switch (event.kind) {
     case 'start-requested':
-      if (event.fresh) return begin(FRESH, 'first', context);
+      if (event.fresh) return begin(fresh(counters), 'first', context);
       return state.kind === 'stopped' ? begin(counters, 'first', context) : stay(component);
     case 'restart-requested':
-      return event.byHand ? begin(FRESH, 'first', context) : stay(component);
+      return event.byHand ? begin(fresh(counters), 'first', context) : stay(component);
     case 'stop-requested':
       return state.kind === 'stopped' ? stay(component) : toStopped(counters);
     case 'woke':
@@ -84,9 +85,9 @@ function whenPending(component: Component, event: ComponentEvent, context: Conte
   const { state, counters } = component;
   switch (event.kind) {
     case 'start-requested':
-      return event.fresh ? begin(FRESH, 'first', context) : stay(component);
+      return event.fresh ? begin(fresh(counters), 'first', context) : stay(component);
     case 'restart-requested':
-      return event.byHand ? begin(FRESH, 'first', context) : stay(component);
+      return event.byHand ? begin(fresh(counters), 'first', context) : stay(component);
     case 'stop-requested':
       return toStopped(counters);
     case 'dependencies-changed':
@@ -116,7 +117,8 @@ function whenStarting(component: Component, state: In<'starting'>, event: Compon
       const facts = { run, pid, startedAt: at, attempt, health, ...held };
       const running: ComponentState = { kind: 'running', daemonised: false, ...facts };
       const ready = isReady(health) && !hold ? [tell('component.ready', run, {})] : [];
-      return step(running, { ...counters, spawnErrors: 0 }, tell('component.started', run, { pid }), ...ready);
+      const { anew: _, ...kept } = counters;
+      return step(running, { ...kept, spawnErrors: 0 }, tell('component.started', run, { pid }), ...ready);
     }
     case 'spawn-failed':
       if (event.run !== run) return stay(component);
@@ -127,7 +129,7 @@ function whenStarting(component: Component, state: In<'starting'>, event: Compon
     case 'stop-requested':
       return toStopping(counters, live, 'stay-stopped', context);
     case 'restart-requested':
-      return toStopping(event.byHand ? FRESH : counters, live, 'start-again', context);
+      return toStopping(event.byHand ? fresh(counters) : counters, live, 'start-again', context);
     default:
       return stay(component);
   }

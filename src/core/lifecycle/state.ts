@@ -123,6 +123,8 @@ export interface Counters {
   readonly failures: number;
   /** Unplanned ends in a row since it was last well: starting it again does not help. Absent: none. */
   readonly unhelped?: number;
+  /** Somebody asked for it: the next run has its container made anew. Absent: nobody did. */
+  readonly anew?: true;
   /** Failures to start at all, in a row. */
   readonly spawnErrors: number;
   /** Unplanned restarts since the last start by hand, for people. */
@@ -140,6 +142,8 @@ export type ComponentEvent =
   | { readonly kind: 'stop-requested' }
   /** `byHand`: counters start again, and what is not running is started; otherwise only what runs is restarted. */
   | { readonly kind: 'restart-requested'; readonly byHand: boolean }
+  /** The next run is to have its container made anew, whoever begins it. */
+  | { readonly kind: 'anew-requested' }
   | { readonly kind: 'dependencies-changed' }
   /** `health`: what Docker's own health check says at that moment; absent: there is none. */
   | {
@@ -263,4 +267,6 @@ export interface Step {
 }
 
 export const FRESH: Counters = { restarts: [], failures: 0, spawnErrors: 0, total: 0 };
+/** By hand all is forgotten but what was asked for by hand. */
+export const fresh = ({ anew }: Counters): Counters => (anew ? { ...FRESH, anew } : FRESH);
 export const INITIAL: Component = { state: { kind: 'stopped' }, counters: FRESH };

@@ -10,7 +10,7 @@ import {
 } from '../health/run-health.ts';
 import { isObserved } from '../restart/decide.ts';
 import { softMemoryReason } from '../usage/soft-memory.ts';
-import { type Component, type ComponentEvent, type Context, type Effect, FRESH, type In, type Step } from './state.ts';
+import { type Component, type ComponentEvent, type Context, type Effect, fresh, type In, type Step } from './state.ts';
 import {
   afterEnd,
   endOf,
@@ -66,7 +66,7 @@ export function whenRunning(component: Component, state: In<'running'>, event: C
     case 'stop-requested':
       return toStopping(counters, withMain(state, context), 'stay-stopped', context);
     case 'restart-requested':
-      return toStopping(event.byHand ? FRESH : counters, withMain(state, context), 'start-again', context);
+      return toStopping(event.byHand ? fresh(counters) : counters, withMain(state, context), 'start-again', context);
     default:
       return stay(component);
   }

@@ -8,7 +8,7 @@ import {
   type Context,
   type Counters,
   type Effect,
-  FRESH,
+  fresh,
   type In,
   type RunEnd,
   type Step,
@@ -45,11 +45,11 @@ export function whenStopping(
     case 'stop-requested':
       return hurried(counters, { ...state, goal: 'stay-stopped' }, context);
     case 'start-requested':
-      if (event.fresh) return step({ ...state, goal: 'start-again' }, FRESH);
+      if (event.fresh) return step({ ...state, goal: 'start-again' }, fresh(counters));
       // Wanted after all: a daemon that left in the middle of its shutdown comes back to what it was stopping.
       return state.goal === 'stay-stopped' ? step({ ...state, goal: 'start-again' }, counters) : stay(component);
     case 'restart-requested':
-      return event.byHand ? hurried(FRESH, { ...state, goal: 'start-again' }, context) : stay(component);
+      return event.byHand ? hurried(fresh(counters), { ...state, goal: 'start-again' }, context) : stay(component);
     default:
       return stay(component);
   }

@@ -40,8 +40,8 @@ export async function beginCompose(launch: ComposeLaunch, parts: BeginParts): Pr
 
 async function rounds(launch: ComposeLaunch, project: ComposeProjectUp, parts: BeginParts): Promise<Begun> {
   const { clock, signal } = parts;
-  const { attempt, failures = 0, spec } = launch;
-  let isAnew = failures >= ANEW_AFTER_FAILURES;
+  const { attempt, failures = 0, anew = false, spec } = launch;
+  let isAnew = anew || failures >= ANEW_AFTER_FAILURES;
   // Who asks for a start wants what the file says now; Compose knows whether the container is still that.
   let needsCompose = isAnew || !isUnasked(attempt);
   for (let round = 0; round < MAX_ROUNDS; round++) {

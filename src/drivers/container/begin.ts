@@ -5,9 +5,11 @@
 import { LABELS } from '../../core/containers/labels.ts';
 import type { SpawnProblem } from '../../core/exit.ts';
 import { after } from '../../core/ids.ts';
+import { isUnasked } from '../../core/lifecycle/state.ts';
 import type { ContainerLaunch } from '../../ports/driver.ts';
 import type { ContainerSetup, ContainerState, ContainerSummary } from '../../ports/engine.ts';
 import type { BeginParts } from './begin-parts.ts';
+import { type ImageNow, imageNow } from './image.ts';
 import { keepAlone } from './keep-alone.ts';
 import { make } from './make.ts';
 import { patiently } from './patience.ts';
@@ -28,15 +30,21 @@ export const ANEW_AFTER_FAILURES = 3;
 export const MAX_ROUNDS = 10;
 export const ROUND_PAUSE_MS = 200;
 
+const KEPT = 'the container is started with the image that it has: a newer one could not be fetched';
+
 /** Rejects only when a signal aborts. */
 export async function begin(launch: ContainerLaunch, parts: BeginParts): Promise<Begun> {
   const { engine, clock, signal } = parts;
+  // Who asks for a start wants what the name of the image stands for now; what failed by itself is brought back as it was.
+  const image = isUnasked(launch.attempt) ? null : await imageNow(launch.spec, parts);
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (round > 0) await clock.sleepUntil(after(clock.now(), ROUND_PAUSE_MS), signal);
     const { items } = await patiently(parts, (until) => engine.list(labelsOf(parts, launch.component), until));
-    const kept = choose(items, launch);
+    const kept = choose(items, launch, image);
+    if (kept !== null && image?.problem)
+      parts.log.warn(KEPT, { component: launch.component, why: image.problem.message });
     if (!(await removeOthers(items, kept, parts))) continue;
-    const made = kept === null ? await make(launch, parts) : { kind: 'made' as const, id: kept.id };
+    const made = kept === null ? await make(launch, image, parts) : { kind: 'made' as const, id: kept.id };
     if (made === null) continue;
     if (made.kind === 'failed') return made;
     const begun = await startOf(made.id, parts);
@@ -50,9 +58,15 @@ const message = 'its container is changed by somebody else again and again while
 export const RESTLESS: Begun = { kind: 'failed', problem: { code: 'engine', message, heals: true } };
 
 /** The one to go on with: that runs before that ran, newer before older. Null: one has to be made. */
-function choose(items: readonly ContainerSummary[], launch: ContainerLaunch): ContainerSummary | null {
-  const { containerHash, failures = 0 } = launch;
-  const fits = items.filter(({ labels }) => labels[LABELS.spec] === containerHash);
+function choose(
+  items: readonly ContainerSummary[],
+  { containerHash, failures = 0, anew = false }: ContainerLaunch,
+  image: ImageNow | null,
+): ContainerSummary | null {
+  if (anew) return null;
+  // One whose image has lost its name, and cannot be made again, is better than none.
+  const isOutdated = ({ imageId }: ContainerSummary) => image !== null && image.id !== null && imageId !== image.id;
+  const fits = items.filter((item) => item.labels[LABELS.spec] === containerHash && !isOutdated(item));
   const newest = [...fits].sort((a, b) => b.createdAt - a.createdAt);
   const live = newest.find(isLive);
   if (live) return live;

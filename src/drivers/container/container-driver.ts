@@ -1,6 +1,7 @@
 /** The driver of containers: begins, watches and ends runs as containers of the Docker Engine. It decides nothing about restarts. */
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
+import type { DriverSpec } from '../../core/component.ts';
 import type { ContainerFacts } from '../../core/containers/facts.ts';
 import type { ExitCause, SignalName } from '../../core/exit.ts';
 import type { Findings } from '../../core/freeze/freeze.ts';
@@ -146,6 +147,10 @@ class KeptContainers implements ContainerDriver {
     if (container !== null && !this.#isBusy(component) && !this.#closing.signal.aborted)
       this.#idle.add(component, container);
     if (!this.#isKnown(component)) this.tidy(this.#isKnown);
+  }
+
+  async isOutdated(run: RunId, spec: DriverSpec): Promise<boolean> {
+    return (await this.#runs.get(run)?.isOutdated(spec)) ?? false;
   }
 
   startedByOthers(component: ComponentName): string | null {

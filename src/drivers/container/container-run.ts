@@ -2,13 +2,15 @@
  * One run of a container: begun or taken over, watched, signalled, and reported when it has ended. It is the same run for as long
  * as the container of that id runs since the same start.
  */
+
+import type { ContainerSpec, DriverSpec } from '../../core/component.ts';
 import { causeOfCode, exitOf } from '../../core/containers/exit.ts';
 import { type ContainerFacts, isLeaving } from '../../core/containers/facts.ts';
 import type { HealthVerdict } from '../../core/containers/health.ts';
 import { judgeHealth } from '../../core/containers/judge.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../../core/exit.ts';
 import type { Findings } from '../../core/freeze/freeze.ts';
-import type { MonoMs } from '../../core/ids.ts';
+import { after, type MonoMs } from '../../core/ids.ts';
 import type { ContainerSight, ContainerWatch } from '../../ports/container-watch.ts';
 import type { ComposeLaunch, ContainerLaunch, ProcessInfo, Reporter } from '../../ports/driver.ts';
 import type { ContainerSetup, ContainerState, EngineClient } from '../../ports/engine.ts';
@@ -17,6 +19,7 @@ import { REMOVED, readopt, STARTED_ANEW } from './adopt.ts';
 import { begin, type Up } from './begin.ts';
 import { beginCompose } from './begin-compose.ts';
 import type { BeginParts } from './begin-parts.ts';
+import { imageNow } from './image.ts';
 import { keepAlone } from './keep-alone.ts';
 import { LogPump, type PumpWorld } from './log-pump.ts';
 import { infoOf, mainOf, membersOf } from './processes.ts';
@@ -35,6 +38,8 @@ export interface RunWorld
 
 /** Clocks are read at different moments, and an Engine that ends its containers is not away yet for a moment. */
 const AWAY_SLACK_MS = 1_000;
+/** Whoever asks whether an image is outdated is waiting; fetching it may take minutes. */
+const IMAGE_WITHIN_MS = 20_000;
 
 export class ContainerRun {
   #record: ContainerRecord;
@@ -50,6 +55,9 @@ export class ContainerRun {
   #verdict: HealthVerdict = { status: 'none', reason: '' };
   #held: string | null = null;
   #blind: string | null = null;
+  #isOutdated = false;
+  /** Under way: which image the name of its own stands for. */
+  #imageLook: Promise<void> | null = null;
   #signals: Signals | null = null;
   #pump: LogPump | null = null;
   #watching: Disposable | null = null;
@@ -69,11 +77,21 @@ export class ContainerRun {
     return this.#blind !== null && !this.#isOver;
   }
 
+  /** Resolves when it is known, or would take too long; what comes later is told in the facts. Never rejects. */
+  async isOutdated(spec: DriverSpec): Promise<boolean> {
+    const { clock } = this.#world;
+    const known = this.#lookAtImage(spec.kind === 'container' ? spec.pull : 'never');
+    const enough = clock.sleepUntil(after(clock.now(), IMAGE_WITHIN_MS), this.#over.signal).catch(() => {});
+    await Promise.race([known, enough]);
+    return this.#isOutdated;
+  }
+
   facts(): ContainerFacts | null {
     if (this.#seen === null) return null;
     const { state, setup } = this.#seen;
     const { name, image, ports, networks } = setup;
-    return { id: state.id, name, image, health: this.#verdict, ports, networks, pid: state.pid };
+    const isOutdated = this.#isOutdated;
+    return { id: state.id, name, image, isOutdated, health: this.#verdict, ports, networks, pid: state.pid };
   }
 
   /** Never rejects. */
@@ -204,6 +222,7 @@ export class ContainerRun {
     };
     this.#signals = new Signals({ run, container: id, signal: this.#over.signal, isPaused, unreachable }, this.#world);
     if (this.#pending !== null) this.#signals.send(this.#pending);
+    void this.#lookAtImage('never');
     this.#listen(id);
     this.#watching = watch.watch(id, {
       seen: (sight, died) => this.#look(sight, died),
@@ -256,11 +275,29 @@ export class ContainerRun {
     const { clock } = this.#world;
     this.#keepAlone(state.id, setup);
     this.#seen = { state, setup };
+    if (this.#imageLook === null) void this.#lookAtImage('never');
     this.#setHeld(state.paused ? PAUSED : null);
     const verdict = judgeHealth(state, setup.healthCheck, clock.wallNow());
     const isNews = verdict.status !== this.#verdict.status;
     this.#verdict = verdict;
     if (isNews) this.#report({ kind: 'docker-health', verdict });
+  }
+
+  /** Whether the name of its image stands for another one now. Never rejects. */
+  async #lookAtImage(pull: ContainerSpec['pull']): Promise<void> {
+    const { setup } = this.#seen ?? {};
+    if (!setup || this.#isOver) return;
+    const { engine, clock } = this.#world;
+    const parts = { engine, clock, signal: AbortSignal.any([this.#over.signal, this.#world.closing]), blind: () => {} };
+    const look = imageNow({ image: setup.image, pull }, parts).then(
+      ({ id }) => {
+        this.#isOutdated = id !== null && id !== setup.imageId;
+      },
+      () => {}, // it is over
+    );
+    if (pull === 'never') this.#imageLook = look;
+    await look;
+    if (this.#imageLook === look) this.#imageLook = null;
   }
 
   #keepAlone(id: string, setup: ContainerSetup): void {

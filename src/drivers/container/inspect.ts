@@ -62,6 +62,7 @@ async function look(
   }
   const health = judgeHealth(state, setup.healthCheck, clock.wallNow());
   const { name, image, ports, networks } = setup;
-  const facts = { id: state.id, name, image, pid: state.pid, health, ports, networks };
+  // Whether its image is outdated is not asked: whoever waits at a terminal wants to know how it is.
+  const facts = { id: state.id, name, image, isOutdated: false, pid: state.pid, health, ports, networks };
   return { ...nothing, alive: true, pid: state.pid, facts, unreachable: null };
 }

@@ -4,6 +4,7 @@ import type { SpawnProblem } from '../../core/exit.ts';
 import type { ContainerLaunch } from '../../ports/driver.ts';
 import type { ContainerSetup } from '../../ports/engine.ts';
 import type { BeginParts } from './begin-parts.ts';
+import { type ImageNow, imageNow } from './image.ts';
 import { patiently } from './patience.ts';
 import { nameOf, otherNameOf, planOf } from './plan.ts';
 
@@ -13,8 +14,9 @@ export type Made =
   | { readonly kind: 'failed'; readonly problem: SpawnProblem }
   | null;
 
-export async function make(launch: ContainerLaunch, parts: BeginParts): Promise<Made> {
-  const problem = await imageProblem(launch, parts);
+/** `image`: as it was looked for already; null: it is looked for here. */
+export async function make(launch: ContainerLaunch, image: ImageNow | null, parts: BeginParts): Promise<Made> {
+  const { problem } = image ?? (await imageNow(launch.spec, parts));
   if (problem !== null) return { kind: 'failed', problem };
   const first = await create(nameOf(launch, parts), launch, parts);
   if (first?.kind !== 'name-taken') return first;
@@ -56,20 +58,6 @@ const failed = (code: SpawnProblem['code'], message: string, heals: boolean): Ma
   kind: 'failed',
   problem: { code, message, heals },
 });
-
-/** Null: the image is there, or will be missed when the container is made. */
-async function imageProblem({ spec }: ContainerLaunch, parts: BeginParts): Promise<SpawnProblem | null> {
-  const { engine } = parts;
-  const { image, pull } = spec;
-  if (pull === 'never') return null;
-  if (pull === 'missing' && (await patiently(parts, (until) => engine.hasImage(image, until))).kind === 'done')
-    return null;
-  const deed = await patiently(parts, (until) => engine.pull(image, until));
-  if (deed.kind === 'done') return null;
-  const why = deed.kind === 'missing' ? 'there is no such image' : deed.why;
-  const message = `the image "${image}" could not be fetched: ${why}`;
-  return { code: 'image', message, heals: deed.kind === 'engine-fault' };
-}
 
 /** Labels are the identity: what has our name and not our labels is somebody else's, and is not touched. */
 async function nameTaken({ name }: NameTaken, launch: ContainerLaunch, parts: BeginParts): Promise<Made> {

@@ -53,8 +53,8 @@ export function exitCodeIn({ action, attributes }: EngineEvent): number | null {
   return Number.isInteger(code) ? code : null;
 }
 
-/** All of a list that an inspection could tell more about. */
-export const rowOf = ({ id, status, health }: ContainerSummary): string => `${id} ${status} ${health}`;
+/** All of a list that an inspection could tell more about, and whether its image's name stands for another one now. */
+export const rowOf = ({ id, status, health, image }: ContainerSummary): string => `${id} ${status} ${health} ${image}`;
 
 /** By id and by name. */
 export function indexed(items: readonly ContainerSummary[]): ReadonlyMap<string, ContainerSummary> {

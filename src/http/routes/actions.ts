@@ -24,7 +24,17 @@ const RELOAD_BODY = z
 
 const CLOSING = ['DAEMON_CLOSING'] as const;
 
-const named = (action: 'start' | 'stop' | 'restart', summary: string): Route =>
+const RESTART_BODY = z
+  .strictObject({
+    components: NAMES.min(1),
+    recreate: z.boolean().optional().meta({
+      description:
+        'Make the containers of those that have one anew, also when nothing about them changed. Default: false.',
+    }),
+  })
+  .meta({ examples: [{ components: ['api'] }, { components: ['web'], recreate: true }] });
+
+const named = (action: 'start' | 'stop', summary: string): Route =>
   route({
     method: 'POST',
     path: `/v1/${action}`,
@@ -79,7 +89,18 @@ export const actionRoutes: readonly Route[] = [
   }),
   named('start', 'Wants the named components running.'),
   named('stop', 'Wants the named components stopped, and remembers that it was by hand.'),
-  named('restart', 'Ends the current run of the named components and begins a new one.'),
+  route({
+    method: 'POST',
+    path: '/v1/restart',
+    id: 'restartComponents',
+    summary: 'Ends the current run of the named components and begins a new one.',
+    success: 202,
+    query: NO_QUERY,
+    body: RESTART_BODY,
+    answer: ACTION,
+    errors: ['NO_SUCH_COMPONENT', ...CLOSING],
+    handler: ({ services, body }) => services.control.restart(body.components, { recreate: body.recreate ?? false }),
+  }),
   route({
     method: 'POST',
     path: '/v1/down',

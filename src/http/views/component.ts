@@ -127,6 +127,7 @@ const CONTAINER = named(
     z.strictObject({
       id: text('The full id.'),
       image: z.string(),
+      image_outdated: flag('The name of its image stands for another image now: "up" makes it anew from that.'),
       health: z
         .enum(['healthy', 'unhealthy', 'starting', 'none', 'unknown'])
         .meta({ description: "What Docker's own health check says; unknown: nothing that can be believed." }),

@@ -122,7 +122,7 @@ test('what a container uses is read from the kernel, and agrees with what the En
   if (found.kind !== 'found') throw new Error('it is not there');
   const { id, pid } = found.state;
   const facts = (over: Partial<ContainerFacts> = {}): ContainerFacts => ({
-    ...{ id, name, image: 'keepwell-test', pid, ports: [], networks: [] },
+    ...{ id, name, image: 'keepwell-test', isOutdated: false, pid, ports: [], networks: [] },
     health: { status: 'none', reason: '' },
     ...over,
   });
@@ -166,7 +166,16 @@ test('an Engine that does not answer is not asked by one container after the oth
     },
   };
   const health = { status: 'none', reason: '' } as const;
-  const facts = { id: 'f'.repeat(64), name: 'a', image: 'a', pid: process.pid, ports: [], networks: [], health };
+  const facts = {
+    id: 'f'.repeat(64),
+    name: 'a',
+    image: 'a',
+    isOutdated: false,
+    pid: process.pid,
+    ports: [],
+    networks: [],
+    health,
+  };
   const sampler = createContainerSampler({ engine, clock: systemClock, factsOf: () => facts, others: NOTHING });
   for (const name of ['a', 'b', 'c']) {
     expect(await sampler.sample(run(`${name}~0mwidv1zw42acf0`), false)).toBeNull();

@@ -8,6 +8,7 @@ import { createContainerDriver } from '../../../src/drivers/container/container-
 import { createEngine } from '../../../src/engine/engine.ts';
 import { createContainerWatch } from '../../../src/engine/watch/watch.ts';
 import type { ContainerDriver, ContainerLaunch, RunReport } from '../../../src/ports/driver.ts';
+import type { Deed, EngineClient } from '../../../src/ports/engine.ts';
 import { noFailpoints } from '../../../src/ports/failpoints.ts';
 import { silentLog } from '../../../src/ports/log.ts';
 import { systemClock } from '../../../src/supervisor/system-clock.ts';
@@ -19,10 +20,11 @@ const need = useEngine();
 const NAME = componentName('web');
 const SLEEP = ['sh', '-c', 'echo "I am up"; trap "exit 3" TERM; while :; do sleep 0.05; done'];
 
-function workshop(docker: TestEngine) {
+/** `over`: what is done otherwise than by the Engine. */
+function workshop(docker: TestEngine, over: Partial<EngineClient> = {}) {
   const dir = tempDir();
   const owner = `owner-${process.pid}-${Math.random()}`;
-  const engine = createEngine({ env: docker.env, clock: systemClock });
+  const engine = { ...createEngine({ env: docker.env, clock: systemClock }), ...over };
   const watch = createContainerWatch({ engine, clock: systemClock, log: silentLog, random: Math.random });
   /** As every daemon of the same home makes one. */
   const newDriver = () =>
@@ -104,6 +106,45 @@ test('a run takes the running container over, starts the one that ended again, a
   driver.cleanUp(NAME, (container) => gone.push(container));
   await waitFor('it to be cleared away', () => gone.length === 1);
   expect(driver.found()).toEqual([]);
+});
+
+test('pull: always fetches the image whenever a start is asked for, and not after a crash; while it cannot be fetched the container is used as it is', async ({
+  skip,
+}) => {
+  const docker = need(skip);
+  let pulls = 0;
+  let answer: Deed = { kind: 'done' };
+  const pull = async () => {
+    pulls++;
+    return answer;
+  };
+  await using shop = workshop(docker, { pull });
+  const { driver } = shop;
+  const name = docker.newName();
+  const spec = { ...specOf(name), pull: 'always' } as const;
+  const runOnce = async (attempt: ContainerLaunch['attempt']) => {
+    const begun = begin(driver, shop.dir.at('web.log'), name, { spec, attempt });
+    await begun.until('started');
+    return { ...begun, id: begun.idOf() };
+  };
+  const end = async ({ run, until }: Pick<Awaited<ReturnType<typeof runOnce>>, 'run' | 'until'>) => {
+    driver.killTree(run);
+    await until('exited');
+    driver.release(run);
+  };
+
+  const first = await runOnce('first');
+  expect(pulls).toBe(1);
+  await end(first);
+  const second = await runOnce('restart');
+  expect([second.id, pulls]).toEqual([first.id, 1]);
+  expect(await driver.isOutdated(second.run, spec)).toBe(false);
+  expect(pulls).toBe(2);
+  await end(second);
+  answer = { kind: 'engine-fault', why: 'no such host' };
+  const third = await runOnce('again');
+  expect([third.id, pulls]).toEqual([first.id, 3]);
+  await end(third);
 });
 
 test('a restart policy that it got while nobody was there is set back, and its removal is told as what it was', async ({

@@ -116,8 +116,11 @@ test('names, images and programs that cannot be had are told apart', async ({ sk
   expect(await engine.start(lost, never)).toMatchObject({ kind: 'refused' });
   const guest = await made(engine, docker, { network: 'container:nobody-made-this' });
   expect(await engine.start(guest, never)).toMatchObject({ kind: 'refused' });
-  expect(await engine.hasImage('keepwell-test', never)).toEqual({ kind: 'done' });
-  expect(await engine.hasImage('nobody/made-this:1', never)).toEqual({ kind: 'missing' });
+  expect(await engine.imageOf('keepwell-test', never)).toEqual({
+    kind: 'found',
+    id: expect.stringMatching(/^sha256:/),
+  });
+  expect(await engine.imageOf('nobody/made-this:1', never)).toEqual({ kind: 'missing' });
 });
 
 test('what a container writes is told with its time, followed to its end, and gone on with behind the last piece', async ({

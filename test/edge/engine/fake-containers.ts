@@ -14,6 +14,7 @@ const SETUP: ContainerSetup = {
   tmpfs: [],
   name: '',
   image: 'x',
+  imageId: 'sha256:0',
   labels: { 'keepwell.owner': 'me' },
   restartPolicy: 'no',
   autoRemove: false,
@@ -122,7 +123,7 @@ export class FakeContainers implements Watched {
     this.lists.push(labels);
     if (this.isAway) return away;
     const items = [...this.containers].map(([name, { id, status, health }]) => ({
-      ...{ id, status, names: [name], image: 'x', labels: SETUP.labels, text: '', createdAt: 0 },
+      ...{ id, status, names: [name], image: 'x', imageId: 'sha256:0', labels: SETUP.labels, text: '', createdAt: 0 },
       health: health?.status ?? ('none' as const),
     }));
     return { kind: 'listed', items };

@@ -8,6 +8,7 @@ import { view } from './views.ts';
 const details = {
   id: '0123456789abcdef'.repeat(4),
   image: 'acme/app:1',
+  image_outdated: false,
   health: 'unhealthy',
   health_reason: 'health check failed 3 times: exit 1: connection refused',
   ports: ['127.0.0.1:9000->9000/tcp'],

@@ -236,3 +236,30 @@ test('what gave up is cleaned up when the configuration says so, and kept otherw
   expect(end('keep')).toEqual([]);
   expect(end('remove')).toEqual([{ kind: 'clean-up', run: RUN }]);
 });
+
+describe('a container that is to be made anew', () => {
+  const restart: ComponentEvent = { kind: 'restart-requested', byHand: true };
+  const gone = exited({ kind: 'code', code: 0, ambiguous: false });
+
+  test.each([
+    { of: 'what runs', events: [started(), { kind: 'anew-requested' }, restart, gone] },
+    {
+      of: 'what is stopped',
+      events: [started(), { kind: 'stop-requested' }, gone, { kind: 'anew-requested' }, restart],
+    },
+    {
+      of: 'what is being stopped',
+      events: [started(), { kind: 'stop-requested' }, { kind: 'anew-requested' }, restart, gone],
+    },
+  ] as readonly { of: string; events: readonly ComponentEvent[] }[])(
+    'of $of: the next run knows it, and the one after it does not',
+    ({ events }) => {
+      const asked = passing(starting, ...events);
+      expect(asked).toMatchObject({ state: { kind: 'starting' }, counters: { anew: true } });
+      const { run: again } = asked.state as { run: typeof RUN };
+      const begun = passing(asked, { ...started(), run: again } as ComponentEvent);
+      expect(begun).toMatchObject({ state: { kind: 'running' }, counters: FRESH });
+      expect('anew' in begun.counters).toBe(false);
+    },
+  );
+});

@@ -276,3 +276,16 @@ describe('a dependency of which nothing is known', () => {
     expect(supervisor.views()).toMatchObject([{ health: 'healthy', ready: true, unknown_since: null, note: null }]);
   });
 });
+
+describe('an image that was built anew', () => {
+  test('restarts who runs with the old one, and those only; what depends on them is asked as well', async () => {
+    const { supervisor, driver, clock } = world([spec('db'), needs('api', { db: 'ready' }), spec('web')]);
+    supervisor.up(['api', 'web']);
+    await clock.advance(0);
+    driver.outdated.add('db').add('web');
+    expect(await supervisor.outdated(['api'])).toEqual(['db']);
+    supervisor.renew(['db']);
+    await clock.advance(0);
+    expect(['db', 'api', 'web'].map((name) => driver.of(name).length)).toEqual([2, 1, 1]);
+  });
+});

@@ -10,7 +10,15 @@ const UNWATCHED = { heartbeat: null, container_details: null };
 
 const box = (health: NonNullable<ComponentView['container_details']>['health']) => ({
   heartbeat: null,
-  container_details: { id: 'x', image: 'x', health, health_reason: null, ports: [], networks: [] },
+  container_details: {
+    id: 'x',
+    image: 'x',
+    image_outdated: false,
+    health,
+    health_reason: null,
+    ports: [],
+    networks: [],
+  },
 });
 const BEATING = {
   heartbeat: { source: 'ping', last_beat_at: null, silent_ms: 0, limit_ms: 1, problem: null },
