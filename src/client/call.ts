@@ -16,13 +16,48 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The parsed answer. Throws DAEMON_NOT_RUNNING, DAEMON_UNREACHABLE, or the error the daemon answered with. */
+/** A daemon that is too busy has not begun: it is asked again after about so long. */
+const BUSY_PAUSE_MS = 200;
+
+/**
+ * The parsed answer. Throws DAEMON_NOT_RUNNING, DAEMON_UNREACHABLE, or the error the daemon answered with; DAEMON_BUSY only when it had
+ * no place for us until the time was up.
+ */
 export async function callJson<T>(socket: string, options: CallOptions): Promise<T> {
+  const until = performance.now() + options.timeoutMs;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await callOnce<T>(socket, { ...options, timeoutMs: Math.max(1, until - performance.now()) });
+    } catch (error) {
+      const pauseMs = BUSY_PAUSE_MS * Math.min(tries, 5) * (0.5 + Math.random());
+      const isBusy = error instanceof AppError && error.code === 'DAEMON_BUSY';
+      if (!isBusy || performance.now() + pauseMs >= until) throw error;
+      await pause(pauseMs, options.signal);
+    }
+  }
+}
+
+/** Rejects with the reason of the signal. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+async function callOnce<T>(socket: string, options: CallOptions): Promise<T> {
   const text = await new Promise<string>((resolve, reject) => {
     const sent = begin(socket, options);
     const timer = setTimeout(() => {
       sent.destroy();
-      reject(unreachable(`no answer within ${options.timeoutMs} ms.`));
+      reject(unreachable(`no answer within ${Math.round(options.timeoutMs)} ms.`));
     }, options.timeoutMs);
     const settle = (finish: () => void) => {
       clearTimeout(timer);
@@ -82,7 +117,9 @@ const unreachable = (problem: string): AppError => new AppError('DAEMON_UNREACHA
 export function connectionError(error: NodeJS.ErrnoException, signal?: AbortSignal): unknown {
   if (signal?.aborted) return signal.reason;
   if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return new AppError('DAEMON_NOT_RUNNING');
-  const problem = error.code === 'ECONNRESET' ? 'it closed the connection.' : `${error.message}.`;
+  const problem = ['ECONNRESET', 'EPIPE'].includes(error.code ?? '')
+    ? 'it closed the connection.'
+    : `${error.message}.`;
   return new AppError('DAEMON_UNREACHABLE', { problem }, { cause: error });
 }
 

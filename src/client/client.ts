@@ -36,6 +36,7 @@ import { type CallOptions, callJson } from './call.ts';
 import type { EventsQuery } from './event-reader.ts';
 import { filledComponent, filledStatus } from './fill-in.ts';
 import { type FollowOptions, followEvents } from './follow-events.ts';
+import { createPlaces } from './places.ts';
 
 export interface CrashesQuery {
   readonly component?: string | undefined;
@@ -131,9 +132,16 @@ const SESSION_TIMEOUT_MS = 600_000;
 /** The end of an agent may take its grace, and a pass looks at many processes. */
 const AGENTS_TIMEOUT_MS = 600_000;
 
+/** Calls at once, of those that are answered soon and of those that may wait for long: the ones never stand behind the others. */
+const SOON_AT_ONCE = 8;
+const LATE_AT_ONCE = 24;
+
 export function createClient(socket: string, signal?: AbortSignal): Client {
-  const call = <T>(method: CallOptions['method'], path: string, body?: object, timeoutMs = TIMEOUT_MS): Promise<T> =>
-    callJson<T>(socket, { method, path, timeoutMs, signal, ...(body ? { body } : {}) });
+  const [soon, late] = [createPlaces(SOON_AT_ONCE), createPlaces(LATE_AT_ONCE)];
+  const call = <T>(method: CallOptions['method'], path: string, body?: object, timeoutMs = TIMEOUT_MS): Promise<T> => {
+    const place = timeoutMs > CONFIG_TIMEOUT_MS ? late : soon;
+    return place(() => callJson<T>(socket, { method, path, timeoutMs, signal, ...(body ? { body } : {}) }));
+  };
   const get = <T>(path: string) => call<T>('GET', path);
   return {
     status: async () => filledStatus(await get('/v1/status')),

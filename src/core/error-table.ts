@@ -283,6 +283,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 415,
   },
+  DAEMON_BUSY: {
+    message: 'The daemon has {count} callers already, and takes no more of this kind just now.',
+    hint: 'Try again in a moment. Questions and orders that are answered at once still find a place.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
   TOO_MANY_STREAMS: {
     message: 'The daemon serves {count} event streams already.',
     hint: 'Close one of them, or read the events once with ?limit=N and "Accept: application/json".',

@@ -57,6 +57,7 @@ export function createControl(parts: ControlParts): Control {
       daemon: parts.daemon(),
       components: supervisor.views(),
     }),
+    component: (name) => supervisor.view(name),
     health: (query) => parts.health.report(query),
     up: (names, files) => oneAtATime(() => up(parts, names, files)),
     reload: (options = {}) => oneAtATime(() => reload(parts, options)),

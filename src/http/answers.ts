@@ -5,24 +5,16 @@ import type { IncidentsQuery } from '../core/incidents/incident.ts';
 import { type IncidentsView, incidentsView } from '../core/incidents/view.ts';
 import { didYouMean } from '../core/suggest.ts';
 import { sampleView } from '../core/usage/stretch.ts';
-import type {
-  ComponentView,
-  CrashesView,
-  EventsView,
-  ProbesView,
-  SamplesView,
-  StatusView,
-  WhyView,
-} from '../core/views.ts';
+import type { ComponentView, CrashesView, EventsView, ProbesView, SamplesView, WhyView } from '../core/views.ts';
 import type { Control } from '../ports/control.ts';
 import type { LogLineView, LogsQuery, LogsView } from '../ports/logs.ts';
 import type { CrashQuery, SampleQuery } from '../ports/store.ts';
 
 /** Throws NO_SUCH_COMPONENT, with the nearest name there is. */
-export function findComponent({ components }: StatusView, name: string): ComponentView {
-  const found = components.find((component) => component.name === name);
+export function findComponent(control: Pick<Control, 'component' | 'status'>, name: string): ComponentView {
+  const found = control.component(name);
   if (found) return found;
-  const names = components.map((component) => component.name);
+  const names = control.status().components.map((component) => component.name);
   const short = name.slice(0, 100);
   throw new AppError('NO_SUCH_COMPONENT', { name: short, suggestion: didYouMean(short, names) });
 }
@@ -32,7 +24,7 @@ export function crashes(control: Control, query: CrashQuery): CrashesView {
   const found = control.history.crashes(query);
   // A component that is gone from the configuration keeps its history, so only a name nobody knows at all is an error.
   if (component !== undefined && found.length === 0 && control.history.why({ component }) === null) {
-    findComponent(control.status(), component);
+    findComponent(control, component);
   }
   return { schema_version: 1, crashes: found };
 }
@@ -50,14 +42,14 @@ export const incidents = (control: Control, query: IncidentsQuery): IncidentsVie
 export function why(control: Control, component: string): WhyView {
   const found = control.history.why({ component }) ?? control.history.why({ subject: component });
   if (found) return found;
-  const { name } = findComponent(control.status(), component);
+  const { name } = findComponent(control, component);
   throw new AppError('NOTHING_RECORDED', { name });
 }
 
 /** Also of a component that is gone from the configuration: what it answered stays on record. */
 export function probes(control: Control, component: string, limit: number): ProbesView {
   const found = control.history.probes({ component, limit });
-  if (found.length === 0) findComponent(control.status(), component);
+  if (found.length === 0) findComponent(control, component);
   return { schema_version: 1, probes: found.map(stretchView) };
 }
 
@@ -70,7 +62,7 @@ export function samples(control: Control, query: SampleQuery): SamplesView {
 
 /** Nothing since a certain time is an answer about a component that is, or was, there. */
 function requireKnown(control: Control, component: string): void {
-  if (control.samples({ component, limit: 1 }).length === 0) findComponent(control.status(), component);
+  if (control.samples({ component, limit: 1 }).length === 0) findComponent(control, component);
 }
 
 export function events(
@@ -85,7 +77,7 @@ export function events(
 /** A component that has written nothing yet is known to the daemon, one that is gone from the configuration still has its log. */
 export function requireLogged(control: Control, components: readonly string[]): void {
   const logged = components.length === 0 ? [] : control.logs.names();
-  for (const name of components) if (!logged.includes(name)) findComponent(control.status(), name);
+  for (const name of components) if (!logged.includes(name)) findComponent(control, name);
 }
 
 /** Lines that are answered at once, together; of more than this the newest. */

@@ -12,7 +12,7 @@ const DESCRIPTION =
   'The API acts only on what the configuration names: no route takes a command to run.';
 
 /** What any request can be refused with, and what a request with a body can besides. */
-const ALWAYS: readonly ErrorCode[] = ['REQUEST_INVALID', 'REQUEST_REFUSED', 'INTERNAL'];
+const ALWAYS: readonly ErrorCode[] = ['REQUEST_INVALID', 'REQUEST_REFUSED', 'DAEMON_BUSY', 'INTERNAL'];
 const WITH_BODY: readonly ErrorCode[] = ['BODY_NOT_JSON', 'BODY_TOO_LARGE'];
 
 const PATH_PARAMETERS: Readonly<Record<string, Json>> = {

@@ -9,6 +9,8 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
+const RETRY_AFTER_S = 1;
+
 export function sendJson(response: ServerResponse, status: number, body: object): void {
   const text = Buffer.from(`${JSON.stringify(body)}\n`);
   response.writeHead(status, {
@@ -32,6 +34,7 @@ export function sendError(response: ServerResponse, error: unknown, log: Log): v
     response.destroy(); // half an answer cannot be turned into an error; a broken connection is at least not a lie
     return;
   }
+  if (known.httpStatus === 503) response.setHeader('Retry-After', RETRY_AFTER_S);
   if (known.code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', String(known.details['allowed']));
   // After a refused body the rest of it is still on the way: this connection cannot be used again.
   if (!response.req.complete) response.setHeader('Connection', 'close');

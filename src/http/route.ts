@@ -66,6 +66,8 @@ interface Shape<Query extends z.ZodType, Body extends z.ZodType, Result extends 
   readonly text?: string;
   /** What comes as text/event-stream, one per event: always, or unless JSON is asked for. */
   readonly stream?: { readonly item: z.ZodType; readonly when: string };
+  /** It may take its time to answer: of such requests only so many are taken at once, so that others always find a place. */
+  readonly waits?: true;
   /** What it can refuse with, besides what every route can (see `openapi.ts`). */
   readonly errors: readonly ErrorCode[];
   handler(call: Call<z.output<Query>, z.output<Body>>): AnswerOf<Result> | Promise<AnswerOf<Result>>;

@@ -5,6 +5,7 @@ import { AppError, errorView } from '../core/errors.ts';
 import type { Control } from '../ports/control.ts';
 import type { Log } from '../ports/log.ts';
 import { check, readBody, readQuery, refuseBody } from './body.ts';
+import { Connections } from './connections.ts';
 import { guard } from './guard.ts';
 import { sendError, sendJson } from './reply.ts';
 import { match, type Services, STREAMING, WithStatus } from './route.ts';
@@ -23,6 +24,7 @@ export interface ServerOptions {
 }
 
 export interface ServerLimits extends StreamLimits {
+  /** Sockets there may be at all. */
   readonly maxConnections: number;
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -41,7 +43,8 @@ export class ApiServer extends Server {
 
   constructor({ control, log, version, limits: given, unready = () => [], metrics = () => null }: ServerOptions) {
     const limits = { ...LIMITS, ...given };
-    const streams = new StreamSet(limits);
+    const connections = new Connections(limits.maxConnections);
+    const streams = new StreamSet(limits, (response) => connections.wait(response));
     const services: Services = { control, log, version, streams, unready, metrics };
     super(
       {
@@ -52,10 +55,11 @@ export class ApiServer extends Server {
         keepAliveTimeout: 5_000,
         maxHeaderSize: 16 * 1024,
       },
-      (request, response) => void answer(request, response, services),
+      (request, response) => void answer(request, response, services, connections),
     );
     this.#streams = streams;
     this.maxConnections = limits.maxConnections;
+    this.on('connection', (socket) => connections.add(socket));
     this.on('clientError', refuseBrokenRequest);
     this.on('upgrade', (_request, socket) => socket.destroy());
     this.on('connect', (_request, socket) => socket.destroy());
@@ -70,13 +74,20 @@ export class ApiServer extends Server {
 export const createHttpServer = (options: ServerOptions): ApiServer => new ApiServer(options);
 
 /** Never rejects: whatever goes wrong becomes an answer, or at least the end of the connection. */
-async function answer(request: IncomingMessage, response: ServerResponse, services: Services): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  services: Services,
+  connections: Connections,
+): Promise<void> {
   try {
+    connections.begin(request.socket, response);
     guard(request);
     const { pathname, search } = splitTarget(request.url ?? '');
     const found = match(ROUTES, request.method ?? '', pathname);
     if (!('route' in found)) throw noRoute(request.method ?? '', pathname, found.allowed);
     const { route, params } = found;
+    if (route.waits) connections.wait(response);
     if (route.method === 'GET') refuseBody(request);
     const query = check(route.query, readQuery(search));
     const body = check(route.body, route.method === 'GET' ? undefined : await readBody(request));

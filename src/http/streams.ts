@@ -32,13 +32,18 @@ export class StreamSet {
   readonly #open = new Map<ServerResponse, () => void>();
   readonly limits: StreamLimits;
 
-  constructor(limits: StreamLimits = STREAM_LIMITS) {
+  readonly #waits: (response: ServerResponse) => void;
+
+  /** `waits`: told of each before it begins; may throw DAEMON_BUSY. */
+  constructor(limits: StreamLimits = STREAM_LIMITS, waits: (response: ServerResponse) => void = () => {}) {
     this.limits = limits;
+    this.#waits = waits;
   }
 
-  /** Throws TOO_MANY_STREAMS. `end`: called when the server closes. */
+  /** Throws TOO_MANY_STREAMS or DAEMON_BUSY. `end`: called when the server closes. */
   add(response: ServerResponse, end: () => void): void {
     if (this.#open.size >= MAX_STREAMS) throw new AppError('TOO_MANY_STREAMS', { count: MAX_STREAMS });
+    this.#waits(response);
     this.#open.set(response, end);
     response.once('close', () => this.#open.delete(response));
   }

@@ -9,14 +9,15 @@ import type { Services } from './route.ts';
 const LOOK_MS = 250;
 
 export interface Wish {
+  readonly component: string;
   readonly goal: WaitGoal;
   readonly timeoutMs: number;
 }
 
-/** Looks at once, and then whenever something happened. Rejects when it gave up, the time is up, or the server closes. */
+/** Looks at once, and then whenever something happened to it. Rejects when it gave up, the time is up, or the server closes. */
 export function awaitGoal(
   look: () => ComponentView,
-  { goal, timeoutMs }: Wish,
+  { component, goal, timeoutMs }: Wish,
   response: ServerResponse,
   { control, streams }: Pick<Services, 'control' | 'streams'>,
 ): Promise<ComponentView> {
@@ -41,7 +42,10 @@ export function awaitGoal(
     };
     const closing = (): void => settle(() => reject(new AppError('DAEMON_CLOSING')));
     const timer = setInterval(check, Math.min(LOOK_MS, Math.max(1, timeoutMs)));
-    const unsubscribe = control.subscribe(check);
+    // Of all the others nothing is heard: with many that wait and many that crash, looking at each event would be all we do.
+    const unsubscribe = control.subscribe(({ subject }) => {
+      if (subject.name === component) check();
+    });
     const settle = (finish: () => void): void => {
       clearInterval(timer);
       unsubscribe();

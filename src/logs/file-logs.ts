@@ -77,7 +77,9 @@ export class FileCursor implements LogCursor {
   }
 
   async rest(): Promise<readonly LogLineView[]> {
-    return inOrder(this.readers.map((reader) => reader.rest()));
+    const rests: (readonly LogLineView[])[] = [];
+    for (const reader of this.readers) rests.push(await reader.rest());
+    return inOrder(rests);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

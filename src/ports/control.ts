@@ -4,7 +4,7 @@ import type { CheckSelection } from '../core/checks/plan.ts';
 import type { AppliedView } from '../core/plan.ts';
 import type { SimulationRequest, SimulationView } from '../core/simulate/simulation.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
-import type { EventView, StatusView } from '../core/views.ts';
+import type { ComponentView, EventView, StatusView } from '../core/views.ts';
 import type { Agents } from './agents.ts';
 import type { Casework } from './incidents.ts';
 import type { Logs } from './logs.ts';
@@ -81,6 +81,8 @@ export interface HealthQuery extends CheckSelection {
  */
 export interface Control {
   status(): StatusView;
+  /** One of the components of `status`, without looking at the others; null: there is none of this name. */
+  component(name: string): ComponentView | null;
   /** Asks the checks of the configuration in force, anew for every call. Rejects with NO_SUCH_CHECK. */
   health(query: HealthQuery): Promise<HealthReport>;
   /**

@@ -247,6 +247,14 @@ export class Supervisor {
     return [...this.#set.current.map((runner) => runner.view()), ...leaving];
   }
 
+  /** One of them; null: there is none of this name. */
+  view(name: string): ComponentView | null {
+    const runner = this.#set.current.find((each) => each.name === name);
+    if (runner) return runner.view();
+    const leaving = this.#set.leaving.find((each) => each.name === name);
+    return leaving ? { ...leaving.view(), removed: true } : null;
+  }
+
   standings(): readonly Standing[] {
     return this.#set.current.map((runner) => standingOf(runner, this.#parts.clock.now()));
   }

@@ -77,6 +77,7 @@ export const agentRoutes: readonly Route[] = [
     body: STOP_BODY,
     answer: AGENTS,
     errors: ['NO_SUCH_AGENT', 'AGENT_NOT_OURS'],
+    waits: true,
     handler: async ({ services, body: { agent } }) => ({ ...V1, agents: await services.control.agents.stop(agent) }),
   }),
   route({
@@ -89,6 +90,7 @@ export const agentRoutes: readonly Route[] = [
     body: LOOK_BODY,
     answer: AGENTS_CHECK,
     errors: [],
+    waits: true,
     handler: ({ services, body: { since } }) => services.control.agents.check(since),
   }),
 ];

@@ -29,6 +29,7 @@ export const healthRoutes: readonly Route[] = [
     body: NO_BODY,
     answer: HEALTH,
     errors: ['NO_SUCH_CHECK', 'DAEMON_CLOSING'],
+    waits: true,
     handler: ({ services, query: { check = [], with_deps: withDeps = false, timeout_ms: timeoutMs } }) =>
       services.control.health({ checks: check, withDeps, timeoutMs }),
   }),

@@ -82,6 +82,7 @@ export const logRoutes: readonly Route[] = [
     answer: LOGS,
     stream: { item: LOG_LINE, when: 'With `follow=true`: one line per event, without an end.' },
     errors: ['NO_SUCH_COMPONENT', 'PATTERN_TOO_SLOW', 'TOO_MANY_STREAMS'],
+    waits: true,
     handler: async ({ services, response, query }) => {
       const wanted = toQuery(query);
       if (!query.follow) return await logs(services.control, wanted);

@@ -69,6 +69,7 @@ export const sessionRoutes: readonly Route[] = [
     body: SPAWN_BODY,
     answer: ONE_SESSION,
     errors: SPAWN_ERRORS,
+    waits: true,
     handler: async ({ services, body: { template, user_id: user, ttl_ms: ttlMs, wait } }) =>
       oneSessionView(await services.control.sessions.spawn({ template, user, ttlMs, wait })),
   }),
@@ -83,6 +84,7 @@ export const sessionRoutes: readonly Route[] = [
     body: EMPTY_BODY,
     answer: ONE_SESSION,
     errors: [...FIND, 'SESSIONS_CLOSED'],
+    waits: true,
     handler: async ({ services, params }) => oneSessionView(await services.control.sessions.stop(params['id']!)),
   }),
   route({

@@ -41,7 +41,7 @@ export const statusRoutes: readonly Route[] = [
     errors: ['NO_SUCH_COMPONENT'],
     handler: ({ services, params }) => ({
       ...V1,
-      ...findComponent(services.control.status(), params['name']!),
+      ...findComponent(services.control, params['name']!),
     }),
   }),
   route({
@@ -62,8 +62,8 @@ export const statusRoutes: readonly Route[] = [
       'DAEMON_CLOSING',
     ],
     handler: async ({ services, response, query }) => {
-      const look = () => findComponent(services.control.status(), query.component);
-      const goal = { goal: query.for, timeoutMs: query.timeout_ms };
+      const look = () => findComponent(services.control, query.component);
+      const goal = { component: query.component, goal: query.for, timeoutMs: query.timeout_ms };
       return { ...V1, ...(await awaitGoal(look, goal, response, services)) };
     },
   }),

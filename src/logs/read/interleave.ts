@@ -40,7 +40,7 @@ async function fill(lane: Lane, biteBytes: number): Promise<void> {
   lane.lines = [];
   while (lane.more && lane.lines.length === 0) {
     const { lines, more } = await lane.reader.read(biteBytes);
-    [lane.lines, lane.more] = [more ? lines : [...lines, ...lane.reader.rest()], more];
+    [lane.lines, lane.more] = [more ? lines : [...lines, ...(await lane.reader.rest())], more];
   }
   if (hasLine(lane)) advance(lane);
 }

@@ -5,6 +5,7 @@ import { timesFile } from '../format.ts';
 import { type Line, LineSplitter } from '../lines.ts';
 import { beginning, type Wanted } from './beginning.ts';
 import { LineTimes } from './line-times.ts';
+import { breathe, matchInSlices } from './slices.ts';
 import { LogSpace } from './space.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -43,13 +44,13 @@ export class ComponentReader implements AsyncDisposable {
     for (let read = 0; more && read < maxBytes; read = this.#position! - begun) {
       more = this.#position! < this.#end && this.#splitter.lineStart <= this.#lastStart && (await this.#readOn());
     }
-    return { lines: this.#judge(), more };
+    return { lines: await this.#judge(), more };
   }
 
   /** What stands at the end without a line break. */
-  rest(): readonly LogLineView[] {
+  async rest(): Promise<readonly LogLineView[]> {
     this.#splitter.flush();
-    return this.#judge();
+    return await this.#judge();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -68,6 +69,7 @@ export class ComponentReader implements AsyncDisposable {
 
   /** False: that was all for now. */
   async #readOn(): Promise<boolean> {
+    await breathe();
     const position = this.#position!;
     const piece = await this.#space.read(position, Math.min(CHUNK_BYTES, this.#end - position));
     switch (piece.kind) {
@@ -111,12 +113,13 @@ export class ComponentReader implements AsyncDisposable {
   }
 
   /** The lines that were completed and are wanted. */
-  #judge(): readonly LogLineView[] {
+  async #judge(): Promise<readonly LogLineView[]> {
     const { matcher, sinceMs, untilMs } = this.#wanted;
     const lines = this.#lines.filter(({ offset }) => offset <= this.#lastStart);
     this.#lines = [];
     if (lines.length === 0) return [];
-    const answers = matcher?.(lines.map(({ text }) => text));
+    const texts = lines.map(({ text }) => text);
+    const answers = matcher === null ? null : await matchInSlices(matcher, texts);
     const latestMs = this.#space.mtimeMs;
     this.#times.refresh();
     const wanted: LogLineView[] = [];

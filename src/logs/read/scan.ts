@@ -1,12 +1,11 @@
 /** Looks through a stretch of a log for the beginnings of lines. */
 import { type Line, LineSplitter, MAX_LINE_BYTES } from '../lines.ts';
 import type { Matcher } from './match.ts';
+import { breathe, matchInSlices } from './slices.ts';
 import type { LogSpace } from './space.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
-/** Lines that are held to be compared together. */
-const LOT_BYTES = 256 * 1024;
 
 export interface Window {
   readonly from: number;
@@ -37,25 +36,25 @@ export async function scanBreaks(
 export async function scanMatches(space: LogSpace, window: Window, matcher: Matcher, onStart: OnStart): Promise<void> {
   const { from, isOpen, lastStart } = window;
   let lot: Line[] = [];
-  let lotBytes = 0;
-  const judge = (): void => {
-    const answers = matcher(lot.map(({ text }) => text));
+  const judge = async (): Promise<void> => {
+    const answers = await matchInSlices(
+      matcher,
+      lot.map(({ text }) => text),
+    );
     for (const [at, { offset }] of lot.entries()) if (answers[at]) onStart(offset);
-    [lot, lotBytes] = [[], 0];
+    lot = [];
   };
   const splitter = new LineSplitter((line) => {
-    if (line.offset > lastStart || (line.offset === from && !isOpen)) return;
-    lot.push(line);
-    lotBytes += line.text.length;
-    if (lotBytes > LOT_BYTES) judge();
+    if (line.offset <= lastStart && (line.offset !== from || isOpen)) lot.push(line);
   }, from);
   for await (const { bytes, position } of chunks(space, from, Number.MAX_SAFE_INTEGER)) {
     splitter.push(bytes);
+    await judge();
     const at = position + bytes.length;
     if (splitter.lineStart > lastStart || (at >= window.to && at - splitter.lineStart > MAX_LINE_BYTES)) break;
   }
   splitter.flush();
-  judge();
+  await judge();
 }
 
 /** Where the next line begins: behind the first break at or behind `position`; null: there is none. */
@@ -70,6 +69,7 @@ export async function nextLineStart(space: LogSpace, position: number): Promise<
 /** Ends early where something is missing. */
 async function* chunks(space: LogSpace, from: number, to: number): AsyncGenerator<{ bytes: Buffer; position: number }> {
   for (let position = from; position < to; ) {
+    await breathe();
     const piece = await space.read(position, Math.min(CHUNK_BYTES, to - position));
     if (piece.kind !== 'bytes') return;
     yield { bytes: piece.bytes, position };

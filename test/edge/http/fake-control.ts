@@ -228,6 +228,10 @@ export class FakeControl implements Control {
     return this.sampled.filter(({ component: whose, lastAt }) => whose === name && lastAt >= since).slice(0, limit);
   }
 
+  component(name: string): ComponentView | null {
+    return this.status().components.find((each) => each.name === name) ?? null;
+  }
+
   status(): StatusView {
     if (this.failure) throw this.failure;
     return statusOf(this.components);
