@@ -17,7 +17,7 @@ export interface PlanStep {
   readonly because: readonly string[];
   /** Names of what changed that takes hold at once, without a new run: "restart", "liveness". */
   readonly in_place: readonly string[];
-  /** It does not run and is started: it is new, or something new needs it. */
+  /** It does not run and is started: it is new, something new needs it, or it had given up and is made of something else now. */
   readonly starts: boolean;
   /** What else there is to say about it, for people. */
   readonly note: string | null;
@@ -92,13 +92,26 @@ function keptStep(now: Standing, spec: ComponentSpec, { specHash, ingredients }:
     { ...ingredients(now.spec), logs: canonical(now.spec.logs) }, // no ingredient of a crash, but a part all the same
     { ...ingredients(spec), logs: canonical(spec.logs) },
   );
-  if (specHash(now.spec) === specHash(spec)) return { ...step(spec.name, 'changed'), in_place: parts };
+  if (specHash(now.spec) === specHash(spec)) {
+    const note = hasGivenUp(now) ? `it has given up: "keepwell start ${spec.name}" tries it again` : null;
+    return { ...step(spec.name, 'changed'), in_place: parts, note };
+  }
   const action = RUNS.has(now.state) ? 'restarted' : 'changed';
-  const note = RUNS.has(now.state) ? null : `it does not run (${now.state}): its next start uses this`;
+  const starts = hasGivenUp(now);
+  const note = RUNS.has(now.state)
+    ? null
+    : starts
+      ? MENDED
+      : `it does not run (${now.state}): its next start uses this`;
   const because = parts.filter((part) => !WITHOUT_RUN.has(part));
   const in_place = parts.filter((part) => WITHOUT_RUN.has(part));
-  return { ...step(spec.name, action), because, in_place, note };
+  return { ...step(spec.name, action), because, in_place, starts, note };
 }
+
+/** It gave up as it was. When it is made of something else now, it is tried afresh. */
+export const hasGivenUp = ({ state, desired }: Pick<Standing, 'state' | 'desired'>): boolean =>
+  state === 'gave-up' && desired === 'running';
+const MENDED = 'it had given up: started again with this';
 
 /** What of a specification is read anew whenever it is needed. */
 const WITHOUT_RUN: ReadonlySet<string> = new Set([

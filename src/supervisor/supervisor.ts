@@ -5,7 +5,7 @@ import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ComponentName } from '../core/ids.ts';
 import { type Component, isUnasked } from '../core/lifecycle/state.ts';
-import { type AppliedView, appliedView, planChanges } from '../core/plan.ts';
+import { type AppliedView, appliedView, hasGivenUp, planChanges } from '../core/plan.ts';
 import { runOf } from '../core/status.ts';
 import { samplesLaidOver } from '../core/usage/order.ts';
 import type { SampleStretch } from '../core/usage/stretch.ts';
@@ -137,6 +137,7 @@ export class Supervisor {
     const applied = this.plan(specs, startAdded);
     const changed = new Set(applied.changed);
     const restarts = new Set(applied.restarted);
+    const started = new Set(applied.steps.filter(({ starts }) => starts).map(({ component }) => component));
     const runners = specs.map((spec) => {
       // One that is just leaving is taken back: there is never a second runner for one name.
       const leaving = this.#set.isCurrent(spec.name) ? undefined : this.#set.get(spec.name);
@@ -156,7 +157,12 @@ export class Supervisor {
       this.#set.leaving.map(({ name }) => name),
       'stop',
     );
-    for (const runner of runners) if (restarts.has(runner.name)) runner.restart(CHANGED);
+    for (const runner of runners) {
+      if (restarts.has(runner.name)) runner.restart(CHANGED);
+      const { state } = runner.component;
+      if (started.has(runner.name) && hasGivenUp({ state: state.kind, desired: runner.desired }))
+        runner.send({ kind: 'start-requested', fresh: true });
+    }
     for (const runner of runners) runner.send({ kind: 'dependencies-changed' });
     return applied;
   }

@@ -42,7 +42,17 @@ describe.each<[what: string, before: string, after: string, because: string[], i
     expect(plan(before, after).map(row)).toEqual([[action, because, inPlace, null]]);
   });
 
-  test.each<StateKind>(['stopped', 'waiting', 'backing-off', 'stopping', 'completed', 'gave-up'])(
+  test('is the end of giving up when a run is made of it; otherwise it is said what to type', () => {
+    const [step] = plan(before, after, { state: 'gave-up' });
+    const note =
+      because.length > 0
+        ? 'it had given up: started again with this'
+        : 'it has given up: "keepwell start api" tries it again';
+    expect(step).toMatchObject({ action: 'changed', because, in_place: inPlace, starts: because.length > 0, note });
+    expect(plan(before, after, { state: 'gave-up', desired: 'stopped' })[0]).toMatchObject({ starts: false });
+  });
+
+  test.each<StateKind>(['stopped', 'waiting', 'backing-off', 'stopping', 'completed'])(
     'restarts nothing that is %s, and says so',
     (state) => {
       const note = because.length > 0 ? `it does not run (${state}): its next start uses this` : null;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ComponentSpec } from '../../../src/core/component.ts';
-import { restartSpec, spec } from '../../support/builders.ts';
+import { exitCode, restartSpec, spec } from '../../support/builders.ts';
 import { supervisorWorld } from '../../support/supervisor-world.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
@@ -74,4 +74,25 @@ test('a plan changes nothing, however often it is made', async () => {
   await clock.advance(0);
   expect(supervisor.views()).toEqual(before);
   expect(driver.runs.length).toBe(1);
+});
+
+test('a correction of what it is made of ends giving up', async () => {
+  const once = restartSpec({ limit: { max: 0, withinMs: 600_000, retryMs: 900_000 } });
+  const command = (word: string) =>
+    spec('a', {
+      driver: { kind: 'process', command: [word], shell: false, cwd: '/', env: {}, envFiles: [] },
+      restart: once,
+    });
+  const { supervisor, driver, clock, state } = supervisorWorld([command('wrong')]);
+  supervisor.up(['a']);
+  await clock.advance(0);
+  driver.die('a', exitCode(1));
+  await clock.advance(0);
+  expect(state('a')).toBe('gave-up');
+  expect(supervisor.plan([command('right')], true).steps).toMatchObject([{ starts: true }]);
+  supervisor.apply([command('right')], true);
+  await clock.advance(0);
+  expect(state('a')).toBe('running');
+  expect(supervisor.views()[0]).toMatchObject({ restarts: 0, desired: 'running' });
+  supervisor.close();
 });
