@@ -35,6 +35,7 @@ import { keepLogs } from './keep-logs.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from './launch-run.ts';
 import { measuringProber } from './measuring-prober.ts';
 import { readConfig } from './read-config.ts';
+import { restartLog } from './restart-log.ts';
 import { type DaemonSessions, openSessions } from './sessions.ts';
 import { openSimulations } from './simulate/open.ts';
 import { placeStore } from './store-place.ts';
@@ -133,6 +134,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   telemetry.apply(config);
   events.subscribe(telemetry.told);
+  events.subscribe(restartLog(log));
   const cases = openCasework({
     ...{ store, log, failpoints, commands },
     env: base,

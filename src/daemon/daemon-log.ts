@@ -1,17 +1,21 @@
 /** daemon.log: one JSON object a line, 10 MB and as much again in daemon.log.1. Losing a line is better than losing the daemon, so a failing disk is ignored here. */
 import { closeSync, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
+import { daemonLine } from '../core/daemon-line.ts';
 import type { Log } from '../ports/log.ts';
 
 const MAX_BYTES = 10_000_000;
 
 export interface DaemonLog extends Log, Disposable {}
 
-export function openDaemonLog(path: string): DaemonLog {
+/** `echo`: who else gets each line, as people read it. */
+export function openDaemonLog(path: string, echo: (line: string) => void = () => {}): DaemonLog {
   let fd = openSync(path, 'a', 0o600);
   const write = (level: string, message: string, data: Readonly<Record<string, unknown>> = {}): void => {
+    const entry = { at: new Date().toISOString(), level, pid: process.pid, message, ...data };
+    echo(daemonLine(entry) ?? message);
     try {
       if (fstatSync(fd).size > MAX_BYTES) fd = begunAnew(path, fd);
-      writeSync(fd, `${JSON.stringify({ at: new Date().toISOString(), level, pid: process.pid, message, ...data })}\n`);
+      writeSync(fd, `${JSON.stringify(entry)}\n`);
     } catch {
       // a full disk: supervision goes on without its diary
     }

@@ -5,6 +5,7 @@ import { HANDOVER_EXIT, SERVICE_VARIABLE } from '../core/service.ts';
 import { bootId, readProcStat } from '../drivers/process/proc.ts';
 import { type DaemonLog, openDaemonLog } from './daemon-log.ts';
 import { parseFailpoints } from './failpoints.ts';
+import { openForeground } from './foreground.ts';
 import { startGuardian } from './guardian.ts';
 import { type HomePaths, type Project, readDaemonFile } from './home.ts';
 import { prepareHome } from './home-dir.ts';
@@ -27,7 +28,9 @@ export async function runDaemonMain(options: DaemonMainOptions): Promise<number>
   const { project, env } = options;
   if (process.platform !== 'linux') throw new AppError('PLATFORM_UNSUPPORTED', { platform: process.platform });
   const paths = prepareHome(project);
-  const log = openDaemonLog(paths.daemonLog);
+  // Behind a guardian, standard output is a file that nobody reads.
+  using foreground = env['KEEPWELL_GUARDIAN'] ? null : openForeground();
+  const log = openDaemonLog(paths.daemonLog, (line) => foreground?.write(line));
   const fall = (error: unknown): void => {
     log.error('the daemon falls over; its components go on', { error: String((error as Error)?.stack ?? error) });
     process.exit(EXIT_INTERNAL);

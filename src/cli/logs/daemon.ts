@@ -1,4 +1,5 @@
 /** The daemon's own log: one JSON object a line, for people as a sentence. It is kept in two files, the older one with `.1` behind. */
+import { daemonLine } from '../../core/daemon-line.ts';
 import { fieldsOf, parseJson } from '../../core/json.ts';
 import { homePaths } from '../../daemon/home.ts';
 import type { Line } from '../../logs/lines.ts';
@@ -6,7 +7,6 @@ import type { Matcher } from '../../logs/read/match.ts';
 import type { LogsFilter } from '../../ports/logs.ts';
 import { pause } from '../interrupt.ts';
 import { sanitise } from '../print/sanitise.ts';
-import { localTime } from '../print/time.ts';
 import type { Session } from '../session.ts';
 
 const POLL_MS = 200;
@@ -80,15 +80,7 @@ function paintEntry({ paint }: Session, line: string): string {
   return level === 'error' ? paint.red(text) : level === 'warn' ? paint.yellow(text) : text;
 }
 
-/** `2026-01-02 03:04:05 info  the daemon is up  pid=4711 version=0.1.0` */
 function entryText(line: string): string {
-  const entry = parse(line);
-  if (entry === null || typeof entry.message !== 'string') return line;
-  const { at, level, message, ...data } = entry as Record<string, unknown>;
-  const time = typeof at === 'string' ? `${localTime(at)} ` : '';
-  const words = Object.entries(data).map(
-    ([name, value]) =>
-      `${name}=${typeof value === 'string' && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value)}`,
-  );
-  return [`${time}${typeof level === 'string' ? level.padEnd(5) : ''} ${message}`.trim(), ...words].join('  ');
+  const entry = fieldsOf(parseJson(line));
+  return (entry && daemonLine(entry)) ?? line;
 }

@@ -1,15 +1,8 @@
 /** Times as people read them. */
 import { formatDuration } from '../../core/format.ts';
+import { localTime } from '../../core/local-time.ts';
 
-const two = (value: number): string => String(value).padStart(2, '0');
-
-/** Local time, to the second: 2026-01-02 03:04:05. */
-export function localTime(iso: string): string {
-  const at = new Date(iso);
-  if (Number.isNaN(at.getTime())) return iso;
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
-}
+export { localTime };
 
 /** Local time of day: 03:04:05. */
 export const clockTime = (iso: string): string => localTime(iso).slice(-8);
