@@ -167,7 +167,8 @@ function runHealth(health: RunHealth): { readonly health: Health; readonly ready
   const { started, alive, docker } = health;
   if (alive === false || docker === 'unhealthy') return { health: 'unhealthy', ready: false };
   if (docker === 'unknown') return { health: 'unknown', ready: false };
-  return { health: started && alive && docker !== 'starting' ? 'healthy' : 'starting', ready: isReady(health) };
+  // As in Kubernetes, liveness has passed until it fails: it may be asked for the first time much later.
+  return { health: started && docker !== 'starting' ? 'healthy' : 'starting', ready: isReady(health) };
 }
 
 /** Is the condition that a dependent waits for true of a component in this state? Of what nothing is known, none is. */

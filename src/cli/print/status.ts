@@ -29,13 +29,19 @@ export function noteOf(view: ComponentView): string {
 export const uptimeOf = (view: ComponentView): string =>
   view.uptime_ms === null ? '-' : formatUptime(view.uptime_ms).replace(' ', '');
 
+/** A component of which nothing is known is not said to be unready. */
+export function readyText({ ready, health, state }: ComponentView): string {
+  if (ready) return 'yes';
+  return state === 'running' && health === 'unknown' ? '?' : 'no';
+}
+
 function row(view: ComponentView, paint: Paint, isWide: boolean): Cell[] {
   const usage = isWide ? usageCells(view.resources).map((text) => ({ text })) : [];
   return [
     { text: sanitise(view.name), brush: paint.bold },
     { text: view.state, brush: stateBrush(paint, view.state) },
     { text: view.health, brush: healthBrush(paint, view.health) },
-    { text: view.ready ? 'yes' : 'no' },
+    { text: readyText(view) },
     { text: view.pid === null ? '-' : String(view.pid) },
     { text: uptimeOf(view) },
     { text: String(view.restarts), brush: view.restarts > 0 ? paint.yellow : String },
