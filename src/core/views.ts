@@ -209,6 +209,8 @@ export interface DaemonView {
   readonly logs: LogKeepingView | null;
   /** Containers of users; null: there are none, and no template for any. */
   readonly sessions: SessionsSummary | null;
+  /** Which channel did not take which messages, until it takes one again; null: nothing was lost. */
+  readonly alerts: string | null;
 }
 
 export interface LogKeepingView {

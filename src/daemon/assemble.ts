@@ -74,6 +74,8 @@ export interface Assembled {
   /** 'ok', or what is wrong with the history. */
   storeHealth(): string;
   logKeeping(): LogKeepingView;
+  /** Which alerts did not arrive; null: all did. */
+  alertsLost(): string | null;
   /** As Prometheus text; null: nobody asked for that. */
   metrics(): Promise<string> | null;
   /** Lets go of everything; no component is touched. */
@@ -278,6 +280,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     metrics: () => telemetry.metrics(),
     storeHealth: () => store.health(),
     logKeeping: () => keeper.view(),
+    alertsLost: () => cases.alerts.lost(),
     close: async () => {
       schedule[Symbol.dispose]();
       await Promise.all([health.close(), sessions.close(), agents.close()]);

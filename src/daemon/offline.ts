@@ -102,6 +102,7 @@ function daemonView(paths: HomePaths): DaemonView {
     guardian_pid: null,
     logs: null,
     sessions: null,
+    alerts: null,
   };
 }
 

@@ -206,6 +206,7 @@ class Holding {
       guardian_pid: this.#options.guardianPid(),
       logs: this.#assembled?.logKeeping() ?? null,
       sessions: this.#assembled?.sessions.summary() ?? null,
+      alerts: this.#assembled?.alertsLost() ?? null,
     };
   }
 }

@@ -233,6 +233,10 @@ const DAEMON = named(
         z.strictObject({ total: COUNT, unhealthy: COUNT }),
         'Containers of users; null: there are none, and no template for any.',
       ),
+      alerts: nullable(
+        z.string(),
+        'Which channel did not take which messages, until it takes one again; null: nothing was lost.',
+      ),
     }),
   ),
   'The daemon itself.',

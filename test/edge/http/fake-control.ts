@@ -155,6 +155,7 @@ const statusOf = (components: readonly ComponentView[]): StatusView => ({
     started_at: '2026-01-02T03:04:05.678Z',
     store: 'ok',
     loop_delay_ms: 1,
+    alerts: null,
     guardian_pid: null,
     logs: null,
     sessions: null,
