@@ -5,7 +5,7 @@ import type { StateKind } from './lifecycle/state.ts';
 import type { SessionsSummary } from './sessions/view.ts';
 
 export type Health = 'unknown' | 'starting' | 'healthy' | 'unhealthy';
-export type Condition = 'engine-unreachable' | 'daemonised' | 'unkillable' | 'frozen';
+export type Condition = 'engine-unreachable' | 'not-known' | 'daemonised' | 'unkillable' | 'frozen';
 
 export interface Subject {
   readonly kind: 'component' | 'check' | 'daemon' | 'session' | 'agent' | 'experiment';

@@ -41,6 +41,7 @@ import { openSimulations } from './simulate/open.ts';
 import { placeStore } from './store-place.ts';
 import { straySpec } from './stray-spec.ts';
 import { switchedTelemetry } from './telemetry.ts';
+import { untilKnown } from './until-known.ts';
 
 export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly paths: HomePaths;
@@ -194,6 +195,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     publish: events.publish,
     fatal: options.fatal,
   });
+  await untilKnown('which runs earlier daemons left', () => driver.found(), log);
   supervisor.tell('daemon.started', options.about);
   const desired = readDesired(paths);
   supervisor.open(config.components, (name) => desired.get(name) ?? options.wantNew);

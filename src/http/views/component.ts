@@ -144,7 +144,7 @@ const componentFields = {
   kind: z.enum(['process', 'container', 'compose', 'external']),
   state: z.enum(['stopped', 'waiting', 'starting', 'running', 'backing-off', 'stopping', 'completed', 'gave-up']),
   condition: nullable(
-    z.enum(['engine-unreachable', 'daemonised', 'unkillable', 'frozen']),
+    z.enum(['engine-unreachable', 'not-known', 'daemonised', 'unkillable', 'frozen']),
     'What is odd about it, beside its state.',
   ),
   health: z.enum(['unknown', 'starting', 'healthy', 'unhealthy']),
