@@ -1,7 +1,7 @@
 /** What agents need from the world around them. */
 import type { AgentRecord, AgentType } from '../core/agents/agent.ts';
 import type { ExitView, SpawnProblem } from '../core/exit.ts';
-import type { RunId } from '../core/ids.ts';
+import type { RunId, WallMs } from '../core/ids.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ProcessDriver, ProcessLaunch } from '../ports/driver.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
@@ -12,7 +12,15 @@ import type { Commit, NewCrash, RunBegun } from '../ports/store.ts';
 /** What a crash tells beyond its exit. */
 export type AgentEvidence = Pick<
   NewCrash,
-  'logTail' | 'changedSinceGood' | 'errorType' | 'errorMessage' | 'rootCause' | 'fingerprint' | 'stack' | 'relatedFiles'
+  | 'logTail'
+  | 'changedSinceGood'
+  | 'errorType'
+  | 'errorMessage'
+  | 'rootCause'
+  | 'fingerprint'
+  | 'stack'
+  | 'relatedFiles'
+  | 'earlier'
 >;
 
 export interface KeepingParts {
@@ -31,7 +39,7 @@ export interface KeepingParts {
   launch(record: AgentRecord, type: AgentType, run: RunId): ProcessLaunch | SpawnProblem;
   /** What the run is made of, and where its output begins. */
   begun(record: AgentRecord, type: AgentType): Pick<RunBegun, 'specHash' | 'ingredients' | 'logOffset'>;
-  evidence(record: AgentRecord, type: AgentType | null, exit: ExitView): AgentEvidence;
+  evidence(record: AgentRecord, type: AgentType | null, exit: ExitView, at: WallMs): AgentEvidence;
   /** A step failed half-way: this process must end, agents go on, the next daemon finds the truth on disk. */
   fatal(error: unknown): void;
 }

@@ -66,13 +66,14 @@ function endedOf({ before, wall }: StepFacts, end: AgentEnd): NonNullable<Commit
 function crashOf({ before, type, wall }: StepFacts, end: AgentEnd, parts: KeepingParts): NewCrash {
   const { run, uptimeMs, decision, rule, cause } = end;
   const exit = exitView(cause);
+  const at = wall(end.at);
   const failures = before.respawns.length + 1;
   return {
     subject: subjectOf(before),
-    ...{ run, at: wall(end.at), uptimeMs, exit, decision, rule },
+    ...{ run, at, uptimeMs, exit, decision, rule },
     counters: { ...FRESH, failures, total: before.respawns.length },
     restartsInWindow: before.respawns.length,
-    ...parts.evidence(before, type, exit),
+    ...parts.evidence(before, type, exit, at),
     dependencies: [],
     probes: [],
     agentType: before.type,

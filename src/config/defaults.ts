@@ -66,7 +66,14 @@ export const DEFAULTS = {
   tickets: {
     afterCrashes: 3,
     rateLimit: { perMs: 3_600_000, max: 1, by: 'fingerprint' },
-    priorities: { ImportError: 'high', ModuleNotFoundError: 'high', RuntimeError: 'medium', TimeoutError: 'low' },
+    priorities: {
+      ImportError: 'high',
+      ModuleNotFoundError: 'high',
+      MODULE_NOT_FOUND: 'high',
+      ERR_MODULE_NOT_FOUND: 'high',
+      RuntimeError: 'medium',
+      TimeoutError: 'low',
+    },
     dir: 'tickets',
     githubUrl: 'https://api.github.com',
     timeoutMs: 10_000,

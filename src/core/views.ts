@@ -1,11 +1,12 @@
 /** The stable JSON shapes of design section 7: what the API returns and `-o json` prints. Additions are allowed, changes are not. */
+import type { EarlierError } from './crash/crash.ts';
 import type { ExitView } from './exit.ts';
 import type { Outcome, Role } from './health/probe.ts';
 import type { StateKind } from './lifecycle/state.ts';
 import type { SessionsSummary } from './sessions/view.ts';
 
 export type Health = 'unknown' | 'starting' | 'healthy' | 'unhealthy';
-export type Condition = 'engine-unreachable' | 'not-known' | 'daemonised' | 'unkillable' | 'frozen';
+export type Condition = 'engine-unreachable' | 'daemonised' | 'unkillable' | 'frozen';
 
 export interface Subject {
   readonly kind: 'component' | 'check' | 'daemon' | 'session' | 'agent' | 'experiment';
@@ -209,8 +210,6 @@ export interface DaemonView {
   readonly logs: LogKeepingView | null;
   /** Containers of users; null: there are none, and no template for any. */
   readonly sessions: SessionsSummary | null;
-  /** Which channel did not take which messages, until it takes one again; null: nothing was lost. */
-  readonly alerts: string | null;
 }
 
 export interface LogKeepingView {
@@ -264,6 +263,8 @@ export interface WhyView extends CrashView {
   readonly log_tail: readonly string[];
   readonly stack: readonly string[];
   readonly related_files: readonly string[];
+  /** An error that it had written before it died of something else; null: none, or the cause is known. */
+  readonly earlier_error: EarlierError | null;
   /** Its probes' answers before the end, oldest first; equal answers in a row are folded into one. */
   readonly probes: readonly ProbeStretchView[];
   /** Null: its heartbeat was not overdue. */

@@ -41,7 +41,6 @@ import { openSimulations } from './simulate/open.ts';
 import { placeStore } from './store-place.ts';
 import { straySpec } from './stray-spec.ts';
 import { switchedTelemetry } from './telemetry.ts';
-import { untilKnown } from './until-known.ts';
 
 export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly paths: HomePaths;
@@ -75,8 +74,6 @@ export interface Assembled {
   /** 'ok', or what is wrong with the history. */
   storeHealth(): string;
   logKeeping(): LogKeepingView;
-  /** Which alerts did not arrive; null: all did. */
-  alertsLost(): string | null;
   /** As Prometheus text; null: nobody asked for that. */
   metrics(): Promise<string> | null;
   /** Lets go of everything; no component is touched. */
@@ -187,15 +184,14 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       const launch = launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, options.socket));
       return simulations.launchOf(spec, launch);
     },
-    evidence: (spec, exit, specs) => {
+    evidence: (spec, exit, at, specs) => {
       const { secrets } = config;
-      return collectEvidence({ spec, exit, specs, logsDir: paths.logs, base, secrets, history: store });
+      return collectEvidence({ spec, exit, at, specs, logsDir: paths.logs, base, secrets, history: store });
     },
     noted: (commit) => withCase(commit, casework),
     publish: events.publish,
     fatal: options.fatal,
   });
-  await untilKnown('which runs earlier daemons left', () => driver.found(), log);
   supervisor.tell('daemon.started', options.about);
   const desired = readDesired(paths);
   supervisor.open(config.components, (name) => desired.get(name) ?? options.wantNew);
@@ -282,7 +278,6 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     metrics: () => telemetry.metrics(),
     storeHealth: () => store.health(),
     logKeeping: () => keeper.view(),
-    alertsLost: () => cases.alerts.lost(),
     close: async () => {
       schedule[Symbol.dispose]();
       await Promise.all([health.close(), sessions.close(), agents.close()]);

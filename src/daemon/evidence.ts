@@ -6,6 +6,7 @@ import type { ComponentSpec } from '../core/component.ts';
 import type { KnownPeer } from '../core/crash/crash.ts';
 import { dossierOf, OUT_OF_MEMORY } from '../core/crash/dossier.ts';
 import type { ExitView } from '../core/exit.ts';
+import type { WallMs } from '../core/ids.ts';
 import { secretValues } from '../core/redact.ts';
 import { portHolder } from '../drivers/process/port-holder.ts';
 import { readTail } from '../logs/log-tail.ts';
@@ -16,6 +17,8 @@ import { environmentOf } from './launch-run.ts';
 export interface EvidenceOptions {
   readonly spec: ComponentSpec;
   readonly exit: ExitView;
+  /** When it ended. */
+  readonly at: WallMs;
   readonly logsDir: string;
   /** The daemon's own environment, which components inherit. */
   readonly base: Readonly<Record<string, string>>;
@@ -29,10 +32,10 @@ export interface EvidenceOptions {
 }
 
 export function collectEvidence(options: EvidenceOptions): ReturnType<SupervisorParts['evidence']> {
-  const { spec, specs, exit, logsDir, base, history, whose = `component ${spec.name}` } = options;
+  const { spec, specs, exit, at, logsDir, base, history, whose = `component ${spec.name}` } = options;
   const secrets = secretsOf(spec, base, options.secrets);
   const now = ingredients(spec, readEnvFileTexts(spec.driver.envFiles));
-  const tail = readTail(logsDir, spec.name, secrets);
+  const tail = readTail(logsDir, spec.name, secrets, { endedAt: at });
   const dependencies = specs.filter(({ name }) => name in spec.dependsOn).map(peerOf);
   const dossier = dossierOf(tail, exit, { whose, cwd: spec.driver.cwd, dependencies, portHolder });
   return {

@@ -4,10 +4,13 @@
  */
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { type CrashTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from '../core/crash/tail.ts';
+import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from '../core/crash/tail.ts';
+import type { WallMs } from '../core/ids.ts';
 import { logFile, timesFile } from './format.ts';
 import { FactBook } from './read/fact-book.ts';
 import { findLastFact } from './read/fact-search.ts';
+import { statOf } from './read/files.ts';
+import { LineTimes } from './read/line-times.ts';
 import { MainFile } from './read/main-file.ts';
 import { listParts, type Part, partAt } from './read/parts.ts';
 
@@ -21,28 +24,67 @@ export function logTail(dir: string, component: string, known: readonly string[]
   return readTail(dir, component, known).lines;
 }
 
-/** `since`: only what was written behind this position. */
-export function readTail(dir: string, component: string, known: readonly string[], since = 0): CrashTail {
+export interface TailOptions {
+  /** Only what was written behind this position. */
+  readonly since?: number;
+  /** When the run ended, to say how long before that a line was written. */
+  readonly endedAt?: WallMs;
+}
+
+export function readTail(
+  dir: string,
+  component: string,
+  known: readonly string[],
+  { since = 0, endedAt }: TailOptions = {},
+): CrashTail {
   try {
-    const { text, isCut } = newestText(dir, component, since);
-    return tailOf(text, known, { isCut });
+    const { bytes, begin, isWhole } = newestBytes(dir, component, since);
+    const text = bytes.toString('utf8');
+    const tail = isWhole ? tailOf(text, known, { isCut: false }) : cutTail(text, known);
+    if (endedAt === undefined) return tail;
+    return { ...tail, ageMs: (fromEnd) => ageOf(dir, component, begin + startOf(bytes, fromEnd), endedAt) };
   } catch {
     return NO_TAIL;
   }
 }
 
-function newestText(dir: string, component: string, since: number): { readonly text: string; readonly isCut: boolean } {
+/** Null: nobody wrote down when. */
+function ageOf(dir: string, component: string, position: number, endedAt: WallMs): number | null {
+  try {
+    const latestMs = statOf(join(dir, logFile(component)))?.mtimeMs ?? null;
+    const { atMs } = new LineTimes(join(dir, timesFile(component))).of(position, latestMs);
+    return atMs === null ? null : Math.max(0, Math.round(endedAt - atMs));
+  } catch {
+    return null;
+  }
+}
+
+const LINE_BREAK = 0x0a;
+
+/** Where the line begins that has so many after it. */
+function startOf(bytes: Buffer, linesFromEnd: number): number {
+  let at = bytes.length - (bytes.at(-1) === LINE_BREAK ? 1 : 0);
+  for (let left = linesFromEnd; left >= 0 && at > 0; left--) at = bytes.lastIndexOf(LINE_BREAK, at - 1);
+  return Math.max(0, at + 1);
+}
+
+interface Newest {
+  readonly bytes: Buffer;
+  /** The position of the first of them. */
+  readonly begin: number;
+  /** They begin where the run began to write. */
+  readonly isWhole: boolean;
+}
+
+function newestBytes(dir: string, component: string, since: number): Newest {
   const times = join(dir, timesFile(component));
   const { base, end, bytes } = newestOfLog(dir, component, new FactBook(times));
   const began = findLastFact(times, 'run')?.fact.position ?? 0;
   const isKnown = began <= end; // otherwise the log was cut back by hand, and all that is in it is new
   const from = Math.max(isKnown ? began : base, end - MAX_TAIL_BYTES, Math.min(since, end));
   const ofLog = bytes.subarray(Math.max(0, bytes.length - (end - from)));
-  const text = Buffer.concat([...fromParts(dir, component, from, base), ofLog]);
-  // What begins in the middle of a line, or of a character, begins at the next one.
-  const isWhole = from === began || from === 0 || from === since;
-  const next = isWhole ? 0 : text.indexOf('\n') + 1;
-  return { text: text.toString('utf8', next), isCut: !isWhole && next === 0 };
+  const all = Buffer.concat([...fromParts(dir, component, from, base), ofLog]);
+  return { bytes: all, begin: end - all.length, isWhole: from === began || from === 0 || from === since };
 }
 
 /** The newest bytes of NAME.log, up to `end`. Read again when its head was cut off meanwhile: that is done by another process. */

@@ -1,4 +1,5 @@
 /** A crash as it is written into the history, by whoever saw it. */
+import type { EarlierError } from '../core/crash/crash.ts';
 import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { RunId, WallMs } from '../core/ids.ts';
@@ -28,6 +29,8 @@ export interface NewCrash {
   /** The lines of the error it died of; absent or empty: its output shows none. */
   readonly stack?: readonly string[];
   readonly relatedFiles?: readonly string[];
+  /** An error that it had written before it died of something else; absent or null: none. */
+  readonly earlier?: EarlierError | null;
   /** Its probes' answers before the end, oldest first. */
   readonly probes: readonly ProbeStretch[];
   /** Absent: its heartbeat was not overdue. */

@@ -27,6 +27,7 @@ import { incidentTable, LAST_NUMBER, ticketTable } from './cases.ts';
 import { CheckResults } from './check-results.ts';
 import { isAskedFor, isTheOne } from './crash-query.ts';
 import { type Entry, eventView, type NumberedEvent } from './entry.ts';
+import { sameCase } from './numbered.ts';
 import { type KnownRun, runsAfter } from './runs.ts';
 import { Samples } from './samples.ts';
 import { SessionTable } from './sessions.ts';
@@ -217,8 +218,8 @@ export class Tables implements History {
     return this.#incidents.get(id);
   }
 
-  incidentOf(fingerprint: string): Incident | null {
-    return this.#incidents.of(fingerprint);
+  incidentOf(fingerprint: string, taskId: string | null): Incident | null {
+    return this.#incidents.of(sameCase(fingerprint, taskId));
   }
 
   tickets(query: TicketsQuery): readonly Ticket[] {
@@ -229,8 +230,8 @@ export class Tables implements History {
     return this.#tickets.get(number);
   }
 
-  ticketByFingerprint(fingerprint: string): Ticket | null {
-    return this.#tickets.of(fingerprint);
+  ticketByFingerprint(fingerprint: string, taskId: string | null): Ticket | null {
+    return this.#tickets.of(sameCase(fingerprint, taskId));
   }
 
   lastNumber(of: 'incident' | 'ticket'): number {

@@ -47,6 +47,7 @@ export function whyView(id: number, crash: NewCrash, ticket: number | null): Why
     log_tail: crash.logTail,
     stack: crash.stack ?? [],
     related_files: crash.relatedFiles ?? [],
+    earlier_error: crash.earlier ?? null,
     probes: crash.probes.map(stretchView),
     freeze: crash.freeze ?? null,
     dependencies: crash.dependencies,

@@ -18,6 +18,7 @@ export type Evidence = Pick<
   | 'fingerprint'
   | 'stack'
   | 'relatedFiles'
+  | 'earlier'
 >;
 
 /** How a run is identified and explained; all of it by hash and name, never by value. */
@@ -28,8 +29,8 @@ export interface Explainer {
   ingredients(spec: ComponentSpec): Readonly<Record<string, string>>;
   /** The position behind the last byte of the component's log: all bytes it ever wrote. */
   logEnd(spec: ComponentSpec): number;
-  /** The evidence of a crash beyond its exit. */
-  evidence(spec: ComponentSpec, run: RunId, exit: ExitView): Evidence;
+  /** The evidence of a crash beyond its exit. `at`: when it ended. */
+  evidence(spec: ComponentSpec, exit: ExitView, at: WallMs): Evidence;
 }
 
 export interface StepFacts {
@@ -110,12 +111,13 @@ function runEnded(spec: ComponentSpec, run: RunId, end: RunEnd, at: WallMs): Non
 function crash({ spec, wall, probes }: StepFacts, run: RunId, end: RunEnd, explain: Explainer): NewCrash {
   const { uptimeMs, decision, rule, counters } = end;
   const exit = exitView(end.cause, end.unhealthy);
-  const evidence = explain.evidence(spec, run, exit);
+  const at = wall(end.at);
+  const evidence = explain.evidence(spec, exit, at);
   const restartsInWindow = counters.restarts.length;
   return {
     subject: subjectOf(spec),
     run,
-    at: wall(end.at),
+    at,
     uptimeMs,
     exit,
     decision,

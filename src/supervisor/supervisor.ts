@@ -3,7 +3,7 @@ import type { ComponentSpec } from '../core/component.ts';
 import { AppError } from '../core/errors.ts';
 import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
-import type { ComponentName } from '../core/ids.ts';
+import type { ComponentName, WallMs } from '../core/ids.ts';
 import { type Component, isUnasked } from '../core/lifecycle/state.ts';
 import { type AppliedView, appliedView, hasGivenUp, planChanges } from '../core/plan.ts';
 import { runOf } from '../core/status.ts';
@@ -41,7 +41,13 @@ type FromRunner =
 export interface SupervisorParts extends Pick<RunnerWorld, FromRunner | 'clock' | 'random' | 'log' | 'failpoints'> {
   readonly store: Store;
   readonly sampler: Sampler;
-  evidence(spec: ComponentSpec, exit: ExitView, all: readonly ComponentSpec[]): Omit<Evidence, 'dependencies'>;
+  /** `at`: when it ended. */
+  evidence(
+    spec: ComponentSpec,
+    exit: ExitView,
+    at: WallMs,
+    all: readonly ComponentSpec[],
+  ): Omit<Evidence, 'dependencies'>;
   /** Just enough of a specification to end a run of a component that the configuration no longer names. */
   straySpec(name: ComponentName): ComponentSpec;
   /** A step failed half-way: this process must end, components go on, the next daemon finds the truth on disk. */
@@ -85,8 +91,8 @@ export class Supervisor {
       turns,
       commit: (commit) => this.#commit(commit),
       unmet: (spec) => [...new Set([...this.#set.unmet(spec), ...this.#stops.holders(spec.name)])],
-      evidence: (spec, _run, exit) => ({
-        ...parts.evidence(spec, exit, this.#set.specs()),
+      evidence: (spec, exit, at) => ({
+        ...parts.evidence(spec, exit, at, this.#set.specs()),
         dependencies: this.#set.dependencyStates(spec),
       }),
       changed: (runner, before) => this.#changed(runner, before),
@@ -224,17 +230,14 @@ export class Supervisor {
     this.#stops.add(names, 'stop');
   }
 
-  /**
-   * Stops everything in reverse order; what is wanted is not touched. Resolves when all are gone, or cannot be killed; as long as it is
-   * not known how one of them is, nobody leaves.
-   */
+  /** Stops everything in reverse order; what is wanted is not touched. Resolves when all are gone, or cannot be killed. */
   async shutDown(): Promise<void> {
     this.#closing = true;
     const all = this.#set.all;
     this.#stops.dropRestarts();
     const moving = all.filter(({ component }) => !AT_REST.has(component.state.kind)).map(({ name }) => name);
     this.#stops.add(moving, 'stop');
-    await this.#changes.until(() => all.every(({ component, isDoubted }) => !isActive(component.state) && !isDoubted));
+    await this.#changes.until(() => all.every(({ component }) => !isActive(component.state)));
   }
 
   /** Lets go of everything without touching a process. */

@@ -284,6 +284,7 @@ function crashRules(store: () => Store): void {
       log_tail: ['first line', 'last line'],
       stack: [],
       related_files: [],
+      earlier_error: null,
       probes: [],
       freeze: null,
       dependencies: [{ name: 'db', condition: 'ready', state: 'running', ready: true }],

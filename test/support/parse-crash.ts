@@ -1,7 +1,12 @@
-/** The crash in a text, without anything that is known besides it. */
+/** The last error in a text, without anything that is known besides it. */
 import type { CrashContext, ParsedCrash } from '../../src/core/crash/crash.ts';
 import { readLines } from '../../src/core/crash/lines.ts';
-import { crashIn } from '../../src/core/crash/parse.ts';
+import { errorsIn, readCrash, scriptErrorsIn } from '../../src/core/crash/parse.ts';
+import { lastOf } from '../../src/core/crash/verdict.ts';
 
-export const parseCrash = (tail: string, context: CrashContext = {}): ParsedCrash | null =>
-  crashIn(readLines(tail), context);
+export function parseCrash(tail: string, context: CrashContext = {}): ParsedCrash | null {
+  const texts = readLines(tail).map(({ text }) => text);
+  const all = errorsIn(texts);
+  const found = lastOf(all.filter(({ survived }) => !survived)) ?? lastOf(all) ?? lastOf(scriptErrorsIn(texts));
+  return found === null ? null : readCrash(found, texts, context);
+}

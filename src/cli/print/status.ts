@@ -29,19 +29,13 @@ export function noteOf(view: ComponentView): string {
 export const uptimeOf = (view: ComponentView): string =>
   view.uptime_ms === null ? '-' : formatUptime(view.uptime_ms).replace(' ', '');
 
-/** A component of which nothing is known is not said to be unready. */
-export function readyText({ ready, health, state }: ComponentView): string {
-  if (ready) return 'yes';
-  return state === 'running' && health === 'unknown' ? '?' : 'no';
-}
-
 function row(view: ComponentView, paint: Paint, isWide: boolean): Cell[] {
   const usage = isWide ? usageCells(view.resources).map((text) => ({ text })) : [];
   return [
     { text: sanitise(view.name), brush: paint.bold },
     { text: view.state, brush: stateBrush(paint, view.state) },
     { text: view.health, brush: healthBrush(paint, view.health) },
-    { text: readyText(view) },
+    { text: view.ready ? 'yes' : 'no' },
     { text: view.pid === null ? '-' : String(view.pid) },
     { text: uptimeOf(view) },
     { text: String(view.restarts), brush: view.restarts > 0 ? paint.yellow : String },
@@ -75,7 +69,6 @@ export function daemonRemarks({ daemon }: StatusView): string[] {
       `the daemon was held up for ${formatUptime(daemon.loop_delay_ms!)}: the machine is overloaded or was asleep`,
     );
   }
-  if (daemon.alerts) remarks.push(`alerts: ${sanitise(daemon.alerts)}`);
   if (daemon.logs?.condition) remarks.push(`logs: ${sanitise(daemon.logs.condition)}`);
   return remarks;
 }

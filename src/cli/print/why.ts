@@ -1,4 +1,5 @@
 /** The dossier of one death, in the order in which somebody at three in the morning needs it. */
+import { howEarly } from '../../core/crash/earlier.ts';
 import { describeEnd, describeExit } from '../../core/exit.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { ComponentView, WhyView } from '../../core/views.ts';
@@ -27,6 +28,7 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
       ['Exit', why.exit.unhealthy ? describeEnd(why.exit) : null],
       ['Error', why.error_type && [why.error_type, why.error_message].filter(Boolean).join(': ')],
       ['Cause', why.root_cause],
+      ['Earlier', earlierText(why.earlier_error)],
       ['Task', why.task_id],
       ['Incident', incidentText(why)],
       ['Decision', why.decision],
@@ -40,9 +42,15 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
     ...section('What it was doing', why.freeze?.evidence ?? []),
     ...section('Stack', why.stack),
     ...section('Files', why.related_files),
+    ...section('Stack of the earlier error', why.earlier_error?.stack ?? []),
+    ...section('Files of the earlier error', why.earlier_error?.related_files ?? []),
     ...section('Its last lines', why.log_tail.length > 0 ? why.log_tail : ['(it had said nothing)']),
   ];
 }
+
+/** No cause: it lived on after it. */
+const earlierText = (earlier: WhyView['earlier_error']): string | null =>
+  earlier === null ? null : `an error it had logged ${howEarly(earlier)}: ${earlier.summary}`;
 
 /** The same cause, whenever it comes; and what people have written about it. */
 const incidentText = ({ incident, ticket }: WhyView): string | null =>

@@ -1,7 +1,19 @@
 /** What a crash looks like once its text is understood, whatever language wrote it. */
 import type { ExitView } from '../exit.ts';
 
-export type Language = 'python' | 'node' | 'go' | 'jvm' | 'rust' | 'ruby' | 'dotnet' | 'shell';
+export type Language =
+  | 'python'
+  | 'node'
+  | 'go'
+  | 'jvm'
+  | 'rust'
+  | 'ruby'
+  | 'dotnet'
+  | 'php'
+  | 'perl'
+  /** C and C++, and what their libraries and sanitizers write. */
+  | 'native'
+  | 'shell';
 
 /** One call, as the text names it. */
 export interface RawFrame {
@@ -23,6 +35,8 @@ export interface Thrown {
   readonly message: string;
   /** Nearest to the error first. */
   readonly frames: readonly RawFrame[];
+  /** The line of code it comes from, as the runtime shows it. */
+  readonly source?: string;
 }
 
 /** A crash somewhere in a tail. */
@@ -31,10 +45,16 @@ export interface Found {
   /** The lines it takes, both included. */
   readonly first: number;
   readonly last: number;
-  /** The innermost cause first, then what it led to. Never empty. */
+  /** The fault first: the innermost cause, or the last one raised when another was being handled. Then what it led to. Never empty. */
   readonly chain: readonly Thrown[];
-  /** The program itself says that it went on after it. */
+  /** The error that was being handled when the first of the chain was raised. */
+  readonly handled?: Thrown;
+  /** The program itself says that it went on after it: in a thread, in a request, while it cleaned up. */
   readonly survived?: boolean;
+  /** Written by the runtime when it gives up, never by a logger: other threads may still write after it. */
+  readonly uncaught?: boolean;
+  /** How it ends a program, when that is not what its language does otherwise. */
+  readonly ends?: { readonly codes: readonly number[]; readonly signals: readonly string[] };
 }
 
 export type Parser = (lines: readonly string[]) => readonly Found[];
@@ -49,8 +69,24 @@ export interface ParsedCrash {
   readonly stack: readonly string[];
   /** Files of the component itself, nearest to the error first. */
   readonly relatedFiles: readonly string[];
+  /** The line of code that the error comes from; null: not shown. */
+  readonly source: string | null;
   /** One sentence. */
   readonly rootCause: string;
+}
+
+/** An error that it had written before it died of something else. */
+export interface EarlierError {
+  readonly type: string | null;
+  readonly message: string | null;
+  /** In one sentence, as the root cause would be. */
+  readonly summary: string;
+  /** How long before the end; null: the log does not tell. */
+  readonly age_ms: number | null;
+  /** Lines written after it, blank ones not counted. */
+  readonly lines_after: number;
+  readonly stack: readonly string[];
+  readonly related_files: readonly string[];
 }
 
 /** Someone a component talks to, and the ports by which it is known. */
@@ -70,4 +106,6 @@ export interface CrashContext {
   readonly dependencies?: readonly KnownPeer[];
   /** Who holds a port: "nginx (pid 812)"; null: not known. */
   readonly portHolder?: (port: number) => string | null;
+  /** How long before the end a line of the log was written, counted from the last one (0); null: not known. */
+  readonly ageMs?: (linesFromEnd: number) => number | null;
 }

@@ -13,7 +13,7 @@ export const OUT_OF_MEMORY = 'the kernel killed it because there was no memory l
 export function dossierOf(tail: CrashTail, exit: ExitView, context: CrashContext): Dossier {
   // What it wrote is not about a run that never began.
   const said = exit.spawn_error === null ? tail.text : '';
-  const explained = explainCrash(said, exit, context);
+  const explained = explainCrash(said, exit, tail.ageMs === undefined ? context : { ...context, ageMs: tail.ageMs });
   const rootCause =
     exit.unhealthy ?? exit.spawn_error ?? (exit.oom ? OUT_OF_MEMORY : (explained.rootCause ?? plainCause(exit)));
   return { logTail: tail.lines, ...explained, rootCause };

@@ -1,10 +1,13 @@
 /** All that the last output of a program tells about its end, for the record of the crash. */
 import type { ExitView } from '../exit.ts';
 import { causeIn } from './causes/root-cause.ts';
-import type { CrashContext, ParsedCrash } from './crash.ts';
+import type { CrashContext, EarlierError, Found, ParsedCrash } from './crash.ts';
 import { fingerprint, fingerprintOfEnd } from './fingerprint.ts';
+import { lastWords, type Words } from './last-words.ts';
 import { type LogLine, readLines } from './lines.ts';
-import { crashIn } from './parse.ts';
+import { ownReason } from './own-reason.ts';
+import { errorsIn, readCrash, scriptErrorsIn } from './parse.ts';
+import { type Verdict, verdictOn } from './verdict.ts';
 
 export interface Explanation {
   readonly errorType: string | null;
@@ -13,30 +16,22 @@ export interface Explanation {
   readonly rootCause: string | null;
   readonly stack: readonly string[];
   readonly relatedFiles: readonly string[];
+  /** An error that it had written before, and did not die of; null: none, or the cause is known. */
+  readonly earlier: EarlierError | null;
   readonly fingerprint: string;
 }
 
-/** The last words of a program are among so many lines. */
-const LAST_LINES = 20;
-const MAX_WORDS_CHARS = 500;
-
-const COMPLAINT =
-  /\b(?:error|fatal|panic|emerg|alert|crit(?:ical)?|exception|fail(?:ed|ure)?|cannot|can't|could not|couldn't|unable|denied|refused|not found|no such|missing|invalid|unknown|unexpected|abort(?:ed|ing)?|killed|segmentation fault|already in use|out of memory|timed? ?out|unrecognized|required|not set|terminate called|what\(\)|assertion)\b/i;
-
 export function explainCrash(tail: string, exit: ExitView, context: CrashContext = {}): Explanation {
   const lines = readLines(tail);
+  const texts = lines.map(({ text }) => text);
   const known = { ...context, exit };
-  const crash = saysItself(exit) ? null : crashIn(lines, known, wasEndedByOthers(exit));
-  if (crash !== null) return ofCrash(crash, known);
-  const words = saysItself(exit) || wasEndedByOthers(exit) ? null : lastWords(lines, exit);
-  return {
-    errorType: null,
-    errorMessage: words,
-    rootCause: words === null ? null : causeIn(words, known),
-    stack: [],
-    relatedFiles: [],
-    fingerprint: fingerprintOfEnd(exit, words, context),
-  };
+  const errors = errorsIn(texts);
+  const scripts = scriptErrorsIn(texts);
+  const verdict = verdictOn(errors, lines, exit, known);
+  const cause = verdict.cause ?? verdictOn(scripts, lines, exit, known).cause;
+  if (cause !== null) return ofCrash(readCrash(cause, texts, known), known);
+  const words = ownReason(exit) === null ? lastWords(lines, errors, exit) : null;
+  return ofEnd({ verdict, words, lines, texts }, exit, known);
 }
 
 function ofCrash(crash: ParsedCrash, context: CrashContext): Explanation {
@@ -46,23 +41,55 @@ function ofCrash(crash: ParsedCrash, context: CrashContext): Explanation {
     rootCause: crash.rootCause,
     stack: crash.stack,
     relatedFiles: crash.relatedFiles,
+    earlier: null,
     fingerprint: fingerprint(crash, context),
   };
 }
 
-/** Nothing that it wrote can be more to the point. */
-const saysItself = (exit: ExitView): boolean => exit.oom || exit.spawn_error !== null;
+interface Ending {
+  readonly verdict: Verdict;
+  readonly words: Words | null;
+  readonly lines: readonly LogLine[];
+  readonly texts: readonly string[];
+}
 
-/** A person or we ended it: what it complained about long before is another story. */
-const wasEndedByOthers = (exit: ExitView): boolean =>
-  exit.unhealthy !== null || exit.signal === 'SIGKILL' || exit.signal === 'SIGTERM';
+/** No error in its output is the cause: what remains is how it ended, and what it said last. */
+function ofEnd({ verdict, words, lines, texts }: Ending, exit: ExitView, context: CrashContext): Explanation {
+  const { earlier } = verdict;
+  const crash = earlier === null ? null : readCrash(earlier.found, texts, context);
+  // What it wrote right before it ended with a code of its own tells two such ends apart, cause or not.
+  const isLast = earlier?.isLast === true && words === null && exit.code !== null && ownReason(exit) === null;
+  return {
+    errorType: words?.type ?? null,
+    errorMessage: words?.message ?? null,
+    rootCause: words?.isComplaint ? (causeIn(words.line, context) ?? words.line) : null,
+    stack: [],
+    relatedFiles: [],
+    earlier: crash === null ? null : earlierOf(crash, earlier!, lines, context),
+    fingerprint: fingerprintOfEnd(
+      exit,
+      isLast ? lettersOf(fingerprint(crash!, context)) : (words?.line ?? null),
+      context,
+    ),
+  };
+}
 
-/** The last line that complains; without one, the last line, unless a signal ended it. */
-function lastWords(lines: readonly LogLine[], exit: ExitView): string | null {
-  const last = lines
-    .map(({ text }) => text.trim())
-    .filter((text) => text !== '')
-    .slice(-LAST_LINES);
-  const words = last.findLast((text) => COMPLAINT.test(text)) ?? (exit.signal === null ? last.at(-1) : undefined);
-  return words === undefined ? null : words.slice(0, MAX_WORDS_CHARS);
+/** Digits in words are dropped, those of a fingerprint must not be. */
+const lettersOf = (print: string): string => print.replace(/\d/g, (digit) => 'ghijklmnop'[Number(digit)]!);
+
+function earlierOf(
+  crash: ParsedCrash,
+  { found, linesAfter }: { readonly found: Found; readonly linesAfter: number },
+  lines: readonly LogLine[],
+  { ageMs }: CrashContext,
+): EarlierError {
+  return {
+    type: crash.errorType,
+    message: crash.message,
+    summary: crash.rootCause,
+    age_ms: ageMs?.(lines[found.last]!.fromEnd) ?? null,
+    lines_after: linesAfter,
+    stack: crash.stack,
+    related_files: crash.relatedFiles,
+  };
 }

@@ -5,11 +5,12 @@
  */
 import { describeEnd, type ExitView } from '../exit.ts';
 import type { CrashContext, CrashFrame, ParsedCrash } from './crash.ts';
+import { steadyMessage } from './free-text.ts';
 import { shortHash } from './hash.ts';
 import { firstLine, normalise } from './normalise.ts';
 import { steadyPath } from './paths.ts';
 
-const VERSION = 'v1';
+const VERSION = 'v2';
 /** Further calls tell who asked for it, not what went wrong. */
 const MAX_FRAMES = 3;
 
@@ -17,7 +18,11 @@ export function fingerprint(crash: ParsedCrash, context: CrashContext = {}): str
   return named([
     crash.language,
     crash.errorType ?? '',
-    normalise(withoutFolder(firstLine(crash.message ?? ''), context)),
+    steadyMessage({
+      type: crash.errorType,
+      text: withoutFolder(firstLine(crash.message ?? ''), context),
+      source: crash.source,
+    }),
     ...ownCalls(crash.frames, context),
   ]);
 }
@@ -28,7 +33,10 @@ const withoutFolder = (text: string, { cwd = '' }: CrashContext): string =>
 
 /** Without a stack: whose end it was, how it ended, and what it said last. Exit code 1 is no cause that two components share. */
 export function fingerprintOfEnd(exit: ExitView, lastWords: string | null, { whose = '' }: CrashContext = {}): string {
-  return named(['end', whose, normalise(describeEnd(exit)), exitWords(exit), normalise(firstLine(lastWords ?? ''))]);
+  const words = steadyMessage({ type: null, text: firstLine(lastWords ?? ''), source: null });
+  // How it took our signal does not matter when we ended it.
+  const end = exit.unhealthy === null ? normalise(describeEnd(exit)) : '';
+  return named(['end', whose, end, exitWords(exit), words]);
 }
 
 /** Exit codes and signals are numbers that matter. */

@@ -3,7 +3,7 @@ import type { Language, RawFrame } from './crash.ts';
 
 /** Folders in which package managers and languages keep what others wrote. */
 const LIBRARY_FILE =
-  /(?:^|\/)(?:site-packages|dist-packages|node_modules|bower_components|gems|vendor|\.pnpm|\.yarn)\/|\/(?:usr|opt|pyenv|\.pyenv|conda|miniconda3|anaconda3)(?:\/[^/]+){0,4}\/lib\/(?:python|ruby)|\/lib\/(?:python\d|ruby\/)|\/\.?(?:rbenv|rvm|asdf)\/|^<frozen |^<internal:|^<__array_function__|^<attrs generated|^node:|^internal\/|^webpack\/|^\/rustc\/|\/\.cargo\/(?:registry|git)\/|\/\.rustup\/|^library\/(?:std|core|alloc)\/|^\/?(?:usr\/local|usr\/lib|opt\/hostedtoolcache|snap)\/go\b|\/go\/pkg\/mod\/|\/go[\d.-]*\/src\/(?:runtime|net|os|sync|internal|testing|syscall|reflect)\/|@v\d+\.\d+\.\d+/;
+  /(?:^|\/)(?:site-packages|dist-packages|node_modules|bower_components|gems|vendor|\.pnpm|\.yarn)\/|\/(?:usr|opt|pyenv|\.pyenv|conda|miniconda3|anaconda3)(?:\/[^/]+){0,4}\/lib\/(?:python|ruby)|\/lib\/(?:python\d|ruby\/)|\/\.?(?:rbenv|rvm|asdf)\/|^<frozen |^<internal:|^<__array_function__|^<attrs generated|^node:|^internal\/|^webpack\/|^\/rustc\/|\/\.cargo\/(?:registry|git)\/|\/\.rustup\/|^library\/(?:std|core|alloc)\/|^\/?(?:usr\/local|usr\/lib|opt\/hostedtoolcache|snap)\/go\b|^\/usr\/(?:share|lib|local\/share|local\/lib)(?:\/[\w.-]+){0,3}\/(?:perl\d?|php)\b|^\.\.\/(?:sysdeps|csu|nptl|stdlib)\/|\/libsanitizer\/|\/go\/pkg\/mod\/|\/go[\d.-]*\/src\/(?:runtime|net|os|sync|internal|testing|syscall|reflect)\/|@v\d+\.\d+\.\d+/;
 
 const LIBRARY_FUNCTION: Readonly<Record<Language, RegExp | null>> = {
   python: null,
@@ -14,6 +14,9 @@ const LIBRARY_FUNCTION: Readonly<Record<Language, RegExp | null>> = {
   ruby: /^(?:ENV|Kernel|Array|Hash|Integer|String|Enumerable|Enumerator|Proc|Symbol|IO|File|Dir|Socket|TCPSocket|Struct|Thread|Class|Module|BasicObject)[.#]/,
   dotnet:
     /^(?:System|Microsoft|Newtonsoft|Npgsql|MySql|MySqlConnector|StackExchange|Grpc|Serilog|NLog|AutoMapper|MediatR|Polly|Dapper|Quartz|MassTransit|Hangfire|Castle|Autofac|RabbitMQ|Confluent|Azure|Amazon|MongoDB|Interop)\./,
+  php: null,
+  perl: null,
+  native: /^(?:__|_start$|std::|abort$|raise$|malloc|free$|operator new)/,
   shell: null,
 };
 

@@ -10,6 +10,10 @@ export interface LogLine {
   readonly text: string;
   /** A logger wrote it with a level: the program was able to deal with it. */
   readonly logged: boolean;
+  /** What the level says: that something went wrong, or that nothing did; null: none, or a warning. */
+  readonly mood: 'severe' | 'calm' | null;
+  /** How many lines of the log stand after it. */
+  readonly fromEnd: number;
 }
 
 /** A stack is near the end of a tail. */
@@ -33,13 +37,14 @@ const PREFIXES: readonly RegExp[] = [
   /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [^\s:[\]]{1,64}(?:\[\d{1,10}\])?:(?: |$)/, // syslog, journald
   /^[\w.-]{1,40}\[[\w.-]{1,20}\]:(?: |$)/, // app[web.1]:
   /^\[[^\]\s]{1,60}\](?: |$)/, // [worker-3]
+  /^\d{1,10}#\d{1,10}: (?:\*\d{1,20} )?/, // nginx: process and connection
 ];
 
 const LEVELS: readonly RegExp[] = [
   new RegExp(`^${LEVEL}:[\\w.]{1,80}:`), // ERROR:root:
   new RegExp(`^- [\\w.]{1,80} - ${LEVEL} - `), // - logger - ERROR -
   new RegExp(`^\\[?${LEVEL}\\]?[ \\t]{1,3}(?:\\d{1,10} --- )?(?:\\[[^\\]]{0,60}\\] )?[\\w.$/]{1,100} {0,40} [-:] `), // log4j, Spring
-  new RegExp(`^\\[${LEVEL}\\][ \\t]{1,6}`, 'i'),
+  new RegExp(`^\\[${LEVEL}[ \\t]{0,10}\\][ \\t]{1,6}`, 'i'), // [error    ] of structlog
   /^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,10} [\w.-]{1,80}:\d{1,6}\] /, // glog
 ];
 
@@ -47,24 +52,49 @@ const LEVELS: readonly RegExp[] = [
 const BARE_LEVEL = new RegExp(`^${LEVEL}:?[ \\t]{1,6}(?!ERROR: |DATA RACE)`);
 
 export function readLines(tail: string): readonly LogLine[] {
-  return withoutEscapes(tail.slice(-MAX_TAIL_CHARS))
+  const lines = withoutEscapes(tail.slice(-MAX_TAIL_CHARS))
     .split(/\r?\n|\r/)
-    .slice(-MAX_LINES)
-    .flatMap((line) => unfoldJson(line.trimEnd()).flatMap(splitStack))
-    .map(clean);
+    .slice(-MAX_LINES);
+  // What ends with a line break has no line after it.
+  const last = lines.length - (lines.at(-1) === '' ? 2 : 1);
+  return lines.flatMap((line, at) => {
+    const fromEnd = Math.max(0, last - at);
+    const field = FIELD.exec(line.slice(0, MAX_LINE_CHARS))?.[1];
+    return unfoldJson(line.trimEnd())
+      .flatMap(splitStack)
+      .map((text) => ({ ...withField(clean(text), field), fromEnd }));
+  });
 }
 
-function clean(line: string): LogLine {
+type Cleaned = Omit<LogLine, 'fromEnd'>;
+
+/** The level as a field of JSON or logfmt: "level":"error", "level":50, level=error. */
+const FIELD = /["\s,{]?\b(?:level|severity|levelname|lvl)"?[:=] ?"?([A-Za-z]{3,9}|[1-6]0)\b/;
+
+const withField = (line: Cleaned, field: string | undefined): Cleaned =>
+  field === undefined || line.logged ? line : { ...line, logged: true, mood: moodOf(field) };
+
+function moodOf(level: string): LogLine['mood'] {
+  if (/^(?:[56]0|E\d{4}|F\d{4})|ERR|CRIT|FATAL|SEVERE|PANIC|EMERG|ALERT/i.test(level)) return 'severe';
+  return /^(?:[123]0|I\d{4})|TRACE|DEBUG|INFO|NOTICE/i.test(level) ? 'calm' : null;
+}
+
+function clean(line: string): Cleaned {
   let text = line.slice(0, MAX_LINE_CHARS);
   let logged = false;
+  let mood: LogLine['mood'] = null;
   for (let count = 0; count < MAX_PREFIXES; count++) {
-    const length = prefixLength(text, PREFIXES);
-    const level = length === 0 ? prefixLength(text, count === 0 ? LEVELS : [...LEVELS, BARE_LEVEL]) : 0;
+    const named = prefixLength(text, LEVELS);
+    const length = named > 0 ? 0 : prefixLength(text, PREFIXES);
+    const bare = named + length > 0 || count === 0 ? 0 : prefixLength(text, [BARE_LEVEL]);
+    const level = named + bare;
     if (length + level === 0) break;
     logged ||= level > 0;
+    if (level > 0) mood ??= moodOf(text.slice(0, level));
     text = text.slice(length + level);
   }
-  return { text, logged: logged || BARE_LEVEL.test(text) };
+  const [bare] = BARE_LEVEL.exec(text) ?? [];
+  return { text, logged: logged || bare !== undefined, mood: mood ?? (bare === undefined ? null : moodOf(bare)) };
 }
 
 function prefixLength(text: string, prefixes: readonly RegExp[]): number {

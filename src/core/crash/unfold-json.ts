@@ -9,6 +9,8 @@ const STACKS = [
     'stacktrace',
     'exc_info',
     'exception',
+    'exc',
+    'exc_text',
     'traceback',
     'error.stack',
     'err.stack',
@@ -58,8 +60,39 @@ function firstText(entry: unknown, paths: readonly string[]): string | null {
     let at: unknown = entry;
     for (const key of path.split('.')) at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
     if (typeof at === 'string' && at !== '') return at;
+    if (Array.isArray(at)) {
+      const told = tracebackOf(at);
+      if (told !== null) return told;
+    }
   }
   return null;
+}
+
+const MAX_FRAMES = 200;
+
+/** The lists of structlog's dict_tracebacks, as Python would write them: the last one of a chain comes first. */
+function tracebackOf(list: readonly unknown[]): string | null {
+  const errors = list.filter(isObject).filter((one) => typeof one['exc_type'] === 'string');
+  if (errors.length === 0) return null;
+  const link = (one: Record<string, unknown>) => (one['is_cause'] === true ? DIRECT : DURING);
+  return errors
+    .slice(0, 10)
+    .map((one, at) => (at === 0 ? written(one) : `${written(one)}\n\n${link(errors[at]!)}\n`))
+    .reverse()
+    .join('\n');
+}
+
+const DIRECT = 'The above exception was the direct cause of the following exception:';
+const DURING = 'During handling of the above exception, another exception occurred:';
+
+function written({ exc_type: type, exc_value: value, frames }: Record<string, unknown>): string {
+  const calls = (Array.isArray(frames) ? frames.slice(-MAX_FRAMES) : []).filter(isObject).map(callOf);
+  return ['Traceback (most recent call last):', ...calls, value ? `${type}: ${value}` : String(type)].join('\n');
+}
+
+function callOf({ filename, lineno, name, line }: Record<string, unknown>): string {
+  const source = typeof line === 'string' && line.trim() !== '' ? `\n    ${line.trim()}` : '';
+  return `  File "${filename}", line ${lineno}, in ${name}${source}`;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -1,4 +1,6 @@
 /** An incident in one line: whose, and what. */
+import type { EarlierError } from '../crash/crash.ts';
+import { endedAfter } from '../crash/earlier.ts';
 import { describeExit, type ExitView } from '../exit.ts';
 import { SIMULATED_TITLE, type Simulation } from '../simulate/simulation.ts';
 import type { Subject } from '../views.ts';
@@ -11,15 +13,16 @@ interface Titled {
   readonly errorType: string | null;
   readonly errorMessage: string | null;
   readonly exit: ExitView;
+  readonly earlier?: EarlierError | null;
   readonly simulated?: Simulation;
 }
 
-export function titleOf({ subject, errorType, errorMessage, exit, simulated }: Titled): string {
-  const mark = simulated === undefined ? '' : SIMULATED_TITLE;
-  // What it says while we end it is not why.
-  if (exit.unhealthy !== null) return shortTitle(`${mark}${subject.name}: ${exit.unhealthy}`);
+export function titleOf({ subject, errorType, errorMessage, exit, earlier, simulated }: Titled): string {
   const said = [errorType, errorMessage].filter((part) => part !== null && part !== '').join(': ');
-  return shortTitle(`${mark}${subject.name}: ${said === '' ? describeExit(exit) : said}`);
+  const mark = simulated === undefined ? '' : SIMULATED_TITLE;
+  return shortTitle(
+    `${mark}${subject.name}: ${said === '' ? `${describeExit(exit)}${endedAfter(exit, earlier)}` : said}`,
+  );
 }
 
 /** One line, and not a long one. */

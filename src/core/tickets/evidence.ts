@@ -1,4 +1,5 @@
 /** What a ticket is made of. A crash as it is recorded fits `CrashEvidence` as it is. */
+import type { EarlierError } from '../crash/crash.ts';
 import type { ExitView } from '../exit.ts';
 import type { WallMs } from '../ids.ts';
 import type { Rule } from '../lifecycle/state.ts';
@@ -21,6 +22,7 @@ export interface CrashEvidence {
   readonly rootCause: string | null;
   readonly stack?: readonly string[];
   readonly relatedFiles?: readonly string[];
+  readonly earlier?: EarlierError | null;
   readonly freeze?: FreezeView;
   readonly agentType?: string;
   readonly taskId?: string;

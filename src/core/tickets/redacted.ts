@@ -2,6 +2,7 @@
  * Evidence without secrets, each text by itself. Once texts are put together, quoted and cut to their first line, a secret in them
  * may not be recognised any more.
  */
+import type { EarlierError } from '../crash/crash.ts';
 import { redact } from '../redact.ts';
 import type { Subject } from '../views.ts';
 import type { Circumstances, CrashEvidence, Evidence, ProblemEvidence } from './evidence.ts';
@@ -57,6 +58,7 @@ function crashWithout(crash: CrashEvidence, hide: Hide): CrashEvidence {
     rootCause: orNull(crash.rootCause, hide),
     stack: lines(crash.stack ?? [], hide),
     relatedFiles: (crash.relatedFiles ?? []).map((each) => hide(each)),
+    ...(crash.earlier ? { earlier: earlierWithout(crash.earlier, hide) } : {}),
     ...(agentType === undefined ? {} : { agentType: hide(agentType) }),
     ...(taskId === undefined ? {} : { taskId: hide(taskId) }),
     ...(freeze === undefined
@@ -64,6 +66,15 @@ function crashWithout(crash: CrashEvidence, hide: Hide): CrashEvidence {
       : { freeze: { ...freeze, reason: hide(freeze.reason), evidence: lines(freeze.evidence, hide) } }),
   };
 }
+
+const earlierWithout = (earlier: EarlierError, hide: Hide): EarlierError => ({
+  ...earlier,
+  type: orNull(earlier.type, hide),
+  message: orNull(earlier.message, hide),
+  summary: hide(earlier.summary),
+  stack: lines(earlier.stack, hide),
+  related_files: earlier.related_files.map((each) => hide(each)),
+});
 
 const problemWithout = (problem: ProblemEvidence, hide: Hide): ProblemEvidence => ({
   ...problem,

@@ -32,6 +32,6 @@ export const loopLogs = ({ logsDir, secretsOf, logEnd, specOf, loop }: LoopLogsP
   end: logEnd,
   since: (component, position) => {
     const spec = specOf(component);
-    return readTail(logsDir, component, spec ? secretsOf(spec) : [], position);
+    return readTail(logsDir, component, spec ? secretsOf(spec) : [], { since: position });
   },
 });

@@ -90,9 +90,9 @@ export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours
         const made = ingredients(of, readEnvFileTexts(of.driver.envFiles));
         return { specHash: specHash(of), ingredients: made, logOffset: logs.end(record.name) };
       },
-      evidence: (record, type, exit) =>
+      evidence: (record, type, exit, at) =>
         collectEvidence({
-          ...{ spec: agentSpec(record, type), exit, logsDir, base, history: store, specs: [] },
+          ...{ spec: agentSpec(record, type), exit, at, logsDir, base, history: store, specs: [] },
           secrets: config().secrets,
           whose: `agent ${record.type}`,
         }),

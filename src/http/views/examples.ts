@@ -94,7 +94,6 @@ export const exampleDaemon: DaemonView = {
   guardian_pid: 4709,
   logs: { mechanism: 'collapse-range', bytes: 1_204_224, dropped_bytes: 0, lost_bytes: 0, condition: null },
   sessions: { total: 12, unhealthy: 1 },
-  alerts: null,
 };
 
 export const exampleCrash: CrashView = {
@@ -150,6 +149,7 @@ export const exampleDossier: WhyView = {
   log_tail: ['cannot open the database', 'giving up'],
   stack: [],
   related_files: [],
+  earlier_error: null,
   probes: [exampleStretch],
   freeze: null,
   dependencies: [{ name: 'database', condition: 'ready', state: 'running', ready: true }],

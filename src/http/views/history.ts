@@ -1,5 +1,6 @@
 /** What happened, as schemas: crashes, dossiers, events, answers of probes, lines of logs. */
 import { z } from 'zod';
+import type { EarlierError } from '../../core/crash/crash.ts';
 import type {
   CrashesView,
   CrashView,
@@ -125,6 +126,22 @@ const FREEZE = named(
   'How a frozen run was dealt with, and what it was doing.',
 );
 
+const EARLIER_ERROR = named(
+  'EarlierError',
+  viewOf<EarlierError>()(
+    z.strictObject({
+      type: z.string().nullable(),
+      message: z.string().nullable(),
+      summary: z.string().meta(note('One sentence.')),
+      age_ms: COUNT.nullable().meta(note('How long before the end it was written. Null: not known.')),
+      lines_after: COUNT.meta(note('Lines that were written after it.')),
+      stack: z.array(z.string()),
+      related_files: z.array(z.string()),
+    }),
+  ),
+  'An error that a program had written before it died of something else.',
+);
+
 export const WHY = named(
   'Why',
   viewOf<WhyView>()(
@@ -134,6 +151,7 @@ export const WHY = named(
       log_tail: z.array(z.string()).meta(note('The last lines it wrote, with secrets taken out.')),
       stack: z.array(z.string()),
       related_files: z.array(z.string()),
+      earlier_error: EARLIER_ERROR.nullable().meta(note('Null: none, or the cause is known.')),
       probes: z.array(STRETCH).meta(note('The answers of its probes before the end, oldest first.')),
       freeze: FREEZE.nullable().meta(note('Null: its heartbeat was not overdue.')),
       dependencies: z.array(

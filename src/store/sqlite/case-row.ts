@@ -1,6 +1,6 @@
 /** The rows of incidents and tickets. */
-import { fromRecord, type Incident, onlyTask } from '../../core/incidents/incident.ts';
-import { type Ticket, ticketFromRecord } from '../../core/tickets/ticket.ts';
+import type { Incident } from '../../core/incidents/incident.ts';
+import type { Ticket } from '../../core/tickets/ticket.ts';
 import { whole } from '../views.ts';
 import { isList, isObject, json, parsed, text, textOrNull } from './cells.ts';
 import type { Row } from './driver.ts';
@@ -8,7 +8,7 @@ import type { Row } from './driver.ts';
 export const incidentRow = (incident: Incident): Row => ({
   id: incident.id,
   fingerprint: text(incident.fingerprint),
-  task_id: textOrNull(onlyTask(incident)),
+  task_id: textOrNull(incident.taskId),
   subject_kind: incident.subject.kind,
   subject_name: text(incident.subject.name),
   state: incident.state,
@@ -28,8 +28,7 @@ export const incidentRow = (incident: Incident): Row => ({
 export function incidentOf(row: Row): Incident | null {
   const isWhole = (value: unknown) =>
     isObject(value) && isObject(value['subject']) && isList(value['subjects']) && isList(value['waiting']);
-  const written = parsed<Parameters<typeof fromRecord>[0] | null>(row['record_json'], null, isWhole);
-  return written && fromRecord(written);
+  return parsed<Incident | null>(row['record_json'], null, isWhole);
 }
 
 export const ticketRow = (ticket: Ticket): Row => ({
@@ -47,12 +46,11 @@ export const ticketRow = (ticket: Ticket): Row => ({
   last_seen: whole(ticket.lastSeen),
   closed_at: ticket.closedAt === null ? null : whole(ticket.closedAt),
   fingerprint: text(ticket.fingerprint),
-  task_id: textOrNull(onlyTask(ticket)),
+  task_id: textOrNull(ticket.taskId),
   record_json: json(ticket),
 });
 
 export function ticketOf(row: Row): Ticket | null {
   const isWhole = (value: unknown) => isObject(value) && isObject(value['trackers']);
-  const written = parsed<Parameters<typeof ticketFromRecord>[0] | null>(row['record_json'], null, isWhole);
-  return written && ticketFromRecord(written);
+  return parsed<Ticket | null>(row['record_json'], null, isWhole);
 }

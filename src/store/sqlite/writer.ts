@@ -51,6 +51,7 @@ const CRASH = [
     'fingerprint',
     'stack_json',
     'related_files_json',
+    'earlier_json',
   ],
   ...[
     'decision',

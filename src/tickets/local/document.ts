@@ -3,7 +3,6 @@
  * What stands below is never touched: notes are added at its end, and people may write there whatever they like.
  */
 import { createHash } from 'node:crypto';
-import { wordsOf } from '../../core/tickets/errands.ts';
 import { code, hasMarker, marker, sections, standingRows } from '../../core/tickets/markdown.ts';
 import { bugNumber } from '../../core/tickets/number.ts';
 import type { Errand, Ticket } from '../../core/tickets/ticket.ts';
@@ -47,9 +46,7 @@ export function writeDocument(ticket: Ticket, rest: string): string {
 export const NEW_REST = `\n\n${NOTES}\n`;
 
 /** One more note at the end, unless it is there already. */
-export function withNote(rest: string, errand: Errand): string {
-  const { key, at } = errand;
-  const text = wordsOf(errand);
+export function withNote(rest: string, { key, text, at }: Errand): string {
   const mark = marker(key);
   if (text === '' || rest.includes(mark)) return rest;
   return `${rest.trimEnd()}\n${rest.trimEnd().endsWith(NOTES) ? '\n' : ''}- ${new Date(at).toISOString()} ${code(text)} ${mark}\n`;

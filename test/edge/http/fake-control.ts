@@ -137,6 +137,7 @@ export const why = (id: number, name: string): WhyView => ({
   log_tail: ['boom'],
   stack: [],
   related_files: [],
+  earlier_error: null,
   probes: [],
   freeze: null,
   dependencies: [],
@@ -155,7 +156,6 @@ const statusOf = (components: readonly ComponentView[]): StatusView => ({
     started_at: '2026-01-02T03:04:05.678Z',
     store: 'ok',
     loop_delay_ms: 1,
-    alerts: null,
     guardian_pid: null,
     logs: null,
     sessions: null,
@@ -240,7 +240,7 @@ export class FakeControl implements Control {
 
   async health(query: HealthQuery): Promise<HealthReport> {
     this.#record('health', query);
-    const sandbox = { status: 'failed', message: 'container stopped - start it' } as const;
+    const sandbox = { status: 'failed', message: 'container stopped', hint: 'start it' } as const;
     return { status: 'unhealthy', timestamp: '2026-01-02T03:04:05.678Z', checks: { sandbox } };
   }
 

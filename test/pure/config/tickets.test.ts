@@ -10,7 +10,14 @@ describe('tickets', () => {
     expect(load(CHECK).tickets).toEqual({
       afterCrashes: 3,
       rateLimit: { perMs: 3_600_000, max: 1, by: 'fingerprint' },
-      priorities: { ImportError: 'high', ModuleNotFoundError: 'high', RuntimeError: 'medium', TimeoutError: 'low' },
+      priorities: {
+        ImportError: 'high',
+        ModuleNotFoundError: 'high',
+        MODULE_NOT_FOUND: 'high',
+        ERR_MODULE_NOT_FOUND: 'high',
+        RuntimeError: 'medium',
+        TimeoutError: 'low',
+      },
       trackers: [],
     });
   });

@@ -7,6 +7,8 @@ export interface Symptoms extends Pick<ParsedCrash, 'errorType' | 'message' | 'f
   readonly lines: readonly string[];
   /** What each error of the chain says, the innermost first. */
   readonly said: readonly string[];
+  /** What belongs to it without being the cause: said when no rule knows better. */
+  readonly aside: string;
 }
 
 export interface Case extends Symptoms {

@@ -20,7 +20,15 @@ export function rootCauseOf(symptoms: Symptoms, context: CrashContext): string {
 
 /** Of a line without a stack; null: no rule knows it. */
 export function causeIn(line: string, context: CrashContext): string | null {
-  const symptoms = { errorType: null, message: line, frames: [], language: null, lines: [line], said: [line] };
+  const symptoms = {
+    errorType: null,
+    message: line,
+    frames: [],
+    language: null,
+    lines: [line],
+    said: [line],
+    aside: '',
+  };
   return ruled({ ...symptoms, text: textOf([line]), ...placesOf([]), context });
 }
 
@@ -34,7 +42,7 @@ function ruled(symptoms: Case): string | null {
   return null;
 }
 
-function plain({ errorType, message }: Symptoms, where: string): string {
+function plain({ errorType, message, aside }: Symptoms, where: string): string {
   const words = firstLine(message ?? '');
   const what =
     errorType === null
@@ -42,7 +50,7 @@ function plain({ errorType, message }: Symptoms, where: string): string {
       : words
         ? `${errorType}: ${words}`
         : errorType;
-  return shortened(`${what}${where}`);
+  return shortened(`${what}${where}${aside}`);
 }
 
 const shortened = (text: string): string =>

@@ -30,11 +30,15 @@ export const parseGo: Parser = (lines) => {
     const chain = errors.map(
       (error, index): Thrown => ({ ...error, frames: index === 0 ? beforePanic(stack.frames) : [] }),
     );
-    found.push({ language: 'go', first: at, last: stack.last, chain, survived: words?.kind === 'served' });
+    const survived = words === null || words.kind === 'served' || stack.frames.some(isPrinted);
+    found.push({ language: 'go', first: at, last: stack.last, chain, survived, uncaught: !survived });
     at = stack.last;
   }
   return found;
 };
+
+/** A program that prints its own stack has recovered. */
+const isPrinted = (call: RawFrame): boolean => /^runtime\/debug\.(?:Print)?Stack$/.test(call.function ?? '');
 
 interface Words {
   readonly kind: 'panic' | 'served' | 'fatal' | 'race';

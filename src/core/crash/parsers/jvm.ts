@@ -9,6 +9,7 @@ const NAMED =
   /^(\s*)(Caused by: |Suppressed: |Exception in thread "[^"]*" |Wrapped by: )?((?:[a-z_][\w$]*\.)+[A-Z_][\w$]*)(?:: (.*))?$/;
 const NO_STACK =
   /^(?:Terminating due to |Exception: )(java\.lang\.\w+)(?:: (.*)| thrown from the UncaughtExceptionHandler.*)$/;
+const LAUNCHER = /^Error: Could not find or load main class (\S{1,300})$/;
 const NATIVE = /^#\s+(SIG[A-Z]+|EXCEPTION_[A-Z_]+) \(0x[0-9a-f]+\) at pc=/;
 const NATIVE_FRAME = /^# (?:[CVvJj])\s+\[?([\w.+-]+)/;
 
@@ -17,6 +18,8 @@ interface Trace {
   readonly type: string | null;
   readonly message: string;
   readonly frames: RawFrame[];
+  /** Of the thread in which nobody caught it. */
+  readonly thread?: string | undefined;
 }
 
 interface Reading {
@@ -36,7 +39,10 @@ export const parseJvm: Parser = (lines) => {
 
 function close(reading: Reading): void {
   const { traces, first, last } = reading;
-  if (traces.length > 0) reading.found.push({ language: 'jvm', first, last, chain: chainOf(traces) });
+  const { thread } = traces[0] ?? {};
+  // Other threads go on after one of them has ended.
+  const fate = thread === undefined ? {} : { uncaught: thread === 'main', survived: thread !== 'main' };
+  if (traces.length > 0) reading.found.push({ language: 'jvm', first, last, chain: chainOf(traces), ...fate });
   reading.traces = [];
 }
 
@@ -82,7 +88,8 @@ function nameBefore(lines: readonly string[], end: number, previous: number) {
   // What hangs on a suppressed exception is indented like it.
   const isSuppressed = words === 'Suppressed: ' || (words === 'Caused by: ' && indent !== '');
   const kind: Trace['kind'] = isSuppressed ? 'suppressed' : words === 'Caused by: ' ? 'cause' : 'main';
-  return { at, kind, type: shortName(type!), message: [message, ...rest].join('\n').trim() };
+  const [, thread] = /^Exception in thread "([^"]*)" $/.exec(words ?? '') ?? [];
+  return { at, kind, type: shortName(type!), message: [message, ...rest].join('\n').trim(), thread };
 }
 
 const shortName = (type: string): string => type.slice(type.lastIndexOf('.') + 1);
@@ -105,7 +112,13 @@ function withoutStack(lines: readonly string[], at: number): Found | null {
   const line = lines[at]!;
   const found = (thrown: Thrown, last = at): Found => ({ language: 'jvm', first: at, last, chain: [thrown] });
   const [, type, message = ''] = NO_STACK.exec(line) ?? [];
-  if (type !== undefined) return found({ type: shortName(type), message, frames: [] });
+  if (type !== undefined)
+    return { ...found({ type: shortName(type), message, frames: [] }), ends: { codes: [1, 3], signals: ['SIGABRT'] } };
+  const [, main] = LAUNCHER.exec(line) ?? [];
+  if (main !== undefined) {
+    const last = /^Caused by: java\.lang\.ClassNotFoundException/.test(lines[at + 1] ?? '') ? at + 1 : at;
+    return found({ type: 'ClassNotFoundException', message: main, frames: [] }, last);
+  }
   const [, signal] = NATIVE.exec(line) ?? [];
   if (signal === undefined) return null;
   const next = lines.slice(at, at + 20).findIndex((one) => NATIVE_FRAME.test(one));

@@ -15,6 +15,9 @@ const SURE_NAME = /(?:Error|Exception|Rejection|Warning|Fault|Failure)$/;
 const PLAIN_REJECTION = /^\[UnhandledPromiseRejection: .*\breason "(.*)"\.\]/;
 const HEAP = /^FATAL ERROR: (.+)$/;
 const SOURCE = /^((?:file:\/\/|\/|[A-Za-z]:\\|\.{0,2}\/)[^:]*|[\w./@-]+\.[cm]?[jt]sx?):(\d+)$/;
+/** The calls of the engine itself, which tell nothing about the program. */
+const NATIVE = /^$|^-+ (?:Native|JavaScript) stack trace -+$|^\s{0,4}\d{1,3}: 0x[0-9a-f]+ /;
+const MAX_NATIVE_LINES = 80;
 const TRACE_UNCAUGHT = '(Use `node --trace-uncaught';
 const MAX_HEADER_LINES = 15;
 
@@ -39,9 +42,10 @@ export const parseNode: Parser = (lines) => {
   return reading.found;
 };
 
-function close(reading: Reading): void {
+function close(reading: Reading, uncaught = false): void {
   const { open, found } = reading;
-  if (open) found.push({ language: 'node', first: open.first, last: open.last, chain: causeFirst(open.links) });
+  if (open)
+    found.push({ language: 'node', first: open.first, last: open.last, chain: causeFirst(open.links), uncaught });
   reading.open = null;
 }
 
@@ -49,7 +53,7 @@ function close(reading: Reading): void {
 function read(reading: Reading, at: number): number {
   const { lines } = reading;
   // The very last line of a program that died of it.
-  if (/^Node\.js v\d/.test(lines[at]!)) close(reading);
+  if (/^Node\.js v\d/.test(lines[at]!)) close(reading, reading.open !== null && at - reading.open.last <= 2);
   const { open } = reading;
   if (!isIndented(lines[at])) reading.inErrors = false;
   else if (/^\s+\[errors\]: \[/.test(lines[at]!)) reading.inErrors = true;
@@ -57,7 +61,7 @@ function read(reading: Reading, at: number): number {
   if (simple) {
     close(reading);
     reading.found.push(simple);
-    return at;
+    return simple.last;
   }
   if (callOf(lines[at]!) === null) return at;
   const stack = readStack(lines, at);
@@ -134,18 +138,23 @@ function nameOf(line: string): (Omit<Thrown, 'frames'> & { readonly link: Link['
   const [, link, name, code, message] = NAMED.exec(line) ?? [];
   if (name === undefined || (!SURE_NAME.test(name) && message === undefined)) return null;
   if (!SURE_NAME.test(name) && (isIndented(line) || !/[a-z]/.test(name))) return null;
-  // "Error" says nothing; its code does.
-  const type = code !== undefined && name === 'Error' ? code : name;
+  // "Error" says nothing; its code does. That of a missing module stands far below.
+  const known = code ?? (message?.startsWith("Cannot find module '") ? 'MODULE_NOT_FOUND' : undefined);
+  const type = known !== undefined && name === 'Error' ? known : name;
   return { type, message: message ?? '', link: (link as Link['link']) ?? null };
 }
 
 /** Where the source of a syntax error lies stands only above the error. */
 function thrownOf(lines: readonly string[], { first, thrown }: Name, frames: readonly RawFrame[]): Thrown {
   const named = withReason(thrown ?? { type: null, message: '' });
-  if (frames.some(({ file }) => file !== null && !file.startsWith('node:'))) return { ...named, frames };
+  // The calls of a file that cannot be read are those of whoever asked for it.
+  const isUnread = named.type === 'SyntaxError' && frames[0]?.file?.startsWith('node:') === true;
   const at = lookBack(lines, first, 8, (line) => SOURCE.test(line));
   const [, file, number] = at < 0 ? [] : SOURCE.exec(lines[at]!)!;
-  return { ...named, frames: file === undefined ? frames : [frame(null, file, number), ...frames] };
+  const code = at < 0 || !/^\s*\^/.test(lines[at + 2] ?? '') ? {} : { source: lines[at + 1]!.trim() };
+  const isShown = frames.some((call) => call.file !== null && !call.file.startsWith('node:'));
+  if (file === undefined || (isShown && !isUnread)) return { ...named, ...code, frames };
+  return { ...named, ...code, frames: [frame(null, file, number), ...frames] };
 }
 
 /** Node explains at length what a rejection is; what was rejected stands at the end. */
@@ -156,8 +165,10 @@ function withReason(thrown: Omit<Thrown, 'frames'>): Omit<Thrown, 'frames'> {
 
 /** Properties of the error, up to the closing brace. */
 function endOf(lines: readonly string[], last: number): number {
-  if (!lines[last]!.endsWith('{')) return last;
   let end = last;
+  // The braces that close what a cause stands in.
+  while (end - last < MAX_MESSAGE_LINES && /^\s*[}\]],?$/.test(lines[end + 1] ?? '')) end++;
+  if (!lines[last]!.endsWith('{')) return end;
   while (end - last < MAX_FOREIGN_LINES && /^\s+[\w'"[]|^\s*[}\]],?$/.test(lines[end + 1] ?? '')) {
     if (callOf(lines[end + 1]!) !== null || nameOf(lines[end + 1]!) !== null) break;
     end++;
@@ -188,7 +199,11 @@ function causeFirst(links: readonly Link[]): readonly Thrown[] {
 function withoutStack(lines: readonly string[], at: number): Found | null {
   const line = lines[at]!;
   const [, heap] = HEAP.exec(line) ?? [];
-  if (heap !== undefined) return one(at, at, { type: 'FATAL ERROR', message: heap, frames: [] });
+  if (heap !== undefined) {
+    let last = at;
+    while (last - at < MAX_NATIVE_LINES && NATIVE.test(lines[last + 1] ?? '-')) last++;
+    return { ...one(at, last, { type: 'FATAL ERROR', message: heap, frames: [] }), uncaught: true };
+  }
   const [, reason] = PLAIN_REJECTION.exec(line) ?? [];
   if (reason !== undefined) return one(at, at, { type: 'UnhandledPromiseRejection', message: reason, frames: [] });
   if (!line.startsWith(TRACE_UNCAUGHT)) return null;

@@ -3,12 +3,17 @@
  * with lines of other threads, and may have lost its beginning.
  */
 import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
-import { frame, isBlank, isIndented, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
+import { frame, isBlank, isIndented, lookBack, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
 
 const HEADER = 'Traceback (most recent call last):';
 const FRAME = /^\s+File "([^"]+)", line (\d+)(?:,? in (.+))?$/;
-const LINK =
-  /^(?:During handling of the above exception, another exception occurred:|The above exception was the direct cause of the following exception:)$/;
+/** "raise … from …": what stands above is the cause. */
+const DIRECT = 'The above exception was the direct cause of the following exception:';
+/** What stands above was being handled when something else failed: a cache miss, a retry. It is no cause. */
+const DURING = 'During handling of the above exception, another exception occurred:';
+/** What says of a traceback below it that the program goes on. */
+const SURVIVED =
+  /^(?:Exception ignored in\b|Exception in thread |(?:Task|Future) exception was never retrieved|Exception in (?:callback|ASGI application)|--- Logging error ---|Process [\w-]{1,60}:$|Exception occurred during processing of request|Unhandled exception in client_connected_cb|future: <|handle: <|task: <)/;
 /** The margin that exception groups draw. */
 const MARGIN = /^\s*[|+] /;
 const RULE = /^\s*\+(?:-\+)?-{4,}(?: (?:\d+|\.\.\.) -+)?$/;
@@ -19,6 +24,8 @@ const LEVEL_NAME = /^(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATA
 const FATAL = /^Fatal Python error: (.+)$/;
 
 interface Open {
+  /** The line of code that the last frame shows. */
+  source: string | null;
   /** As written: the nearest to the error last. */
   readonly frames: RawFrame[];
   foreign: number;
@@ -26,16 +33,18 @@ interface Open {
   readonly column: number;
 }
 
+type Link = 'direct' | 'during' | null;
+
 interface Reading {
   readonly lines: readonly string[];
   readonly found: Building[];
   open: Open | null;
-  /** The next traceback belongs to the last one found. */
-  linked: boolean;
+  /** How the next traceback belongs to the last one found; null: it does not. */
+  linked: Link;
 }
 
 export const parsePython: Parser = (lines) => {
-  const reading: Reading = { lines, found: [], open: null, linked: false };
+  const reading: Reading = { lines, found: [], open: null, linked: null };
   for (let at = 0; at < lines.length; at++) at = read(reading, at);
   return reading.found.flatMap((one) => one.result());
 };
@@ -47,18 +56,25 @@ function read(reading: Reading, at: number): number {
   const header = line.indexOf(HEADER);
   const [, file, number, name] = FRAME.exec(line) ?? [];
   if (header >= 0) {
-    if (!reading.linked && !isInGroup(lines[at]!, found.at(-1), at)) found.push(newBuilding(lines, at));
-    reading.open = { frames: [], foreign: 0, column: columnOf(lines, at, header) };
-    reading.linked = false;
+    const { linked } = reading;
+    if (linked === null && !isInGroup(lines[at]!, found.at(-1), at)) found.push(newBuilding(lines, at));
+    else if (linked === 'during') found.at(-1)!.forget();
+    reading.open = { source: null, frames: [], foreign: 0, column: columnOf(lines, at, header) };
+    reading.linked = null;
   } else if (file !== undefined) {
     if (open === null) found.push(newBuilding(lines, at));
-    reading.open ??= { frames: [], foreign: 0, column: 0 };
+    reading.open ??= { source: null, frames: [], foreign: 0, column: 0 };
     reading.open.frames.push(frame(functionName(name), file, number));
     reading.open.foreign = 0;
+    reading.open.source = sourceBelow(lines, at, open);
   } else if (open !== null) {
     return readOn(reading, open, line, at);
-  } else if (LINK.test(line)) {
-    reading.linked = found.length > 0;
+  } else if (found.length > 0 && (line === DIRECT || line === DURING)) {
+    reading.linked = line === DIRECT ? 'direct' : 'during';
+  } else if (found.at(-1)?.isGroup && isInGroup(lines[at]!, found.at(-1), at)) {
+    // A member that was never raised has no traceback.
+    const thrown = thrownBy(line);
+    if (thrown !== null) found.at(-1)!.add({ ...thrown, frames: [] }, at);
   } else if (FATAL.test(line)) {
     const fatal = fatalError(lines, at);
     found.push(newBuilding(lines, at));
@@ -66,6 +82,11 @@ function read(reading: Reading, at: number): number {
     return fatal.last;
   }
   return at;
+}
+
+function sourceBelow(lines: readonly string[], at: number, open: Open | null): string | null {
+  const line = withoutMargin(shifted(lines[at + 1] ?? '', open));
+  return isIndented(line) && !FRAME.test(line) ? line.trim() : null;
 }
 
 /** Null: the module itself. */
@@ -83,7 +104,8 @@ function readOn(reading: Reading, open: Open, line: string, at: number): number 
   const end = messageEnd(lines, at);
   const rest = lines.slice(at + 1, end + 1).map((one) => withoutMargin(one).trim());
   const message = [thrown.message, ...rest].join('\n').trim();
-  found.at(-1)!.add({ ...thrown, message, frames: open.frames.reverse() }, end);
+  const source = open.source === null ? {} : { source: open.source };
+  found.at(-1)!.add({ ...thrown, message, frames: open.frames.reverse(), ...source }, end);
   reading.open = null;
   return end;
 }
@@ -127,13 +149,16 @@ interface Building {
   readonly last: number;
   readonly isGroup: boolean;
   add(thrown: Thrown, last: number): void;
+  /** All so far was being handled when the next one was raised. */
+  forget(): void;
   result(): readonly Found[];
 }
 
 function newBuilding(lines: readonly string[], first: number): Building {
-  const chain: Thrown[] = [];
+  let chain: Thrown[] = [];
+  let handled: Thrown | undefined;
   let last = first;
-  const survived = /^Exception ignored in\b/.test(lines[first - 1] ?? '');
+  const survived = lookBack(lines, first, 3, (line) => SURVIVED.test(line)) >= 0;
   return {
     get last() {
       return last;
@@ -145,14 +170,23 @@ function newBuilding(lines: readonly string[], first: number): Building {
       chain.push(thrown);
       last = end;
     },
-    result: () => (chain.length === 0 ? [] : [{ language: 'python', first, last, chain: causeFirst(chain), survived }]),
+    forget() {
+      handled = chain.at(-1) ?? handled;
+      chain = [];
+    },
+    result: () =>
+      chain.length === 0
+        ? []
+        : [{ language: 'python', first, last, chain: causeFirst(chain), survived, ...(handled ? { handled } : {}) }],
   };
 }
 
 const isGroup = ({ type }: Thrown): boolean => type?.endsWith('ExceptionGroup') === true;
 
 /** Python writes causes before what they led to, but the members of a group after it. */
-function causeFirst(chain: readonly Thrown[]): readonly Thrown[] {
+function causeFirst(all: readonly Thrown[]): readonly Thrown[] {
+  // asyncio ends what takes too long by cancelling it: that it took too long is the error.
+  const chain = all.length > 1 && all[0]!.type === 'CancelledError' ? all.slice(1) : all;
   const group = chain.findIndex(isGroup);
   if (group < 0) return chain;
   const members = chain.slice(group + 1).filter((one) => !isGroup(one));

@@ -15,7 +15,7 @@ export const parseRuby: Parser = (lines) => {
   const found: Found[] = [];
   let at = 0;
   while (at < lines.length) {
-    const one = rails(lines, at) ?? raised(lines, at);
+    const one = rails(lines, at) ?? bug(lines, at) ?? raised(lines, at);
     if (one) found.push(one);
     at = one ? one.last + 1 : at + 1;
   }
@@ -34,10 +34,13 @@ function head(lines: readonly string[], at: number): Head | null {
   const place = frame(nameOf(name), file, line);
   const [, message, type] = TYPED.exec(rest!) ?? [];
   if (type !== undefined) {
+    // A file that cannot be read stands in the message: the calls are those of whoever asked for it.
+    const [, broken, brokenAt, words] = (type === 'SyntaxError' ? UNREAD.exec(message!) : null) ?? [];
+    const unread = broken === undefined ? [] : [frame(null, broken, brokenAt)];
     let last = at;
     while (last - at < MAX_MESSAGE_LINES && MORE.test(lines[last + 1] ?? '-') && followedByFrame(lines, last + 1))
       last++;
-    return { thrown: { type, message: message!, frames: [place] }, last };
+    return { thrown: { type, message: words ?? message!, frames: [...unread, place] }, last };
   }
   for (let last = at + 1; last <= at + MAX_MESSAGE_LINES && last < lines.length; last++) {
     if (RAISED.test(lines[last]!) || FROM.test(lines[last]!)) return null;
@@ -66,14 +69,46 @@ function raised(lines: readonly string[], at: number): Found | null {
   while (next !== null) {
     const calls = frames(lines, next.last);
     const older = chain.length === 0 ? (before?.frames ?? []) : [];
-    chain.unshift({ ...next.thrown, frames: [...next.thrown.frames, ...older, ...calls.frames] });
+    chain.push({ ...next.thrown, frames: [...next.thrown.frames, ...older, ...calls.frames] });
     last = calls.last;
     next = last + 1 < lines.length ? head(lines, last + 1) : null;
-    // Two crashes one after the other are no chain: a cause has frames too.
-    if (next !== null && frames(lines, next.last).frames.length === 0) next = null;
+    if (next !== null && !isRescued(chain.at(-1)!, next, frames(lines, next.last).frames)) next = null;
   }
-  return { language: 'ruby', first: at, last, chain };
+  const survived = /^#<Thread:.{0,300}> terminated with exception/.test(lines[at - 1] ?? '');
+  // Ruby notes by itself what was being rescued when an error was raised: that is no cause. The last one raised comes first.
+  const [thrown, handled] = chain as [Thrown, Thrown?];
+  return { language: 'ruby', first: at, last, chain: [thrown], survived, ...(handled ? { handled } : {}) };
 }
+
+const UNREAD = /^(\S{1,300}):(\d{1,7}): (.+)$/;
+const BUG = /^(?:(\S{1,300}):(\d{1,7}): )?\[BUG\] (.{1,300})$/;
+
+/** The interpreter itself failed. */
+function bug(lines: readonly string[], at: number): Found | null {
+  const [, file, line, message] = BUG.exec(lines[at]!) ?? [];
+  if (message === undefined) return null;
+  const frames = file === undefined ? [] : [frame(null, file, line)];
+  return { language: 'ruby', first: at, last: at, chain: [{ type: '[BUG]', message, frames }], uncaught: true };
+}
+
+/**
+ * Two crashes one after the other are no chain. Of an error that was raised while another was rescued, the calls below the rescue are
+ * the same, and the last call above it is in the method that rescued.
+ */
+function isRescued({ frames: raised }: Thrown, { thrown }: Head, calls: readonly RawFrame[]): boolean {
+  const rescued = [...thrown.frames, ...calls];
+  let shared = 0;
+  while (shared < Math.min(raised.length, rescued.length) && isSame(raised.at(-1 - shared)!, rescued.at(-1 - shared)!))
+    shared++;
+  const above = raised.at(-1 - shared);
+  const below = shared === 0 ? undefined : raised.at(-shared);
+  const failed = rescued.at(-1 - shared);
+  return above !== undefined && [below, failed].some((call) => call !== undefined && isSameMethod(above, call));
+}
+
+const isSameMethod = (one: RawFrame, other: RawFrame): boolean =>
+  one.function === other.function && one.file === other.file;
+const isSame = (one: RawFrame, other: RawFrame): boolean => isSameMethod(one, other) && one.line === other.line;
 
 function frames(
   lines: readonly string[],

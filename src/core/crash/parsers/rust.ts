@@ -2,7 +2,7 @@
 import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, isBlank, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
 
-const PANIC = /^thread '[^']*'(?: \(\d+\))? panicked at (.*)$/;
+const PANIC = /^thread '([^']*)'(?: \(\d+\))? panicked at (.*)$/;
 const OLD = /^'(.*)', ([^,]+?):(\d+):(\d+)$/;
 const NEW = /^([^']+?):(\d+):(\d+):$/;
 const AFTER_MESSAGE = /^(?:note: |stack backtrace:|thread ')/;
@@ -19,15 +19,23 @@ export const parseRust: Parser = (lines) => {
   for (let at = 0; at < lines.length; at++) {
     const one = panic(lines, at) ?? returned(lines, at) ?? abort(lines, at);
     if (one === null) continue;
-    found.push(one);
+    found.push(joined(one, found.at(-1)));
     at = one.last;
   }
   return found;
 };
 
+/** A thread that is waited for and has panicked makes the one that waits panic: the first is the fault. */
+function joined(found: Found, before: Found | undefined): Found {
+  const isJoined = !found.survived && /`Err` value: Any \{ \.\. \}/.test(found.chain[0]!.message);
+  if (!isJoined || before?.survived !== true || found.first - before.last > MAX_FOREIGN_LINES) return found;
+  return { ...found, first: before.first, chain: [...before.chain, ...found.chain] };
+}
+
 function panic(lines: readonly string[], at: number): Found | null {
-  const [, words] = PANIC.exec(lines[at]!) ?? [];
+  const [, thread, words] = PANIC.exec(lines[at]!) ?? [];
   if (words === undefined) return null;
+  const isMain = thread === 'main';
   const { message, file, line, column, last } = panicWords(lines, at, words);
   const stack = backtrace(lines, last);
   const place = file === undefined ? [] : [frame(null, file, line, column)];
@@ -36,7 +44,8 @@ function panic(lines: readonly string[], at: number): Found | null {
     (call) => call.file !== null && call.line === place[0]?.line && endsAlike(call, file),
   );
   const frames = isThere ? stack.frames : [...place, ...stack.frames];
-  return { language: 'rust', first: at, last: stack.last, chain: [{ type: 'panic', message, frames }] };
+  const chain = [{ type: 'panic', message, frames }];
+  return { language: 'rust', first: at, last: stack.last, chain, survived: !isMain, uncaught: isMain };
 }
 
 const endsAlike = (call: RawFrame, file: string | undefined): boolean =>
@@ -86,6 +95,8 @@ function backtrace(
   return { frames, last };
 }
 
+const RETURNS = { codes: [1], signals: [] } as const;
+
 /** What `main` returned: "Error: …", and with anyhow its causes, the innermost last. */
 function returned(lines: readonly string[], at: number): Found | null {
   const [, message] = RETURNED.exec(lines[at]!) ?? [];
@@ -93,8 +104,8 @@ function returned(lines: readonly string[], at: number): Found | null {
   const outer: Thrown = { type: 'Error', message, frames: [] };
   if (lines[at + 1] !== '' || lines[at + 2] !== 'Caused by:') {
     // The debug form of an error, which no other language writes.
-    return /^(?:[A-Z]\w*(?: \{ .*\}|\(.*\))|NotPresent)$/.test(message)
-      ? { language: 'rust', first: at, last: at, chain: [outer] }
+    return /^(?:[A-Z]\w*(?: \{ .*\}|\(.*\))|NotPresent|".*")$/.test(message)
+      ? { language: 'rust', first: at, last: at, chain: [outer], ends: RETURNS }
       : null;
   }
   let last = at + 2;
@@ -103,7 +114,7 @@ function returned(lines: readonly string[], at: number): Found | null {
     last++;
     causes.unshift({ type: 'Error', message: CAUSE.exec(lines[last]!)![1]!, frames: [] });
   }
-  return { language: 'rust', first: at, last: backtrace(lines, last).last, chain: [...causes, outer] };
+  return { language: 'rust', first: at, last: backtrace(lines, last).last, chain: [...causes, outer], ends: RETURNS };
 }
 
 function abort(lines: readonly string[], at: number): Found | null {

@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { machineFault } from '../../../core/errno.ts';
 import type { Tools } from '../shim/tools.ts';
 import type { Account } from './account.ts';
 import { BARE_ENVIRONMENT, switching } from './become.ts';
@@ -23,8 +22,7 @@ function mayExecute(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;
-  } catch (error) {
-    if (machineFault(error)) throw error;
+  } catch {
     return false;
   }
 }

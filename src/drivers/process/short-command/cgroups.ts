@@ -20,15 +20,8 @@ export class CommandCgroups {
   /** `home` null: there are none here. Ends what daemons that were killed left running. */
   constructor(home: string | null, cookies: Cookies) {
     this.#home = home;
-    for (const path of this.#found()) if (cookies.isOver(basename(path))) this.clear(path);
-  }
-
-  #found(): readonly string[] {
-    try {
-      return this.#home === null ? [] : childCgroups(this.#home);
-    } catch {
-      return []; // left to the next daemon
-    }
+    const found = home === null ? [] : childCgroups(home);
+    for (const path of found) if (cookies.isOver(basename(path))) this.clear(path);
   }
 
   get areUsable(): boolean {

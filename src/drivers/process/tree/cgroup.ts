@@ -5,7 +5,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { errorCode, meansGone } from '../../../core/errno.ts';
 import type { RunId } from '../../../core/ids.ts';
 import { isAlive, type ProcStat, readProcStat } from '../proc.ts';
 import { HOME_PREFIX, homeName, ownCgroup } from './own-cgroup.ts';
@@ -56,10 +55,7 @@ export function makeRunCgroup(homeCgroup: string, run: RunId): string | null {
 export const isRunCgroup = (path: string, run: RunId): boolean =>
   basename(path) === run && basename(dirname(path)).startsWith(HOME_PREFIX);
 
-/** ENODEV: it was removed while we had its file open. */
-const isRemoved = (error: unknown): boolean => meansGone(error) || errorCode(error) === 'ENODEV';
-
-/** Everything alive in the cgroup and in those made below it. Throws when that is not known just now. */
+/** Everything alive in the cgroup and in those made below it. */
 export function cgroupMembers(path: string): readonly ProcStat[] {
   const pids = readPids(path);
   const members: ProcStat[] = [];
@@ -74,20 +70,17 @@ function readPids(path: string): readonly number[] {
   try {
     const lines = readFileSync(join(path, 'cgroup.procs'), 'utf8').split('\n');
     return lines.map(Number).filter((pid) => pid > 0); // 0: a process of another pid namespace
-  } catch (error) {
-    if (isRemoved(error)) return [];
-    throw error;
+  } catch {
+    return [];
   }
 }
 
-/** Throws when they cannot be listed just now. */
 export function childCgroups(path: string): readonly string[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => join(path, entry.name));
-  } catch (error) {
-    if (isRemoved(error)) return [];
-    throw error;
+  } catch {
+    return [];
   }
 }
 
@@ -97,17 +90,13 @@ export function killCgroup(path: string): boolean {
     writeFileSync(join(path, 'cgroup.kill'), '1');
     return true;
   } catch (error) {
-    return isRemoved(error);
+    return ['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '');
   }
 }
 
-/** With everything made below it. False while something is still in it, or may be. */
+/** With everything made below it. False while something is still in it. */
 export function removeCgroup(path: string): boolean {
-  try {
-    for (const child of childCgroups(path)) removeCgroup(child);
-  } catch {
-    return false;
-  }
+  for (const child of childCgroups(path)) removeCgroup(child);
   return removeEmpty(path);
 }
 
@@ -117,21 +106,18 @@ export function removeEmpty(path: string): boolean {
     rmdirSync(path);
     return true;
   } catch (error) {
-    return meansGone(error);
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
 }
 
-/**
- * How often the kernel killed in this cgroup for lack of memory; 0 where memory is not counted. The second file is that of v1. Throws
- * when that cannot be read just now.
- */
+/** How often the kernel killed in this cgroup for lack of memory; 0 where memory is not counted. The second file is that of v1. */
 export function oomKills(path: string): number {
   for (const file of ['memory.events', 'memory.oom_control']) {
     try {
       const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(join(path, file), 'utf8')) ?? [];
       return Number(count ?? 0);
-    } catch (error) {
-      if (!isRemoved(error)) throw error;
+    } catch {
+      // not there
     }
   }
   return 0;

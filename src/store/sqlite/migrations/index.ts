@@ -8,6 +8,7 @@ import { CAMPAIGNS } from './0007-campaigns.ts';
 import { INCIDENTS } from './0008-incidents.ts';
 import { AGENTS } from './0009-agents.ts';
 import { BUG_NUMBERS } from './0010-bug-numbers.ts';
+import { EARLIER_ERRORS } from './0011-earlier-errors.ts';
 
 /** In order: the first one makes version 1. Only ever added to. */
 export const MIGRATIONS: readonly string[] = [
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly string[] = [
   INCIDENTS,
   AGENTS,
   BUG_NUMBERS,
+  EARLIER_ERRORS,
 ];

@@ -133,5 +133,5 @@ describe('an end without a stack', () => {
     );
   });
   test('a program that says nothing has a fingerprint too', () =>
-    expect(explain('')).toMatchObject({ errorMessage: null, fingerprint: expect.stringMatching(/^v1:/) }));
+    expect(explain('')).toMatchObject({ errorMessage: null, fingerprint: expect.stringMatching(/^v2:/) }));
 });

@@ -138,7 +138,7 @@ describe('hostile output', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...lines), { maxLength: 60 }), fc.string(), (some, noise) => {
         const found = explainCrash([...some, noise].join('\n'), exitView(exitCode(1)));
-        return found.fingerprint.startsWith('v1:');
+        return found.fingerprint.startsWith('v2:');
       }),
       { numRuns: 300 },
     );
