@@ -6,6 +6,8 @@ export interface EventsWanted {
   readonly after?: number | undefined;
   readonly component?: string | undefined;
   readonly limit?: number | undefined;
+  /** Only from then on. */
+  readonly sinceMs?: number | undefined;
 }
 
 const PAGE = 1000;
@@ -13,16 +15,18 @@ const PAGE = 1000;
 /** With `after`: the first ones behind it. Without: the newest. Oldest first either way. */
 export async function newestEvents(
   records: Pick<Records, 'listEvents'>,
-  { after, component, limit = 100 }: EventsWanted,
+  { after, component, limit = 100, sinceMs = -Infinity }: EventsWanted,
 ): Promise<{ readonly events: readonly EventView[]; readonly lastSeq: number }> {
   const first = await records.listEvents({ after: after ?? 0, component, limit: after === undefined ? 1 : limit });
   const lastSeq = first.last_seq;
-  if (after !== undefined) return { events: first.events, lastSeq };
+  const meant = (events: readonly EventView[]) => events.filter(({ at }) => Date.parse(at) >= sinceMs);
+  if (after !== undefined) return { events: meant(first.events), lastSeq };
   // One component's events lie scattered among the others': look further and further back until there are enough.
   for (let window = limit; ; window *= 4) {
     const from = Math.max(0, lastSeq - window);
     const events = await lastOf(records, { after: from, component, limit });
-    if (events.length >= limit || from === 0) return { events, lastSeq };
+    const isFar = events.length > 0 && Date.parse(events[0]!.at) < sinceMs;
+    if (events.length >= limit || from === 0 || isFar) return { events: meant(events), lastSeq };
   }
 }
 

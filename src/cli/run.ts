@@ -1,7 +1,9 @@
 /** One call of the CLI, from arguments to exit code. */
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { AppError } from '../core/errors.ts';
+import { didYouMean } from '../core/suggest.ts';
 import { failureText, toAppError } from './failure.ts';
+import { foreignCommand, foreignOption } from './foreign-words.ts';
 import { Interrupted } from './interrupt.ts';
 import { paintFor } from './print/colour.ts';
 import { buildProgram } from './program.ts';
@@ -24,6 +26,7 @@ export async function runCli(args: readonly string[], world: World): Promise<num
     },
   });
   try {
+    refuseHelpOfNothing(args, commandWords(program));
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
@@ -34,7 +37,7 @@ export async function runCli(args: readonly string[], world: World): Promise<num
 function fail(error: unknown, args: readonly string[], world: World, session: Session | null): number {
   if (error instanceof Interrupted) return EXIT_INTERRUPTED;
   if (error instanceof CommanderError && isHelp(error)) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-  const known = error instanceof CommanderError ? usageError(error) : error;
+  const known = error instanceof CommanderError ? usageError(error, args) : error;
   world.err.write(
     failureText(known, {
       json: session?.json ?? asksForJson(args),
@@ -49,9 +52,31 @@ function fail(error: unknown, args: readonly string[], world: World, session: Se
 const isHelp = ({ code }: CommanderError): boolean => /^commander\.(help|helpDisplayed|version)$/.test(code);
 
 /** "error: unknown command 'statsu'\n(Did you mean status?)", as a sentence of ours. */
-function usageError({ message }: CommanderError): AppError {
+function usageError({ code, message }: CommanderError, args: readonly string[]): AppError {
+  const word = /'([^']*)'/.exec(message)?.[1] ?? '';
+  const [command = ''] = args.filter((arg) => !arg.startsWith('-'));
+  const foreign =
+    code === 'commander.unknownCommand'
+      ? foreignCommand(word)
+      : code === 'commander.unknownOption'
+        ? foreignOption(word, command)
+        : null;
+  if (foreign !== null) return new AppError('USAGE', { problem: foreign });
   const text = message.replace(/^error: /, '').replaceAll('\n', ' ');
   return new AppError('USAGE', { problem: `${text.charAt(0).toUpperCase()}${text.slice(1)}` });
+}
+
+/** All names of commands, and other names for them. */
+const commandWords = ({ commands }: Command): readonly string[] =>
+  commands.flatMap((command) => [command.name(), ...command.aliases()]);
+
+/** `help stat` would print the help of everything. */
+function refuseHelpOfNothing([help, word]: readonly string[], known: readonly string[]): void {
+  if (help !== 'help' || word === undefined || word.startsWith('-') || word === 'help' || known.includes(word)) return;
+  const longer = known.filter((name) => name.startsWith(word)); // whoever abbreviates means one of these
+  const problem =
+    foreignCommand(word) ?? `There is no command "${word}".${didYouMean(longer.length > 0 ? longer[0]! : word, known)}`;
+  throw new AppError('USAGE', { problem });
 }
 
 /** The arguments could not be read, but whether the caller is a program can still be seen. */

@@ -1,5 +1,6 @@
 /** One call of the CLI: where it was called, what the global options say, and where its words go. */
 
+import { basename, dirname } from 'node:path';
 import { type Client, createClient } from '../client/client.ts';
 import { AppError } from '../core/errors.ts';
 import { daemonSocket, findProject, type Project } from '../daemon/home.ts';
@@ -67,8 +68,20 @@ export class Session {
 
   get project(): Project {
     const { cwd, env } = this.world;
-    this.#project ??= findProject({ cwd, env, files: this.files });
+    if (this.#project === undefined) {
+      this.#project = findProject({ cwd, env, files: this.files });
+      this.#noteIgnored(this.#project);
+    }
     return this.#project;
+  }
+
+  /** Two configurations in one folder: whoever edits the other one must know. */
+  #noteIgnored({ files, ignored = [] }: Project): void {
+    if (ignored.length === 0) return;
+    const names = [...files, ...ignored].map((file) => basename(file));
+    this.note(
+      `warning: there are ${names.join(' and ')} in ${dirname(files[0]!)}; only ${names[0]} is used. Remove one, or name it: keepwell -f ${names[1]}`,
+    );
   }
 
   /** Made anew for each use: a daemon that was started meanwhile may listen elsewhere. */

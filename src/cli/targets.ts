@@ -14,6 +14,13 @@ export function resolveTargets(patterns: readonly string[], known: readonly stri
   return known.filter((name) => chosen.has(name));
 }
 
+/** NAME and --component NAME mean the same. */
+export function oneName(name: string | undefined, component: string | undefined): string | undefined {
+  if (name !== undefined && component !== undefined && name !== component)
+    throw usage('Give NAME or --component NAME, not both.');
+  return name ?? component;
+}
+
 /** For commands that must be told whom they mean. */
 export function requireTargets(patterns: readonly string[], all: boolean, command: string): void {
   if (all && patterns.length > 0) throw usage('Give names or --all, not both.');

@@ -54,6 +54,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  CONFIG_MISSING: {
+    message: 'There is no configuration file {file}.{suggestion}',
+    hint: 'Name one that is there with -f FILE, or let "keepwell init" write one.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   CONFIG_UNTRUSTED: {
     message: '{file} was found, but not used: {problem}. Whoever can write it decides what is run.',
     hint: 'If you trust it, name it: keepwell -f {file} …; or make it your own (chown, chmod go-w).',

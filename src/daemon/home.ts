@@ -1,8 +1,9 @@
 /** Where a project keeps its state, and how to find it from a working directory. Light: the CLI loads it on every call. */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
+import { didYouMean } from '../core/suggest.ts';
 import { asker, distrust } from './trusted-file.ts';
 
 export const CONFIG_NAMES = ['keepwell.yaml', 'keepwell.yml', 'keepwell.json'] as const;
@@ -12,6 +13,8 @@ export interface Project {
   readonly files: readonly string[];
   /** `.keepwell` beside the first file, or KEEPWELL_HOME. */
   readonly home: string;
+  /** Configurations beside the one that is used, which are not read; absent: the files were named. */
+  readonly ignored?: readonly string[];
 }
 
 export interface HomePaths {
@@ -43,12 +46,25 @@ export interface Where {
 export function findProject({ cwd, files, env }: Where): Project {
   const found = files.length > 0 ? files.map((file) => resolve(cwd, file)) : [findUpwards(cwd, env)];
   const missing = found.find((file) => !existsSync(file));
-  if (missing !== undefined) throw new AppError('USAGE', { problem: `There is no configuration file ${missing}.` });
+  if (missing !== undefined) throw new AppError('CONFIG_MISSING', { file: missing, suggestion: similarFile(missing) });
   const projectDir = dirname(found[0]!);
   const home = env['KEEPWELL_HOME'] ? resolve(cwd, env['KEEPWELL_HOME']) : ownHome(projectDir);
   refuseForbidden(home);
   refuseForeign(home, projectDir);
-  return { files: found, home };
+  const ignored = files.length > 0 ? [] : CONFIG_NAMES.map((name) => join(projectDir, name)).filter((file) => file !== found[0] && existsSync(file));
+  return { files: found, home, ignored };
+}
+
+/** " Did you mean "prod.yaml"?", from what lies in the same folder. */
+function similarFile(file: string): string {
+  try {
+    return didYouMean(
+      basename(file),
+      readdirSync(dirname(file)).filter((name) => /\.(?:ya?ml|json)$/.test(name)),
+    );
+  } catch {
+    return '';
+  }
 }
 
 /** What cannot be looked into must not be mistaken for what is not there. */

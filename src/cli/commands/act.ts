@@ -1,5 +1,6 @@
 /** keepwell start, stop, restart: for what the configuration names, one by one or all. */
 import { Option } from 'commander';
+import { AppError } from '../../core/errors.ts';
 import type { ComponentView } from '../../core/views.ts';
 import { awaitAction, killedIn } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
@@ -76,6 +77,10 @@ async function act(session: Session, verb: Verb, patterns: readonly string[], op
   const { client } = session;
   const { components: before } = await client.status();
   const known = before.filter(({ removed }) => !removed).map(({ name }) => name);
+  if (patterns.includes('all') && !known.includes('all')) {
+    const suggestion = ` For all of them: "keepwell ${verb} --all".`;
+    throw new AppError('NO_SUCH_COMPONENT', { name: 'all', suggestion });
+  }
   const names = options.all ? known : resolveTargets(patterns, known);
   const { last_seq: seq } = await client.listEvents({ limit: 1 });
   if (names.length > 0) await client.act(verb, names, { recreate: options.recreate ?? false });

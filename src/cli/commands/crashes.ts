@@ -3,6 +3,7 @@ import { Option } from 'commander';
 import { countOption, type Definition, durationOption } from '../define.ts';
 import { crashTable } from '../print/crashes.ts';
 import { readRecords } from '../records/read.ts';
+import { oneName } from '../targets.ts';
 
 interface Options {
   readonly last?: number;
@@ -14,12 +15,12 @@ interface Options {
 }
 
 export const crashes: Definition<Options> = {
-  usage: 'crashes',
+  usage: 'crashes [NAME]',
   group: 'Look:',
   summary: 'what died, newest first',
   options: [
     durationOption('--last <TIME>', 'only the last 30m, 24h, 7d'),
-    new Option('--component <NAME>', 'only of this component'),
+    new Option('--component <NAME>', 'only of this component, as NAME'),
     new Option('--agent <TYPE>', 'only of agents of this type'),
     new Option('--task <ID>', 'only of agents with this task'),
     new Option('--type <ERROR>', 'only with this type of error, such as ImportError'),
@@ -27,12 +28,13 @@ export const crashes: Definition<Options> = {
   ],
   examples: [
     ['keepwell crashes --last 24h', 'since yesterday'],
-    ['keepwell crashes --component api --limit 5', 'the last five of one'],
+    ['keepwell crashes api --limit 5', 'the last five of one'],
     ['keepwell crashes --agent architect --task SPEC-111', 'what became of a task'],
     ['keepwell crashes --type ImportError -o json', 'of one kind, for a script'],
     ['keepwell why 12', 'all about crash 12'],
   ],
-  handler: async (session, _args, { last, limit = 100, component, agent, task, type }) => {
+  handler: async (session, [name], { last, limit = 100, component: named, agent, task, type }) => {
+    const component = oneName(name, named);
     const sinceMs = last === undefined ? undefined : Math.max(0, Date.now() - last);
     const query = { component, agent, task, type, sinceMs, limit };
     const { value, offline } = await readRecords(session, (records) => records.crashes(query));

@@ -10,7 +10,7 @@ import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { progressFor } from '../progress.ts';
 import { openOfflineRecords } from '../records/offline.ts';
-import type { Session } from '../session.ts';
+import { type Session, usage } from '../session.ts';
 
 interface Options {
   readonly timeout: number;
@@ -28,7 +28,10 @@ export const down: Definition<Options> = {
     'brought back.',
   options: [durationOption('--timeout <TIME>', 'how long to wait (then exit 5; the stopping goes on)', '5m')],
   examples: [['keepwell down', 'stop everything and wait until it is gone']],
-  handler: async (session, _args, { timeout }) => {
+  answersWords: true,
+  handler: async (session, names, { timeout }) => {
+    if (names.length > 0)
+      throw usage(`"keepwell down" stops everything. For these: "keepwell stop ${names.join(' ')}".`);
     await awaitDaemon(session);
     const daemon = daemonIdentity(session);
     const asked = await ifRunning(askDown(session));

@@ -2,40 +2,51 @@
 import { Option } from 'commander';
 import type { EventView } from '../../core/views.ts';
 import { countOption, type Definition } from '../define.ts';
+import { parseSpan } from '../logs/when.ts';
 import { newestEvents } from '../newest-events.ts';
 import { eventLine } from '../print/event.ts';
 import { readRecords } from '../records/read.ts';
 import type { Session } from '../session.ts';
-import { noSuch } from '../targets.ts';
+import { noSuch, oneName } from '../targets.ts';
 
 interface Options {
   readonly follow?: true;
   readonly after?: number;
   readonly component?: string;
+  readonly since?: string;
   readonly limit?: number;
 }
 
 export const events: Definition<Options> = {
-  usage: 'events',
+  usage: 'events [NAME]',
   group: 'Look:',
   summary: 'what happened: starts, exits, decisions',
   options: [
     new Option('-f, --follow', 'go on with what happens, until Ctrl-C'),
     countOption('--after <SEQ>', 'only events after this sequence number', { min: 0, max: Number.MAX_SAFE_INTEGER }),
-    new Option('--component <NAME>', 'only of this component'),
-    countOption('--limit <N>', 'at most N: the newest, or the first ones with --after (default: 100)', {
-      min: 1,
-      max: 1000,
-    }),
+    new Option('--since <TIME>', 'only from then on: 10m ago, a time of today (03:04), a day (2026-01-02)'),
+    new Option('--component <NAME>', 'only of this component, as NAME'),
+    countOption(
+      '--limit <N>',
+      'at most N: the newest, or the first ones with --after (default: 100, with --since 1000)',
+      {
+        min: 1,
+        max: 1000,
+      },
+    ),
   ],
   examples: [
     ['keepwell events', 'the last hundred'],
+    ['keepwell events api --since 10m', 'of one component, lately'],
     ['keepwell events -f -o json', 'a stream of JSON lines'],
     ['keepwell events --after 120 --component api', 'go on where a script left off'],
   ],
   followTakesF: true,
-  handler: async (session, _args, options) => {
-    const { value, offline } = await readRecords(session, (records) => newestEvents(records, options));
+  handler: async (session, [name], { since, ...given }) => {
+    const sinceMs = since === undefined ? undefined : parseSpan(since, undefined, Date.now()).sinceMs;
+    const options = { ...given, component: oneName(name, given.component) };
+    const wanted = { ...options, sinceMs, limit: options.limit ?? (since === undefined ? undefined : 1000) };
+    const { value, offline } = await readRecords(session, (records) => newestEvents(records, wanted));
     if (offline !== null) session.note(`${offline}; this is what the records say`);
     if (value.events.length === 0 && options.component !== undefined)
       await requireComponent(session, options.component);

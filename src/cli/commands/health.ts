@@ -22,7 +22,7 @@ const WATCH_MS = 5_000;
 const EXIT_UNHEALTHY = 1;
 
 export const health: Definition<Options> = {
-  usage: 'health',
+  usage: 'health [CHECK...]',
   group: 'Look:',
   summary: 'ask the checks: is it healthy? JSON, exit 0 or 1',
   description:
@@ -32,7 +32,7 @@ export const health: Definition<Options> = {
     '"keepwell status" shows the components and what happens to them.',
   jsonByDefault: true,
   options: [
-    new Option('--check <CHECK>', 'only this check; repeatable').argParser(
+    new Option('--check <CHECK>', 'only this check, as CHECK; repeatable').argParser(
       (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
     ),
     new Option('--with-deps', 'with --check: ask what it needs as well, and skip it if that fails'),
@@ -42,11 +42,11 @@ export const health: Definition<Options> = {
   examples: [
     ['keepwell health', 'everything, as JSON'],
     ['keepwell health -o text', 'for people'],
-    ['keepwell health --check sandbox | jq -r .checks.sandbox.status', 'one of them, for scripts'],
+    ['keepwell health sandbox | jq -r .checks.sandbox.status', 'one of them, for scripts'],
     ['keepwell health > /dev/null && ./deploy.sh', 'by the exit code'],
   ],
-  handler: async (session, _names, { check = [], withDeps = false, watch = false, local = false }) => {
-    const query = { checks: check, withDeps };
+  handler: async (session, names, { check = [], withDeps = false, watch = false, local = false }) => {
+    const query = { checks: [...names, ...check], withDeps };
     try {
       if (watch)
         return await showAgain(session, WATCH_MS, async () => frame(session, await read(session, query, local)));

@@ -13,6 +13,7 @@ import { type Session, usage } from '../session.ts';
 import { resolveTargets } from '../targets.ts';
 
 interface Options {
+  readonly all?: true;
   readonly follow?: true;
   readonly tail?: number;
   readonly since?: string;
@@ -35,6 +36,7 @@ export const logs: Definition<Options> = {
     'Several components are shown side by side, in the order of time, with their names in front.\n' +
     'A TIME is how long ago (10m, 2h30m), a time of today (03:04), a day (2026-01-02), or both (2026-01-02T03:04).',
   options: [
+    new Option('-a, --all', 'all components, as without any name'),
     new Option('-f, --follow', 'go on with what is written, until Ctrl-C'),
     countOption(
       '-n, --tail <N>',
@@ -83,7 +85,9 @@ function parseGrep(text: string): Pattern {
 }
 
 function refuseNonsense(patterns: readonly string[], options: Options): void {
-  const { daemon, agent, previous, follow, until } = options;
+  const { all, daemon, agent, previous, follow, until } = options;
+  if (all && (agent !== undefined || daemon || patterns.length > 0))
+    throw usage('Give names, --all, --agent or --daemon, not several.');
   if (agent !== undefined && (daemon || patterns.length > 0))
     throw usage('Give names, --agent or --daemon, not several.');
   if (daemon && patterns.length > 0) throw usage('Give names or --daemon, not both.');

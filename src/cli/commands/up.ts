@@ -1,4 +1,5 @@
 /** keepwell up: apply the configuration, start the daemon if need be, and wait until everything is ready. */
+import { dirname } from 'node:path';
 import { Option } from 'commander';
 import { ifRunning } from '../../client/client.ts';
 import { AppError } from '../../core/errors.ts';
@@ -57,6 +58,7 @@ async function bringUp(session: Session, patterns: readonly string[], options: O
   const began = performance.now();
   const { project, world } = session;
   const { loadConfig } = await import('../../config/load.ts');
+  if (session.files.length === 0 && dirname(project.files[0]!) !== world.cwd) session.note(`using ${project.files[0]}`);
   const config = loadConfig({ files: project.files, env: world.env }); // mistakes end it here, before anything is touched
   const names = resolveTargets(
     patterns,

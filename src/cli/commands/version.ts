@@ -12,7 +12,8 @@ export const version: Definition<object> = {
     const daemon = await daemonVersion(session);
     session.printJson({ schema_version: 1, version: mine, node: session.world.node, daemon });
     session.print(`keepwell ${mine} (Node ${session.world.node})`);
-    if (daemon !== null && daemon !== mine) session.print(`the running daemon is ${daemon}; "keepwell up" replaces it`);
+    if (daemon !== null)
+      session.print(`the running daemon is ${daemon}${daemon === mine ? '' : '; "keepwell up" replaces it'}`);
     return 0;
   },
 };

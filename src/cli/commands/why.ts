@@ -14,17 +14,26 @@ interface Found {
   readonly current: ComponentView | null;
 }
 
+/** As when nothing is on record of one component. */
+const EXIT_NOTHING = 1;
+
 export const why: Definition<object> = {
-  usage: 'why <NAME|CRASH-ID>',
+  usage: 'why [NAME|CRASH-ID]',
   group: 'Look:',
   summary: 'why something died: cause, last words, what was decided and by which rule',
   examples: [
     ['keepwell why worker', 'its last death'],
+    ['keepwell why', 'the last death of all'],
     ['keepwell why 12', 'crash 12 of "keepwell crashes"'],
     ['keepwell why worker -o json | jq .log_tail', 'for scripts'],
   ],
   handler: async (session, args) => {
-    const which = args[0]!;
+    const which = args[0] ?? (await newest(session));
+    if (which === null) {
+      session.printJson(null);
+      session.print('no crashes on record');
+      return EXIT_NOTHING;
+    }
     const { value, offline } = await readRecords(session, (records) => find(records, which));
     if (offline !== null) session.note(`${offline}; this is what the records say`);
     if (value.why === null) throw nothing(session, which, value.current);
@@ -34,6 +43,12 @@ export const why: Definition<object> = {
     return 0;
   },
 };
+
+/** The number of the newest crash; null: there is none. */
+async function newest(session: Session): Promise<string | null> {
+  const { value } = await readRecords(session, (records) => records.crashes({ limit: 1 }));
+  return value.crashes.map(({ id }) => `#${id}`)[0] ?? null;
+}
 
 async function find(records: Records, which: string): Promise<Found> {
   const { components } = await records.status();

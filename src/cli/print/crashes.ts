@@ -1,6 +1,6 @@
 /** The list of crashes, newest first. */
 import { describeExit } from '../../core/exit.ts';
-import { formatUptime } from '../../core/format.ts';
+import { formatDuration } from '../../core/format.ts';
 import type { CrashView } from '../../core/views.ts';
 import type { Paint } from './colour.ts';
 import { sanitise } from './sanitise.ts';
@@ -16,7 +16,7 @@ export const crashTable = (crashes: readonly CrashView[], paint: Paint, columns?
       { text: String(crash.id) },
       { text: localTime(crash.at) },
       { text: sanitise(crash.subject.name), brush: paint.bold },
-      { text: formatUptime(crash.uptime_ms).replace(' ', '') },
+      { text: formatDuration(crash.uptime_ms) },
       { text: oneLine(cause(crash)), brush: paint.red },
       { text: oneLine(crash.decision) },
     ]),

@@ -23,6 +23,8 @@ export class CliWorld implements AsyncDisposable {
   execPath = '/usr/bin/node';
   platform = 'linux';
   uid = process.getuid?.() ?? 0;
+  /** Where it is called. */
+  cwd = this.dir.path;
   readonly abort = new AbortController();
 
   constructor() {
@@ -67,7 +69,7 @@ export class CliWorld implements AsyncDisposable {
   #world(): World {
     const terminal = (add: (text: string) => void) => ({ write: add, isTty: this.isTty, columns: 80, rows: 24 });
     return {
-      cwd: this.dir.path,
+      cwd: this.cwd,
       env: this.env,
       uid: this.uid,
       entry: '/nowhere/keepwell.cjs',

@@ -1,0 +1,139 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { foreignCommand } from '../../../src/cli/foreign-words.ts';
+import { COMMANDS } from '../../../src/cli/program.ts';
+import { why } from '../http/fake-control.ts';
+import { CliWorld } from './cli-world.ts';
+
+/** What was typed, and what the answer must say. */
+const ROWS: readonly [typed: string, says: RegExp][] = [
+  ['list', /Here it is "keepwell status"/],
+  ['get', /Here it is "keepwell status"/],
+  ['top', /Here it is "keepwell status --watch"/],
+  ['monit', /Here it is "keepwell status --watch"/],
+  ['describe api', /Here it is "keepwell status NAME --verbose"/],
+  ['config', /Here it is "keepwell validate"/],
+  ['kill', /"keepwell down".*"keepwell stop NAME"/],
+  ['enable', /Here it is "keepwell service install"/],
+  ['delete api', /Take the component out of the configuration, then "keepwell reload"/],
+  ['rm api', /Take the component out of the configuration/],
+  ['save', /There is nothing to save/],
+  ['exec api sh', /"docker exec"/],
+  ['help stat', /There is no command "stat"\. Did you mean "status"\?/],
+  ['help monit', /Here it is "keepwell status --watch"/],
+  ['status --json', /Write -o json\./],
+  ['status --format json', /Write -o json, or -o text\./],
+  ['status --format=json', /Write -o json, or -o text\./],
+  ['logs --lines 5', /Write -n N, or --tail N\./],
+  ['up -c x.yaml', /The configuration is named with -f FILE/],
+  ['status --config x.yaml', /The configuration is named with --file FILE/],
+  ['-v', /The version is -V, or --version/],
+  ['crashes --since 5m', /Write --last 5m\./],
+  ['down api', /For these: "keepwell stop api"/],
+  ['events api --component worker', /Give NAME or --component NAME, not both/],
+  ['logs --all api', /Give names, --all, --agent or --daemon, not several/],
+];
+
+test.each(ROWS)('keepwell %s is answered with what to type', async (typed, says) => {
+  await using world = await CliWorld.served();
+  const { code, err } = await world.run(...typed.split(' '));
+  expect(err).toMatch(says);
+  expect(code).toBe(2);
+});
+
+test('every command that an answer names is one', () => {
+  const known = COMMANDS.flatMap(({ usage, aliases = [] }) => [usage.split(' ')[0]!, ...aliases]);
+  const words = [
+    'list',
+    'get',
+    'top',
+    'monit',
+    'describe',
+    'tail',
+    'config',
+    'check',
+    'convert',
+    'create',
+    'apply',
+    'run',
+  ];
+  const more = ['kill', 'enable', 'disable', 'scale', 'delete', 'exec', 'attach', 'startup', 'resurrect', 'shutdown'];
+  for (const word of [...words, ...more]) {
+    const named = [...foreignCommand(word)!.matchAll(/"keepwell (\S+?)["\s]/g)].map(([, name]) => name!);
+    expect([word, named.filter((name) => !known.includes(name))]).toEqual([word, []]);
+    expect(known).not.toContain(word);
+  }
+  expect(foreignCommand('hasOwnProperty')).toBeNull();
+});
+
+describe('words that are taken as they are meant', () => {
+  test.each(['restart', 'stop', 'start'])('%s all says --all', async (verb) => {
+    await using world = await CliWorld.served();
+    const { code, err } = await world.run(verb, 'all');
+    expect(err).toContain(`For all of them: "keepwell ${verb} --all".`);
+    expect(code).toBe(4);
+  });
+
+  test('logs --all shows everything', async () => {
+    await using world = await CliWorld.served();
+    const [all, none] = [await world.run('logs', '--all'), await world.run('logs')];
+    expect(all).toEqual(none);
+    expect(all.code).toBe(0);
+  });
+
+  test('events, crashes and health take a name', async () => {
+    await using world = await CliWorld.served();
+    expect(await world.run('events', 'api')).toEqual(await world.run('events', '--component', 'api'));
+    expect(await world.run('crashes', 'worker')).toEqual(await world.run('crashes', '--component', 'worker'));
+    const { out } = await world.run('health', 'sandbox', '-o', 'json');
+    const byOption = await world.run('health', '--check', 'sandbox', '-o', 'json');
+    expect(Object.keys(JSON.parse(out).checks)).toEqual(Object.keys(JSON.parse(byOption.out).checks));
+  });
+
+  test('events --since leaves out what is older', async () => {
+    await using world = await CliWorld.served();
+    const all = await world.run('events', '-o', 'json', '--since', '2000-01-01');
+    expect(all).toEqual(await world.run('events', '-o', 'json'));
+    expect((await world.run('events', '-o', 'json', '--since', '1s')).out).toBe('');
+    expect((await world.run('events', '--since', 'soon')).code).toBe(2);
+  });
+
+  test('why alone is about the newest crash', async () => {
+    await using world = await CliWorld.served();
+    expect(await world.run('why')).toEqual({ code: 1, out: 'no crashes on record\n', err: '' });
+    world.served!.control.crashList.push(why(3, 'api'), why(4, 'worker'));
+    const newest = await world.run('why');
+    expect(newest.code).toBe(0);
+    expect(newest).toEqual(await world.run('why', '4'));
+  });
+});
+
+describe('which configuration', () => {
+  test('a file that is not there is answered with the nearest name', async () => {
+    await using world = new CliWorld();
+    writeFileSync(world.dir.at('prod.yaml'), '');
+    const { code, err } = await world.run('-f', 'prd.yaml', 'validate');
+    expect(err).toContain('Did you mean "prod.yaml"?');
+    expect(code).toBe(2);
+  });
+
+  test('two in one folder are both named, whatever is asked', async () => {
+    await using world = new CliWorld();
+    writeFileSync(world.dir.at('keepwell.yml'), 'components: {}');
+    const { code, err } = await world.run('validate');
+    expect(err).toMatch(/warning: there are keepwell\.yaml and keepwell\.yml in .*; only keepwell\.yaml is used/);
+    expect(code).toBe(0);
+    expect((await world.run('-f', 'keepwell.yml', 'validate')).err).not.toContain('warning');
+  });
+
+  test('up from a folder below says which file it uses', async () => {
+    await using world = new CliWorld();
+    mkdirSync(world.dir.at('below'));
+    writeFileSync(world.dir.at('keepwell.yaml'), 'components: { a: 1 }'); // a mistake: nothing is started
+    world.cwd = world.dir.at('below');
+    const { err } = await world.run('up');
+    expect(err).toContain(`using ${world.dir.at('keepwell.yaml')}`);
+    world.cwd = world.dir.path;
+    expect((await world.run('up')).err).not.toContain('using ');
+  });
+});
