@@ -295,6 +295,12 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 503,
   },
+  NOT_REMEMBERED: {
+    message: 'It was done, but could not be remembered: {problem}.',
+    hint: 'Free some space, then say it again: a daemon that begins before that does not know of it.',
+    exitCode: 1,
+    httpStatus: 507,
+  },
   TOO_MANY_STREAMS: {
     message: 'The daemon serves {count} event streams already.',
     hint: 'Close one of them, or read the events once with ?limit=N and "Accept: application/json".',

@@ -23,7 +23,7 @@ import { openCasework } from './casework/open.ts';
 import { withCase } from './casework/with-case.ts';
 import { saveApplied } from './configuration.ts';
 import { type ControlParts, createControl, EventBus } from './control.ts';
-import { readDesired, saveDesired } from './desired.ts';
+import { openDesired } from './desired.ts';
 import { openEdges } from './edges.ts';
 import { collectEvidence, secretsOf } from './evidence.ts';
 import { createExaminer } from './examine.ts';
@@ -193,11 +193,14 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     fatal: options.fatal,
   });
   supervisor.tell('daemon.started', options.about);
-  const desired = readDesired(paths);
-  supervisor.open(config.components, (name) => desired.get(name) ?? options.wantNew);
+  const desired = openDesired(paths, log);
+  supervisor.open(config.components, (name) => {
+    const kept = desired.kept.get(name);
+    return { desired: kept ?? options.wantNew, isNewer: desired.isNewer && kept !== undefined };
+  });
   keeper.begin();
   cases.begin();
-  const wanted = () => saveDesired(paths, supervisor.desired(), log);
+  const wanted = () => desired.save(supervisor.desired(), store.health() === 'ok');
   const save = () => {
     wanted();
     saveApplied(paths, config, log);

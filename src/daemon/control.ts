@@ -35,8 +35,8 @@ export interface ControlParts {
   /** The configuration in force. */
   current(): ResolvedConfig;
   daemon(): DaemonView;
-  /** Somebody changed what is wanted. */
-  wanted(): void;
+  /** Somebody changed what is wanted. Null, or why the next daemon would not know of it. */
+  wanted(): string | null;
   /** A new configuration is in force. */
   applied(config: ResolvedConfig): void;
   /** Ends the daemon: after stopping everything, or leaving everything as it is. */
@@ -46,8 +46,7 @@ export interface ControlParts {
 export function createControl(parts: ControlParts): Control {
   const { supervisor, store, events } = parts;
   const acted = (action: ActionView['action'], components: readonly string[]): ActionView => {
-    parts.wanted();
-    return { schema_version: 1, action, components };
+    return { schema_version: 1, action, components, not_remembered: parts.wanted() };
   };
   const oneAtATime = inOrder();
   return {

@@ -1,6 +1,6 @@
 /**
- * What is wanted of each component, kept beside the store: when that is lost, what was stopped by hand must still stay stopped,
- * and what was wanted must still come back.
+ * What is wanted of each component, kept beside the store: when that is lost, or cannot be written, what was stopped by hand must
+ * still stay stopped, and what was wanted must still come back.
  */
 import { readFileSync } from 'node:fs';
 import type { Log } from '../ports/log.ts';
@@ -10,18 +10,43 @@ import { writeAtomically } from './home-dir.ts';
 
 export type DesiredOf = Readonly<Record<string, Desired>>;
 
-export function readDesired(paths: HomePaths): ReadonlyMap<string, Desired> {
-  try {
-    return new Map(Object.entries(JSON.parse(readFileSync(paths.desired, 'utf8')) as DesiredOf));
-  } catch {
-    return new Map(); // never written, or unreadable: then the store is all there is
-  }
+/** No component is called so. It says that the history could not be written: then this file knows better. */
+const NEWER = '$newer_than_history';
+
+export interface DesiredFile {
+  /** As an earlier daemon left it. */
+  readonly kept: ReadonlyMap<string, Desired>;
+  /** It counts more than the history. */
+  readonly isNewer: boolean;
+  /** Null, or why the next daemon would not know what is wanted now. `isRecorded`: the history has it. */
+  save(desired: DesiredOf, isRecorded: boolean): string | null;
 }
 
-export function saveDesired(paths: HomePaths, desired: DesiredOf, log: Log): void {
+export function openDesired({ desired: path }: Pick<HomePaths, 'desired'>, log: Log): DesiredFile {
+  const { [NEWER]: newer, ...kept } = read(path);
+  let isNewerOnDisk = newer !== undefined;
+  return {
+    kept: new Map(Object.entries(kept)),
+    isNewer: isNewerOnDisk,
+    save: (desired, isRecorded) => {
+      try {
+        writeAtomically(path, `${JSON.stringify(isRecorded ? desired : { ...desired, [NEWER]: true })}\n`);
+        isNewerOnDisk = !isRecorded;
+        return null;
+      } catch (error) {
+        const problem = (error as Error).message;
+        log.warn('what is wanted could not be written beside the store', { error: problem });
+        // The history is enough, unless an older file would be believed more.
+        return isRecorded && !isNewerOnDisk ? null : problem;
+      }
+    },
+  };
+}
+
+function read(path: string): Readonly<Record<string, Desired>> {
   try {
-    writeAtomically(paths.desired, `${JSON.stringify(desired)}\n`);
-  } catch (error) {
-    log.warn('what is wanted could not be written beside the store', { error: String(error) });
+    return JSON.parse(readFileSync(path, 'utf8')) as DesiredOf;
+  } catch {
+    return {}; // never written, or unreadable: then the store is all there is
   }
 }

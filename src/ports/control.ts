@@ -42,6 +42,8 @@ export interface ActionView {
   readonly schema_version: 1;
   readonly action: 'start' | 'stop' | 'restart' | 'down';
   readonly components: readonly string[];
+  /** Why a daemon that begins anew would not know of it, such as a full disk; null: it would. */
+  readonly not_remembered: string | null;
 }
 
 /** The answer to `beat`: it was heard. */

@@ -15,15 +15,13 @@ export interface MemoryStoreOptions {
   readonly clock: Pick<Clock, 'wallNow'>;
   /** What `health()` says; a reason why nothing is written to disk. */
   readonly health?: string;
-  /** False: what is committed is never safe, so `onDurable` is never called and run directories stay as the evidence. */
-  readonly durable?: boolean;
   /** Sequence numbers begin after this one. */
   readonly lastSeq?: number;
   readonly bounds?: Bounds;
 }
 
 export function openMemoryStore(options: MemoryStoreOptions): Store {
-  const { clock, health = 'ok', durable = true, lastSeq = 0, bounds = BOUNDS } = options;
+  const { clock, health = 'ok', lastSeq = 0, bounds = BOUNDS } = options;
   const tables = new Tables({ bounds });
   const sequence = new Sequence(lastSeq);
   const apply = (entry: Omit<Entry, 'recordedAt'>) => tables.apply({ ...entry, recordedAt: clock.wallNow() });
@@ -32,7 +30,7 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
       const entries = commits.map((commit) => entryOf(commit, sequence));
       for (const entry of entries) apply(entry);
       // Last, because whoever is called may commit again.
-      if (durable) for (const { onDurable } of commits) callBack(onDurable);
+      for (const { onDurable } of commits) callBack(onDurable);
       return entries.flatMap(({ events }) => events.map(eventView));
     },
     setMeta: (key, value) => apply({ events: [], meta: { key, value } }),

@@ -8,8 +8,15 @@ import type { Past } from './component-memory.ts';
 /** Until somebody wants it, a new component is not wanted. */
 export const NEW: Past = { component: INITIAL, desired: 'stopped', record: null };
 
-export function pastOf(record: ComponentRecord | undefined, clock: Clock, want: () => Desired): Past {
-  if (record === undefined) return { ...NEW, desired: want() };
+/** What is wanted of it, as it was kept beside the history. */
+export interface Wish {
+  readonly desired: Desired;
+  /** The history could not be written then: it counts more than what stands there. */
+  readonly isNewer: boolean;
+}
+
+export function pastOf(record: ComponentRecord | undefined, clock: Clock, wish: Wish): Past {
+  if (record === undefined) return { ...NEW, desired: wish.desired };
   const component = restore(record.component, record.bootId, clock.bootId, clock.now());
-  return { component, desired: record.desired, record };
+  return { component, desired: wish.isNewer ? wish.desired : record.desired, record };
 }

@@ -19,7 +19,7 @@ import { ComponentRunner, type RunnerWorld } from './component-runner.ts';
 import { ComponentSet } from './component-set.ts';
 import { Beats } from './heartbeat/beats.ts';
 import type { Journal } from './journal.ts';
-import { NEW, pastOf } from './past.ts';
+import { NEW, pastOf, type Wish } from './past.ts';
 import { probeJournal } from './probe-journal.ts';
 import { type Standing, standingOf } from './standings.ts';
 import type { Evidence } from './step-commit.ts';
@@ -57,6 +57,12 @@ export interface SupervisorParts extends Pick<RunnerWorld, FromRunner | 'clock' 
   /** Every event, in order, after it was written (or kept for later when the disk is full). */
   publish(event: EventView): void;
 }
+
+const ENDED_OR_ENDING: ReadonlySet<string> = new Set(['stopped', 'completed', 'gave-up', 'stopping']);
+
+/** It was to be stopped, and the last daemon died before it was: that was answered for, so it is done now. */
+const isUnwanted = ({ desired, component }: ComponentRunner): boolean =>
+  desired === 'stopped' && !ENDED_OR_ENDING.has(component.state.kind);
 
 export class Supervisor {
   readonly #parts: SupervisorParts;
@@ -104,10 +110,10 @@ export class Supervisor {
   }
 
   /** Brings back what earlier daemons left: records, live runs, exits nobody saw. Starts what is wanted. */
-  open(specs: readonly ComponentSpec[], want: (name: ComponentName) => Desired): void {
+  open(specs: readonly ComponentSpec[], wish: (name: ComponentName) => Wish): void {
     const { store, clock, driver, log, failpoints, specHash } = this.#parts;
     const records = new Map(store.components().map((record) => [record.name, record]));
-    const past = ({ name }: ComponentSpec) => pastOf(records.get(name), clock, () => want(name));
+    const past = ({ name }: ComponentSpec) => pastOf(records.get(name), clock, wish(name));
     const runners = specs.map((spec) => new ComponentRunner(spec, this.#world, past(spec)));
     this.#set.setCurrent(runners);
     failpoints.hit('daemon.before-adopt');
@@ -117,7 +123,7 @@ export class Supervisor {
     driver.tidy(this.#set.isContainer);
     for (const { name } of records.values()) if (!this.#set.get(name)) store.forget(name);
     this.#stops.add(
-      this.#set.leaving.map(({ name }) => name),
+      [...this.#set.leaving, ...runners.filter(isUnwanted)].map(({ name }) => name),
       'stop',
     );
     for (const runner of this.#set.inStartOrder()) {

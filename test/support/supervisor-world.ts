@@ -60,7 +60,7 @@ export function supervisorWorld(
     noted: (commit) => commit,
     publish: (event) => events.push(`${event.subject.name} ${event.type}`),
   });
-  supervisor.open(specs, () => 'stopped');
+  supervisor.open(specs, () => ({ desired: 'stopped', isNewer: false }));
   const state = (name: string) => supervisor.views().find((view) => view.name === name)?.state;
   return { clock, driver, supervisor, store, events, state, prober, stalls, sampler, ears, written };
 }

@@ -2,9 +2,11 @@
 import { Option } from 'commander';
 import { AppError } from '../../core/errors.ts';
 import type { ComponentView } from '../../core/views.ts';
+import type { ActionView } from '../../ports/control.ts';
 import { awaitAction, killedIn } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import { type Definition, durationOption } from '../define.ts';
+import { requireRemembered } from '../remembered.ts';
 import type { Session } from '../session.ts';
 import { requireTargets, resolveTargets } from '../targets.ts';
 
@@ -83,22 +85,29 @@ async function act(session: Session, verb: Verb, patterns: readonly string[], op
   }
   const names = options.all ? known : resolveTargets(patterns, known);
   const { last_seq: seq } = await client.listEvents({ limit: 1 });
-  if (names.length > 0) await client.act(verb, names, { recreate: options.recreate ?? false });
-  if (!options.wait) return await asked(session, verb, names);
+  const answer = names.length > 0 ? await client.act(verb, names, { recreate: options.recreate ?? false }) : null;
+  if (!options.wait) return await asked(session, verb, names, answer);
   const { status, problem } = await awaitAction(session, { action: verb, names, before, timeoutMs: options.timeout });
   for (const line of killedIn((await session.client.listEvents({ after: seq, limit: 1000 })).events))
     session.note(line);
   session.printJson({ ...status, components: only(status.components, names) });
   if (problem) throw problem;
+  requireRemembered(answer);
   session.print(names.length === 0 ? 'there are no components' : `${PAST[verb]}: ${names.join(', ')}`);
   return 0;
 }
 
-async function asked(session: Session, verb: Verb, names: readonly string[]): Promise<number> {
+async function asked(
+  session: Session,
+  verb: Verb,
+  names: readonly string[],
+  answer: ActionView | null,
+): Promise<number> {
   if (session.json) {
     const status = await session.client.status();
     session.printJson({ ...status, components: only(status.components, names) });
   }
+  requireRemembered(answer);
   session.print(`asked to ${verb}: ${names.join(', ')}`);
   return 0;
 }

@@ -10,6 +10,7 @@ import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { progressFor } from '../progress.ts';
 import { openOfflineRecords } from '../records/offline.ts';
+import { requireRemembered } from '../remembered.ts';
 import { type Session, usage } from '../session.ts';
 
 interface Options {
@@ -46,6 +47,7 @@ export const down: Definition<Options> = {
       session.note(`the daemon is gone, but still running: ${left.join(', ')}`);
       return 1;
     }
+    requireRemembered(asked);
     session.print(`everything is stopped${asked.components.length === 0 ? '' : `: ${asked.components.join(', ')}`}`);
     return 0;
   },
@@ -55,10 +57,11 @@ async function askDown({ client }: Session) {
   const { components: before } = await client.status();
   const { last_seq: seq } = await client.listEvents({ limit: 1 });
   try {
-    return { before, seq, components: (await client.down()).components };
+    const { components, not_remembered } = await client.down();
+    return { before, seq, components, not_remembered };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'DAEMON_CLOSING') throw error;
-    return { before, seq, components: before.map(({ name }) => name) }; // on its way out already: only wait for it
+    return { before, seq, components: before.map(({ name }) => name), not_remembered: null }; // on its way out already: only wait for it
   }
 }
 

@@ -84,10 +84,13 @@ export const ACTION = named(
       schema_version: SCHEMA_VERSION,
       action: z.enum(['start', 'stop', 'restart', 'down']),
       components: names,
+      not_remembered: z.string().nullable().meta({
+        description: 'Why a daemon that begins anew would not know of it, such as a full disk. Null: it would.',
+      }),
     }),
   ),
   'What was asked of whom. The outcome is in the status and in the events.',
-  { schema_version: 1, action: 'restart', components: ['api'] },
+  { schema_version: 1, action: 'restart', components: ['api'], not_remembered: null },
 );
 
 export const HANDOVER = named(

@@ -44,7 +44,7 @@ export interface SqliteStoreOptions {
 
 /**
  * Always gives a store to supervise with. A database of a later Keepwell is left alone: the store is then in memory, `health()`
- * says so, and `onDurable` is never called. Throws only SQLITE_MISSING.
+ * says so, and what is in memory counts as written: run directories are cleared away as ever. Throws only SQLITE_MISSING.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const sqlite = await loadSqlite();
@@ -55,7 +55,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const { clock, log } = options;
     log.error('the history is of a later version; nothing is recorded', { problem: error.message });
     const health = `not recording: ${error.message}`;
-    return openMemoryStore({ clock, health, durable: false, lastSeq: clock.wallNow() });
+    return openMemoryStore({ clock, health, lastSeq: clock.wallNow() });
   }
 }
 

@@ -359,7 +359,7 @@ export class FakeControl implements Control {
   #act(action: ActionView['action'], names: readonly string[]): ActionView {
     this.#record(action, names);
     this.#refuseUnknown(names);
-    return { schema_version: 1, action, components: names };
+    return { schema_version: 1, action, components: names, not_remembered: null };
   }
 
   #refuseUnknown(names: readonly string[]): void {
