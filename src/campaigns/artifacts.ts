@@ -4,55 +4,80 @@ import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ArtifactSpec, filled } from '../core/campaigns/campaign.ts';
 import type { ArchiveEntry } from '../ports/archive.ts';
-import type { EngineClient } from '../ports/engine.ts';
-
-export type Archives = Pick<EngineClient, 'archive'>;
+import { type Archives, type ArtifactLedger, type ArtifactSource, type Listing, stampOf } from './artifact-ledger.ts';
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 /** Whoever owns it may read and write it, whatever the container says: it is ours now. */
 const OWNER_MODE = 0o600;
 
-/** Resolves with what went wrong, a sentence each. Rejects only when `signal` aborts. */
+export interface Copying {
+  readonly archives: Archives;
+  /** Null: what was there before the experiment is not known. */
+  readonly ledger: Pick<ArtifactLedger, 'before'> | null;
+}
+
+export interface Copied {
+  /** What went wrong, a sentence each. */
+  readonly troubles: readonly string[];
+  /** What is there now, of folders that were read whole. */
+  readonly listings: ReadonlyMap<string, Listing>;
+}
+
+/** What the experiment made or changed. Rejects only when `signal` aborts. */
 export async function copyArtifacts(
-  archives: Archives,
-  from: { readonly container: string; readonly experiment: string },
+  copying: Copying,
+  from: ArtifactSource,
   artifacts: readonly ArtifactSpec[],
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<Copied> {
   const troubles: string[] = [];
+  const listings = new Map<string, Listing>();
   for (const spec of artifacts) {
     const [source, target] = [spec.from, spec.to].map((path) => filled(path, { name: from.experiment }));
-    const trouble = await copy(archives, from.container, source!, target!, signal);
+    const { trouble, listing } = await copy(copying, from.container, source!, target!, signal);
     if (trouble !== null) troubles.push(`artifacts of ${from.experiment}: ${trouble}`);
+    if (listing !== null) listings.set(source!, listing);
   }
-  return troubles;
+  return { troubles, listings };
 }
 
 async function copy(
-  archives: Archives,
+  { archives, ledger }: Copying,
   container: string,
   source: string,
   target: string,
   signal: AbortSignal,
-): Promise<string | null> {
-  const writer = folderWriter(target);
+): Promise<{ readonly trouble: string | null; readonly listing: Listing | null }> {
+  const failed = (trouble: string) => ({ trouble, listing: null });
+  const before = ledger?.before(container, source) ?? null;
+  const writer = folderWriter(target, before);
   try {
     const copied = await archives.archive(container, source, writer, signal);
-    if (copied.kind === 'absent') return `there is no ${source} in the container`;
-    if (copied.kind === 'missing') return `${source} is gone with its container`;
-    if (copied.kind === 'broken') return `${source} was not copied whole: ${copied.why}`;
-    if (copied.kind !== 'done') return `${source} was not copied: ${copied.why}`;
-    return writer.leftOut === 0 ? null : `${writer.leftOut} links or devices in ${source} were left out`;
+    if (copied.kind === 'absent') return failed(`there is no ${source} in the container`);
+    if (copied.kind === 'missing') return failed(`${source} is gone with its container`);
+    if (copied.kind === 'broken') return failed(`${source} was not copied whole: ${copied.why}`);
+    if (copied.kind !== 'done') return failed(`${source} was not copied: ${copied.why}`);
+    return { trouble: troubleOf(writer, source, before !== null), listing: writer.seen };
   } finally {
     await writer.close();
   }
 }
 
+function troubleOf(
+  { written, leftOut }: { readonly written: number; readonly leftOut: number },
+  source: string,
+  isKnown: boolean,
+): string | null {
+  if (!isKnown) return `what was in ${source} before it began is not known, so all of it was copied`;
+  if (written === 0) return `it made or changed nothing in ${source}, so nothing was copied`;
+  return leftOut === 0 ? null : `${leftOut} links or devices in ${source} were left out`;
+}
+
 /**
  * The archive of /app/results holds `results/…`: of a folder, its content goes into the target; a single file goes there under its
- * own name. What is there already is replaced, by a new file: a link there is not written through.
+ * own name. What is there already is replaced, by a new file: a link there is not written through. What is as it was before is left out.
  */
-function folderWriter(target: string) {
+function folderWriter(target: string, before: Listing | null) {
   let file: FileHandle | null = null;
   let root: string | null = null;
   const close = async () => {
@@ -65,13 +90,22 @@ function folderWriter(target: string) {
     const inside = root !== '' && (path === root || path.startsWith(`${root}/`)) ? path.slice(root.length + 1) : path;
     return join(target, inside);
   };
+  const seen = new Map<string, string>();
   const writer = {
     leftOut: 0,
+    written: 0,
+    seen: seen as Listing,
     begin: async (entry: ArchiveEntry) => {
       const place = placeOf(entry);
+      const stamp = stampOf(entry);
+      seen.set(entry.path, stamp);
+      // The time of a folder says that something in it changed, and that is copied by itself.
+      const isOld = entry.kind === 'directory' ? before?.has(entry.path) : before?.get(entry.path) === stamp;
+      if (isOld) return;
       if (entry.kind === 'directory') await mkdir(place, { recursive: true });
       if (entry.kind === 'other') writer.leftOut += 1;
       if (entry.kind !== 'file') return;
+      writer.written += 1;
       await mkdir(dirname(place), { recursive: true });
       await unlink(place).catch(() => {}); // not there, or a folder: then opening says so
       file = await open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, entry.mode | OWNER_MODE);

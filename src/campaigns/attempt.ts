@@ -2,6 +2,7 @@
 import type { AttemptEnd, CampaignEvent, OpenAttempt } from '../core/campaigns/state.ts';
 import { after, type MonoMs } from '../core/ids.ts';
 import type { AttemptPlace } from '../ports/campaigns.ts';
+import type { ArtifactLedger } from './artifact-ledger.ts';
 import { copyArtifacts } from './artifacts.ts';
 import { openAttemptLog } from './attempt-log.ts';
 import { copyRest, type Followed, type FollowedEnd, follow } from './follow.ts';
@@ -21,6 +22,7 @@ export interface AttemptOptions {
   readonly joining: boolean;
   readonly interrupts: Interrupts;
   readonly outages: Outages;
+  readonly ledger: ArtifactLedger;
 }
 
 /** Rejects only when it was interrupted and nobody knows whether it has ended: then the attempt stays open in the book. */
@@ -54,6 +56,9 @@ async function attempt(
   };
   let end: FollowedEnd;
   try {
+    // One that was begun by an earlier process has changed them already.
+    if (!options.joining)
+      await options.ledger.prepare({ container: open.container, experiment: name }, spec.artifacts, stop);
     const begun = await begin(parts, place, { command, env }, { ...options, timeoutMs });
     if (begun !== null) return begun;
     end = await follow(parts, followed, options.outages, stop);
@@ -128,15 +133,16 @@ async function copyOut(
   parts: CampaignParts,
   artifacts: Parameters<typeof copyArtifacts>[2],
   followed: Followed,
-  { interrupts: { stop, rush }, outages }: AttemptOptions,
+  { interrupts: { stop, rush }, outages, ledger }: AttemptOptions,
 ): Promise<void> {
   const from = { container: followed.place.container, experiment: followed.experiment };
   for (;;) {
     const before = outages.count;
     await copyRest(parts, followed, rush);
-    const troubles = await copyArtifacts(parts.archives, from, artifacts, rush);
+    const { troubles, listings } = await copyArtifacts({ archives: parts.archives, ledger }, from, artifacts, rush);
     if ((outages.count === before && !outages.isAway) || stop.aborted) {
       for (const trouble of troubles) parts.observer.note(trouble);
+      for (const [source, listing] of listings) ledger.keep(from.container, source, listing);
       return;
     }
     await outages.over(stop).catch(() => {}); // then what cannot be copied is told

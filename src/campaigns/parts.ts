@@ -4,7 +4,7 @@ import type { CampaignState, Request } from '../core/campaigns/state.ts';
 import type { CampaignBook, CampaignRecord, Execs, Services } from '../ports/campaigns.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EngineClient } from '../ports/engine.ts';
-import type { Archives } from './artifacts.ts';
+import type { Archives } from './artifact-ledger.ts';
 
 export interface CampaignObserver {
   /** After each decision: where the campaign is, and what is done next. */

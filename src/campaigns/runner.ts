@@ -11,6 +11,7 @@ import {
 import { AppError } from '../core/errors.ts';
 import { after } from '../core/ids.ts';
 import type { Services } from '../ports/campaigns.ts';
+import { type ArtifactLedger, artifactLedger } from './artifact-ledger.ts';
 import { runAttempt } from './attempt.ts';
 import { crashIn } from './crash.ts';
 import type { Outages } from './outages.ts';
@@ -34,6 +35,7 @@ export async function runCampaign(
   const { record, spec } = campaign;
   const attemptId = (position: number, number: number) => `${record.uid}-${position}-${number}`;
   const forgotten: Promise<void>[] = [];
+  const ledger = artifactLedger(parts.archives, parts.clock);
   let state = stateFrom(record.experiments);
   let event: CampaignEvent = { kind: 'began', open: record.open };
   for (;;) {
@@ -46,7 +48,7 @@ export async function runCampaign(
       await Promise.all(forgotten);
       return step.request;
     }
-    event = await perform(parts, campaign, step.request, interrupts, outages);
+    event = await perform(parts, campaign, step.request, { interrupts, outages, ledger });
   }
 }
 
@@ -54,12 +56,12 @@ async function perform(
   parts: CampaignParts,
   campaign: Campaign,
   request: Exclude<Request, { kind: 'finish' }>,
-  interrupts: Interrupts,
-  outages: Outages,
+  course: { readonly interrupts: Interrupts; readonly outages: Outages; readonly ledger: ArtifactLedger },
 ): Promise<CampaignEvent> {
+  const { interrupts, outages } = course;
   if (request.kind === 'run') {
     if (request.joining) parts.book.mark(campaign.record.id, { mayBeUp: true });
-    return await runAttempt(parts, campaign, request.open, { joining: request.joining, interrupts, outages });
+    return await runAttempt(parts, campaign, request.open, { joining: request.joining, ...course });
   }
   try {
     interrupts.stop.throwIfAborted();

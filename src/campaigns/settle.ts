@@ -45,7 +45,8 @@ async function settle(
   const isDone = sight.kind === 'ended' && sight.exitCode === 0;
   if (isDone) {
     const from = { container: open.container, experiment: experiment.name };
-    for (const trouble of await copyArtifacts(parts.archives, from, artifacts, signal)) observer.note(trouble);
+    const { troubles } = await copyArtifacts({ archives: parts.archives, ledger: null }, from, artifacts, signal);
+    for (const trouble of troubles) observer.note(trouble);
   }
   const reason = isDone ? null : 'it was put away while nobody ran the campaign';
   const [exitCode, durationMs] = sight.kind === 'ended' ? [sight.exitCode, sight.durationMs] : [null, null];

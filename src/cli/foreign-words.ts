@@ -13,7 +13,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   tail: 'keepwell logs -f',
   journal: 'keepwell logs',
   config: 'keepwell validate',
-  check: 'keepwell validate" (the configuration) or "keepwell health',
+  check: 'keepwell health", of agents "keepwell agents check", of the configuration "keepwell validate',
   convert: 'keepwell init',
   create: 'keepwell up',
   apply: 'keepwell reload',

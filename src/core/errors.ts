@@ -16,11 +16,12 @@ export class AppError extends Error {
   readonly hint: string;
   readonly details: ErrorDetails;
 
-  constructor(code: ErrorCode, details: ErrorDetails = {}, options?: { cause?: unknown }) {
+  /** `hint`: what to do instead of what the table says, where that is read by somebody else. */
+  constructor(code: ErrorCode, details: ErrorDetails = {}, options?: { cause?: unknown; hint?: string }) {
     super(fill(ERRORS[code].message, details), options);
     this.code = code;
     this.details = details;
-    this.hint = fill(ERRORS[code].hint, details);
+    this.hint = options?.hint ?? fill(ERRORS[code].hint, details);
   }
 
   get exitCode(): number {

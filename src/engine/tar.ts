@@ -46,7 +46,8 @@ async function entry(bytes: ByteSource, block: Buffer, long: LongFields, sink: A
   const type = String.fromCharCode(block[156]!);
   const kind = ['0', '\0', '7'].includes(type) ? 'file' : type === '5' ? 'directory' : 'other';
   const size = LINKS.has(type) ? 0 : (long.size ?? sizeAt(block, Number.MAX_SAFE_INTEGER));
-  await sink.begin({ path: safePath(long.path ?? nameAt(block)), kind, size, mode: numberAt(block, 100, 8) & 0o777 });
+  const [path, mode] = [safePath(long.path ?? nameAt(block)), numberAt(block, 100, 8) & 0o777];
+  await sink.begin({ path, kind, size, mode, mtimeSeconds: numberAt(block, 136, 12) });
   for (let left = size; left > 0; ) {
     const piece = await bytes.upTo(left);
     left -= piece.length;

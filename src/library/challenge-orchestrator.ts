@@ -11,6 +11,7 @@ import type { SessionBook, Sessions } from '../ports/sessions.ts';
 import type { SessionTemplateConfig } from './config-input.ts';
 import { type ContainerHealthStatus, healthStatus } from './container-health.ts';
 import { careOptions, type DockerOptions } from './container-options.ts';
+import { withEmbeddedHints } from './embedded-hints.ts';
 import { openLeaseFile } from './lease-file.ts';
 import { type ConfigInput, readConfigInput } from './read-config.ts';
 import { type DeskListeners, infoOf, openBook } from './session-desk.ts';
@@ -91,21 +92,27 @@ export class ChallengeOrchestrator implements AsyncDisposable {
    */
   async spawnChallenge(userId: string, challengeId: string, options: SpawnOptions = {}): Promise<SessionInfo> {
     const { ttlMs, wait } = options;
-    const { sessions } = await this.#settled();
-    return infoOf(await sessions.spawn({ user: userId, template: challengeId, ttlMs, wait }));
+    return await withEmbeddedHints(async () => {
+      const { sessions } = await this.#settled();
+      return infoOf(await sessions.spawn({ user: userId, template: challengeId, ttlMs, wait }));
+    });
   }
 
   /** From any state, any number of times: also one that has ended, or that nobody knows. Resolves when its container is gone. */
   async stopChallenge(sessionId: string): Promise<void> {
-    const { sessions } = await this.#settled();
-    if (this.#book.find(sessionId) !== null) await sessions.stop(sessionId);
+    await withEmbeddedHints(async () => {
+      const { sessions } = await this.#settled();
+      if (this.#book.find(sessionId) !== null) await sessions.stop(sessionId);
+    });
   }
 
   /** Lengthens the lease, as far as `max_ttl` of the template allows. Rejects with NO_SUCH_SESSION and SESSION_LEASE_FULL. */
   async extend(sessionId: string, byMs: number): Promise<SessionInfo> {
-    const { sessions } = await this.#settled();
-    if (this.#book.find(sessionId) === null) throw new AppError('NO_SUCH_SESSION', { id: sessionId });
-    return infoOf(sessions.extend(sessionId, byMs));
+    return await withEmbeddedHints(async () => {
+      const { sessions } = await this.#settled();
+      if (this.#book.find(sessionId) === null) throw new AppError('NO_SUCH_SESSION', { id: sessionId });
+      return infoOf(sessions.extend(sessionId, byMs));
+    });
   }
 
   /** Of a session, by its id or its container's full id. As it is known now, without asking anybody. */

@@ -5,6 +5,8 @@ export interface ArchiveEntry {
   readonly kind: 'file' | 'directory' | 'other';
   readonly size: number;
   readonly mode: number;
+  /** When it was last written, in whole seconds of its own machine's clock. */
+  readonly mtimeSeconds: number;
 }
 
 /** Nothing more is read while a promise of it is open. */

@@ -44,6 +44,8 @@ class Manager implements Sessions {
   readonly #rounds: Rounds;
   #spec: SessionsSpec;
   #isClosing = false;
+  /** Sessions of this process needed the network: it may be there. */
+  #hasNetwork = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -98,7 +100,11 @@ class Manager implements Sessions {
     const { failpoints, owner, engine } = this.#options;
     const parts = {
       ...this.#options,
-      network: (signal: AbortSignal) => this.#networks.in(NETWORK, () => ensureNetwork(engine, owner, signal)),
+      network: (signal: AbortSignal) =>
+        this.#networks.in(NETWORK, () => {
+          this.#hasNetwork = true;
+          return ensureNetwork(engine, owner, signal);
+        }),
     };
     const progress = {
       created: (containerId: string) => hand.save({ containerId }),
@@ -196,7 +202,11 @@ class Manager implements Sessions {
 
   async #settleAll(stopAll: boolean): Promise<void> {
     const { hands, signal } = this.#table;
-    if (!stopAll) return void (await Promise.all(hands.flatMap(({ making, noting }) => [making, noting])));
+    if (!stopAll) {
+      await Promise.all(hands.flatMap(({ making, noting }) => [making, noting]));
+      if (this.#hasNetwork) await this.#removeEmptyNetwork(signal);
+      return;
+    }
     await Promise.all(hands.map((hand) => this.#table.end(hand, 'stopped', 'everything is taken down')));
     await this.#sweep(signal);
   }
@@ -216,13 +226,19 @@ class Manager implements Sessions {
         expired: (hand) => table.end(hand, 'expired', 'its lease was over'),
         vanished: (hand) => table.end(hand, 'vanished', 'somebody else removed its container'),
         adopt: (containerId, tags) => table.adopt(containerId, tags, templateOf(tags.template)),
-        empty: () =>
-          this.#networks.in(NETWORK, async () => {
-            if (table.hands.length === 0) await removeNetworks(engine, owner, signal);
-          }),
+        empty: () => this.#removeEmptyNetwork(signal),
       },
       signal,
     );
+  }
+
+  #removeEmptyNetwork(signal: AbortSignal): Promise<void> {
+    const { engine, owner } = this.#options;
+    return this.#networks.in(NETWORK, async () => {
+      if (this.#table.hands.length > 0) return;
+      await removeNetworks(engine, owner, signal);
+      this.#hasNetwork = false;
+    });
   }
 
   #find(id: string): SessionRecord {

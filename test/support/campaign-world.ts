@@ -17,7 +17,7 @@ export const newExperiment = (name: string, service: string): Experiment => ({
 });
 
 export const experimentSpec = (name: string, part: Partial<ExperimentSpec> = {}): ExperimentSpec => ({
-  ...{ name, service: 'gpu', command: ['true'], env: {}, timeoutMs: 60_000, retries: 2 },
+  ...{ name, service: 'gpu', config: null, command: ['true'], env: {}, timeoutMs: 60_000, retries: 2 },
   ...part,
 });
 

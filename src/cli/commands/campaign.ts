@@ -1,11 +1,12 @@
 /** keepwell campaign: lists of experiments inside compose services, run to their end whatever happens to the services. */
 import { resolve } from 'node:path';
 import { Option } from 'commander';
+import { settingsOf } from '../../core/campaigns/campaign.ts';
 import { didYouMean } from '../../core/suggest.ts';
 import type { CampaignDesk } from '../../daemon/campaigns/desk.ts';
 import type { Definition } from '../define.ts';
 import { Interrupted } from '../interrupt.ts';
-import { campaignCsv, campaignTable, experimentTable, headline } from '../print/campaign.ts';
+import { campaignCsv, campaignTable, experimentTable, headline, plannedLine } from '../print/campaign.ts';
 import { type Session, usage } from '../session.ts';
 
 interface Options {
@@ -103,11 +104,13 @@ function dryRun(
     schema_version: 1,
     campaign: name,
     services,
-    experiments: experiments.map(({ name: one, service, command }) => ({ name: one, service, command })),
+    experiments: experiments.map((one) => ({
+      ...{ name: one.name, service: one.service, command: one.command },
+      ...settingsOf(one),
+    })),
   });
   session.print(`${name}: ${experiments.length} experiments, in ${services.join(', ')}`);
-  for (const { name: one, service, command } of experiments)
-    session.print(`  ${one}  ${service}: ${command.join(' ')}`);
+  for (const one of experiments) session.print(`  ${plannedLine(one)}`);
   return 0;
 }
 
@@ -154,11 +157,21 @@ async function show(session: Session, desk: CampaignDesk, name: string | null, a
   const view = await desk.show(name);
   const { out } = session.world;
   if (asCsv) {
-    out.write(campaignCsv(view));
+    out.write(campaignCsv(view, settings(session, desk, view.campaign)));
     return 0;
   }
   session.printJson(view);
   for (const line of experimentTable(view, session.paint, out.isTty ? out.columns : undefined)) session.print(line);
   session.print(headline(view, session.paint));
   return 0;
+}
+
+/** Null, and said: the file of the campaign needs a variable that is not there now. */
+function settings(session: Session, desk: CampaignDesk, name: string): ReturnType<CampaignDesk['settings']> | null {
+  try {
+    return desk.settings(name);
+  } catch (error) {
+    session.note(`without config and env of the experiments: ${(error as Error).message}`);
+    return null;
+  }
 }

@@ -1,8 +1,10 @@
 /** Campaigns in words: the bar, a line for each result, tables, CSV. */
+import { type ExperimentSettings, type ExperimentSpec, settingsOf } from '../../core/campaigns/campaign.ts';
 import type { Progress } from '../../core/campaigns/eta.ts';
 import type { Experiment } from '../../core/campaigns/state.ts';
 import type { CampaignSummary, CampaignView, ExperimentView } from '../../core/campaigns/views.ts';
 import { formatDuration } from '../../core/format.ts';
+import { redact, secretValues } from '../../core/redact.ts';
 import type { Brush, Paint } from './colour.ts';
 import { sanitiseText } from './sanitise.ts';
 import { type Cell, table } from './table.ts';
@@ -92,10 +94,32 @@ const COLUMNS = [
   'reason',
 ] as const satisfies readonly (keyof ExperimentView)[];
 
-/** One row for each experiment, with a header, as RFC 4180 has it. */
-export function campaignCsv({ experiments }: CampaignView): string {
-  const lines = experiments.map((one) => COLUMNS.map((column) => csvCell(one[column])).join(','));
-  return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`;
+/**
+ * One row for each experiment, with a header, as RFC 4180 has it. Then come `config`, and a column `env.NAME` for each variable that
+ * one of them sets. `settings` null: the file cannot be read any more with the variables of now, and these columns are missing.
+ */
+export function campaignCsv(
+  { experiments }: CampaignView,
+  settings: ReadonlyMap<string, ExperimentSettings> | null,
+): string {
+  const names = [...new Set([...(settings?.values() ?? [])].flatMap(({ env }) => Object.keys(env)))];
+  const more = settings === null ? [] : ['config', ...names.map((name) => `env.${name}`)];
+  const lines = experiments.map((one) => {
+    const set = settings?.get(one.name);
+    const values = settings === null ? [] : [set?.config ?? null, ...names.map((name) => set?.env[name] ?? null)];
+    return [...COLUMNS.map((column) => one[column]), ...values].map(csvCell).join(',');
+  });
+  return `${[[...COLUMNS, ...more].map(csvCell).join(','), ...lines].join('\r\n')}\r\n`;
+}
+
+/** One line of `--dry-run`: `gpu-a  pytorch: SEED=1 lem experiment a.yaml --yes`. */
+export function plannedLine(planned: ExperimentSpec): string {
+  const { name, service, command } = planned;
+  const { config, env } = settingsOf(planned);
+  const variables = Object.entries(env).map(([key, value]) => `${key}=${value}`);
+  const isSaid = config === null || command.some((word) => word.includes(config));
+  const line = `${name}  ${service}: ${[...variables, ...command].join(' ')}${isSaid ? '' : ` (config ${config})`}`;
+  return sanitiseText(redact(line, secretValues(planned.env))).replaceAll('\n', ' ');
 }
 
 /** A spreadsheet would take `=…`, `+…`, `-…` and `@…` for a formula. */

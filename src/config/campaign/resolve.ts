@@ -56,6 +56,7 @@ function experimentSpec({ name, service, config, env, entry }: Single, campaign:
   return {
     name,
     service,
+    config,
     command: command.map((part) => filled(part, values)),
     env,
     timeoutMs: entry.timeout ?? campaign.timeout ?? DEFAULTS.campaign.timeoutMs,

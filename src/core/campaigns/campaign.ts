@@ -1,4 +1,6 @@
 /** A campaign as it was asked for: experiments that run one after the other inside compose services. */
+import { HIDDEN } from '../redact/hidden.ts';
+import { redact, SECRET_NAME, secretValues } from '../redact.ts';
 
 export interface CampaignSpec {
   readonly name: string;
@@ -18,6 +20,8 @@ export interface CampaignSpec {
 export interface ExperimentSpec {
   readonly name: string;
   readonly service: string;
+  /** As it was given; null: it has none. */
+  readonly config: string | null;
   /** Placeholders are filled in. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -41,6 +45,23 @@ export interface ArtifactSpec {
   /** On this machine, absolute; `{name}` is the experiment. */
   readonly to: string;
 }
+
+/** What tells the experiments of a matrix apart, for people and tables. */
+export interface ExperimentSettings {
+  readonly config: string | null;
+  /** Without the values of those that have a telling name. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export const settingsOf = ({ config, env }: ExperimentSpec): ExperimentSettings => ({
+  config: config === null ? null : redact(config, secretValues(env)),
+  env: Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [
+      name,
+      SECRET_NAME.test(name) ? HIDDEN : redact(value, secretValues(env)),
+    ]),
+  ),
+});
 
 /** `{name}` and `{config}` in one text; what is filled in is not looked at again. */
 export const filled = (text: string, values: Readonly<Record<string, string>>): string =>

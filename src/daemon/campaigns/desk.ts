@@ -4,7 +4,7 @@ import type { CampaignParts, Interrupts } from '../../campaigns/parts.ts';
 import { settleOpen } from '../../campaigns/settle.ts';
 import { unreachable } from '../../compose/containers.ts';
 import { type LoadedCampaign, loadCampaign, loadCampaignFromText } from '../../config/campaign/load.ts';
-import type { CampaignSpec } from '../../core/campaigns/campaign.ts';
+import { type CampaignSpec, type ExperimentSettings, settingsOf } from '../../core/campaigns/campaign.ts';
 import type { CampaignsView, CampaignView } from '../../core/campaigns/views.ts';
 import { AppError } from '../../core/errors.ts';
 import { didYouMean } from '../../core/suggest.ts';
@@ -51,6 +51,8 @@ export interface CampaignDesk {
   list(): Promise<CampaignsView>;
   /** `name` null: the newest. */
   show(name: string | null): Promise<CampaignView>;
+  /** By name of the experiment, from the file as it was, with the variables of now. Throws where one is missing. */
+  settings(name: string): ReadonlyMap<string, ExperimentSettings>;
   close(): void;
 }
 
@@ -155,6 +157,10 @@ export async function openCampaigns(around: Around): Promise<CampaignDesk> {
       const record = name === null ? book.list()[0] : chosen(book, name);
       if (!record) throw new AppError('NO_SUCH_CAMPAIGN', { name: 'here', meant: '' });
       return wholeView(resultsOf(record), await isRun(record));
+    },
+    settings: (name) => {
+      const { experiments } = specOf(chosen(book, name), around);
+      return new Map(experiments.map((one) => [one.name, settingsOf(one)]));
     },
     close: () => book.close(),
   };

@@ -1,8 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Archives, copyArtifacts } from '../../../src/campaigns/artifacts.ts';
+import { type Archives, type ArtifactLedger, artifactLedger } from '../../../src/campaigns/artifact-ledger.ts';
+import { copyArtifacts } from '../../../src/campaigns/artifacts.ts';
 import { archive } from '../../../src/engine/archive.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const NEVER = new AbortController().signal;
@@ -26,8 +37,12 @@ const holding = (tar: Buffer, pieceBytes: number): Archives => ({
     ),
 });
 
-const copied = (archives: Archives, to: string) =>
-  copyArtifacts(archives, { container: 'c', experiment: 'one' }, [{ from: '/app/{name}', to }], NEVER);
+const FROM = { container: 'c', experiment: 'one' };
+const EMPTY = { before: () => new Map<string, string>() };
+
+/** Of an experiment before which there was nothing. */
+const copied = async (archives: Archives, to: string, ledger: Pick<ArtifactLedger, 'before'> | null = EMPTY) =>
+  (await copyArtifacts({ archives, ledger }, FROM, [{ from: '/app/{name}', to }], NEVER)).troubles;
 
 function tarOf(dir: string, ...args: readonly string[]): Buffer {
   const { stdout, status, stderr } = spawnSync('tar', ['-cf', '-', '-C', dir, ...args], { maxBuffer: 2 ** 26 });
@@ -118,4 +133,67 @@ test('an archive that is cut off or damaged is told, and nothing hangs', async (
 test('what is not there is told', async () => {
   const absent: Archives = { archive: async () => ({ kind: 'absent' }) };
   expect(await copied(absent, '/nowhere')).toEqual(['artifacts of one: there is no /app/one in the container']);
+});
+
+test('artifacts are those of their experiment: what an earlier one left in the folder is not copied again', async () => {
+  using dir = tempDir();
+  mkdirSync(dir.at('one/sub'), { recursive: true });
+  const write = (name: string, text: string, seconds: number) => {
+    writeFileSync(dir.at(`one/${name}`), text);
+    utimesSync(dir.at(`one/${name}`), seconds, seconds);
+  };
+  write('old', 'of the image', 1_000);
+  write('sub/same', 'A', 1_000);
+  const now: Archives = {
+    archive: (...args) => holding(tarOf(dir.path, 'one'), 512).archive(...args),
+  };
+  const clock = new FakeClock();
+  const ledger = artifactLedger(now, clock);
+  const specs = [{ from: '/app/{name}', to: dir.at('out') }];
+  const prepare = async () => {
+    const prepared = ledger.prepare(FROM, specs, NEVER);
+    await clock.advance(1_000);
+    await prepared;
+  };
+  const finish = async (to: string) => {
+    const { troubles, listings } = await copyArtifacts({ archives: now, ledger }, FROM, [{ ...specs[0]!, to }], NEVER);
+    for (const [source, listing] of listings) ledger.keep(FROM.container, source, listing);
+    return troubles;
+  };
+
+  await prepare();
+  write('result', 'first', 2_000);
+  expect(await finish(dir.at('first'))).toEqual([]);
+  expect(readdirSync(dir.at('first'))).toEqual(['result']);
+
+  // The same name and size, a file with the time of long ago, and one that is as it was.
+  await prepare();
+  write('sub/same', 'B', 3_000);
+  write('unpacked', 'with the time of its archive', 500);
+  expect(await finish(dir.at('second'))).toEqual([]);
+  expect(readdirSync(dir.at('second'), { recursive: true }).sort()).toEqual(['sub', 'sub/same', 'unpacked']);
+  expect(readFileSync(dir.at('second/sub/same'), 'utf8')).toBe('B');
+
+  await prepare();
+  expect(await finish(dir.at('third'))).toEqual([
+    'artifacts of one: it made or changed nothing in /app/one, so nothing was copied',
+  ]);
+  expect(existsSync(dir.at('third'))).toBe(false);
+
+  // One that was ended leaves its files to nobody.
+  await prepare();
+  write('half', 'of one that took too long', 4_000);
+  await prepare();
+  expect(await finish(dir.at('fourth'))).toHaveLength(1);
+  expect(clock.sleeping).toBe(0);
+});
+
+test('where nobody knows what was there before, everything is copied, and that is said', async () => {
+  using dir = tempDir();
+  mkdirSync(dir.at('one'));
+  writeFileSync(dir.at('one/file'), 'x');
+  expect(await copied(holding(tarOf(dir.path, 'one'), 512), dir.at('out'), null)).toEqual([
+    'artifacts of one: what was in /app/one before it began is not known, so all of it was copied',
+  ]);
+  expect(readFileSync(dir.at('out/file'), 'utf8')).toBe('x');
 });

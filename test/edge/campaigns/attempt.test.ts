@@ -1,6 +1,7 @@
 /** What one attempt comes to when the Engine is away at an odd moment, or somebody interrupts it. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { artifactLedger } from '../../../src/campaigns/artifact-ledger.ts';
 import { runAttempt } from '../../../src/campaigns/attempt.ts';
 import { openAttemptLog } from '../../../src/campaigns/attempt-log.ts';
 import type { Outages } from '../../../src/campaigns/outages.ts';
@@ -59,7 +60,13 @@ function world(sights: readonly AttemptSight[], onLook: () => void = () => {}, o
     passes: (ms: number) => {
       now += ms;
     },
-    run: () => runAttempt(parts, { record, spec }, open, { joining: false, interrupts, outages }),
+    run: () =>
+      runAttempt(parts, { record, spec }, open, {
+        joining: false,
+        interrupts,
+        outages,
+        ledger: artifactLedger(parts.archives, parts.clock),
+      }),
     settle: () => settleOpen(parts, record, []),
     [Symbol.dispose]: () => dir[Symbol.dispose](),
   };

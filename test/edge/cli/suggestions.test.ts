@@ -50,3 +50,12 @@ test.each(COMMAND_ROWS.filter(({ options }) => options.some(({ long }) => long =
     expect(err).toContain('Did you mean "worker"?');
   },
 );
+
+test('"check" is what others call a report of health, and is answered with the commands that give one', async () => {
+  await using world = new CliWorld();
+  const { code, err } = await world.run('check');
+  expect(code).toBe(2);
+  expect(err).toContain(
+    'Here it is "keepwell health", of agents "keepwell agents check", of the configuration "keepwell validate".',
+  );
+});

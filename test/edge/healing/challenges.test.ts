@@ -48,7 +48,8 @@ test('twenty at once by five users with a quota of one are five, and fifteen are
   const results = await Promise.allSettled(spawns);
   const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
   expect(refused).toHaveLength(15);
-  for (const error of refused) expect(error).toMatchObject({ code: 'SESSION_QUOTA' });
+  const hint = 'Use the one there is, or end it first with stopChallenge(sessionId).';
+  for (const error of refused) expect(error).toMatchObject({ code: 'SESSION_QUOTA', hint });
   expect(await containersOf(engine, challenges.owner)).toHaveLength(5);
   for (const user of users) expect(challenges.sessions.listUserSessions(user)).toHaveLength(1);
 
@@ -141,6 +142,21 @@ test('what cannot be healed is cleared away, and its last health is written firs
   expect(await containersOf(engine, challenges.owner)).toEqual([]);
 });
 
+test('an orchestrator whose sessions are all over leaves no network behind', async ({ skip }) => {
+  const engine = engineFor(skip);
+  await using opened = open(engine, { templates: { web: { ...CHALLENGE, network: 'isolated' } } });
+  const { challenges } = opened;
+  const networks = async () => {
+    const filters = encodeURIComponent(JSON.stringify({ label: [`keepwell.owner=${challenges.owner}`] }));
+    return JSON.parse(await engine.call('GET', `/networks?filters=${filters}`)) as readonly unknown[];
+  };
+  const { sessionId } = await challenges.spawnChallenge('ann', 'web');
+  expect(await networks()).toHaveLength(1);
+  await challenges.stopChallenge(sessionId);
+  await challenges.shutdown();
+  expect(await networks()).toEqual([]);
+});
+
 test('without an Engine a spawn says what to do and leaves nothing, and bad templates are refused at once', async () => {
   using dir = tempDir();
   const options = { docker: dir.at('docker.sock'), owner: `test-${process.pid}` };
@@ -148,6 +164,10 @@ test('without an Engine a spawn says what to do and leaves nothing, and bad temp
   await expect(challenges.spawnChallenge('ann', 'web')).rejects.toMatchObject({
     code: 'ENGINE_UNREACHABLE',
     message: expect.stringContaining('docker.sock'),
+  });
+  await expect(challenges.spawnChallenge('ann', 'wob')).rejects.toMatchObject({
+    code: 'NO_SUCH_TEMPLATE',
+    hint: expect.stringContaining('when the ChallengeOrchestrator is made'),
   });
   expect(challenges.sessions.listSessions()).toEqual([]);
   expect(challenges.getContainerHealth('nobody')).toMatchObject({ status: 'unknown', healthy: false });

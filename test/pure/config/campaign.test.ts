@@ -62,6 +62,7 @@ describe('a campaign file', () => {
     expect(spec.experiments).toEqual([
       {
         name: 'gpu-a-b',
+        config: 'a b.yaml',
         service: 'gpu',
         command: ['lem', 'experiment', 'a b.yaml', '--yes'],
         env: {},
