@@ -15,17 +15,18 @@ const PAGE = 1000;
 /** With `after`: the first ones behind it. Without: the newest. Oldest first either way. */
 export async function newestEvents(
   records: Pick<Records, 'listEvents'>,
-  { after, component, limit = 100, sinceMs = -Infinity }: EventsWanted,
+  { after, component, limit = 100, sinceMs }: EventsWanted,
 ): Promise<{ readonly events: readonly EventView[]; readonly lastSeq: number }> {
   const first = await records.listEvents({ after: after ?? 0, component, limit: after === undefined ? 1 : limit });
   const lastSeq = first.last_seq;
-  const meant = (events: readonly EventView[]) => events.filter(({ at }) => Date.parse(at) >= sinceMs);
+  const isOlder = ({ at }: EventView) => sinceMs !== undefined && Date.parse(at) < sinceMs;
+  const meant = (events: readonly EventView[]) => events.filter((event) => !isOlder(event));
   if (after !== undefined) return { events: meant(first.events), lastSeq };
   // One component's events lie scattered among the others': look further and further back until there are enough.
   for (let window = limit; ; window *= 4) {
     const from = Math.max(0, lastSeq - window);
     const events = await lastOf(records, { after: from, component, limit });
-    const isFar = events.length > 0 && Date.parse(events[0]!.at) < sinceMs;
+    const isFar = events[0] !== undefined && isOlder(events[0]);
     if (events.length >= limit || from === 0 || isFar) return { events: meant(events), lastSeq };
   }
 }

@@ -57,7 +57,10 @@ export class ConfigError extends AppError {
 
   constructor(problems: readonly Problem[], cwd: string | null = null, kind = CONFIGURATION) {
     const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-    super('CONFIG_INVALID', { ...kind, count, problems: listProblems(problems, cwd) });
+    const items = problems.map(({ file, line, column, path, message, hint }) => ({
+      ...{ file, line, column, path, message, hint },
+    }));
+    super('CONFIG_INVALID', { ...kind, count, listed: listProblems(problems, cwd), problems: items });
     this.problems = problems;
   }
 }

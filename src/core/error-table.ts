@@ -72,6 +72,12 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 409,
   },
+  FILE_NOT_READ: {
+    message: '{file} cannot be read: {problem}',
+    hint: 'Look whose it is (ls -l); after "su" or "sudo", HOME may be that of another user.',
+    exitCode: 2,
+    httpStatus: 500,
+  },
   FILE_NOT_WRITTEN: {
     message: '{file} cannot be written: {problem}',
     hint: 'Check the permissions of the folder and the space on the disk.',
@@ -79,7 +85,7 @@ export const ERRORS = {
     httpStatus: 500,
   },
   CONFIG_INVALID: {
-    message: 'The {what} has {count}:\n{problems}',
+    message: 'The {what} has {count}:\n{listed}',
     hint: 'Correct the lines above; "{check}" checks without starting anything.',
     exitCode: 2,
     httpStatus: 422,

@@ -4,7 +4,9 @@ import { ERRORS } from './error-table.ts';
 export { ERRORS };
 
 export type ErrorCode = keyof typeof ERRORS;
-export type ErrorDetails = Readonly<Record<string, string | number>>;
+/** One of several things that an error is about. */
+export type ErrorItem = Readonly<Record<string, string | number | null>>;
+export type ErrorDetails = Readonly<Record<string, string | number | readonly ErrorItem[]>>;
 
 const fill = (template: string, details: ErrorDetails): string =>
   template.replace(/\{(\w+)\}/g, (_, key: string) => String(details[key] ?? ''));

@@ -51,7 +51,10 @@ export function findProject({ cwd, files, env }: Where): Project {
   const home = env['KEEPWELL_HOME'] ? resolve(cwd, env['KEEPWELL_HOME']) : ownHome(projectDir);
   refuseForbidden(home);
   refuseForeign(home, projectDir);
-  const ignored = files.length > 0 ? [] : CONFIG_NAMES.map((name) => join(projectDir, name)).filter((file) => file !== found[0] && existsSync(file));
+  const ignored =
+    files.length > 0
+      ? []
+      : CONFIG_NAMES.map((name) => join(projectDir, name)).filter((file) => file !== found[0] && existsSync(file));
   return { files: found, home, ignored };
 }
 

@@ -78,15 +78,21 @@ function lastWords(paths: HomePaths): string {
   try {
     const lines = readFileSync(paths.daemonLog, 'utf8').trimEnd().split('\n').slice(-5);
     const failed = lines.map(parse).findLast((line) => line?.level === 'error');
-    return failed ? String(failed.message) : lines.join('\n');
+    return failed ? [failed.message, failed.hint].filter(Boolean).join('\n') : lines.join('\n');
   } catch {
     return 'it said nothing';
   }
 }
 
-function parse(line: string): { level?: string; message?: string } | null {
+interface Entry {
+  readonly level?: string;
+  readonly message?: string;
+  readonly hint?: string;
+}
+
+function parse(line: string): Entry | null {
   try {
-    return JSON.parse(line) as { level?: string; message?: string };
+    return JSON.parse(line) as Entry;
   } catch {
     return null;
   }

@@ -60,7 +60,8 @@ export async function runDaemonMain(options: DaemonMainOptions): Promise<number>
     const how = await serve(daemon, signals, log);
     return how === 'handover' && service !== null ? HANDOVER_EXIT : 0;
   } catch (error) {
-    log.error((error as Error).message, { code: (error as AppError).code });
+    const { code, hint } = error as Partial<AppError>;
+    log.error((error as Error).message, { code, hint });
     // Another daemon does the work: nothing for our guardian, or for systemd, to bring back.
     const isWatched = guardian.pid !== null || service !== null;
     if (isWatched && error instanceof AppError && error.code === 'DAEMON_ALREADY_RUNNING') return 0;

@@ -6,7 +6,9 @@ import { isGone } from '../client/follow-events.ts';
 import type { AgentView } from '../core/agents/views.ts';
 import type { CampaignSummary, CampaignView } from '../core/campaigns/views.ts';
 import type { HealthReport } from '../core/checks/check.ts';
+import { AppError } from '../core/errors.ts';
 import {
+  GOALS,
   gaveUp,
   judgeGoal,
   keepsCrashing,
@@ -261,6 +263,10 @@ export class Keepwell implements AsyncDisposable {
    * as it gave up, with COMPONENT_CRASHED when it has no probe and crashes twice meanwhile, and with the signal's reason.
    */
   async waitFor(name: string, goal: WaitGoal = 'ready', options: WaitOptions = {}): Promise<ComponentView> {
+    if (!GOALS.includes(goal))
+      throw new AppError('USAGE', {
+        problem: `waitFor: "${goal}" is nothing to wait for. It is one of ${GOALS.join(', ')}.`,
+      });
     const { timeoutMs = WAIT_MS, signal } = options;
     const began = performance.now();
     let seenAt = began;

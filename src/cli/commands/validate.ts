@@ -18,7 +18,10 @@ export const validate: Definition<object> = {
     try {
       const config = loadConfig({ files, env: session.world.env, cwd: session.world.cwd });
       const { components, checks, sessions, agents } = config;
-      for (const { component, problem } of envFileWarnings(config)) session.note(`${component}: ${problem}`);
+      const { startWarnings } = await import('../../daemon/start-warnings.ts');
+      const warnings = [...envFileWarnings(config), ...startWarnings(components, session.world.env)];
+      for (const line of new Set(warnings.map(({ component, problem }) => `${component}: ${problem}`)))
+        session.note(line);
       const names = components.map(({ name }) => name);
       session.printJson({ schema_version: 1, valid: true, files, components: names, problems: [] });
       const counts = [

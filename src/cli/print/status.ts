@@ -5,6 +5,7 @@ import type { ComponentView, DaemonView, StatusView } from '../../core/views.ts'
 import { healthBrush, noPaint, type Paint, stateBrush } from './colour.ts';
 import { sanitise } from './sanitise.ts';
 import { type Cell, table } from './table.ts';
+import { localTime } from './time.ts';
 import { usageCells } from './usage.ts';
 import { displayWidth, shorten } from './width.ts';
 
@@ -26,6 +27,12 @@ export function noteOf(view: ComponentView): string {
   return view.last_exit === null ? 'not started' : 'stopped by hand';
 }
 
+/** Where nobody asks, nobody knows. */
+export const readyOf = ({ ready, state, health }: ComponentView): string => {
+  if (ready) return 'yes';
+  return state === 'running' && health === 'unknown' ? 'unknown' : 'no';
+};
+
 export const uptimeOf = (view: ComponentView): string =>
   view.uptime_ms === null ? '-' : formatUptime(view.uptime_ms).replace(' ', '');
 
@@ -35,7 +42,7 @@ function row(view: ComponentView, paint: Paint, isWide: boolean): Cell[] {
     { text: sanitise(view.name), brush: paint.bold },
     { text: view.state, brush: stateBrush(paint, view.state) },
     { text: view.health, brush: healthBrush(paint, view.health) },
-    { text: view.ready ? 'yes' : 'no' },
+    { text: readyOf(view) },
     { text: view.pid === null ? '-' : String(view.pid) },
     { text: uptimeOf(view) },
     { text: String(view.restarts), brush: view.restarts > 0 ? paint.yellow : String },
@@ -93,6 +100,6 @@ export function daemonLine(daemon: DaemonView): string {
   if (!daemon.running) return 'daemon: not running';
   const parts = [`pid ${daemon.pid ?? '?'}`, `version ${daemon.version ?? '?'}`];
   if (daemon.guardian_pid !== null) parts.push(`guardian pid ${daemon.guardian_pid}`);
-  if (daemon.started_at !== null) parts.push(`since ${daemon.started_at}`);
+  if (daemon.started_at !== null) parts.push(`since ${localTime(daemon.started_at)}`);
   return `daemon: ${parts.join(', ')}`;
 }

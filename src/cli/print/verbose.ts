@@ -8,7 +8,7 @@ import { heartbeatText } from './heartbeat.ts';
 import { limitsText } from './limits.ts';
 import { probeText } from './probes.ts';
 import { sanitise } from './sanitise.ts';
-import { noteOf } from './status.ts';
+import { noteOf, readyOf } from './status.ts';
 import { localTime, relative } from './time.ts';
 import { usageText } from './usage.ts';
 
@@ -24,7 +24,7 @@ export function verboseBlock(view: ComponentView, paint: Paint, nowMs: number): 
     line([
       ['Status:', status, stateBrush(paint, state)],
       ['Health:', healthy, healthBrush(paint, health)],
-      ['Ready:', view.ready ? 'yes' : 'no', String],
+      ['Ready:', readyOf(view), String],
     ]),
     line([
       ['PID:', view.pid === null ? '-' : String(view.pid), String],

@@ -38,8 +38,9 @@ export function installedAt(session: Session, project: string, scope: Scope): In
     const owner = files === null ? '"keepwell service install" did not write it' : `it is for ${files.join(', ')}`;
     return { path, scope, text, isOurs, owner };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new AppError('FILE_NOT_WRITTEN', { file: path, problem: (error as Error).message }, { cause: error });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw new AppError('FILE_NOT_READ', { file: path, problem: (error as Error).message }, { cause: error });
   }
 }
 
@@ -48,11 +49,19 @@ export function findInstalled(session: Session, project: string, given: Scope | 
   const scopes: readonly Scope[] = given === null ? ['user', 'system'] : [given];
   for (const scope of scopes) {
     if (scope === 'user' && !session.world.env['HOME'] && !session.world.env['XDG_CONFIG_HOME']) continue;
-    const found = installedAt(session, project, scope);
-    if (found?.isOurs) return found;
+    try {
+      const found = installedAt(session, project, scope);
+      if (found?.isOurs) return found;
+    } catch (error) {
+      // Somebody else's folder (HOME after `su`): a service of theirs is none of ours.
+      if (given !== null || !isForbidden(error)) throw error;
+    }
   }
   return null;
 }
+
+const isForbidden = (error: unknown): boolean =>
+  error instanceof AppError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EACCES';
 
 /** Whose project it is: the state directory must be theirs, and what their files say must not run as root. Null: root's. */
 export function ownerOf(session: Session): string | null {

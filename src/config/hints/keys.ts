@@ -125,6 +125,10 @@ function filled({ form, sample }: Ours, value: TreeNode): string {
 }
 
 function misplaced(homes: readonly string[], { key, value, place }: UnknownKey): Omit<KeyProblem, 'message'> {
+  if (place === '' && homes.includes(key)) {
+    const hint = `${quoted(key)} belongs to a component. Write: components: { NAME: { ${key}: … } }`;
+    return { hint, standsFor: null };
+  }
   const example = key === 'command' ? commandText(value) : key === 'image' ? (scalarText(value) ?? '…') : '…';
   const seen = homes.map((home) => asSeenFrom(place, home));
   const below = seen.filter((home) => relative(home, place) !== null);

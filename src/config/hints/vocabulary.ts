@@ -9,6 +9,15 @@ import { EXTERNAL_WORDS, PROBE_WORDS } from './probe-words.ts';
 import { RPC_WORDS } from './rpc-words.ts';
 
 const COMMAND = row('process.command', '[*]', './bin/server, --port, "7234"');
+/** `script: app.js` is run by what its ending says. */
+const SCRIPT = row('process.command', '[*]', './bin/server', (node) => {
+  const file = scalarText(node);
+  const runner = file === null ? undefined : RUNNERS[/\.(\w+)$/.exec(file)?.[1] ?? ''];
+  return runner === undefined ? null : `[${runner}, ${file}]`;
+});
+const RUNNERS: Readonly<Record<string, string>> = {
+  ...{ js: 'node', mjs: 'node', cjs: 'node', ts: 'node', py: 'python3', rb: 'ruby', pl: 'perl', php: 'php', sh: 'sh' },
+};
 const SHELL = row('process.shell', '*', 'true');
 const ENV = row('process.env', '{ NAME: "value" }');
 const ENV_FILE = row('process.env_file', '*', '.env');
@@ -17,7 +26,11 @@ const GRACE_SECONDS = row('stop.grace', '*s', '10');
 const GRACE_MS = row('stop.grace', '*ms', '1600');
 const SIGNAL = row('stop.signal', 'SIGTERM');
 const DEPENDS = row('depends_on', '{ other: started }');
-const POLICY = row('restart.policy', 'always');
+const POLICY = row('restart.policy', 'always', '', (node) => {
+  const word = node.kind === 'scalar' ? node.source.toLowerCase() : '';
+  if (['always', 'on-failure', 'never'].includes(word)) return word;
+  return Object.hasOwn(FOREIGN_POLICIES, word) ? FOREIGN_POLICIES[word as keyof typeof FOREIGN_POLICIES] : null;
+});
 const MAX = row('restart.limit.max', '*', '10');
 const WITHIN = row('restart.limit.within', '10m');
 const INITIAL = row('restart.backoff.initial', '*s', '1');
@@ -57,7 +70,7 @@ export const FOREIGN_WORDS: Readonly<Record<string, Ours>> = {
   ...{ service: COMPONENTS, program: COMPONENTS, component: COMPONENTS, containers: COMPONENTS },
   project: row('name', '*', 'my-project'),
   // what to run
-  ...{ script: COMMAND, args: COMMAND, exec: COMMAND, execstart: COMMAND, cmd: COMMAND, run: COMMAND, argv: COMMAND },
+  ...{ script: SCRIPT, args: COMMAND, exec: COMMAND, execstart: COMMAND, cmd: COMMAND, run: COMMAND, argv: COMMAND },
   ...{ entrypoint: COMMAND, arguments: COMMAND, interpreter: COMMAND, programarguments: COMMAND, start: COMMAND },
   ...{ useshell: SHELL, isshell: SHELL },
   ...{

@@ -49,12 +49,13 @@ function judgeRunning({ name, health, ready, unknown_since, note }: Seen): Check
   const advice = `run "keepwell status ${name} --verbose"`;
   if (health === 'healthy') return failed(`running, but not ready${said}`, advice);
   if (health === 'unknown' && unknown_since !== null) return failed(`its health is not known${said}`, advice);
-  if (health === 'unknown') return failed(`its health is not known${said}`, 'run "keepwell up" to have it watched');
+  if (health === 'unknown')
+    return failed(`its health is not known${said}`, 'run "keepwell status" to see whether a daemon watches it');
   return failed(`running, but ${health === 'starting' ? 'still starting' : 'unhealthy'}${said}`, advice);
 }
 
 /** Without a daemon a component that is wanted can be stopped: nobody is there to start it. */
 function judgeStopped({ name, desired, note }: Seen): CheckResult {
-  if (desired === 'stopped' && note === null) return failed('stopped', `run "keepwell start ${name}"`);
+  if (desired === 'stopped' && note === null) return failed('stopped', `run "keepwell up ${name}"`);
   return failed(`not running${note === null ? '' : `: ${note}`}`, 'run "keepwell up"');
 }

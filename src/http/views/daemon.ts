@@ -43,7 +43,10 @@ export const ERROR = named(
         code: z.string().meta({ description: 'For programs; docs/reference/errors.md lists them all.' }),
         message: z.string().meta({ description: 'For people; it may change.' }),
         hint: z.string().meta({ description: 'What to do; it may change.' }),
-        details: z.record(z.string(), z.union([z.string(), z.number()])),
+        details: z.record(
+          z.string(),
+          z.union([z.string(), z.number(), z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])))]),
+        ),
       }),
     }),
   ),

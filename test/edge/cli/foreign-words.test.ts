@@ -137,3 +137,35 @@ describe('which configuration', () => {
     expect((await world.run('up')).err).not.toContain('using ');
   });
 });
+
+describe('what would not start', () => {
+  test('is told by validate: a folder or a program that is not there', async () => {
+    await using world = new CliWorld();
+    const config = `components:
+  a: { process: { command: [no-such-program] } }
+  b: { process: { command: ["true"], cwd: nowhere } }
+  c: { process: { command: ["true"] } }
+`;
+    writeFileSync(world.dir.at('keepwell.yaml'), config);
+    world.env = { PATH: '/usr/bin:/bin' };
+    const { code, err } = await world.run('validate');
+    expect(err.split('\n')).toEqual([
+      'a: no such command: "no-such-program" (looked in PATH)',
+      `b: the working directory ${world.dir.at('nowhere')} does not exist`,
+      '',
+    ]);
+    expect(code).toBe(0);
+  });
+});
+
+test('every problem of a configuration is an item of the error, for programs', async () => {
+  await using world = new CliWorld();
+  writeFileSync(world.dir.at('keepwell.yaml'), 'components:\n  a: { process: { comand: [x] } }\n');
+  const { err } = await world.run('up', '-o', 'json');
+  const { error } = JSON.parse(err);
+  expect(error.code).toBe('CONFIG_INVALID');
+  expect(error.details.problems).toEqual([
+    expect.objectContaining({ line: 2, path: 'components.a.process.comand', message: 'unknown key "comand"' }),
+  ]);
+  expect(error.message).toContain('unknown key "comand"');
+});

@@ -172,7 +172,7 @@ describe('status', () => {
     const good = status([]);
     expect(daemonRemarks(good)).toEqual([]);
     expect(daemonLine(good.daemon)).toBe(
-      'daemon: pid 4711, version 0.1.0, guardian pid 4710, since 2026-01-02T03:04:05.678Z',
+      `daemon: pid 4711, version 0.1.0, guardian pid 4710, since ${localTime('2026-01-02T03:04:05.678Z')}`,
     );
     const bad = { ...good, daemon: { ...good.daemon, store: 'cannot write (disk full)', loop_delay_ms: 4000 } };
     expect(daemonRemarks(bad)).toEqual([
@@ -276,8 +276,8 @@ test('crashes, newest first as they come', () => {
   const killed = why({ id: 13, error_type: null, exit: { ...exit, code: null, signal: 'SIGKILL', oom: true } });
   expect(crashTable([killed, why()], noPaint)).toEqual([
     'ID  WHEN                 NAME    UPTIME  EXIT                               DECISION',
-    `13  ${localTime(why().at)}  worker  2s      killed by SIGKILL (out of memory)  restart in 1 s (1 of 10 in 10 min)`,
-    `12  ${localTime(why().at)}  worker  2s      ImportError (exit code 1)          restart in 1 s (1 of 10 in 10 min)`,
+    `13  ${localTime(why().at)}  worker  2 s     killed by SIGKILL (out of memory)  restart in 1 s (1 of 10 in 10 min)`,
+    `12  ${localTime(why().at)}  worker  2 s     ImportError (exit code 1)          restart in 1 s (1 of 10 in 10 min)`,
   ]);
 });
 
@@ -330,4 +330,15 @@ test.each([
   ['nonsense', 'nonsense'],
 ])('%s is %s', (iso, expected) => {
   expect(relative(iso, NOW)).toBe(expected);
+});
+
+test('the uptime of a crash is the same in the list and in its own account', () => {
+  const crash = why({ uptime_ms: 12_600 });
+  expect(crashTable([crash], noPaint)[1]).toContain('  13 s  ');
+  expect(whyText(crash, { current: null, nowMs: NOW, paint: noPaint }).join('\n')).toContain('after 13 s');
+});
+
+test('whether it is ready is unknown where nobody asks', () => {
+  expect(statusTable([view('api', { health: 'unknown', ready: false })], noPaint)[1]).toMatch(/unknown {2}unknown/);
+  expect(statusTable([view('api', { health: 'healthy', ready: false })], noPaint)[1]).toMatch(/healthy {2}no/);
 });

@@ -122,7 +122,9 @@ describe('the words of other tools', () => {
     ['workingDir: ./x', 'process: { cwd: ./x }'],
     ['workdir: ./x', 'process: { cwd: ./x }'],
     ['directory: ./x', 'process: { cwd: ./x }'],
-    ['script: app.js', 'process: { command: [app.js] }'],
+    ['script: app.js', 'process: { command: [node, app.js] }'],
+    ['script: worker.py', 'process: { command: [python3, worker.py] }'],
+    ['script: ./bin/server', 'process: { command: [./bin/server] }'],
     ['args: [a, b]', 'process: { command: [./bin/server, --port, "7234"] }'],
     ['ExecStart: /bin/x', 'process: { command: [/bin/x] }'],
     ['EnvironmentFile: x.env', 'process: { env_file: x.env }'],
@@ -130,6 +132,9 @@ describe('the words of other tools', () => {
     ['startretries: 3', 'restart: { limit: { max: 3 } }'],
     ['StartLimitBurst: 3', 'restart: { limit: { max: 3 } }'],
     ['autorestart: true', 'restart: { policy: always }'],
+    ['autorestart: false', 'restart: { policy: never }'],
+    ['autorestart: unexpected', 'restart: { policy: on-failure }'],
+    ['restart_policy: on-failure', 'restart: { policy: on-failure }'],
     ['availability: { restart: always }', 'restart: { policy: always }'],
     ['RestartSec: 5', 'restart: { backoff: { initial: 5s } }'],
     ['restart_delay: 100', 'restart: { backoff: { initial: 100ms } }'],
@@ -177,7 +182,13 @@ describe('the words of other tools', () => {
 
   test('a word that stands for something required is one problem, not two', () => {
     expect(oneProblem('components: { api: { script: app.js } }')).toContain('unknown key "script"');
-    expect(oneProblem(proc('script: app.js'))).toContain('Write: command: [app.js]');
+    expect(oneProblem(proc('script: app.js'))).toContain('Write: command: [node, app.js]');
+  });
+
+  test.each(['process', 'liveness', 'depends_on'])('%s at the top belongs into a component', (key) => {
+    expect(oneProblem(`${key}: {}\n${GOOD}`)).toContain(
+      `"${key}" belongs to a component. Write: components: { NAME: { ${key}: … } }`,
+    );
   });
 });
 
