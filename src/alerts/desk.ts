@@ -38,6 +38,14 @@ export interface AlertDeskParts {
 interface Kept {
   readonly book: AlertBook;
   readonly queues: Queues;
+  /** By channel: messages that it did not take, until it takes one. Absent: none. */
+  readonly lost?: Readonly<Record<string, Lost>>;
+}
+
+interface Lost {
+  readonly count: number;
+  readonly problem: string;
+  readonly at: string;
 }
 
 export function createAlertDesk(parts: AlertDeskParts, spec: AlertsSpec): AlertDesk {
@@ -48,6 +56,7 @@ export function createAlertDesk(parts: AlertDeskParts, spec: AlertsSpec): AlertD
     clear: (key) => desk.change((book, now) => cleared(book, key, now)),
     isOpen: (key) => isOpen(desk.book, key),
     open: () => desk.book.open.map(({ alert }) => alert),
+    lost: () => desk.lost(),
     use: (fresh) => desk.use(fresh),
     close: () => desk.close(),
   };
@@ -93,8 +102,19 @@ class Desk {
     const ids = new Set(this.#senders.map(({ id }) => id));
     const queues = Object.fromEntries(Object.entries(this.#kept.queues).filter(([id]) => ids.has(id)));
     const book = ids.size > 0 ? this.#kept.book : EMPTY_BOOK;
-    this.#keep({ book, queues });
+    const lost = Object.fromEntries(Object.entries(this.#kept.lost ?? {}).filter(([id]) => ids.has(id)));
+    this.#keep({ book, queues, lost });
     this.pump();
+  }
+
+  lost(): string | null {
+    const told = this.#senders.flatMap(({ id, name }) => {
+      const lost = this.#kept.lost?.[id];
+      if (lost === undefined) return [];
+      const messages = lost.count === 1 ? 'a message' : `${lost.count} messages`;
+      return [`${name} did not take ${messages}, last ${lost.at}: ${lost.problem}`];
+    });
+    return told.length === 0 ? null : told.join('; ');
   }
 
   async close(): Promise<void> {
@@ -122,7 +142,7 @@ class Desk {
     const message = messageOf(due.telling, { id: newId(), at: now.wall, project: project() });
     const queues = { ...this.#kept.queues };
     for (const { id } of this.#senders) queues[id] = queued(queues[id], message);
-    this.#keep({ book: due.book, queues });
+    this.#keep({ ...this.#kept, book: due.book, queues });
   }
 
   #send(sender: ChannelSender, delivery: Delivery): void {
@@ -152,7 +172,15 @@ class Desk {
     const next = sent.ok || !sent.retry ? null : failed(delivery, this.#now(), sent.pauseMs);
     const queue = this.#kept.queues[id] ?? [];
     const rest = queue.filter((each) => each.message.id !== message.id);
-    this.#keep({ ...this.#kept, queues: { ...this.#kept.queues, [id]: next === null ? rest : [next, ...rest] } });
+    const { [id]: before, ...others } = this.#kept.lost ?? {};
+    const at = new Date(this.#now().wall).toISOString();
+    const lost = sent.ok
+      ? others
+      : next === null
+        ? { ...others, [id]: { count: (before?.count ?? 0) + 1, problem: sent.problem, at } }
+        : this.#kept.lost;
+    const queues = { ...this.#kept.queues, [id]: next === null ? rest : [next, ...rest] };
+    this.#keep({ ...this.#kept, queues, ...(lost === undefined ? {} : { lost }) });
     const about = { channel: name, message: message.id, text: message.text };
     if (sent.ok) tell('alert.sent', about);
     else {
@@ -196,8 +224,9 @@ class Desk {
 /** What cannot be read is begun anew: at worst something is told again. */
 function readKept(text: string | null): Kept {
   try {
-    const { book, queues } = JSON.parse(text ?? '') as Kept;
-    if (Array.isArray(book.open) && Array.isArray(book.over) && typeof queues === 'object') return { book, queues };
+    const { book, queues, lost = {} } = JSON.parse(text ?? '') as Kept;
+    if (Array.isArray(book.open) && Array.isArray(book.over) && typeof queues === 'object')
+      return { book, queues, lost };
   } catch {
     // below
   }

@@ -1,6 +1,6 @@
 /** One check, asked within its time: what is over is called off, and what was answered while we were not awake is asked again. */
 import type { CheckQuestion, CheckResult, CheckSpec } from '../core/checks/check.ts';
-import { failed, hinted } from '../core/checks/results.ts';
+import { failed, hinted, type Judgement } from '../core/checks/results.ts';
 import { formatDuration } from '../core/format.ts';
 import { after } from '../core/ids.ts';
 import { ask } from './ask.ts';
@@ -18,7 +18,7 @@ export async function askInTime(spec: CheckSpec, parts: CheckParts, signal: Abor
   return hinted(isVoid ? await askOnce(spec, parts, signal) : first, spec);
 }
 
-async function askOnce(spec: CheckSpec, parts: CheckParts, signal: AbortSignal): Promise<CheckResult> {
+async function askOnce(spec: CheckSpec, parts: CheckParts, signal: AbortSignal): Promise<Judgement> {
   const { timeoutMs, question } = spec;
   const over = new AbortController();
   const callOff = () => over.abort();
@@ -39,7 +39,7 @@ async function askOnce(spec: CheckSpec, parts: CheckParts, signal: AbortSignal):
   }
 }
 
-async function tooLate(timeoutMs: number, { clock }: CheckParts, over: AbortController): Promise<CheckResult> {
+async function tooLate(timeoutMs: number, { clock }: CheckParts, over: AbortController): Promise<Judgement> {
   await clock.sleepUntil(after(clock.now(), timeoutMs), over.signal).catch(() => {}); // called off: nobody listens then
   // What waits to be read comes first: after a stall of our own, timers run before anything else.
   await new Promise((resolve) => setImmediate(resolve));
@@ -50,7 +50,7 @@ async function tooLate(timeoutMs: number, { clock }: CheckParts, over: AbortCont
 const isPutToTheEngine = (question: CheckQuestion): boolean =>
   question.kind === 'container_running' || ('in' in question && question.in !== null);
 
-const calledOff = (answer: Promise<CheckResult>, over: AbortController) => (late: CheckResult) => {
+const calledOff = (answer: Promise<Judgement>, over: AbortController) => (late: Judgement) => {
   over.abort(new DOMException(late.message, 'TimeoutError'));
   return answer;
 };

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { ifRunning } from '../client/client.ts';
 import { isGone } from '../client/follow-events.ts';
+import { meansGone } from '../core/errno.ts';
 import { AppError } from '../core/errors.ts';
 import { formatDuration } from '../core/format.ts';
 import { type DaemonFile, homePaths, readDaemonFile } from '../daemon/home.ts';
@@ -45,13 +46,13 @@ async function hasListener({ client }: Session): Promise<boolean> {
   }
 }
 
-/** The same process, not another one that got its pid. A zombie has let go of everything. */
+/** The same process, not another one that got its pid. A zombie has let go of everything. What cannot be looked at just now is there. */
 export function isAlive({ pid, start_time }: Pick<DaemonFile, 'pid' | 'start_time'>): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] !== 'Z' && fields[19] === start_time;
-  } catch {
-    return false;
+  } catch (error) {
+    return !meansGone(error);
   }
 }

@@ -22,6 +22,11 @@ import type {
   ResourcesView,
 } from './views.ts';
 
+interface Doubted {
+  readonly since: MonoMs;
+  readonly why: string;
+}
+
 export interface Facts {
   readonly spec: ComponentSpec;
   readonly component: Component;
@@ -39,6 +44,8 @@ export interface Facts {
   readonly limits: ComponentView['limits'];
   /** What the driver finds odd about the run right now. */
   readonly condition: Condition | null;
+  /** Since when, and why, it cannot be found out how its run is; absent or null: it is known. */
+  readonly doubt?: Doubted | null;
   /** The container of the run, as it was last seen; absent or null: it has none, or none was seen yet. */
   readonly container?: ContainerFacts | null;
   /** The name of its container, which somebody else has started; absent or null: nobody has. */
@@ -60,14 +67,11 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
   const hasMain = live !== null && ended === null && !(live.kind === 'running' && live.daemonised);
   // Its process may have ended with the Engine.
   const isBlind = facts.condition === 'engine-unreachable';
-  const unknown = unknownOf(state);
   return {
     name: spec.name,
     kind: spec.driver.kind,
     state: state.kind,
-    condition: conditionOf(state) ?? facts.condition,
-    ...healthOf(state),
-    unknown_since: unknown && isoTime((instant.wall - Math.max(0, instant.now - unknown.since)) as WallMs),
+    ...knownOf(facts, instant),
     adopted: facts.adopted && runOf(state) !== null,
     run_id: runOf(state),
     pid: hasMain && !isBlind ? live.pid : null,
@@ -104,6 +108,26 @@ function trialMs({ driver, probes, restart, minUptimeMs }: ComponentSpec, state:
   if (isAsked || hasHealthCheck || driver.kind === 'external') return null;
   return restart.policy === 'always' ? Math.min(minUptimeMs, TRIAL_MS) : TRIAL_MS; // a job may be short: it is done when it completed
 }
+
+const UNKNOWN = { health: 'unknown', ready: false } as const;
+
+/** What cannot be looked at may be gone: it is neither healthy nor ready until it was seen. */
+function knownOf(
+  facts: Facts,
+  { now, wall }: Instant,
+): Pick<ComponentView, 'condition' | 'health' | 'ready' | 'unknown_since'> {
+  const { state } = facts.component;
+  const doubt = doubtOf(facts);
+  const unknown = doubt ?? unknownOf(state);
+  return {
+    condition: doubt !== null ? 'not-known' : (conditionOf(state) ?? facts.condition),
+    ...(doubt !== null ? UNKNOWN : healthOf(state)),
+    unknown_since: unknown && isoTime((wall - Math.max(0, now - unknown.since)) as WallMs),
+  };
+}
+
+const doubtOf = ({ doubt, component }: Facts): Doubted | null =>
+  doubt != null && runOf(component.state) !== null ? doubt : null;
 
 /** What others run is known by its name alone. */
 function containerName({ spec: { driver }, container }: Facts): string | null {
@@ -167,7 +191,8 @@ function runHealth(health: RunHealth): { readonly health: Health; readonly ready
   const { started, alive, docker } = health;
   if (alive === false || docker === 'unhealthy') return { health: 'unhealthy', ready: false };
   if (docker === 'unknown') return { health: 'unknown', ready: false };
-  return { health: started && alive && docker !== 'starting' ? 'healthy' : 'starting', ready: isReady(health) };
+  // As in Kubernetes, liveness has passed until it fails: it may be asked for the first time much later.
+  return { health: started && docker !== 'starting' ? 'healthy' : 'starting', ready: isReady(health) };
 }
 
 /** Is the condition that a dependent waits for true of a component in this state? Of what nothing is known, none is. */
@@ -209,6 +234,8 @@ function withOthers(note: string | null, { spec: { name }, startedByOthers = nul
 function noteOn(facts: Facts, { now }: Instant): string | null {
   const { component, unmet, survivors, lastExit, spec, probes, container = null } = facts;
   const { state } = component;
+  const doubt = doubtOf(facts);
+  if (doubt !== null) return doubtNote(doubt, now);
   const unknown = unknownOf(state);
   if (unknown !== null)
     return `unknown for ${formatDuration(Math.max(0, Math.round(now - unknown.since)))}: ${unknown.why}`;
@@ -236,6 +263,9 @@ function noteOn(facts: Facts, { now }: Instant): string | null {
       return null;
   }
 }
+
+const doubtNote = ({ since, why }: Doubted, now: MonoMs): string =>
+  `not known for ${formatDuration(Math.max(0, Math.round(now - since)))}: it cannot be looked at (${why}); asked again, nothing is done until then`;
 
 const DAEMONISED =
   'put itself in the background: its processes are watched, its exit code cannot be known; let it run in the foreground';

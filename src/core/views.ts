@@ -6,7 +6,7 @@ import type { StateKind } from './lifecycle/state.ts';
 import type { SessionsSummary } from './sessions/view.ts';
 
 export type Health = 'unknown' | 'starting' | 'healthy' | 'unhealthy';
-export type Condition = 'engine-unreachable' | 'daemonised' | 'unkillable' | 'frozen';
+export type Condition = 'engine-unreachable' | 'not-known' | 'daemonised' | 'unkillable' | 'frozen';
 
 export interface Subject {
   readonly kind: 'component' | 'check' | 'daemon' | 'session' | 'agent' | 'experiment';
@@ -210,6 +210,8 @@ export interface DaemonView {
   readonly logs: LogKeepingView | null;
   /** Containers of users; null: there are none, and no template for any. */
   readonly sessions: SessionsSummary | null;
+  /** Which channel did not take which messages, until it takes one again; null: nothing was lost. */
+  readonly alerts: string | null;
 }
 
 export interface LogKeepingView {

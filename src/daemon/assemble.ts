@@ -41,6 +41,7 @@ import { openSimulations } from './simulate/open.ts';
 import { placeStore } from './store-place.ts';
 import { straySpec } from './stray-spec.ts';
 import { switchedTelemetry } from './telemetry.ts';
+import { untilKnown } from './until-known.ts';
 
 export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly paths: HomePaths;
@@ -74,6 +75,8 @@ export interface Assembled {
   /** 'ok', or what is wrong with the history. */
   storeHealth(): string;
   logKeeping(): LogKeepingView;
+  /** Which alerts did not arrive; null: all did. */
+  alertsLost(): string | null;
   /** As Prometheus text; null: nobody asked for that. */
   metrics(): Promise<string> | null;
   /** Lets go of everything; no component is touched. */
@@ -192,6 +195,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     publish: events.publish,
     fatal: options.fatal,
   });
+  await untilKnown('which runs earlier daemons left', () => driver.found(), log);
   supervisor.tell('daemon.started', options.about);
   const desired = openDesired(paths, log);
   supervisor.open(config.components, (name) => {
@@ -281,6 +285,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     metrics: () => telemetry.metrics(),
     storeHealth: () => store.health(),
     logKeeping: () => keeper.view(),
+    alertsLost: () => cases.alerts.lost(),
     close: async () => {
       schedule[Symbol.dispose]();
       await Promise.all([health.close(), sessions.close(), agents.close()]);

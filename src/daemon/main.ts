@@ -1,8 +1,9 @@
 /** The daemon as a process: signals, the guardian's health, the last words before falling over, the exit code. */
 
+import { errorCode } from '../core/errno.ts';
 import { AppError } from '../core/errors.ts';
 import { HANDOVER_EXIT, SERVICE_VARIABLE } from '../core/service.ts';
-import { bootId, readProcStat } from '../drivers/process/proc.ts';
+import { bootId, isAlive, readProcStat } from '../drivers/process/proc.ts';
 import { type DaemonLog, openDaemonLog } from './daemon-log.ts';
 import { parseFailpoints } from './failpoints.ts';
 import { openForeground } from './foreground.ts';
@@ -35,8 +36,13 @@ export async function runDaemonMain(options: DaemonMainOptions): Promise<number>
     log.error('the daemon falls over; its components go on', { error: String((error as Error)?.stack ?? error) });
     process.exit(EXIT_INTERNAL);
   };
-  process.on('uncaughtException', fall);
-  process.on('unhandledRejection', fall);
+  // Steps of components tell of their failures by themselves. What arrives here comes from a helper: a timer, a socket, a child.
+  const survive = (error: unknown): void => {
+    if (isOfSystem(error)) log.error('a helper failed; going on', { error: String((error as Error).stack) });
+    else fall(error);
+  };
+  process.on('uncaughtException', survive);
+  process.on('unhandledRejection', survive);
   if (process.pid === 1)
     log.warn('running as pid 1 without an init: orphaned processes will stay zombies; use "docker run --init" or tini');
   const guardian = new Guardian(options, paths, log);
@@ -72,6 +78,10 @@ export async function runDaemonMain(options: DaemonMainOptions): Promise<number>
     log[Symbol.dispose]();
   }
 }
+
+/** Something the operating system refused, and no mistake of ours. */
+const isOfSystem = (error: unknown): boolean =>
+  errorCode(error) !== '' && typeof (error as NodeJS.ErrnoException).syscall === 'string';
 
 /** SIGTERM, SIGINT: stop in order. A second one: leave at once, components live on. SIGHUP: read the configuration again. */
 async function serve(daemon: RunningDaemon, signals: Signals, log: DaemonLog): Promise<Ending> {
@@ -130,8 +140,9 @@ class Guardian {
   readonly #options: DaemonMainOptions;
   readonly #paths: HomePaths;
   readonly #log: DaemonLog;
-  /** Start time of the guardian's pid, so that a recycled pid is not mistaken for it. */
-  #born: string | undefined;
+  /** Start time of the guardian's pid, so that a recycled pid is not mistaken for it; null: not known yet. */
+  #born: string | null;
+  #isFailing = false;
 
   constructor(options: DaemonMainOptions, paths: HomePaths, log: DaemonLog) {
     this.#options = options;
@@ -139,7 +150,7 @@ class Guardian {
     this.#log = log;
     const pid = Number(options.env['KEEPWELL_GUARDIAN']);
     this.#pid = Number.isInteger(pid) && pid > 0 ? pid : null;
-    this.#born = this.#pid === null ? undefined : readProcStat(this.#pid)?.startTime;
+    this.#born = this.#pid === null ? null : this.#startOf(this.#pid);
   }
 
   get pid(): number | null {
@@ -152,13 +163,40 @@ class Guardian {
     this.#timer.unref();
   }
 
+  /** A guardian that cannot be looked at, or none that can be started, is no reason to end: it is tried again the next time. */
   #check(): void {
-    if (this.#pid !== null && this.#born !== undefined && readProcStat(this.#pid)?.startTime === this.#born) return;
-    const { project, env, entry } = this.#options;
-    const startTime = readProcStat(process.pid)?.startTime ?? '';
-    this.#pid = startGuardian({ project, paths: this.#paths, env, entry, watch: { pid: process.pid, startTime } });
-    this.#born = readProcStat(this.#pid)?.startTime;
-    this.#log.warn('the guardian was gone; started a new one', { guardian: this.#pid });
+    try {
+      if (!this.#isGone()) return;
+      const { project, env, entry } = this.#options;
+      const startTime = readProcStat(process.pid)?.startTime ?? '';
+      const pid = startGuardian({ project, paths: this.#paths, env, entry, watch: { pid: process.pid, startTime } });
+      if (pid === 0) throw new Error('no process can be started');
+      this.#pid = pid;
+      this.#born = null;
+      this.#isFailing = false;
+      this.#log.warn('the guardian was gone; started a new one', { guardian: this.#pid });
+    } catch (error) {
+      if (!this.#isFailing)
+        this.#log.error('the guardian cannot be looked after now; trying again', { error: String(error) });
+      this.#isFailing = true;
+    }
+  }
+
+  /** Throws when that is not known just now. */
+  #isGone(): boolean {
+    if (this.#pid === null) return true;
+    const stat = readProcStat(this.#pid);
+    if (stat === null || !isAlive(stat)) return true;
+    this.#born ??= stat.startTime; // it could not be read at first
+    return stat.startTime !== this.#born;
+  }
+
+  #startOf(pid: number): string | null {
+    try {
+      return readProcStat(pid)?.startTime ?? null;
+    } catch {
+      return null;
+    }
   }
 
   dispose(): void {

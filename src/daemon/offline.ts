@@ -18,7 +18,7 @@ import type { ComponentRecord, History } from '../ports/store.ts';
 import { openMemoryStore } from '../store/memory.ts';
 import { openHistory } from '../store/sqlite/history.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
-import { type HomePaths, homePaths, type Project, readDaemonFile } from './home.ts';
+import { type DaemonFile, type HomePaths, homePaths, type Project, readDaemonFile } from './home.ts';
 import type { Environment } from './launch-run.ts';
 import { straySpec } from './stray-spec.ts';
 
@@ -49,14 +49,19 @@ export async function openOffline(project: Project, env: Environment): Promise<O
 
 async function lookAtRuns(paths: HomePaths, env: Environment): Promise<readonly SeenRun[]> {
   const clock = systemClock;
-  const runs = inspectRuns(paths.runs, clock.bootId);
-  const leftovers = await leftoversOf(paths.runs, runs);
+  const found = inspectRuns(paths.runs, clock.bootId);
+  const leftovers = await leftoversOf(paths.runs, found).catch((error: unknown) => error as Error);
+  const runs = leftovers instanceof Error ? found.map((run) => doubted(run, leftovers)) : found;
   const containers = await inspectContainers({ dir: paths.containers, engine: createEngine({ env, clock }), clock });
   return [
-    ...runs.map((run) => ({ ...run, leftovers: leftovers.get(run.run) ?? [] })),
+    ...runs.map((run) => ({ ...run, leftovers: leftovers instanceof Error ? [] : (leftovers.get(run.run) ?? []) })),
     ...containers.map((run) => ({ ...run, leftovers: [] })),
   ];
 }
+
+/** Its main process is gone, and whether anything of it lives on could not be looked at. */
+const doubted = (run: InspectedRun, { message }: Error): InspectedRun =>
+  run.alive ? run : { ...run, unknown: run.unknown ?? message };
 
 interface Records {
   readonly history: History;
@@ -90,7 +95,7 @@ function readSpecs(project: Project, env: Environment): { name: string; specs: r
 /** A daemon that hangs is there all the same: it holds the project. */
 function daemonView(paths: HomePaths): DaemonView {
   const file = readDaemonFile(paths);
-  const alive = file !== null && file.boot_id === systemClock.bootId && sameProcess(file.pid, file.start_time);
+  const alive = file !== null && file.boot_id === systemClock.bootId && isThereStill(file);
   return {
     running: alive,
     answers: false,
@@ -102,7 +107,17 @@ function daemonView(paths: HomePaths): DaemonView {
     guardian_pid: null,
     logs: null,
     sessions: null,
+    alerts: null,
   };
+}
+
+/** What cannot be looked at just now is there: to be wrong about that would be worse. */
+function isThereStill({ pid, start_time }: DaemonFile): boolean {
+  try {
+    return sameProcess(pid, start_time);
+  } catch {
+    return true;
+  }
 }
 
 function componentViews(
@@ -114,7 +129,10 @@ function componentViews(
   const records = new Map(history.components().map((record) => [record.name, record]));
   const named = new Set(specs.map(({ name }) => name));
   const strays = [
-    ...new Set([...records.keys(), ...runs.filter(({ alive }) => alive).map(({ component }) => component)]),
+    ...new Set([
+      ...records.keys(),
+      ...runs.filter(({ alive, unknown }) => alive || unknown !== null).map(({ component }) => component),
+    ]),
   ]
     .filter((name) => !named.has(name))
     .map(straySpec);
@@ -155,9 +173,11 @@ function view(
   const shown = componentView(facts, { now, wall: systemClock.wallNow() });
   // Nobody asks its probes now, so what they said last is not known to be true.
   const isUnasked = isOurs && ROLES.every((role) => spec.probes[role] === null);
-  const isKnown = isUnasked && isBelieved(spec, seen, container);
+  const isDoubted = seen != null && seen.unknown !== null;
+  const isKnown = isUnasked && !isDoubted && isBelieved(spec, seen, container);
   const health = isKnown ? {} : ({ health: 'unknown', ready: false } as const);
-  return { ...shown, ...health, next_attempt_at: null, note: note ?? shown.note };
+  const condition = isDoubted ? ({ condition: 'not-known' } as const) : {};
+  return { ...shown, ...health, ...condition, next_attempt_at: null, note: note ?? shown.note };
 }
 
 /** Of a container only what Docker says of it right now, and only that it is well. */
@@ -188,6 +208,12 @@ function correct(stored: Component, seen: SeenRun | undefined, hasDaemon: boolea
   const nobody = noDaemon(hasDaemon);
   if (seen && 'unreachable' in seen && seen.unreachable !== null)
     return { component: stored, note: `as it was last recorded: ${seen.unreachable}; ${nobody}`, lastExit: null };
+  if (seen && seen.unknown !== null)
+    return {
+      component: stored,
+      note: `not known: it cannot be looked at (${seen.unknown}); ${nobody}`,
+      lastExit: null,
+    };
   if (seen?.alive && seen.pid !== null) {
     const startedAt = state.kind === 'running' || state.kind === 'stopping' ? state.startedAt : systemClock.now();
     const running = {

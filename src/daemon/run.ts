@@ -4,7 +4,8 @@ import type { ResolvedConfig } from '../config/load.ts';
 import { AppError } from '../core/errors.ts';
 import type { MonoMs } from '../core/ids.ts';
 import type { DaemonView } from '../core/views.ts';
-import { bootId, readProcStat } from '../drivers/process/proc.ts';
+import { readProcStat } from '../drivers/process/proc.ts';
+import { hasRoomForConnection } from '../drivers/process/spare-fds.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { Failpoints } from '../ports/failpoints.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
@@ -125,6 +126,7 @@ class Holding {
         log,
         version: VERSION,
         unready,
+        hasRoom: hasRoomForConnection,
         metrics: () => assembled.metrics(),
       }),
     );
@@ -164,7 +166,11 @@ class Holding {
   /** The absence of daemon.json says that this end was meant. Another daemon's file is not ours to remove. */
   #leave(): void {
     const { paths } = this.#options;
-    if (readDaemonFile(paths)?.pid === process.pid) rmSync(paths.daemonJson, { force: true });
+    try {
+      if ((readDaemonFile(paths)?.pid ?? process.pid) === process.pid) rmSync(paths.daemonJson, { force: true });
+    } catch (error) {
+      this.#options.log.error('daemon.json could not be removed', { error: String(error) });
+    }
   }
 
   /** Somebody may have removed the socket or the whole state directory. We are still here, and must be found. */
@@ -206,24 +212,25 @@ class Holding {
       guardian_pid: this.#options.guardianPid(),
       logs: this.#assembled?.logKeeping() ?? null,
       sessions: this.#assembled?.sessions.summary() ?? null,
+      alerts: this.#assembled?.alertsLost() ?? null,
     };
   }
 }
 
 function writeDaemonFile(options: RunOptions, socket: string, startedAt: string): void {
-  const file: DaemonFile = {
-    pid: process.pid,
-    start_time: readProcStat(process.pid)?.startTime ?? '',
-    boot_id: bootId(),
-    version: VERSION,
-    started_at: startedAt,
-    socket,
-    files: options.project.files,
-    guardian_pid: options.guardianPid(),
-    service: options.service ?? null,
-    hosted: options.hosted,
-  };
   try {
+    const file: DaemonFile = {
+      pid: process.pid,
+      start_time: readProcStat(process.pid)?.startTime ?? '',
+      boot_id: systemClock.bootId,
+      version: VERSION,
+      started_at: startedAt,
+      socket,
+      files: options.project.files,
+      guardian_pid: options.guardianPid(),
+      service: options.service ?? null,
+      hosted: options.hosted,
+    };
     writeAtomically(options.paths.daemonJson, `${JSON.stringify(file, null, 2)}\n`);
   } catch (error) {
     options.log.error('daemon.json could not be written; going on without it', { error: String(error) });

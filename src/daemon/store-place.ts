@@ -29,7 +29,8 @@ export async function placeStore(paths: HomePaths, wanted: string | null, log: L
 /** Two projects must not write into one database. */
 async function lockFor(path: string): Promise<Disposable> {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // Not ours alone: others may keep their files there. The database itself is readable by its owner only.
+    mkdirSync(dirname(path), { recursive: true });
   } catch (error) {
     throw new AppError('STORE_UNUSABLE', { path, problem: (error as Error).message }, { cause: error });
   }

@@ -46,6 +46,7 @@ export function routeRuns({ process, container, external }: Drivers): Driver {
     killTree: (run) => of(run).killTree(run),
     condition: (run) =>
       externals.has(run) ? external.condition(run) : containers.has(run) ? container.condition(run) : null,
+    doubt: (run) => process.doubt(run),
     container: (run) => (containers.has(run) ? container.container(run) : null),
     isOutdated: async (run, spec) => containers.has(run) && (await container.isOutdated(run, spec)),
     limits: (run) => (externals.has(run) ? [] : (containers.has(run) ? container : process).limits(run)),

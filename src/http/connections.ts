@@ -14,8 +14,14 @@ export class Connections {
   readonly #maxWaiting: number;
   readonly #waiting = new Set<ServerResponse>();
 
-  /** `max`: sockets there may be at all. Some are left free, so that everybody can at least be told that there are too many. */
-  constructor(max: number) {
+  readonly #hasRoom: (open: number) => boolean;
+
+  /**
+   * `max`: sockets there may be at all. Some are left free, so that everybody can at least be told that there are too many. `hasRoom`:
+   * whether there is a file descriptor to spare for so many; they are for watching first.
+   */
+  constructor(max: number, hasRoom: (open: number) => boolean = () => true) {
+    this.#hasRoom = hasRoom;
     this.#maxBusy = Math.max(1, max - Math.ceil(max / 8));
     this.#maxWaiting = Math.max(1, Math.floor(this.#maxBusy * 0.7));
   }
@@ -26,9 +32,14 @@ export class Connections {
       this.#idle.delete(socket);
       this.#busy.delete(socket);
     });
-    if (this.#idle.size + this.#busy.size <= this.#maxBusy) return;
+    const open = this.#idle.size + this.#busy.size;
+    const hasRoom = this.#hasRoom(open);
+    if (open <= this.#maxBusy && hasRoom) return;
     const [oldest] = this.#idle;
-    if (oldest !== undefined && oldest !== socket) oldest.destroy();
+    if (oldest !== undefined && oldest !== socket) {
+      this.#idle.delete(oldest); // its 'close' comes later, and the next one who comes must not count on it, too
+      oldest.destroy();
+    } else if (!hasRoom) socket.destroy();
   }
 
   /** A request has come. Throws DAEMON_BUSY when there are too many already. */

@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly log: Log;
   readonly version: string;
   readonly limits?: Partial<ServerLimits>;
+  /** Whether there is a file descriptor to spare for the connection that was just opened, the `open`th. Default: there is. */
+  hasRoom?(open: number): boolean;
   /** Why the daemon is not in charge right now, for /readyz. Default: it always is. */
   unready?(): readonly string[];
   /** As Prometheus text. Default: there is none. */
@@ -41,9 +43,10 @@ const LIMITS: ServerLimits = {
 export class ApiServer extends Server {
   readonly #streams: StreamSet;
 
-  constructor({ control, log, version, limits: given, unready = () => [], metrics = () => null }: ServerOptions) {
+  constructor(options: ServerOptions) {
+    const { control, log, version, limits: given, unready = () => [], metrics = () => null, hasRoom } = options;
     const limits = { ...LIMITS, ...given };
-    const connections = new Connections(limits.maxConnections);
+    const connections = new Connections(limits.maxConnections, hasRoom);
     const streams = new StreamSet(limits, (response) => connections.wait(response));
     const services: Services = { control, log, version, streams, unready, metrics };
     super(

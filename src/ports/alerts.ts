@@ -13,6 +13,8 @@ export interface AlertDesk {
   isOpen(key: string): boolean;
   /** All that are not over, those of earlier daemons too. */
   open(): readonly Alert[];
+  /** Which channel did not take which messages, in a sentence; null: all were taken since. */
+  lost(): string | null;
   /** From now on. */
   use(spec: AlertsSpec): void;
   /** Lets go of everything; what was not delivered is kept for the next daemon. */

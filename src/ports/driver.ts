@@ -114,6 +114,13 @@ export type RunReport =
 
 export type Reporter = (report: RunReport) => void;
 
+/** How a run is cannot be found out right now: it is asked again, and nothing is concluded from it. */
+export interface Doubt {
+  readonly since: MonoMs;
+  /** What the kernel said. */
+  readonly why: string;
+}
+
 /** A run directory found on disk at start. */
 export interface FoundRun {
   readonly run: RunId;
@@ -142,6 +149,8 @@ export interface Driver {
   killTree(run: RunId): void;
   /** What is odd about a run right now, beside its reports: an engine that does not answer. Null: nothing. */
   condition(run: RunId): Condition | null;
+  /** Null: how it is is known. Of what is no process of ours, `held` tells. */
+  doubt(run: RunId): Doubt | null;
   /** The limits of a run and what holds it to them. */
   limits(run: RunId): readonly LimitView[];
   /** The container of a run as it was last seen, from memory; null: it has none, or none was seen yet. */
@@ -194,13 +203,14 @@ export interface ExternalDriver
     | 'startedByOthers'
     | 'cleanUp'
     | 'tidy'
+    | 'doubt'
   > {
   start(launch: ExternalLaunch, report: Reporter): void;
   adopt(run: RunId, spec: ExternalSpec, report: Reporter): void;
 }
 
 /** The driver of containers that are kept here. */
-export interface ContainerDriver extends Omit<Driver, 'start' | 'adopt' | 'treeMechanism'> {
+export interface ContainerDriver extends Omit<Driver, 'start' | 'adopt' | 'treeMechanism' | 'doubt'> {
   start(launch: ContainerLaunch | ComposeLaunch, report: Reporter): void;
   adopt(run: RunId, report: Reporter): void;
 }

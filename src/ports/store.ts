@@ -188,13 +188,13 @@ export interface History extends AgentBook {
   /** Newest first. */
   incidents(query: IncidentsQuery): readonly Incident[];
   incident(id: number): Incident | null;
-  /** The newest with this fingerprint (and task), open or resolved. */
-  incidentOf(fingerprint: string, taskId: string | null): Incident | null;
+  /** The newest with this fingerprint, open or resolved. */
+  incidentOf(fingerprint: string): Incident | null;
   /** Newest first. */
   tickets(query: TicketsQuery): readonly Ticket[];
   ticket(number: number): Ticket | null;
-  /** The newest with this fingerprint (and task), open or closed. */
-  ticketByFingerprint(fingerprint: string, taskId: string | null): Ticket | null;
+  /** The newest with this fingerprint, open or closed. */
+  ticketByFingerprint(fingerprint: string): Ticket | null;
   /** The highest number ever used, also by those that are gone; 0: none was. */
   lastNumber(of: 'incident' | 'ticket'): number;
   /** Newest first. Whoever runs a campaign writes it; nothing of it is ever kept for later here. */

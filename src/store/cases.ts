@@ -1,20 +1,20 @@
 /** Incidents and tickets as numbered records. */
 import type { Incident } from '../core/incidents/incident.ts';
 import type { Ticket } from '../core/tickets/ticket.ts';
-import { NumberedTable, type Numbering, sameCase } from './numbered.ts';
+import { NumberedTable, type Numbering } from './numbered.ts';
 
 export const INCIDENTS: Numbering<Incident> = {
   numberOf: ({ id }) => id,
   isOpen: ({ state }) => state === 'open',
   stateOf: ({ state }) => state,
-  caseOf: ({ fingerprint, taskId }) => sameCase(fingerprint, taskId),
+  caseOf: ({ fingerprint }) => fingerprint,
 };
 
 export const TICKETS: Numbering<Ticket> = {
   numberOf: ({ number }) => number,
   isOpen: ({ state }) => state === 'open',
   stateOf: ({ state }) => state,
-  caseOf: ({ fingerprint, taskId }) => sameCase(fingerprint, taskId),
+  caseOf: ({ fingerprint }) => fingerprint,
 };
 
 export const incidentTable = (max: number): NumberedTable<Incident> => new NumberedTable(max, INCIDENTS);

@@ -5,12 +5,9 @@ export interface Numbering<Item> {
   numberOf(item: Item): number;
   isOpen(item: Item): boolean;
   stateOf(item: Item): string;
-  /** What the newest is found by: see `sameCase`. */
+  /** What the newest is found by. */
   caseOf(item: Item): string;
 }
-
-/** One fingerprint, of one task. */
-export const sameCase = (fingerprint: string, taskId: string | null): string => JSON.stringify([fingerprint, taskId]);
 
 export interface NumberedQuery {
   readonly state?: string | undefined;

@@ -27,7 +27,6 @@ import { incidentTable, LAST_NUMBER, ticketTable } from './cases.ts';
 import { CheckResults } from './check-results.ts';
 import { isAskedFor, isTheOne } from './crash-query.ts';
 import { type Entry, eventView, type NumberedEvent } from './entry.ts';
-import { sameCase } from './numbered.ts';
 import { type KnownRun, runsAfter } from './runs.ts';
 import { Samples } from './samples.ts';
 import { SessionTable } from './sessions.ts';
@@ -218,8 +217,8 @@ export class Tables implements History {
     return this.#incidents.get(id);
   }
 
-  incidentOf(fingerprint: string, taskId: string | null): Incident | null {
-    return this.#incidents.of(sameCase(fingerprint, taskId));
+  incidentOf(fingerprint: string): Incident | null {
+    return this.#incidents.of(fingerprint);
   }
 
   tickets(query: TicketsQuery): readonly Ticket[] {
@@ -230,8 +229,8 @@ export class Tables implements History {
     return this.#tickets.get(number);
   }
 
-  ticketByFingerprint(fingerprint: string, taskId: string | null): Ticket | null {
-    return this.#tickets.of(sameCase(fingerprint, taskId));
+  ticketByFingerprint(fingerprint: string): Ticket | null {
+    return this.#tickets.of(fingerprint);
   }
 
   lastNumber(of: 'incident' | 'ticket'): number {

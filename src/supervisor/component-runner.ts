@@ -163,6 +163,7 @@ export class ComponentRunner {
       heartbeat: this.#followers.heart.view(),
       sample: usage.last(this.name),
       condition: run === null ? null : driver.condition(run),
+      doubt: run === null ? null : driver.doubt(run),
       limits: run === null ? [] : driver.limits(run),
       container: run === null ? null : driver.container(run),
       startedByOthers: run === null ? driver.startedByOthers(this.name) : null,
@@ -202,9 +203,16 @@ export class ComponentRunner {
     this.#world.changed(this, before);
   }
 
+  /** Nothing can be done to its run, or be known of it: time that passes meanwhile says nothing about it. */
   #isBlind(): boolean {
     const run = runOf(this.#component.state);
-    return run !== null && this.#world.driver.condition(run) === 'engine-unreachable';
+    return run !== null && (this.#world.driver.condition(run) === 'engine-unreachable' || this.isDoubted);
+  }
+
+  /** How its run is cannot be found out right now. */
+  get isDoubted(): boolean {
+    const run = runOf(this.#component.state);
+    return run !== null && this.#world.driver.doubt(run) !== null;
   }
 
   #record(): ComponentRecord {

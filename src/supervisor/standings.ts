@@ -1,6 +1,7 @@
 /** How components stand, for whoever decides whether they are well again. */
 
 import type { MonoMs } from '../core/ids.ts';
+import { type Unwell, unwellOf } from '../core/incidents/unwell.ts';
 import { healthOf } from '../core/status.ts';
 import type { ComponentRunner } from './component-runner.ts';
 
@@ -12,9 +13,15 @@ export interface Standing {
   /** How long its run is known to go on: with a heartbeat until its last beat. 0: it does not, or nothing is known yet. */
   readonly upMs: number;
   readonly minUptimeMs: number;
+  /** False: somebody stopped it by hand. */
+  readonly isWanted: boolean;
+  /** What is wrong with it now; null: it is well, has completed, or nobody wants it to run. */
+  readonly unwell: Unwell | null;
 }
 
-export function standingOf({ name, spec, component, beatAt }: ComponentRunner, now: MonoMs): Standing {
+export function standingOf(runner: ComponentRunner, now: MonoMs): Standing {
+  const { name, spec, component, beatAt } = runner;
+  const view = runner.view();
   const { state } = component;
   const { health, ready } = healthOf(state);
   const isFrozen = state.kind === 'running' && state.freeze !== undefined;
@@ -26,5 +33,7 @@ export function standingOf({ name, spec, component, beatAt }: ComponentRunner, n
     isWell: state.kind === 'running' && health === 'healthy' && ready && !isFrozen && knownUntil !== null,
     upMs: state.kind === 'running' && knownUntil !== null ? Math.max(0, knownUntil - state.startedAt) : 0,
     minUptimeMs: spec.minUptimeMs,
+    isWanted: view.desired === 'running',
+    unwell: unwellOf(view),
   };
 }

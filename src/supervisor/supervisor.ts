@@ -236,14 +236,17 @@ export class Supervisor {
     this.#stops.add(names, 'stop');
   }
 
-  /** Stops everything in reverse order; what is wanted is not touched. Resolves when all are gone, or cannot be killed. */
+  /**
+   * Stops everything in reverse order; what is wanted is not touched. Resolves when all are gone, or cannot be killed; as long as it is
+   * not known how one of them is, nobody leaves.
+   */
   async shutDown(): Promise<void> {
     this.#closing = true;
     const all = this.#set.all;
     this.#stops.dropRestarts();
     const moving = all.filter(({ component }) => !AT_REST.has(component.state.kind)).map(({ name }) => name);
     this.#stops.add(moving, 'stop');
-    await this.#changes.until(() => all.every(({ component }) => !isActive(component.state)));
+    await this.#changes.until(() => all.every(({ component, isDoubted }) => !isActive(component.state) && !isDoubted));
   }
 
   /** Lets go of everything without touching a process. */

@@ -1,4 +1,5 @@
 /** What a webhook and a command are told, as JSON. */
+import { wordsOf } from '../core/tickets/errands.ts';
 import { ticketView } from '../core/tickets/view.ts';
 import type { Delivery } from '../ports/tickets.ts';
 
@@ -15,5 +16,5 @@ export interface TicketMessage {
 
 export function messageOf({ ticket, errand }: Delivery): TicketMessage {
   const { deliveries: _, ...view } = ticketView(ticket);
-  return { schema_version: 1, action: errand.deed, idempotency_key: errand.key, text: errand.text, ticket: view };
+  return { schema_version: 1, action: errand.deed, idempotency_key: errand.key, text: wordsOf(errand), ticket: view };
 }

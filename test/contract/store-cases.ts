@@ -15,8 +15,8 @@ export function caseRules(store: () => Store): void {
       .map(({ id }) => id);
 
   test('an incident comes back as it was given, is written over itself, and is found by state', () => {
-    store().commit({ incidents: [incidentOf(1), incidentOf(2, { taskId: 'T-1', affected: ['web', 'worker'] })] });
-    expect(store().incident(2)).toEqual(incidentOf(2, { taskId: 'T-1', affected: ['web', 'worker'] }));
+    store().commit({ incidents: [incidentOf(1), incidentOf(2, { tasks: ['T-1'], affected: ['web', 'worker'] })] });
+    expect(store().incident(2)).toEqual(incidentOf(2, { tasks: ['T-1'], affected: ['web', 'worker'] }));
     const resolved = incidentOf(1, { state: 'resolved', resolvedAt: wall(9_000), waiting: [], count: 4 });
     store().commit({ incidents: [resolved] });
     expect(store().incident(1)).toEqual(resolved);
@@ -24,13 +24,11 @@ export function caseRules(store: () => Store): void {
     expect(store().incident(7)).toBeNull();
   });
 
-  test('an incident is found by its fingerprint and task, the newest of several', () => {
+  test('an incident is found by its fingerprint, whatever its tasks are, the newest of several', () => {
     const same = { fingerprint: 'v1:same' };
-    store().commit({ incidents: [incidentOf(1, same), incidentOf(2, { ...same, taskId: 'T' }), incidentOf(3, same)] });
-    expect(store().incidentOf('v1:same', null)?.id).toBe(3);
-    expect(store().incidentOf('v1:same', 'T')?.id).toBe(2);
-    expect(store().incidentOf('v1:same', 'U')).toBeNull();
-    expect(store().incidentOf('v1:other', null)).toBeNull();
+    store().commit({ incidents: [incidentOf(1, same), incidentOf(3, { ...same, tasks: ['T'] }), incidentOf(2, same)] });
+    expect(store().incidentOf('v1:same')?.id).toBe(3);
+    expect(store().incidentOf('v1:other')).toBeNull();
   });
 
   test('a ticket comes back as it was given, by number, by fingerprint and by state', () => {
@@ -39,7 +37,7 @@ export function caseRules(store: () => Store): void {
     expect(store().tickets({ limit: 10 })).toEqual([second, first]);
     expect(store().tickets({ state: 'open', limit: 10 })).toEqual([first]);
     expect([store().ticket(2), store().ticket(3)]).toEqual([second, null]);
-    expect(store().ticketByFingerprint(first.fingerprint, first.taskId)).toEqual(second);
+    expect(store().ticketByFingerprint(first.fingerprint)).toEqual(second);
   });
 
   test('numbers that were used are remembered', () => {
@@ -110,9 +108,9 @@ export function caseRules(store: () => Store): void {
   test.each([["'; DROP TABLE incidents; --"], ['a\nb\u001b[31m'], ['💥']])(
     '%j in texts comes back as it was',
     (text) => {
-      const incident = incidentOf(1, { title: text, rootCause: text, taskId: text, fingerprint: text });
+      const incident = incidentOf(1, { title: text, rootCause: text, tasks: [text], fingerprint: text });
       store().commit({ incidents: [incident] });
-      expect(store().incidentOf(text, text)).toEqual(incident);
+      expect(store().incidentOf(text)).toEqual(incident);
     },
   );
 }

@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AgentsReportView, AgentsView } from '../../src/core/agents/views.ts';
 import type { TicketsView, TicketView } from '../../src/core/tickets/view.ts';
+import type { WhyView } from '../../src/core/views.ts';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -140,10 +141,16 @@ describe.concurrent('the example of an orchestrator of agents', () => {
     expect((await project.component('work-loop')).run_id).not.toBe(first.run_id);
     const ends = await project.crashes();
     expect(ends.map(({ incident, ticket }) => [incident, ticket])).toEqual(ends.map(() => [1, 'BUG-001']));
+    // What was seen when it was ended is in the ticket, too: whoever gets that cannot ask "why".
+    const why = JSON.parse(await project.ok('-o', 'json', 'why', String(ends.at(-1)!.id))) as WhyView;
+    const [freeze] = await tickets(project, 'freeze');
+    expect(why.freeze!.evidence).not.toEqual([]);
+    for (const line of why.freeze!.evidence) expect(freeze!.error_logs).toContain(line.trim());
+    expect(alerts(project)).toHaveLength(1);
 
     rmSync(project.path('data/lock'));
     const over = await waitFor('the end of the alert', () => alerts(project).find(({ state }) => state === 'over'));
-    expect(over.text).toBe(raised.text);
+    expect(over.text).toBe(`work-loop (was: ${raised.text})`);
     await waitFor('all to be well', async () => (await report(project)).status === 'healthy');
   });
 });

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import type { HealthReport } from '../../src/core/checks/check.ts';
 import type { EventView } from '../../src/core/views.ts';
+import { freePort } from '../support/free-port.ts';
 import { type CliResult, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -36,11 +37,11 @@ test('without a daemon: JSON, exit codes, one check, text, and nothing is left i
   const bad = await project.cli('health');
   expect([bad.code, answerOf(bad).status]).toEqual([1, 'unhealthy']);
   expect(said(answerOf(bad))).toEqual([
-    `flag failed: there is no ${project.path('flag')}`,
+    `flag failed: there is no ${project.path('flag')} - make the flag`,
     'after_flag skipped: flag failed',
     'orchestrator ok: idle',
   ]);
-  expect(answerOf(bad).checks['flag']?.hint).toBe('make the flag');
+  expect(Object.keys(answerOf(bad).checks['flag']!)).toEqual(['status', 'message']);
   expect(Object.keys(answerOf(bad))).toEqual(['status', 'timestamp', 'checks']);
 
   writeFileSync(project.path('flag'), '');
@@ -85,6 +86,41 @@ test('a command that is ended from outside ends what its checks have started', a
   expect(readdirSync(project.dir).filter((name) => name.startsWith('keepwell-health'))).toEqual([]);
 });
 
+test('what up says is up is healthy at once, also before its liveness is asked for the first time', async () => {
+  const port = await freePort();
+  await using project = new TestProject(`components:
+  api:
+    process: { command: [node, -e, "require('node:http').createServer((_, r) => r.end()).listen(${port}, '127.0.0.1')"] }
+    startup: { tcp: ${port}, period: 100ms }
+    liveness: { http: { port: ${port} }, initial_delay: 10m }
+`);
+  await project.ok('up');
+  const { code, stdout } = await project.cli('health');
+  expect([code, said(JSON.parse(stdout) as HealthReport)]).toEqual([0, ['api ok: running and ready']]);
+  expect((await project.cli('status', '--exit-code')).code).toBe(0);
+});
+
+test('status --exit-code and health agree: neither calls well what is never ready, or what nobody watches', async () => {
+  await using project = new TestProject(`components:
+  api: { process: { command: [sleep, "1000"] }, liveness: { exec: { command: ["true"] } } }
+  unready: { process: { command: [sleep, "1000"] }, readiness: { exec: { command: ["false"] } } }
+`);
+  const codes = async (...names: readonly string[]) => [
+    (await project.cli('status', '--exit-code', ...names)).code,
+    (await project.cli('health', ...names.flatMap((name) => ['--check', name]))).code,
+  ];
+  await project.cli('up', 'api');
+  await project.cli('up', 'unready', '--timeout', '1s');
+  await project.until('unready', 'running', ({ state }) => state === 'running');
+  expect(await codes('api')).toEqual([0, 0]);
+  expect(await codes()).toEqual([1, 1]);
+  process.kill(project.guardianPid()!, 'SIGKILL');
+  process.kill(project.daemonPid()!, 'SIGKILL');
+  await waitFor('the daemon to be gone', () => project.daemonPid() === null);
+  expect(await codes('api')).toEqual([1, 1]);
+  expect(await project.ok('status', 'api')).toMatch(/^api +running +unknown +\? /m);
+});
+
 test('with a daemon it is asked there, without one and with --local from here; without checks about each component', async () => {
   await using project = new TestProject(`${COMPONENT}
 checks:
@@ -92,7 +128,10 @@ checks:
   mine: { needs: [api], env_set: ONLY_HERE }
 `);
   const down = await project.cliWith({ ONLY_HERE: '1' }, 'health');
-  expect([down.code, said(answerOf(down))]).toEqual([1, ['api failed: stopped', 'mine skipped: api failed']]);
+  expect([down.code, said(answerOf(down))]).toEqual([
+    1,
+    ['api failed: stopped - run "keepwell up api"', 'mine skipped: api failed'],
+  ]);
   await project.ok('up');
   const there = await project.cliWith({ ONLY_HERE: '1' }, 'health');
   expect([there.code, said(answerOf(there))]).toEqual([

@@ -92,7 +92,7 @@ test('a database that goes down with five dependents is one incident, one alert 
   expect(first?.alerts).toMatchObject([{ ...about, state: 'raised' }]);
   expect(first?.text).toMatch(/^\[shop\] db does not run: it is not restarted any more \(.*no space left/i);
   expect(last?.alerts).toMatchObject([{ ...about, state: 'over' }]);
-  expect(last?.text).toMatch(/^\[shop\] Recovered: db does not run/);
+  expect(last?.text).toMatch(/^\[shop\] Recovered: db, .* \(was: db does not run/);
   for (const name of DEPENDENTS) await shop.until(name, 'running', ({ state }) => state === 'running');
   expect(await shop.ok('incidents')).toBe('no open incidents\n');
   await shop.ok('down');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import type { AgentsView } from '../../src/core/agents/views.ts';
 import type { TicketsView } from '../../src/core/tickets/view.ts';
 import { Keepwell } from '../../src/index.ts';
 import { GithubServer } from '../support/github-server.ts';
@@ -78,6 +79,50 @@ describe('a component that crashes four times', () => {
     const offline = await project.cli('tickets', 'show', '1');
     expect(offline).toMatchObject({ code: 0, stdout: expect.stringContaining('BUG-001 worker: ImportError') });
     expect(offline.stderr).toContain('this is what the records say');
+  });
+});
+
+describe('thirty tasks of agents with one broken import', () => {
+  const tasks = Array.from({ length: 30 }, (_, n) => `TASK-${n + 1}`);
+
+  test('are one incident and one issue that lists them, although each of them is given up', async () => {
+    await using server = await GithubServer.open();
+    await using project = new TestProject(
+      `
+agents: { max_respawns: 0, types: { architect: { command: [./worker.sh, "{task}"] } } }
+tickets:
+  rate_limit: { per: 1h, max: 1, by: type }
+  trackers: [{ github: { repo: acme/app, token: "\${GITHUB_TOKEN}", url: "${server.url}" } }, { local: { dir: tickets } }]
+`,
+      { GITHUB_TOKEN: TOKEN },
+    );
+    project.write('worker.sh', WORKER);
+    await project.ok('up');
+    await using keepwell = await Keepwell.connect({ cwd: project.dir });
+    for (const task of tasks) await keepwell.spawn('architect', task);
+    await waitFor('all to be given up', async () => {
+      const { agents } = JSON.parse(await project.ok('-o', 'json', 'agents', 'list', '--all')) as AgentsView;
+      return agents.filter(({ state }) => state === 'gave-up').length === tasks.length;
+    });
+    const [ticket, ...more] = await waitFor('the issue', async () => {
+      const all = await tickets(project);
+      return Object.values(all[0]?.deliveries ?? {}).every(({ state }) => state === 'delivered') ? all : null;
+    });
+    expect(more).toEqual([]);
+    expect([...ticket!.tasks].sort()).toEqual([...tasks].sort());
+    expect(ticket).toMatchObject({ number: 'BUG-001', count: 30, subjects: [{ kind: 'agent', name: 'architect' }] });
+    expect(await keepwell.incidents({ state: 'all' })).toMatchObject([{ count: 30, ticket: 'BUG-001' }]);
+    expect(server.issues).toHaveLength(1);
+    const [file, ...others] = filesIn(project.path('tickets'));
+    expect(others).toEqual([]);
+    for (const task of tasks) expect(project.read(`tickets/${file}`)).toContain(`\`${task}\``);
+    const shown = await project.ok('incidents');
+    for (const task of tasks) expect(shown).toContain(task);
+    // Trackers get to know of those who came later within a minute or so, in one note.
+    const named = () => tasks.filter((task) => JSON.stringify(server.issues[0]).includes(task));
+    await waitFor('all tasks to be named on GitHub', () => named().length === tasks.length);
+    expect(server.issues[0]?.comments.length).toBeLessThanOrEqual(3);
+    expect(server.issues).toHaveLength(1);
   });
 });
 

@@ -7,7 +7,7 @@ export const incidentOf = (id: number, over: Partial<Incident> = {}): Incident =
   return {
     id,
     fingerprint: `v1:${id}`,
-    taskId: null,
+    tasks: [],
     subject,
     subjects: [subject],
     title: 'api: ImportError: no module',

@@ -2,7 +2,7 @@ import type { ExitCause, SignalName } from '../../src/core/exit.ts';
 import type { Findings } from '../../src/core/freeze/freeze.ts';
 import type { RunId } from '../../src/core/ids.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { Driver, FoundRun, Launch, ProcessInfo, Reporter } from '../../src/ports/driver.ts';
+import type { Doubt, Driver, FoundRun, Launch, ProcessInfo, Reporter } from '../../src/ports/driver.ts';
 
 export interface FakeRun {
   readonly launch: Launch;
@@ -79,6 +79,10 @@ export class FakeDriver implements Driver {
   }
   condition(): null {
     return null;
+  }
+  doubts = new Map<RunId, Doubt>();
+  doubt(run: RunId): Doubt | null {
+    return this.doubts.get(run) ?? null;
   }
   signal(run: RunId, signal: SignalName): void {
     const found = this.#find(run);

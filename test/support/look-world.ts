@@ -57,7 +57,10 @@ export function lookWorld(
     ...world,
     alerts: desk,
     stands: (name: string, over: Partial<Standing> = {}) =>
-      void standings.set(name, { name, state: 'running', isWell: true, upMs: 60_000, minUptimeMs: 0, ...over }),
+      void standings.set(name, {
+        ...{ name, state: 'running', isWell: true, upMs: 60_000, minUptimeMs: 0, isWanted: true, unwell: null },
+        ...over,
+      }),
     isGone: (name: string) => void standings.delete(name),
     looked: () => look.now(),
     /** What people were told since the last time, a look and what is folded later. */

@@ -63,7 +63,7 @@ export const incidentSample = (count: number, now: number, over: Partial<Inciden
   ...{
     id: 7,
     fingerprint: 'v1:0123456789abcdef',
-    taskId: null,
+    tasks: [],
     title: 'worker: ImportError',
     rootCause: null,
     state: 'open',

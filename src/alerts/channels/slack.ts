@@ -1,5 +1,6 @@
 /** The message in the form of Slack's incoming webhooks. Blocks are plain text, so nothing in them is a link or a mention. */
 import type { AlertItem, AlertMessage } from '../../core/alerts/message.ts';
+import { someOf } from '../../core/incidents/words.ts';
 
 const MAX_BLOCK_CHARS = 2_900;
 const MAX_BLOCKS = 20;
@@ -19,9 +20,10 @@ export function slackBody({ text, alerts }: AlertMessage) {
   return {
     text: escaped(text),
     blocks: [
-      ...shown.map(({ state, text: what, incident, ticket }) => {
+      ...shown.map(({ state, text: what, joined, incident, ticket }) => {
+        const mark = joined.length === 0 ? MARK[state] : `Now also ${someOf(joined)}`;
         const refs = [...(incident === null ? [] : [`incident ${incident}`]), ...(ticket === null ? [] : [ticket])];
-        return block(`${MARK[state]}: ${what}${refs.length > 0 ? ` (${refs.join(', ')})` : ''}`);
+        return block(`${mark}: ${what}${refs.length > 0 ? ` (${refs.join(', ')})` : ''}`);
       }),
       ...(rest > 0 ? [block(`and ${rest} more`)] : []),
     ],

@@ -40,13 +40,12 @@ export const down: Definition<Options> = {
     const watch = new StopWatch(session, asked.before);
     const wait = { timeoutMs: timeout, look: () => watch.look(), pending: () => watch.pending() };
     await untilGone(session, daemon, wait).finally(() => watch.end());
-    const { killed, left } = await afterwards(session, asked.seq);
+    const { killed, left, unknown } = await afterwards(session, asked.seq);
     for (const line of killed) session.note(line);
     session.printJson({ schema_version: 1, action: 'down', components: asked.components, killed, still_running: left });
-    if (left.length > 0) {
-      session.note(`the daemon is gone, but still running: ${left.join(', ')}`);
-      return 1;
-    }
+    if (left.length > 0) session.note(`the daemon is gone, but still running: ${left.join(', ')}`);
+    if (unknown !== null) session.note(`the daemon is gone, and it is not known whether all of this is: ${unknown}`);
+    if (left.length > 0 || unknown !== null) return 1;
     requireRemembered(asked);
     session.print(`everything is stopped${asked.components.length === 0 ? '' : `: ${asked.components.join(', ')}`}`);
     return 0;
@@ -104,36 +103,55 @@ class StopWatch {
   }
 }
 
-/** Read from the records, since the daemon's last words were written there. Without them there is simply less to say. */
-async function afterwards(session: Session, seq: number): Promise<{ killed: string[]; left: string[] }> {
+interface Afterwards {
+  readonly killed: readonly string[];
+  readonly left: readonly string[];
+  /** What could not be looked at, and why; null: everything was. */
+  readonly unknown: string | null;
+}
+
+/** Read from the records, since the daemon's last words were written there, and from what is there now. */
+async function afterwards(session: Session, seq: number): Promise<Afterwards> {
   try {
     const records = await openOfflineRecords(session.project, session.world.env);
     try {
-      const { events } = await records.listEvents({ after: seq, limit: 1000 });
-      return { killed: killedIn(events), left: alive((await records.status()).components) };
+      const { components } = await records.status();
+      const killed = await records.listEvents({ after: seq, limit: 1000 }).then(
+        ({ events }) => killedIn(events),
+        () => [], // without its history there is simply less to say
+      );
+      return { killed, left: alive(components), unknown: notKnown(components) };
     } finally {
       records.close();
     }
-  } catch {
-    return { killed: [], left: [] };
+  } catch (error) {
+    return { killed: [], left: [], unknown: (error as Error).message };
   }
 }
 
+const notKnown = (components: readonly ComponentView[]): string | null =>
+  components
+    .filter(({ condition }) => condition === 'not-known')
+    .map(({ name, note }) => `${name} (${note})`)
+    .join(', ') || null;
+
 const alive = (components: readonly ComponentView[]): string[] =>
   components
-    .filter(({ state }) => state === 'running')
+    .filter(({ state, condition }) => state === 'running' && condition !== 'not-known')
     .map(({ name, pid }) => (pid === null ? name : `${name} (pid ${pid})`));
 
 async function withoutDaemon(session: Session): Promise<number> {
   const records = await openOfflineRecords(session.project, session.world.env);
   const { components } = await records.status().finally(() => records.close());
   const left = alive(components);
+  const unknown = notKnown(components);
   session.printJson({ schema_version: 1, action: 'down', components: [], killed: [], still_running: left });
-  if (left.length === 0) {
+  if (left.length === 0 && unknown === null) {
     session.print('nothing is running');
     return 0;
   }
-  session.note(`the daemon is not running, so nobody can stop these in order: ${left.join(', ')}`);
+  if (unknown !== null) session.note(`it is not known whether this is running: ${unknown}`);
+  if (left.length > 0) session.note(`the daemon is not running, so nobody can stop these in order: ${left.join(', ')}`);
   session.note('run "keepwell up" (it takes them over), then "keepwell down"');
   return EXIT_NOT_RUNNING;
 }

@@ -1,7 +1,7 @@
 /** keepwell incidents: problems with one cause each, also those that are too small for a ticket. */
 import { Option } from 'commander';
 import type { Definition } from '../define.ts';
-import { incidentTable } from '../print/incidents.ts';
+import { incidentNames, incidentTable } from '../print/incidents.ts';
 import { readRecords } from '../records/read.ts';
 
 interface Options {
@@ -12,10 +12,11 @@ interface Options {
 export const incidents: Definition<Options> = {
   usage: 'incidents',
   group: 'Look:',
-  summary: 'what is wrong now, and what it takes along: one line for each cause',
+  summary: 'what is wrong now, and whom it affects: one line for each cause',
   description:
-    'An incident opens at the first crash and is resolved when everything that crashed with it is well again. Crashes with the\n' +
-    'same cause are counted, and components that only suffer from it are named as affected. The third crash makes a ticket of it.',
+    'An incident opens at the first crash, or when something has not been ready, waits, is frozen or cannot be reached for a minute.\n' +
+    'It is resolved when everybody that is named in it is well again. Crashes with the same cause are one incident, whoever they are of;\n' +
+    'components that only suffer from it are named as affected. The third crash makes a ticket of it.',
   options: [
     new Option('-a, --all', 'also those that are resolved'),
     new Option('--resolved', 'only those that are resolved').conflicts('all'),
@@ -32,9 +33,11 @@ export const incidents: Definition<Options> = {
     session.printJson(value);
     const { out } = session.world;
     if (value.incidents.length === 0) session.print(state === 'open' ? 'no open incidents' : 'no incidents');
-    else
-      for (const line of incidentTable(value.incidents, session.paint, Date.now(), out.isTty ? out.columns : undefined))
-        session.print(line);
+    else {
+      const columns = out.isTty ? out.columns : undefined;
+      for (const line of incidentTable(value.incidents, session.paint, Date.now(), columns)) session.print(line);
+      for (const line of incidentNames(value.incidents)) session.print(line);
+    }
     return 0;
   },
 };

@@ -1,6 +1,7 @@
 /** keepwell status: how everything is, also when no daemon runs. */
 import { Option } from 'commander';
 import type { ComponentView, StatusView } from '../../core/views.ts';
+import { wellbeing } from '../../core/wellbeing.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { daemonLine, daemonRemarks, keepingLine, sessionsLine, statusTable } from '../print/status.ts';
 import { verboseBlock } from '../print/verbose.ts';
@@ -24,13 +25,15 @@ export const status: Definition<Options> = {
   usage: 'status [NAME...]',
   aliases: ['ps', 'ls'],
   group: 'Look:',
-  summary: 'how every component is right now',
+  summary: 'show the state of every component',
   description:
-    'Works without a daemon too: then the records and /proc are read, and it says so.\n' +
-    'The exit code is 0 whenever it answered; --exit-code makes it tell how things are.',
+    'Works without a daemon too: it then reads the records and /proc, and says so. ' +
+    'The exit code is 0 whenever there was an answer. With --exit-code it is 0 when every component that should run is ' +
+    'healthy and ready or has completed, 1 when one is unhealthy, not ready, frozen, has given up, or nobody knows, ' +
+    'and 3 when one is not up yet or not running. Components stopped by hand do not count here; "keepwell health" counts them.',
   options: [
     new Option('-v, --verbose', 'everything that is known about each'),
-    new Option('--exit-code', 'exit 1 when something is unhealthy, 3 when something wanted is not running'),
+    new Option('--exit-code', 'exit 1 when something is unhealthy, not ready or unknown, 3 when it is not running'),
     new Option('-w, --watch', 'again every second, until Ctrl-C'),
     new Option('--history', 'what one component used: CPU, memory, files, threads').conflicts([
       'watch',
@@ -44,7 +47,7 @@ export const status: Definition<Options> = {
     ['keepwell status "web-*" --verbose', 'some of them, in full'],
     ['keepwell status -o json | jq .components[].state', 'for scripts'],
     ['keepwell status api --history --since 12h', 'what it used since this morning'],
-    ['keepwell status --exit-code', 'for monitoring: 0 all well, 1 unhealthy, 3 not running'],
+    ['keepwell status --exit-code', 'for monitoring: 0 all well, 1 not well or not known, 3 not running'],
   ],
   handler: async (session, names, options) => {
     if (options.history) return await showUsageHistory(session, names, options.since);
@@ -91,11 +94,14 @@ function lines(session: Session, view: StatusView, { verbose }: Options): string
   ];
 }
 
-/** Unhealthy is worse news than not (yet) running. */
+const EXIT_SICK = 1;
+const EXIT_DOWN = 3;
+
+/** One that cannot be relied on is worse news than one that is not (yet) up. What somebody stopped is as it should be. */
 export function exitCodeOf(components: readonly ComponentView[]): number {
-  if (components.some(({ health, condition }) => health === 'unhealthy' || condition === 'frozen')) return 1;
-  const up = (state: string) => state === 'running' || state === 'completed';
-  return components.some(({ desired, state }) => desired === 'running' && !up(state)) ? 3 : 0;
+  const kinds = new Set(components.map((view) => wellbeing(view).kind));
+  if (kinds.has('sick')) return EXIT_SICK;
+  return kinds.has('down') ? EXIT_DOWN : 0;
 }
 
 const watch = (session: Session, names: readonly string[], options: Options): Promise<never> =>

@@ -18,6 +18,10 @@ const because = (what: string, { reason }: Data): string => (reason === undefine
 
 /** Agents of others may have no task. */
 const forTask = ({ task }: Data): string => (typeof task === 'string' ? ` for ${task}` : '');
+/** Who joined a ticket. */
+const also = ({ also: names }: Data): string =>
+  Array.isArray(names) && names.length > 0 ? ` Also: ${names.map(String).join(', ')}.` : '';
+
 const incident = ({ incident: id }: Data): string => `incident ${text(id)}`;
 const times = ({ count }: Data): string => (count === 1 ? 'once' : `${text(count)} times`);
 
@@ -66,7 +70,7 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'incident.opened': (data) => `${incident(data)}: ${text(data['title'])}`,
   'incident.reopened': (data) => `${incident(data)} is back, ${times(data)} by now: ${text(data['title'])}`,
   'incident.resolved': (data) => `${incident(data)} is over, it came ${times(data)}: ${text(data['title'])}`,
-  'incident.affects': (data) => `${incident(data)} takes ${text(data['component'])} along: ${text(data['title'])}`,
+  'incident.affects': (data) => `${text(data['component'])} is affected by ${incident(data)}: ${text(data['title'])}`,
   'incident.folded': (data) => `${incident(data)} is a part of incident ${text(data['into'])}: ${text(data['title'])}`,
   'alert.sent': (data) => `told ${text(data['channel'])}: ${text(data['text'])}`,
   'alert.failed': (data) =>
@@ -83,7 +87,7 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'session.adopted': () => 'session taken over from the labels of its container',
   'session.removed': (data) => `nothing is left of the session (${text(data['reason'])})`,
   'ticket.opened': (data) => `ticket ${text(data['ticket'])} (${text(data['priority'])}): ${text(data['title'])}`,
-  'ticket.commented': (data) => `ticket ${text(data['ticket'])}: ${text(data['text'])}`,
+  'ticket.commented': (data) => `ticket ${text(data['ticket'])}: ${text(data['text'])}${also(data)}`,
   'ticket.reopened': (data) => `ticket ${text(data['ticket'])} reopened: ${text(data['reason'])}`,
   'ticket.closed': (data) => `ticket ${text(data['ticket'])} closed`,
   'ticket.delivered': (data) =>

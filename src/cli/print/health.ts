@@ -15,10 +15,10 @@ export function healthLines({ status, checks }: HealthReport, paint: Paint, colu
 const healthTable = (rows: readonly [string, CheckResult][], paint: Paint, columns?: number): string[] =>
   table(
     HEADER,
-    rows.map(([name, { status, message, hint }]) => [
+    rows.map(([name, { status, message }]) => [
       { text: sanitise(name), brush: paint.bold },
       { text: status, brush: statusBrush(paint, status) },
-      { text: oneLine(hint === undefined ? message : `${message} (${hint})`) },
+      { text: oneLine(message) },
     ]),
     columns,
   );

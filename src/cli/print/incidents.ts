@@ -9,10 +9,24 @@ const HEADER = ['NUMBER', 'STATE', 'COUNT', 'LAST', 'TICKET', 'AFFECTED', 'WHAT'
 /** More are counted: the line is about the cause. */
 const MAX_NAMED = 3;
 
-const affectedText = ({ affected }: IncidentView): string => {
-  const more = affected.length > MAX_NAMED ? ` +${affected.length - MAX_NAMED}` : '';
-  return affected.length === 0 ? '-' : `${affected.slice(0, MAX_NAMED).join(', ')}${more}`;
+/** Everybody but the one that it is named after: that one is in its title. */
+function othersOf({ subjects, tasks, affected }: IncidentView): readonly string[] {
+  const types = new Set(tasks.length > 0 ? ['agent'] : []);
+  const names = subjects.slice(1).flatMap(({ kind, name }) => (types.has(kind) ? [] : [name]));
+  return [...new Set([...names, ...tasks, ...affected])];
+}
+
+const affectedText = (incident: IncidentView): string => {
+  const others = othersOf(incident);
+  const more = others.length > MAX_NAMED ? ` +${others.length - MAX_NAMED}` : '';
+  return others.length === 0 ? '-' : `${others.slice(0, MAX_NAMED).join(', ')}${more}`;
 };
+
+/** The names that have no room in the table, a line for each incident. */
+export const incidentNames = (incidents: readonly IncidentView[]): string[] =>
+  incidents
+    .filter((incident) => incident.state === 'open' && othersOf(incident).length > MAX_NAMED)
+    .map((incident) => `incident ${incident.id} affects ${sanitise(othersOf(incident).join(', '))}`);
 
 /** What it was taken for first, when it turned out to be a part of another. */
 const whatText = ({ title, folded_into: into }: IncidentView): string =>

@@ -76,6 +76,7 @@ export function daemonRemarks({ daemon }: StatusView): string[] {
       `the daemon was held up for ${formatUptime(daemon.loop_delay_ms!)}: the machine is overloaded or was asleep`,
     );
   }
+  if (daemon.alerts) remarks.push(`alerts: ${sanitise(daemon.alerts)}`);
   if (daemon.logs?.condition) remarks.push(`logs: ${sanitise(daemon.logs.condition)}`);
   return remarks;
 }

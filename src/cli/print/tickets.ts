@@ -1,4 +1,5 @@
 /** Tickets for people. */
+import { ofText } from '../../core/tickets/text.ts';
 import type { DeliveryView, TicketView } from '../../core/tickets/view.ts';
 import type { Brush, Paint } from './colour.ts';
 import { sanitise, sanitiseText } from './sanitise.ts';
@@ -34,8 +35,10 @@ export function ticketBlock(ticket: TicketView, paint: Paint, nowMs: number): st
     ['State', ticket.closed_at === null ? ticket.state : `${ticket.state} ${when(ticket.closed_at)}`],
     ['Priority', brushOf(paint, ticket)(ticket.priority)],
     ['Category', ticket.category],
-    ['Of', `${ticket.subject.kind} ${oneLine(ticket.subject.name)}`],
-    ['Task', ticket.task_id && oneLine(ticket.task_id)],
+    ['Of', `${ofText(ticket)} ${oneLine(ticket.subject.name)}`],
+    ['Also of', namesOf(ticket.subjects.slice(1).map(({ name }) => name))],
+    [ticket.tasks.length > 1 ? 'Tasks' : 'Task', namesOf(ticket.tasks)],
+    ['Affected', namesOf(ticket.affected)],
     ['For', ticket.assigned_to && oneLine(ticket.assigned_to)],
     ['Count', String(ticket.count)],
     ['First', when(ticket.first_seen)],
@@ -59,6 +62,8 @@ export function ticketBlock(ticket: TicketView, paint: Paint, nowMs: number): st
     ...section('Error log', ticket.error_logs === '' ? [] : ticket.error_logs.split('\n')),
   ];
 }
+
+const namesOf = (names: readonly string[]): string | null => (names.length === 0 ? null : oneLine(names.join(', ')));
 
 function trackerText({ trackers }: TicketView, name: string, delivery: DeliveryView, nowMs: number): string {
   const where = Object.hasOwn(trackers, name) ? oneLine(trackers[name]!) : null;

@@ -1,17 +1,22 @@
 /** One message to people: everything that is to be told at this moment. Pure. */
+import { someOf } from '../incidents/words.ts';
 import { redact } from '../redact.ts';
 import { bugNumber } from '../tickets/number.ts';
 import type { Subject } from '../views.ts';
 import type { AlertKind } from './alert.ts';
-import type { OpenAlert, Telling } from './book.ts';
+import { joinedSince, type OpenAlert, type RaisedAlert, type Telling } from './book.ts';
 
 export interface AlertItem {
-  /** raised: it is new. still: it was told before, and is not over. over: it is. */
+  /** raised: it is new, or others joined. still: it was told before, and is not over. over: it is. */
   readonly state: 'raised' | 'still' | 'over';
   readonly kind: AlertKind;
   readonly key: string;
   readonly subject: Subject;
   readonly text: string;
+  /** Everybody that it is about. */
+  readonly who: readonly string[];
+  /** Those of them that people were not told of before, when they know of the others. */
+  readonly joined: readonly string[];
   readonly incident: number | null;
   /** "BUG-003" */
   readonly ticket: string | null;
@@ -32,6 +37,7 @@ export interface AlertMessage {
 const MAX_ITEMS = 50;
 const MAX_TEXT_CHARS = 500;
 const MAX_NAMED = 3;
+const MAX_NAMES = 100;
 /** Control characters, and those that turn the direction of text around. */
 const UNSEEN = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
@@ -44,18 +50,35 @@ const time = (at: number): string => new Date(Math.abs(at) <= 8.64e15 ? at : 0).
 
 const itemOf =
   (state: AlertItem['state']) =>
-  ({ alert: { kind, key, subject, text, incident, ticket }, since }: OpenAlert): AlertItem => ({
-    ...{ state, kind, key },
-    subject: { ...subject, name: clean(subject.name) },
-    text: clean(text),
-    incident,
-    ticket: ticket === null ? null : bugNumber(ticket),
-    since: time(since.wall),
-  });
+  (open: OpenAlert): AlertItem => {
+    const { alert, since } = open;
+    const { kind, key, subject, incident, ticket } = alert;
+    const names = (all: readonly string[]) => all.slice(0, MAX_NAMES).map(clean);
+    return {
+      ...{ state, kind, key },
+      subject: { ...subject, name: clean(subject.name) },
+      text: clean(state === 'over' ? overText(alert) : alert.text),
+      who: names(alert.who ?? [subject.name]),
+      joined: state === 'raised' ? names(joinedSince(open)) : [],
+      incident,
+      ticket: ticket === null ? null : bugNumber(ticket),
+      since: time(since.wall),
+    };
+  };
+
+/** What was said when it began reads as its opposite when it is over. */
+function overText({ who, subject, text }: RaisedAlert): string {
+  const names = subject.kind === 'daemon' ? 'there are fewer crashes again' : someOf(who ?? [subject.name]);
+  return `${names} (was: ${text})`;
+}
 
 export function messageOf(telling: Telling, head: { id: string; at: number; project: string }): AlertMessage {
-  const { raised, still, over } = telling;
-  const all = [...raised.map(itemOf('raised')), ...still.map(itemOf('still')), ...over.map(itemOf('over'))];
+  const { raised, joined, still, over } = telling;
+  const all = [
+    ...[...raised, ...joined].map(itemOf('raised')),
+    ...still.map(itemOf('still')),
+    ...over.map(itemOf('over')),
+  ];
   return {
     schema_version: 1,
     id: head.id,
@@ -81,7 +104,10 @@ const LEAD: Readonly<Record<AlertItem['state'], (count: number) => string>> = {
 };
 
 function named(items: readonly AlertItem[]): string {
-  const first = items.slice(0, MAX_NAMED).map(({ text, ticket }) => (ticket === null ? text : `${text} (${ticket})`));
+  const first = items.slice(0, MAX_NAMED).map(({ text, ticket, joined }) => {
+    const lead = joined.length === 0 ? '' : `Now also ${someOf(joined)}: `;
+    return `${lead}${text}${ticket === null ? '' : ` (${ticket})`}`;
+  });
   const more = items.length - first.length;
   return `${first.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
 }

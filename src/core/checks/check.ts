@@ -28,7 +28,7 @@ export interface CheckSpec {
   /** Names of checks that must be ok first. */
   readonly needs: readonly string[];
   readonly question: CheckQuestion;
-  /** Said beside the message when it failed; null: none was given. */
+  /** Said with the message when it failed; null: none was given. */
   readonly hint: string | null;
   readonly timeoutMs: number;
 }
@@ -41,8 +41,8 @@ export interface HealthSettings {
 
 export interface CheckResult {
   readonly status: CheckStatus;
+  /** Of a failure: with what to do about it, "container not running - run ./scripts/sandbox-init.sh". */
   readonly message: string;
-  readonly hint?: string;
 }
 
 /** Keys of `checks` are in configuration order. */

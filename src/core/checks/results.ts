@@ -2,22 +2,27 @@
 import type { WallMs } from '../ids.ts';
 import type { CheckResult, CheckSpec, HealthReport } from './check.ts';
 
-export const ok = (message: string): CheckResult => ({ status: 'ok', message });
-export const skipped = (message: string): CheckResult => ({ status: 'skipped', message });
-export const failed = (message: string, hint?: string): CheckResult => ({
-  status: 'failed',
-  message,
-  ...(hint === undefined ? {} : { hint }),
-});
-
-/** Every failure carries the hint of the configuration, or else what the check itself knows to advise. Nothing else has one. */
-export function hinted(result: CheckResult, { hint }: Pick<CheckSpec, 'hint'>): CheckResult {
-  const { status, message } = result;
-  if (status !== 'failed') return { status, message };
-  return failed(message, hint ?? result.hint);
+/** What a check came to by itself, before the configuration has its say. */
+export interface Judgement extends CheckResult {
+  /** What to do; only of a failure. */
+  readonly advice?: string;
 }
 
-/** In the order of `results`. A check that was skipped is not a failure: what it hangs on is one already. */
+export const ok = (message: string): CheckResult => ({ status: 'ok', message });
+export const skipped = (message: string): CheckResult => ({ status: 'skipped', message });
+export const failed = (message: string, advice?: string): Judgement => ({
+  status: 'failed',
+  message,
+  ...(advice === undefined ? {} : { advice }),
+});
+
+/** Every failure says what to do: the hint of the configuration, or else what the check itself knows to advise. */
+export function hinted({ status, message, advice }: Judgement, { hint }: Pick<CheckSpec, 'hint'>): CheckResult {
+  const todo = status === 'failed' ? (hint ?? advice) : undefined;
+  return { status, message: todo === undefined ? message : `${message} - ${todo}` };
+}
+
+/** In the order of `results`. A check that was skipped is not a failure: what it depends on is one already. */
 export function healthReport(results: ReadonlyMap<string, CheckResult>, at: WallMs): HealthReport {
   const isUnhealthy = [...results.values()].some(({ status }) => status === 'failed');
   return {

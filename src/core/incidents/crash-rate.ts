@@ -1,6 +1,7 @@
 /** Many crashes in an hour, whoever they are of. Pure. */
 import type { MonoMs } from '../ids.ts';
 import type { Incident } from './incident.ts';
+import { someOf, whoOf } from './words.ts';
 
 export const CRASH_RATE_MAX = 10;
 export const CRASH_RATE_WITHIN_MS = 3_600_000;
@@ -39,8 +40,16 @@ export function crashRate(
   if (untold.length <= CRASH_RATE_MAX) return null;
   const counts = byIncident(untold);
   const [first, most] = counts[0]!;
-  const named = counts.slice(0, MAX_NAMED).map(([id, count]) => `${find(id)?.title ?? `incident ${id}`} (${count})`);
+  const named = counts.slice(0, MAX_NAMED).map(([id, count]) => describe(find(id), id, count));
   const more = counts.length > named.length ? ` and ${counts.length - named.length} more` : '';
   const text = `${untold.length} crashes within an hour: ${named.join('; ')}${more}`;
   return { incident: most > untold.length / 2 ? first : null, text };
+}
+
+/** "architect: ImportError: … (12: task T-1, task T-2, task T-3 and 9 more)" */
+function describe(incident: Incident | null, id: number, count: number): string {
+  if (incident === null) return `incident ${id} (${count})`;
+  const { tasks, subjects } = incident;
+  const who = tasks.length > 0 || subjects.length > 1 ? `: ${someOf(whoOf(incident), MAX_NAMED)}` : '';
+  return `${incident.title} (${count}${who})`;
 }

@@ -1,8 +1,11 @@
 /** One incident for one cause: what goes down because something it depends on is down is no incident of its own. Pure. */
+import type { ExitView } from '../exit.ts';
 import { type Graph, withDependencies } from '../graph.ts';
 import type { WallMs } from '../ids.ts';
+import type { Counters, Rule } from '../lifecycle/state.ts';
+import { isSimulated } from '../simulate/simulation.ts';
 import type { Subject } from '../views.ts';
-import { type Incident, subjectKey } from './incident.ts';
+import { type Incident, isAwaited, isSubjectOf, subjectKey } from './incident.ts';
 
 /** A dependent may notice first: the connection breaks before we see the process end. */
 export const LATE_MS = 10_000;
@@ -21,6 +24,15 @@ export function allDependencies(graph: Graph, name: string): ReadonlySet<string>
 const isDown = (incident: Incident, names: ReadonlySet<string>): boolean =>
   incident.waiting.some((key) => key.startsWith('component ') && names.has(key.slice('component '.length)));
 
+/** Signals that programs are sent by others, and do not die of by a fault of their own. */
+const SENT_BY_OTHERS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
+/** As a shell, or a JVM, tells of SIGKILL and SIGTERM. */
+const CODES_OF_KILLS: readonly (number | null)[] = [137, 143];
+
+/** Somebody killed it: neither we, nor the kernel for want of memory. */
+export const isKilledByOthers = ({ signal, code, oom, unhealthy }: ExitView): boolean =>
+  !oom && unhealthy === null && (signal === null ? CODES_OF_KILLS.includes(code) : SENT_BY_OTHERS.has(signal));
+
 /**
  * The incident that a crash belongs to although it is another crash: that of something it depends on which has not recovered yet.
  * Null: it has a cause of its own. What was known as its own problem before stays so.
@@ -32,7 +44,7 @@ export function rootOf(
   graph: Graph,
 ): Incident | null {
   if (subject.kind !== 'component') return null;
-  if (own?.state === 'open' && own.waiting.includes(subjectKey(subject))) return null;
+  if (own !== null && isAwaited(own, subject)) return null;
   const dependencies = allDependencies(graph, subject.name);
   if (dependencies.size === 0) return null;
   let root: Incident | null = null;
@@ -43,7 +55,37 @@ export function rootOf(
   return root;
 }
 
-/** Incidents that turn out to be first signs of this one: opened a moment ago, only by dependents, about the other side. */
+export interface Continued {
+  readonly subject: Subject;
+  readonly exit: ExitView;
+  readonly rule: Rule;
+  readonly counters: Counters;
+}
+
+/** It has not been well between this end and the one before. */
+const isDownStill = ({ exit, rule, counters: { unhelped = 1, failures } }: Continued): boolean =>
+  unhelped > 1 || rule === 'quiet-retry-failed' || (exit.spawn_error !== null && failures > 0);
+
+/**
+ * The incident of the outage that a crash is part of: a database that dies with one error and cannot come up with another is down
+ * once. Null: it has been well in between, or nothing is open.
+ */
+export function outageOf(crash: Continued, open: Iterable<Incident>): Incident | null {
+  const { subject } = crash;
+  if (subject.kind !== 'component' || !isDownStill(crash)) return null;
+  let outage: Incident | null = null;
+  for (const incident of open) {
+    if (incident.unwell === true || isSimulated(incident.rootCause)) continue;
+    if (!isAwaited(incident, subject) || !isSubjectOf(incident, subject)) continue;
+    if (outage === null || incident.openedAt < outage.openedAt) outage = incident;
+  }
+  return outage;
+}
+
+/**
+ * Incidents that turn out to be first signs of this one: those of dependents, opened a moment ago and about the other side; and that
+ * the subject itself was not well, before it died.
+ */
 export function firstSigns(
   root: Incident,
   subject: Subject,
@@ -54,12 +96,18 @@ export function firstSigns(
   if (subject.kind !== 'component') return [];
   const signs: Incident[] = [];
   for (const incident of open) {
-    const isFresh = Math.abs(now - incident.openedAt) <= LATE_MS && incident.reopened === 0 && incident.ticket === null;
-    if (incident.id === root.id || incident.state !== 'open' || !isFresh) continue;
-    const areDependents = incident.subjects.every(
-      ({ kind, name }) => kind === 'component' && allDependencies(graph, name).has(subject.name),
-    );
-    if (areDependents && OTHER_SIDE.test(`${incident.title}\n${incident.rootCause ?? ''}`)) signs.push(incident);
+    if (incident.id === root.id || incident.state !== 'open' || incident.ticket !== null) continue;
+    const isOfItself =
+      incident.unwell === true && incident.subjects.every((each) => subjectKey(each) === subjectKey(subject));
+    if (isOfItself || isOfDependents(incident, subject, graph, now)) signs.push(incident);
   }
   return signs;
+}
+
+function isOfDependents(incident: Incident, subject: Subject, graph: Graph, now: WallMs): boolean {
+  if (Math.abs(now - incident.openedAt) > LATE_MS || incident.reopened > 0) return false;
+  const areDependents = incident.subjects.every(
+    ({ kind, name }) => kind === 'component' && allDependencies(graph, name).has(subject.name),
+  );
+  return areDependents && OTHER_SIDE.test(`${incident.title}\n${incident.rootCause ?? ''}`);
 }

@@ -18,8 +18,10 @@ interface Titled {
 }
 
 export function titleOf({ subject, errorType, errorMessage, exit, earlier, simulated }: Titled): string {
-  const said = [errorType, errorMessage].filter((part) => part !== null && part !== '').join(': ');
   const mark = simulated === undefined ? '' : SIMULATED_TITLE;
+  // What it says while we end it is not why.
+  if (exit.unhealthy !== null) return shortTitle(`${mark}${subject.name}: ${exit.unhealthy}`);
+  const said = [errorType, errorMessage].filter((part) => part !== null && part !== '').join(': ');
   return shortTitle(
     `${mark}${subject.name}: ${said === '' ? `${describeExit(exit)}${endedAfter(exit, earlier)}` : said}`,
   );

@@ -1,7 +1,7 @@
 /** Incidents as the API and the library show them. */
 import { bugNumber } from '../tickets/number.ts';
 import type { Subject } from '../views.ts';
-import type { Incident, IncidentState } from './incident.ts';
+import { type Incident, type IncidentState, onlyTask } from './incident.ts';
 
 export interface IncidentView {
   readonly id: number;
@@ -9,12 +9,15 @@ export interface IncidentView {
   readonly title: string;
   readonly root_cause: string | null;
   readonly fingerprint: string;
+  /** The task, when it is of one only. */
   readonly task_id: string | null;
+  /** Tasks of the agents that crashed with it. */
+  readonly tasks: readonly string[];
   /** Whose crash was the first. */
   readonly subject: Subject;
   /** All that crashed with it. */
   readonly subjects: readonly Subject[];
-  /** Dependents that were taken along. */
+  /** Components that depend on them, and went down or cannot start because of it. */
   readonly affected: readonly string[];
   readonly count: number;
   /** How often it came back. */
@@ -47,7 +50,8 @@ const incidentView = (incident: Incident): IncidentView => ({
   title: incident.title,
   root_cause: incident.rootCause,
   fingerprint: incident.fingerprint,
-  task_id: incident.taskId,
+  task_id: onlyTask(incident),
+  tasks: incident.tasks,
   subject: incident.subject,
   subjects: incident.subjects,
   affected: incident.affected,

@@ -88,7 +88,7 @@ export type ComponentState =
       readonly unhealthy: string | null;
       readonly freeze?: Freeze;
       readonly hold?: Hold;
-      /** The Docker Engine was away when the time was up: nothing could be done, and nobody is to be held up by that. */
+      /** Nothing could be done, or be known of it, when the time was up; nobody is to be held up by that. */
       readonly stalled?: true;
       /** Set once the main process is gone; what is awaited then is the rest of its tree. */
       readonly ended: Ended | null;
@@ -251,7 +251,7 @@ export interface Context {
   readonly newRun: RunId;
   /** Dependencies whose condition does not hold right now. */
   readonly unmet: readonly ComponentName[];
-  /** The Docker Engine does not answer, so nothing can be done to its containers. */
+  /** Nothing can be done to its run, or be known of it: the Docker Engine does not answer, or its processes cannot be looked at. */
   readonly blind?: boolean;
   readonly policy: LifecyclePolicy;
 }

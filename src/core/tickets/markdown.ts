@@ -2,8 +2,10 @@
  * A ticket as Markdown. What others wrote stands in code only: there it is shown as it is, and no mention, reference, link, image or
  * tag in it means anything. Around it there is nothing but our own words.
  */
+import { wordsOf } from './errands.ts';
 import { bugNumber } from './number.ts';
-import type { Ticket } from './ticket.ts';
+import { ofText } from './text.ts';
+import type { Errand, Step, Ticket } from './ticket.ts';
 
 /** Which ticket a text is about. Hidden, and always its first line: what others wrote never comes first. */
 export const marker = (key: string): string => `<!-- keepwell ${key} -->`;
@@ -50,29 +52,51 @@ export const standingRows = (ticket: Ticket): string =>
 const factRows = (ticket: Ticket): readonly string[] => [
   `| Category | ${ticket.category} |`,
   ...(ticket.assignedTo === null ? [] : [`| Assigned to | ${cell(ticket.assignedTo)} |`]),
-  `| Of | ${ticket.subject.kind} ${cell(ticket.subject.name)} |`,
-  ...(ticket.taskId === null ? [] : [`| Task | ${cell(ticket.taskId)} |`]),
+  `| Of | ${ofText(ticket)} ${cell(ticket.subject.name)} |`,
+  ...cells(
+    'Also of',
+    ticket.subjects.slice(1).map(({ name }) => name),
+  ),
+  ...cells(ticket.tasks.length === 1 ? 'Task' : 'Tasks', ticket.tasks),
+  ...cells('Affected', ticket.affected),
   ...(ticket.errorType === null ? [] : [`| Error | ${cell(ticket.errorType)} |`]),
   `| Fingerprint | ${cell(ticket.fingerprint)} |`,
   `| First seen | ${iso(ticket.firstSeen)} |`,
 ];
 
 const MAX_CELL_CHARS = 200;
+const MAX_NAMED = 100;
+
+/** All names in one row; none: no row. */
+function cells(title: string, names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  return [`| ${title} | ${names.slice(0, MAX_NAMED).map(cell).join(', ')}${more} |`];
+}
+
 const cell = (text: string): string => code(text.slice(0, MAX_CELL_CHARS).replaceAll('|', '¦'));
 
 /** What happened, and how to see it again. */
 export function sections(ticket: Ticket): string {
   const list = (title: string, lines: readonly string[], mark: (at: number) => string) =>
-    lines.length === 0 ? [] : [`## ${title}`, lines.map((line, at) => `${mark(at)} ${code(line)}`).join('\n')];
+    lines.length === 0 ? [] : [`## ${title}`, lines.map((line, at) => `${mark(at)} ${line}`).join('\n')];
+  const steps = ticket.steps?.map(stepText) ?? ticket.reproductionSteps.map(code);
   return [
     '## What happened',
     block(ticket.description),
     ...(ticket.rootCause === null ? [] : ['## Root cause', block(ticket.rootCause)]),
-    ...list('How to see it', ticket.reproductionSteps, (at) => `${at + 1}.`),
-    ...list('Related files', ticket.relatedFiles, () => '-'),
+    ...list('How to see it', steps, (at) => `${at + 1}.`),
+    ...list('Related files', ticket.relatedFiles.map(code), () => '-'),
     ...(ticket.errorLogs === '' ? [] : ['## Error log', block(ticket.errorLogs)]),
   ].join('\n\n');
 }
+
+/** Sentences are ours and read as such; only what is typed or was printed stands in code. */
+const stepText = (step: Step): string =>
+  step.map((part) => ('code' in part ? code(part.code) : plainWords(part.say))).join('');
+
+/** Nothing of what Markdown or a tracker gives a meaning to. */
+const plainWords = (text: string): string => plainTitle(text.replace(/[\\`*_[\]<>|~&]/g, '\\$&'));
 
 /** The body of an issue: written once, so it says how things stood then. */
 export const issueBody = (ticket: Ticket): string =>
@@ -83,4 +107,7 @@ export const issueBody = (ticket: Ticket): string =>
     `Filed by Keepwell after ${ticket.count} ${ticket.count === 1 ? 'time' : 'times'}. \`keepwell tickets show ${bugNumber(ticket.number)}\` shows more.`,
   ].join('\n\n');
 
-export const commentBody = (key: string, text: string): string => `${marker(key)}\n\n${block(text)}`;
+export function commentBody(errand: Pick<Errand, 'key' | 'text' | 'also' | 'details'>): string {
+  const { key, details } = errand;
+  return [marker(key), block(wordsOf(errand)), ...(details === undefined ? [] : [block(details)])].join('\n\n');
+}

@@ -2,14 +2,16 @@
 import { describeExit } from '../exit.ts';
 import { formatDuration } from '../format.ts';
 import type { WallMs } from '../ids.ts';
+import type { Incident } from '../incidents/incident.ts';
 import { isSimulated } from '../simulate/simulation.ts';
 import { cleanLine } from './clean.ts';
 import { withErrand } from './errands.ts';
-import type { Evidence } from './evidence.ts';
+import type { CrashEvidence, Evidence } from './evidence.ts';
+import { withMembers } from './members.ts';
 import { bugNumber } from './number.ts';
-import { withTold } from './rate.ts';
+import { mayTellNews, withTold } from './rate.ts';
 import type { TicketsSpec } from './settings.ts';
-import { headline } from './text.ts';
+import { headline, textOfEnd } from './text.ts';
 import type { Ticket, TicketChange, TicketEvent } from './ticket.ts';
 
 const MAX_NOTE_CHARS = 1_500;
@@ -37,11 +39,68 @@ function last(evidence: Evidence): string {
 export function afterRecovery(ticket: Ticket, settings: TicketsSpec, now: WallMs): TicketChange | null {
   if (ticket.state === 'closed' || ticket.told.at(-1)?.what === 'recovery') return null;
   // The task of a rehearsal does not exist: nobody is well, it is just over.
-  const isOver = isSimulated(ticket.rootCause) && ticket.taskId !== null;
+  const isOver = isSimulated(ticket.rootCause) && ticket.tasks.length > 0;
   const text = `${isOver ? 'The rehearsal is over' : 'It is well again'}, as seen ${iso(now)}, after ${ticket.count} ${ticket.count === 1 ? 'time' : 'times'}. The ticket stays open until somebody closes it.`;
-  const said: Ticket = { ...ticket, told: withTold(ticket.told, now, 'recovery') };
+  const said: Ticket = { ...ticket, news: [], told: withTold(ticket.told, now, 'recovery') };
+  const also = ticket.news.length === 0 ? {} : { also: ticket.news };
   return {
-    ticket: withErrand(said, settings.trackers, 'recovered', text, now),
+    ticket: withErrand(said, settings.trackers, { deed: 'recovered', text, ...also }, now),
+    told: [
+      { type: 'ticket.commented', data: { ticket: bugNumber(ticket.number), count: ticket.count, text, ...also } },
+    ],
+  };
+}
+
+/** Somebody is affected that was not. Null: nobody is. */
+export function joined(
+  ticket: Ticket,
+  { affected }: Pick<Incident, 'affected'>,
+  settings: TicketsSpec,
+  now: WallMs,
+): TicketChange | null {
+  const named = withMembers(ticket, { subjects: [], tasks: [], affected });
+  if (named === ticket) return null;
+  return { ticket: withErrand(named, settings.trackers, { deed: 'update', text: '' }, now), told: [] };
+}
+
+/** Who joined since trackers were told last, once they may be told. Null: nobody did, or not yet. */
+export function afterNews(ticket: Ticket, settings: TicketsSpec, now: WallMs): TicketChange | null {
+  const { news: also } = ticket;
+  if (also.length === 0 || ticket.state === 'closed' || !mayTellNews(settings.rateLimit, ticket, now)) return null;
+  const text = `It happened ${ticket.count} times by now, last ${iso(ticket.lastSeen)}.`;
+  const said: Ticket = { ...ticket, news: [], told: withTold(ticket.told, now, 'news') };
+  return {
+    ticket: withErrand(said, settings.trackers, { deed: 'comment', text, also }, now),
+    told: [{ type: 'ticket.commented', data: { ticket: bugNumber(ticket.number), count: ticket.count, text, also } }],
+  };
+}
+
+/**
+ * A frozen process was looked at when it was ended, after its ticket was filed: what it was doing is what a developer needs. Null:
+ * the ticket has it, or nothing was found.
+ */
+export function afterExamination(
+  ticket: Ticket,
+  crash: CrashEvidence,
+  settings: TicketsSpec,
+  { now, known }: { readonly now: WallMs; readonly known: readonly string[] },
+): TicketChange | null {
+  const { freeze, stack = [], relatedFiles = [] } = crash;
+  if (ticket.category !== 'freeze' || ticket.state === 'closed' || ticket.examined || freeze === undefined) return null;
+  if (freeze.evidence.length + stack.length === 0) return null;
+  const { errorLogs, relatedFiles: files } = textOfEnd(
+    { ...crash, relatedFiles: [...ticket.relatedFiles, ...relatedFiles] },
+    known,
+  );
+  const examined: Ticket = {
+    ...ticket,
+    examined: true,
+    errorLogs: [ticket.errorLogs, errorLogs].filter((part) => part !== '').join('\n\n'),
+    relatedFiles: [...new Set(files)],
+  };
+  const text = 'It was ended, and this is what it was doing.';
+  return {
+    ticket: withErrand(examined, settings.trackers, { deed: 'comment', text, details: errorLogs }, now),
     told: [{ type: 'ticket.commented', data: { ticket: bugNumber(ticket.number), count: ticket.count, text } }],
   };
 }
@@ -51,7 +110,7 @@ export function closed(ticket: Ticket, settings: TicketsSpec, now: WallMs): Tick
   if (ticket.state === 'closed') return null;
   const shut: Ticket = { ...ticket, state: 'closed', closedAt: now };
   return {
-    ticket: withErrand(shut, settings.trackers, 'close', `Closed with Keepwell, ${iso(now)}.`, now),
+    ticket: withErrand(shut, settings.trackers, { deed: 'close', text: `Closed with Keepwell, ${iso(now)}.` }, now),
     told: [{ type: 'ticket.closed', data: { ticket: bugNumber(ticket.number), count: ticket.count } }],
   };
 }
@@ -65,7 +124,12 @@ export function reopenedByHand(ticket: Ticket, settings: TicketsSpec, now: WallM
     !isSimulated(ticket.rootCause) || kind === 'local' || ticket.trackers[name] !== undefined;
   const trackers = settings.trackers.filter(isConcerned);
   return {
-    ticket: withErrand(open, trackers, 'reopen', `Reopened with Keepwell, ${iso(now)}.`, now),
+    ticket: withErrand(
+      open,
+      trackers,
+      { deed: 'reopen', text: `Reopened with Keepwell, ${iso(now)}.`, byHand: true },
+      now,
+    ),
     told: [
       { type: 'ticket.reopened', data: { ticket: bugNumber(ticket.number), count: ticket.count, reason: 'by hand' } },
     ],

@@ -8,17 +8,15 @@ import { MAX_SPAWN_ERRORS } from '../restart/decide.ts';
 import { cleanLine } from './clean.ts';
 import { withErrand } from './errands.ts';
 import { type Circumstances, type CrashEvidence, type Evidence, NO_CIRCUMSTANCES } from './evidence.ts';
+import { MAX_NAME_CHARS, membersOf, withGivenUp, withMembers } from './members.ts';
 import { againText, openedEvent } from './notes.ts';
 import { bugNumber } from './number.ts';
 import { crashesWithin, higher, priorityOf } from './priority.ts';
-import { mayTell, withTold } from './rate.ts';
+import { mayTell, toldOfType, withTold } from './rate.ts';
 import { redacted, redactedCircumstances } from './redacted.ts';
 import type { TicketsSpec } from './settings.ts';
 import { textOf } from './text.ts';
 import type { Ticket, TicketCategory, TicketChange } from './ticket.ts';
-
-/** Names and tasks may be anything that somebody once typed. */
-const MAX_NAME_CHARS = 200;
 
 export interface TicketInput {
   /** With the crash counted in. */
@@ -52,16 +50,15 @@ function opened(input: TicketInput): TicketChange | null {
   const text = textOf(evidence, incident, about);
   const known = about.secrets ?? [];
   const subject = subjectOf(evidence);
-  const isAllowed = mayTell(
-    settings.rateLimit,
-    { number: nextNumber, errorType: text.errorType, told: [] },
-    others,
-    now,
-  );
+  const asked = { number: nextNumber, errorType: text.errorType, told: [] };
   // A problem that is reported once would otherwise be lost.
-  if (!isAllowed && evidence.kind === 'crash' && !givesUp(evidence.crash)) return null;
+  if (evidence.kind === 'crash' && !mayTell(settings.rateLimit, asked, others, now)) {
+    const other = toldOfType(settings.rateLimit, asked, others, now);
+    return other !== null && givesUp(evidence.crash) ? again(input, other) : null;
+  }
   const ticket: Ticket = {
     ...text,
+    ...membersOf(incident, known),
     number: nextNumber,
     key,
     incident: incident.id,
@@ -73,12 +70,13 @@ function opened(input: TicketInput): TicketChange | null {
     firstSeen: incident.openedAt,
     lastSeen: incident.lastAt,
     fingerprint: incident.fingerprint,
-    taskId: incident.taskId === null ? null : cleanLine(incident.taskId, MAX_NAME_CHARS, known),
+    news: [],
     closedAt: null,
     told: withTold([], now, 'crash'),
     trackers: {},
   };
-  return { ticket: withErrand(ticket, settings.trackers, 'create', '', now), told: [openedEvent(ticket)] };
+  const told = { deed: 'create', text: '' } as const;
+  return { ticket: withErrand(ticket, settings.trackers, told, now), told: [openedEvent(ticket)] };
 }
 
 function isDue({ incident, evidence, settings, now }: TicketInput): boolean {
@@ -100,31 +98,44 @@ const isQuiet = (evidence: Evidence): boolean =>
 
 function again(input: TicketInput, ticket: Ticket): TicketChange {
   const { incident, evidence, settings, now, others = () => [] } = input;
+  const about = input.about ?? NO_CIRCUMSTANCES;
   const counted: Ticket = {
-    ...ticket,
-    count: incident.count,
+    ...withNews(ticket, input),
+    // More than one incident may have this ticket.
+    count: Math.max(ticket.count + 1, incident.count),
     lastSeen: incident.lastAt,
-    rootCause: ticket.rootCause ?? textOf(evidence, incident, input.about ?? NO_CIRCUMSTANCES).rootCause,
+    rootCause: ticket.rootCause ?? textOf(evidence, incident, about).rootCause,
     priority: higher(ticket.priority, priorityOf(evidence, incident, settings, now)),
   };
-  const text = againText(evidence, ticket, counted, input.about?.secrets);
-  const said: Ticket = { ...counted, told: withTold(counted.told, now, 'crash') };
+  const text = againText(evidence, ticket, counted, about.secrets);
+  const also = counted.news.length === 0 ? {} : { also: counted.news };
+  const said: Ticket = { ...counted, news: [], told: withTold(counted.told, now, 'crash') };
   if (ticket.state === 'closed') {
     const open: Ticket = { ...said, state: 'open', closedAt: null };
     const reason = 'it crashed again';
     return {
-      ticket: withErrand(open, settings.trackers, 'reopen', text, now),
+      ticket: withErrand(open, settings.trackers, { deed: 'reopen', text, ...also }, now),
       told: [{ type: 'ticket.reopened', data: { ticket: bugNumber(ticket.number), count: counted.count, reason } }],
     };
   }
   const mayBeTold = !isQuiet(evidence) && mayTell(settings.rateLimit, ticket, others, now);
   if (counted.priority === ticket.priority && !mayBeTold) {
-    return { ticket: withErrand(counted, settings.trackers, 'update', '', now), told: [] };
+    return { ticket: withErrand(counted, settings.trackers, { deed: 'update', text: '' }, now), told: [] };
   }
   return {
-    ticket: withErrand(said, settings.trackers, 'comment', text, now),
-    told: [{ type: 'ticket.commented', data: { ticket: bugNumber(ticket.number), count: counted.count, text } }],
+    ticket: withErrand(said, settings.trackers, { deed: 'comment', text, ...also }, now),
+    told: [
+      { type: 'ticket.commented', data: { ticket: bugNumber(ticket.number), count: counted.count, text, ...also } },
+    ],
   };
+}
+
+/** Whoever was not named yet, and whoever is given up now, is to be told of: with the next note, or in one of its own. */
+function withNews(ticket: Ticket, { incident, evidence, about }: TicketInput): Ticket {
+  const known = about?.secrets ?? [];
+  const joined = withMembers(ticket, membersOf(incident, known));
+  if (evidence.kind === 'problem' || !givesUp(evidence.crash)) return joined;
+  return withGivenUp(joined, evidence.crash.subject, evidence.crash.taskId ?? null, known);
 }
 
 const subjectOf = (evidence: Evidence) =>

@@ -4,6 +4,7 @@ import type { WallMs } from '../ids.ts';
 import type { Incident } from '../incidents/incident.ts';
 import type { Evidence } from './evidence.ts';
 import { CRITICAL_ABOVE, DEFAULT_PRIORITY, TICKET_WINDOW_MS, type TicketsSpec } from './settings.ts';
+import { errorTypeOf } from './text.ts';
 import type { Priority } from './ticket.ts';
 
 const ORDER: readonly Priority[] = ['low', 'medium', 'high', 'critical'];
@@ -13,7 +14,7 @@ export const higher = (one: Priority, other: Priority): Priority =>
 
 export function priorityOf(evidence: Evidence, incident: Incident, { priorities }: TicketsSpec, now: WallMs): Priority {
   if (evidence.kind === 'problem') return evidence.problem.priority ?? DEFAULT_PRIORITY;
-  const { errorType } = evidence.crash;
+  const errorType = errorTypeOf(evidence.crash);
   const named = errorType === null ? undefined : (own(priorities, errorType) ?? own(priorities, lastPart(errorType)));
   return crashesWithin(incident, now) > CRITICAL_ABOVE ? 'critical' : (named ?? DEFAULT_PRIORITY);
 }

@@ -7,13 +7,14 @@ import { SIMULATED_TITLE } from '../simulate/simulation.ts';
 import type { Subject } from '../views.ts';
 import { cleanLine, cleanText } from './clean.ts';
 import type { Circumstances, CrashEvidence, Evidence, ProblemEvidence } from './evidence.ts';
-import type { Ticket } from './ticket.ts';
+import type { Step, StepPart, Ticket } from './ticket.ts';
 
 export type TicketText = Pick<
   Ticket,
   | 'title'
   | 'description'
   | 'reproductionSteps'
+  | 'steps'
   | 'rootCause'
   | 'relatedFiles'
   | 'errorLogs'
@@ -24,6 +25,8 @@ export type TicketText = Pick<
 const MAX_TITLE_CHARS = 160;
 const MAX_LINE_CHARS = 1_000;
 const MAX_LOG_CHARS = 16_000;
+/** A long log must not push out what a frozen process was doing. */
+const MAX_FINDINGS_CHARS = 6_000;
 const MAX_LOG_LINES = 100;
 const MAX_FILES = 20;
 const MAX_FILE_CHARS = 300;
@@ -38,26 +41,29 @@ export function textOf(evidence: Evidence, incident: Incident, about: Circumstan
 function crashText(crash: CrashEvidence, incident: Incident, about: Circumstances): TicketText {
   const known = about.secrets ?? [];
   const line = (text: string, max = MAX_LINE_CHARS) => cleanLine(text, max, known);
+  const steps = stepsOf(crash, about);
   return {
     title: line(`${mark(crash)}${crash.subject.name}: ${headline(crash)}`, MAX_TITLE_CHARS),
     description: description(crash, incident)
       .map((text) => line(text))
       .join('\n'),
-    reproductionSteps: stepsOf(crash, about).map((text) => line(text)),
+    reproductionSteps: steps.map((step) => line(step.map((part) => ('code' in part ? part.code : part.say)).join(''))),
+    steps: steps.map((step) => step.map((part) => ('code' in part ? { code: line(part.code) } : part))),
     rootCause: crash.rootCause === null ? null : line(crash.rootCause),
-    relatedFiles: filesOf(crash.relatedFiles ?? [], known),
-    errorLogs: cleanText(logsOf(crash).slice(-MAX_LOG_LINES).join('\n'), MAX_LOG_CHARS, known),
-    errorType: crash.errorType === null ? null : line(crash.errorType, MAX_FILE_CHARS),
+    ...textOfEnd(crash, known),
+    errorType: errorTypeOf(crash) === null ? null : line(crash.errorType!, MAX_FILE_CHARS),
     assignedTo: about.assignedTo === null ? null : line(about.assignedTo, MAX_FILE_CHARS),
   };
 }
 
 function problemText(problem: ProblemEvidence, known: readonly string[]): TicketText {
   const line = (text: string, max = MAX_LINE_CHARS) => cleanLine(text, max, known);
+  const steps = problem.reproduction.slice(0, MAX_STEPS).map((text) => line(text));
   return {
     title: line(problem.title, MAX_TITLE_CHARS),
-    description: line(`${who(problem.subject)}: ${problem.rootCause}`),
-    reproductionSteps: problem.reproduction.slice(0, MAX_STEPS).map((text) => line(text)),
+    description: line(`${ofText(problem)} ${problem.subject.name}: ${problem.rootCause}`),
+    reproductionSteps: steps,
+    steps: steps.map(quotedAsCode),
     rootCause: line(problem.rootCause),
     relatedFiles: filesOf(problem.relatedFiles, known),
     errorLogs: cleanText(problem.evidence.slice(-MAX_LOG_LINES).join('\n'), MAX_LOG_CHARS, known),
@@ -66,10 +72,32 @@ function problemText(problem: ProblemEvidence, known: readonly string[]): Ticket
   };
 }
 
+/** What its end shows: the log with the findings before it, and the files. */
+export const textOfEnd = (
+  crash: CrashEvidence,
+  known: readonly string[],
+): Pick<Ticket, 'errorLogs' | 'relatedFiles'> => ({
+  errorLogs: [
+    cleanText((crash.freeze?.evidence ?? []).join('\n'), MAX_FINDINGS_CHARS, known),
+    cleanText(logsOf(crash).slice(-MAX_LOG_LINES).join('\n'), MAX_LOG_CHARS - MAX_FINDINGS_CHARS, known),
+  ]
+    .filter((part) => part !== '')
+    .join('\n'),
+  relatedFiles: filesOf(crash.relatedFiles ?? [], known),
+});
+
 const filesOf = (files: readonly string[], known: readonly string[]): readonly string[] =>
   files.slice(0, MAX_FILES).map((file) => cleanLine(file, MAX_FILE_CHARS, known));
 
 const mark = ({ simulated }: CrashEvidence): string => (simulated === undefined ? '' : SIMULATED_TITLE);
+
+/** Whose error it is that it says. What it says while we end it is our own doing. */
+export const errorTypeOf = ({ errorType, exit }: Pick<CrashEvidence, 'errorType' | 'exit'>): string | null =>
+  exit.unhealthy === null ? errorType : null;
+
+/** What a ticket is about; entries that were removed were those of a file. */
+export const ofText = ({ subject, category }: Pick<Ticket, 'subject' | 'category'>): string =>
+  category === 'cleanup' ? 'state file' : subject.kind;
 
 /** "component worker" */
 const who = ({ kind, name }: Subject): string => `${kind} ${name}`;
@@ -77,6 +105,7 @@ const who = ({ kind, name }: Subject): string => `${kind} ${name}`;
 /** "ImportError: cannot import name 'SkillNames'", "exit code 7", "frozen: no heartbeat for 5 min". */
 export function headline(crash: CrashEvidence): string {
   if (crash.freeze !== undefined) return crash.freeze.reason;
+  if (crash.exit.unhealthy !== null) return crash.exit.unhealthy;
   const said = firstLine(crash.errorMessage ?? '');
   if (crash.errorType !== null) return said === '' ? crash.errorType : `${crash.errorType}: ${said}`;
   return said === '' ? `${describeExit(crash.exit)}${endedAfter(crash.exit, crash.earlier)}` : said;
@@ -90,9 +119,8 @@ function description(crash: CrashEvidence, incident: Incident): readonly string[
     `${who(crash.subject)} crashed ${times} with this cause when this was written.`,
     `The last time it was up for ${formatDuration(crash.uptimeMs)}: ${describeExit(crash.exit)}.`,
     ...(incident.subjects.length > 1 ? [`The same happens to: ${incident.subjects.map(who).join(', ')}.`] : []),
-    ...(incident.affected.length > 0
-      ? [`Taken along, because they depend on it: ${incident.affected.join(', ')}.`]
-      : []),
+    ...(incident.tasks.length > 1 ? [`Tasks that it happened to: ${incident.tasks.join(', ')}.`] : []),
+    ...(incident.affected.length > 0 ? [`Affected, because they depend on it: ${incident.affected.join(', ')}.`] : []),
     ...(crash.changedSinceGood !== null && crash.changedSinceGood.length > 0
       ? [`Changed since the last good run: ${crash.changedSinceGood.join(', ')}.`]
       : []),
@@ -106,26 +134,34 @@ function description(crash: CrashEvidence, incident: Incident): readonly string[
 }
 
 /** How it was started, for which task, and what it said. */
-function stepsOf(crash: CrashEvidence, { command, cwd }: Circumstances): readonly string[] {
+function stepsOf(crash: CrashEvidence, { command, cwd }: Circumstances): readonly Step[] {
   const { subject, agentType, taskId, simulated } = crash;
-  const ends = `After ${formatDuration(crash.uptimeMs)} it ends: ${describeExit(crash.exit)}`;
+  const say = (text: string): StepPart => ({ say: text });
+  const code = (text: string): StepPart => ({ code: text });
+  const ends: Step = [say(`After ${formatDuration(crash.uptimeMs)} it ends: `), code(describeExit(crash.exit))];
   // Its own command does nothing of the kind.
   if (simulated !== undefined)
-    return [`keepwell simulate-crash --${subject.kind} ${subject.name} --kind ${simulated.kind}`, ends];
-  const place = cwd === null ? '' : ` in ${cwd}`;
+    return [[code(`keepwell simulate-crash --${subject.kind} ${subject.name} --kind ${simulated.kind}`)], ends];
+  const place = cwd === null ? [say('which runs: ')] : [say('which runs in '), code(cwd), say(': ')];
+  const saysWhy = errorTypeOf(crash) !== null || (crash.errorMessage !== null && crash.exit.unhealthy === null);
   return [
-    ...(subject.kind === 'component' ? [`keepwell start ${subject.name}`] : []),
+    ...(subject.kind === 'component' ? [[code(`keepwell start ${subject.name}`)]] : []),
     ...(agentType !== undefined && taskId !== undefined
-      ? [`keepwell spawn ${agentType} --task ${quoted(taskId)}`]
+      ? [[code(`keepwell spawn ${agentType} --task ${quoted(taskId)}`)]]
       : []),
-    ...(command === null
-      ? []
-      : [`which runs${place}: ${command.map((word) => quoted(filled(word, taskId))).join(' ')}`]),
-    ...(taskId === undefined ? [] : [`Task: ${taskId}`]),
+    ...(command === null ? [] : [[...place, code(command.map((word) => quoted(filled(word, taskId))).join(' '))]]),
+    ...(taskId === undefined ? [] : [[say('Task: '), code(taskId)]]),
     ends,
-    ...(crash.errorMessage === null && crash.errorType === null ? [] : [`It says: ${headline(crash)}`]),
+    ...(saysWhy ? [[say('It says: '), code(headline(crash))]] : []),
   ];
 }
+
+/** Our own sentences quote what is to be typed. */
+const quotedAsCode = (text: string): Step =>
+  text
+    .split(/"([^"]+)"/)
+    .map((part, at): StepPart => (at % 2 === 1 ? { code: part } : { say: part }))
+    .filter((part) => 'code' in part || part.say !== '');
 
 const filled = (word: string, task: string | undefined): string =>
   task === undefined ? word : word.replaceAll('{task}', () => task);
@@ -134,9 +170,9 @@ const filled = (word: string, task: string | undefined): string =>
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 /** The end of its log; before it the stack, when the log does not go back so far. */
-function logsOf({ logTail, stack = [], freeze }: CrashEvidence): readonly string[] {
+function logsOf({ logTail, stack = [] }: CrashEvidence): readonly string[] {
   const tail = logTail.slice(-MAX_LOG_LINES);
   const last = stack.at(-1)?.trim() ?? '';
   const isShown = last === '' || tail.some((line) => line.includes(last));
-  return [...(freeze?.evidence ?? []), ...(isShown ? [] : [...stack, '']), ...tail];
+  return [...(isShown ? [] : [...stack, '']), ...tail];
 }

@@ -18,6 +18,12 @@ export interface Errand {
   readonly key: string;
   /** What there is to say, in plain text; empty for `create` and `update`: they say all there is. */
   readonly text: string;
+  /** Who else it happens to, and was not named yet: "task T-4", "billing (given up)". Absent: nobody. */
+  readonly also?: readonly string[];
+  /** Several lines that belong to it: what a frozen process was doing. Absent: none. */
+  readonly details?: string;
+  /** Somebody asked for it. Absent: nobody did. */
+  readonly byHand?: true;
   readonly at: WallMs;
 }
 
@@ -41,10 +47,15 @@ export interface TrackerStanding {
   readonly stopped: boolean;
 }
 
+/** A step is made of our own words and of what is typed or was printed, in turn. */
+export type Step = readonly StepPart[];
+export type StepPart = { readonly say: string } | { readonly code: string };
+
 /** A time at which trackers were told something, and what. */
 export interface Told {
   readonly at: WallMs;
-  readonly what: 'crash' | 'recovery';
+  /** news: it happens to others, too. */
+  readonly what: 'crash' | 'recovery' | 'news';
 }
 
 export interface Ticket {
@@ -60,6 +71,8 @@ export interface Ticket {
   readonly priority: Priority;
   readonly category: TicketCategory;
   readonly reproductionSteps: readonly string[];
+  /** The same, with commands told from sentences. Absent: written by an older version. */
+  readonly steps?: readonly Step[];
   readonly rootCause: string | null;
   readonly relatedFiles: readonly string[];
   readonly errorLogs: string;
@@ -70,7 +83,16 @@ export interface Ticket {
   readonly firstSeen: WallMs;
   readonly lastSeen: WallMs;
   readonly fingerprint: string;
-  readonly taskId: string | null;
+  /** All that crashed with this cause, in the order they came. */
+  readonly subjects: readonly Subject[];
+  /** Tasks of the agents among them. */
+  readonly tasks: readonly string[];
+  /** Components that depend on them, and went down or cannot start because of it. */
+  readonly affected: readonly string[];
+  /** Who joined, or was given up, since trackers were told last: "task T-4", "billing (given up)". */
+  readonly news: readonly string[];
+  /** What its process was doing is part of it. Absent: not yet, or nobody had to look. */
+  readonly examined?: true;
   readonly closedAt: WallMs | null;
   /** The last few, oldest first: for the rate limit. */
   readonly told: readonly Told[];
@@ -100,6 +122,15 @@ export interface TicketsQuery {
   readonly state?: Ticket['state'] | undefined;
   /** Newest first. */
   readonly limit: number;
+}
+
+/** As it was written before a ticket could be about several. */
+type Written = Omit<Ticket, 'subjects' | 'tasks' | 'affected' | 'news'> &
+  Partial<Pick<Ticket, 'subjects' | 'tasks' | 'affected' | 'news'>> & { readonly taskId?: string | null };
+
+export function ticketFromRecord({ taskId = null, ...written }: Written): Ticket {
+  const { subjects = [written.subject], tasks = taskId === null ? [] : [taskId], affected = [], news = [] } = written;
+  return { ...written, subjects, tasks, affected, news };
 }
 
 /** Something is still to be done in a tracker. */

@@ -1,4 +1,5 @@
 /** Tickets as the API returns them and `-o json` prints them. Additions are allowed, changes are not. */
+import { onlyTask } from '../incidents/incident.ts';
 import type { Subject } from '../views.ts';
 import { bugNumber } from './number.ts';
 import type { Priority, Ticket, TicketCategory, TrackerStanding } from './ticket.ts';
@@ -22,8 +23,15 @@ export interface TicketView {
   readonly last_seen: string;
   readonly closed_at: string | null;
   readonly fingerprint: string;
+  /** The task, when it is of one only. */
   readonly task_id: string | null;
   readonly subject: Subject;
+  /** All that crashed with this cause. */
+  readonly subjects: readonly Subject[];
+  /** Tasks of the agents among them. */
+  readonly tasks: readonly string[];
+  /** Components that depend on them, and went down or cannot start because of it. */
+  readonly affected: readonly string[];
   readonly incident: number;
   /** Where it is to be found in each tracker that has said so. */
   readonly trackers: Readonly<Record<string, string>>;
@@ -72,8 +80,11 @@ export const ticketView = (ticket: Ticket): TicketView => ({
   last_seen: iso(ticket.lastSeen),
   closed_at: ticket.closedAt === null ? null : iso(ticket.closedAt),
   fingerprint: ticket.fingerprint,
-  task_id: ticket.taskId,
+  task_id: onlyTask(ticket),
   subject: ticket.subject,
+  subjects: ticket.subjects,
+  tasks: ticket.tasks,
+  affected: ticket.affected,
   incident: ticket.incident,
   trackers: Object.fromEntries(
     Object.entries(ticket.trackers).flatMap(([name, { address }]) => (address === null ? [] : [[name, address]])),

@@ -5,6 +5,8 @@ import { agentView } from '../../core/agents/view.ts';
 import type { AgentIssue, AgentsCheckView, AgentsReportView, AgentView } from '../../core/agents/views.ts';
 import { AppError } from '../../core/errors.ts';
 import type { WallMs } from '../../core/ids.ts';
+import { type Incident, isAwaited } from '../../core/incidents/incident.ts';
+import type { CrashView } from '../../core/views.ts';
 import type { Agents, AgentsQuery, LoopFindings, OthersFindings, PassPart, Respawns } from '../../ports/agents.ts';
 import { systemClock } from '../../supervisor/system-clock.ts';
 import { hasPast, type Ours, type OursParts, openOurs } from './ours.ts';
@@ -169,7 +171,7 @@ class Desk implements DaemonAgents {
     const { store } = this.#parts;
     return store.crashes({ kind: 'agent', since, limit: MAX_CRASHES }).map((crash) => ({
       crash,
-      resolved: crash.incident !== null && store.incident(crash.incident)?.state === 'resolved',
+      resolved: hasRecovered(crash, crash.incident === null ? null : store.incident(crash.incident)),
     }));
   }
 
@@ -216,3 +218,7 @@ class Desk implements DaemonAgents {
 }
 
 const OVER: ReadonlySet<AgentView['state']> = new Set(['finished', 'stopped', 'gave-up']);
+
+/** Its task is well again, although others with the same cause may not be. */
+const hasRecovered = ({ subject, task_id }: CrashView, incident: Incident | null): boolean =>
+  incident !== null && !isAwaited(incident, subject, task_id);

@@ -1,6 +1,6 @@
 /** Processes that have ended and whose parent, a process of an agent, does not ask how: the kernel keeps them until it does. */
 import { readdirSync } from 'node:fs';
-import { readProcStat } from '../../drivers/process/proc.ts';
+import { readAnyProcStat } from '../../drivers/process/proc.ts';
 
 export interface Zombie {
   readonly pid: number;
@@ -8,19 +8,12 @@ export interface Zombie {
   readonly name: string;
 }
 
-/** Children of these that are zombies. One look through /proc, and none when nobody asks. */
+/** Children of these that are zombies. One look through /proc, and none when nobody asks. Throws when it cannot be looked through just now. */
 export function zombiesOf(parents: ReadonlySet<number>): readonly Zombie[] {
   if (parents.size === 0) return [];
-  return pids().flatMap((pid) => {
-    const stat = readProcStat(pid);
+  const pids = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  return pids.flatMap((pid) => {
+    const stat = readAnyProcStat(pid);
     return stat && stat.state === 'Z' && parents.has(stat.ppid) ? [{ pid, parent: stat.ppid, name: stat.name }] : [];
   });
-}
-
-function pids(): readonly number[] {
-  try {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
-  } catch {
-    return [];
-  }
 }

@@ -1,13 +1,20 @@
 /** Everything that crashes is told to this one: it finds the incident and the ticket, before the crash is written. */
-import { freezeFingerprint } from '../../core/agents/loop.ts';
-import { shortHash } from '../../core/crash/hash.ts';
-import type { Graph } from '../../core/graph.ts';
+import { type Graph, startOrder } from '../../core/graph.ts';
 import type { WallMs } from '../../core/ids.ts';
-import { firstSigns, rootOf } from '../../core/incidents/fold.ts';
-import { type Incident, type IncidentsQuery, subjectKey } from '../../core/incidents/incident.ts';
-import { alsoAffected, alsoKnownBy, foldedInto, recovered, type Trouble, troubled } from '../../core/incidents/next.ts';
+import { fingerprintOf } from '../../core/incidents/cause.ts';
+import { firstSigns, isKilledByOthers, outageOf, rootOf } from '../../core/incidents/fold.ts';
+import { type Incident, type IncidentsQuery, isAwaited, isSubjectOf } from '../../core/incidents/incident.ts';
+import {
+  alsoAffected,
+  alsoKnownBy,
+  foldedInto,
+  recovered,
+  type Trouble,
+  troubled,
+  unwanted,
+} from '../../core/incidents/next.ts';
 import { shortTitle, titleOf } from '../../core/incidents/title.ts';
-import { markSimulated } from '../../core/simulate/simulation.ts';
+import { type Unwell, unwellFingerprint } from '../../core/incidents/unwell.ts';
 import type { ProblemEvidence } from '../../core/tickets/evidence.ts';
 import type { Subject } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -15,7 +22,7 @@ import type { CaseNotes, Casework } from '../../ports/incidents.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Commit, NewCrash, NewEvent, Store } from '../../ports/store.ts';
 import { changeEvent, incidentEvent } from './events.ts';
-import type { Filing } from './filing.ts';
+import type { Filed, Filing } from './filing.ts';
 
 export interface CaseworkParts {
   readonly store: Store;
@@ -34,6 +41,12 @@ export interface CaseworkParts {
 export interface DaemonCasework extends Casework {
   /** All that are open. */
   open(): Iterable<Incident>;
+  /** All that have not been well for a while: what has no incident yet gets one, or is named in that of its cause. */
+  unwell(all: readonly Unwell[]): void;
+  /** Somebody stopped it by hand. */
+  unwanted(subject: Subject): void;
+  /** Tells trackers who joined a ticket lately, when they may be told. */
+  tellNews(): void;
 }
 
 type Notes = { -readonly [K in keyof CaseNotes]: CaseNotes[K] };
@@ -52,58 +65,73 @@ export function createCasework(parts: CaseworkParts): DaemonCasework {
   };
 
   function taken(crash: NewCrash): { crash: NewCrash; also: CaseNotes } {
-    const trouble = partOfFreeze(crash) ?? troubleOf(crash);
-    const own = store.incidentOf(trouble.fingerprint, trouble.taskId);
+    const trouble = troubleOf(crash);
+    const own = store.incidentOf(trouble.fingerprint);
     // What was asked for has no other cause, whatever else is down.
-    const root = crash.simulated === undefined ? rootOf(crash.subject, own, open.values(), graph()) : null;
+    const isAsked = crash.simulated !== undefined;
+    const root = isAsked || isKilledByOthers(crash.exit) ? null : rootOf(crash.subject, own, open.values(), graph());
     if (root !== null) return takenAlong(crash, trouble, root);
-    const { incident: counted, change } = troubled(own, trouble, store.lastNumber('incident') + 1);
-    // Counted when the freeze was noticed; but that the loop died of it, and maybe for good, is news.
-    if (change === 'known' && crash.freeze && !store.run(crash.run)?.endedAt) parts.crashSeen(crash, counted);
-    if (change === 'known') return { crash: { ...crash, incident: counted.id }, also: NOTHING };
+    const outage = isAsked || own?.state === 'open' ? null : outageOf(crash, open.values());
+    const { incident: counted, change } = troubled(outage ?? own, trouble, store.lastNumber('incident') + 1);
+    if (change === 'known') return endOfKnown(crash, counted);
     const signs = firstSigns(counted, crash.subject, open.values(), graph(), trouble.at);
-    const affected = signs.flatMap(({ subjects }) => subjects.map(({ name }) => name));
-    const named = { ...counted, affected: [...new Set([...counted.affected, ...affected])] };
+    const named = signs.flatMap(({ subjects }) => subjects).reduce(withDependent(crash.subject), counted);
     const { incident, tickets, events } = filing.after(named, { kind: 'crash', crash });
     keep(incident);
     const folded = signs.map((sign) => keep(foldedInto(sign, incident, trouble.at)));
     const told = folded.map((sign) => incidentEvent('incident.folded', sign, { into: incident.id }, trouble.at));
     parts.crashSeen(crash, incident);
     for (const sign of folded) parts.resolved(sign);
-    const also: Notes = {
-      incidents: [incident, ...folded],
+    const also = notesOf({
+      incident,
+      tickets,
       events: [...changeEvent(change, incident, trouble.at), ...told, ...events],
-    };
-    if (tickets.length > 0) also.tickets = tickets;
+    });
+    also.incidents = [incident, ...folded];
     return { crash: { ...crash, fingerprint: trouble.fingerprint, incident: incident.id }, also };
   }
 
-  /** The end of a loop that is frozen has the cause of the freeze, and that is an incident already. Null: there is none open. */
-  function partOfFreeze(crash: NewCrash): Trouble | null {
-    const { subject, simulated, rootCause } = crash;
-    if (!crash.freeze || subject.kind !== 'component') return null;
-    const real = { fingerprint: freezeFingerprint(subject.name), rootCause };
-    const { fingerprint } = simulated ? markSimulated(real, { ...simulated, memoryBytes: null }) : real;
-    return store.incidentOf(fingerprint, null)?.state === 'open' ? { ...troubleOf(crash), fingerprint } : null;
+  /** Counted when it was noticed. That it died of it, and maybe for good, is news; and so is what it was doing. */
+  function endOfKnown(crash: NewCrash, known: Incident): { crash: NewCrash; also: CaseNotes } {
+    const isSeen = crash.freeze === undefined || store.run(crash.run)?.endedAt;
+    if (isSeen) return { crash: { ...crash, incident: known.id }, also: NOTHING };
+    const filed = filing.examined(known, crash);
+    parts.crashSeen(crash, filed.incident);
+    return { crash: { ...crash, incident: known.id }, also: filed.tickets.length > 0 ? notesOf(filed) : NOTHING };
+  }
+
+  function troubleOf(crash: NewCrash): Trouble {
+    const { subject, run, at, rootCause, taskId = null } = crash;
+    const fingerprint = fingerprintOf(crash, (freeze) => store.incidentOf(freeze)?.state === 'open');
+    return { ...{ fingerprint, subject, run, at, rootCause, taskId }, title: titleOf(crash) };
   }
 
   function takenAlong(crash: NewCrash, trouble: Trouble, root: Incident): { crash: NewCrash; also: CaseNotes } {
-    const incident = alsoAffected(root, trouble);
     const folded = { ...crash, fingerprint: trouble.fingerprint, incident: root.id };
+    const incident = alsoAffected(root, trouble);
     if (incident === root) return { crash: folded, also: NOTHING };
-    keep(incident);
-    parts.crashSeen(crash, incident);
-    const isNews = incident.affected.length > root.affected.length;
-    const data = { component: crash.subject.name };
-    const events = isNews ? [incidentEvent('incident.affects', incident, data, trouble.at)] : [];
-    return { crash: folded, also: { incidents: [incident], events } };
+    const filed = affects(root, incident, crash.subject, trouble.at);
+    parts.crashSeen(crash, filed.incident);
+    return { crash: folded, also: notesOf(filed) };
+  }
+
+  /** The incident names one more. */
+  function affects(before: Incident, after: Incident, subject: Subject, at: WallMs): Filed {
+    const filed = filing.joined(after);
+    keep(filed.incident);
+    const isNews = after.affected.length > before.affected.length;
+    const told = isNews ? [incidentEvent('incident.affects', after, { component: subject.name }, at)] : [];
+    return { ...filed, events: [...told, ...filed.events] };
   }
 
   function well(subject: Subject, taskId: string | null): void {
+    settleAll((incident, at) => recovered(incident, subject, taskId, at));
+  }
+
+  function settleAll(next: (incident: Incident, at: WallMs) => Incident): void {
     const at = clock.wallNow();
     for (const incident of [...open.values()]) {
-      if (taskId !== null && incident.taskId !== taskId) continue;
-      const after = recovered(incident, subject, at);
+      const after = next(incident, at);
       if (after !== incident) settle(after, at);
     }
   }
@@ -114,25 +142,59 @@ export function createCasework(parts: CaseworkParts): DaemonCasework {
       parts.commit({ incidents: [incident] });
       return;
     }
-    const { tickets, events } = filing.recovered(incident);
+    // A ticket may be that of several: all of them have to be over.
+    const isTicketOpen = [...open.values()].some(({ ticket }) => ticket !== null && ticket === incident.ticket);
+    const { tickets, events } = isTicketOpen ? { tickets: [], events: [] } : filing.recovered(incident);
     const resolved = incidentEvent('incident.resolved', incident, { count: incident.count }, at);
-    parts.commit({ incidents: [incident], ...(tickets.length > 0 ? { tickets } : {}), events: [resolved, ...events] });
+    parts.commit(notesOf({ incident, tickets, events: [resolved, ...events] }));
     parts.resolved(incident);
   }
 
   function reported(problem: ProblemEvidence): { incident: number; ticket: number | null } {
     const { subject, fingerprint, rootCause } = problem;
     const at = clock.wallNow();
-    const own = store.incidentOf(fingerprint, null);
     const title = shortTitle(problem.title);
     const trouble = { ...{ fingerprint, subject, rootCause, title, at }, taskId: null, run: null };
+    const own = store.incidentOf(fingerprint);
     const { incident: counted, change } = troubled(own, trouble, store.lastNumber('incident') + 1);
     const known = problem.run ? alsoKnownBy(counted, subject, problem.run) : counted;
     const { incident, tickets, events } = filing.after(known, { kind: 'problem', problem });
     keep(incident);
     const told: readonly NewEvent[] = [...changeEvent(change, incident, at), ...events];
-    parts.commit({ incidents: [incident], ...(tickets.length > 0 ? { tickets } : {}), events: told });
+    parts.commit(notesOf({ incident, tickets, events: told }));
     return { incident: incident.id, ticket: incident.ticket };
+  }
+
+  /** What is down because of others comes after them: by then they have their incident. */
+  function lookAt(all: readonly Unwell[]): void {
+    const byName = new Map(all.map((each) => [each.name, each]));
+    for (const name of startOrder(graph())) {
+      const each = byName.get(name);
+      if (each !== undefined) place(each, clock.wallNow());
+    }
+  }
+
+  function place(unwell: Unwell, at: WallMs): void {
+    const subject: Subject = { kind: 'component', name: unwell.name };
+    const known = [...open.values()].filter((incident) => isAwaited(incident, subject));
+    if (known.some((incident) => isSubjectOf(incident, subject))) return;
+    // An Engine that does not answer is the cause for each of its containers.
+    const root = unwell.kind === 'unreachable' ? null : rootOf(subject, null, open.values(), graph());
+    if (root !== null) {
+      const incident = alsoAffected(root, { subject, run: null });
+      if (incident !== root) parts.commit(notesOf(affects(root, incident, subject, at)));
+    } else if (known.length === 0) opens(unwell, subject, at);
+  }
+
+  function opens(unwell: Unwell, subject: Subject, at: WallMs): void {
+    const fingerprint = unwellFingerprint(unwell);
+    const title = shortTitle(unwell.title);
+    const trouble: Trouble = {
+      ...{ fingerprint, subject, title, at, rootCause: unwell.why, taskId: null, run: null, unwell: true },
+    };
+    const { incident, change } = troubled(store.incidentOf(fingerprint), trouble, store.lastNumber('incident') + 1);
+    keep(incident);
+    parts.commit({ incidents: [incident], events: changeEvent(change, incident, at) });
   }
 
   /** Supervision goes on whatever happens here. */
@@ -149,14 +211,28 @@ export function createCasework(parts: CaseworkParts): DaemonCasework {
     open: () => open.values(),
     crashed: (crash) => quietly('of a crash', () => taken(crash), { crash, also: NOTHING }),
     recovered: (subject, taskId = null) => quietly('of a recovery', () => well(subject, taskId), undefined),
+    unwanted: (subject) =>
+      quietly('of a stop', () => settleAll((incident, at) => unwanted(incident, subject, at)), undefined),
+    unwell: (all) => quietly('of what is not well', () => lookAt(all), undefined),
+    tellNews: () =>
+      quietly(
+        'of who joined',
+        () => {
+          for (const { tickets, events } of filing.news()) parts.commit({ tickets, events });
+        },
+        undefined,
+      ),
     problem: (problem) => quietly('of a problem', () => reported(problem), { incident: 0, ticket: null }),
     incidents: (query: IncidentsQuery) => store.incidents(query),
   };
 }
 
-function troubleOf(crash: NewCrash): Trouble {
-  const { subject, run, at, rootCause, taskId = null } = crash;
-  const fingerprint =
-    crash.fingerprint ?? `v1:${shortHash(`end\n${subjectKey(subject)}\n${JSON.stringify(crash.exit)}`)}`;
-  return { ...{ fingerprint, subject, run, at, rootCause, taskId }, title: titleOf(crash) };
+/** A dependent that noticed first is affected; that the subject itself was not well is no other one. */
+const withDependent =
+  (root: Subject) =>
+  (incident: Incident, subject: Subject): Incident =>
+    subject.name === root.name ? incident : alsoAffected(incident, { subject, run: null });
+
+function notesOf({ incident, tickets, events }: Filed): Notes {
+  return { incidents: [incident], ...(tickets.length > 0 ? { tickets } : {}), events };
 }

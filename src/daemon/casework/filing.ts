@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Incident } from '../../core/incidents/incident.ts';
 import { isSimulated } from '../../core/simulate/simulation.ts';
-import type { Circumstances, Evidence } from '../../core/tickets/evidence.ts';
-import { afterRecovery } from '../../core/tickets/notes.ts';
+import type { Circumstances, CrashEvidence, Evidence } from '../../core/tickets/evidence.ts';
+import { afterExamination, afterNews, afterRecovery, joined } from '../../core/tickets/notes.ts';
 import { ticketFor } from '../../core/tickets/policy.ts';
+import { redacted } from '../../core/tickets/redacted.ts';
 import type { TicketsSpec } from '../../core/tickets/settings.ts';
 import type { Ticket, TicketChange } from '../../core/tickets/ticket.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -29,7 +30,13 @@ export interface Filed {
 export interface Filing {
   /** After a crash or a problem that is counted in already. */
   after(incident: Incident, evidence: Evidence): Filed;
+  /** Somebody is affected that was not. */
+  joined(incident: Incident): Filed;
+  /** A frozen run has ended: what it was doing is known by now. */
+  examined(incident: Incident, crash: CrashEvidence): Filed;
   recovered(incident: Incident): Filed;
+  /** Who joined lately and may be told of now. */
+  news(): readonly Omit<Filed, 'incident'>[];
 }
 
 const KEY_BYTES = 16;
@@ -38,16 +45,29 @@ const MAX_OTHERS = 500;
 
 export function createFiling({ store, clock, desk, settings, about }: FilingParts): Filing {
   const ticketOf = ({ ticket }: Incident) => (ticket === null ? null : store.ticket(ticket));
+  /** Numbers of tickets that somebody joined whom trackers were not told of. */
+  const withNews = new Set(
+    store
+      .tickets({ state: 'open', limit: MAX_OTHERS })
+      .filter(({ news }) => news.length > 0)
+      .map(({ number }) => number),
+  );
 
-  function filed(incident: Incident, change: TicketChange | null): Filed {
-    if (change === null) return { incident, tickets: [], events: [] };
+  function changed(change: TicketChange): Omit<Filed, 'incident'> {
     const { ticket, told } = change;
     const at = clock.wallNow();
     const events = told.map(({ type, data }) => ({ at, subject: ticket.subject, type, run: null, data }));
+    if (ticket.news.length > 0) withNews.add(ticket.number);
+    else withNews.delete(ticket.number);
     // Behind what is being committed now: it is called when that is on the disk.
     queueMicrotask(() => store.commit({ onDurable: () => desk.filed([ticket]) }));
-    return { incident: { ...incident, ticket: ticket.number }, tickets: [ticket], events };
+    return { tickets: [ticket], events };
   }
+
+  const filed = (incident: Incident, change: TicketChange | null): Filed =>
+    change === null
+      ? { incident, tickets: [], events: [] }
+      : { incident: { ...incident, ticket: change.ticket.number }, ...changed(change) };
 
   return {
     after: (incident, evidence) =>
@@ -65,10 +85,31 @@ export function createFiling({ store, clock, desk, settings, about }: FilingPart
           key: randomBytes(KEY_BYTES).toString('hex'),
         }),
       ),
+    joined: (incident) => {
+      const ticket = ticketOf(incident);
+      return filed(incident, ticket && joined(ticket, incident, concerned(ticket, settings()), clock.wallNow()));
+    },
+    examined: (incident, crash) => {
+      const ticket = ticketOf(incident);
+      if (ticket === null) return filed(incident, null);
+      const evidence: Evidence = { kind: 'crash', crash };
+      const known = about(evidence).secrets ?? [];
+      const clean = redacted(evidence, known);
+      if (clean.kind !== 'crash') return filed(incident, null);
+      const when = { now: clock.wallNow(), known };
+      return filed(incident, afterExamination(ticket, clean.crash, settingsFor(evidence, settings()), when));
+    },
     recovered: (incident) => {
       const ticket = ticketOf(incident);
-      return filed(incident, ticket && afterRecovery(ticket, settings(), clock.wallNow()));
+      return filed(incident, ticket && afterRecovery(ticket, concerned(ticket, settings()), clock.wallNow()));
     },
+    news: () =>
+      [...withNews].flatMap((number) => {
+        const ticket = store.ticket(number);
+        if (ticket === null || ticket.news.length === 0 || ticket.state === 'closed') withNews.delete(number);
+        const change = ticket && afterNews(ticket, concerned(ticket, settings()), clock.wallNow());
+        return change === null ? [] : [changed(change)];
+      }),
   };
 }
 
@@ -76,4 +117,13 @@ export function createFiling({ store, clock, desk, settings, about }: FilingPart
 const settingsFor = (evidence: Evidence, settings: TicketsSpec): TicketsSpec =>
   (evidence.kind === 'crash' ? evidence.crash : evidence.problem).simulated?.notify === false
     ? { ...settings, trackers: settings.trackers.filter(({ kind }) => kind === 'local') }
+    : settings;
+
+/** A rehearsal that was none of a tracker's business still is not. */
+const concerned = (ticket: Ticket, settings: TicketsSpec): TicketsSpec =>
+  isSimulated(ticket.rootCause)
+    ? {
+        ...settings,
+        trackers: settings.trackers.filter(({ name, kind }) => kind === 'local' || ticket.trackers[name] !== undefined),
+      }
     : settings;

@@ -1,11 +1,13 @@
 /**
- * Looks at how components stand, every few seconds: who is well again, who was given up. What people are told follows from that and
- * not from events, so nothing is missed when a daemon dies in between.
+ * Looks at how components stand, every few seconds: who is well again, who is not well, who was given up. What people are told follows
+ * from that and not from events, so nothing is missed when a daemon dies in between.
  */
 
 import type { MonoMs } from '../../core/ids.ts';
 import { crashRate, type SeenCrash, withinTheHour } from '../../core/incidents/crash-rate.ts';
-import { type Incident, subjectKey } from '../../core/incidents/incident.ts';
+import { type Incident, isAwaited, isSubjectOf, subjectKey } from '../../core/incidents/incident.ts';
+import { UNWELL_AFTER_MS } from '../../core/incidents/unwell.ts';
+import { affectedText, givenUpText, notRestarted, whoOf } from '../../core/incidents/words.ts';
 import { SIMULATED_TITLE } from '../../core/simulate/simulation.ts';
 import type { Subject } from '../../core/views.ts';
 import type { Alert, AlertDesk } from '../../ports/alerts.ts';
@@ -13,26 +15,31 @@ import type { Clock } from '../../ports/clock.ts';
 import type { NewCrash, Store } from '../../ports/store.ts';
 import type { Standing } from '../../supervisor/standings.ts';
 import type { DaemonCasework } from './casework.ts';
-import { givenUpKey, incidentKey, loopFreezeKey, MAX_AFFECTED_NAMED } from './words.ts';
+import { givenUpKey, incidentKey, loopFreezeKey } from './words.ts';
 
 /** A component has recovered when it was well for so long, or longer if its min_uptime says so. */
 export const STEADY_MS = 10_000;
 
 export interface LookParts {
-  readonly casework: Pick<DaemonCasework, 'open' | 'recovered'>;
+  readonly casework: Pick<DaemonCasework, 'open' | 'recovered' | 'unwanted' | 'unwell' | 'tellNews'>;
   readonly alerts: AlertDesk;
   readonly clock: Clock;
   readonly store: Pick<Store, 'crashes' | 'incident' | 'why'>;
   standings(): readonly Standing[];
 }
 
+type Standings = ReadonlyMap<string, Standing>;
+
 const RATE_KEY = 'crash-rate';
 const HOUR_MS = 3_600_000;
 const MAX_CRASHES = 1_000;
+const COMPONENT = 'component ';
 
 export class Look {
   readonly #parts: LookParts;
   #seen: readonly SeenCrash[];
+  /** Since when components are not well, as far as this daemon knows. */
+  readonly #unwellSince = new Map<string, MonoMs>();
 
   constructor(parts: LookParts) {
     this.#parts = parts;
@@ -45,7 +52,7 @@ export class Look {
       [...this.#seen, { at: this.#parts.clock.now(), incident: incident.id }],
       this.#parts.clock.now(),
     );
-    const isOwn = incident.waiting.includes(subjectKey(crash.subject));
+    const isOwn = isSubjectOf(incident, crash.subject);
     if (isOwn && this.#frozeAgain(crash) && !this.#isFreezeTold(crash.subject, incident))
       this.#raise(
         'freeze',
@@ -55,23 +62,33 @@ export class Look {
   }
 
   now(): void {
-    const standings = new Map(this.#parts.standings().map((standing) => [standing.name, standing]));
+    const { casework, alerts } = this.#parts;
+    const standings: Standings = new Map(this.#parts.standings().map((standing) => [standing.name, standing]));
     this.#recoveries(standings);
-    for (const standing of standings.values()) {
-      if (standing.state === 'gave-up') this.#gaveUp(standing.name);
-    }
-    for (const { key, subject } of this.#parts.alerts.open()) {
-      if (key === givenUpKey(subject.name) && hasRecovered(standings.get(subject.name))) this.#parts.alerts.clear(key);
+    this.#unwell(standings);
+    this.#gaveUp(standings);
+    this.#joined();
+    for (const { key, subject } of alerts.open()) {
+      if (key === givenUpKey(subject.name) && hasRecovered(standings.get(subject.name))) alerts.clear(key);
     }
     this.#rate();
+    casework.tellNews();
   }
 
   /** Resolved: nobody has to do anything about it any more. */
   resolved({ id }: Incident): void {
-    const { alerts } = this.#parts;
     // People know of its crashes: they are no news when its alert is over.
-    if (alerts.isOpen(incidentKey(id))) this.#seen = this.#seen.filter(({ incident }) => incident !== id);
-    alerts.clear(incidentKey(id));
+    if (this.#isTold(id)) this.#seen = this.#seen.filter(({ incident }) => incident !== id);
+    this.#parts.alerts.clear(incidentKey(id));
+  }
+
+  /** Under whichever key: the watch over the loop of agents has one of its own. */
+  #isTold(id: number): boolean {
+    return this.#parts.alerts.open().some(({ incident }) => incident === id);
+  }
+
+  #isToldElsewhere(id: number): boolean {
+    return this.#parts.alerts.open().some(({ incident, key }) => incident === id && key !== incidentKey(id));
   }
 
   /** Its last end was a freeze as well, and it has not been well since. Neither end need have the same fingerprint. */
@@ -82,7 +99,7 @@ export class Look {
     const last = store.why({ subject: subject.name, kind: subject.kind });
     if (!last?.freeze || last.incident === null) return false;
     const before = store.incident(last.incident);
-    return before?.state === 'open' && before.waiting.includes(subjectKey(subject));
+    return before !== null && isAwaited(before, subject);
   }
 
   /** By the watch over the loop of agents, or for another open incident of the same one. */
@@ -94,59 +111,70 @@ export class Look {
     return others.some((each) => alerts.isOpen(incidentKey(each.id)));
   }
 
-  #recoveries(standings: ReadonlyMap<string, Standing>): void {
-    const waiting = new Map<string, Subject>();
-    for (const incident of this.#parts.casework.open()) {
-      for (const subject of incident.subjects) {
-        if (subject.kind === 'component' && incident.waiting.includes(subjectKey(subject)))
-          waiting.set(subject.name, subject);
-      }
+  #recoveries(standings: Standings): void {
+    const { casework } = this.#parts;
+    const waiting = new Set<string>();
+    for (const incident of casework.open()) {
+      for (const key of incident.waiting) if (key.startsWith(COMPONENT)) waiting.add(key.slice(COMPONENT.length));
     }
-    for (const [name, subject] of waiting) {
-      if (hasRecovered(standings.get(name))) this.#parts.casework.recovered(subject);
-    }
-  }
-
-  #gaveUp(name: string): void {
-    const incident = this.#incidentOf(name);
-    if (incident === null) {
+    for (const name of waiting) {
       const subject = { kind: 'component', name } as const;
-      this.#parts.alerts.raise({
-        ...{
-          kind: 'gave-up',
-          key: givenUpKey(name),
-          subject,
-          text: `${name} does not run: it is not restarted any more`,
-        },
-        ...{ incident: null, ticket: null },
-      });
-      return;
+      const standing = standings.get(name);
+      if (hasRecovered(standing)) casework.recovered(subject);
+      else if (!standing?.isWanted) casework.unwanted(subject);
     }
-    const isRoot = incident.subjects.some((subject) => subject.kind === 'component' && subject.name === name);
-    // A dependent that was given up says nothing new about what people know already, only whose fault it is when they do not.
-    if (isRoot || !this.#parts.alerts.isOpen(incidentKey(incident.id)))
-      this.#raise(
-        'gave-up',
-        incident,
-        isRoot
-          ? `${name} does not run: it is not restarted any more`
-          : `${rootsOf(incident)} is down and takes others along`,
-      );
   }
 
-  #incidentOf(name: string): Incident | null {
-    const open = [...this.#parts.casework.open()];
-    const key = subjectKey({ kind: 'component', name });
-    return (
-      open.find(({ waiting }) => waiting.includes(key)) ?? open.find(({ affected }) => affected.includes(name)) ?? null
-    );
+  #unwell(standings: Standings): void {
+    const now = this.#parts.clock.now();
+    for (const name of this.#unwellSince.keys()) {
+      if (!standings.get(name)?.unwell) this.#unwellSince.delete(name);
+    }
+    const lasting = [...standings.values()].flatMap(({ name, unwell }) => {
+      if (unwell === null) return [];
+      const since = this.#unwellSince.get(name) ?? now;
+      this.#unwellSince.set(name, since);
+      return now - since >= UNWELL_AFTER_MS ? [unwell] : [];
+    });
+    if (lasting.length > 0) this.#parts.casework.unwell(lasting);
+  }
+
+  #gaveUp(standings: Standings): void {
+    const { alerts, casework } = this.#parts;
+    const names = [...standings.values()].filter(({ state }) => state === 'gave-up').map(({ name }) => name);
+    if (names.length === 0) return;
+    const untold = new Set(names.filter((name) => !alerts.isOpen(givenUpKey(name))));
+    const left = new Set(untold);
+    for (const incident of casework.open()) {
+      const givenUp = new Set([...untold].filter((name) => incident.waiting.includes(COMPONENT + name)));
+      for (const name of givenUp) left.delete(name);
+      const text = givenUpText(incident, givenUp);
+      if (text !== null && !this.#isToldElsewhere(incident.id)) this.#raise('gave-up', incident, text, [...givenUp]);
+    }
+    for (const name of left) {
+      const about = { kind: 'gave-up', key: givenUpKey(name), subject: { kind: 'component', name } } as const;
+      alerts.raise({ ...about, text: notRestarted([name]), incident: null, ticket: null });
+    }
+  }
+
+  /** Who joined an incident that people know of is named to them, too. */
+  #joined(): void {
+    const open = new Map([...this.#parts.casework.open()].map((incident) => [incidentKey(incident.id), incident]));
+    for (const { key, kind, what, givenUp } of this.#parts.alerts.open()) {
+      const incident = open.get(key);
+      if (incident !== undefined && what !== undefined) this.#raise(kind, incident, what, givenUp);
+    }
   }
 
   #rate(): void {
     const { alerts, clock, store, casework } = this.#parts;
     this.#seen = withinTheHour(this.#seen, clock.now());
-    const find = (id: number) => store.incident(id);
-    const found = crashRate(this.#seen, (id) => alerts.isOpen(incidentKey(id)), find);
+    const told = new Set(alerts.open().map(({ incident }) => incident));
+    const found = crashRate(
+      this.#seen,
+      (id) => told.has(id),
+      (id) => store.incident(id),
+    );
     if (found === null) {
       if (alerts.isOpen(RATE_KEY)) alerts.clear(RATE_KEY);
       return;
@@ -161,20 +189,11 @@ export class Look {
       });
   }
 
-  #raise(kind: Alert['kind'], incident: Incident, what: string): void {
-    const { id, subject, ticket, rootCause, title, affected } = incident;
+  #raise(kind: Alert['kind'], incident: Incident, what: string, givenUp: readonly string[] = []): void {
+    const { id, subject, ticket, rootCause, title } = incident;
     const cause = kind === 'crash-rate' ? '' : ` (${rootCause ?? title})`;
-    const others = affected.slice(0, MAX_AFFECTED_NAMED).join(', ');
-    const more = affected.length > MAX_AFFECTED_NAMED ? ` and ${affected.length - MAX_AFFECTED_NAMED} more` : '';
-    const along = affected.length === 0 ? '' : `; affected: ${others}${more}`;
-    this.#parts.alerts.raise({
-      kind,
-      key: incidentKey(id),
-      subject,
-      text: `${what}${cause}${along}`,
-      incident: id,
-      ticket,
-    });
+    const about = { kind, key: incidentKey(id), subject, what, who: whoOf(incident), givenUp, incident: id, ticket };
+    this.#parts.alerts.raise({ ...about, text: `${what}${cause}${affectedText(incident)}` });
   }
 }
 
@@ -183,8 +202,6 @@ function hasRecovered(standing: Standing | undefined): boolean {
   if (standing === undefined || standing.state === 'completed') return true;
   return standing.isWell && standing.upMs >= Math.max(STEADY_MS, standing.minUptimeMs);
 }
-
-const rootsOf = ({ subjects }: Incident): string => subjects.map(({ name }) => name).join(', ');
 
 /** What an earlier daemon saw within the hour. */
 function earlier({ store, clock }: LookParts): readonly SeenCrash[] {

@@ -6,6 +6,3 @@ export const givenUpKey = (component: string): string => `gave-up ${component}`;
 
 /** What the freeze of the loop that spawns agents is called there. */
 export const loopFreezeKey = (loop: string): string => `freeze:${loop}`;
-
-/** Of the dependents that were taken along; the rest is counted. */
-export const MAX_AFFECTED_NAMED = 5;

@@ -5,7 +5,7 @@ import type { RunId } from '../../core/ids.ts';
 import { sameProcess } from '../../drivers/process/proc.ts';
 import { readStarted } from '../../drivers/process/run-dir.ts';
 
-/** False: it is gone, or was never there. */
+/** False: it is gone, or was never there. Throws when that is not known just now. */
 export function signalMain(runsDir: string, run: RunId, signal: SignalName): boolean {
   const main = readStarted(join(runsDir, run));
   if (!main || !sameProcess(main.pid, main.startTime)) return false;

@@ -76,9 +76,9 @@ export function createSimulations(
       if (subject.kind === 'component' && type === 'component.stopped') known.unwant(subject.name);
     },
     begin: () => {
-      for (const { subject, taskId } of casework.incidents({ state: 'open', limit: Infinity })) {
-        const isRehearsal = taskId !== null && known.ofTask(taskId) !== null;
-        if (isRehearsal && !scene.hasAgentFor(taskId)) casework.recovered(subject, taskId);
+      for (const { subjects, tasks } of casework.incidents({ state: 'open', limit: Infinity })) {
+        const left = tasks.filter((task) => known.ofTask(task) !== null && !scene.hasAgentFor(task));
+        for (const task of left) for (const subject of subjects) casework.recovered(subject, task);
       }
     },
     marked: (crash) => {

@@ -46,7 +46,7 @@ async function look(
   signal: AbortSignal,
 ): Promise<InspectedContainer> {
   const { run, component, limits, container } = record;
-  const nothing = { run, component, limits, pid: null, alive: false, exit: null, exitAt: null } as const;
+  const nothing = { run, component, limits, pid: null, alive: false, unknown: null, exit: null, exitAt: null } as const;
   if (container === null) return { ...nothing, facts: null, unreachable: null }; // it was never made
   const found = await engine
     .inspect(container, signal)

@@ -1,6 +1,7 @@
 /** A run of a container on disk: one small file each, written before anything is asked of the Engine. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { meansGone } from '../../core/errno.ts';
 import { type BootId, type ComponentName, RUN_ID_PATTERN, type RunId } from '../../core/ids.ts';
 import type { LimitView } from '../../core/views.ts';
 
@@ -37,18 +38,20 @@ export class Records {
     writeDurably(this.#path(record.run), `${JSON.stringify(record)}\n`);
   }
 
-  /** Null: there is none, or none that can be read. */
+  /** Null: there is none, or it is damaged. Throws when it cannot be read just now. */
   read(run: RunId): ContainerRecord | null {
     if (!RUN_ID_PATTERN.test(run)) return null;
+    const text = ifThere(() => readFileSync(this.#path(run), 'utf8'));
+    if (text === null) return null;
     try {
-      const record = JSON.parse(readFileSync(this.#path(run), 'utf8')) as ContainerRecord;
+      const record = JSON.parse(text) as ContainerRecord;
       return record.v === 1 && record.run === run ? record : null;
     } catch {
       return null;
     }
   }
 
-  /** All of them, newest first. */
+  /** All of them, newest first. Throws when they cannot be read just now. */
   all(): readonly ContainerRecord[] {
     const runs = this.#names()
       .filter((name) => name.endsWith(SUFFIX))
@@ -64,12 +67,18 @@ export class Records {
     return join(this.dir, run + SUFFIX);
   }
 
+  /** Without a directory no container was ever made here. */
   #names(): readonly string[] {
-    try {
-      return readdirSync(this.dir);
-    } catch {
-      return []; // no container was ever made here
-    }
+    return ifThere(() => readdirSync(this.dir)) ?? [];
+  }
+}
+
+function ifThere<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (meansGone(error)) return null;
+    throw error;
   }
 }
 

@@ -90,10 +90,14 @@ class WatchedExternals implements ExternalDriver {
   async examine(run: RunId): Promise<Findings> {
     const { clock } = this.#options;
     const pid = this.#pids.get(run) ?? null;
-    const main = pid === null ? null : readProcStat(pid);
     const { signal } = this.#runs.get(run)?.ending ?? new AbortController();
-    const tree = { main, members: async () => (main ? [main] : []), signalOnlyMain: () => {} };
-    return main ? await examine({ tree, dump: null, clock, signal }).catch(cannotSee) : NOTHING_TO_SEE;
+    try {
+      const main = pid === null ? null : readProcStat(pid);
+      const tree = { main, members: async () => (main ? [main] : []), signalOnlyMain: () => {} };
+      return main ? await examine({ tree, dump: null, clock, signal }) : NOTHING_TO_SEE;
+    } catch (error) {
+      return cannotSee(error);
+    }
   }
 
   release(run: RunId): void {

@@ -4,6 +4,7 @@
  */
 import { constants } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
+import { meansGone } from '../../core/errno.ts';
 import { isAlive, type ProcStat, parseStat } from '../process/proc.ts';
 import { type Eye, type Found, gone, type Sight, there, unknown } from './eye.ts';
 
@@ -77,10 +78,10 @@ async function readPidFile(path: string): Promise<string | null> {
 async function readStat(pid: number): Promise<ProcStat | null> {
   try {
     const stat = parseStat(await readFile(`/proc/${pid}/stat`, 'utf8'));
-    return stat !== null && isAlive(stat) ? stat : null;
+    if (stat === null) throw new Error(`/proc/${pid}/stat cannot be understood`);
+    return isAlive(stat) ? stat : null;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return null;
+    if (meansGone(error)) return null;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /** Taking over a run that an earlier daemon began. */
-import { closeSync, existsSync } from 'node:fs';
+import { closeSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { meansGone } from '../../core/errno.ts';
 import { type BootId, RUN_ID_PATTERN, type RunId } from '../../core/ids.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import { isShimOf, type RunMeta, readClaim, readMeta, revoke } from './run-dir.ts';
@@ -29,9 +30,11 @@ export interface AdoptionWorld {
   readonly failpoints: Failpoints;
 }
 
+/** Throws when something of it is not known just now: then it is neither alive nor gone, and is asked for again. */
 export function takeOver(run: RunId, { runsDir, bootId, failpoints }: AdoptionWorld): Adoption {
   const dir = join(runsDir, run);
-  if (!RUN_ID_PATTERN.test(run) || !existsSync(dir)) return { kind: 'lost', why: 'its run directory is gone' };
+  if (!RUN_ID_PATTERN.test(run) || statSync(dir, { throwIfNoEntry: false }) === undefined)
+    return { kind: 'lost', why: 'its run directory is gone' };
   const meta = readMeta(dir);
   if (!isOfBoot(dir, meta, bootId)) return { kind: 'past', why: 'the machine was restarted' };
   // Opened before anything is asked about the shim: its death after this moment will be told.
@@ -56,16 +59,21 @@ export function isOfBoot(dir: string, meta: RunMeta | null, bootId: BootId): boo
   return claim.by === 'shim' && isShimOf(claim.pid, basename(dir) as RunId);
 }
 
-/** Throws when too many files are open: the sweep tries the adoption again. */
+/** Throws when it cannot be opened just now, as when too many files are: the adoption is tried again. */
 function openEnd(path: string): FifoEnd {
   let fd: number;
   try {
     fd = openFifo(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (!meansGone(error)) throw error;
     return { fifo: null, text: '', isShimDead: false };
   }
-  const { text, hasWriter } = drainFifo(fd);
-  if (!hasWriter) closeSync(fd);
-  return { fifo: hasWriter ? fd : null, text, isShimDead: !hasWriter };
+  try {
+    const { text, hasWriter } = drainFifo(fd);
+    if (!hasWriter) closeSync(fd);
+    return { fifo: hasWriter ? fd : null, text, isShimDead: !hasWriter };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
 }

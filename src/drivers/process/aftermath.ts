@@ -22,6 +22,8 @@ export interface AftermathOptions {
 
 export class Aftermath {
   readonly #options: AftermathOptions;
+  readonly #cause: ExitCause;
+  readonly #at: MonoMs;
   #watcher: FSWatcher | null = null;
   #state: 'looking' | 'leftovers' | 'over' = 'looking';
   #isChecking = false;
@@ -29,7 +31,9 @@ export class Aftermath {
   /** The main process ended `at`, of this cause. */
   constructor(options: AftermathOptions, cause: ExitCause, at: MonoMs) {
     this.#options = options;
-    options.guard.later(() => this.#report(cause, at));
+    this.#cause = cause;
+    this.#at = at;
+    this.check();
   }
 
   /** True while somebody is left who has to be watched. */
@@ -41,12 +45,21 @@ export class Aftermath {
     return this.#state === 'over';
   }
 
-  /** Reports `tree-gone` when nobody is left. */
+  /**
+   * Reports the end with what is left over, and `tree-gone` when nobody is left. As long as it cannot be looked at, nothing is
+   * reported: whoever took a tree that was not seen for one that is gone would start a second one.
+   */
   check(): void {
     this.#options.guard.later(async () => {
-      if (!this.hasLeftovers || !(await this.#isGone()) || !this.hasLeftovers) return;
-      this.close();
-      this.#options.tell({ kind: 'tree-gone' });
+      if (this.#isChecking || this.isOver) return;
+      this.#isChecking = true;
+      try {
+        if (this.hasLeftovers) await this.#followLeftovers();
+        else await this.#report();
+      } finally {
+        this.#isChecking = false;
+      }
+      this.#options.guard.settle();
     });
   }
 
@@ -63,17 +76,20 @@ export class Aftermath {
     this.#watcher = null;
   }
 
-  async #report(cause: ExitCause, at: MonoMs): Promise<void> {
-    const { guard, tell, world } = this.#options;
-    const leftovers = await this.#leftovers().catch((error: unknown): readonly number[] => {
-      guard.complain(error);
-      return []; // better than an end that is never reported
-    });
+  async #report(): Promise<void> {
+    const { tell, world } = this.#options;
+    const leftovers = await this.#leftovers();
     if (this.isOver) return; // closed meanwhile
     this.#state = leftovers.length > 0 ? 'leftovers' : 'over';
     if (this.hasLeftovers) this.#watch();
-    tell({ kind: 'exited', at, cause, leftovers });
+    tell({ kind: 'exited', at: this.#at, cause: this.#cause, leftovers });
     if (this.hasLeftovers) world.wantsPolling();
+  }
+
+  async #followLeftovers(): Promise<void> {
+    if (!(await this.#isGone()) || !this.hasLeftovers) return;
+    this.close();
+    this.#options.tell({ kind: 'tree-gone' });
   }
 
   async #leftovers(): Promise<readonly number[]> {
@@ -98,12 +114,7 @@ export class Aftermath {
   async #isGone(): Promise<boolean> {
     const { tree } = this.#options;
     // Searching the whole machine twice a second for a daemonised child would be a waste: those found before come first.
-    if (this.#isChecking || (tree.cgroup === null && tree.hasKnownMember())) return false;
-    this.#isChecking = true;
-    try {
-      return (await tree.members()).length === 0;
-    } finally {
-      this.#isChecking = false;
-    }
+    if (tree.cgroup === null && tree.hasKnownMember()) return false;
+    return (await tree.members()).length === 0;
   }
 }

@@ -1,10 +1,11 @@
 /** From the shim's words to the cause of death. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { ExitCause, SignalName } from '../../core/exit.ts';
 import type { MonoMs } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { readIfThere } from './run-dir.ts';
 
 /** A line `exit CODE MESSAGE` of the shim; the message is what the shell itself printed about the death, if anything. */
 export interface ExitRecord {
@@ -17,17 +18,14 @@ export function parseExit(line: string): ExitRecord | null {
   return code === undefined ? null : { code: Number(code), message: (message ?? '').trim() };
 }
 
-/** Cheaper than reading it, and nearly always enough. */
-export const hasExit = (runDir: string): boolean => existsSync(join(runDir, 'exit'));
+/** Cheaper than reading it, and nearly always enough. Throws when that is not known just now. */
+export const hasExit = (runDir: string): boolean =>
+  statSync(join(runDir, 'exit'), { throwIfNoEntry: false }) !== undefined;
 
-/** The record that the shim moved into place, or null while there is none. */
+/** The record that the shim moved into place, or null while there is none. Throws when it cannot be read just now. */
 export function readExit(runDir: string): ExitRecord | null {
-  try {
-    const [line] = readFileSync(join(runDir, 'exit'), 'utf8').split('\n');
-    return parseExit(line ?? '');
-  } catch {
-    return null;
-  }
+  const [line] = readIfThere(join(runDir, 'exit'))?.split('\n') ?? [];
+  return parseExit(line ?? '');
 }
 
 /** When the record was written, or now without one. Kept between the start and now, because wall time may have jumped. */

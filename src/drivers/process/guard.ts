@@ -1,16 +1,33 @@
-/** Keeps a failure while watching one run from reaching the others. It is said, and the next sweep looks again. */
+/**
+ * Keeps a failure while watching one run from reaching the others. What could not be looked at is not known: that is said, in the log
+ * and in `status`, and asked again until it is known.
+ */
 import type { RunId } from '../../core/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Doubt } from '../../ports/driver.ts';
 import type { Log } from '../../ports/log.ts';
+
+export interface GuardWorld {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Asks for another look soon. */
+  wantsPolling(): void;
+}
 
 export class Guard {
   readonly #run: RunId;
-  readonly #log: Log;
-  readonly #signal: AbortSignal;
+  readonly #world: GuardWorld;
+  #doubt: Doubt | null = null;
 
-  constructor(run: RunId, { log, signal }: { readonly log: Log; readonly signal: AbortSignal }) {
+  constructor(run: RunId, world: GuardWorld) {
     this.#run = run;
-    this.#log = log;
-    this.#signal = signal;
+    this.#world = world;
+  }
+
+  /** Since when, and why, it is not known how the run is; null: it is known. */
+  get doubt(): Doubt | null {
+    return this.#doubt;
   }
 
   now(work: () => void): void {
@@ -27,7 +44,19 @@ export class Guard {
   }
 
   complain(error: unknown): void {
-    if (this.#signal.aborted) return; // waits that closing has ended
-    this.#log.error('watching a run failed', { run: this.#run, error: String(error) });
+    const { signal, log, clock, wantsPolling } = this.#world;
+    if (signal.aborted) return; // waits that closing has ended
+    const why = error instanceof Error ? error.message : String(error);
+    if (this.#doubt === null) log.error('watching a run failed', { run: this.#run, error: String(error) });
+    this.#doubt = { since: this.#doubt?.since ?? clock.now(), why };
+    wantsPolling();
+  }
+
+  /** Everything there is to know was read. */
+  settle(): void {
+    if (this.#doubt === null) return;
+    const forMs = Math.round(this.#world.clock.now() - this.#doubt.since);
+    this.#doubt = null;
+    this.#world.log.info('a run can be watched again', { run: this.#run, after_ms: forMs });
   }
 }

@@ -1,6 +1,7 @@
 /** A look at the run directories that changes nothing: for a daemon that starts, and for the CLI when there is none. */
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { meansGone } from '../../core/errno.ts';
 import type { ExitCause } from '../../core/exit.ts';
 import {
   type BootId,
@@ -20,13 +21,20 @@ import { cgroupMembers, isRunCgroup, oomKills } from './tree/cgroup.ts';
 import { ProcScan } from './tree/proc-scan.ts';
 import { isProblem, verdict } from './verdict.ts';
 
-/** Newest first: run ids of one component sort by time, so the time in them is compared. */
+/**
+ * Newest first: run ids of one component sort by time, so the time in them is compared. Throws when they cannot be listed just now.
+ * One that cannot be read counts as of this boot: it may be alive, and whoever adopts it reads it again.
+ */
 export function findRuns(runsDir: string, bootId: BootId): readonly FoundRun[] {
   return runIds(runsDir).map((run) => {
     const dir = join(runsDir, run);
-    const meta = readMeta(dir);
     const component = componentOfRun(run) as ComponentName;
-    return { run, component, specHash: meta?.spec_hash ?? '', sameBoot: isOfBoot(dir, meta, bootId) };
+    try {
+      const meta = readMeta(dir);
+      return { run, component, specHash: meta?.spec_hash ?? '', sameBoot: isOfBoot(dir, meta, bootId) };
+    } catch {
+      return { run, component, specHash: '', sameBoot: true };
+    }
   });
 }
 
@@ -34,8 +42,9 @@ function runIds(runsDir: string): readonly RunId[] {
   let names: readonly string[];
   try {
     names = readdirSync(runsDir);
-  } catch {
-    return [];
+  } catch (error) {
+    if (meansGone(error)) return [];
+    throw error;
   }
   const time = (run: string): string => run.slice(run.lastIndexOf('~') + 1);
   const runs = names.filter((name): name is RunId => RUN_ID_PATTERN.test(name));
@@ -48,6 +57,8 @@ export interface InspectedRun {
   /** Null while, or because, no main process began. */
   readonly pid: number | null;
   readonly alive: boolean;
+  /** Why it could not be looked at, so that `alive` says nothing; null: it was. */
+  readonly unknown: string | null;
   /** What the shim recorded; null while it runs, and when nobody recorded anything. */
   readonly exit: ExitCause | null;
   /** When that was recorded. */
@@ -58,30 +69,32 @@ export interface InspectedRun {
 
 /** Read-only; also safe while a daemon runs. */
 export function inspectRuns(runsDir: string, bootId: BootId): readonly InspectedRun[] {
-  return findRuns(runsDir, bootId).map(({ run, component, sameBoot }) => {
-    const dir = join(runsDir, run);
-    const main = readStarted(dir);
-    const alive = sameBoot && main !== null && sameProcess(main.pid, main.startTime);
-    const exit = alive ? null : recordedExit(dir);
-    const limits = readMeta(dir)?.limits ?? [];
-    return {
-      run,
-      component,
-      pid: main?.pid ?? null,
-      alive,
-      exit,
-      exitAt: exit && writtenAt(join(dir, 'exit')),
-      limits,
-    };
+  return findRuns(runsDir, bootId).map((found) => {
+    const { run, component } = found;
+    try {
+      return inspectRun(join(runsDir, run), found);
+    } catch (error) {
+      const nothing = { pid: null, alive: false, exit: null, exitAt: null, limits: [] };
+      return { run, component, ...nothing, unknown: (error as Error).message };
+    }
   });
 }
 
-/** What lives on of runs whose main process is gone: pids by run, found by cgroup or by cookie. */
+function inspectRun(dir: string, { run, component, sameBoot }: FoundRun): InspectedRun {
+  const main = readStarted(dir);
+  const alive = sameBoot && main !== null && sameProcess(main.pid, main.startTime);
+  const exit = alive ? null : recordedExit(dir);
+  const exitAt = exit && writtenAt(join(dir, 'exit'));
+  const limits = readMeta(dir)?.limits ?? [];
+  return { run, component, pid: main?.pid ?? null, alive, unknown: null, exit, exitAt, limits };
+}
+
+/** What lives on of runs whose main process is gone: pids by run, found by cgroup or by cookie. Rejects when that is not known just now. */
 export async function leftoversOf(
   runsDir: string,
   runs: readonly InspectedRun[],
 ): Promise<ReadonlyMap<RunId, readonly number[]>> {
-  const gone = runs.filter(({ alive }) => !alive);
+  const gone = runs.filter(({ alive, unknown }) => !alive && unknown === null);
   const seen = gone.length === 0 ? [] : await new ProcScan().look(0);
   return new Map(
     gone.map(({ run }) => {

@@ -1,4 +1,5 @@
 /** Whether a process is there, also when we are too short of descriptors to look. */
+import { meansGone } from '../../core/errno.ts';
 import { isAlive, readProcStat } from './proc.ts';
 
 /** A zombie is not. What cannot be looked at is there: to be wrong about that would be worse. */
@@ -6,8 +7,12 @@ export function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false; // EPERM: there, and somebody else's
+    if (meansGone(error)) return false; // EPERM: there, and somebody else's
   }
-  const stat = readProcStat(pid);
-  return stat === null || isAlive(stat);
+  try {
+    const stat = readProcStat(pid);
+    return stat === null || isAlive(stat);
+  } catch {
+    return true;
+  }
 }

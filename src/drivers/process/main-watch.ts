@@ -3,13 +3,14 @@
  * what it tells comes from the run directory and from /proc, so a lost hint costs time and nothing else.
  */
 import type { ExitCause, SpawnProblem } from '../../core/exit.ts';
-import type { MonoMs, RunId } from '../../core/ids.ts';
+import { after, type MonoMs, type RunId } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { passing } from './command/spawn-problem.ts';
 import { causeOfWaitStatus, type ExitRecord, hasExit, readExit } from './exit-record.ts';
 import type { Guard } from './guard.ts';
 import { type Identity, isAlive, isOurs, readProcStat, sameProcess } from './proc.ts';
 import { type RunMeta, readClaim, readShimError, readStarted, revoke, type Started } from './run-dir.ts';
+import { isSettled } from './settled.ts';
 import { ShimLine } from './shim/shim-line.ts';
 import type { Tree } from './tree/tree.ts';
 import { verdict } from './verdict.ts';
@@ -44,6 +45,11 @@ type State =
   | { readonly kind: 'over' };
 
 const NO_ANSWER_AFTER_MS = 30_000;
+/** From the shim's word to the session is the time of one exec. What takes longer hangs, and can be ended by its pid. */
+const SETTLE_WITHIN_MS = 2_000;
+const MAX_SETTLE_PAUSE_MS = 50;
+/** A wait of a few milliseconds is not cut short. */
+const NEVER = new AbortController().signal;
 const UNSEEN: ExitCause = { kind: 'unknown', why: 'its shim was killed, so nobody saw the exit code' };
 const UNCOLLECTED: ExitCause = { kind: 'unknown', why: 'its shim does not respond, so nobody saw the exit code' };
 const NEVER_BEGAN = passing('cancelled', 'the daemon died before this run began');
@@ -53,13 +59,15 @@ export class MainWatch {
   readonly shim: ShimLine;
   readonly #options: MainOptions;
   #state: State;
+  /** It has begun, and is on its way to its session and its cookie. */
+  #isSettling = false;
 
   constructor(options: MainOptions) {
     this.#options = options;
     this.#state = { kind: 'waiting', since: options.clock.now() };
     const { guard } = options;
     this.shim = new ShimLine({
-      started: (started) => guard.now(() => this.#started(started)),
+      started: (started) => guard.now(() => this.#begun(started)),
       exited: (record) => guard.now(() => this.#exited(record)),
       gone: () => guard.now(() => this.look()),
     });
@@ -69,13 +77,13 @@ export class MainWatch {
     return this.#state.kind === 'waiting';
   }
 
-  /** Forbids the run. False when its shim has claimed it already. */
+  /** Forbids the run. False when its shim has claimed it already. Throws when that is not known just now. */
   revoke(): boolean {
     const { dir } = this.#options;
     return this.isWaiting && readClaim(dir).by === 'nobody' && revoke(dir);
   }
 
-  /** Reads everything there is to know and tells what is new. */
+  /** Reads everything there is to know and tells what is new. Throws when something of it could not be read: nothing follows from that. */
   look(): void {
     const { dir, run } = this.#options;
     if (this.#readFiles() || this.shim.hasShim(dir, run)) return;
@@ -125,15 +133,45 @@ export class MainWatch {
       const started = readStarted(dir);
       // With nobody left to tell more about it, a dead one did not start: it ended.
       const isLive = started && (sameProcess(started.pid, started.startTime) || this.shim.hasShim(dir, run));
-      if (started && isLive) this.#started(started);
+      if (started && isLive) this.#begun(started);
     }
     return record !== null;
   }
 
+  /**
+   * The shim names the main process while that is still a shell, about to get its session and its cookie. It counts as started when
+   * both are in place, because whoever stops it from then on has to find all of it.
+   */
+  #begun(started: Started): void {
+    if (!this.isWaiting || this.#isSettling) return;
+    if (isSettled(started, this.#options.run)) this.#started(started);
+    else this.#options.guard.later(() => this.#settle(started));
+  }
+
+  async #settle(started: Started): Promise<void> {
+    const { run, clock } = this.#options;
+    const until = after(clock.now(), SETTLE_WITHIN_MS);
+    this.#isSettling = true;
+    try {
+      for (let pauseMs = 1; this.isWaiting && clock.now() < until && !isSettled(started, run); pauseMs *= 2)
+        await clock.sleepUntil(after(clock.now(), Math.min(pauseMs, MAX_SETTLE_PAUSE_MS)), NEVER);
+    } finally {
+      this.#isSettling = false;
+    }
+    this.#started(started);
+  }
+
+  /** Told, or else asked for again by the next look. */
   #started(started: Started): void {
-    if (this.#state.kind !== 'waiting') return;
+    const before = this.#state;
+    if (before.kind !== 'waiting') return;
     this.#state = { kind: 'running', main: started, isShimLost: false, deadSince: null };
-    this.#options.events.started(started);
+    try {
+      this.#options.events.started(started);
+    } catch (error) {
+      this.#state = before;
+      throw error;
+    }
   }
 
   #exited(record: ExitRecord): void {
@@ -151,8 +189,10 @@ export class MainWatch {
 
   /** The shim is dead, so nobody can claim the run any more, even where a full disk keeps us from writing that down. */
   #revokeDead(): boolean {
+    const { dir } = this.#options;
+    if (!this.isWaiting || readClaim(dir).by !== 'nobody') return false;
     try {
-      return this.revoke();
+      return revoke(dir);
     } catch {
       return true;
     }

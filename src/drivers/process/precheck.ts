@@ -4,12 +4,13 @@
  */
 import { statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
+import { errorCode, machineFault } from '../../core/errno.ts';
 import type { SpawnProblem } from '../../core/exit.ts';
 import type { ProcessLaunch } from '../../ports/driver.ts';
 import { type Eyes, OWN_EYES } from './account/eyes.ts';
 import { tooLong } from './command/arguments.ts';
 import { executableProblem } from './command/executable.ts';
-import { permanent } from './command/spawn-problem.ts';
+import { permanent, problemOfError } from './command/spawn-problem.ts';
 
 export type Command = Pick<ProcessLaunch, 'command' | 'cwd' | 'env'>;
 
@@ -18,7 +19,11 @@ const DEFAULT_PATH = '/bin:/usr/bin';
 
 /** The first problem found, or null when nothing stands in the way of a start. `eyes`: of whoever it will run as. */
 export function precheck(launch: Command, eyes: Eyes = OWN_EYES): SpawnProblem | null {
-  return nulProblem(launch) ?? cwdProblem(launch.cwd, eyes) ?? commandProblem(launch, eyes) ?? tooLong(launch);
+  try {
+    return nulProblem(launch) ?? cwdProblem(launch.cwd, eyes) ?? commandProblem(launch, eyes) ?? tooLong(launch);
+  } catch (error) {
+    return problemOfError(error); // a fault of the machine: nothing can be said about the command
+  }
 }
 
 function nulProblem({ command, env, cwd }: Command): SpawnProblem | null {
@@ -79,6 +84,7 @@ function kindOf(path: string): Kind {
     if (found.isDirectory()) return 'directory';
     return found.isFile() ? 'file' : 'other';
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'forbidden' : 'missing';
+    if (machineFault(error)) throw error;
+    return errorCode(error) === 'EACCES' ? 'forbidden' : 'missing';
   }
 }

@@ -1,11 +1,12 @@
 /** Reads small files of the kernel: half as dear as `readFileSync`, which asks for their size first. */
 import { closeSync, openSync, readSync } from 'node:fs';
+import { meansGone } from '../../core/errno.ts';
 
 const buffer = Buffer.allocUnsafe(16 * 1024);
 /** Lists come a page at a time: what is shorter than half of one is all there is, and need not be asked for again. */
 const SURELY_ALL = 2048;
 
-/** Null when it is not there (any more), or not ours to read. */
+/** Null when it is not there (any more). Throws when it cannot be read just now: that says nothing about it. */
 export function readProcFile(path: string): string | null {
   let fd = -1;
   try {
@@ -16,10 +17,20 @@ export function readProcFile(path: string): string | null {
       text += buffer.toString('utf8', 0, length);
       if (length < SURELY_ALL) return text;
     }
-  } catch {
-    return null;
+  } catch (error) {
+    if (meansGone(error)) return null;
+    throw error;
   } finally {
     if (fd >= 0) closeSync(fd);
+  }
+}
+
+/** For descriptions, which say what can be seen: null also when it cannot be read. */
+export function peekProcFile(path: string): string | null {
+  try {
+    return readProcFile(path);
+  } catch {
+    return null;
   }
 }
 

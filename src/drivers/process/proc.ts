@@ -1,5 +1,6 @@
 /** Who a process is. A pid alone is reused; pid + start time within one boot is not. */
 import { readFileSync, statSync } from 'node:fs';
+import { errorCode } from '../../core/errno.ts';
 import type { BootId, MonoMs } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { readProcFile } from './proc-file.ts';
@@ -51,10 +52,13 @@ export function parseStat(text: string): ProcStat | null {
   };
 }
 
-/** Null when there is no such process. Zombies are returned: use `isAlive` to tell. */
+/** Null when there is no such process; throws when it cannot be looked at just now. Zombies are returned: use `isAlive` to tell. */
 export function readProcStat(pid: number): ProcStat | null {
   const text = readProcFile(`/proc/${pid}/stat`);
-  return text === null ? null : parseStat(text);
+  if (text === null) return null;
+  const stat = parseStat(text);
+  if (stat === null) throw new Error(`/proc/${pid}/stat cannot be understood`);
+  return stat;
 }
 
 /**
@@ -64,7 +68,7 @@ export function readProcStat(pid: number): ProcStat | null {
 export const isAlive = ({ state, threads }: ProcStat): boolean =>
   state === 'Z' ? threads > 1 : state !== 'X' && state !== 'x';
 
-/** Whether that very process lives. Pids of another boot must not be asked for: compare boot ids first. */
+/** Whether that very process lives; throws when that is not known just now. Pids of another boot must not be asked for: compare boot ids first. */
 export function sameProcess(pid: number, startTime: string): boolean {
   const stat = readProcStat(pid);
   return stat !== null && stat.startTime === startTime && isAlive(stat);
@@ -73,14 +77,30 @@ export function sameProcess(pid: number, startTime: string): boolean {
 /** Whether the kernel tells us all about it. Of other users' processes some numbers read 0. */
 export function isOurs(pid: number): boolean {
   const uid = process.geteuid?.();
+  return uid === 0 || statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid;
+}
+
+/**
+ * Whether a process could not be looked into because it belongs to somebody else, as where /proc is mounted with hidepid: then it is
+ * none of ours, and asking again would not help.
+ */
+export function isHidden(error: unknown, pid: number): boolean {
+  if (!['EACCES', 'EPERM'].includes(errorCode(error))) return false;
+  const owner = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid;
+  return owner !== undefined && owner !== process.geteuid?.();
+}
+
+/** For looks through all processes of the machine: null also for what is hidden from us, since that is none of ours. */
+export function readAnyProcStat(pid: number): ProcStat | null {
   try {
-    return uid === 0 || statSync(`/proc/${pid}`).uid === uid;
-  } catch {
-    return false;
+    return readProcStat(pid);
+  } catch (error) {
+    if (isHidden(error, pid)) return null;
+    throw error;
   }
 }
 
-/** The arguments of a process, or none when it is gone, a zombie or not ours to read. */
+/** The arguments of a process, or none when it is gone or a zombie. Throws when they cannot be read just now. */
 export const readCmdline = (pid: number): readonly string[] => readProcFile(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
 
 export const bootId = (): BootId => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() as BootId;

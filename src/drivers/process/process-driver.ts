@@ -8,7 +8,7 @@ import type { Findings } from '../../core/freeze/freeze.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { LimitView } from '../../core/views.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { FoundRun, ProcessDriver, ProcessInfo, ProcessLaunch, Reporter } from '../../ports/driver.ts';
+import type { Doubt, FoundRun, ProcessDriver, ProcessInfo, ProcessLaunch, Reporter } from '../../ports/driver.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
 import { NOTHING_TO_SEE } from './examine/examine.ts';
@@ -149,6 +149,10 @@ class WatchedProcesses implements ProcessDriver {
 
   limits(run: RunId): readonly LimitView[] {
     return this.#watches.get(run)?.limits ?? [];
+  }
+
+  doubt(run: RunId): Doubt | null {
+    return this.#watches.get(run)?.doubt ?? null;
   }
 
   async survivors(run: RunId): Promise<readonly ProcessInfo[]> {

@@ -1,9 +1,10 @@
 /** A run on disk. Everything a later daemon needs to take the run over is in its directory and nowhere else. */
 import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode, meansGone } from '../../core/errno.ts';
 import type { BootId, ComponentName, RunId } from '../../core/ids.ts';
 import type { LimitView } from '../../core/views.ts';
-import { type Identity, readCmdline } from './proc.ts';
+import { type Identity, isHidden, readCmdline } from './proc.ts';
 
 export interface RunMeta {
   readonly v: 1;
@@ -56,13 +57,25 @@ export function makeRunDir(runsDir: string, { meta, shim, putFifo }: RunDirParts
   }
 }
 
-/** Null when it is missing or unreadable, which only the loss of the whole machine can bring about. */
+/** Null when it is missing or damaged, which only the loss of the whole machine can bring about. Throws when it cannot be read just now. */
 export function readMeta(dir: string): RunMeta | null {
+  const text = readIfThere(join(dir, 'run.json'));
+  if (text === null) return null;
   try {
-    const meta = JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as RunMeta;
+    const meta = JSON.parse(text) as RunMeta;
     return meta.v === 1 && typeof meta.boot_id === 'string' && typeof meta.spec_hash === 'string' ? meta : null;
   } catch {
     return null;
+  }
+}
+
+/** Null when there is no such file. Every other failure says nothing about the run, and is thrown. */
+export function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (meansGone(error)) return null;
+    throw error;
   }
 }
 
@@ -72,12 +85,15 @@ export type Claim =
   | { readonly by: 'shim'; readonly pid: number }
   | { readonly by: 'revoked' };
 
+/** Throws when that is not known just now. */
 export function readClaim(dir: string): Claim {
   try {
     const target = readlinkSync(join(dir, 'claim'));
     return target.startsWith('shim:') ? { by: 'shim', pid: Number(target.slice(5)) } : { by: 'revoked' };
-  } catch {
-    return { by: 'nobody' };
+  } catch (error) {
+    // EINVAL: something that is no link, and so no claim of ours.
+    if (meansGone(error) || errorCode(error) === 'EINVAL') return { by: 'nobody' };
+    throw error;
   }
 }
 
@@ -94,8 +110,15 @@ export function revoke(dir: string): boolean {
   }
 }
 
-/** Pids get reused, so the shim must also carry this run's id among its arguments. */
-export const isShimOf = (pid: number, run: RunId): boolean => readCmdline(pid).includes(run);
+/** Pids get reused, so the shim must also carry this run's id among its arguments. Throws when that is not known just now. */
+export function isShimOf(pid: number, run: RunId): boolean {
+  try {
+    return readCmdline(pid).includes(run);
+  } catch (error) {
+    if (isHidden(error, pid)) return false; // shims are always our own
+    throw error;
+  }
+}
 
 export interface Started extends Identity {
   /** Whether it joined the run's cgroup. */
@@ -108,14 +131,13 @@ export function parseStarted(words: string): Started | null {
   return pid && startTime ? { pid: Number(pid), startTime, inCgroup: tree === 'cgroup' } : null;
 }
 
-/** The main process of the run, or null while the shim has not told: without its newline the line is not complete. */
+/**
+ * The main process of the run, or null while the shim has not told: without its newline the line is not complete. Throws when it
+ * cannot be read just now.
+ */
 export function readStarted(dir: string): Started | null {
-  try {
-    const text = readFileSync(join(dir, 'pid'), 'utf8');
-    return parseStarted(text.slice(0, Math.max(0, text.indexOf('\n'))));
-  } catch {
-    return null;
-  }
+  const text = readIfThere(join(dir, 'pid')) ?? '';
+  return parseStarted(text.slice(0, Math.max(0, text.indexOf('\n'))));
 }
 
 /** What the shell complained about before it could run anything; empty when it said nothing. */

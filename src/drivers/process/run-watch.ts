@@ -4,7 +4,7 @@ import type { ExitCause, SignalName, SpawnProblem } from '../../core/exit.ts';
 import type { Findings } from '../../core/freeze/freeze.ts';
 import type { MonoMs, RunId } from '../../core/ids.ts';
 import type { LimitView } from '../../core/views.ts';
-import type { ProcessInfo, ProcessLaunch, Reporter, RunReport } from '../../ports/driver.ts';
+import type { Doubt, ProcessInfo, ProcessLaunch, Reporter, RunReport } from '../../ports/driver.ts';
 import { takeOver } from './adopt.ts';
 import { Aftermath } from './aftermath.ts';
 import { passing, problemOfError } from './command/spawn-problem.ts';
@@ -87,6 +87,7 @@ export class RunWatch {
         const main = this.#watchMain(adoption.meta);
         main.shim.open(adoption.fifo, adoption);
         main.look();
+        this.#guard.settle();
         if (this.#isKillPending) this.killTree();
       }
     });
@@ -102,7 +103,12 @@ export class RunWatch {
     else if (!this.#isOver()) {
       this.#guard.later(async () => {
         this.#world.failpoints.hit('signal.before');
-        await this.#tree.signal(signal);
+        try {
+          await this.#tree.signal(signal);
+        } catch (error) {
+          this.#pendingSignals.push(signal); // nobody could be verified: it is sent when somebody can
+          throw error;
+        }
         if (this.#phase.kind === 'ended') await this.#phase.aftermath.checkSoon();
       });
     }
@@ -111,10 +117,19 @@ export class RunWatch {
   killTree(): void {
     this.#guard.later(async () => {
       this.#world.failpoints.hit('kill.before');
-      if (this.#phase.kind === 'live' && this.#phase.main.revoke()) this.#ended(STOPPED_EARLY);
-      else if (!this.#isReachable()) this.#isKillPending = true;
-      else if (!this.#isOver() && !this.#isKilling) await this.#kill();
+      try {
+        if (this.#phase.kind === 'live' && this.#phase.main.revoke()) this.#ended(STOPPED_EARLY);
+        else if (!this.#isReachable()) this.#isKillPending = true;
+        else if (!this.#isOver() && !this.#isKilling) await this.#kill();
+      } catch (error) {
+        this.#isKillPending = true; // it is killed as soon as it can be looked at
+        throw error;
+      }
     });
+  }
+
+  get doubt(): Doubt | null {
+    return this.#guard.doubt;
   }
 
   get limits(): readonly LimitView[] {
@@ -136,13 +151,30 @@ export class RunWatch {
     const phase = this.#phase;
     if (this.#isMuted) return;
     if (phase.kind === 'queued' && this.#isAdopted) this.adopt(); // the first try had failed
-    if (phase.kind === 'live') this.#guard.now(() => phase.main.sweep());
+    if (phase.kind === 'live') {
+      this.#guard.now(() => {
+        phase.main.sweep();
+        this.#guard.settle();
+      });
+    }
     if (phase.kind === 'ended') phase.aftermath.check();
+    if (this.#hasUnsent()) this.#sendPending();
   }
 
-  /** For runs whose end nobody will tell. False when there is nothing to poll for. */
+  /** What could not be sent before, because nobody could be verified, and can be now. */
+  #hasUnsent(): boolean {
+    const isWanted = this.#pendingSignals.length > 0 || this.#isKillPending;
+    return isWanted && this.#guard.doubt === null && this.#isReachable() && !this.#isOver();
+  }
+
+  /** For runs whose end nobody will tell, and for those that could not be looked at. False when there is nothing to poll for. */
   poll(): boolean {
     const phase = this.#phase;
+    if (this.#isMuted) return false;
+    if (this.#guard.doubt !== null || this.#hasUnsent()) {
+      this.sweep();
+      return true;
+    }
     if (phase.kind === 'live') return phase.main.poll();
     if (phase.kind !== 'ended') return false;
     phase.aftermath.check();
@@ -205,7 +237,10 @@ export class RunWatch {
 
   #sendPending(): void {
     for (const signal of this.#pendingSignals.splice(0)) this.signal(signal);
-    if (this.#isKillPending) this.killTree();
+    if (this.#isKillPending) {
+      this.#isKillPending = false;
+      this.killTree();
+    }
   }
 
   #ended(outcome: ExitCause | SpawnProblem): void {

@@ -1,7 +1,7 @@
 /** What an exit record means: a death, or a command that never came to life. */
 import type { ExitCause, SpawnProblem } from '../../core/exit.ts';
 import { execFailure } from './command/exec-failure.ts';
-import { passing, permanent } from './command/spawn-problem.ts';
+import { passing, permanent, soundsPassing } from './command/spawn-problem.ts';
 import { causeOfExit, type ExitRecord } from './exit-record.ts';
 import type { RunMeta } from './run-dir.ts';
 import { UNBOUND_CODE } from './shim/bounds-script.ts';
@@ -26,7 +26,7 @@ export function verdict(record: ExitRecord, about: Circumstances): ExitCause | S
 
 /** The inner shell could not do what its run has to be bound by, and said why. */
 function unbound(message: string): SpawnProblem {
-  const kind = /memory|resource temporarily|too many/i.test(message) ? passing : permanent;
+  const kind = soundsPassing(message) ? passing : permanent;
   return kind('limits', `it could not be bound to its limits: ${message}`);
 }
 

@@ -144,7 +144,7 @@ const componentFields = {
   kind: z.enum(['process', 'container', 'compose', 'external']),
   state: z.enum(['stopped', 'waiting', 'starting', 'running', 'backing-off', 'stopping', 'completed', 'gave-up']),
   condition: nullable(
-    z.enum(['engine-unreachable', 'daemonised', 'unkillable', 'frozen']),
+    z.enum(['engine-unreachable', 'not-known', 'daemonised', 'unkillable', 'frozen']),
     'What is odd about it, beside its state.',
   ),
   health: z.enum(['unknown', 'starting', 'healthy', 'unhealthy']),
@@ -232,6 +232,10 @@ const DAEMON = named(
       sessions: nullable(
         z.strictObject({ total: COUNT, unhealthy: COUNT }),
         'Containers of users; null: there are none, and no template for any.',
+      ),
+      alerts: nullable(
+        z.string(),
+        'Which channel did not take which messages, until it takes one again; null: nothing was lost.',
       ),
     }),
   ),

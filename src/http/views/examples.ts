@@ -94,6 +94,7 @@ export const exampleDaemon: DaemonView = {
   guardian_pid: 4709,
   logs: { mechanism: 'collapse-range', bytes: 1_204_224, dropped_bytes: 0, lost_bytes: 0, condition: null },
   sessions: { total: 12, unhealthy: 1 },
+  alerts: null,
 };
 
 export const exampleCrash: CrashView = {

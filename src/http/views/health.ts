@@ -10,12 +10,11 @@ const CHECK_RESULT = named(
   viewOf<CheckResult>()(
     z.strictObject({
       status: z.enum(['ok', 'failed', 'skipped']).meta(note('Skipped: one that it needs failed, so it was not asked.')),
-      message: z.string(),
-      hint: z.string().exactOptional().meta(note('What to do; only of a check that failed.')),
+      message: z.string().meta(note('Of a check that failed: with what to do about it.')),
     }),
   ),
   'What one check came to.',
-  { status: 'failed', message: 'container stopped (exit code 0)', hint: 'run ./scripts/sandbox-init.sh' },
+  { status: 'failed', message: 'container not running - run ./scripts/sandbox-init.sh' },
 );
 
 export const HEALTH = named(
@@ -34,8 +33,7 @@ export const HEALTH = named(
     checks: {
       sandbox: {
         status: 'failed',
-        message: 'container stopped (exit code 0)',
-        hint: 'run ./scripts/sandbox-init.sh',
+        message: 'container not running - run ./scripts/sandbox-init.sh',
       },
       claude_auth: { status: 'skipped', message: 'sandbox not running' },
       orchestrator: { status: 'ok', message: 'working on task 3.2' },

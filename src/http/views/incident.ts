@@ -15,6 +15,7 @@ const example: IncidentView = {
   root_cause: 'the disk is full',
   fingerprint: 'v1:8f14e45fceea167a',
   task_id: null,
+  tasks: [],
   subject,
   subjects: [subject],
   affected: ['api', 'worker'],
@@ -36,10 +37,13 @@ const INCIDENT = named(
       title: z.string(),
       root_cause: z.string().nullable(),
       fingerprint: z.string(),
-      task_id: z.string().nullable().meta(note('Agents: two tasks that die alike are two incidents.')),
+      task_id: z.string().nullable().meta(note('The task of the agents that crashed with it, when it is one only.')),
+      tasks: z.array(z.string()).meta(note('Tasks of the agents that crashed with it.')),
       subject: SUBJECT,
       subjects: z.array(SUBJECT).meta(note('All that crashed with it.')),
-      affected: z.array(z.string()).meta(note('Components that depend on them and were taken along.')),
+      affected: z
+        .array(z.string())
+        .meta(note('Components that depend on them, and went down or cannot start because of it.')),
       count: COUNT.meta(note('Crashes with this cause.')),
       reopened: COUNT.meta(note('How often it came back after a recovery.')),
       opened_at: TIME,

@@ -26,6 +26,9 @@ const example: TicketView = {
   fingerprint: 'v1:8f14e45fceea167a',
   task_id: null,
   subject: { kind: 'component', name: 'worker' },
+  subjects: [{ kind: 'component', name: 'worker' }],
+  tasks: [],
+  affected: [],
   incident: 7,
   trackers: { github: 'https://github.com/acme/app/issues/12' },
   deliveries: { github: { state: 'delivered', attempts: 0, next_attempt_at: null, error: null } },
@@ -68,8 +71,13 @@ export const TICKET = named(
       last_seen: TIME,
       closed_at: TIME.nullable(),
       fingerprint: z.string(),
-      task_id: nullable(z.string(), 'Agents only.'),
+      task_id: nullable(z.string(), 'Agents only: the task, when it is of one only.'),
       subject: SUBJECT,
+      subjects: z.array(SUBJECT).meta({ description: 'All that crashed with this cause.' }),
+      tasks: z.array(z.string()).meta({ description: 'Tasks of the agents among them.' }),
+      affected: z
+        .array(z.string())
+        .meta({ description: 'Components that depend on them, and went down or cannot start because of it.' }),
       incident: COUNT,
       trackers: z
         .record(z.string(), z.string())

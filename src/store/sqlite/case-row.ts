@@ -1,6 +1,6 @@
 /** The rows of incidents and tickets. */
-import type { Incident } from '../../core/incidents/incident.ts';
-import type { Ticket } from '../../core/tickets/ticket.ts';
+import { fromRecord, type Incident, onlyTask } from '../../core/incidents/incident.ts';
+import { type Ticket, ticketFromRecord } from '../../core/tickets/ticket.ts';
 import { whole } from '../views.ts';
 import { isList, isObject, json, parsed, text, textOrNull } from './cells.ts';
 import type { Row } from './driver.ts';
@@ -8,7 +8,7 @@ import type { Row } from './driver.ts';
 export const incidentRow = (incident: Incident): Row => ({
   id: incident.id,
   fingerprint: text(incident.fingerprint),
-  task_id: textOrNull(incident.taskId),
+  task_id: textOrNull(onlyTask(incident)),
   subject_kind: incident.subject.kind,
   subject_name: text(incident.subject.name),
   state: incident.state,
@@ -28,7 +28,8 @@ export const incidentRow = (incident: Incident): Row => ({
 export function incidentOf(row: Row): Incident | null {
   const isWhole = (value: unknown) =>
     isObject(value) && isObject(value['subject']) && isList(value['subjects']) && isList(value['waiting']);
-  return parsed<Incident | null>(row['record_json'], null, isWhole);
+  const written = parsed<Parameters<typeof fromRecord>[0] | null>(row['record_json'], null, isWhole);
+  return written && fromRecord(written);
 }
 
 export const ticketRow = (ticket: Ticket): Row => ({
@@ -46,11 +47,12 @@ export const ticketRow = (ticket: Ticket): Row => ({
   last_seen: whole(ticket.lastSeen),
   closed_at: ticket.closedAt === null ? null : whole(ticket.closedAt),
   fingerprint: text(ticket.fingerprint),
-  task_id: textOrNull(ticket.taskId),
+  task_id: textOrNull(onlyTask(ticket)),
   record_json: json(ticket),
 });
 
 export function ticketOf(row: Row): Ticket | null {
   const isWhole = (value: unknown) => isObject(value) && isObject(value['trackers']);
-  return parsed<Ticket | null>(row['record_json'], null, isWhole);
+  const written = parsed<Parameters<typeof ticketFromRecord>[0] | null>(row['record_json'], null, isWhole);
+  return written && ticketFromRecord(written);
 }

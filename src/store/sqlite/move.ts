@@ -6,7 +6,7 @@ import { loadSqlite } from './driver.ts';
 /** False: another program has it open, so it stays. Killed anywhere, it is whole at one of the two places. Throws when it cannot be. */
 export async function moveDatabase(from: string, to: string): Promise<boolean> {
   if (!(await isFree(from))) return false;
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(to), { recursive: true });
   moveFile(from, to);
   for (const beside of ['.seq']) if (existsSync(`${from}${beside}`)) moveFile(`${from}${beside}`, `${to}${beside}`);
   return true;

@@ -81,12 +81,12 @@ function merged(below: SqliteHistory, above: Tables): Readable {
     incidents: (query) =>
       numberedLaidOver(incidents, (each) => below.incidents(each as typeof query), query, INCIDENTS.numberOf),
     incident: (id) => above.incident(id) ?? below.incident(id),
-    incidentOf: (...key) => newerOf(above.incidentOf(...key), below.incidentOf(...key), INCIDENTS.numberOf),
+    incidentOf: (key) => newerOf(above.incidentOf(key), below.incidentOf(key), INCIDENTS.numberOf),
     tickets: (query) =>
       numberedLaidOver(tickets, (each) => below.tickets(each as typeof query), query, TICKETS.numberOf),
     ticket: (number) => above.ticket(number) ?? below.ticket(number),
-    ticketByFingerprint: (...key) =>
-      newerOf(above.ticketByFingerprint(...key), below.ticketByFingerprint(...key), TICKETS.numberOf),
+    ticketByFingerprint: (key) =>
+      newerOf(above.ticketByFingerprint(key), below.ticketByFingerprint(key), TICKETS.numberOf),
     campaigns: (limit) => below.campaigns(limit),
     campaign: (name) => below.campaign(name),
     lastGoodIngredients: (component) => above.lastGoodIngredients(component) ?? below.lastGoodIngredients(component),

@@ -45,7 +45,7 @@ const NEWEST_FIRST = 'ORDER BY first_at DESC, run_id DESC, role DESC LIMIT $limi
 
 const NEWEST_SESSION_FIRST = 'ORDER BY created_at DESC, session_id DESC LIMIT $limit';
 
-const OF_CASE = 'WHERE fingerprint = $fingerprint AND task_id IS $task';
+const OF_CASE = 'WHERE fingerprint = $fingerprint';
 const BRIEF = `SELECT campaigns.*, count(position) AS total, sum(experiments.state = 'done') AS done,
     sum(experiments.state = 'failed') AS failed`;
 
@@ -216,8 +216,8 @@ export class SqliteHistory implements History {
     return this.#one('incident', { number: id }, incidentOf);
   }
 
-  incidentOf(fingerprint: string, taskId: string | null): Incident | null {
-    return this.#one('incidentOf', { fingerprint, task: taskId }, incidentOf);
+  incidentOf(fingerprint: string): Incident | null {
+    return this.#one('incidentOf', { fingerprint }, incidentOf);
   }
 
   tickets({ state, limit }: TicketsQuery): readonly Ticket[] {
@@ -230,8 +230,8 @@ export class SqliteHistory implements History {
     return this.#one('ticket', { number }, ticketOf);
   }
 
-  ticketByFingerprint(fingerprint: string, taskId: string | null): Ticket | null {
-    return this.#one('ticketOf', { fingerprint, task: taskId }, ticketOf);
+  ticketByFingerprint(fingerprint: string): Ticket | null {
+    return this.#one('ticketOf', { fingerprint }, ticketOf);
   }
 
   lastNumber(of: 'incident' | 'ticket'): number {

@@ -229,12 +229,11 @@ class SqliteStore implements Store {
   readonly healthChecks: Store['healthChecks'] = (query) => this.#read((from) => from.healthChecks(query));
   readonly incidents: Store['incidents'] = (query) => this.#read((from) => from.incidents(query));
   readonly incident: Store['incident'] = (id) => this.#read((from) => from.incident(id));
-  readonly incidentOf: Store['incidentOf'] = (fingerprint, taskId) =>
-    this.#read((from) => from.incidentOf(fingerprint, taskId));
+  readonly incidentOf: Store['incidentOf'] = (fingerprint) => this.#read((from) => from.incidentOf(fingerprint));
   readonly tickets: Store['tickets'] = (query) => this.#read((from) => from.tickets(query));
   readonly ticket: Store['ticket'] = (number) => this.#read((from) => from.ticket(number));
-  readonly ticketByFingerprint: Store['ticketByFingerprint'] = (fingerprint, taskId) =>
-    this.#read((from) => from.ticketByFingerprint(fingerprint, taskId));
+  readonly ticketByFingerprint: Store['ticketByFingerprint'] = (fingerprint) =>
+    this.#read((from) => from.ticketByFingerprint(fingerprint));
   lastNumber(of: 'incident' | 'ticket'): number {
     return this.#standing.lastNumber(LAST_NUMBER[of]);
   }

@@ -71,11 +71,12 @@ async function follow(api: GithubApi, { ticket, errand }: Delivery, issue: Issue
     if (issue.isOpen) await api.call('PATCH', path, { state: 'closed', state_reason: 'completed' });
     return;
   }
-  // Somebody closed it there: for good, or because it seemed to be mended. A recovery opens nothing.
-  if (!issue.isOpen && errand.deed !== 'reopen' && (issue.isRejected || errand.deed === 'recovered')) return;
+  // Somebody closed it there: for good, or because it seemed to be mended. A recovery opens nothing, and only people undo "for good".
+  const staysClosed = issue.isRejected ? errand.byHand !== true : errand.deed === 'recovered';
+  if (!issue.isOpen && staysClosed) return;
   if (!issue.isOpen) await api.call('PATCH', path, { state: 'open' });
   if (!(await hasComment(api, issue.number, errand))) {
-    await api.call('POST', `${path}/comments`, { body: commentBody(errand.key, errand.text) });
+    await api.call('POST', `${path}/comments`, { body: commentBody(errand) });
   }
   await label(api, path, issue, ticket.priority);
 }

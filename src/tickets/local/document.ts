@@ -3,6 +3,7 @@
  * What stands below is never touched: notes are added at its end, and people may write there whatever they like.
  */
 import { createHash } from 'node:crypto';
+import { wordsOf } from '../../core/tickets/errands.ts';
 import { code, hasMarker, marker, sections, standingRows } from '../../core/tickets/markdown.ts';
 import { bugNumber } from '../../core/tickets/number.ts';
 import type { Errand, Ticket } from '../../core/tickets/ticket.ts';
@@ -46,7 +47,9 @@ export function writeDocument(ticket: Ticket, rest: string): string {
 export const NEW_REST = `\n\n${NOTES}\n`;
 
 /** One more note at the end, unless it is there already. */
-export function withNote(rest: string, { key, text, at }: Errand): string {
+export function withNote(rest: string, errand: Errand): string {
+  const { key, at } = errand;
+  const text = wordsOf(errand);
   const mark = marker(key);
   if (text === '' || rest.includes(mark)) return rest;
   return `${rest.trimEnd()}\n${rest.trimEnd().endsWith(NOTES) ? '\n' : ''}- ${new Date(at).toISOString()} ${code(text)} ${mark}\n`;

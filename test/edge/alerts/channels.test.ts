@@ -27,7 +27,14 @@ const message: AlertMessage = {
   alerts: [
     {
       ...{ state: 'raised', kind: 'gave-up', key: 'incident 1', subject: { kind: 'component', name: 'db' } },
-      ...{ text: '<@U1> db does not run', incident: 1, ticket: 'BUG-001', since: '2026-01-02T03:04:05.678Z' },
+      ...{
+        text: '<@U1> db does not run',
+        who: ['db'],
+        joined: [],
+        incident: 1,
+        ticket: 'BUG-001',
+        since: '2026-01-02T03:04:05.678Z',
+      },
     },
   ],
 };

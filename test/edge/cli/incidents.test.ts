@@ -6,7 +6,7 @@ import { CliWorld } from './cli-world.ts';
 const incident = (id: number, over: Partial<Incident> = {}): Incident => {
   const subject = { kind: 'component', name: 'db' } as const;
   return {
-    ...{ id, fingerprint: `v1:${id}`, taskId: null, subject, subjects: [subject], title: `db: failed in way ${id}` },
+    ...{ id, fingerprint: `v1:${id}`, tasks: [], subject, subjects: [subject], title: `db: failed in way ${id}` },
     ...{ rootCause: 'no space left', state: 'open', openedAt: wall(START), lastAt: wall(START), resolvedAt: null },
     ...{ count: 2, recent: [], affected: [], reopened: 0, ticket: null, waiting: ['component db'], counted: [] },
     ...over,
@@ -31,12 +31,27 @@ test('what is wrong now is a line each, with what it takes along and its ticket'
   const [header, line, ...more] = out.trimEnd().split('\n');
   expect(header).toMatch(/^NUMBER +STATE +COUNT +LAST +TICKET +AFFECTED +WHAT$/);
   expect(line).toMatch(/^2 +open +2 +.* BUG-003 +api, web, mail \+2 +db: failed in way 2$/);
-  expect(more).toEqual([]);
+  expect(more).toEqual(['incident 2 affects api, web, mail, cron, jobs']);
   const json = JSON.parse((await world.run('incidents', '-o', 'json')).out);
   expect(json).toMatchObject({
     schema_version: 1,
     incidents: [{ id: 2, ticket: 'BUG-003', root_cause: 'no space left' }],
   });
+});
+
+test('everybody who shares the cause is named, components and tasks alike', async () => {
+  const component = (name: string) => ({ kind: 'component', name }) as const;
+  const agent = { kind: 'agent', name: 'architect' } as const;
+  await using world = await worldWith(
+    incident(2, { subjects: ['db', 'billing', 'mail'].map(component) }),
+    incident(1, { subject: agent, subjects: [agent], tasks: ['T-1', 'T-2', 'T-3', 'T-4'] }),
+  );
+  const [, first, second, names] = (await world.run('incidents')).out.split('\n');
+  expect(first).toMatch(/ billing, mail +db: failed/);
+  expect(second).toMatch(/ T-1, T-2, T-3 \+1 +db: failed/);
+  expect(names).toBe('incident 1 affects T-1, T-2, T-3, T-4');
+  const json = JSON.parse((await world.run('incidents', '-o', 'json')).out);
+  expect(json.incidents).toMatchObject([{ tasks: [] }, { tasks: ['T-1', 'T-2', 'T-3', 'T-4'], task_id: null }]);
 });
 
 test('those that are resolved are shown when asked for, and what one turned out to be a part of', async () => {

@@ -77,7 +77,7 @@ test('a task without an agent that is to be hit is refused, not passed over', as
 });
 
 test('the incident of a rehearsal over which a daemon died is closed by the next one, unless it goes on', () => {
-  const open = [incidentSample(2, START, { taskId: 'rehearsed' }), incidentSample(2, START, { taskId: 'real' })];
+  const open = [incidentSample(2, START, { tasks: ['rehearsed'] }), incidentSample(2, START, { tasks: ['real'] })];
   const asked = { 'task rehearsed': { kind: 'exit', notify: false, memoryBytes: null } };
   for (const goesOn of [false, true]) {
     const { begin, meta, well } = world({ hasAgentFor: () => goesOn }, open);

@@ -1,5 +1,5 @@
 /** `store.path` moves the database, and nothing of it is lost on the way. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { homePaths } from '../../../src/daemon/home.ts';
 import { placeStore } from '../../../src/daemon/store-place.ts';
@@ -38,6 +38,18 @@ test('the database follows the setting there and back, and is found without the 
   await write(await place(dir.path, null), 'third');
   expect([homePaths(dir.path).db, existsSync(moved)]).toEqual([dir.at('keepwell.db'), false]);
   expect(await wordsIn(dir.at('keepwell.db'))).toEqual(['first', 'second', 'third']);
+});
+
+test('a directory that is made for it belongs to the user, and the database to nobody else', async () => {
+  using dir = tempDir();
+  const before = process.umask(0o022);
+  try {
+    const path = await place(dir.path, dir.at('data/deep/x.db'));
+    await write(path, 'first');
+    expect([dir.at('data'), dir.at('data/deep')].map((each) => statSync(each).mode & 0o777)).toEqual([0o755, 0o755]);
+  } finally {
+    process.umask(before);
+  }
 });
 
 test('a database that another program has open stays where it is until the next start', async () => {

@@ -156,6 +156,7 @@ const statusOf = (components: readonly ComponentView[]): StatusView => ({
     started_at: '2026-01-02T03:04:05.678Z',
     store: 'ok',
     loop_delay_ms: 1,
+    alerts: null,
     guardian_pid: null,
     logs: null,
     sessions: null,
@@ -240,7 +241,7 @@ export class FakeControl implements Control {
 
   async health(query: HealthQuery): Promise<HealthReport> {
     this.#record('health', query);
-    const sandbox = { status: 'failed', message: 'container stopped', hint: 'start it' } as const;
+    const sandbox = { status: 'failed', message: 'container stopped - start it' } as const;
     return { status: 'unhealthy', timestamp: '2026-01-02T03:04:05.678Z', checks: { sandbox } };
   }
 

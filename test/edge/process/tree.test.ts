@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { componentName } from '../../../src/core/ids.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { isThere, type Run, readText, workshop } from './workshop.ts';
 
@@ -149,4 +150,39 @@ test('a run that could not join its cgroup is watched without one', async ({ ski
   await run.until('exited');
   await waitFor('the escaped to be gone', () => !isThere(escaped));
   expect(driver.treeMechanism).toBe('cgroup-v2');
+});
+
+test('what is told as started has its session and its mark, so that a kill right then finds all of it', async () => {
+  const driver = shop.now.driver({ cgroup: 'off' });
+  for (let times = 0; times < 20; times++) {
+    const run = shop.now.run();
+    const seen: { session: number; marked: boolean }[] = [];
+    const { id } = run;
+    driver.start(
+      {
+        ...{
+          kind: 'process',
+          run: id,
+          component: componentName('api'),
+          command: ['/bin/sleep', '300'],
+          specHash: 'spec',
+        },
+        ...{ cwd: shop.now.home, env: { PATH: '/usr/bin:/bin' }, logPath: run.logPath },
+      },
+      (report) => {
+        if (report.kind === 'started') {
+          const [, , , session] = readText(`/proc/${report.pid}/stat`)
+            .replace(/^.*\) /, '')
+            .split(' ')
+            .map(Number);
+          const marked = readText(`/proc/${report.pid}/environ`).includes(`KEEPWELL_RUN=${id}`);
+          seen.push({ session: session! - report.pid!, marked });
+          driver.killTree(id);
+        }
+        run.reports.push(report);
+      },
+    );
+    expect((await run.until('exited')).cause).toMatchObject({ kind: 'signal', signal: 'SIGKILL' });
+    expect(seen).toEqual([{ session: 0, marked: true }]);
+  }
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { afterRecovery, closed } from '../../../src/core/tickets/notes.ts';
+import { afterExamination, afterRecovery, closed } from '../../../src/core/tickets/notes.ts';
 import { ticketFor } from '../../../src/core/tickets/policy.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Fault, GithubServer } from '../../support/github-server.ts';
@@ -104,6 +104,41 @@ describe('an issue', () => {
     again(world, server);
     await world.delivered('github');
     expect(server.issues[0]).toMatchObject({ state: 'closed', comments: [] });
+  });
+
+  test('that somebody closed for good stays closed also when the ticket was closed here and it crashes; only people open it', async () => {
+    await using server = await GithubServer.open();
+    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await world.delivered('github');
+    world.desk.close(3);
+    await world.delivered('github');
+    Object.assign(server.issues[0]!, { state: 'closed', state_reason: 'not_planned' });
+    again(world, server);
+    await world.delivered('github');
+    expect(world.book.find(3)?.state).toBe('open');
+    expect(server.issues[0]).toMatchObject({ state: 'closed', comments: [] });
+    world.desk.close(3);
+    world.desk.reopen(3);
+    await world.delivered('github');
+    expect(server.issues[0]).toMatchObject({ state: 'open' });
+  });
+
+  test('gets what a frozen process was doing, once it is known', async () => {
+    await using server = await GithubServer.open();
+    await using world = new DeskWorld(spec(server), [{ ...fresh(server), category: 'freeze', errorLogs: 'silent' }]);
+    await world.delivered('github');
+    const evidence = ['pid 7 python3 (S): futex_wait', '[<0>] futex_wait+0x16c/0x2a0'];
+    const freeze = { reason: 'frozen: no heartbeat for 9 s', silent_since: '', steps: [], evidence };
+    const crash = crashSample({ freeze, logTail: ['  File "loop.py", line 35, in wait'] });
+    const when = { now: wall(Date.now()), known: [] };
+    const change = afterExamination(world.book.find(3)!, crash, spec(server), when)!;
+    world.book.save(change.ticket, change.told);
+    world.desk.filed([change.ticket]);
+    await world.delivered('github');
+    const body = server.issues[0]?.comments[0]?.body;
+    for (const line of [...evidence, '  File "loop.py", line 35, in wait']) expect(body).toContain(line);
+    expect(world.book.find(3)?.errorLogs).toContain('futex_wait+0x16c');
+    expect(afterExamination(change.ticket, crash, spec(server), when)).toBeNull();
   });
 
   test('that somebody deleted is not made again, and that is said', async () => {

@@ -1,6 +1,6 @@
 /** People are told once, together, again after a while, and when it is over; whatever channels and daemons do. */
 import { describe, expect, test } from 'vitest';
-import type { ChannelSender, Sent } from '../../../src/alerts/channel.ts';
+import { type ChannelSender, failure, type Sent } from '../../../src/alerts/channel.ts';
 import { createAlertDesk } from '../../../src/alerts/desk.ts';
 import type { AlertsSpec } from '../../../src/core/alerts/alert.ts';
 import { FOLD_MS } from '../../../src/core/alerts/book.ts';
@@ -107,7 +107,7 @@ describe('telling', () => {
     world.desk.clear('incident 1');
     world.desk.clear('incident 1');
     await world.clock.advance(25 * HOUR);
-    expect(world.texts).toEqual(['[shop] c1 does not run', '[shop] Recovered: c1 does not run']);
+    expect(world.texts).toEqual(['[shop] c1 does not run', '[shop] Recovered: c1 (was: c1 does not run)']);
   });
 
   test('what was told as many crashes is told once more when it is given up, not the other way round', async () => {
@@ -119,6 +119,22 @@ describe('telling', () => {
     world.desk.raise(alert(1, { kind: 'crash-rate', text: '12 crashes' }));
     await world.clock.advance(HOUR);
     expect(world.texts).toEqual(['[shop] 11 crashes', '[shop] c1 does not run']);
+  });
+
+  test('what a channel refuses is said until it takes something again, also by the next daemon', async () => {
+    const world = new World();
+    expect(world.desk.lost()).toBeNull();
+    world.answer = async () => failure('it answered 401', false);
+    for (const n of [1, 2]) {
+      world.desk.raise(alert(n));
+      await world.clock.advance(FOLD_MS);
+    }
+    expect(world.open().lost()).toMatch(/^slack did not take 2 messages, last 20\d\d-.*Z: it answered 401$/);
+    world.answer = async () => ({ ok: true });
+    const next = world.open();
+    next.raise(alert(3));
+    await world.clock.advance(FOLD_MS);
+    expect(next.lost()).toBeNull();
   });
 
   test('kinds that nobody asked for are not told, and without channels nothing is kept', async () => {

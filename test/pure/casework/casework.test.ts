@@ -2,10 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { freezeFingerprint } from '../../../src/core/agents/loop.ts';
+import { exitView, type SignalName } from '../../../src/core/exit.ts';
+import { fromRecord } from '../../../src/core/incidents/incident.ts';
 import type { ProblemEvidence } from '../../../src/core/tickets/evidence.ts';
 import type { NewCrash } from '../../../src/ports/store.ts';
+import { incidentOf } from '../../support/case-samples.ts';
 import { caseworkWorld } from '../../support/casework-world.ts';
-import { crashOf, wall } from '../../support/history-samples.ts';
+import { crashOf, exited, wall } from '../../support/history-samples.ts';
 
 const component = (name: string) => ({ kind: 'component', name }) as const;
 const refused = { errorType: 'ConnectionError', errorMessage: 'connection refused (127.0.0.1:5432)' };
@@ -57,7 +60,7 @@ describe('one incident for one cause', () => {
     expect(store.crashes({})).toHaveLength(1);
   });
 
-  test('two tasks that die alike are two incidents; two components that die alike are one', () => {
+  test('two tasks that die alike are one incident that names both, and so are two components', () => {
     const { crash, store } = caseworkWorld();
     const agent = { subject: { kind: 'agent', name: 'architect' }, fingerprint: 'v1:a' } as const;
     crash(crashOf('a', 1, { ...agent, taskId: 'T-1' }));
@@ -65,10 +68,9 @@ describe('one incident for one cause', () => {
     crash(crashOf('web', 3, { fingerprint: 'v1:b' }));
     crash(crashOf('api', 4, { fingerprint: 'v1:b' }));
     const all = store.incidents({ limit: 10 });
-    expect(all.map(({ taskId, subjects }) => [taskId, subjects.map(({ name }) => name)])).toEqual([
-      [null, ['web', 'api']],
-      ['T-2', ['architect']],
-      ['T-1', ['architect']],
+    expect(all.map(({ tasks, subjects }) => [tasks, subjects.map(({ name }) => name)])).toEqual([
+      [[], ['web', 'api']],
+      [['T-1', 'T-2'], ['architect']],
     ]);
   });
 
@@ -99,7 +101,9 @@ describe('recovery and regression', () => {
     const subject = { kind: 'agent', name: 'architect' } as const;
     for (const n of [1, 2]) crash(crashOf('a', n, { subject, fingerprint: 'v1:a', taskId: `T-${n}` }));
     casework.recovered(subject, 'T-1');
-    expect(store.incidents({ state: 'open', limit: 10 }).map(({ taskId }) => taskId)).toEqual(['T-2']);
+    expect(store.incident(1)).toMatchObject({ state: 'open', waiting: ['agent architect T-2'] });
+    casework.recovered(subject, 'T-2');
+    expect(store.incident(1)).toMatchObject({ state: 'resolved', waiting: [] });
   });
 
   test('the recovery is told on the ticket', () => {
@@ -163,7 +167,45 @@ describe('dependents', () => {
     crash(crashOf('api', 2, { fingerprint: 'v1:api' }));
     casework.recovered(component('db'));
     crash(crashOf('api', 3, { fingerprint: 'v1:api' }));
-    expect(store.incidents({ state: 'open', limit: 10 })).toMatchObject([{ id: 2, fingerprint: 'v1:api', count: 1 }]);
+    expect(store.incident(2)).toMatchObject({ state: 'open', fingerprint: 'v1:api', count: 1 });
+  });
+
+  test('an incident is not over before those are well that went down with it', () => {
+    const { crash, casework, store } = caseworkWorld(down);
+    crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
+    crash(crashOf('api', 2, { ...refused, fingerprint: 'v1:api' }));
+    casework.recovered(component('db'));
+    expect(store.incident(1)).toMatchObject({ state: 'open', waiting: ['component api'] });
+    casework.recovered(component('api'));
+    expect(store.incident(1)?.state).toBe('resolved');
+  });
+
+  test('one that somebody stopped by hand is not waited for, unless it crashed by itself', () => {
+    const { crash, casework, store } = caseworkWorld(down);
+    crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
+    crash(crashOf('api', 2, { ...refused, fingerprint: 'v1:api' }));
+    casework.unwanted(component('api'));
+    casework.unwanted(component('db'));
+    expect(store.incident(1)).toMatchObject({ state: 'open', waiting: ['component db'] });
+  });
+
+  const killed = (signal: SignalName, over: { oom?: boolean; unhealthy?: string } = {}) =>
+    exitView({ kind: 'signal', signal, core: false, oom: over.oom ?? false }, over.unhealthy ?? null);
+
+  test.each([
+    ['killed with SIGKILL by somebody', killed('SIGKILL'), false],
+    ['killed with SIGTERM by somebody', killed('SIGTERM'), false],
+    ['ended with the code of a killed child', exited(137), false],
+    ['killed because there is no memory left', killed('SIGKILL', { oom: true }), true],
+    ['ended by us because a check fails', killed('SIGTERM', { unhealthy: 'liveness tcp :80 failed 3 times' }), true],
+    ['ended by an abort of its own', killed('SIGABRT'), true],
+    ['ended with an error', exited(1), true],
+  ])('one that is %s while the database is down', (_, exit, isFolded) => {
+    const { crash, store } = caseworkWorld(down);
+    crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
+    crash(crashOf('api', 2, { fingerprint: 'v1:api', exit }));
+    expect(store.incident(1)?.affected).toEqual(isFolded ? ['api'] : []);
+    expect(store.incidents({ limit: 10 })).toHaveLength(isFolded ? 1 : 2);
   });
 });
 
@@ -178,6 +220,106 @@ test('nothing is thrown into supervision, whatever the store does', () => {
   const { casework } = caseworkWorld({}, world.clock, broken);
   const crash: NewCrash = crashOf('api', 1);
   expect(casework.crashed(crash)).toEqual({ crash, also: { events: [] } });
+});
+
+describe('one outage', () => {
+  const still = { counters: { restarts: [], failures: 2, unhelped: 2, spawnErrors: 0, total: 1 } };
+  const panic = { fingerprint: 'v1:panic', errorMessage: 'PANIC: could not write to file' };
+  const fatal = { fingerprint: 'v1:fatal', errorMessage: 'FATAL: could not create lock file' };
+
+  test('is one incident, with its affected and its ticket, although it cannot start for another reason than it died of', () => {
+    const { crash, store } = caseworkWorld({ db: [], api: ['db'] });
+    crash(crashOf('db', 1, panic));
+    crash(crashOf('api', 2, { ...refused, fingerprint: 'v1:api' }));
+    crash(crashOf('db', 3, { ...fatal, ...still }));
+    crash(crashOf('db', 4, { ...fatal, ...still, rule: 'limit' }));
+    expect(store.incidents({ limit: 10 })).toMatchObject([{ id: 1, count: 3, ticket: 1, affected: ['api'] }]);
+    expect(store.crashes({}).map(({ incident }) => incident)).toEqual([1, 1, 1, 1]);
+    expect(store.ticket(1)).toMatchObject({ affected: ['api'] });
+  });
+
+  test.each([
+    ['it was well in between', { ...still.counters, unhelped: 1 }],
+    ['somebody started it by hand', { restarts: [], failures: 0, spawnErrors: 0, total: 0 }],
+  ])('is over when %s: another error is another incident', (_, counters) => {
+    const { crash, store } = caseworkWorld();
+    crash(crashOf('db', 1, panic));
+    crash(crashOf('db', 2, { ...fatal, counters }));
+    expect(store.incidents({ limit: 10 })).toHaveLength(2);
+  });
+
+  test('of something that could not even be started is part of it', () => {
+    const { crash, store } = caseworkWorld();
+    const problem = { code: 'command-not-found', message: 'no such command', heals: false } as const;
+    crash(crashOf('db', 1, panic));
+    crash(
+      crashOf('db', 2, {
+        fingerprint: 'v1:none',
+        exit: exitView({ kind: 'spawn-failed', problem }),
+        rule: 'spawn-retry',
+      }),
+    );
+    expect(store.incidents({ limit: 10 })).toMatchObject([{ count: 2 }]);
+  });
+});
+
+describe('a death by our own signal', () => {
+  const freeze = { reason: 'frozen: no heartbeat for 7 s', silent_since: '', steps: [], evidence: ['state S'] };
+  const interrupt = { errorType: 'KeyboardInterrupt', errorMessage: null, fingerprint: 'v1:keyboard-interrupt' };
+  const ended = (name: string, unhealthy: string, over: Partial<NewCrash> = {}) =>
+    crashOf(name, 1, {
+      ...interrupt,
+      exit: exitView({ kind: 'code', code: 1, ambiguous: false }, unhealthy),
+      rootCause: unhealthy,
+      ...over,
+    });
+
+  test('has our reason as its title and its key: freezes of two components are two incidents', () => {
+    const { crash, store } = caseworkWorld();
+    for (const name of ['thread', 'garbage']) crash(ended(name, freeze.reason, { freeze }));
+    expect(store.incidents({ limit: 10 }).map(({ title, fingerprint }) => [title, fingerprint])).toEqual([
+      ['garbage: frozen: no heartbeat for 7 s', freezeFingerprint('garbage')],
+      ['thread: frozen: no heartbeat for 7 s', freezeFingerprint('thread')],
+    ]);
+  });
+
+  test.each(['liveness http :80/healthz failed 3 times: HTTP 503', 'soft_memory: 412 MiB, more than 400 MiB'])(
+    '%s is an incident of each component, and numbers make no other one',
+    (reason) => {
+      const { crash, store } = caseworkWorld();
+      crash(ended('a', reason));
+      crash(ended('b', reason));
+      crash(ended('a', reason.replace('412', '499').replace('503', '500'), { run: crashOf('a', 9).run }));
+      expect(store.incidents({ limit: 10 }).map(({ count, title }) => [count, title])).toEqual([
+        [1, `b: ${reason}`],
+        [2, `a: ${reason}`],
+      ]);
+    },
+  );
+
+  test('has a ticket that says so, not what the program said to our signal', () => {
+    const { crash, store } = caseworkWorld();
+    crash(ended('thread', freeze.reason, { freeze, rule: 'limit' }));
+    expect(store.ticket(1)).toMatchObject({ title: `thread: ${freeze.reason}`, errorType: null, category: 'freeze' });
+    expect(store.ticket(1)?.reproductionSteps.join()).not.toContain('KeyboardInterrupt');
+  });
+});
+
+test('incidents and tickets of one task each, as they were written before, go on', () => {
+  const { store, casework } = caseworkWorld();
+  const subject = { kind: 'agent', name: 'architect' } as const;
+  const { tasks: _, ...written } = incidentOf(1, { subject, subjects: [subject], waiting: ['agent architect'] });
+  const old = fromRecord({ ...written, taskId: 'T-1' });
+  expect(old).toMatchObject({ tasks: ['T-1'], waiting: ['agent architect T-1'] });
+  expect(old).not.toHaveProperty('taskId');
+  store.commit({ incidents: [old] });
+  const second = caseworkWorld({}, undefined, store);
+  second.crash(crashOf('a', 2, { subject, fingerprint: old.fingerprint, taskId: 'T-2' }));
+  expect(store.incident(1)).toMatchObject({ tasks: ['T-1', 'T-2'], count: 2 });
+  second.casework.recovered(subject, 'T-1');
+  second.casework.recovered(subject, 'T-2');
+  expect(store.incident(1)?.state).toBe('resolved');
+  expect([...casework.open()]).toEqual([]);
 });
 
 describe('a loop that is frozen', () => {

@@ -56,7 +56,9 @@ describe('given up', () => {
     await clock.advance(HOUR);
     expect(await told()).toEqual([]);
     stands('db');
-    expect(await told()).toEqual(['[shop] Recovered: db does not run: it is not restarted any more (no space left)']);
+    expect(await told()).toEqual([
+      '[shop] Recovered: db (was: db does not run: it is not restarted any more (no space left))',
+    ]);
   });
 
   test.each<[string, (world: ReturnType<typeof lookWorld>) => void]>([
@@ -68,7 +70,7 @@ describe('given up', () => {
     expect(await world.told()).toEqual(['[shop] db does not run: it is not restarted any more']);
     expect(await world.told()).toEqual([]);
     ends(world);
-    expect(await world.told()).toEqual(['[shop] Recovered: db does not run: it is not restarted any more']);
+    expect(await world.told()).toEqual(['[shop] Recovered: db (was: db does not run: it is not restarted any more)']);
   });
 
   test('a database that took five along is one alert that names it and them', async () => {
@@ -114,11 +116,12 @@ describe('given up', () => {
     crash(crashOf('web', 2, { fingerprint: 'v1:web' }));
     stands('db');
     stands('web', gone);
-    expect(await told()).toEqual(['[shop] web does not run: it is not restarted any more']);
+    const text = 'web does not run: it is not restarted any more, since it went down with db (db: exit code 1)';
+    expect(await told()).toEqual([`[shop] ${text}`]);
     stands('web', { upMs: 5_000 });
     expect(await told()).toEqual([]);
     stands('web');
-    expect(await told()).toEqual(['[shop] Recovered: web does not run: it is not restarted any more']);
+    expect(await told()).toEqual([`[shop] Recovered: db, web (was: ${text})`]);
   });
 });
 
@@ -139,7 +142,7 @@ describe('too many crashes', () => {
     crash(all[10]!);
     expect(await told()).toEqual(['[shop] 11 crashes within an hour: api: KeyError (11) (BUG-001)']);
     stands('api');
-    expect((await told()).join()).toMatch(/^\[shop\] Recovered: 1\d crashes within an hour/);
+    expect((await told()).join()).toMatch(/^\[shop\] Recovered: api \(was: 1\d crashes within an hour/);
   });
 
   test('those of more than an hour ago do not count', async () => {
@@ -162,7 +165,9 @@ describe('too many crashes', () => {
     expect(first?.alerts).toMatchObject([{ kind: 'crash-rate', key: 'crash-rate', subject: { kind: 'daemon' } }]);
     expect(await told()).toEqual([]);
     await clock.advance(HOUR);
-    expect((await told()).join()).toMatch(/^\[shop\] Recovered: 12 crashes within an hour/);
+    expect((await told()).join()).toMatch(
+      /^\[shop\] Recovered: there are fewer crashes again \(was: 12 crashes within an hour/,
+    );
   });
 
   test('crashes that people were told of as given up do not count', async () => {
@@ -213,7 +218,7 @@ describe('a freeze', () => {
     crash(frozen(3));
     expect((await told()).filter((text) => !text.includes('Still'))).toEqual([]);
     stands('loop');
-    expect((await told()).join()).toMatch(/^\[shop\] Recovered: loop froze again/);
+    expect((await told()).join()).toMatch(/^\[shop\] Recovered: loop \(was: loop froze again/);
   });
 
   test('that helped for a while is not told: it had been well', async () => {

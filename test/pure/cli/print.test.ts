@@ -174,10 +174,19 @@ describe('status', () => {
     expect(daemonLine(good.daemon)).toBe(
       `daemon: pid 4711, version 0.1.0, guardian pid 4710, since ${localTime('2026-01-02T03:04:05.678Z')}`,
     );
-    const bad = { ...good, daemon: { ...good.daemon, store: 'cannot write (disk full)', loop_delay_ms: 4000 } };
+    const bad = {
+      ...good,
+      daemon: {
+        ...good.daemon,
+        store: 'cannot write (disk full)',
+        loop_delay_ms: 4000,
+        alerts: 'slack did not take a message: it answered 401',
+      },
+    };
     expect(daemonRemarks(bad)).toEqual([
       'history: cannot write (disk full)',
       'the daemon was held up for 4s: the machine is overloaded or was asleep',
+      'alerts: slack did not take a message: it answered 401',
     ]);
     expect(daemonLine({ ...good.daemon, running: false })).toBe('daemon: not running');
   });
@@ -309,7 +318,7 @@ test.each([
   ],
   [
     event('incident.affects', { incident: 3, title: 'db: no space', component: 'web' }),
-    'api  incident 3 takes web along: db: no space',
+    'api  web is affected by incident 3: db: no space',
   ],
   [
     event('alert.failed', { channel: 'slack at x', problem: 'it answered 404', given_up: true }),

@@ -71,6 +71,7 @@ export const status = (components: readonly ComponentView[]): StatusView => ({
     started_at: '2026-01-02T03:04:05.678Z',
     store: 'ok',
     loop_delay_ms: 1,
+    alerts: null,
     guardian_pid: 4710,
     logs: null,
     sessions: null,

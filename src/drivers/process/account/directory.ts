@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { meansGone } from '../../../core/errno.ts';
 
 export interface UserEntry {
   readonly name: string;
@@ -51,8 +52,9 @@ function readEntries(database: Database): readonly (readonly string[])[] {
   try {
     const lines = readFileSync(`/etc/${database}`, 'utf8').split('\n');
     return lines.map((line) => line.split(':')).filter((fields) => fields.length >= 4);
-  } catch {
-    return []; // a machine may have no such file
+  } catch (error) {
+    if (meansGone(error)) return []; // a machine may have no such file
+    throw error;
   }
 }
 

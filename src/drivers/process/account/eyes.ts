@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { machineFault } from '../../../core/errno.ts';
 import type { Tools } from '../shim/tools.ts';
 import type { Account } from './account.ts';
 import { BARE_ENVIRONMENT, switching } from './become.ts';
@@ -22,7 +23,8 @@ function mayExecute(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;
-  } catch {
+  } catch (error) {
+    if (machineFault(error)) throw error;
     return false;
   }
 }

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { SpawnProblem } from '../../../core/exit.ts';
 import type { ExitRecord } from '../exit-record.ts';
 import type { RunMeta } from '../run-dir.ts';
-import { passing, permanent } from './spawn-problem.ts';
+import { passing, permanent, soundsPassing } from './spawn-problem.ts';
 
 const TAIL_BYTES = 2048;
 
@@ -20,7 +20,7 @@ export function execFailure({ code }: ExitRecord, { log, program, account }: Abo
 /** From the words of setpriv, which comes first where a component has an account of its own. */
 export function notBecome(line: string, account: string): SpawnProblem {
   const why = line.slice('setpriv: '.length);
-  const kind = /memory|resource|too many/i.test(why) ? passing : permanent;
+  const kind = soundsPassing(why) ? passing : permanent;
   return kind('account', `it could not be run as ${account}: ${why}`);
 }
 
@@ -29,7 +29,7 @@ export function notExecuted(line: string, program: string): SpawnProblem | null 
   if (!line.includes(program)) return null;
   const why = line.slice(line.lastIndexOf(': ') + 2);
   const message = `"${program}" could not be executed: ${why}`;
-  if (/memory|resource|too many/i.test(why)) return passing('out-of-resources', message);
+  if (soundsPassing(why)) return passing('out-of-resources', message);
   if (/argument list/i.test(why)) return permanent('arguments-too-long', message);
   if (/permission/i.test(why)) return permanent('command-permission', message);
   return permanent(/no such file|not found/i.test(why) ? 'command-not-found' : 'bad-executable', message);

@@ -1,6 +1,7 @@
 /** A look into a file that is to be executed: scripts need their interpreter, binaries the right machine. Best effort. */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { errorCode, machineFault } from '../../../core/errno.ts';
 import type { SpawnProblem } from '../../../core/exit.ts';
 import { permanent } from './spawn-problem.ts';
 
@@ -118,6 +119,7 @@ function exists(path: string): boolean {
     statSync(path);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EACCES';
+    if (machineFault(error)) throw error;
+    return errorCode(error) === 'EACCES';
   }
 }

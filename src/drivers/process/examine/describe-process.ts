@@ -2,8 +2,7 @@
 import { readlinkSync } from 'node:fs';
 import { formatDuration } from '../../../core/format.ts';
 import { firstNames } from '../first-names.ts';
-import { readCmdline } from '../proc.ts';
-import { readProcFile } from '../proc-file.ts';
+import { peekProcFile } from '../proc-file.ts';
 import type { Activity } from './activity.ts';
 import type { SocketTables } from './sockets.ts';
 
@@ -47,17 +46,18 @@ export function describeProcess(activity: Activity, { isMain, windowMs, tables }
 const indented = (what: string, text: string | null): readonly string[] =>
   text === null ? [] : [`  ${what}: ${text}`];
 
-const commandOf = (pid: number): string | null => readCmdline(pid).join(' ').trim().slice(0, MAX_COMMAND_CHARS) || null;
+const commandOf = (pid: number): string | null =>
+  peekProcFile(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim().slice(0, MAX_COMMAND_CHARS) || null;
 
 /** Where in the kernel it sleeps; null where the kernel does not tell. */
 function waitsIn(pid: number): string | null {
-  const wchan = readProcFile(`/proc/${pid}/wchan`)?.trim() ?? '';
+  const wchan = peekProcFile(`/proc/${pid}/wchan`)?.trim() ?? '';
   return wchan === '' || wchan === '0' ? null : wchan;
 }
 
 /** Only root may look. */
 function kernelStack(pid: number): string | null {
-  const frames = (readProcFile(`/proc/${pid}/stack`) ?? '')
+  const frames = (peekProcFile(`/proc/${pid}/stack`) ?? '')
     .split('\n')
     .map((line) => line.replace(/^\[<[^>]*>\]\s*/, '').replace(/\/0x[0-9a-f]+$/, ''))
     .filter((line) => line !== '' && line !== '0xffffffffffffffff');

@@ -1,5 +1,6 @@
 /** What the kernel lets this daemon do, and the limits it has itself. Being root is not enough in a container, nor always needed. */
 import { readFileSync } from 'node:fs';
+import { meansGone } from '../../../core/errno.ts';
 
 /** Numbers of capabilities(7). */
 const CAPABILITIES = { setgid: 6, setuid: 7, niceness: 23, resources: 24 } as const;
@@ -29,7 +30,8 @@ function hardLimit(name: string): number {
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
-  } catch {
-    return '';
+  } catch (error) {
+    if (meansGone(error)) return '';
+    throw error; // what we may do is not known just now
   }
 }

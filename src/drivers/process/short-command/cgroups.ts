@@ -20,8 +20,15 @@ export class CommandCgroups {
   /** `home` null: there are none here. Ends what daemons that were killed left running. */
   constructor(home: string | null, cookies: Cookies) {
     this.#home = home;
-    const found = home === null ? [] : childCgroups(home);
-    for (const path of found) if (cookies.isOver(basename(path))) this.clear(path);
+    for (const path of this.#found()) if (cookies.isOver(basename(path))) this.clear(path);
+  }
+
+  #found(): readonly string[] {
+    try {
+      return this.#home === null ? [] : childCgroups(this.#home);
+    } catch {
+      return []; // left to the next daemon
+    }
   }
 
   get areUsable(): boolean {

@@ -12,7 +12,7 @@ export class Cookies {
 
   /** `home`: pids mean nothing outside of their namespace, so a mark counts only among daemons of the same home. */
   constructor(home: string) {
-    this.ownStartTime = readProcStat(process.pid)?.startTime ?? null;
+    this.ownStartTime = ownStartTime();
     this.#ofHome = `command-${createHash('sha256').update(home).digest('hex').slice(0, 12)}-`;
     this.#own = `${this.#ofHome}${process.pid}-${this.ownStartTime ?? 0}-${randomBytes(3).toString('hex')}-`;
   }
@@ -33,6 +33,18 @@ export class Cookies {
     if (cookie.startsWith(this.#own)) return !this.#active.has(cookie);
     if (!cookie.startsWith(this.#ofHome)) return false;
     const [pid = '', startTime = ''] = cookie.slice(this.#ofHome.length).split('-');
-    return !sameProcess(Number(pid), startTime);
+    try {
+      return !sameProcess(Number(pid), startTime);
+    } catch {
+      return false; // its daemon may live
+    }
+  }
+}
+
+function ownStartTime(): string | null {
+  try {
+    return readProcStat(process.pid)?.startTime ?? null;
+  } catch {
+    return null;
   }
 }

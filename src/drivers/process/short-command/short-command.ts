@@ -9,7 +9,7 @@ import type { Account } from '../account/account.ts';
 import { BARE_ENVIRONMENT, openEnvironment } from '../account/become.ts';
 import { problemOfError } from '../command/spawn-problem.ts';
 import { precheck } from '../precheck.ts';
-import { readProcStat } from '../proc.ts';
+import { type ProcStat, readProcStat } from '../proc.ts';
 import type { Tools } from '../shim/tools.ts';
 import { Tree, type TreeWorld } from '../tree/tree.ts';
 import type { CommandCgroups } from './cgroups.ts';
@@ -85,7 +85,7 @@ export class ShortCommand {
     });
     this.#pipe.begin();
     this.#tree = new Tree(cookie as RunId, this.#cgroup, world);
-    const main = readProcStat(this.#child.pid ?? 0);
+    const main = this.#child.pid === undefined ? null : identity(this.#child.pid);
     if (main) this.#tree.setMain(main, this.#cgroup !== null);
   }
 
@@ -196,7 +196,7 @@ export class ShortCommand {
   /** The number of a dead leader is not given away while its group has members, so if it is in use it is not ours. */
   #killOldGroup(): void {
     const { pid } = this.#child;
-    if (pid !== undefined && readProcStat(pid) === null) send(-pid);
+    if (pid !== undefined && isUnused(pid)) send(-pid);
   }
 
   #mourn(): void {
@@ -211,6 +211,24 @@ export class ShortCommand {
   #letGo(): void {
     this.#pipe.finish();
     if (this.#cgroup !== null) this.#world.cgroups.clear(this.#cgroup);
+  }
+}
+
+/** Null: it is gone, or cannot be looked at just now; its group and its mark find it all the same. */
+function identity(pid: number): ProcStat | null {
+  try {
+    return readProcStat(pid);
+  } catch {
+    return null;
+  }
+}
+
+/** False when that is not known just now: what is left is found by its mark later. */
+function isUnused(pid: number): boolean {
+  try {
+    return readProcStat(pid) === null;
+  } catch {
+    return false;
   }
 }
 

@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { errorCode, meansGone } from '../../../core/errno.ts';
 import type { RunId } from '../../../core/ids.ts';
 import { isAlive, type ProcStat, readProcStat } from '../proc.ts';
 import { HOME_PREFIX, homeName, ownCgroup } from './own-cgroup.ts';
@@ -55,7 +56,10 @@ export function makeRunCgroup(homeCgroup: string, run: RunId): string | null {
 export const isRunCgroup = (path: string, run: RunId): boolean =>
   basename(path) === run && basename(dirname(path)).startsWith(HOME_PREFIX);
 
-/** Everything alive in the cgroup and in those made below it. */
+/** ENODEV: it was removed while we had its file open. */
+const isRemoved = (error: unknown): boolean => meansGone(error) || errorCode(error) === 'ENODEV';
+
+/** Everything alive in the cgroup and in those made below it. Throws when that is not known just now. */
 export function cgroupMembers(path: string): readonly ProcStat[] {
   const pids = readPids(path);
   const members: ProcStat[] = [];
@@ -70,17 +74,20 @@ function readPids(path: string): readonly number[] {
   try {
     const lines = readFileSync(join(path, 'cgroup.procs'), 'utf8').split('\n');
     return lines.map(Number).filter((pid) => pid > 0); // 0: a process of another pid namespace
-  } catch {
-    return [];
+  } catch (error) {
+    if (isRemoved(error)) return [];
+    throw error;
   }
 }
 
+/** Throws when they cannot be listed just now. */
 export function childCgroups(path: string): readonly string[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => join(path, entry.name));
-  } catch {
-    return [];
+  } catch (error) {
+    if (isRemoved(error)) return [];
+    throw error;
   }
 }
 
@@ -90,13 +97,17 @@ export function killCgroup(path: string): boolean {
     writeFileSync(join(path, 'cgroup.kill'), '1');
     return true;
   } catch (error) {
-    return ['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '');
+    return isRemoved(error);
   }
 }
 
-/** With everything made below it. False while something is still in it. */
+/** With everything made below it. False while something is still in it, or may be. */
 export function removeCgroup(path: string): boolean {
-  for (const child of childCgroups(path)) removeCgroup(child);
+  try {
+    for (const child of childCgroups(path)) removeCgroup(child);
+  } catch {
+    return false;
+  }
   return removeEmpty(path);
 }
 
@@ -106,18 +117,21 @@ export function removeEmpty(path: string): boolean {
     rmdirSync(path);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return meansGone(error);
   }
 }
 
-/** How often the kernel killed in this cgroup for lack of memory; 0 where memory is not counted. The second file is that of v1. */
+/**
+ * How often the kernel killed in this cgroup for lack of memory; 0 where memory is not counted. The second file is that of v1. Throws
+ * when that cannot be read just now.
+ */
 export function oomKills(path: string): number {
   for (const file of ['memory.events', 'memory.oom_control']) {
     try {
       const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(join(path, file), 'utf8')) ?? [];
       return Number(count ?? 0);
-    } catch {
-      // not there
+    } catch (error) {
+      if (!isRemoved(error)) throw error;
     }
   }
   return 0;

@@ -1,7 +1,8 @@
 /** One look at all processes of the machine, shared by everybody who asks at the same time and never holding up the loop. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { isAlive, type ProcStat, readProcStat } from '../proc.ts';
+import { errorCode, meansGone } from '../../../core/errno.ts';
+import { isAlive, type ProcStat, readAnyProcStat } from '../proc.ts';
 
 export interface Seen extends ProcStat {
   /** The run id in its environment, as it was when the program began; null when there is none or we may not look. */
@@ -19,17 +20,21 @@ export class ProcScan {
   /**
    * Everything that lives when this is called. A look already under way may have passed by, so it is never joined.
    * Cookies are only read of processes that began at or after `since` (in ticks): a tree is never older than its root, and
-   * reading environments is most of the work.
+   * reading environments is most of the work. Rejects when not all of them could be looked at: whoever was missed may be the one
+   * that is asked for.
    */
   look(since: number): Promise<readonly Seen[]> {
     if (this.#running === null) return this.#begin(since);
     this.#nextSince = Math.min(this.#nextSince, since);
-    this.#next ??= this.#running.then(() => {
-      const all = this.#nextSince;
-      this.#next = null;
-      this.#nextSince = Number.POSITIVE_INFINITY;
-      return this.#begin(all);
-    });
+    // The one under way may fail for reasons of its own.
+    this.#next ??= this.#running
+      .catch(() => {})
+      .then(() => {
+        const all = this.#nextSince;
+        this.#next = null;
+        this.#nextSince = Number.POSITIVE_INFINITY;
+        return this.#begin(all);
+      });
     return this.#next;
   }
 
@@ -66,7 +71,7 @@ async function lookAtNew(seen: Map<number, Seen>, since: number): Promise<readon
   let turn = performance.now();
   for (const pid of listPids()) {
     if (seen.has(pid)) continue;
-    const stat = readProcStat(pid);
+    const stat = readAnyProcStat(pid);
     const environ = stat && Number(stat.startTime) >= since ? readEnviron(pid) : null;
     if (stat) seen.set(pid, { ...stat, cookie: cookieIn(environ) });
     if (stat === null || (environ === '' && isAlive(stat) && !isKernelThread(stat))) unsure.push(pid);
@@ -86,15 +91,16 @@ const listPids = (): readonly number[] =>
 /** Children of kthreadd. They have no environment at all. */
 const isKernelThread = ({ pid, ppid }: ProcStat): boolean => pid === 2 || ppid === 2;
 
-/** The run that a process belongs to; null: none of ours, or we may not look. */
+/** The run that a process belongs to; null: none of ours, or we may not look. Throws when that is not known just now. */
 export const cookieOf = (pid: number): string | null => cookieIn(readEnviron(pid));
 
 /** Null when we may not look, or it is gone. */
 function readEnviron(pid: number): string | null {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1');
-  } catch {
-    return null;
+  } catch (error) {
+    if (meansGone(error) || ['EACCES', 'EPERM'].includes(errorCode(error))) return null;
+    throw error;
   }
 }
 

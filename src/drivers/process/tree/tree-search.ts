@@ -1,6 +1,6 @@
 /**
- * Who belongs to a run where there is no cgroup to ask: members of its session or process group, carriers of its cookie,
- * and children of any of these. A process that left all three behind (a new session, `env -i`, and its parent gone) cannot
+ * Who belongs to a run where there is no cgroup to ask: its main process, members of its session or process group, carriers of its
+ * cookie, and children of any of these. A process that left all three behind (a new session, `env -i`, and its parent gone) cannot
  * be found this way; a cgroup is the only complete answer.
  */
 import type { RunId } from '../../../core/ids.ts';
@@ -29,7 +29,7 @@ export class TreeSearch {
   among(seen: readonly Seen[]): readonly ProcStat[] {
     const byNumber = this.#trustsNumber(seen);
     const isOurs = (each: Seen): boolean =>
-      each.cookie === this.#run || this.#isKnown(each) || (byNumber && this.#hasNumber(each));
+      each.cookie === this.#run || this.#isMain(each) || this.#isKnown(each) || (byNumber && this.#hasNumber(each));
     const alive = seen.filter((each) => isAlive(each) && each.pid !== process.pid);
     const found = new Set(alive.filter(isOurs));
     this.#addChildren(alive, found);
@@ -43,6 +43,8 @@ export class TreeSearch {
     return [...this.#known].map(([pid, startTime]) => ({ pid, startTime }));
   }
 
+  /** Known by itself: in the instant before it has its session and its cookie it carries no other mark. */
+  #isMain = ({ pid, startTime }: Seen): boolean => pid === this.#main?.pid && startTime === this.#main.startTime;
   #isKnown = ({ pid, startTime }: Seen): boolean => this.#known.get(pid) === startTime;
   #hasNumber = ({ session, pgrp }: Seen): boolean => session === this.#main?.pid || pgrp === this.#main?.pid;
 

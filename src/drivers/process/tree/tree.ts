@@ -57,6 +57,7 @@ export class Tree {
     if (this.#main) this.#signalOne(this.#main, signal);
   }
 
+  /** Rejects when that is not known just now. */
   async members(): Promise<readonly ProcStat[]> {
     if (this.#cgroup !== null) return cgroupMembers(this.#cgroup);
     const since = Number(this.#main?.startTime ?? 0);
@@ -75,17 +76,20 @@ export class Tree {
     return counted.some((path) => oomKills(path) > 0);
   }
 
-  /** To the group while its leader is verified to live; then to each one left, verified one by one. */
+  /**
+   * To the group while its leader is verified to live; then to each one left, verified one by one. Rejects when nobody could be
+   * verified: it was not sent then.
+   */
   async signal(signal: SignalName): Promise<void> {
     if (this.#signalMain(signal)) {
       // Who is there now, before the signal takes effect, can be recognised later even when it has lost its parent.
-      if (this.#cgroup === null) await this.members();
+      if (this.#cgroup === null) await this.members().catch(() => {});
       return;
     }
     for (const member of await this.members()) this.#signalOne(member, signal);
   }
 
-  /** SIGKILL to all, again while new ones appear. What cannot die (state D, a frozen cgroup) is left to the caller. */
+  /** SIGKILL to all, again while new ones appear. What cannot die (state D, a frozen cgroup) is left to the caller. Rejects as above. */
   async kill(): Promise<void> {
     if (this.#cgroup !== null && killCgroup(this.#cgroup)) {
       this.#signalMain('SIGKILL'); // should it have left its cgroup

@@ -3,7 +3,7 @@
  * at each time, which costs a fiftieth of looking at everybody; now and then everybody is, because numbers are used again.
  */
 import { readdirSync } from 'node:fs';
-import { type ProcStat, readProcStat } from '../proc.ts';
+import { type ProcStat, readAnyProcStat } from '../proc.ts';
 import type { Pace } from './pace.ts';
 
 type Kin = Pick<ProcStat, 'ppid' | 'pgrp' | 'session'>;
@@ -53,7 +53,7 @@ export class ProcTable {
       const pid = Number(name);
       if (!(pid > 0)) continue;
       const known = before.get(pid);
-      const kin = known ?? readProcStat(pid);
+      const kin = known ?? readAnyProcStat(pid);
       if (kin) this.#known.set(pid, kin);
       if (!known) await this.#pace.breathe();
     }

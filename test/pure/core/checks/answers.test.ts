@@ -30,8 +30,9 @@ describe('a component', () => {
     ['that was stopped by hand', { state: 'stopped', desired: 'stopped' }, 'failed', 'stopped'],
     ['that ought to run', { state: 'stopped', note: 'exit code 7' }, 'failed', 'not running: exit code 7'],
     ['that waits for another try', { state: 'backing-off', note: 'in 1 s' }, 'failed', 'not running: in 1 s'],
-    ['that waits', { state: 'waiting', note: 'waiting for db' }, 'failed', 'waiting: waiting for db'],
+    ['that waits', { state: 'waiting', note: 'waiting for db' }, 'failed', 'waiting for db'],
     ['that gave up', { state: 'gave-up', note: 'limit' }, 'failed', 'gave up: limit'],
+    ['that gave up, as its note says', { state: 'gave-up', note: 'gave up (limit): x' }, 'failed', 'gave up (limit): x'],
   ])('%s', (_, seen, status, message) => {
     expect(judgeComponent({ ...RUNNING, ...seen })).toMatchObject({ status, message });
   });

@@ -42,9 +42,9 @@ describe('a check is', () => {
   });
 });
 
-test('a failure carries the hint of the configuration, else its own; nothing else has one', () => {
-  expect(hinted(failed('no', 'own'), { hint: 'configured' })).toEqual({ ...failed('no'), hint: 'configured' });
-  expect(hinted(failed('no', 'own'), { hint: null })).toEqual({ ...failed('no'), hint: 'own' });
+test('the message of a failure says what to do: what the configuration says, else what the check knows', () => {
+  expect(hinted(failed('no', 'own'), { hint: 'configured' })).toEqual({ status: 'failed', message: 'no - configured' });
+  expect(hinted(failed('no', 'own'), { hint: null })).toEqual({ status: 'failed', message: 'no - own' });
   expect(hinted(failed('no'), { hint: null })).toEqual(failed('no'));
   expect(hinted(ok('yes'), { hint: 'configured' })).toEqual(ok('yes'));
 });

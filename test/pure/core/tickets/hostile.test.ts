@@ -21,7 +21,7 @@ function ticketSaying(text: string, secrets: readonly string[] = []): Ticket {
     },
   });
   return ticketFor({
-    incident: incidentSample(3, START, { taskId: text, subjects: [{ kind: 'agent', name: text }], affected: [text] }),
+    incident: incidentSample(3, START, { tasks: [text], subjects: [{ kind: 'agent', name: text }], affected: [text] }),
     evidence: { kind: 'crash', crash },
     about: { command: [text, text], cwd: text, assignedTo: text, secrets },
     ...{ settings: settings(), existing: null, now: wall(START), nextNumber: 1, key: 'k'.repeat(32) },

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { wordsOf } from '../../../../src/core/tickets/errands.ts';
 import type { ProblemEvidence } from '../../../../src/core/tickets/evidence.ts';
-import { afterRecovery, closed, reopenedByHand } from '../../../../src/core/tickets/notes.ts';
+import { afterNews, afterRecovery, closed, reopenedByHand } from '../../../../src/core/tickets/notes.ts';
 import { ticketFor } from '../../../../src/core/tickets/policy.ts';
 import type { TicketsSpec } from '../../../../src/core/tickets/settings.ts';
 import type { Ticket, TicketChange } from '../../../../src/core/tickets/ticket.ts';
@@ -116,14 +117,26 @@ describe('when there is a ticket', () => {
     expect(afterCrash({ count: 3, spec, others })).toBeNull();
     expect(afterCrash({ count: 4, spec, others, now: START + HOUR })).not.toBeNull();
     expect(afterCrash({ count: 3, spec, others, crash: { errorType: 'KeyError' } })).not.toBeNull();
-    expect(afterCrash({ count: 3, spec, others, crash: { rule: 'limit' } })).not.toBeNull();
+    expect(afterCrash({ count: 3, spec, others, crash: { errorType: null } })).not.toBeNull();
+  });
+
+  test('with a limit by type, what is given up becomes a note on the ticket of the same type, not a second ticket', () => {
+    const spec = settings({ rateLimit: { perMs: HOUR, max: 1, by: 'type' } });
+    const others = [delivered({ ...ticketSample(spec), number: 1 })];
+    const crash = { rule: 'limit', subject: { kind: 'component', name: 'billing' } } as const;
+    const change = afterCrash({ count: 3, spec, others, crash });
+    expect(change?.ticket).toMatchObject({ number: 1, count: 4, news: ['billing (given up)'] });
+    expect(deeds(change)).toEqual(['update']);
+    const soon = afterNews(delivered(change!.ticket), spec, wall(START + MINUTE));
+    expect(deeds(soon)).toEqual(['comment']);
+    expect(wordsOf(soon!.ticket.trackers['local']!.errands[0]!)).toContain('Also: billing (given up).');
   });
 });
 
 describe('what it says', () => {
   test('the cause, how to see it again, the files, the log and whom it is for', () => {
     const { ticket } = ticketFor({
-      incident: incidentSample(3, START, { taskId: 'SPEC-111', affected: ['api'] }),
+      incident: incidentSample(3, START, { tasks: ['SPEC-111'], affected: ['api'] }),
       evidence: {
         kind: 'crash',
         crash: crashSample({
@@ -152,7 +165,7 @@ describe('what it says', () => {
     ]);
     expect(ticket.relatedFiles).toEqual(['app/names.py', 'app/skills.py']);
     expect(ticket.errorLogs).toContain('Traceback');
-    expect(ticket).toMatchObject({ assignedTo: 'code_developer', priority: 'high', taskId: 'SPEC-111', count: 3 });
+    expect(ticket).toMatchObject({ assignedTo: 'code_developer', priority: 'high', tasks: ['SPEC-111'], count: 3 });
     expect(ticket.description).toContain('depend on it: api');
   });
 
