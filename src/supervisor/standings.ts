@@ -13,7 +13,7 @@ export interface Standing {
   /** How long its run is known to go on: with a heartbeat until its last beat. 0: it does not, or nothing is known yet. */
   readonly upMs: number;
   readonly minUptimeMs: number;
-  /** False: somebody stopped it by hand. */
+  /** False: somebody stopped it by hand, and it did stop. */
   readonly isWanted: boolean;
   /** What is wrong with it now; null: it is well, has completed, or nobody wants it to run. */
   readonly unwell: Unwell | null;
@@ -22,6 +22,7 @@ export interface Standing {
 export function standingOf(runner: ComponentRunner, now: MonoMs): Standing {
   const { name, spec, component, beatAt } = runner;
   const view = runner.view();
+  const unwell = unwellOf(view);
   const { state } = component;
   const { health, ready } = healthOf(state);
   const isFrozen = state.kind === 'running' && state.freeze !== undefined;
@@ -33,7 +34,7 @@ export function standingOf(runner: ComponentRunner, now: MonoMs): Standing {
     isWell: state.kind === 'running' && health === 'healthy' && ready && !isFrozen && knownUntil !== null,
     upMs: state.kind === 'running' && knownUntil !== null ? Math.max(0, knownUntil - state.startedAt) : 0,
     minUptimeMs: spec.minUptimeMs,
-    isWanted: view.desired === 'running',
-    unwell: unwellOf(view),
+    isWanted: view.desired === 'running' || unwell !== null,
+    unwell,
   };
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { AlertMessage } from '../../src/core/alerts/message.ts';
 import type { Incident } from '../../src/index.ts';
 import { Keepwell } from '../../src/index.ts';
-import { TestProject } from '../support/project.ts';
+import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** It goes down, and cannot come up again, while the file `broken` is there. */
@@ -100,6 +100,37 @@ test('a database that goes down with five dependents is one incident, one alert 
   expect(JSON.parse(offline.stdout).incidents).toContainEqual(
     expect.objectContaining({ id: root.id, state: 'resolved' }),
   );
+});
+
+test.concurrent('what is not ready for a minute is an incident that names who waits for it; what somebody kills is the fault of nothing else', async () => {
+  await using project = new TestProject(`
+components:
+  db: { process: { command: [sleep, "1000"] }, readiness: { exec: { command: [test, -e, well] }, period: 1s } }
+  api: { process: { command: [sleep, "1000"] }, depends_on: { db: ready } }
+`);
+  await project.ok('up', '--no-wait');
+  await using keepwell = await Keepwell.connect({ cwd: project.dir });
+  const open = () => keepwell.incidents({ state: 'open' });
+  const [first, ...more] = await waitFor('the incident', async () => {
+    const found = await open();
+    return found.some(({ affected }) => affected.length > 0) ? found : null;
+  });
+  expect(more).toEqual([]);
+  expect(first).toMatchObject({ subject: { name: 'db' }, affected: ['api'], ticket: null, count: 1 });
+  expect(first?.title).toMatch(/^db is not ready: readiness exec/);
+  expect(await project.ok('incidents')).toMatch(/ api +db is not ready/);
+  project.write('well', '');
+  await project.until('api', 'running', ({ state }) => state === 'running');
+  await waitFor('both to be well', async () => (await open()).length === 0);
+  for (const name of ['db', 'api']) kill((await project.component(name)).pid!);
+  const killed = await waitFor('both incidents', async () => {
+    const found = await open();
+    return found.length >= 2 ? found : null;
+  });
+  expect(killed.map(({ subjects, affected }) => [subjects.map(({ name }) => name), affected]).sort()).toEqual([
+    [['api'], []],
+    [['db'], []],
+  ]);
 });
 
 describe('a daemon that is killed', () => {

@@ -2,6 +2,7 @@
 import { freezeFingerprint } from '../agents/loop.ts';
 import { shortHash } from '../crash/hash.ts';
 import type { ComponentView } from '../views.ts';
+import { type Seen as SeenWell, wellbeing } from '../wellbeing.ts';
 
 /** It becomes an incident when it lasts longer than this: most starts are over by then. */
 export const UNWELL_AFTER_MS = 60_000;
@@ -16,12 +17,9 @@ export interface Unwell {
   readonly why: string | null;
 }
 
-type Seen = Pick<
-  ComponentView,
-  'name' | 'state' | 'condition' | 'health' | 'ready' | 'desired' | 'removed' | 'note' | 'waiting_for'
->;
+type Seen = SeenWell & Pick<ComponentView, 'removed' | 'waiting_for'>;
 
-/** Null: it is well, has completed, or nobody wants it to run. */
+/** By the same rule as "keepwell status --exit-code". Null: it is well, has completed, or nobody wants it to run. */
 export function unwellOf(view: Seen): Unwell | null {
   const kind = kindOf(view);
   if (kind === null) return null;
@@ -29,20 +27,20 @@ export function unwellOf(view: Seen): Unwell | null {
   return { name, kind, title: `${name} ${WORDS[kind](view)}`, why: note };
 }
 
-function kindOf({ state, condition, health, ready, desired, removed }: Seen): Unwell['kind'] | null {
-  if (desired === 'stopped' || removed || state === 'completed') return null;
+function kindOf(view: Seen): Unwell['kind'] | null {
+  const { kind } = wellbeing(view);
+  if (kind === 'well' || kind === 'unwanted' || view.removed) return null;
+  const { state, condition } = view;
   if (condition === 'engine-unreachable') return 'unreachable';
   if (condition === 'frozen') return 'frozen';
   if (state === 'waiting') return 'waiting';
-  if (state !== 'running' && state !== 'starting') return 'down';
-  const isWell = state === 'running' && health === 'healthy' && ready && condition !== 'unkillable';
-  return isWell ? null : 'not-ready';
+  return state === 'running' || state === 'starting' ? 'not-ready' : 'down';
 }
 
 const because = ({ note }: Seen): string => (note === null ? '' : `: ${note}`);
 
 const WORDS: Readonly<Record<Unwell['kind'], (view: Seen) => string>> = {
-  down: (view) => `does not run${because(view)}`,
+  down: (view) => `${view.condition === 'unkillable' ? 'cannot be ended' : 'does not run'}${because(view)}`,
   frozen: (view) => `is frozen${because(view)}`,
   'not-ready': (view) => `is not ready${because(view)}`,
   unreachable: () => 'cannot be reached: the Docker Engine does not answer',

@@ -1,6 +1,7 @@
 /** What is not well without a crash: "what is wrong now?" is never empty while something is. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../../src/cli/commands/status.ts';
 import { isAwaited } from '../../../src/core/incidents/incident.ts';
 import { UNWELL_AFTER_MS, unwellOf } from '../../../src/core/incidents/unwell.ts';
 import type { ComponentView } from '../../../src/core/views.ts';
@@ -12,7 +13,7 @@ type Seen = Parameters<typeof unwellOf>[0];
 
 const WELL: Seen = {
   ...{ name: 'api', state: 'running', condition: null, health: 'healthy', ready: true, desired: 'running' },
-  ...{ removed: false, note: null, waiting_for: [] },
+  ...{ removed: false, note: null, waiting_for: [], unknown_since: null },
 };
 const component = (name: string) => ({ kind: 'component', name }) as const;
 
@@ -47,17 +48,45 @@ describe('what is wrong with a component', () => {
       { state: 'gave-up', health: 'unhealthy', ready: false, note: 'gave up' },
       'api does not run: gave up',
     ],
-    ['it cannot be ended', { state: 'stopping', condition: 'unkillable', ready: false }, 'api does not run'],
+    ['it cannot be ended', { state: 'stopping', condition: 'unkillable', ready: false }, 'api cannot be ended'],
+    [
+      'it cannot be ended, though somebody wants it to',
+      { state: 'stopping', condition: 'unkillable', ready: false, desired: 'stopped' },
+      'api cannot be ended',
+    ],
   ])('when %s', (_, over, title) => {
     expect(unwellOf({ ...WELL, ...over })?.title ?? null).toBe(title);
   });
+});
+
+test('whatever "keepwell status --exit-code" does not call well is wrong, and nothing else', () => {
+  const states = [
+    'stopped',
+    'waiting',
+    'starting',
+    'running',
+    'backing-off',
+    'stopping',
+    'completed',
+    'gave-up',
+  ] as const;
+  const healths = ['unknown', 'starting', 'healthy', 'unhealthy'] as const;
+  const conditions = [null, 'engine-unreachable', 'daemonised', 'unkillable', 'frozen'] as const;
+  for (const state of states)
+    for (const health of healths)
+      for (const condition of conditions)
+        for (const ready of [true, false])
+          for (const desired of ['running', 'stopped'] as const) {
+            const view = { ...WELL, state, health, condition, ready, desired };
+            expect([view, unwellOf(view) === null]).toEqual([view, exitCodeOf([view as ComponentView]) === 0]);
+          }
 });
 
 /** As the supervisor says that it stands. */
 function standing(name: string, over: Partial<Seen>): Partial<Standing> {
   const seen = { ...WELL, name, ...over };
   const isWell = seen.state === 'running' && seen.health === 'healthy' && seen.ready && seen.condition === null;
-  const isWanted = seen.desired === 'running';
+  const isWanted = seen.desired === 'running' || unwellOf(seen) !== null;
   return { state: seen.state, isWell, upMs: seen.state === 'running' ? 60_000 : 0, isWanted, unwell: unwellOf(seen) };
 }
 
@@ -179,6 +208,7 @@ const LOOKS: readonly Partial<Seen>[] = [
   { state: 'starting', health: 'starting', ready: false },
   { state: 'completed', health: 'unknown', ready: false },
   { state: 'stopped', health: 'unknown', ready: false, desired: 'stopped' },
+  { state: 'stopping', health: 'unknown', ready: false, desired: 'stopped', condition: 'unkillable' },
 ];
 
 test('whatever happens, what has been wrong for more than a minute is named by an open incident, and none is open when all is well', async () => {
