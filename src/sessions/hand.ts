@@ -21,6 +21,8 @@ export class Hand {
   noting: Promise<unknown> | null = null;
   /** Its container is being removed. */
   ending: Promise<void> | null = null;
+  /** Its container could not be removed: it is waited for that the Engine can be asked again. */
+  returning: Disposable | null = null;
   /** It is looked after. */
   keeping: Keeping | null = null;
 

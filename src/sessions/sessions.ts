@@ -32,6 +32,8 @@ export interface SessionsOptions extends TableOptions {
 const MAX_IN_LINE = 32;
 /** What is under way gets this long when everything is closed. */
 const CLOSE_WITHIN_MS = 15_000;
+/** So long somebody who asked for an end waits for it; after that it is told that it is ending. */
+const ANSWER_WITHIN_MS = 10_000;
 const NETWORK = 'network';
 
 export const createSessions = (options: SessionsOptions): Sessions => new Manager(options);
@@ -156,8 +158,21 @@ class Manager implements Sessions {
     const record = this.#find(id);
     const hand = this.#table.hand(record.id);
     if (!hand) return record;
-    await this.#table.end(hand, 'stopped', 'somebody asked for it');
+    await this.#forAWhile(this.#table.end(hand, 'stopped', 'somebody asked for it'));
     return this.#table.shown(hand.record);
+  }
+
+  /** Resolves when it is done, or has taken so long that whoever asked wants to know: an Engine can hang. It goes on all the same. */
+  async #forAWhile(work: Promise<void>): Promise<void> {
+    const { clock } = this.#options;
+    const over = new AbortController();
+    const enough = clock.sleepUntil(after(clock.now(), ANSWER_WITHIN_MS), over.signal).catch(() => {});
+    try {
+      await Promise.race([work, enough]);
+    } finally {
+      over.abort();
+      work.catch(() => {}); // the next sweep goes on with it
+    }
   }
 
   extend(id: string, byMs: number): SessionRecord {

@@ -127,10 +127,21 @@ export class Table {
     await hand.making;
     await hand.noting; // its last words go with its container
     failpoints.hit('session.before-remove');
-    if (!(await clearAway(hand.record, this.#options, this.signal))) return;
+    if (!(await clearAway(hand.record, this.#options, this.signal))) {
+      this.#awaitEngine(hand);
+      return;
+    }
+    hand.returning?.[Symbol.dispose]();
     failpoints.hit('session.after-remove');
     this.#hands.delete(hand.record.id);
     hand.save({ state: 'ended' }, eventOf(hand.record, 'session.removed', { reason: hand.record.end?.reason ?? null }));
+  }
+
+  /** Nobody looks after it any more, and perhaps after no other either: the first look that works says that it is worth a try. */
+  #awaitEngine(hand: Hand): void {
+    if (this.#closed.signal.aborted) return;
+    const { containerId, id } = hand.record;
+    hand.returning ??= this.#options.watch.watch(containerId ?? id, { seen: () => this.#engineIsBack() });
   }
 
   known(id: string): Known | null {
@@ -168,6 +179,9 @@ export class Table {
 
   close(): void {
     this.#closed.abort(new AppError('SESSIONS_CLOSED'));
-    for (const hand of this.#hands.values()) hand.letGo();
+    for (const hand of this.#hands.values()) {
+      hand.letGo();
+      hand.returning?.[Symbol.dispose]();
+    }
   }
 }
