@@ -53,7 +53,7 @@ export function createEngine(options: EngineOptions): EngineClient {
     takeOver: (id, signal) => takeOver(caller, id, signal),
     stats: (id, signal) => stats(caller, id, signal),
     events: (asked, signal) => events(caller, asked, signal),
-    logs: (id, asked, signal) => logs(caller, id, asked, signal),
+    logs: (id, asked, signal) => logs({ caller, now: () => clock.wallNow() }, id, asked, signal),
     archive: (id, path, sink, signal) => archive(caller, id, path, sink, signal),
     imageOf: (image, signal) => imageOf(caller, image, signal),
     pull: (image, signal) => pull(caller, image, signal),

@@ -11,13 +11,24 @@ import { timedMessages } from './timed-messages.ts';
 
 const LINE_BREAK = 0x0a;
 
+export interface LogsParts {
+  readonly caller: Caller;
+  /** Wall time, epoch milliseconds. */
+  now(): number;
+}
+
 type LogOptions = Parameters<EngineClient['logs']>[1];
 
-export async function logs(caller: Caller, id: string, options: LogOptions, signal: AbortSignal): Promise<Deed> {
+export async function logs(
+  { caller, now }: LogsParts,
+  id: string,
+  options: LogOptions,
+  signal: AbortSignal,
+): Promise<Deed> {
   // Only this says whether the stream is in frames: older Engines send no content type.
   const inspection = await inspect(caller, id, signal);
   if (inspection.kind !== 'found') return inspection;
-  const messages = timedMessages(options);
+  const messages = timedMessages({ ...options, now });
   const stream = inspection.setup.tty ? lineByLine(messages.push) : demultiplexer(messages.push);
   const onPiece = (piece: Buffer) => {
     stream.push(piece);
@@ -38,7 +49,7 @@ function sinceOf(time: string): string {
 }
 
 /** With a terminal there are no frames: a message is a line. */
-function lineByLine(onOutput: (bytes: Buffer, isFirst: boolean) => void) {
+function lineByLine(onOutput: (bytes: Buffer, isFirst: boolean, output: number) => void) {
   let isFirst = true;
   return {
     isWhole: true,
@@ -46,7 +57,7 @@ function lineByLine(onOutput: (bytes: Buffer, isFirst: boolean) => void) {
       for (let from = 0; from < piece.length; ) {
         const lineBreak = piece.indexOf(LINE_BREAK, from);
         const to = lineBreak === -1 ? piece.length : lineBreak + 1;
-        onOutput(piece.subarray(from, to), isFirst);
+        onOutput(piece.subarray(from, to), isFirst, 1);
         isFirst = lineBreak !== -1;
         from = to;
       }

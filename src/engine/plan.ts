@@ -4,8 +4,11 @@ import { nanoseconds } from './health.ts';
 import { exposedPorts, portBindings } from './ports.ts';
 
 const NANO_CPUS = 1e9;
-/** What a container writes is read as it comes; what the Engine keeps of it besides must not fill the disk. */
-const LOG_KEEPING = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } };
+/**
+ * What a container writes is read as it comes; what the Engine keeps of it besides must not fill the disk, and has to be enough for a
+ * burst: the Engine itself reads it more slowly than a container can write.
+ */
+const LOG_KEEPING = { Type: 'json-file', Config: { 'max-size': '20m', 'max-file': '5' } };
 
 export function createBody(plan: ContainerPlan): unknown {
   return {

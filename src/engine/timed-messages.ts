@@ -1,29 +1,52 @@
-/** Takes the time off the beginning of each message, and leaves out what was told before. */
+/**
+ * Takes the time off the beginning of each message, and leaves out what was told before: also what the Engine tells twice by itself,
+ * when it loses its place at the change of its file and begins that file again.
+ */
 
 /** "2026-01-02T03:04:05.678901234Z " is 31 bytes; with another time zone some more. */
 const MAX_TIME_BYTES = 40;
 const SPACE = 0x20;
+/** Two clocks may differ by a little. */
+const CLOCK_SLACK_MS = 1_000;
 
 export interface TimedMessages {
-  /** Throws when a message does not begin with a time. */
-  push(bytes: Buffer, isFirst: boolean): void;
+  /** Throws when a message does not begin with a time. `output`: which one of the container's. */
+  push(bytes: Buffer, isFirst: boolean, output: number): void;
   /** Tells what was pushed. Undefined: all of it was taken at once. */
   told(): Promise<void> | undefined;
 }
 
 interface Options {
+  /** Wall time, epoch milliseconds: of a clock that was set back, what is new is older than what was told. */
+  readonly now: () => number;
   readonly after: string | null;
   readonly onPiece: (piece: Buffer, at: string) => void | Promise<void>;
 }
 
-export function timedMessages({ after, onPiece }: Options): TimedMessages {
+export function timedMessages({ after, onPiece, now }: Options): TimedMessages {
   let ready: { readonly bytes: Buffer; readonly at: string }[] = [];
   /** The beginning of a message whose time is not complete yet; null: it is. */
   let head: Buffer | null = null;
   let at = '';
   let isWanted = false;
 
-  function begin(bytes: Buffer): Buffer {
+  /** How far each output was told. Its messages are in order: one reads it. */
+  const newest = new Map<number, string>();
+  /** Outputs that went back, until they are where they were. */
+  const repeating = new Set<number>();
+
+  function isRepeated(text: string, output: number): boolean {
+    const last = newest.get(output);
+    const isBack = last !== undefined && isLater(last, text);
+    const isSetBack = isBack && Date.parse(last) > now() + CLOCK_SLACK_MS;
+    if (isBack && !isSetBack) repeating.add(output);
+    else if (isSetBack || last === undefined || text !== last) repeating.delete(output);
+    if (repeating.has(output)) return true;
+    newest.set(output, text);
+    return false;
+  }
+
+  function begin(bytes: Buffer, output: number): Buffer {
     const end = bytes.indexOf(SPACE);
     if (end === -1 && bytes.length < MAX_TIME_BYTES) {
       head = Buffer.from(bytes);
@@ -32,15 +55,15 @@ export function timedMessages({ after, onPiece }: Options): TimedMessages {
     const text = bytes.subarray(0, Math.max(0, end)).toString('latin1');
     if (end > MAX_TIME_BYTES || Number.isNaN(Date.parse(text))) throw new Error('a message without its time');
     head = null;
-    isWanted = after === null || isLater(text, after);
+    isWanted = (after === null || isLater(text, after)) && !isRepeated(text, output);
     // stdout and stderr are read by two: their times may be out of order by a little.
     if (at === '' || isLater(text, at)) at = text;
     return bytes.subarray(end + 1);
   }
 
   return {
-    push: (bytes, isFirst) => {
-      const rest = isFirst ? begin(bytes) : head === null ? bytes : begin(Buffer.concat([head, bytes]));
+    push: (bytes, isFirst, output) => {
+      const rest = isFirst ? begin(bytes, output) : head === null ? bytes : begin(Buffer.concat([head, bytes]), output);
       if (rest.length > 0 && isWanted) ready.push({ bytes: rest, at });
     },
     told: () => {

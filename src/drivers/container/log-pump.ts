@@ -8,6 +8,7 @@ import type { Log } from '../../ports/log.ts';
 import { type KnownBytes, type LogCursor, RecentPieces, readCursor, resume, writeCursor } from './log-cursor.ts';
 import { createDoubt, type Doubt } from './log-doubt.ts';
 import { LogFile } from './log-file.ts';
+import { isGap, isThrownAway, type Loss, lossLine } from './log-loss.ts';
 
 export interface PumpWorld {
   readonly dir: string;
@@ -26,6 +27,7 @@ export interface PumpOptions {
 
 type LogOptions = Parameters<EngineClient['logs']>[1];
 
+const LINE_BREAK = 0x0a;
 const RETRY_MS = 1_000;
 const SAVE_EVERY_MS = 1_000;
 /** What is not told by then is told to the next run of the same container. */
@@ -47,6 +49,10 @@ export class LogPump {
   #known: KnownBytes = resume(null, '', 0);
   #savedAt: number;
   #doubt: Doubt | null = null;
+  /** The time of the last that was told before Docker threw away what came next; null: nothing is missing. */
+  #goneAfter: string | null = null;
+  /** What was taken last ended with the end of a line. */
+  #isLineOver = true;
 
   constructor(options: PumpOptions, world: PumpWorld) {
     const { component, path } = options;
@@ -108,12 +114,36 @@ export class LogPump {
     this.#known = resume(this.#cursor, this.#options.container, this.#position);
     const since = this.#known.after;
     this.#pieces = new RecentPieces(since);
+    const last = this.#cursor?.container === this.#options.container ? this.#cursor.last : null;
+    this.#goneAfter = last !== null && isThrownAway(last, await this.#firstAfter(null)) ? last : null;
     const onPiece = (piece: Buffer, at: string) => this.#take(piece, at);
     const options = { after: since, follow, onPiece };
     const deed = await (follow ? this.#untilStalled(options) : this.#ask(options, this.#over.signal));
     await this.#file.flushed();
     this.#save();
     return deed;
+  }
+
+  /** The time of the first that the Engine has after that; null: it has none, or cannot be asked. Rejects when all is over. */
+  async #firstAfter(after: string | null): Promise<string | null> {
+    const enough = new AbortController();
+    let first: string | null = null;
+    const onPiece = (_: Buffer, at: string) => {
+      first ??= at;
+      enough.abort();
+    };
+    const over = this.#over.signal;
+    await this.#ask({ after, follow: false, onPiece }, AbortSignal.any([over, enough.signal])).catch(() => {});
+    over.throwIfAborted();
+    return first;
+  }
+
+  /** Says in the log that something is missing. */
+  #mark(loss: Loss): void {
+    const { component } = this.#options;
+    this.#world.log.warn('Docker threw away what a container wrote before it was read', { component, ...loss });
+    void this.#file.add(Buffer.from(`${this.#isLineOver ? '' : '\n'}${lossLine(loss)}`));
+    this.#savedAt = 0; // soon: what is in the log beyond that, the next daemon takes for the container's own words
   }
 
   #ask(options: LogOptions, signal: AbortSignal): Promise<Deed> {
@@ -161,6 +191,12 @@ export class LogPump {
     this.#pieces.add(at, piece.length);
     const known = this.#known.of(piece.length, at);
     if (known === piece.length) return undefined;
+    if (this.#goneAfter !== null) {
+      const loss = { from: this.#goneAfter, to: at };
+      this.#goneAfter = null;
+      if (isGap(loss)) this.#mark(loss);
+    }
+    this.#isLineOver = piece.at(-1) === LINE_BREAK;
     const busy = this.#file.add(known === 0 ? piece : piece.subarray(known));
     const isDue = this.#world.clock.now() - this.#savedAt >= SAVE_EVERY_MS;
     // Others get their turn, also while a container writes as fast as it can.

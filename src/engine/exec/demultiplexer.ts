@@ -13,8 +13,8 @@ const HEADER_BYTES = 8;
 /** 0 stdin, 1 stdout, 2 stderr, 3 what the Engine itself has to say. */
 const LAST_OUTPUT = 3;
 
-/** `isFirst`: a frame begins with these bytes. */
-export function demultiplexer(onOutput: (bytes: Buffer, isFirst: boolean) => void): Demultiplexer {
+/** `isFirst`: a frame begins with these bytes. `output`: which one it is of. */
+export function demultiplexer(onOutput: (bytes: Buffer, isFirst: boolean, output: number) => void): Demultiplexer {
   const header = Buffer.alloc(HEADER_BYTES);
   let headerBytes = 0;
   let left = 0;
@@ -24,7 +24,7 @@ export function demultiplexer(onOutput: (bytes: Buffer, isFirst: boolean) => voi
       for (let at = 0; at < piece.length; ) {
         if (left > 0) {
           const bytes = piece.subarray(at, at + left);
-          onOutput(bytes, isFirst);
+          onOutput(bytes, isFirst, header[0]!);
           isFirst = false;
           at += bytes.length;
           left -= bytes.length;
