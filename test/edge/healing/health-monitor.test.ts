@@ -98,8 +98,11 @@ test('what stays ill is removed where that is wanted, after it was told', async 
   expect(monitor.getHealthStatus(id).reason).toMatch(
     /^it could not be saved, and was removed: health check failed once/,
   );
-  const left = JSON.parse(await engine.call('GET', '/containers/json?all=1')) as readonly { readonly Id: string }[];
-  expect(left.map(({ Id }) => Id)).not.toContain(id);
+  // It counts as gone as soon as the Engine has begun to remove it.
+  await waitFor('it to be removed', async () => {
+    const left = JSON.parse(await engine.call('GET', '/containers/json?all=1')) as readonly { readonly Id: string }[];
+    return left.every(({ Id }) => Id !== id);
+  });
 });
 
 test('what is paused is left alone, and so is one without a health check; one that does not exist is said so', async ({
