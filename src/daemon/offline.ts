@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { loadConfig } from '../config/load.ts';
 import { type ComponentSpec, runsInContainer } from '../core/component.ts';
 import type { ContainerFacts } from '../core/containers/facts.ts';
-import { describeExit, exitView } from '../core/exit.ts';
+import { describeExit, exitView, isClean } from '../core/exit.ts';
 import { NO_PROBES, ROLES } from '../core/health/probe.ts';
 import { newHealth } from '../core/health/run-health.ts';
 import { type Component, INITIAL } from '../core/lifecycle/state.ts';
 import { componentView, runOf } from '../core/status.ts';
 import { restore } from '../core/time.ts';
-import type { ComponentView, DaemonView, StatusView } from '../core/views.ts';
+import type { ComponentView, DaemonView, StatusView, WhyView } from '../core/views.ts';
 import { type InspectedContainer, inspectContainers } from '../drivers/container/inspect.ts';
 import { type InspectedRun, inspectRuns, leftoversOf } from '../drivers/process/inspect.ts';
 import { sameProcess } from '../drivers/process/proc.ts';
@@ -21,12 +21,15 @@ import { systemClock } from '../supervisor/system-clock.ts';
 import { type DaemonFile, type HomePaths, homePaths, type Project, readDaemonFile } from './home.ts';
 import type { Environment } from './launch-run.ts';
 import { straySpec } from './stray-spec.ts';
+import { unrecordedDeath } from './unrecorded-death.ts';
 
 /** `leftovers`: processes of the run that outlived its main process. */
 type SeenRun = (InspectedRun | InspectedContainer) & { readonly leftovers: readonly number[] };
 
 export interface Offline {
   status(): StatusView;
+  /** A death that only its run directory knows of: no daemon has recorded it yet. Null: there is none. */
+  unrecordedDeath(name: string): WhyView | null;
   readonly history: History;
   close(): void;
 }
@@ -34,7 +37,7 @@ export interface Offline {
 export async function openOffline(project: Project, env: Environment): Promise<Offline> {
   const paths = homePaths(project.home);
   const { history, problem, close } = await openRecords(paths);
-  const { name, specs } = readSpecs(project, env);
+  const { name, specs, secrets } = readSpecs(project, env);
   const runs = await lookAtRuns(paths, env);
   return {
     history,
@@ -43,6 +46,12 @@ export async function openOffline(project: Project, env: Environment): Promise<O
       const daemon = { ...daemonView(paths), store: problem };
       const components = componentViews(specs, history, runs, daemon.running);
       return { schema_version: 1, project: name, daemon, components };
+    },
+    unrecordedDeath: (component) => {
+      const spec = specs.find((one) => one.name === component);
+      const record = history.components().find((one) => one.name === component);
+      const options = { logsDir: paths.logs, base: definedOf(env), secrets, specs, history };
+      return spec && record ? unrecordedDeath({ spec, record, runs, ...options }) : null;
     },
   };
 }
@@ -83,14 +92,23 @@ async function openRecords(paths: HomePaths): Promise<Records> {
 }
 
 /** The configuration is only needed for names and dependencies here: one with mistakes in it must not hide the truth. */
-function readSpecs(project: Project, env: Environment): { name: string; specs: readonly ComponentSpec[] } {
+function readSpecs(project: Project, env: Environment): Specs {
   try {
-    const { name, components } = loadConfig({ files: project.files, env });
-    return { name, specs: components };
+    const { name, components, secrets } = loadConfig({ files: project.files, env });
+    return { name, specs: components, secrets };
   } catch {
-    return { name: project.home, specs: [] };
+    return { name: project.home, specs: [], secrets: [] };
   }
 }
+
+interface Specs {
+  readonly name: string;
+  readonly specs: readonly ComponentSpec[];
+  readonly secrets: readonly string[];
+}
+
+const definedOf = (env: Environment): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
 /** A daemon that hangs is there all the same: it holds the project. */
 function daemonView(paths: HomePaths): DaemonView {
@@ -246,6 +264,7 @@ function correct(stored: Component, seen: SeenRun | undefined, hasDaemon: boolea
   if (runOf(state) === null) return { component: stored, note: null, lastExit: null };
   const exit = seen?.exit ? exitView(seen.exit) : null;
   const how = exit ? describeExit(exit) : 'it is gone, its exit code is not known yet';
-  const lastExit = exit && { at: seen?.exitAt ?? systemClock.wallNow(), exit };
+  const crash = state.kind !== 'stopping' && seen?.exit != null && !isClean(seen.exit);
+  const lastExit = exit && { at: seen?.exitAt ?? systemClock.wallNow(), exit, crash };
   return { component: { state: { kind: 'stopped' }, counters }, note: `${how}; ${nobody}`, lastExit };
 }

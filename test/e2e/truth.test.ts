@@ -2,6 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 
+const HANDLED = `import logging, time
+
+def price(order):
+    return order['price']
+
+try:
+    price({})
+except KeyError:
+    logging.exception('skipped')
+for job in range(10):
+    print('job', job, 'done, all well', flush=True)
+time.sleep(1000)
+`;
+
 describe('status, why, crashes and exit codes', () => {
   test('of a component that crashes and comes back', async () => {
     await using project = new TestProject(`components:
@@ -67,7 +81,42 @@ describe('status, why, crashes and exit codes', () => {
       last_exit: { signal: 'SIGKILL' },
     });
     expect((await project.cli('stop', 'a')).code).toBe(3);
-    expect((await project.cli('why', 'a')).code).toBe(1);
+    const why = await project.ok('why', 'a');
+    expect(why).toContain('a died: killed by SIGKILL');
+    expect(why).toMatch(/Crash: +not recorded yet/);
+    expect(await project.ok('why')).toContain('a died: killed by SIGKILL');
+  });
+
+  test('of one that is fine: why says so, and that is no error', async () => {
+    await using project = new TestProject('components:\n  a: { process: { command: [sleep, "1000"] } }\n');
+    await project.ok('up');
+    expect(await project.ok('why', 'a')).toMatch(/^a .*running.* and fine; no crash of it is on record$/m);
+  });
+
+  test('of one that got over an error and was killed later: the error is no cause', async () => {
+    await using project = new TestProject(`components:
+  w: { process: { command: [python3, -u, w.py] }, restart: { backoff: { initial: 1h, max: 1h } } }
+  v: { process: { command: [python3, -u, w.py] }, restart: { backoff: { initial: 1h, max: 1h } } }
+`);
+    project.write('w.py', HANDLED);
+    await project.ok('up');
+    for (const name of ['w', 'v']) {
+      await waitFor('its work', async () => (await project.ok('logs', name)).includes('job 9 done'));
+      kill((await project.component(name)).pid!);
+      await project.until(name, 'backing off', ({ state }) => state === 'backing-off');
+    }
+    expect(JSON.parse(await project.ok('-o', 'json', 'why', 'w'))).toMatchObject({
+      error_type: null,
+      root_cause: 'killed by SIGKILL',
+      stack: [],
+      earlier_error: { type: 'KeyError', lines_after: 10, related_files: ['w.py'] },
+    });
+    const text = await project.ok('why', 'w');
+    expect(text).toMatch(/Earlier: +an error it had logged .* before.*: KeyError: 'price' in price \(w\.py:4\)/);
+    expect(await project.ok('crashes')).not.toContain('KeyError');
+    const incidents = await project.ok('incidents');
+    expect(incidents).toContain('w: killed by SIGKILL');
+    expect(incidents).toContain('v: killed by SIGKILL');
   });
 
   test('of a component that puts itself in the background', async () => {

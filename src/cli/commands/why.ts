@@ -14,9 +14,6 @@ interface Found {
   readonly current: ComponentView | null;
 }
 
-/** As when nothing is on record of one component. */
-const EXIT_NOTHING = 1;
-
 export const why: Definition<object> = {
   usage: 'why [NAME|CRASH-ID]',
   group: 'Look:',
@@ -32,22 +29,32 @@ export const why: Definition<object> = {
     if (which === null) {
       session.printJson(null);
       session.print('no crashes on record');
-      return EXIT_NOTHING;
+      return 0;
     }
     const { value, offline } = await readRecords(session, (records) => find(records, which));
-    if (offline !== null) session.note(`${offline}; this is what the records say`);
-    if (value.why === null) throw nothing(session, which, value.current);
+    if (offline !== null) session.note(`${offline}; this is what the records and the run directories say`);
     session.printJson(value.why);
+    if (value.why === null) {
+      session.print(noCrash(which, value.current));
+      return 0;
+    }
     const context = { current: value.current, nowMs: Date.now(), paint: session.paint };
     for (const line of whyText(value.why, context)) session.print(line);
     return 0;
   },
 };
 
-/** The number of the newest crash; null: there is none. */
+/** The number of the newest crash, or the name of what died after it and is not recorded yet; null: there is none. */
 async function newest(session: Session): Promise<string | null> {
-  const { value } = await readRecords(session, (records) => records.crashes({ limit: 1 }));
-  return value.crashes.map(({ id }) => `#${id}`)[0] ?? null;
+  const { value } = await readRecords(session, async (records) => ({
+    ...(await records.crashes({ limit: 1 })),
+    ...(await records.status()),
+  }));
+  const recorded = value.crashes[0];
+  const died = value.components
+    .filter(({ last_exit: end }) => end?.crash && (recorded === undefined || end.at > recorded.at))
+    .sort((one, other) => (one.last_exit!.at < other.last_exit!.at ? 1 : -1))[0];
+  return died?.name ?? (recorded === undefined ? null : `#${recorded.id}`);
 }
 
 async function find(records: Records, which: string): Promise<Found> {
@@ -65,9 +72,8 @@ async function find(records: Records, which: string): Promise<Found> {
   }
 }
 
-/** Nobody died: an error for scripts, good news for people. */
-function nothing(session: Session, name: string, current: ComponentView | null): AppError {
-  if (current?.state === 'running') session.note(`${describe(current)}${current.ready ? ' and fine' : ''}`);
-  else if (current !== null) session.note(describe(current));
-  return new AppError('NOTHING_RECORDED', { name });
-}
+/** Nobody died: good news, and no error. */
+const noCrash = (name: string, current: ComponentView | null): string =>
+  current === null
+    ? `no crash of ${name} is on record`
+    : `${describe(current)}${current.state === 'running' && current.ready ? ' and fine' : ''}; no crash of it is on record`;

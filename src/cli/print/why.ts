@@ -24,7 +24,7 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
     `${paint.bold(name)} ${headline(why, paint)} (${relative(why.at, nowMs)})`,
     ...rows([
       ['When', `${localTime(why.at)}, after ${formatDuration(why.uptime_ms)}`],
-      ['Crash', `${why.id}, run ${why.run_id}`],
+      ['Crash', `${why.id === 0 ? 'not recorded yet' : why.id}, run ${why.run_id}`],
       ['Exit', why.exit.unhealthy ? describeEnd(why.exit) : null],
       ['Error', why.error_type && [why.error_type, why.error_message].filter(Boolean).join(': ')],
       ['Cause', why.root_cause],
@@ -32,7 +32,7 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
       ['Task', why.task_id],
       ['Incident', incidentText(why)],
       ['Decision', why.decision],
-      ['Rule', ruleText(why)],
+      ['Rule', why.id === 0 ? null : ruleText(why)],
       ['Changed', changedText(why)],
       ['Now', nowText(context, why)],
     ]),

@@ -55,6 +55,8 @@ export async function openOfflineRecords(project: Project, env: World['env']): P
 
 function why(offline: Offline, which: Which): WhyView {
   const { history } = offline;
+  const newest = 'id' in which ? null : offline.unrecordedDeath(which.component);
+  if (newest !== null) return newest;
   const found = history.why(which) ?? ('id' in which ? null : history.why({ subject: which.component }));
   if (found) return found;
   if ('id' in which) throw new AppError('NO_SUCH_CRASH', { id: which.id });

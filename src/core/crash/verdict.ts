@@ -80,7 +80,8 @@ function afterwards(found: Found, all: readonly Found[], lines: readonly LogLine
   const others = all.filter((one) => one.survived && one.first > found.last);
   const own = causeOf(found, context);
   let [count, ofSubstance] = [0, 0];
-  let status: number | null = null;
+  // Some parsers take the words of the runner in.
+  let status = runnerStatus(lines[found.last]!.text);
   for (let at = found.last + 1; at < lines.length; at++) {
     const { text } = lines[at]!;
     if (text.trim() === '') continue;

@@ -100,7 +100,7 @@ describe('words that are taken as they are meant', () => {
 
   test('why alone is about the newest crash', async () => {
     await using world = await CliWorld.served();
-    expect(await world.run('why')).toEqual({ code: 1, out: 'no crashes on record\n', err: '' });
+    expect(await world.run('why')).toEqual({ code: 0, out: 'no crashes on record\n', err: '' });
     world.served!.control.crashList.push(why(3, 'api'), why(4, 'worker'));
     const newest = await world.run('why');
     expect(newest.code).toBe(0);
