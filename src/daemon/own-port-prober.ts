@@ -85,7 +85,12 @@ class OwnPortInquiry implements Inquiry {
   async ask(timeoutMs: number, signal: AbortSignal): Promise<Answer> {
     const answer = await this.#inquiry.ask(timeoutMs, signal);
     if (this.#isDecided || answer.outcome !== 'pass' || signal.aborted) return answer;
-    const stranger = await this.#stranger();
+    let stranger: string | null;
+    try {
+      stranger = await this.#stranger();
+    } catch {
+      return answer; // no descriptor left to look with: nobody is accused, and the next time is soon
+    }
     if (stranger !== null && this.#parts.now() < this.#until) return { outcome: 'inconclusive', message: stranger };
     this.#isDecided = true;
     if (stranger !== null) this.#parts.warn(stranger, { component: this.#target.spec.name, run: this.#target.run });
@@ -104,7 +109,8 @@ class OwnPortInquiry implements Inquiry {
     for (const port of this.#ports) {
       if (own.length === 0 || isHeldBy(port, own)) continue;
       const holder = holderOf(port);
-      if (holder === null || FORWARDERS.has(holder.name) || isOfARun(holder.pid)) continue;
+      if (holder === null || own.includes(holder.pid)) continue;
+      if (FORWARDERS.has(holder.name) || isOfARun(holder.pid)) continue;
       return `port ${port} is held by ${holder.name} (pid ${holder.pid}), not by ${spec.name}`;
     }
     return null;

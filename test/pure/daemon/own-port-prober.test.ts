@@ -65,10 +65,23 @@ describe('somebody answers on the port of a component', () => {
     ['somebody whom we may not look into', { holderOf: () => null }],
     ['the proxy of a container', { holderOf: () => ({ pid: 1, name: 'docker-proxy' }) }],
     ['systemd, for whoever is called', { holderOf: () => ({ pid: 1, name: 'systemd' }) }],
+    ['what is found to be its own after all', { holderOf: () => ({ pid: 7, name: 'memcached' }) }],
     ['nobody knows whose processes', { pidsOf: async () => [] }],
   ];
   test.each(strangers)('%s is no stranger', async (_who, parts) => {
     expect(await world(parts).open(tcp('127.0.0.1'))()).toEqual({ outcome: 'pass', message: 'ok' });
+  });
+
+  test('nobody is accused when it cannot be looked, and it is looked again', async () => {
+    let isBroken = true;
+    const isHeldBy = () => {
+      if (isBroken) throw new Error('EMFILE');
+      return false;
+    };
+    const ask = world({ isHeldBy }).open(tcp('127.0.0.1'));
+    expect(await ask()).toEqual({ outcome: 'pass', message: 'ok' });
+    isBroken = false;
+    expect(await ask()).toEqual({ outcome: 'inconclusive', message: HELD });
   });
 
   test('other hosts, liveness and what is no process are not looked into', async () => {
