@@ -56,6 +56,10 @@ function components(meter: Meter, { tallies, components: views }: Sources): Obse
   const ready = gauge('keepwell_component_ready', 'Whether the component can be used by others.');
   const wanted = gauge('keepwell_component_wanted', 'Whether the component is wanted running; 0: stopped by hand.');
   const gaveUp = gauge('keepwell_component_gave_up', 'Whether the component is not restarted any more.');
+  const completed = gauge(
+    'keepwell_component_completed',
+    'Whether the component has done its work and ended well, as a job does.',
+  );
   const backoff = meter.createObservableGauge('keepwell_component_backoff_seconds', {
     description: 'Until the next start of a component that is backing off; 0: it is not.',
     unit: 's',
@@ -67,7 +71,7 @@ function components(meter: Meter, { tallies, components: views }: Sources): Obse
     description: 'Ends of a run that were failures, since the daemon began.',
   });
   return {
-    of: [up, ready, wanted, gaveUp, backoff, restarts, crashes],
+    of: [up, ready, wanted, gaveUp, completed, backoff, restarts, crashes],
     look: (result) => {
       const now = Date.now();
       for (const view of views()) {
@@ -79,6 +83,7 @@ function components(meter: Meter, { tallies, components: views }: Sources): Obse
         put(ready, Number(view.ready));
         put(wanted, Number(view.desired === 'running'));
         put(gaveUp, Number(view.state === 'gave-up'));
+        put(completed, Number(view.state === 'completed'));
         put(backoff, view.state === 'backing-off' ? secondsUntil(view.next_attempt_at, now) : 0);
         put(restarts, tally.restarts);
         put(crashes, tally.crashes);
