@@ -76,6 +76,7 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     run_id: runOf(state),
     pid: hasMain && !isBlind ? live.pid : null,
     container: containerName(facts),
+    watched: watchedView(spec),
     started_at: live && facts.startedAt !== null ? isoTime(facts.startedAt) : null,
     uptime_ms: live && !isBlind ? Math.max(0, Math.round(ended?.uptimeMs ?? instant.now - live.startedAt)) : null,
     trial_ms: trialMs(spec, state),
@@ -121,13 +122,28 @@ function knownOf(
   const unknown = doubt ?? unknownOf(state);
   return {
     condition: doubt !== null ? 'not-known' : (conditionOf(state) ?? facts.condition),
-    ...(doubt !== null ? UNKNOWN : healthOf(state)),
+    ...(doubt !== null ? UNKNOWN : isLost(facts) ? LOST : healthOf(state)),
     unknown_since: unknown && isoTime((wall - Math.max(0, now - unknown.since)) as WallMs),
   };
 }
 
 const doubtOf = ({ doubt, component }: Facts): Doubted | null =>
   doubt != null && runOf(component.state) !== null ? doubt : null;
+
+/** It was there and ended, and nobody but its owners can bring it back. */
+const isLost = ({ spec, component: { state }, lastExit }: Facts): boolean =>
+  spec.driver.kind === 'external' && state.kind === 'starting' && lastExit?.crash === true;
+
+const LOST = { health: 'unhealthy', ready: false } as const;
+
+function watchedView({ driver }: ComponentSpec): ComponentView['watched'] {
+  if (driver.kind !== 'external') return null;
+  const { target } = driver;
+  if (target.kind === 'pid-file') return { kind: target.kind, target: target.path };
+  if (target.kind === 'container') return { kind: target.kind, target: target.name };
+  const { kind, host, port } = target;
+  return { kind, target: `${host.includes(':') ? `[${host}]` : host}:${port}` };
+}
 
 /** What others run is known by its name alone. */
 function containerName({ spec: { driver }, container }: Facts): string | null {
@@ -231,7 +247,7 @@ function withOthers(note: string | null, { spec: { name }, startedByOthers = nul
   return note === null ? told : `${note}; ${told}`;
 }
 
-function noteOn(facts: Facts, { now }: Instant): string | null {
+function noteOn(facts: Facts, { now, wall }: Instant): string | null {
   const { component, unmet, survivors, lastExit, spec, probes, container = null } = facts;
   const { state } = component;
   const doubt = doubtOf(facts);
@@ -256,7 +272,8 @@ function noteOn(facts: Facts, { now }: Instant): string | null {
       if (state.freeze) return frozenNote(state.freeze, spec, now);
       return state.daemonised ? DAEMONISED : (probeNote(probes) ?? imageNote(spec.name, container));
     case 'starting':
-      return spec.driver.kind === 'external' ? 'not there yet; watching for it' : null;
+      if (spec.driver.kind !== 'external') return null;
+      return isLost(facts) ? lostNote(facts, wall) : 'not there yet; watching for it';
     case 'stopping':
       return `${reasonToStop(state)}${stoppingNote(state.stage, spec.stop, survivors)}`;
     default:
@@ -266,6 +283,13 @@ function noteOn(facts: Facts, { now }: Instant): string | null {
 
 const doubtNote = ({ since, why }: Doubted, now: MonoMs): string =>
   `not known for ${formatDuration(Math.max(0, Math.round(now - since)))}: it cannot be looked at (${why}); asked again, nothing is done until then`;
+
+/** "gone for 3 min: no connection to localhost:7233 (ECONNREFUSED); watching for it to come back" */
+function lostNote({ spec, lastExit }: Facts, wall: WallMs): string {
+  const { at, exit } = lastExit!;
+  const next = isObserved(spec) ? 'watching for it to come back' : 'bringing it back';
+  return `gone for ${formatDuration(Math.max(0, wall - at))}: ${exit.unknown ?? describeExit(exit)}; ${next}`;
+}
 
 const DAEMONISED =
   'put itself in the background: its processes are watched, its exit code cannot be known; let it run in the foreground';

@@ -28,6 +28,8 @@ export interface ComponentView {
   readonly pid: number | null;
   /** The name of its container, also of one that others run. */
   readonly container: string | null;
+  /** Of what others started: how it is known, "localhost:7233", "/run/legacy.pid" or the name of its container; null: it is ours. */
+  readonly watched: { readonly kind: 'address' | 'pid-file' | 'container'; readonly target: string } | null;
   readonly started_at: string | null;
   readonly uptime_ms: number | null;
   /**

@@ -35,8 +35,9 @@ export function wellbeing(view: Seen): Wellbeing {
     case 'backing-off':
       return { kind: 'sick', message: withNote('not running', view), advice: why };
     case 'waiting':
-    case 'starting':
       return { kind: 'down', message };
+    case 'starting':
+      return { kind: 'down', message: health === 'unhealthy' ? withNote('not running', view) : message };
     case 'stopping':
       if (health === 'unhealthy' || condition !== null) return { kind: 'sick', message };
       return { kind: desired === 'running' ? 'down' : 'unwanted', message };

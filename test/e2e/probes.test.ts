@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { WhyView } from '../../src/core/views.ts';
@@ -194,6 +195,28 @@ test('without a daemon nobody is called healthy by probes that nobody asks', asy
   await waitFor('the daemon to be gone', () => project.daemonPid() === null);
   expect(await project.component('asked')).toMatchObject({ state: 'running', health: 'unknown', ready: false });
   expect(await project.component('plain')).toMatchObject({ state: 'running', health: 'healthy', ready: true });
+});
+
+test('what others started and what has died is said to be gone, and where it is looked for', async () => {
+  const port = await freePort();
+  await using project = new TestProject(`components:
+  temporal: { external: { address: "localhost:${port}" } }
+`);
+  await project.ok('up', '--no-wait');
+  expect(await project.component('temporal')).toMatchObject({
+    ...{ state: 'starting', health: 'starting', note: 'not there yet; watching for it' },
+    watched: { kind: 'address', target: `localhost:${port}` },
+  });
+  expect(await project.ok('status', '--verbose')).toContain(`Address:  localhost:${port}`);
+  const server = createServer((socket) => socket.resume().on('error', () => {})).listen(port, '127.0.0.1');
+  await project.until('temporal', 'there', ({ state }) => state === 'running');
+  server.close();
+  const gone = await project.until('temporal', 'gone', ({ state }) => state === 'starting');
+  expect(gone).toMatchObject({ health: 'unhealthy', ready: false });
+  expect(gone.note).toMatch(
+    /^gone for .*: no connection to localhost:\d+ \(ECONNREFUSED\); watching for it to come back$/,
+  );
+  expect((await project.cli('status', '--exit-code')).code).toBe(3);
 });
 
 test('what others started is watched, and brought back by its command', async () => {

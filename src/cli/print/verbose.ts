@@ -51,6 +51,7 @@ function details(view: ComponentView, nowMs: number): [string, string][] {
   const when = (iso: string) => `${localTime(iso)} (${relative(iso, nowMs)})`;
   const { last_exit: exit, last_restart: restart, next_attempt_at: next } = view;
   const rows: [string, string | null][] = [
+    ...watchedRows(view),
     ...view.probes.map((probe, n): [string, string] => [n === 0 ? 'Probes:' : '', probeText(probe, nowMs)]),
     ['Beats:', view.heartbeat && heartbeatText(view.heartbeat, nowMs)],
     ['Usage:', view.resources && usageText(view.resources)],
@@ -71,6 +72,12 @@ function details(view: ComponentView, nowMs: number): [string, string][] {
     ...containerRows(view),
   ];
   return rows.flatMap(([label, text]): [string, string][] => (text === null ? [] : [[label, sanitise(text)]]));
+}
+
+/** What others started: where it is looked for. Containers have a row of their own. */
+function watchedRows({ watched }: ComponentView): [string, string][] {
+  if (watched === null || watched.kind === 'container') return [];
+  return [[watched.kind === 'address' ? 'Address:' : 'Pid file:', watched.target]];
 }
 
 function dependencies({ depends_on, waiting_for }: ComponentView): string | null {

@@ -157,6 +157,10 @@ const componentFields = {
   run_id: z.string().nullable(),
   pid: COUNT.nullable(),
   container: nullable(z.string(), 'The name of its container, also of one that others run.'),
+  watched: nullable(
+    z.strictObject({ kind: z.enum(['address', 'pid-file', 'container']), target: z.string() }),
+    'Of what others started: how it is known, such as its address "localhost:7233"; null: it is ours.',
+  ),
   started_at: TIME.nullable(),
   uptime_ms: COUNT.nullable(),
   trial_ms: nullable(

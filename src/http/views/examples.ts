@@ -34,6 +34,7 @@ export const exampleComponent: ComponentView = {
   health: 'healthy',
   ready: true,
   unknown_since: null,
+  watched: null,
   adopted: false,
   run_id: 'api~0mwidv20842b11c',
   pid: 12345,

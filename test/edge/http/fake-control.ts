@@ -45,6 +45,7 @@ export const component = (name: string, more: Partial<ComponentView> = {}): Comp
   health: 'healthy',
   ready: true,
   unknown_since: null,
+  watched: null,
   adopted: false,
   run_id: `${name}~000000001000001`,
   pid: 4321,

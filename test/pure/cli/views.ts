@@ -11,6 +11,7 @@ export const view = (name: string, more: Partial<ComponentView> = {}): Component
   health: 'healthy',
   ready: true,
   unknown_since: null,
+  watched: null,
   adopted: false,
   run_id: `${name}~0abcdefgh123456`,
   pid: 12345,
