@@ -1,7 +1,8 @@
 /** Copies what an experiment left in its container into a folder here. Only regular files and folders: a link could lead anywhere. */
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { type FileHandle, lstat, mkdir, open, unlink } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { formatBytes } from '../core/bytes.ts';
 import { type ArtifactSpec, filled } from '../core/campaigns/campaign.ts';
 import type { ArchiveEntry } from '../ports/archive.ts';
 import { type Archives, type ArtifactLedger, type ArtifactSource, type Listing, stampOf } from './artifact-ledger.ts';
@@ -9,6 +10,9 @@ import { type Archives, type ArtifactLedger, type ArtifactSource, type Listing, 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 /** Whoever owns it may read and write it, whatever the container says: it is ours now. */
 const OWNER_MODE = 0o600;
+/** Of one entry of `artifacts`: an experiment that writes without end must not fill this disk. */
+const MAX_BYTES = 16 * 1024 ** 3;
+const MAX_FILES = 200_000;
 
 export interface Copying {
   readonly archives: Archives;
@@ -29,12 +33,14 @@ export async function copyArtifacts(
   from: ArtifactSource,
   artifacts: readonly ArtifactSpec[],
   signal: AbortSignal,
+  maxBytes = MAX_BYTES,
 ): Promise<Copied> {
   const troubles: string[] = [];
   const listings = new Map<string, Listing>();
   for (const spec of artifacts) {
     const [source, target] = [spec.from, spec.to].map((path) => filled(path, { name: from.experiment }));
-    const { trouble, listing } = await copy(copying, from.container, source!, target!, signal);
+    const way = { source: source!, target: target!, maxBytes };
+    const { trouble, listing } = await copy(copying, from.container, way, signal);
     if (trouble !== null) troubles.push(`artifacts of ${from.experiment}: ${trouble}`);
     if (listing !== null) listings.set(source!, listing);
   }
@@ -44,13 +50,12 @@ export async function copyArtifacts(
 async function copy(
   { archives, ledger }: Copying,
   container: string,
-  source: string,
-  target: string,
+  { source, target, maxBytes }: { readonly source: string; readonly target: string; readonly maxBytes: number },
   signal: AbortSignal,
 ): Promise<{ readonly trouble: string | null; readonly listing: Listing | null }> {
   const failed = (trouble: string) => ({ trouble, listing: null });
   const before = ledger?.before(container, source) ?? null;
-  const writer = folderWriter(target, before);
+  const writer = folderWriter(target, before, maxBytes);
   try {
     const copied = await archives.archive(container, source, writer, signal);
     if (copied.kind === 'absent') return failed(`there is no ${source} in the container`);
@@ -77,9 +82,11 @@ function troubleOf(
  * The archive of /app/results holds `results/…`: of a folder, its content goes into the target; a single file goes there under its
  * own name. What is there already is replaced, by a new file: a link there is not written through. What is as it was before is left out.
  */
-function folderWriter(target: string, before: Listing | null) {
+function folderWriter(target: string, before: Listing | null, maxBytes: number) {
   let file: FileHandle | null = null;
   let root: string | null = null;
+  let bytes = 0;
+  let files = 0;
   const close = async () => {
     const handle = file;
     file = null;
@@ -97,24 +104,44 @@ function folderWriter(target: string, before: Listing | null) {
     seen: seen as Listing,
     begin: async (entry: ArchiveEntry) => {
       const place = placeOf(entry);
+      if (++files > MAX_FILES) throw new Error(`it has more than ${MAX_FILES} files`);
       const stamp = stampOf(entry);
       seen.set(entry.path, stamp);
       // The time of a folder says that something in it changed, and that is copied by itself.
       const isOld = entry.kind === 'directory' ? before?.has(entry.path) : before?.get(entry.path) === stamp;
       if (isOld) return;
-      if (entry.kind === 'directory') await mkdir(place, { recursive: true });
-      if (entry.kind === 'other') writer.leftOut += 1;
-      if (entry.kind !== 'file') return;
+      if (entry.kind === 'other') {
+        writer.leftOut += 1;
+        return;
+      }
+      const folder = entry.kind === 'directory' ? place : dirname(place);
+      await refuseLinks(target, folder);
+      await mkdir(folder, { recursive: true });
+      if (entry.kind === 'directory') return;
       writer.written += 1;
-      await mkdir(dirname(place), { recursive: true });
       await unlink(place).catch(() => {}); // not there, or a folder: then opening says so
       file = await open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, entry.mode | OWNER_MODE);
     },
     data: async (piece: Buffer) => {
-      await file?.appendFile(piece);
+      if (file === null) return; // as it was before
+      bytes += piece.length;
+      if (bytes > maxBytes) throw new Error(`it is larger than ${formatBytes(maxBytes)}`);
+      await file.appendFile(piece);
     },
     end: close,
     close,
   };
   return writer;
+}
+
+/** Below the target nothing leads elsewhere: what an experiment names must not be written through a link that lies in its way. */
+async function refuseLinks(target: string, folder: string): Promise<void> {
+  const names = relative(target, folder)
+    .split(sep)
+    .filter((name) => name !== '');
+  for (let at = 1; at <= names.length; at++) {
+    const path = join(target, ...names.slice(0, at));
+    const found = await lstat(path).catch(() => null); // not there: it is made then
+    if (found?.isSymbolicLink()) throw new Error(`${path} is a link`);
+  }
 }

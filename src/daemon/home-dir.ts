@@ -1,6 +1,6 @@
 /** Makes the state directory, and refuses one that is not safe or not ours. */
-import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import { type HomePaths, homePaths, type Project, projectOf, refuseForeign } from './home.ts';
 
@@ -52,6 +52,19 @@ function claimProject(paths: HomePaths, file: string): void {
 /** The old content or the new one, never half of it; of several that write at once, one wins. */
 export function writeAtomically(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, text, { mode: 0o600, flush: true });
-  renameSync(temporary, path);
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flush: true });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true }); // half of it, on a full disk
+    throw error;
+  }
+}
+
+/** What processes that were killed in the middle of a write left. The caller holds the project. */
+export function clearDrafts(home: string): void {
+  for (const name of readdirSync(home)) {
+    const [, pid] = /\.(\d+)\.tmp$/.exec(name) ?? [];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(home, name), { force: true });
+  }
 }

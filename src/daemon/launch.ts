@@ -58,9 +58,10 @@ export function answers(socket: string | undefined): Promise<boolean> {
   });
 }
 
-function readExit(paths: HomePaths): string | null {
+/** Null: no daemon has ended yet; also while the guardian is just writing it, when the file is there and empty. */
+export function readExit(paths: HomePaths): string | null {
   try {
-    return readFileSync(exitFile(paths), 'utf8').trim();
+    return /^(\d+)\n/.exec(readFileSync(exitFile(paths), 'utf8'))?.[1] ?? null;
   } catch {
     return null;
   }

@@ -1,4 +1,6 @@
 /** The API's socket: bound under the project lock, closed to others, and put back when somebody takes it away. */
+
+import { once } from 'node:events';
 import { chmodSync, rmSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 
@@ -17,15 +19,14 @@ export class Listener {
   async open(): Promise<void> {
     const server = this.#serve();
     rmSync(this.#path, { force: true });
+    const isListening = once(server, 'listening');
     const before = process.umask(0o177);
     try {
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(this.#path, resolve);
-      });
+      server.listen(this.#path); // binds at once, so nothing else is made with this mask
     } finally {
       process.umask(before);
     }
+    await isListening;
     chmodSync(this.#path, 0o600);
     this.#server = server;
     this.#inode = inodeOf(this.#path);

@@ -14,7 +14,7 @@ import { type Assembled, assemble } from './assemble.ts';
 import { configurationFor } from './configuration.ts';
 import type { DaemonLog } from './daemon-log.ts';
 import { type DaemonFile, type HomePaths, type Project, readDaemonFile, socketPath } from './home.ts';
-import { prepareHome, writeAtomically } from './home-dir.ts';
+import { clearDrafts, prepareHome, writeAtomically } from './home-dir.ts';
 import type { Environment } from './launch-run.ts';
 import { softNofile } from './limits.ts';
 import { Listener } from './listener.ts';
@@ -65,6 +65,7 @@ export async function startDaemon(options: RunOptions): Promise<RunningDaemon> {
   const lock = await takeLock(paths.lock);
   if (!lock) throw new AppError('DAEMON_ALREADY_RUNNING', { holder: describeHolder(readDaemonFile(paths)) });
   failpoints.hit('daemon.locked');
+  clearDrafts(paths.home);
   const holding = new Holding(options, lock);
   try {
     return await holding.begin();
@@ -208,7 +209,7 @@ class Holding {
       version: VERSION,
       started_at: this.#startedAt,
       store: this.#assembled?.storeHealth() ?? null,
-      loop_delay_ms: Math.round(this.#stalls.longestSince((systemClock.now() - RECENT_MS) as MonoMs)),
+      loop_delay_ms: Math.round(this.#stalls.latestSince((systemClock.now() - RECENT_MS) as MonoMs)),
       guardian_pid: this.#options.guardianPid(),
       logs: this.#assembled?.logKeeping() ?? null,
       sessions: this.#assembled?.sessions.summary() ?? null,

@@ -15,10 +15,18 @@ const KEPT = 1_000;
 
 interface Stall {
   readonly until: MonoMs;
+  /** How long nobody can have been asked: also while the machine slept. */
   readonly ms: number;
+  /** How late this process was. */
+  readonly lateMs: number;
 }
 
-export function createStallWatch(clock: Pick<Clock, 'now' | 'wallNow'>): Stalls & Disposable {
+export interface StallWatch extends Stalls, Disposable {
+  /** How late this process was at most: clocks that were set do not count. */
+  latestSince(from: MonoMs): number;
+}
+
+export function createStallWatch(clock: Pick<Clock, 'now' | 'wallNow'>): StallWatch {
   const stalls: Stall[] = [];
   let last = read(clock);
 
@@ -28,18 +36,20 @@ export function createStallWatch(clock: Pick<Clock, 'now' | 'wallNow'>): Stalls 
     const jumped = Math.abs(now.wall - last.wall - passed);
     const late = passed - TICK_MS;
     const ms = jumped > JUMP_MS ? Math.max(jumped, late) : late;
-    if (ms > USUAL_MS) stalls.push({ until: now.mono, ms });
+    if (ms > USUAL_MS) stalls.push({ until: now.mono, ms, lateMs: late });
     if (stalls.length > KEPT) stalls.shift();
     last = now;
   };
 
   const timer = setInterval(look, TICK_MS).unref();
+  const since = (from: MonoMs): readonly Stall[] => {
+    // Answers may be handled before the timer that would have noticed, so everybody looks for themselves.
+    if (clock.now() - last.mono > TICK_MS + USUAL_MS) look();
+    return stalls.filter(({ until }) => until >= from);
+  };
   return {
-    longestSince: (from) => {
-      // Answers may be handled before the timer that would have noticed, so everybody looks for themselves.
-      if (clock.now() - last.mono > TICK_MS + USUAL_MS) look();
-      return Math.max(0, ...stalls.filter(({ until }) => until >= from).map(({ ms }) => ms));
-    },
+    longestSince: (from) => Math.max(0, ...since(from).map(({ ms }) => ms)),
+    latestSince: (from) => Math.max(0, ...since(from).map(({ lateMs }) => lateMs)),
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }

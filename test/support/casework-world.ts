@@ -21,6 +21,8 @@ export function caseworkWorld(
   const resolved: Incident[] = [];
   const events: string[] = [];
   const filed: number[] = [];
+  /** How many commits each write had. */
+  const batches: number[] = [];
   const casework = createCasework({
     ...{ store, clock, log: silentLog },
     filing: createFiling({
@@ -28,7 +30,10 @@ export function caseworkWorld(
       desk: { filed: (tickets) => void filed.push(...tickets.map(({ number }) => number)) },
     }),
     graph: () => graph,
-    commit: (commit) => void events.push(...store.commit(commit).map(({ type }) => type)),
+    commit: (...commits) => {
+      batches.push(commits.length);
+      events.push(...store.commit(...commits).map(({ type }) => type));
+    },
     crashSeen: (crash, incident) => follow.crashSeen?.(crash, incident),
     resolved: (incident) => {
       resolved.push(incident);
@@ -36,7 +41,7 @@ export function caseworkWorld(
     },
   });
   return {
-    ...{ clock, store, casework, resolved, events, filed },
+    ...{ clock, store, casework, resolved, events, filed, batches },
     /** As the supervisor commits it. */
     crash: (crash: NewCrash) => {
       const told = store.commit(withCase({ crash }, casework));

@@ -32,7 +32,8 @@ export interface CaseworkParts {
   /** Who depends on whom, now. */
   graph(): Graph;
   /** Writes to the history and tells those who listen. */
-  commit(commit: Commit): void;
+  /** All of them together. */
+  commit(...commits: readonly Commit[]): void;
   /** After every crash, with what is open by then. */
   crashSeen(crash: NewCrash, incident: Incident): void;
   resolved(incident: Incident): void;
@@ -52,6 +53,16 @@ export interface DaemonCasework extends Casework {
 type Notes = { -readonly [K in keyof CaseNotes]: CaseNotes[K] };
 
 const NOTHING: CaseNotes = { events: [] };
+
+/** Incidents that are over at the same moment. */
+const WRITTEN_TOGETHER = 500;
+
+/** How many of these each ticket is that of. */
+function countByTicket(incidents: Iterable<Incident>): Map<number | null, number> {
+  const counts = new Map<number | null, number>();
+  for (const { ticket } of incidents) counts.set(ticket, (counts.get(ticket) ?? 0) + 1);
+  return counts;
+}
 
 export function createCasework(parts: CaseworkParts): DaemonCasework {
   const { store, clock, log, filing, graph } = parts;
@@ -129,25 +140,27 @@ export function createCasework(parts: CaseworkParts): DaemonCasework {
   }
 
   function settleAll(next: (incident: Incident, at: WallMs) => Incident): void {
-    const at = clock.wallNow();
-    for (const incident of [...open.values()]) {
-      const after = next(incident, at);
-      if (after !== incident) settle(after, at);
-    }
-  }
-
-  function settle(incident: Incident, at: WallMs): void {
-    keep(incident);
-    if (incident.state === 'open') {
-      parts.commit({ incidents: [incident] });
-      return;
-    }
-    // A ticket may be that of several: all of them have to be over.
-    const isTicketOpen = [...open.values()].some(({ ticket }) => ticket !== null && ticket === incident.ticket);
-    const { tickets, events } = isTicketOpen ? { tickets: [], events: [] } : filing.recovered(incident);
-    const resolved = incidentEvent('incident.resolved', incident, { count: incident.count }, at);
-    parts.commit(notesOf({ incident, tickets, events: [resolved, ...events] }));
-    parts.resolved(incident);
+    const now = clock.wallNow();
+    const changed = [...open.values()].flatMap((incident) => {
+      const after = next(incident, now);
+      return after === incident ? [] : [after];
+    });
+    const openByTicket = countByTicket(open.values());
+    const commits = changed.map((incident) => {
+      keep(incident);
+      if (incident.state === 'open') return notesOf({ incident, tickets: [], events: [] });
+      const others = (openByTicket.get(incident.ticket) ?? 1) - 1;
+      openByTicket.set(incident.ticket, others);
+      // A ticket may be that of several: all of them have to be over.
+      const isTicketOpen = incident.ticket !== null && others > 0;
+      const { tickets, events } = isTicketOpen ? { tickets: [], events: [] } : filing.recovered(incident);
+      const resolved = incidentEvent('incident.resolved', incident, { count: incident.count }, now);
+      return notesOf({ incident, tickets, events: [resolved, ...events] });
+    });
+    // Many are written together: one transaction each would hold up everything when thousands are over at once.
+    for (let at = 0; at < commits.length; at += WRITTEN_TOGETHER)
+      parts.commit(...commits.slice(at, at + WRITTEN_TOGETHER));
+    for (const incident of changed) if (incident.state !== 'open') parts.resolved(incident);
   }
 
   function reported(problem: ProblemEvidence): { incident: number; ticket: number | null } {

@@ -197,3 +197,27 @@ test('where nobody knows what was there before, everything is copied, and that i
   ]);
   expect(readFileSync(dir.at('out/file'), 'utf8')).toBe('x');
 });
+
+test('a link in a folder on the way is not followed', async () => {
+  using dir = tempDir();
+  mkdirSync(dir.at('one/sub/deep'), { recursive: true });
+  writeFileSync(dir.at('one/sub/deep/data'), 'from the experiment');
+  const tar = tarOf(dir.path, 'one');
+  mkdirSync(dir.at('out/one'), { recursive: true });
+  mkdirSync(dir.at('elsewhere/deep'), { recursive: true });
+  symlinkSync(dir.at('elsewhere'), dir.at('out/one/sub'));
+  const [trouble] = await copied(holding(tar, 512), dir.at('out/{name}'));
+  expect(trouble).toContain(`${dir.at('out/one/sub')} is a link`);
+  expect(existsSync(dir.at('elsewhere/deep/data'))).toBe(false);
+});
+
+test('more than fits is not copied without end', async () => {
+  using dir = tempDir();
+  mkdirSync(dir.at('one'));
+  writeFileSync(dir.at('one/data'), Buffer.alloc(100_000));
+  const specs = [{ from: '/app/{name}', to: dir.at('out') }];
+  const copying = { archives: holding(tarOf(dir.path, 'one'), 4_096), ledger: EMPTY };
+  const { troubles } = await copyArtifacts(copying, FROM, specs, NEVER, 50_000);
+  expect(troubles[0]).toContain('/app/one was not copied whole: it is larger than');
+  expect(readFileSync(dir.at('out/data')).length).toBeLessThanOrEqual(50_000);
+});

@@ -27,6 +27,7 @@ test('a jump of the wall clock, or a machine that slept, counts like a stall', (
   now += 130;
   wall += 3_600_130;
   expect(stalls.longestSince(1_000 as MonoMs)).toBeGreaterThan(3_000_000);
+  expect(stalls.latestSince(1_000 as MonoMs)).toBe(30); // this process itself was not held up
 });
 
 test('its timer does not keep a program alive', async () => {

@@ -1,6 +1,8 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WallMs } from '../../../src/core/ids.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
+import { setAside } from '../../../src/store/sqlite/quarantine.ts';
 import { begunOf, crashOf, endedOf, eventOf, recordOf, runningOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { column, integrity } from './inspect.ts';
@@ -206,4 +208,16 @@ test('the CLI says that a history is damaged instead of showing an empty one', a
     message: 'The history cannot be read: the file is not a database',
   });
   expect(asideIn(dir.path)).toEqual([]);
+});
+
+test('the newest is kept also when the clock was set back', () => {
+  using dir = tempDir();
+  const path = dir.at('keepwell.db');
+  const names = Array.from({ length: 8 }, (_, n) => {
+    writeFileSync(path, `${n}`);
+    return setAside(path, (Date.UTC(2030, 0, 1) - n * 86_400_000) as WallMs);
+  });
+  const kept = readdirSync(dir.path).map((file) => readFileSync(dir.at(file), 'utf8'));
+  expect(kept.sort()).toEqual(['3', '4', '5', '6', '7']);
+  expect([...names].sort()).toEqual(names);
 });

@@ -379,3 +379,12 @@ test('a problem without a crash has an incident and a ticket at once, and the se
   expect(casework.problem(problem)).toEqual({ incident: 1, ticket: 1 });
   expect(store.ticket(1)).toMatchObject({ priority: 'critical', category: 'freeze', count: 2 });
 });
+
+test('thousands that are over at the same moment are written together, not one by one', () => {
+  const { casework, crash, store, resolved, batches } = caseworkWorld();
+  for (let n = 1; n <= 900; n += 1) crash(crashOf('api', n, { fingerprint: `v1:${n}`, errorType: `Error${n}` }));
+  casework.recovered(component('api'));
+  expect(batches).toEqual([500, 400]);
+  expect(resolved).toHaveLength(900);
+  expect(store.incidents({ state: 'open', limit: Infinity })).toEqual([]);
+});

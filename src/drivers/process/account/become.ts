@@ -44,7 +44,9 @@ export function openEnvironment(env: Env, { uid, gid }: Account, dir: string, to
   const fd = openSync(path, 'wx+', 0o600);
   try {
     unlinkSync(path); // before there is anything in it
-    writeSync(fd, environmentText(env, tools), 0); // at a position: whoever reads it next begins at the beginning
+    const bytes = Buffer.from(environmentText(env, tools));
+    // At a position, because whoever reads it next begins at the beginning; and to its end, because the kernel may take less at a time.
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
     fchownSync(fd, uid, gid);
     return fd;
   } catch (error) {

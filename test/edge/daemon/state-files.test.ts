@@ -1,0 +1,60 @@
+/** Small files of the state directory: half written, left behind, and made for others by accident. */
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { exitFile } from '../../../src/daemon/guardian.ts';
+import { homePaths } from '../../../src/daemon/home.ts';
+import { clearDrafts, writeAtomically } from '../../../src/daemon/home-dir.ts';
+import { readExit } from '../../../src/daemon/launch.ts';
+import { Listener } from '../../../src/daemon/listener.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+/** The kernel gives no pid above 2^22. */
+const NOBODY = 2 ** 22 + 1;
+
+test('an exit code that is just being written is not taken for the end of the daemon', () => {
+  using dir = tempDir();
+  const paths = homePaths(dir.path);
+  expect(readExit(paths)).toBeNull();
+  for (const [text, code] of [
+    ['', null],
+    ['1', null],
+    ['1\n', '1'],
+    ['0\n', '0'],
+    ['137\n', '137'],
+  ] as const) {
+    writeFileSync(exitFile(paths), text);
+    expect(readExit(paths)).toBe(code);
+  }
+});
+
+test('drafts of processes that were killed are cleared away, those of the living are not', () => {
+  using dir = tempDir();
+  for (const name of [`desired.json.${NOBODY}.tmp`, `owner.${NOBODY}.tmp`, `x.json.${process.pid}.tmp`, 'a.tmp'])
+    writeFileSync(dir.at(name), '');
+  clearDrafts(dir.path);
+  expect(existsSync(dir.at(`desired.json.${NOBODY}.tmp`))).toBe(false);
+  expect(existsSync(dir.at(`owner.${NOBODY}.tmp`))).toBe(false);
+  expect(existsSync(dir.at(`x.json.${process.pid}.tmp`))).toBe(true);
+  expect(existsSync(dir.at('a.tmp'))).toBe(true);
+});
+
+test('a write that fails leaves no draft', () => {
+  using dir = tempDir();
+  mkdirSync(dir.at('taken'));
+  expect(() => writeAtomically(dir.at('taken'), 'x')).toThrow();
+  expect(existsSync(dir.at(`taken.${process.pid}.tmp`))).toBe(false);
+});
+
+test('what is made while the socket is being opened has its usual mode', async () => {
+  using dir = tempDir();
+  const listener = new Listener(dir.at('s.sock'), () => createServer());
+  const before = process.umask();
+  const opening = listener.open();
+  expect(process.umask()).toBe(before);
+  mkdirSync(dir.at('made'), { mode: 0o700 });
+  await opening;
+  expect(statSync(dir.at('made')).mode & 0o777).toBe(0o700);
+  expect(statSync(dir.at('s.sock')).mode & 0o777).toBe(0o600);
+  await listener.close();
+});
