@@ -6,7 +6,7 @@ import { type EngineEnv, findEndpoint, type Places } from './endpoint.ts';
 import { parseMessage } from './json.ts';
 import { ask, type Question, type Reply } from './request.ts';
 import { createTurns } from './turns.ts';
-import { explain } from './unreachable.ts';
+import { explain, wantsTls } from './unreachable.ts';
 
 /** For a whole answer, from the connection to its last byte, where nobody says otherwise. */
 export const ANSWER_WITHIN_MS = 5_000;
@@ -16,6 +16,9 @@ export const MAX_ANSWER_BYTES = 2 ** 20;
 export const MAX_CALLS = 12;
 /** More starts at once are no faster, each only takes longer. */
 export const MAX_STARTS = 4;
+
+/** What the Engine says to a question in the clear on its port for encrypted connections. */
+const WANTS_TLS = /HTTP request to an HTTPS server/i;
 
 export type Answer = Extract<Reply, { kind: 'answered' }>;
 export type Call = Pick<Question, 'path' | 'body' | 'onPiece' | 'onOpen'> & {
@@ -58,12 +61,14 @@ export function createCaller({ env, clock, places, answerWithinMs }: CallerOptio
 
   async function put(call: Call, signal: AbortSignal): Promise<Answer | Unreachable> {
     const endpoint = findEndpoint(env, places);
-    if ('why' in endpoint) return unreachable(endpoint.why);
+    if ('why' in endpoint) return { ...unreachable(endpoint.why), isHopeless: true };
     const { path, body, onPiece, onOpen, method = 'GET', maxBytes = MAX_ANSWER_BYTES } = call;
     const timeoutMs = call.timeoutMs ?? (onPiece ? null : answerWithinMs);
     const { address } = endpoint;
     const reply = await ask({ address, method, path, body, onPiece, onOpen, clock, signal, timeoutMs, maxBytes });
-    return reply.kind === 'answered' ? reply : unreachable(explain(reply, endpoint, env, places));
+    if (reply.kind !== 'answered') return unreachable(explain(reply, endpoint, env, places));
+    const { status, body: said } = reply;
+    return status === 400 && WANTS_TLS.test(said) ? unreachable(wantsTls(endpoint)) : reply;
   }
 
   return async (call, signal) => {

@@ -34,3 +34,6 @@ export function explain({ code, message }: Failure, endpoint: Endpoint, env: Eng
       return `the Docker Engine at ${where} gave no usable answer: ${message}`;
   }
 }
+
+export const wantsTls = ({ address }: Endpoint): string =>
+  `the Docker Engine at ${addressText(address)} wants an encrypted connection: set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to the folder with ca.pem, cert.pem and key.pem`;

@@ -67,6 +67,8 @@ export interface PublishedPort {
 export interface Unreachable {
   readonly kind: 'unreachable';
   readonly why: string;
+  /** Nobody can be asked at that address, however long one waits: it is written wrongly, or of a kind that is not spoken here. */
+  readonly isHopeless?: true;
 }
 
 export type Inspection =

@@ -22,6 +22,8 @@ export type Made =
   /** Somebody wants it ended before it had begun. */
   | { readonly kind: 'called-off' }
   | { readonly kind: 'failed'; readonly why: string }
+  /** It is about the Engine or its machine, a full disk say, and not about what was asked for. */
+  | { readonly kind: 'engine-fault'; readonly why: string }
   | { readonly kind: 'unreachable'; readonly why: string };
 
 export interface Progress {
@@ -50,13 +52,13 @@ export async function make(
     network: network?.id ?? null,
   });
   const creation = await create(engine, record, plan, signal);
-  if (creation.kind === 'unreachable') return creation;
+  if (creation.kind === 'unreachable' || creation.kind === 'engine-fault') return creation;
   if (creation.kind !== 'created') return { kind: 'failed', why: creation.why };
   failpoints.hit('session.after-create');
   progress.created(creation.id);
   if (progress.isCalledOff()) return CALLED_OFF;
   const started = await engine.start(creation.id, signal);
-  if (started.kind === 'unreachable') return started;
+  if (started.kind === 'unreachable' || started.kind === 'engine-fault') return started;
   if (started.kind === 'missing') return { kind: 'failed', why: 'somebody removed its container' };
   if (started.kind !== 'done') return { kind: 'failed', why: started.why };
   failpoints.hit('session.after-start');

@@ -126,6 +126,8 @@ class Manager implements Sessions {
     const problem = made.kind === 'called-off' ? 'it was called off' : made.why;
     await this.#table.end(hand, 'spawn-failed', problem);
     if (made.kind === 'unreachable') return new AppError('ENGINE_UNREACHABLE', { problem });
+    if (made.kind === 'engine-fault')
+      return new AppError('SESSION_ENGINE_FAULT', { template: hand.record.template, problem });
     return new AppError('SESSION_SPAWN_FAILED', { template: hand.record.template, problem });
   }
 

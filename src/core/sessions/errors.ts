@@ -50,6 +50,12 @@ export const SESSION_ERRORS = {
     exitCode: 1,
     httpStatus: 500,
   },
+  SESSION_ENGINE_FAULT: {
+    message: 'The session of "{template}" could not be started: {problem}',
+    hint: 'Nothing of it is left. That is a fault of the Docker Engine or of its machine, not of the template: mend it there, and try again.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
   SESSION_NOT_READY: {
     message: 'Session {id} was not healthy within {after}: {problem}',
     hint: 'It was ended. Give its template a longer "ready_timeout", or look at its image and health check.',

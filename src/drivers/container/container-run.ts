@@ -100,6 +100,9 @@ export class ContainerRun {
       this.#off.signal.throwIfAborted();
       this.#note({}); // the intent is on disk before anything is asked of the Engine
       this.#world.failpoints.hit('container.record-written');
+      const asked = await this.#world.engine.ping(this.#off.signal);
+      if (asked.kind === 'unreachable' && asked.isHopeless)
+        return this.#fail({ code: 'engine', message: asked.why, heals: false });
       const parts = this.#parts();
       const begun = await (launch.kind === 'compose' ? beginCompose(launch, parts) : begin(launch, parts));
       if (begun.kind === 'failed') this.#fail(begun.problem);

@@ -30,7 +30,14 @@ const EXTEND_BODY = z.strictObject({ by_ms: z.int().min(1).max(MAX_MS) }).meta({
 const FIND = ['NO_SUCH_SESSION', 'SESSION_ID_AMBIGUOUS'] as const;
 const SPAWN_ERRORS = [
   ...(['NO_SUCH_TEMPLATE', 'SESSION_INVALID', 'SESSION_QUOTA', 'SESSIONS_FULL', 'SESSIONS_BUSY'] as const),
-  ...(['SESSION_SPAWN_FAILED', 'SESSION_NOT_READY', 'SESSION_ENDED', 'ENGINE_UNREACHABLE', 'SESSIONS_CLOSED'] as const),
+  ...([
+    'SESSION_SPAWN_FAILED',
+    'SESSION_ENGINE_FAULT',
+    'SESSION_NOT_READY',
+    'SESSION_ENDED',
+    'ENGINE_UNREACHABLE',
+    'SESSIONS_CLOSED',
+  ] as const),
 ];
 
 export const sessionRoutes: readonly Route[] = [

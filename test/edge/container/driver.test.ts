@@ -21,7 +21,7 @@ const NAME = componentName('web');
 const SLEEP = ['sh', '-c', 'echo "I am up"; trap "exit 3" TERM; while :; do sleep 0.05; done'];
 
 /** `over`: what is done otherwise than by the Engine. */
-function workshop(docker: TestEngine, over: Partial<EngineClient> = {}) {
+function workshop(docker: Pick<TestEngine, 'env'>, over: Partial<EngineClient> = {}) {
   const dir = tempDir();
   const owner = `owner-${process.pid}-${Math.random()}`;
   const engine = { ...createEngine({ env: docker.env, clock: systemClock }), ...over };
@@ -199,6 +199,18 @@ test("a stranger's container of that name is not touched, and it is said whose i
   expect(problem.message).toMatch(/image keepwell-test, running\), which was not made by Keepwell/);
   expect(await docker.call('GET', `/containers/${name}/json`)).toContain('"Running":true');
 });
+
+test.each(['banana', 'ssh://somewhere'])(
+  'an address of the Engine that can never work (%s) is told at once, and not waited for',
+  async (host) => {
+    await using shop = workshop({ env: { DOCKER_HOST: host } });
+    const run = begin(shop.driver, shop.dir.at('web.log'), 'nobody');
+    expect((await run.until('spawn-failed')).problem).toMatchObject({
+      heals: false,
+      message: expect.stringContaining(`DOCKER_HOST is "${host}"`),
+    });
+  },
+);
 
 test('a start that is called off before the Engine answers is called off at once', async ({ skip }) => {
   await using shop = workshop(need(skip));

@@ -172,3 +172,10 @@ test('whoever asks can hang up at any time', async () => {
   await expect(inspection).rejects.toThrow('never mind');
   await hungUp(fake);
 });
+
+test('an Engine that wants an encrypted connection says so to a question in the clear, and it is told what to set', async () => {
+  await using fake = await fakeEngine((socket) =>
+    socket.end(answer('400 Bad Request', 'Client sent an HTTP request to an HTTPS server.\n')),
+  );
+  expect(await whyUnreachable(fake.socketPath)).toMatch(/wants an encrypted connection: set DOCKER_TLS_VERIFY=1/);
+});

@@ -176,3 +176,19 @@ test('a lease that is over ends a session, also while it is spawning, and what c
   expect(sessions.list({ all: true, user: 'ann' })).toMatchObject([{ end: { reason: 'expired' }, state: 'ended' }]);
   expect(await world.containers()).toEqual([]);
 });
+
+test('a disk that is full is the fault of the machine, not of the template, and nothing is left of the spawn', async ({
+  skip,
+}) => {
+  await using world = new SessionsWorld(engineFor(skip));
+  const sessions = world.begin();
+  Object.assign(world.client, {
+    create: async () => ({ kind: 'engine-fault', why: 'write /var/lib/docker: no space left on device' }),
+  });
+  await expect(sessions.spawn({ user: 'ann', template: 'web' })).rejects.toMatchObject({
+    code: 'SESSION_ENGINE_FAULT',
+    message: expect.stringContaining('no space left on device'),
+    hint: expect.stringContaining('not of the template'),
+  });
+  expect(sessions.list()).toEqual([]);
+});
