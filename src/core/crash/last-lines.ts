@@ -15,7 +15,7 @@ const REMARKS: readonly RegExp[] = [
   /^Sentry is attempting|^Waiting up to \d|^Press (?:Ctrl|\^)/,
   /^sys:\d+: |^\S{1,300}:\d+: \w+Warning: |^Task was destroyed but it is pending|^Exception ignored in/,
   /^(?:HINT|DETAIL|CONTEXT|STATEMENT|Hint|Detail|NOTE|Note|See|For more)\b:?/,
-  /^(?:Usage|USAGE|usage|Flags|Options|Commands|Available Commands|Global Flags|Examples?|Arguments)\b.{0,200}:?$|^(?:Try|Use|Run|Type) .{0,200}(?:help|usage|-h\b)/,
+  /^(?:Usage|USAGE|usage|Flags|Options|Commands|Available Commands|Global Flags|Examples?|Arguments)\b.{0,200}:?$|^(?:\S{1,60}: )?(?:[Tt]ry|Use|Run|Type) .{0,200}(?:help|usage|-h\b)/,
   /^={3,} .{0,200} ={3,}$|^_{3,} .{0,200} _{3,}$|^FAILED |^ERROR {1,3}\S+\.py|^\d+ (?:failed|passed|error)|^Ran \d+ test|^\d{1,6}\.\.\d{1,6}$|^TAP version|^# (?:tests|pass|fail|suites|cancelled|skipped|todo|duration_ms)\b/,
 ];
 

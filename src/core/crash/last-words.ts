@@ -37,8 +37,8 @@ export function lastWords(lines: readonly LogLine[], errors: readonly Found[], e
   let conclusion: Words | null = null;
   for (const { at, ...line } of last.slice(-LAST_LINES).reverse()) {
     const { text } = line;
-    // Its last words are an error that is told in another way.
-    if (errors.some((found) => at >= found.first && at <= found.last)) break;
+    // Its last words are an error that is told in another way; that it ends is no cause.
+    if (errors.some((found) => at >= found.first && at <= found.last)) return null;
     const isDetail = isRemark(text) || /^\s/.test(text);
     const complaint = complaintIn(line);
     if (complaint !== null && !isDetail && !isFarewell(text)) return complaint;

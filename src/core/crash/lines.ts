@@ -38,6 +38,7 @@ const PREFIXES: readonly RegExp[] = [
   /^[\w.-]{1,40}\[[\w.-]{1,20}\]:(?: |$)/, // app[web.1]:
   /^\[[^\]\s]{1,60}\](?: |$)/, // [worker-3]
   /^\d{1,10}#\d{1,10}: (?:\*\d{1,20} )?/, // nginx: process and connection
+  /^\d{1,10}:[A-Z] \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} [*#.-] /, // redis
 ];
 
 const LEVELS: readonly RegExp[] = [

@@ -142,8 +142,8 @@ interface Deaths {
 
 const ABORT = ['SIGABRT'] as const;
 const FAULTS = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP'] as const;
-/** Perl ends with errno when it is set, which it often is by something else; 3 (ESRCH) and 10 (ECHILD) are mostly chosen by people. */
-const ERRNOS = [1, 2, 4, 5, 6, 9, 11, 12, 13, 16, 17, 20, 21, 22, 24, 25, 28, 29, 30, 32] as const;
+/** Perl ends with errno when it is set, which it often is by something else. Small numbers that are rarely set are chosen by people. */
+const ERRNOS = [1, 2, 9, 13, 17, 20, 21, 22, 24, 25, 28, 29, 30, 32] as const;
 
 /** With what each language ends on an error that nobody caught. */
 const DEATHS: Readonly<Record<Language, Deaths>> = {

@@ -113,7 +113,8 @@ const FILES: readonly RegExp[] = [
   /(?:FileNotFoundException|NoSuchFileException): ([^\n(]{1,500}?)(?: \(|$)/m,
   /Could not find (?:file|a part of the path) '([^'\n]{1,500})'/,
   /(?:open|stat|read|chdir|lstat|exec) (\S{1,500}): no such file or directory/,
-  /(?:cannot|can't) (?:open|create|cd to) '?([^\s:']{1,500})'?/,
+  /(?:cannot|can't) (?:open|create|cd to) '?([^\s:']{1,500})'?: No such file/i,
+  /open(?:\(\))? (?:\w{1,20} ){0,3}["']([^"'\n]{1,500})["'][^\n]{0,20}No such file/,
   /(?:^|: )([^\s:]{1,500}): No such file or directory/m,
   /No such file or directory|ENOENT|kind: NotFound|The system cannot find the file/,
 ];

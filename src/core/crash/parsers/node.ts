@@ -134,7 +134,14 @@ function nameBefore(lines: readonly string[], end: number, previous: number): Na
   return { first: at, thrown: { ...thrown, message }, link };
 }
 
+/** "fatal: Error: late": what a program puts before the error that it prints. */
+const SAID_BEFORE = /^[A-Za-z][\w -]{0,40}: /;
+
 function nameOf(line: string): (Omit<Thrown, 'frames'> & { readonly link: Link['link'] }) | null {
+  return named(line) ?? (SAID_BEFORE.test(line) ? named(line.replace(SAID_BEFORE, '')) : null);
+}
+
+function named(line: string): ReturnType<typeof nameOf> {
   const [, link, name, code, message] = NAMED.exec(line) ?? [];
   if (name === undefined || (!SURE_NAME.test(name) && message === undefined)) return null;
   if (!SURE_NAME.test(name) && (isIndented(line) || !/[a-z]/.test(name))) return null;

@@ -42,7 +42,13 @@ export const parseShell: Parser = (lines) =>
     if (type === undefined) return [];
     const isScript = !/(?:^|\/)(?:ba|da|z|k|a)?sh$/.test(script);
     const frames = isScript ? [frame(null, script, number)] : [];
-    const message = steadyWords(type, words.trim().replace(/\s+/g, ' '));
+    const message = steadyWords(
+      type,
+      words
+        .trim()
+        .replace(/\s+/g, ' ')
+        .replace(/^exec: /, ''),
+    );
     return [{ language: 'shell', first: at, last: at, chain: [{ type, message, frames }] }];
   });
 

@@ -100,6 +100,14 @@ describe('a complaint without a stack', () => {
       errorMessage: 'unknown directive "bogus" in /etc/nginx.conf:1',
       rootCause: 'unknown directive "bogus" in /etc/nginx.conf:1',
     }));
+  test('of redis names the file, without the number of its process', () =>
+    expect(
+      explain([
+        "24746:C 17 Nov 2026 03:34:26.903 # Fatal error, can't open config file '/etc/r.conf': No such file or directory",
+      ]),
+    ).toMatchObject({ rootCause: 'the file /etc/r.conf is not there' }));
+  test('about a program that the shell cannot replace itself by names that program', () =>
+    expect(explain(['sh: 1: exec: sleepy: not found'], exitCode(127)).rootCause).toContain("'sleepy'"));
   test('that names a type has that type', () =>
     expect(explain(["2026-01-02 03:04:05 ERROR agent - ImportError: cannot import name 'X' from 'y'"])).toMatchObject({
       errorType: 'ImportError',
