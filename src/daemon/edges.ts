@@ -5,7 +5,7 @@ import { createContainerSampler } from '../drivers/container/usage/sampler.ts';
 import { createExternalDriver } from '../drivers/external/external-driver.ts';
 import { createCommandRunner } from '../drivers/process/command-runner.ts';
 import { isThere } from '../drivers/process/is-there.ts';
-import { findPortHolder, isHeldBy, isOfARun } from '../drivers/process/port-holder.ts';
+import { isHeldBy, isOfARun, searchPortHolder } from '../drivers/process/port-holder.ts';
 import { createProcessDriver } from '../drivers/process/process-driver.ts';
 import { createSampler } from '../drivers/process/usage/sampler.ts';
 import { routeRuns } from '../drivers/router.ts';
@@ -110,7 +110,7 @@ export function openEdges(
   const ownPorts = ownPortProber(prober, {
     pidsOf: async (run) => (await driver.survivors(run).catch(() => [])).map(({ pid }) => pid),
     isHeldBy,
-    holderOf: findPortHolder,
+    holderOf: searchPortHolder,
     isOfARun,
     now: () => clock.now(),
     warn: (message, facts) => log.warn(`${message}; its probe asks somebody else`, facts),

@@ -13,8 +13,8 @@ export interface PortParts {
   pidsOf(run: RunId): Promise<readonly number[]>;
   /** Does one of these listen on the port? */
   isHeldBy(port: number, pids: readonly number[]): boolean;
-  /** Who listens there; null: nobody, or nobody who can be seen. */
-  holderOf(port: number): { readonly pid: number; readonly name: string } | null;
+  /** Who listens there; null: nobody, or nobody who can be seen. 'not-yet': ask again with the same `looked`, which it fills. */
+  holderOf(port: number, looked: Set<string>): { readonly pid: number; readonly name: string } | null | 'not-yet';
   /** Is it part of a run of ours, whichever? */
   isOfARun(pid: number): boolean;
   now(): number;
@@ -72,6 +72,7 @@ class OwnPortInquiry implements Inquiry {
   readonly #target: ProbeTarget;
   readonly #parts: PortParts;
   readonly #until: number;
+  readonly #looked = new Map<number, Set<string>>();
   #isDecided = false;
 
   constructor(inquiry: Inquiry, ports: readonly number[], target: ProbeTarget, parts: PortParts) {
@@ -108,7 +109,11 @@ class OwnPortInquiry implements Inquiry {
     const own = await pidsOf(run);
     for (const port of this.#ports) {
       if (own.length === 0 || isHeldBy(port, own)) continue;
-      const holder = holderOf(port);
+      const looked = this.#looked.get(port) ?? new Set<string>();
+      this.#looked.set(port, looked);
+      const holder = holderOf(port, looked);
+      if (holder === 'not-yet') return `port ${port} is not held by ${spec.name}; looking who holds it`;
+      this.#looked.delete(port); // from the beginning, the next time
       if (holder === null || own.includes(holder.pid)) continue;
       if (FORWARDERS.has(holder.name) || isOfARun(holder.pid)) continue;
       return `port ${port} is held by ${holder.name} (pid ${holder.pid}), not by ${spec.name}`;

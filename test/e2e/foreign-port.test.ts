@@ -18,7 +18,7 @@ describe('a port that somebody else holds', () => {
     const listen = `require('net').createServer().listen(${held.port}, '127.0.0.1')`;
     await using project = new TestProject(`components:
   cache:
-    process: { command: [node, -e, "setTimeout(() => ${listen}, 3000)"] }
+    process: { command: [node, -e, "setTimeout(() => ${listen}, 2000)"] }
     readiness: { tcp: ${held.port}, period: 200ms }
     restart: { policy: never }
 `);

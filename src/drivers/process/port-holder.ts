@@ -21,14 +21,22 @@ export function portHolder(port: number): string | null {
   return holder && `${holder.name} (pid ${holder.pid})`;
 }
 
-/** Null: nobody, or nobody whom we may look into. */
-export function findPortHolder(port: number): PortHolder | null {
+function findPortHolder(port: number): PortHolder | null {
   try {
-    const inodes = listeners(port);
-    return inodes.size === 0 ? null : holderOf(inodes);
+    const found = searchPortHolder(port, new Set());
+    return found === 'not-yet' ? null : found;
   } catch {
     return null;
   }
+}
+
+/**
+ * Null: nobody, or nobody whom we may look into. 'not-yet': the time was up; called again with the same `looked`, which has the processes
+ * that were looked through, it goes on.
+ */
+export function searchPortHolder(port: number, looked: Set<string>): PortHolder | null | 'not-yet' {
+  const inodes = listeners(port);
+  return inodes.size === 0 ? null : holderOf(inodes, looked);
 }
 
 /** Does one of these processes listen on the port? Also with a socket that it was given. */
@@ -52,12 +60,13 @@ function listeners(port: number): ReadonlySet<string> {
   return inodes;
 }
 
-function holderOf(sockets: ReadonlySet<string>): PortHolder | null {
+function holderOf(sockets: ReadonlySet<string>, looked: Set<string>): PortHolder | null | 'not-yet' {
   const until = performance.now() + MAX_LOOK_MS;
   // The newest processes first: what took the port just now is more likely than what runs since the boot.
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && !looked.has(name));
   for (const pid of pids.reverse()) {
-    if (performance.now() > until) return null;
+    if (performance.now() > until) return 'not-yet';
+    looked.add(pid);
     if (holds(pid, sockets))
       return { pid: Number(pid), name: (readProcFile(`/proc/${pid}/comm`) ?? 'a process').trim() };
   }

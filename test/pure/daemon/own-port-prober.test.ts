@@ -72,6 +72,23 @@ describe('somebody answers on the port of a component', () => {
     expect(await world(parts).open(tcp('127.0.0.1'))()).toEqual({ outcome: 'pass', message: 'ok' });
   });
 
+  test('a search that takes long goes on with the next question', async () => {
+    const sizes: number[] = [];
+    const holderOf: PortParts['holderOf'] = (_port, looked) => {
+      sizes.push(looked.size);
+      looked.add(String(looked.size));
+      return looked.size < 3 ? 'not-yet' : { pid: 123, name: 'python3' };
+    };
+    const ask = world({ holderOf }).open(tcp('127.0.0.1'));
+    const searching = { outcome: 'inconclusive', message: 'port 4204 is not held by memcached; looking who holds it' };
+    expect([await ask(), await ask(), await ask()]).toEqual([
+      searching,
+      searching,
+      { outcome: 'inconclusive', message: HELD },
+    ]);
+    expect(sizes).toEqual([0, 1, 2]);
+  });
+
   test('nobody is accused when it cannot be looked, and it is looked again', async () => {
     let isBroken = true;
     const isHeldBy = () => {
