@@ -68,9 +68,7 @@ export function addGlobalOptions(command: Command, followTakesF = false, moreFor
   const flags = followTakesF ? '--file <FILE>' : '-f, --file <FILE>';
   command
     .addOption(new Option(flags, 'configuration file; repeatable, later files over earlier').argParser(collect))
-    .addOption(
-      new Option('-o, --output <FORM>', 'text for people, json for programs').choices(['text', 'json', ...moreForms]),
-    )
+    .addOption(new Option('-o, --output <FORM>', 'print text or JSON').choices(['text', 'json', ...moreForms]))
     .addOption(new Option('--no-color', 'no colours (NO_COLOR does the same)'));
 }
 

@@ -69,14 +69,14 @@ const WHICH = `
 Which command answers what:
   Is everything up?              keepwell status
   Is it healthy, yes or no?      keepwell health
-  Do the agents get on?          keepwell agents report
+  How are the agents doing?      keepwell agents report
   Why did it die?                keepwell why NAME
   What died lately?              keepwell crashes --last 24h
   What is wrong now?             keepwell incidents
-  What is there to mend?         keepwell tickets
+  What needs to be fixed?        keepwell tickets
   What does it say?              keepwell logs NAME -f
   What happened, in order?       keepwell events
-  May my script go on?           keepwell wait NAME --for ready
+  How can my script wait?        keepwell wait NAME --for ready
   What needs what?               keepwell graph
   When would it be restarted?    keepwell backoff NAME
   What would my edit change?     keepwell reload --dry-run

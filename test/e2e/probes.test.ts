@@ -149,7 +149,7 @@ test('crash patterns and exec probes restart too, and leave nothing behind', asy
   await project.ok('up');
   project.write('panic', '');
   const chatty = await project.until('chatty', 'restarted', ({ restarts }) => restarts > 0);
-  expect(chatty.last_restart?.reason).toBe('liveness pid failed once: crash pattern panic:: panic: out of luck');
+  expect(chatty.last_restart?.reason).toBe('liveness pid failed once: crash pattern "panic:": panic: out of luck');
   project.write('bad', '');
   const checked = await project.until('checked', 'restarted', ({ restarts }) => restarts > 0);
   expect(checked.last_restart?.reason).toMatch(/^liveness exec sh -c .* failed 2 times: exit code 1/);

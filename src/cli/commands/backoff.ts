@@ -36,7 +36,7 @@ export const backoff: Definition<Options> = {
     durationOption('--initial <TIME>', 'the wait before the first restart'),
     numberOption('--factor <NUMBER>', 'each further wait is this many times longer', { min: 1, max: MAX_FACTOR }),
     durationOption('--max <TIME>', 'no wait is longer than this'),
-    numberOption('--jitter <RATIO>', 'a wait is shortened by chance, by up to this ratio', { min: 0, max: 1 }),
+    numberOption('--jitter <RATIO>', 'shorten each wait by a random part, up to this ratio', { min: 0, max: 1 }),
     durationOption('--reset-after <TIME>', 'a run that was well for this long begins again at the first wait'),
     countOption('--limit <N>', 'restarts allowed before it gives up', { min: 0, max: MAX_RESTARTS }),
     durationOption('--within <TIME>', 'the window in which restarts are counted'),

@@ -7,7 +7,7 @@ import { type Session, usage } from '../session.ts';
 export const beat: Definition<Record<never, never>> = {
   usage: 'beat [NAME]',
   group: 'Run:',
-  summary: 'say that a component goes on (its heartbeat by ping)',
+  summary: 'send a heartbeat for a component (heartbeat: { ping: true })',
   description:
     'For components with "heartbeat: { ping: true }". Inside such a component the name may be left out, and it works from any folder. Prints nothing. Exit codes: 0 heard, 3 nobody is there to hear it or the component is not running, 4 no such component.',
   examples: [

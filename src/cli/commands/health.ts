@@ -24,11 +24,11 @@ const EXIT_UNHEALTHY = 1;
 export const health: Definition<Options> = {
   usage: 'health [CHECK...]',
   group: 'Look:',
-  summary: 'ask the checks: is it healthy? JSON, exit 0 or 1',
+  summary: 'run the checks: is it healthy? JSON, exit 0 or 1',
   description:
-    'Asks the "checks" of the configuration in dependency order and skips what hangs on one that failed. Without\n' +
-    'any, it asks about each component. Asks the daemon when there is one, otherwise it asks by itself.\n' +
-    'The exit code is 0 when nothing failed, 1 when something did, 2 when there is no such check.\n' +
+    'Runs the "checks" of the configuration in dependency order and skips those that need one that failed. Without ' +
+    'checks, every component is checked. The daemon runs them if there is one, otherwise this command does. ' +
+    'The exit code is 0 when nothing failed, 1 when something did, 2 when there is no such check. ' +
     '"keepwell status" shows the components and what happens to them.',
   jsonByDefault: true,
   options: [

@@ -110,7 +110,7 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
 function examined({ busy, stopped, lines, postponed_ms }: Data): string {
   const found = [stopped, busy].filter((each) => typeof each === 'string');
   const more = postponed_ms === null ? '' : `; it gets ${duration(postponed_ms)} more`;
-  return `looked at: ${found.join('; ') || 'it does nothing'} (${text(lines)} lines of evidence)${more}`;
+  return `its processes were examined: ${found.join('; ') || 'they are idle'} (${text(lines)} lines of evidence)${more}`;
 }
 
 /** What happened, without who and when. */

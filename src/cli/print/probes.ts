@@ -12,10 +12,13 @@ export function probeText({ role, question, last, failures, failure_threshold, s
   const when = relative(last.at, nowMs);
   const late = skipped > 0 ? `, ${skipped} skipped because the one before was still open` : '';
   if (last.outcome === 'pass') return `${what} ${MARKS.pass} ${formatDuration(last.duration_ms)}, ${when}${late}`;
-  const times =
-    last.outcome === 'fail' ? `, ${failures} of ${failure_threshold} failures in a row` : ', does not count';
+  const times = last.outcome === 'fail' ? `, ${inARow(failures, failure_threshold)}` : ', does not count';
   return `${what} ${MARKS[last.outcome]} ${last.message}${times}, ${when}${late}`;
 }
+
+/** "2 of 3 failures in a row"; readiness may go on failing for long: "11 failures in a row" */
+const inARow = (failures: number, threshold: number): string =>
+  failures > threshold ? `${failures} failures in a row` : `${failures} of ${threshold} failures in a row`;
 
 /** "03:04:05 to 03:04:25  liveness http :8080/healthz ✗ 3 times: HTTP 503" */
 export function stretchText({ role, question, outcome, message, first_at, last_at, count, max_ms }: ProbeStretchView) {

@@ -78,12 +78,11 @@ const count = (value: number, one: string, many: string): string => `${value} ${
 function ruleText({ rule, subject }: WhyView): string {
   const { restarts_in_window: inWindow, failures, spawn_errors: spawnErrors, total } = rule.counters;
   if (subject.kind === 'experiment') return `${rule.name} (${count(failures, 'failed attempt', 'failed attempts')})`;
-  const since = subject.kind === 'session' ? 'since it began' : 'since it was started by hand';
   const parts = [
     count(inWindow, 'restart in the window', 'restarts in the window'),
     count(failures, 'failure in a row', 'failures in a row'),
     ...(spawnErrors > 0 ? [count(spawnErrors, 'failed start in a row', 'failed starts in a row')] : []),
-    `${total} before this one ${since}`,
+    count(total, 'earlier restart', 'earlier restarts'),
   ];
   return `${rule.name} (${parts.join(', ')})`;
 }

@@ -48,7 +48,7 @@ export const processSchema = z.strictObject({
     example: '027',
   }),
   nice: optional(number({ min: -20, max: 19, whole: true }), {
-    description: 'How willingly it lets others have the processor: 19 the most. Below 0 needs root.',
+    description: 'Its priority for the processor, from -20 (first) to 19 (last). Below 0 needs root.',
     defaultNote: 'that of the daemon',
     example: 10,
   }),

@@ -91,7 +91,7 @@ const httpMap = z
       example: '"status":"ok"',
     }),
     insecure: optional(boolean, {
-      description: 'Accept a certificate that nobody vouches for. Only with `scheme: https`.',
+      description: 'Accept a certificate that cannot be verified. Only with `scheme: https`.',
       defaultsTo: DEFAULT.http.insecure,
       example: true,
     }),

@@ -12,7 +12,7 @@ const DEFAULT = DEFAULTS.probe;
 const tls = {
   tls: optional(boolean, { description: 'Ask with TLS.', defaultsTo: DEFAULT.rpc.tls, example: true }),
   insecure: optional(boolean, {
-    description: 'Accept a certificate that nobody vouches for. Only with `tls: true`.',
+    description: 'Accept a certificate that cannot be verified. Only with `tls: true`.',
     defaultsTo: DEFAULT.rpc.insecure,
     example: true,
   }),

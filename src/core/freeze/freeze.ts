@@ -56,7 +56,7 @@ export function afterLook(freeze: Freeze, findings: Findings, spec: HeartbeatSpe
   const { busy, stopped, evidence } = findings;
   const isPostponed = freeze.stage === 'noted' && busy !== null;
   const found = [...(stopped === null ? [] : [stopped]), ...(busy === null ? [] : [busy])];
-  const seen = `looked at${found.length === 0 ? ': it does nothing' : `: ${found.join('; ')}`}`;
+  const seen = `its processes were examined: ${found.length === 0 ? 'they are idle' : found.join('; ')}`;
   return {
     ...freeze,
     evidence,

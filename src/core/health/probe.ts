@@ -17,7 +17,7 @@ export interface RpcServer {
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
-  /** Only with TLS: accept a certificate nobody vouches for. */
+  /** Only with TLS: accept a certificate that cannot be verified. */
   readonly insecure: boolean;
   /** Only with TLS: whose certificate is expected; null: that of the host. */
   readonly serverName: string | null;
@@ -39,7 +39,7 @@ export type ProbeQuestion =
       readonly status: readonly number[] | null;
       /** Text that must stand in the first 10 KiB of the answer; null: the body is not looked at. */
       readonly contains: string | null;
-      /** Only with https: accept a certificate nobody vouches for. */
+      /** Only with https: accept a certificate that cannot be verified. */
       readonly insecure: boolean;
     }
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }

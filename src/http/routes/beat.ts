@@ -17,7 +17,7 @@ export const beatRoute: Route = route({
   method: 'POST',
   path: '/v1/beat/{name}',
   id: 'beat',
-  summary: 'Says that a component goes on: its heartbeat by ping.',
+  summary: 'Sends a heartbeat by ping for a component.',
   success: 200,
   query: NO_QUERY,
   body: EMPTY_BODY,

@@ -10,7 +10,7 @@ import { socketFailure } from './socket-failure.ts';
 export interface Secured {
   /** Whose certificate is expected. */
   readonly name: string;
-  /** Accept a certificate nobody vouches for. */
+  /** Accept a certificate that cannot be verified. */
   readonly insecure: boolean;
   /** What will be spoken, which the server must agree to where it cares. */
   readonly protocol: 'http/1.1' | 'h2';

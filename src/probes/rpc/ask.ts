@@ -10,7 +10,7 @@ export interface Server {
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
-  /** Accept a certificate nobody vouches for. */
+  /** Accept a certificate that cannot be verified. */
   readonly insecure: boolean;
   /** Whose certificate is expected; null: that of the host. */
   readonly serverName: string | null;

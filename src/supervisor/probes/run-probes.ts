@@ -83,7 +83,7 @@ export class RunProbes implements Disposable {
     // What a run wrote before has been seen: by an earlier daemon, or by us before its probes were changed.
     const from = isNew && !adopted ? target : { ...target, logFrom: logEnd(spec) };
     const hit = ({ pattern, line }: { readonly pattern: string; readonly line: string }) =>
-      loops.get('liveness')?.fail(`crash pattern ${pattern}: ${line}`);
+      loops.get('liveness')?.fail(`crash pattern ${JSON.stringify(pattern)}: ${line}`);
     const patterns = spec.crashPatterns.length === 0 ? null : prober.watch(spec.crashPatterns, from, hit);
     const end = () => {
       for (const loop of loops.values()) loop[Symbol.dispose]();

@@ -39,12 +39,12 @@ test.each([
   [
     'component.examined',
     { busy: null, stopped: null, lines: 4, postponed_ms: null },
-    'looked at: it does nothing (4 lines of evidence)',
+    'its processes were examined: they are idle (4 lines of evidence)',
   ],
   [
     'component.examined',
     { busy: 'busy: 3 s of CPU in 3 s', stopped: null, lines: 4, postponed_ms: 300_000 },
-    'looked at: busy: 3 s of CPU in 3 s (4 lines of evidence); it gets 5 min more',
+    'its processes were examined: busy: 3 s of CPU in 3 s (4 lines of evidence); it gets 5 min more',
   ],
   [
     'component.thawed',

@@ -202,7 +202,7 @@ describe('why', () => {
       "  Error:    ImportError: No module named 'yaml'",
       '  Cause:    the module yaml is not installed',
       '  Decision: restart in 1 s (1 of 10 in 10 min)',
-      '  Rule:     backoff (1 restart in the window, 1 failure in a row, 3 before this one since it was started by hand)',
+      '  Rule:     backoff (1 restart in the window, 1 failure in a row, 3 earlier restarts)',
       '  Changed:  env LOG_LEVEL, command (since the last good run)',
       '  Now:      it is started again in 12 s',
       '',
@@ -256,7 +256,7 @@ describe('why', () => {
     ]);
     expect(said('session', 'f00d', 'limit')).toEqual([
       'session f00d died: exit code 1 (3 min ago)',
-      '  Rule:     limit (1 restart in the window, 1 failure in a row, 3 before this one since it began)',
+      '  Rule:     limit (1 restart in the window, 1 failure in a row, 3 earlier restarts)',
     ]);
   });
 

@@ -194,7 +194,7 @@ describe('crash patterns', () => {
     hit();
     await clock.advance(2_000);
     expect(driver.of('api')).toHaveLength(2);
-    expect(view().last_restart?.reason).toBe('liveness pid failed 3 times: crash pattern panic:: panic: out of luck');
+    expect(view().last_restart?.reason).toBe('liveness pid failed 3 times: crash pattern "panic:": panic: out of luck');
   });
 
   test('old hits are forgiven by the passes in between', async () => {

@@ -101,7 +101,7 @@ describe('the ladder', () => {
     expect(story.end.freeze?.evidence).toEqual(NOTHING.evidence);
     expect(story.end.freeze?.steps.map(({ at, text }) => `${(at - began) / SECOND} ${text}`)).toEqual([
       '0 no heartbeat for 5 min',
-      '3 looked at: it does nothing',
+      '3 its processes were examined: they are idle',
       '10 SIGINT sent',
       '20 SIGTERM sent',
       '30 SIGKILL sent to all its processes',
