@@ -87,10 +87,22 @@ export function refuseForeign(home: string, projectDir: string): void {
   const owner = projectOf(home);
   if (owner === null || owner === projectDir) return;
   if (home !== ownHome(projectDir)) throw new AppError('HOME_OF_ANOTHER_PROJECT', { home, owner, asked: projectDir });
-  if (isOtherHome(ownHome(owner), home)) throw new AppError('HOME_COPIED', { home, owner, asked: projectDir });
+  // One that was moved while its daemon ran is the same directory; the daemon has made itself a new one at the old place.
+  if (isOtherHome(ownHome(owner), home) && !isSameDirectory(home))
+    throw new AppError('HOME_COPIED', { home, owner, asked: projectDir });
 }
 
 const ownHome = (projectDir: string): string => join(projectDir, '.keepwell');
+
+/** Whether this is the directory that was made here or elsewhere, and no copy of it: see owner-id.ts. */
+function isSameDirectory(home: string): boolean {
+  try {
+    const [, inode] = /^[0-9a-f]{16} (\d+)\s*$/.exec(readFileSync(join(home, 'owner'), 'utf8')) ?? [];
+    return inode === `${statSync(home).ino}`;
+  } catch {
+    return false;
+  }
+}
 
 /** Whether a project is at the old place, and not this one under another name: a link, a mount. */
 function isOtherHome(old: string, home: string): boolean {

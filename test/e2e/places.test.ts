@@ -1,10 +1,11 @@
 /** Where a project is: found from below, never somebody else's, and where its folder was moved or copied to. */
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { TestProject } from '../support/project.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const SLEEPS = 'components: { a: { process: { command: [sleep, "1000"] } } }\n';
 
@@ -48,6 +49,8 @@ test('one that was moved while it ran can be reached there, ended, and started a
   const status = await moved.status();
   expect(status.daemon.answers).toBe(true);
   expect(status.components[0]?.pid).toBe(pid);
+  // The daemon notices, and makes itself a state directory at its old place.
+  await waitFor('the state directory to be back', () => existsSync(join(project.dir, '.keepwell/project.json')));
   expect((await moved.cli('up')).stderr).toContain('Run "keepwell down" first');
   await moved.ok('down');
   await moved.ok('up');

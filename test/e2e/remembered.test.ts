@@ -1,8 +1,5 @@
 /** What was acknowledged stays: a stop by hand is kept where the history cannot be written, or it is said that it is not. */
-import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -42,26 +39,6 @@ test('with a history of a later version a stop by hand stays one, and the direct
   expect([a.state, a.desired, a.pid]).toEqual(['stopped', 'stopped', null]);
 });
 
-test.runIf(process.geteuid?.() === 0)('with a full disk a stop says that it cannot be remembered', async () => {
-  const disk = mkdtempSync(join(tmpdir(), 'keepwell-disk-'));
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=0700', 'tmpfs', disk]);
-  try {
-    await using project = new TestProject(CONFIG, { KEEPWELL_HOME: join(disk, 'home') });
-    await project.ok('up', '--no-wait');
-    await project.until('a', 'running', ({ state }) => state === 'running');
-    await project.ok('stop', 'crashes');
-    fill(join(disk, 'filler'));
-    const { code, stderr } = await project.cli('stop', 'a');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('It was done, but could not be remembered')]);
-    expect((await project.component('a')).state).toBe('stopped');
-    rmSync(join(disk, 'filler'));
-    await project.ok('stop', 'a');
-  } finally {
-    execFileSync('umount', ['-l', disk]);
-    rmSync(disk, { recursive: true });
-  }
-});
-
 /** As it stands in the head of a database that nobody has open. */
 function setVersion(path: string, version: number): void {
   const bytes = Buffer.alloc(4);
@@ -69,17 +46,4 @@ function setVersion(path: string, version: number): void {
   const fd = openSync(path, 'r+');
   writeSync(fd, bytes, 0, bytes.length, 60);
   closeSync(fd);
-}
-
-/** To the last block. */
-function fill(path: string): void {
-  for (const size of [1 << 20, 1 << 12, 1]) {
-    for (let n = 0; n < 4_096; n++) {
-      try {
-        writeFileSync(path, Buffer.alloc(size), { flag: 'a' });
-      } catch {
-        break;
-      }
-    }
-  }
 }

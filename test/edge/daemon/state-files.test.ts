@@ -2,11 +2,13 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
+import { openDesired } from '../../../src/daemon/desired.ts';
 import { exitFile } from '../../../src/daemon/guardian.ts';
 import { homePaths } from '../../../src/daemon/home.ts';
 import { clearDrafts, writeAtomically } from '../../../src/daemon/home-dir.ts';
 import { readExit } from '../../../src/daemon/launch.ts';
 import { Listener } from '../../../src/daemon/listener.ts';
+import { silentLog } from '../../../src/ports/log.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** The kernel gives no pid above 2^22. */
@@ -57,4 +59,17 @@ test('what is made while the socket is being opened has its usual mode', async (
   expect(statSync(dir.at('made')).mode & 0o777).toBe(0o700);
   expect(statSync(dir.at('s.sock')).mode & 0o777).toBe(0o600);
   await listener.close();
+});
+
+test('what is wanted and can be kept nowhere is said to be forgotten; beside a history that is not written, the file knows better', () => {
+  using dir = tempDir();
+  const nowhere = openDesired({ desired: dir.at('gone/desired.json') }, silentLog);
+  expect(nowhere.save({ a: 'stopped' }, false)).toContain('ENOENT');
+  expect(nowhere.save({ a: 'stopped' }, true)).toBeNull(); // the history has it
+  const paths = { desired: dir.at('desired.json') };
+  expect(openDesired(paths, silentLog).save({ a: 'stopped' }, false)).toBeNull();
+  const next = openDesired(paths, silentLog);
+  expect([next.isNewer, next.kept.get('a'), next.kept.size]).toEqual([true, 'stopped', 1]);
+  expect(next.save({ a: 'running' }, true)).toBeNull();
+  expect(openDesired(paths, silentLog).isNewer).toBe(false);
 });
