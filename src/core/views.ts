@@ -208,6 +208,8 @@ export interface DaemonView {
   /** Longest recent stall of the event loop. */
   readonly loop_delay_ms: number | null;
   readonly guardian_pid: number | null;
+  /** Without a daemon: when the guardian starts one again. Absent or null: nobody does, or one is there. */
+  readonly next_start_at?: string | null | undefined;
   /** How what components write is kept; null: nobody is there to do it. */
   readonly logs: LogKeepingView | null;
   /** Containers of users; null: there are none, and no template for any. */

@@ -1,51 +1,11 @@
 /** The guardian: a tiny sh that brings the daemon back when it dies, and ends when the daemon ends by itself. */
 import { spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { guardianScript, PATIENCE } from './guardian-script.ts';
 import type { HomePaths, Project } from './home.ts';
 import { writeAtomically } from './home-dir.ts';
 import type { Environment } from './launch-run.ts';
-
-/**
- * Arguments: the pid and start time of a daemon to watch (or - -), the exit file, then the command of the daemon.
- * A daemon that is not our child is watched by its /proc entry; its clean end removes daemon.json, its crash does not.
- * Backoff: at once, then 0.2 s doubling to 25.6 s; a daemon that lived for a minute starts it afresh.
- */
-const SCRIPT = String.raw`pid=$1 born=$2 exitfile=$3 daemonjson=$4
-shift 4
-KEEPWELL_GUARDIAN=$$
-export KEEPWELL_GUARDIAN
-started() { # start time of $pid: field 22 of stat, the 20th after the name in parentheses
-  read -r stat < "/proc/$pid/stat" || return 1
-  set -- $(printf '%s' "$stat" | sed 's/.*) //')
-  shift 19
-  now_born=$1
-} 2>/dev/null
-if [ "$pid" != - ]; then
-  while started && [ "$now_born" = "$born" ]; do sleep 0.5; done
-  [ -e "$daemonjson" ] || exit 0
-  KEEPWELL_RESPAWN=1
-  export KEEPWELL_RESPAWN
-fi
-tenths=0
-while :; do
-  read -r up rest < /proc/uptime
-  began=$(printf '%s' "$up" | sed 's/[.].*//')
-  "$@" </dev/null
-  code=$?
-  printf '%s\n' "$code" > "$exitfile"
-  [ "$code" = 0 ] && exit 0
-  read -r up rest < /proc/uptime
-  ended=$(printf '%s' "$up" | sed 's/[.].*//')
-  [ $((ended - began)) -ge 60 ] && tenths=0
-  [ "$tenths" -gt 0 ] && sleep $((tenths / 10)).$((tenths % 10))
-  tenths=$((tenths * 2))
-  [ "$tenths" = 0 ] && tenths=2
-  [ "$tenths" -gt 256 ] && tenths=256
-  KEEPWELL_RESPAWN=1
-  export KEEPWELL_RESPAWN
-done
-`;
 
 export interface GuardianOptions {
   readonly project: Project;
@@ -60,20 +20,47 @@ export interface GuardianOptions {
 /** Written by the guardian each time the daemon ends. */
 export const exitFile = (paths: HomePaths): string => join(paths.home, 'daemon.exit');
 
-/** Starts a guardian in its own session. Its output, and so the last words of a daemon that falls over, go to daemon.log. */
+export interface LastEnd {
+  readonly code: number;
+  /** Who wrote it; older guardians did not say. */
+  readonly guardian: number | null;
+  /** When it starts the next one, in milliseconds since boot. */
+  readonly nextStartMs: number | null;
+}
+
+const MS_PER_HUNDREDTH = 10;
+
+/** Null: none has ended yet; also while the guardian is just writing it, when the file is there and empty. */
+export function readLastEnd(paths: HomePaths): LastEnd | null {
+  try {
+    const [, code, guardian, next] = /^(\d+)(?: (\d+) (\d+))?\n/.exec(readFileSync(exitFile(paths), 'utf8')) ?? [];
+    if (code === undefined) return null;
+    return {
+      code: Number(code),
+      guardian: guardian === undefined ? null : Number(guardian),
+      nextStartMs: next === undefined ? null : Number(next) * MS_PER_HUNDREDTH,
+    };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Starts a guardian in its own session. Its output, and so the last words of a daemon that falls over, go to daemon.log. Neither a full
+ * nor a read-only disk is in the way: the script of an earlier guardian will do, and so will none. 0: no process can be started.
+ */
 export function startGuardian({ project, paths, env, entry, watch }: GuardianOptions): number {
-  const script = join(paths.home, 'guardian.sh');
-  writeAtomically(script, SCRIPT);
-  const log = openSync(paths.daemonLog, 'a', 0o600);
+  const log = openLog(paths.daemonLog);
   const files = project.files.flatMap((file) => ['-f', file]);
   const daemon = [process.execPath, entry, ...files, 'daemon', '--on-demand'];
+  const watched = watch ? [String(watch.pid), watch.startTime] : ['-', '-'];
   try {
     const args = [
-      script,
-      watch ? String(watch.pid) : '-',
-      watch?.startTime ?? '-',
+      ...script(join(paths.home, 'guardian.sh')),
+      ...watched,
       exitFile(paths),
       paths.daemonJson,
+      '0',
       ...daemon,
     ];
     const guardian = spawn('/bin/sh', args, {
@@ -86,6 +73,24 @@ export function startGuardian({ project, paths, env, entry, watch }: GuardianOpt
     guardian.unref();
     return guardian.pid ?? 0;
   } finally {
-    closeSync(log);
+    if (log !== 'ignore') closeSync(log);
+  }
+}
+
+function script(path: string): readonly string[] {
+  const text = guardianScript(PATIENCE);
+  try {
+    writeAtomically(path, text);
+    return [path];
+  } catch {
+    return existsSync(path) ? [path] : ['-c', text, path];
+  }
+}
+
+function openLog(path: string): number | 'ignore' {
+  try {
+    return openSync(path, 'a', 0o600);
+  } catch {
+    return 'ignore';
   }
 }

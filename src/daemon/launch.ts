@@ -2,8 +2,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorCode } from '../core/errno.ts';
 import { AppError } from '../core/errors.ts';
-import { exitFile, startGuardian } from './guardian.ts';
+import { exitFile, readLastEnd, startGuardian } from './guardian.ts';
 import { type HomePaths, type Project, readDaemonFile } from './home.ts';
 import { prepareHome } from './home-dir.ts';
 import type { Environment } from './launch-run.ts';
@@ -28,8 +29,8 @@ export async function launchDaemon({ project, env, entry }: LaunchOptions): Prom
   const until = performance.now() + LAUNCH_LIMIT_MS;
   while (performance.now() < until) {
     if (await answers(readDaemonFile(paths)?.socket)) return;
-    const code = readExit(paths);
-    if (code !== null && code !== '0') {
+    const end = readLastEnd(paths);
+    if (end !== null && end.code !== 0) {
       endGuardian(guardian);
       throw new AppError('DAEMON_START_FAILED', { problem: lastWords(paths), log: paths.daemonLog });
     }
@@ -38,6 +39,33 @@ export async function launchDaemon({ project, env, entry }: LaunchOptions): Prom
   throw new AppError('DAEMON_START_FAILED', {
     problem: `it did not answer within ${LAUNCH_LIMIT_MS / 1000} s`,
     log: paths.daemonLog,
+  });
+}
+
+/** 'nobody': nobody listens, as before a daemon is up; 'silent': somebody does, and gave no answer in time. */
+export function livez(socket: string, timeoutMs: number): Promise<'answers' | 'silent' | 'nobody'> {
+  return new Promise((resolve) => {
+    const asked = request({ socketPath: socket, path: '/livez', headers: { host: 'localhost' } }, (response) => {
+      response.resume();
+      end('answers');
+    });
+    const timer = setTimeout(() => end('silent'), timeoutMs);
+    const end = (how: 'answers' | 'silent' | 'nobody'): void => {
+      clearTimeout(timer);
+      resolve(how);
+      asked.destroy();
+    };
+    // One that closes the connection has seen it.
+    asked.on('error', (error) =>
+      end(
+        ['ENOENT', 'ECONNREFUSED'].includes(errorCode(error))
+          ? 'nobody'
+          : errorCode(error) === 'EAGAIN'
+            ? 'silent'
+            : 'answers',
+      ),
+    );
+    asked.end();
   });
 }
 
@@ -56,15 +84,6 @@ export function answers(socket: string | undefined): Promise<boolean> {
     asked.on('error', () => resolve(false));
     asked.end();
   });
-}
-
-/** Null: no daemon has ended yet; also while the guardian is just writing it, when the file is there and empty. */
-export function readExit(paths: HomePaths): string | null {
-  try {
-    return /^(\d+)\n/.exec(readFileSync(exitFile(paths), 'utf8'))?.[1] ?? null;
-  } catch {
-    return null;
-  }
 }
 
 function endGuardian(pid: number): void {

@@ -1,5 +1,5 @@
 /** The truth without a daemon: what the records say, corrected by what /proc, the run directories and the Docker Engine show right now. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { loadConfig } from '../config/load.ts';
 import { type ComponentSpec, runsInContainer } from '../core/component.ts';
 import type { ContainerFacts } from '../core/containers/facts.ts';
@@ -13,11 +13,13 @@ import type { ComponentView, DaemonView, StatusView, WhyView } from '../core/vie
 import { type InspectedContainer, inspectContainers } from '../drivers/container/inspect.ts';
 import { type InspectedRun, inspectRuns, leftoversOf } from '../drivers/process/inspect.ts';
 import { sameProcess } from '../drivers/process/proc.ts';
+import { peekProcFile } from '../drivers/process/proc-file.ts';
 import { createEngine } from '../engine/engine.ts';
 import type { ComponentRecord, History } from '../ports/store.ts';
 import { openMemoryStore } from '../store/memory.ts';
 import { openHistory } from '../store/sqlite/history.ts';
 import { systemClock } from '../supervisor/system-clock.ts';
+import { readLastEnd } from './guardian.ts';
 import { type DaemonFile, type HomePaths, homePaths, type Project, readDaemonFile } from './home.ts';
 import type { Environment } from './launch-run.ts';
 import { straySpec } from './stray-spec.ts';
@@ -122,12 +124,25 @@ function daemonView(paths: HomePaths): DaemonView {
     started_at: alive ? file.started_at : null,
     store: null,
     loop_delay_ms: null,
-    guardian_pid: null,
+    ...(alive ? { guardian_pid: null } : comesBack(paths)),
     logs: null,
     sessions: null,
     alerts: null,
   };
 }
+
+/** A daemon that died is brought back by its guardian, at a time that this one wrote down. */
+function comesBack(paths: HomePaths): Pick<DaemonView, 'guardian_pid' | 'next_start_at'> {
+  const end = readLastEnd(paths);
+  if (end === null || end.nextStartMs === null || !isGuardian(end.guardian, paths)) return { guardian_pid: null };
+  const uptimeMs = Number.parseFloat(readFileSync('/proc/uptime', 'utf8')) * 1_000;
+  const at = systemClock.wallNow() + Math.max(0, end.nextStartMs - uptimeMs);
+  return { guardian_pid: end.guardian, next_start_at: new Date(at).toISOString() };
+}
+
+/** Pids get reused, so it must also carry our state directory among its arguments. */
+const isGuardian = (pid: number | null, { home }: HomePaths): boolean =>
+  pid !== null && (peekProcFile(`/proc/${pid}/cmdline`)?.includes(`${home}/guardian.sh`) ?? false);
 
 /** What cannot be looked at just now is there: to be wrong about that would be worse. */
 function isThereStill({ pid, start_time }: DaemonFile): boolean {

@@ -68,8 +68,12 @@ function widthWithUsage(views: readonly ComponentView[]): number {
 }
 
 /** Only what people must know about the daemon: nothing when all is well. */
-export function daemonRemarks({ daemon }: StatusView): string[] {
+export function daemonRemarks({ daemon }: StatusView, now: number = Date.now()): string[] {
   const remarks: string[] = [];
+  if (daemon.next_start_at != null) {
+    const inMs = Math.max(0, Date.parse(daemon.next_start_at) - now);
+    remarks.push(`the daemon died; the guardian starts it again ${inMs < 1000 ? 'now' : `in ${formatUptime(inMs)}`}`);
+  }
   if (daemon.store !== null && daemon.store !== 'ok') remarks.push(`history: ${sanitise(daemon.store)}`);
   if ((daemon.loop_delay_ms ?? 0) > 1000) {
     remarks.push(

@@ -3,10 +3,9 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { openDesired } from '../../../src/daemon/desired.ts';
-import { exitFile } from '../../../src/daemon/guardian.ts';
+import { exitFile, readLastEnd } from '../../../src/daemon/guardian.ts';
 import { homePaths } from '../../../src/daemon/home.ts';
 import { clearDrafts, writeAtomically } from '../../../src/daemon/home-dir.ts';
-import { readExit } from '../../../src/daemon/launch.ts';
 import { Listener } from '../../../src/daemon/listener.ts';
 import { silentLog } from '../../../src/ports/log.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -17,16 +16,18 @@ const NOBODY = 2 ** 22 + 1;
 test('an exit code that is just being written is not taken for the end of the daemon', () => {
   using dir = tempDir();
   const paths = homePaths(dir.path);
-  expect(readExit(paths)).toBeNull();
+  expect(readLastEnd(paths)).toBeNull();
   for (const [text, code] of [
     ['', null],
     ['1', null],
-    ['1\n', '1'],
-    ['0\n', '0'],
-    ['137\n', '137'],
+    ['1\n', 1],
+    ['0\n', 0],
+    ['137\n', 137],
+    ['137 4711 52', null],
+    ['137 4711 5234\n', 137],
   ] as const) {
     writeFileSync(exitFile(paths), text);
-    expect(readExit(paths)).toBe(code);
+    expect(readLastEnd(paths)?.code ?? null).toBe(code);
   }
 });
 
