@@ -130,7 +130,7 @@ export function readEnvFiles(paths: readonly string[]): Readonly<Record<string, 
   const merged = emptyRecord<string>();
   for (const path of paths) {
     const read = readText(path);
-    if (!('text' in read)) throw new Error(`env_file ${path}: ${read.problem}`);
+    if (!('text' in read)) throw Object.assign(new Error(`env_file ${path}: ${read.problem}`), { code: read.code });
     const { entries, problems } = parseEnvFile(read.text);
     const [problem] = problems;
     if (problem)
@@ -193,7 +193,9 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Never waits and never reads more than it may: a pipe would block the daemon, /dev/zero would never end. */
-export function readText(path: string): { readonly text: string } | { readonly problem: string } {
+export function readText(
+  path: string,
+): { readonly text: string } | { readonly problem: string; readonly code?: string | undefined } {
   let descriptor: number | null = null;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -206,7 +208,7 @@ export function readText(path: string): { readonly text: string } | { readonly p
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { problem: 'it is not valid UTF-8 text' };
-    return { problem: REASONS[code ?? ''] ?? `it cannot be read: ${message}` };
+    return { problem: REASONS[code ?? ''] ?? `it cannot be read: ${message}`, code };
   } finally {
     if (descriptor !== null) closeSync(descriptor);
   }

@@ -66,6 +66,7 @@ watch_it() {
     uptime
     slept=$((now - began_at))
     state= turns=
+    [ -e "/proc/$$" ] || exit 0
     stat_of "$watched" || exit 0
     first=${'$'}{first:-$since}
     [ "$since" = "$first" ] || exit 0

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { containerHash, specHash } from '../config/fingerprint.ts';
 import { readEnvFiles } from '../config/load.ts';
 import { type ComponentSpec, runsInContainer } from '../core/component.ts';
+import { machineFault } from '../core/errno.ts';
 import type { SpawnProblem } from '../core/exit.ts';
 import type { RunId } from '../core/ids.ts';
 import type { Attempt } from '../core/lifecycle/state.ts';
@@ -31,7 +32,7 @@ export function environmentOf(
     const inherited = runsInContainer(driver) ? {} : { ...base, ...account.variables };
     return { env: { ...inherited, ...readEnvFiles(driver.envFiles), ...driver.env } };
   } catch (error) {
-    return { code: 'env-file', message: (error as Error).message, heals: false };
+    return { code: 'env-file', message: (error as Error).message, heals: machineFault(error) !== null };
   }
 }
 

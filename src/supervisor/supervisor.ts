@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.ts';
 import type { ExitView } from '../core/exit.ts';
 import type { ProbeStretch } from '../core/health/stretch.ts';
 import type { ComponentName, WallMs } from '../core/ids.ts';
-import { type Component, isUnasked } from '../core/lifecycle/state.ts';
+import { type Component, type ComponentState, isUnasked } from '../core/lifecycle/state.ts';
 import { type AppliedView, appliedView, hasGivenUp, planChanges } from '../core/plan.ts';
 import { runOf } from '../core/status.ts';
 import { samplesLaidOver } from '../core/usage/order.ts';
@@ -19,6 +19,7 @@ import { ComponentRunner, type RunnerWorld } from './component-runner.ts';
 import { ComponentSet } from './component-set.ts';
 import { Beats } from './heartbeat/beats.ts';
 import type { Journal } from './journal.ts';
+import { MachineFaults } from './machine-faults.ts';
 import { NEW, pastOf, type Wish } from './past.ts';
 import { probeJournal } from './probe-journal.ts';
 import { type Standing, standingOf } from './standings.ts';
@@ -70,6 +71,7 @@ export class Supervisor {
   readonly #set = new ComponentSet();
   readonly #stops: StopOrder;
   readonly #changes = new Changes();
+  readonly #faults = new MachineFaults();
   readonly #probed: Journal<ProbeStretch>;
   readonly #usage: UsageWatch;
   readonly #beats: Beats;
@@ -357,8 +359,16 @@ export class Supervisor {
         dependent.restart(`${runner.name}, which it depends on, was restarted`);
     }
     if (state.kind === 'stopped' && this.#set.removeLeaving(runner)) this.#forget(runner);
+    this.#forgive(before.state, state);
     this.#stops.advance();
     this.#changes.tell();
+  }
+
+  /** A fault of the machine is over: who waits for that, or gave up meanwhile, is tried at once. */
+  #forgive(before: ComponentState, state: ComponentState): void {
+    const since = this.#faults.noted(before, state, this.#parts.clock.now());
+    if (since === null) return;
+    for (const other of this.#set.current) other.send({ kind: 'machine-recovered', since });
   }
 }
 

@@ -43,10 +43,7 @@ describe('one daemon per project', () => {
       project.processes().filter(({ command }) => / daemon /.test(command) && !command.includes('guardian.sh'));
     await waitFor('all daemons but one to have left', () => daemons().length === 1);
     expect(project.processes().filter(({ command }) => command.startsWith('sleep 1000')).length).toBe(1);
-    await waitFor(
-      'one guardian',
-      () => project.processes().filter(({ command }) => command.includes('guardian.sh')).length === 1,
-    );
+    await waitFor('one guardian', () => project.guardians().length === 1);
   });
 
   test('a stale socket, a stale daemon.json and a stale lock are no obstacle', async () => {

@@ -1,4 +1,4 @@
-import type { ExitCause, SignalName } from '../../src/core/exit.ts';
+import type { ExitCause, SignalName, SpawnProblem } from '../../src/core/exit.ts';
 import type { Findings } from '../../src/core/freeze/freeze.ts';
 import type { RunId } from '../../src/core/ids.ts';
 import type { Clock } from '../../src/ports/clock.ts';
@@ -19,6 +19,8 @@ export class FakeDriver implements Driver {
   readonly runs: FakeRun[] = [];
   left: FoundRun[] = [];
   adopted: RunId[] = [];
+  /** Why components cannot be started. */
+  readonly problems = new Map<string, SpawnProblem>();
   /** What SIGTERM does: end at once, or be ignored. */
   obedient = true;
   readonly #clock: Clock;
@@ -28,8 +30,10 @@ export class FakeDriver implements Driver {
   }
 
   start(launch: Launch, report: Reporter): void {
-    this.runs.push({ launch, report, signals: [], killed: false, released: false, over: false });
-    queueMicrotask(() => report({ kind: 'started', pid: 100 + this.runs.length, at: this.#clock.now() }));
+    const problem = this.problems.get(launch.component);
+    this.runs.push({ launch, report, signals: [], killed: false, released: false, over: problem !== undefined });
+    if (problem) queueMicrotask(() => report({ kind: 'spawn-failed', problem }));
+    else queueMicrotask(() => report({ kind: 'started', pid: 100 + this.runs.length, at: this.#clock.now() }));
   }
 
   of(component: string): readonly FakeRun[] {

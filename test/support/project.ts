@@ -148,7 +148,14 @@ export class TestProject implements AsyncDisposable {
     }
   }
   guardianPid(): number | null {
-    return this.processes().find(({ command }) => command.includes('guardian.sh'))?.pid ?? null;
+    return this.guardians()[0] ?? null;
+  }
+  /** Without the helper that each has, in its session: who watches whether the daemon hangs. */
+  guardians(): readonly number[] {
+    const all = this.processes().filter(({ command }) => command.includes('guardian.sh'));
+    const isLeader = (pid: number): boolean =>
+      readProc(String(pid), 'stat').replace(/.*\) /, '').split(' ')[3] === String(pid);
+    return all.map(({ pid }) => pid).filter(isLeader);
   }
 
   /** Every process that has to do with this project: its directory is in its command line or environment, or is its cwd. */

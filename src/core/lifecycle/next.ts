@@ -72,6 +72,10 @@ function whenIdle(component: Component, event: ComponentEvent, context: Context)
       return event.byHand ? begin(fresh(counters), 'first', context) : stay(component);
     case 'stop-requested':
       return state.kind === 'stopped' ? stay(component) : toStopped(counters);
+    case 'machine-recovered':
+      return state.kind === 'gave-up' && state.retryAt !== null && (state.since ?? 0) >= event.since
+        ? begin(counters, 'quiet', context)
+        : stay(component);
     case 'woke':
       return state.kind === 'gave-up' && isDue(state.retryAt, context)
         ? begin(counters, 'quiet', context)
@@ -94,6 +98,8 @@ function whenPending(component: Component, event: ComponentEvent, context: Conte
       return state.kind === 'waiting' && context.unmet.length === 0
         ? begin(counters, state.attempt, context)
         : stay(component);
+    case 'machine-recovered':
+      return state.kind === 'backing-off' && state.machine ? begin(counters, 'restart', context) : stay(component);
     case 'woke':
       return state.kind === 'backing-off' && isDue(state.until, context)
         ? begin(counters, 'restart', context)

@@ -69,7 +69,8 @@ export type ComponentState =
       readonly freeze?: Freeze;
       readonly hold?: Hold;
     }
-  | { readonly kind: 'backing-off'; readonly until: MonoMs }
+  /** `machine`: it could not be started for want of files, memory, space: it is tried as soon as the machine has some again. */
+  | { readonly kind: 'backing-off'; readonly until: MonoMs; readonly machine?: true }
   | {
       readonly kind: 'stopping';
       readonly run: RunId;
@@ -94,7 +95,8 @@ export type ComponentState =
       readonly ended: Ended | null;
     }
   | { readonly kind: 'completed' }
-  | { readonly kind: 'gave-up'; readonly rule: Rule; readonly retryAt: MonoMs | null };
+  /** `since`: when it gave up; older versions did not say. */
+  | { readonly kind: 'gave-up'; readonly rule: Rule; readonly retryAt: MonoMs | null; readonly since?: MonoMs };
 
 export type StateKind = ComponentState['kind'];
 export type In<K extends StateKind> = Extract<ComponentState, { kind: K }>;
@@ -145,6 +147,8 @@ export type ComponentEvent =
   /** The next run is to have its container made anew, whoever begins it. */
   | { readonly kind: 'anew-requested' }
   | { readonly kind: 'dependencies-changed' }
+  /** The machine had a fault since then, of files, memory or space, and starts succeed again. */
+  | { readonly kind: 'machine-recovered'; readonly since: MonoMs }
   /** `health`: what Docker's own health check says at that moment; absent: there is none. */
   | {
       readonly kind: 'started';

@@ -82,12 +82,12 @@ function following(verdict: Verdict, run: RunId, { now }: Context): { state: Com
       return { state: { kind: 'completed' }, told: tell('component.completed', run, {}) };
     case 'restart':
       return {
-        state: { kind: 'backing-off', until: at ?? now },
+        state: { kind: 'backing-off', until: at ?? now, ...(verdict.machine ? { machine: true } : {}) },
         told: tell('component.backing-off', run, { in_ms: verdict.inMs }),
       };
     case 'give-up':
       return {
-        state: { kind: 'gave-up', rule: verdict.rule, retryAt: at },
+        state: { kind: 'gave-up', rule: verdict.rule, retryAt: at, since: now },
         told: tell('component.gave-up', run, { rule: verdict.rule, decision: verdict.text, retry_in_ms: verdict.inMs }),
       };
     default:

@@ -32,6 +32,8 @@ export interface Verdict {
   /** Does this end count as a failure of the component? */
   readonly crash: boolean;
   readonly counters: Counters;
+  /** It waits for the machine, which has no room for it now. */
+  readonly machine?: true;
   /** Until the restart, or until the quiet retry; null: never. */
   readonly inMs: number | null;
   readonly text: string;
@@ -42,6 +44,8 @@ export const MAX_SPAWN_ERRORS = 3;
 
 /** A machine without room for one more process or file gets a moment to recover, whatever the backoff says. */
 const SPAWN_RETRY_FLOOR_MS = 1_000;
+/** A fault of the machine ends when it ends: nobody is to wait much longer than that. */
+const MACHINE_RETRY_MAX_MS = 5_000;
 
 /** For so long, at least, something has to run that says nothing about itself, before starting it counts as having helped. */
 const WELL_AFTER_MS = 10_000;
@@ -151,9 +155,12 @@ function afterSpawnFailure(
   const counted = { ...counters, spawnErrors: tries };
   const backoffMs = delayMs(restart.backoff, counters.spawnErrors, moment.random);
   if (problem.heals) {
-    const inMs = problem.code === 'cancelled' ? 0 : Math.max(SPAWN_RETRY_FLOOR_MS, backoffMs);
+    const isMachine = problem.code === 'out-of-resources';
+    const waitMs = Math.max(SPAWN_RETRY_FLOOR_MS, isMachine ? Math.min(backoffMs, MACHINE_RETRY_MAX_MS) : backoffMs);
+    const inMs = problem.code === 'cancelled' ? 0 : waitMs;
     const text = `could not start (not its fault), trying again in ${formatDuration(inMs)}`;
-    return { kind: 'restart', rule: 'spawn-retry', crash: false, counters: counted, inMs, text };
+    const machine = isMachine ? ({ machine: true } as const) : {};
+    return { kind: 'restart', rule: 'spawn-retry', crash: false, counters: counted, inMs, text, ...machine };
   }
   if (restart.policy === 'never')
     return giveUp('policy-never', counted, null, 'gave up: it cannot be started and the restart policy is never');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { precheck } from '../../../src/drivers/process/precheck.ts';
+import { canInject, FaultyReads } from '../../support/faulty-reads.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'keepwell-precheck-'));
 const at = (name: string): string => join(home, name);
@@ -201,3 +202,12 @@ test('a working directory that may not be entered is named', ({ skip }) => {
   expect(precheck({ command: ['sh'], cwd: at('second'), env: { PATH } })?.code).toBe('cwd-permission');
   chmodSync(at('second'), 0o755);
 });
+
+test.skipIf(!canInject).each(['EIO', 'ENOMEM', 'EMFILE'])(
+  'a look at the command that fails with %s says nothing about the command: it is tried again',
+  async (error) => {
+    const command = { command: ['/bin/true'], cwd: '/', env: { PATH } };
+    await using _faults = await FaultyReads.of(process.pid, ['stat'], error, ['/bin/true', '/usr/bin/true']);
+    expect(precheck(command)).toMatchObject({ code: 'out-of-resources', heals: true });
+  },
+);
