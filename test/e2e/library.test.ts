@@ -77,7 +77,10 @@ test('an opened project answers every question, and disposal stops its component
     await expect(keepwell.why('api')).rejects.toMatchObject({ code: 'NOTHING_RECORDED' });
     await expect(keepwell.restart(['apj'])).rejects.toMatchObject({ code: 'NO_SUCH_COMPONENT' });
     await expect(keepwell.waitFor('api', 'stopped', { timeoutMs: 50 })).rejects.toMatchObject({ code: 'WAIT_TIMEOUT' });
-    await expect(keepwell.waitFor('api', 'bogus' as 'ready')).rejects.toMatchObject({ name: 'AppError', code: 'USAGE' });
+    await expect(keepwell.waitFor('api', 'bogus' as 'ready')).rejects.toMatchObject({
+      name: 'AppError',
+      code: 'USAGE',
+    });
   }
   await waitFor('its process to be gone', () => !isThere(pid));
 });

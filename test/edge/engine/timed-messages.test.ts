@@ -9,7 +9,7 @@ function told(messages: readonly (readonly [second: number, text: string, output
   const pieces: string[] = [];
   const stream = timedMessages({ after: null, now: () => now, onPiece: (piece) => void pieces.push(`${piece}`) });
   for (const [second, text, output = 1] of messages) stream.push(Buffer.from(`${at(second)} ${text}`), true, output);
-  stream.told();
+  void stream.told(); // all of it is taken at once
   return pieces.join('');
 }
 

@@ -146,7 +146,11 @@ test('status and one component', async () => {
 
 test('health is asked as it is meant, and is 200 also when it is unhealthy', async () => {
   const all = await served.ask('GET', '/v1/health');
-  expect([all.status, all.json.status, all.json.checks.sandbox.message]).toEqual([200, 'unhealthy', 'container stopped - start it']);
+  expect([all.status, all.json.status, all.json.checks.sandbox.message]).toEqual([
+    200,
+    'unhealthy',
+    'container stopped - start it',
+  ]);
   await served.ask('GET', '/v1/health?check=sandbox,claude_auth&with_deps=true&timeout_ms=2000');
   expect(served.control.asked).toEqual([
     ['health', { checks: [], withDeps: false, timeoutMs: undefined }],

@@ -32,7 +32,12 @@ describe('a component', () => {
     ['that waits for another try', { state: 'backing-off', note: 'in 1 s' }, 'failed', 'not running: in 1 s'],
     ['that waits', { state: 'waiting', note: 'waiting for db' }, 'failed', 'waiting for db'],
     ['that gave up', { state: 'gave-up', note: 'limit' }, 'failed', 'gave up: limit'],
-    ['that gave up, as its note says', { state: 'gave-up', note: 'gave up (limit): x' }, 'failed', 'gave up (limit): x'],
+    [
+      'that gave up, as its note says',
+      { state: 'gave-up', note: 'gave up (limit): x' },
+      'failed',
+      'gave up (limit): x',
+    ],
   ])('%s', (_, seen, status, message) => {
     expect(judgeComponent({ ...RUNNING, ...seen })).toMatchObject({ status, message });
   });
