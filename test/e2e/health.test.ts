@@ -67,7 +67,7 @@ test('what cannot be asked is still one JSON document: an unknown check, a broke
   const broken = await project.cli('health');
   expect([broken.code, answerOf(broken).error?.code]).toEqual([2, 'CONFIG_INVALID']);
   const nowhere = await project.cli('health', '-f', 'none.yaml');
-  expect([nowhere.code, answerOf(nowhere).error?.code]).toEqual([2, 'USAGE']);
+  expect([nowhere.code, answerOf(nowhere).error?.code]).toEqual([2, 'CONFIG_MISSING']);
 });
 
 test('a command that is ended from outside ends what its checks have started', async () => {
@@ -118,7 +118,7 @@ test('status --exit-code and health agree: neither calls well what is never read
   process.kill(project.daemonPid()!, 'SIGKILL');
   await waitFor('the daemon to be gone', () => project.daemonPid() === null);
   expect(await codes('api')).toEqual([1, 1]);
-  expect(await project.ok('status', 'api')).toMatch(/^api +running +unknown +\? /m);
+  expect(await project.ok('status', 'api')).toMatch(/^api +running +unknown +unknown /m);
 });
 
 test('with a daemon it is asked there, without one and with --local from here; without checks about each component', async () => {

@@ -159,16 +159,17 @@ describe.skipIf(noMachine !== null)('under a real systemd', () => {
     const aside = `mount -t tmpfs tmpfs ${place}`; // only seen in there
     await shop.run('sh', '-c', aside);
     // The systemd of this machine runs the services of a user only.
-    const { stdout } = await shop.keepwell('service', 'install');
+    const sudo = ['env', `SUDO_UID=${NOBODY}`, `SUDO_GID=${NOBODY}`, process.execPath, ENTRY];
+    const { stdout } = await shop.run(...sudo, 'service', 'install');
     expect(stdout).toContain(`wrote ${place}/${UNIT}`);
     expect(stdout).toContain(`  systemctl enable --now ${UNIT}`);
     const { stdout: text } = await shop.run('cat', `${place}/${UNIT}`);
     expect(text).toMatch(/^User=nobody$/m);
     await shop.run('systemd-analyze', 'verify', '--man=no', `${place}/${UNIT}`);
-    expect((await machine.run(shop.dir, process.execPath, ENTRY, 'service', 'install', '--user')).stderr).toContain(
+    expect((await machine.run(shop.dir, ...sudo, 'service', 'install', '--user')).stderr).toContain(
       'keepwell service uninstall --system',
     );
-    await shop.keepwell('service', 'uninstall');
+    await shop.run(...sudo, 'service', 'uninstall');
     expect((await shop.run('ls', place)).stdout).toBe('');
     expect(existsSync(join(place, UNIT))).toBe(false);
   });

@@ -115,7 +115,7 @@ const CRASHING = `${CONFIG}
     short: { image: keepwell-test, command: [sleep, "1000"], ttl: 2s }
     lab:
       image: keepwell-test
-      command: [sh, -c, 'sleep 0.3; echo "the token is $$API_TOKEN"; echo "$$SAYS"; exit 3']
+      command: [sh, -c, 'sleep 0.3; echo "the token is $$API_TOKEN"; echo "$$SAYS"; exit 1']
       env: ${JSON.stringify({ API_TOKEN: 'open-sesame-4711', SAYS: TRACEBACK.join('\n') })}
       restart: { limit: { max: 1 } }
 `;
@@ -146,7 +146,7 @@ test('a session that dies has a dossier and an incident; one that is stopped, or
   const subject = { kind: 'session', name: lab };
   const crash = {
     subject,
-    exit: { code: 3 },
+    exit: { code: 1 },
     error_type: 'ImportError',
     error_message: expect.stringContaining('solve'),
   };
@@ -168,7 +168,7 @@ test('a session that dies has a dossier and an incident; one that is stopped, or
   expect(why.log_tail.slice(-TRACEBACK.length)).toEqual(TRACEBACK);
   expect(why.log_tail[0]).toMatch(/^the token is \S+$/);
   expect(JSON.stringify(why)).not.toContain('open-sesame');
-  expect(await project.ok('why', lab)).toContain(`session ${lab} died: exit code 3`);
+  expect(await project.ok('why', lab)).toContain(`session ${lab} died: exit code 1`);
 });
 
 test('without an Engine the list still works, and a spawn says what is wrong', async () => {
