@@ -99,6 +99,6 @@ describe('a component with a user', () => {
     const words = async (name: string) => (await project.component(name)).last_exit?.spawn_error;
     expect(await words('typo')).toContain('there is no user "nobdy" on this machine');
     expect(await words('closed')).toContain(`the working directory ${project.dir} may not be entered by user "nobody"`);
-    expect((await project.component('closed')).state).toBe('gave-up');
+    await waitFor('it to be given up', async () => (await project.component('closed')).state === 'gave-up');
   });
 });
