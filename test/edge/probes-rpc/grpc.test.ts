@@ -3,19 +3,10 @@ import { createServer } from 'node:http2';
 import { createServer as createSecureServer } from 'node:https';
 import { Metadata, Server, type sendUnaryData, status } from '@grpc/grpc-js';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type Identity, selfSigned } from '../probes/certificate.ts';
-import {
-  ask,
-  connections,
-  freePort,
-  inTimeWait,
-  listen,
-  openFiles,
-  PLENTY_MS,
-  SHORT_MS,
-  serve,
-} from '../probes/probe-world.ts';
+import { ask, connections, inTimeWait, listen, openFiles, PLENTY_MS, SHORT_MS, serve } from '../probes/probe-world.ts';
 import { grpc, healthServer, listening, serverOf } from './rpc-world.ts';
 
 let identity: Identity | null = null;

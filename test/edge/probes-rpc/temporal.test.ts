@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describeTaskQueue, lastPolls } from '../../../src/probes/temporal.ts';
+import { freePort } from '../../support/free-port.ts';
 import { type Identity, selfSigned } from '../probes/certificate.ts';
-import { ask, freePort, SHORT_MS, serve } from '../probes/probe-world.ts';
+import { ask, SHORT_MS, serve } from '../probes/probe-world.ts';
 import {
   DescribeTaskQueueRequest,
   DescribeTaskQueueResponse,

@@ -1,19 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import {
-  ask,
-  connections,
-  drip,
-  freePort,
-  http,
-  listen,
-  never,
-  open,
-  openFiles,
-  SHORT_MS,
-  serve,
-} from './probe-world.ts';
+import { ask, connections, drip, http, listen, never, open, openFiles, SHORT_MS, serve } from './probe-world.ts';
 
 const web = (answer: RequestListener): Server => createServer(answer);
 const HEAD_200 = 'HTTP/1.1 200 OK\r\n';
@@ -270,8 +259,8 @@ describe('row 42', () => {
 test('nothing is open when the answer is there', async () => {
   const silent = await serve(() => {});
   const busy = await listen(web((_, response) => response.end('x'.repeat(1000))));
-  const before = openFiles().filter((name) => name.startsWith('socket:')).length;
   const questions = [http(silent.port), http(busy.port), http(busy.port, { contains: 'y' }), http(await freePort())];
+  const before = openFiles().filter((name) => name.startsWith('socket:')).length;
   await Promise.all(questions.flatMap((question) => Array.from({ length: 10 }, () => ask(question, SHORT_MS))));
   await waitFor('the servers to see the end', () =>
     [...silent.sockets, ...busy.sockets].every((each) => each.destroyed),

@@ -4,9 +4,10 @@ import { stat } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { createNames } from '../../../src/probes/names/names.ts';
 import { candidates, parseCompletion, parseHosts } from '../../../src/probes/names/system-files.ts';
+import { freePort } from '../../support/free-port.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { nameServer } from './name-server.ts';
-import { ask, freePort, http, never, open, openFiles, PLENTY_MS, serve, tcp } from './probe-world.ts';
+import { ask, http, never, open, openFiles, PLENTY_MS, serve, tcp } from './probe-world.ts';
 
 /** Nothing of this machine. */
 const NOWHERE = { hostsPath: '/nonexistent/hosts', resolvConfPath: '/nonexistent/resolv.conf' };

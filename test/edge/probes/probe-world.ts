@@ -176,15 +176,6 @@ export function drip(socket: Socket, piece: string | Buffer): void {
   socket.on('close', () => clearInterval(timer));
 }
 
-/** A port where nobody listens. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Answers nothing at all: its queue is full and nobody takes anything from it, so the kernel drops what comes. */
 const HOLE = `const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
   require('node:fs').writeSync(1, server.address().port + '\\n');

@@ -4,20 +4,9 @@ import { expect, test } from 'vitest';
 import type { Answer, ProbeQuestion } from '../../../src/core/health/probe.ts';
 import { isThere } from '../../../src/drivers/process/is-there.ts';
 import type { Inquiry } from '../../../src/ports/prober.ts';
+import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import {
-  finallyDo,
-  freePort,
-  http,
-  never,
-  open,
-  PLENTY_MS,
-  prober,
-  SHORT_MS,
-  serve,
-  target,
-  tcp,
-} from './probe-world.ts';
+import { finallyDo, http, never, open, PLENTY_MS, prober, SHORT_MS, serve, target, tcp } from './probe-world.ts';
 
 test('a pid probe passes while the process is there, and fails when it is not or was never', async () => {
   const child = spawn('sleep', ['300'], { stdio: 'ignore' });

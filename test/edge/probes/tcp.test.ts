@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { isItself } from '../../../src/probes/net/connect.ts';
+import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import {
   ask,
   blackHole,
   connections,
-  freePort,
   inTimeWait,
   never,
   open,

@@ -4,6 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { expect, test } from 'vitest';
 import type { ProbeQuestion } from '../../../src/core/health/probe.ts';
 import { createNames } from '../../../src/probes/names/names.ts';
+import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { selfSigned } from './certificate.ts';
 import { nameServer } from './name-server.ts';
@@ -13,7 +14,6 @@ import {
   commandCgroups,
   drip,
   exec,
-  freePort,
   http,
   listen,
   MECHANISMS,
