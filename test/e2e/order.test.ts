@@ -52,8 +52,8 @@ describe('SIGTERM to the daemon', () => {
   test('stops in reverse order, and a later start brings the same set back', async () => {
     await using project = new TestProject(CHAIN);
     await project.ok('up');
+    await waitFor('all three to have begun', () => diary(project).length === 3);
     await project.ok('stop', 'web');
-    await waitFor('all three to have begun', () => diary(project).includes('web stop'));
     kill(project.daemonPid()!, 'SIGTERM');
     await gone(project);
     expect(diary(project)).toEqual(['db start', 'api start', 'web start', 'web stop', 'api stop', 'db stop']);

@@ -107,8 +107,10 @@ test('a stranger who was given the pid of a dead process is not taken for it, an
   const reused = await waitFor('a pid that can be reused', async () => {
     const original = post.now.stranger();
     post.now.writePid(original.pid);
+    const { sleeping } = clock;
     const run = post.now.start(driver);
     await run.until('started');
+    await waitFor('the first look at it alive to be over', () => clock.sleeping > sleeping);
     original.kill('SIGKILL');
     await waitFor('it to be gone', () => readProcStat(original.pid) === null);
     const stranger = await strangerUnder(original.pid);

@@ -36,6 +36,7 @@ describe.each(['auto', 'off'] as const)('a look at the processes of a run, with 
   test('a busy child is seen, and by whom the work is done', async () => {
     const driver = shop.now.driver({ cgroup });
     const run = shop.now.start(driver, 'sh -c "while :; do :; done" & echo child $!; wait');
+    await started(run);
     const [, child] = /child (\d+)/.exec(await run.line(/^child/))!;
     const { busy, evidence } = await driver.examine(run.id, null);
     expect(busy).toMatch(new RegExp(`^busy: .*${child} \\(sh\\)`));
@@ -59,6 +60,8 @@ test('the dump signal goes to the main process alone', async () => {
   const script = 'trap "echo here I am" USR1; sleep 1000 & echo child $!; while :; do wait; done';
   const run = shop.now.start(driver, script);
   const [, child] = /child (\d+)/.exec(await run.line(/^child/))!;
+  await started(run); // the command may write before its pid is known here, and without a pid nobody gets a signal
+  await waitFor('the child to be itself', () => readText(`/proc/${child}/stat`).includes('(sleep)'));
   await driver.examine(run.id, 'SIGUSR1');
   await run.line(/^here I am/);
   expect(readText(`/proc/${child}/stat`)).toContain('(sleep)'); // it would have died of it
