@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { TestProject } from '../support/project.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 /** A stranger that accepts every connection: this very process. */
 async function stranger(): Promise<{ server: Server; port: number } & AsyncDisposable> {
@@ -15,14 +16,20 @@ async function stranger(): Promise<{ server: Server; port: number } & AsyncDispo
 describe('a port that somebody else holds', () => {
   test('is named, and does not make a component ready that is about to find out', async () => {
     await using held = await stranger();
-    const listen = `require('net').createServer().listen(${held.port}, '127.0.0.1')`;
     await using project = new TestProject(`components:
   cache:
-    process: { command: [node, -e, "setTimeout(() => ${listen}, 2000)"] }
+    process: { command: [sh, -c, "until test -e go; do sleep 0.05; done; exec node listen.cjs"] }
     readiness: { tcp: ${held.port}, period: 200ms }
     restart: { policy: never }
 `);
-    const { code, stderr, stdout } = await project.cli('up', '--timeout', '60s');
+    project.write('listen.cjs', `require('node:net').createServer().listen(${held.port}, '127.0.0.1');`);
+    const up = project.cli('up', '--timeout', '110s');
+    await waitFor('the stranger to be named', async () => {
+      const { components } = await project.status();
+      return components.some(({ note }) => note?.includes('is held by'));
+    });
+    project.write('go', '');
+    const { code, stderr, stdout } = await up;
     expect(stdout).not.toContain('is up');
     expect(stderr).toMatch(new RegExp(`port ${held.port} is held by .* \\(pid ${process.pid}\\), not by cache`));
     expect(stderr).toMatch(/EADDRINUSE|exit code 1/);

@@ -27,6 +27,7 @@ describe('one daemon per project', () => {
       for (const child of contenders) child.once('exit', (code) => code === 1 && refused++);
       await waitFor('five to be refused', () => refused === 5);
       await waitFor('the sixth to answer', async () => (await project.status()).daemon.answers);
+      await project.until('a', 'running', ({ state }) => state === 'running');
       expect(
         project.processes().filter(({ command }) => command.includes('sleep 1000') && !command.includes('shim')).length,
       ).toBe(1);

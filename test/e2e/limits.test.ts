@@ -96,7 +96,9 @@ describe('a component with a user', () => {
   closed: { process: { command: [sleep, "1000"], user: nobody } }
 `);
     await project.cli('up');
-    const words = async (name: string) => (await project.component(name)).last_exit?.spawn_error;
+    // up ends as soon as it knows that one of them failed
+    const words = async (name: string) =>
+      (await project.until(name, 'tried', ({ last_exit }) => last_exit !== null)).last_exit?.spawn_error;
     expect(await words('typo')).toContain('there is no user "nobdy" on this machine');
     expect(await words('closed')).toContain(`the working directory ${project.dir} may not be entered by user "nobody"`);
     await waitFor('it to be given up', async () => (await project.component('closed')).state === 'gave-up');

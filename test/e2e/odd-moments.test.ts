@@ -5,8 +5,13 @@ import { ENTRY, isAlive, kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const A = '  a: { process: { command: [sleep, "1000"] } }\n';
-const SLOW =
-  '  slow: { process: { shell: true, command: "trap : TERM; while :; do sleep 0.1; done" }, stop: { grace: 3s } }\n';
+/** Its first run is only ended by the file `end`. */
+const SLOW = `  slow:
+    process: { shell: true, command: "test -e been && exec sleep 1000; touch been; trap : TERM; echo up; until test -e end; do sleep 0.1; done" }
+    stop: { grace: 10m }
+    min_uptime: 50ms
+`;
+const hasBegun = (project: TestProject) => waitFor('the slow one', () => project.log('slow').includes('up'));
 const names = async (project: TestProject) => (await project.status()).components.map(({ name }) => name);
 const killBoth = async (project: TestProject) => {
   kill(project.guardianPid()!);
@@ -18,6 +23,7 @@ describe('the configuration changes while things are under way', () => {
   test('a component that is removed and put back during its grace never runs twice', async () => {
     await using project = new TestProject(`components:\n${A}${SLOW}`);
     await project.ok('up');
+    await hasBegun(project);
     const first = (await project.component('slow')).pid!;
     project.configure(`components:\n${A}`);
     await project.ok('up');
@@ -25,6 +31,7 @@ describe('the configuration changes while things are under way', () => {
     project.configure(`components:\n${A}${SLOW}`);
     await project.ok('up', '--no-wait');
     expect((await names(project)).sort()).toEqual(['a', 'slow']);
+    project.write('end', '');
     const again = await project.until('slow', 'running anew', ({ state, pid }) => state === 'running' && pid !== first);
     expect(isAlive(first)).toBe(false);
     expect(again.removed).toBe(false);
@@ -43,9 +50,11 @@ describe('the configuration changes while things are under way', () => {
   test('--all leaves out what is on its way out', async () => {
     await using project = new TestProject(`components:\n${A}${SLOW}`);
     await project.ok('up');
+    await hasBegun(project);
     project.configure(`components:\n${A}`);
     await project.ok('up');
     expect(await project.ok('restart', '--all')).toContain('restarted: a\n');
+    project.write('end', '');
   });
 });
 
@@ -54,9 +63,12 @@ describe('the daemon loses its place', () => {
     await using project = new TestProject(`components:\n${A}`);
     await project.ok('up');
     const { pid } = await project.component('a');
+    const daemon = project.daemonPid()!;
+    kill(daemon, 'SIGSTOP'); // or it may put it back before anybody asks
     rmSync(`${project.home}/keepwell.sock`);
     const { stderr } = await project.cli('status');
     expect(stderr).toContain('does not answer');
+    kill(daemon, 'SIGCONT');
     await project.ok('restart', 'a', '--no-wait');
     await project.until('a', 'restarted', (component) => component.state === 'running' && component.pid !== pid);
   });
@@ -126,13 +138,15 @@ describe('what lives on without its main process', () => {
 
   test('a crash is on record even when the stop comes while its leftovers are ended', async () => {
     await using project = new TestProject(`components:
-  lefty: { process: { shell: true, command: "trap '' TERM; (while :; do sleep 0.2; done) & sleep 1; echo fatal; exit 4" }, stop: { grace: 2s } }
+  lefty: { process: { shell: true, command: "trap '' TERM; (until test -e end; do sleep 0.2; done) & sleep 1; echo fatal; exit 4" }, stop: { grace: 10m } }
 `);
     await project.ok('up', '--no-wait');
     const lefty = await project.until('lefty', 'ending its leftovers', ({ state }) => state === 'stopping');
     expect(lefty).toMatchObject({ pid: null });
     expect(lefty.note).toContain('exit code 4');
-    await project.ok('stop', 'lefty');
+    await project.ok('stop', 'lefty', '--no-wait');
+    project.write('end', '');
+    await project.until('lefty', 'stopped', ({ state }) => state === 'stopped');
     expect((await project.crashes()).map(({ exit }) => exit.code)).toEqual([4]);
   });
 

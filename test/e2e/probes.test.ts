@@ -21,7 +21,8 @@ describe('liveness', () => {
     await using project = new TestProject(`components:
   api: ${server(
     port,
-    `liveness: { http: { port: ${port}, path: /healthz }, period: 300ms, timeout: 200ms, failure_threshold: 3 }
+    `startup: { tcp: ${port}, period: 200ms, failure_threshold: 1000 }
+    liveness: { http: { port: ${port}, path: /healthz }, period: 300ms, timeout: 1s, failure_threshold: 3 }
     readiness: { http: { port: ${port} }, period: 1s }`,
   )}
 `);
@@ -36,7 +37,7 @@ describe('liveness', () => {
     await project.until('api', 'ended for its health', ({ restarts }) => restarts > 0);
     project.write('mood', 'ok');
     const after = await project.until('api', 'ready again', ({ ready }) => ready);
-    expect(after.last_restart?.reason).toMatch(/^liveness http :\d+\/healthz failed 3 times: no answer within 200 ms$/);
+    expect(after.last_restart?.reason).toMatch(/^liveness http :\d+\/healthz failed 3 times: no answer within 1 s$/);
     const why = JSON.parse(await project.ok('-o', 'json', 'why', 'api')) as WhyView;
     expect(why.root_cause).toMatch(/^liveness http/);
     expect(why.probes.at(-1)).toMatchObject({ role: 'liveness', outcome: 'fail', count: 3 });
@@ -47,8 +48,8 @@ describe('liveness', () => {
     const port = await freePort();
     await using project = new TestProject(`components:
   api:
-    process: { command: [${NODE}, ${SERVER}, "${port}", mood], env: { START_MS: "2500" } }
-    startup: { tcp: ${port}, period: 500ms, failure_threshold: 60 }
+    process: { command: [sh, -c, 'until test -e go; do sleep 0.05; done; exec ${NODE} ${SERVER} ${port} mood'] }
+    startup: { tcp: ${port}, period: 500ms, failure_threshold: 1000 }
     liveness: { tcp: ${port}, period: 200ms, failure_threshold: 1 }
     readiness: { http: { port: ${port} }, period: 1s }
   web:
@@ -59,6 +60,7 @@ describe('liveness', () => {
     const waiting = await project.until('web', 'waiting', ({ state }) => state === 'waiting');
     expect(waiting.waiting_for).toEqual(['api']);
     expect(await project.component('api')).toMatchObject({ health: 'starting', ready: false });
+    project.write('go', '');
     await project.ok('wait', 'web', '--for', 'ready');
     expect(await project.component('api')).toMatchObject({ restarts: 0, ready: true, health: 'healthy' });
     const seen = JSON.parse(`[${(await project.ok('-o', 'json', 'events')).trim().split('\n').join(',')}]`) as {
@@ -96,7 +98,7 @@ describe('readiness', () => {
   test('that flaps never restarts, and is told each time', async () => {
     const port = await freePort();
     await using project = new TestProject(`components:
-  api: ${server(port, `readiness: { http: { port: ${port} }, period: 100ms, failure_threshold: 1 }`)}
+  api: ${server(port, `readiness: { http: { port: ${port} }, period: 100ms, timeout: 30s, failure_threshold: 1 }`)}
 `);
     await project.ok('up');
     const { pid } = await project.component('api');
