@@ -15,7 +15,7 @@ export function restartLog(log: Log): (event: EventView) => void {
     switch (type) {
       case 'component.exited': {
         if (EXPECTED.has(data['rule'])) return;
-        const message = `${name}: ${data['exit']} after ${formatDuration(Number(data['uptime_ms']))}; ${data['decision']}`;
+        const message = `${name}: ${data['exit']}; ran for ${formatDuration(Number(data['uptime_ms']))}; ${data['decision']}`;
         log[data['crash'] === true ? 'warn' : 'info'](message, { ...about, rule: data['rule'] });
         return;
       }
@@ -33,7 +33,7 @@ export function restartLog(log: Log): (event: EventView) => void {
         log.info(`${name}: respawned (${data['number']} of ${data['of']})`, { ...about, task: data['task'] });
         return;
       case 'agent.gave-up':
-        log.warn(`${name}: not respawned any more`, { ...about, task: data['task'] });
+        log.warn(`${name}: gave up: no more respawns`, { ...about, task: data['task'] });
         return;
       case 'session.unhealthy':
         log.warn(`${name}: session failed: ${data['why']}; ${data['decision']}`, about);

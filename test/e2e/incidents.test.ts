@@ -90,7 +90,7 @@ test('a database that goes down with five dependents is one incident, one alert 
   expect(more).toEqual([]);
   const about = { kind: 'gave-up', subject: { kind: 'component', name: 'db' }, incident: root.id, ticket: 'BUG-001' };
   expect(first?.alerts).toMatchObject([{ ...about, state: 'raised' }]);
-  expect(first?.text).toMatch(/^\[shop\] db does not run: it is not restarted any more \(.*no space left/i);
+  expect(first?.text).toMatch(/^\[shop\] db is down and no longer restarted \(.*no space left/i);
   expect(last?.alerts).toMatchObject([{ ...about, state: 'over' }]);
   expect(last?.text).toMatch(/^\[shop\] Recovered: db, .* \(was: db does not run/);
   for (const name of DEPENDENTS) await shop.until(name, 'running', ({ state }) => state === 'running');

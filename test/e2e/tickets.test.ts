@@ -63,7 +63,7 @@ describe('a component that crashes four times', () => {
     // Mended, closed by hand, and broken again: the same ticket.
     project.write('mended', '');
     await project.ok('restart', 'worker');
-    await waitFor('the recovery to be noted', () => project.read(file).includes('It is well again'));
+    await waitFor('the recovery to be noted', () => project.read(file).includes('Recovered, as seen'));
     await project.ok('tickets', 'close', 'bug-1');
     expect(await tickets(project)).toEqual([]);
     await waitFor('the file to say closed', () => project.read(file).includes('| State | closed'));

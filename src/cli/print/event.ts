@@ -25,14 +25,21 @@ const also = ({ also: names }: Data): string =>
 const incident = ({ incident: id }: Data): string => `incident ${text(id)}`;
 const times = ({ count }: Data): string => (count === 1 ? 'once' : `${text(count)} times`);
 
+const ENDINGS: Readonly<Record<string, string>> = {
+  down: 'everything was stopped ("keepwell down")',
+  stop: 'it was told to end; components come back with the next daemon',
+  handover: 'it handed over to another daemon; components keep running',
+};
+
 /** What the known types say. Everything else is printed as it is. */
 const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'component.waiting': (data) => `waiting for ${text(data['for'])}`,
-  'component.starting': (data) => (data['attempt'] === 'first' ? 'starting' : `starting (${text(data['attempt'])})`),
+  'component.starting': ({ attempt }) =>
+    attempt === 'first' ? 'starting' : `starting (${attempt === 'quiet' ? 'quiet retry' : text(attempt)})`,
   'component.started': (data) => `started, pid ${text(data['pid'])}`,
-  'component.exited': (data) =>
-    `${text(data['exit'])} after ${duration(data['uptime_ms'])}; ${text(data['decision'] ?? data['rule'])}`,
-  'component.backing-off': (data) => `restart in ${duration(data['in_ms'])}`,
+  // What was decided is the next event of the same component.
+  'component.exited': (data) => `${text(data['exit'])}; ran for ${duration(data['uptime_ms'])}`,
+  'component.backing-off': (data) => text(data['decision'] ?? `restart in ${duration(data['in_ms'])}`),
   'component.gave-up': (data) => text(data['decision'] ?? `gave up (${text(data['rule'])})`),
   'component.completed': () => 'completed',
   'component.stopping': (data) =>
@@ -45,14 +52,14 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'component.frozen': (data) => `${text(data['reason'])} (${text(data['source'])})`,
   'component.examined': (data) => examined(data),
   'component.thawed': (data) =>
-    `not frozen any more: ${text(data['reason'])}${data['silent_ms'] === undefined ? '' : ` after ${duration(data['silent_ms'])}`}`,
+    `no longer frozen: ${text(data['reason'])}${data['silent_ms'] === undefined ? '' : ` after ${duration(data['silent_ms'])}`}`,
   'component.ready': (data) => because('ready', data),
-  'component.not-ready': (data) => because('not ready any more', data),
+  'component.not-ready': (data) => because('no longer ready', data),
   'component.daemonised': (data) => `put itself in the background (pids ${text(data['pids'])})`,
   'component.over-soft-memory': (data) =>
-    `${text(data['reason'])}${data['restarts'] === false ? '; it goes on, because its restart policy is never' : ''}`,
+    `${text(data['reason'])}${data['restarts'] === false ? '; not restarted, because its restart policy is never' : ''}`,
   'component.unlimited': (data) =>
-    `its limit ${text(data['limit'])} ${text(data['max'])} is not in force: ${text(data['why'])}`,
+    `the limit ${text(data['limit'])} ${text(data['max'])} is not enforced: ${text(data['why'])}`,
   'component.leftovers': (data) => `${text(data['exit'])}, and left processes behind: ${text(data['pids'])}`,
   'component.cleaned-up': () => 'its container was removed',
   'agent.spawned': (data) => `spawned${forTask(data)}`,
@@ -61,55 +68,67 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'agent.crashed': (data) =>
     `crashed${forTask(data)}: ${data['exit'] ? describeExit(data['exit'] as ExitView) : text(data['why'])}`,
   'agent.finished': (data) => `finished${forTask(data)}`,
-  'agent.gave-up': (data) => `not respawned any more${forTask(data)}`,
+  'agent.gave-up': (data) => `gave up${forTask(data)}: no more respawns`,
   'agent.stopping': (data) => `stopping${forTask(data)}, ${text(data['signal'])} sent`,
   'agent.stopped': (data) => `stopped${forTask(data)}${data['why'] === undefined ? '' : `: ${text(data['why'])}`}`,
   'agent.interrupted': (data) => `interrupted${forTask(data)}: ${text(data['why'])}`,
   'agent.leftovers': (data) => `left processes behind${forTask(data)}: ${text(data['pids'])}`,
   'agents.cleaned': (data) => `removed dead entries from ${text(data['file'])}: ${text(data['entries'])}`,
   'incident.opened': (data) => `${incident(data)}: ${text(data['title'])}`,
-  'incident.reopened': (data) => `${incident(data)} is back, ${times(data)} by now: ${text(data['title'])}`,
-  'incident.resolved': (data) => `${incident(data)} is over, it came ${times(data)}: ${text(data['title'])}`,
-  'incident.affects': (data) => `${text(data['component'])} is affected by ${incident(data)}: ${text(data['title'])}`,
-  'incident.folded': (data) => `${incident(data)} is a part of incident ${text(data['into'])}: ${text(data['title'])}`,
-  'alert.sent': (data) => `told ${text(data['channel'])}: ${text(data['text'])}`,
+  'incident.reopened': (data) => `${incident(data)} reopened, seen ${times(data)}: ${text(data['title'])}`,
+  'incident.resolved': (data) => `${incident(data)} resolved, seen ${times(data)}: ${text(data['title'])}`,
+  'incident.affects': (data) =>
+    `${text(data['component'])} is also affected by ${incident(data)}: ${text(data['title'])}`,
+  'incident.folded': (data) => `${incident(data)} is part of incident ${text(data['into'])}: ${text(data['title'])}`,
+  'alert.sent': (data) => `alert sent to ${text(data['channel'])}: ${text(data['text'])}`,
   'alert.failed': (data) =>
-    `${text(data['channel'])} could not be told: ${text(data['problem'])}${data['given_up'] === true ? '; it is not tried any more' : ''}`,
+    `alert to ${text(data['channel'])} failed: ${text(data['problem'])}${data['given_up'] === true ? '; no further tries' : ''}`,
   'check.changed': (data) => `check ${text(data['status'])}: ${text(data['message'])}`,
-  'session.spawned': (data) => `session of ${text(data['challenge_id'])} for ${text(data['user_id'])} spawned`,
+  'session.spawned': (data) => `session of ${text(data['challenge_id'])} spawned for ${text(data['user_id'])}`,
   'session.ready': () => 'session ready',
   'session.unhealthy': (data) => `session failed: ${text(data['why'])}; ${text(data['decision'])}`,
   'session.restarted': (data) => `session restarted (${text(data['restarts'])} so far)`,
   'session.gave-up': (data) => `session given up: ${text(data['why'])}`,
-  'session.expired': () => 'the lease of the session is over',
+  'session.expired': () => 'the lease of the session has expired',
   'session.stopped': (data) => `session stopped: ${text(data['why'])}`,
   'session.extended': (data) => `session extended until ${text(data['expires_at'])}`,
-  'session.adopted': () => 'session taken over from the labels of its container',
-  'session.removed': (data) => `nothing is left of the session (${text(data['reason'])})`,
+  'session.adopted': () => 'session found again by the labels of its container',
+  'session.removed': (data) => `session removed (${text(data['reason'])})`,
   'ticket.opened': (data) => `ticket ${text(data['ticket'])} (${text(data['priority'])}): ${text(data['title'])}`,
   'ticket.commented': (data) => `ticket ${text(data['ticket'])}: ${text(data['text'])}${also(data)}`,
   'ticket.reopened': (data) => `ticket ${text(data['ticket'])} reopened: ${text(data['reason'])}`,
   'ticket.closed': (data) => `ticket ${text(data['ticket'])} closed`,
   'ticket.delivered': (data) =>
     data['note'] === undefined
-      ? `ticket ${text(data['ticket'])} is in ${text(data['tracker'])}${data['address'] === null ? '' : `: ${text(data['address'])}`}`
+      ? `ticket ${text(data['ticket'])} delivered to ${text(data['tracker'])}${data['address'] === null ? '' : `: ${text(data['address'])}`}`
       : `ticket ${text(data['ticket'])}, ${text(data['tracker'])}: ${text(data['note'])}`,
   'ticket.delivery-failed': (data) =>
-    `${text(data['tracker'])} could not be told of ticket ${text(data['ticket'])}: ${text(data['error'])}${data['stopped'] === true ? '; it is not tried any more' : ''}`,
+    `ticket ${text(data['ticket'])} could not be delivered to ${text(data['tracker'])}: ${text(data['error'])}${data['stopped'] === true ? '; no further tries' : ''}`,
   'logs.dropped': (data) =>
     `${bytes(data['dropped_bytes'], data['lost_bytes'])} of the log of ${text(data['component'])} were not kept (${text(data['why'])})`,
   'logs.removed': (data) =>
     `the log of ${text(data['component'])} was removed; what it writes is lost until its next start`,
-  'logs.not-a-file': (data) => `${text(data['path'])} is no file and is left alone`,
+  'logs.not-a-file': (data) => `${text(data['path'])} is not a regular file; it is left alone`,
   'logs.disk-low': (data) =>
-    `only ${bytes(data['free_bytes'])} are free on the disk of the logs, ${bytes(data['wanted_bytes'])} are wanted; logs are cut`,
-  'logs.nothing-left-to-cut': () => 'nothing is left to be cut from logs, other files fill the disk',
-  'logs.disk-enough': (data) => `there is enough space for logs again, ${bytes(data['free_bytes'])}`,
+    `only ${bytes(data['free_bytes'])} free on the disk with the logs (wanted: ${bytes(data['wanted_bytes'])}); removing old log lines`,
+  'logs.nothing-left-to-cut': () => 'no old log lines left to remove: other files fill the disk',
+  'logs.disk-enough': (data) => `enough disk space for logs again: ${bytes(data['free_bytes'])} free`,
+  'daemon.started': (data) =>
+    `started, pid ${text(data['pid'])}, version ${text(data['version'])}${data['respawned'] === true ? '; the guardian brought it back' : ''}`,
+  'daemon.ended': ({ how }) =>
+    `ended: ${typeof how === 'string' && Object.hasOwn(ENDINGS, how) ? ENDINGS[how] : text(how)}`,
+  'store.quarantined': (data) =>
+    `the history was damaged (${text(data['problem'])}); it was moved to ${text(data['file'])} and a new one was begun`,
+  'store.replaced': (data) => `${text(data['problem'])}; a new history was begun`,
+  'store.events-dropped': (data) => `${text(data['events'])} events could not be written and are lost`,
+  'store.probes-dropped': () => 'results of probes could not be written and are lost',
+  'store.samples-dropped': () => 'measurements of CPU and memory could not be written and are lost',
+  'store.events-lost': (data) => `events after number ${text(data['after'])} are lost: ${text(data['reason'])}`,
 };
 
 function examined({ busy, stopped, lines, postponed_ms }: Data): string {
   const found = [stopped, busy].filter((each) => typeof each === 'string');
-  const more = postponed_ms === null ? '' : `; it gets ${duration(postponed_ms)} more`;
+  const more = postponed_ms === null ? '' : `; given ${duration(postponed_ms)} more`;
   return `its processes were examined: ${found.join('; ') || 'they are idle'} (${text(lines)} lines of evidence)${more}`;
 }
 

@@ -88,7 +88,8 @@ export function daemonRemarks({ daemon }: StatusView, now: number = Date.now()):
 /** How logs are kept, and what could not be. */
 export function keepingLine({ logs }: DaemonView): string[] {
   if (!logs) return [];
-  const parts = [logs.mechanism, formatBytes(logs.bytes)];
+  const how = logs.mechanism === 'collapse-range' ? 'in place' : 'by copying what is kept';
+  const parts = [`${formatBytes(logs.bytes)} kept`, `old lines are cut off ${how} (${logs.mechanism})`];
   if (logs.dropped_bytes > 0) parts.push(`${formatBytes(logs.dropped_bytes)} dropped`);
   if (logs.lost_bytes > 0) parts.push(`${formatBytes(logs.lost_bytes)} lost`);
   return [`logs: ${parts.join(', ')}`];

@@ -7,10 +7,10 @@ export { localTime };
 /** Local time of day: 03:04:05. */
 export const clockTime = (iso: string): string => localTime(iso).slice(-8);
 
-/** "3 min ago", "in 12 s". Clocks differ and jump, so a little in the future is "just now". */
+/** "3 min ago", "in 12 s", "now". */
 export function relative(iso: string, nowMs: number): string {
   const ms = nowMs - Date.parse(iso);
   if (Number.isNaN(ms)) return iso;
-  if (Math.abs(ms) < 1000) return 'just now';
+  if (Math.abs(ms) < 1000) return ms > 0 ? 'just now' : 'now';
   return ms > 0 ? `${formatDuration(ms)} ago` : `in ${formatDuration(-ms)}`;
 }

@@ -67,11 +67,18 @@ function details(view: ComponentView, nowMs: number): [string, string][] {
     ['Wanted:', view.desired === 'stopped' ? 'stopped (by hand)' : 'running'],
     ['Needs:', dependencies(view)],
     ['Leftover:', view.survivors.join(', ') || null],
-    ['Tree:', view.tree_mechanism],
+    ['Tree:', treeText(view)],
     ['Limits:', limitsText(view)],
     ...containerRows(view),
   ];
   return rows.flatMap(([label, text]): [string, string][] => (text === null ? [] : [[label, sanitise(text)]]));
+}
+
+/** How all of its processes are found and ended, not only the main one. */
+function treeText({ tree_mechanism: mechanism }: ComponentView): string | null {
+  if (mechanism === null) return null;
+  const how = mechanism === 'cgroup-v2' ? 'their cgroup (v2)' : 'process group and environment cookie';
+  return `all its processes are found and ended by ${how}`;
 }
 
 /** What others started: where it is looked for. Containers have a row of their own. */

@@ -23,7 +23,7 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
   return [
     `${paint.bold(name)} ${headline(why, paint)} (${relative(why.at, nowMs)})`,
     ...rows([
-      ['When', `${localTime(why.at)}, after ${formatDuration(why.uptime_ms)}`],
+      ['When', `${localTime(why.at)}, after running for ${formatDuration(why.uptime_ms)}`],
       ['Crash', `${why.id === 0 ? 'not recorded yet' : why.id}, run ${why.run_id}`],
       ['Exit', why.exit.unhealthy ? describeEnd(why.exit) : null],
       ['Error', why.error_type && [why.error_type, why.error_message].filter(Boolean).join(': ')],
@@ -44,7 +44,7 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
     ...section('Files', why.related_files),
     ...section('Stack of the earlier error', why.earlier_error?.stack ?? []),
     ...section('Files of the earlier error', why.earlier_error?.related_files ?? []),
-    ...section('Its last lines', why.log_tail.length > 0 ? why.log_tail : ['(it had said nothing)']),
+    ...section('Its last lines', why.log_tail.length > 0 ? why.log_tail : ['(it wrote nothing)']),
   ];
 }
 
@@ -100,16 +100,16 @@ const dependencyText = ({ name, condition, state, ready }: WhyView['dependencies
 /** What happened after it, and what happens next. */
 function nowText({ current, nowMs }: WhyContext, { subject }: WhyView): string | null {
   if (subject.kind !== 'component') return null;
-  if (current === null) return 'the configuration no longer names it';
+  if (current === null) return 'no longer in the configuration';
   const { name, state } = current;
   const next = current.next_attempt_at === null ? null : relative(current.next_attempt_at, nowMs);
   switch (state) {
     case 'running':
       return `running${current.ready ? ' and ready' : ', not ready'}, pid ${current.pid ?? '?'}, for ${formatDuration(current.uptime_ms ?? 0)}`;
     case 'backing-off':
-      return `it is started again ${next ?? 'soon'}`;
+      return next === null || next === 'now' ? 'restarting' : `restart ${next}`;
     case 'gave-up':
-      return `gave up; ${next === null ? 'not tried again by itself' : `tried once more ${next}`}. "keepwell start ${name}" starts it now`;
+      return `gave up; ${next === null ? 'no further restart' : `quiet retry ${next}`}. "keepwell start ${name}" starts it now`;
     case 'waiting':
       return `waiting for ${current.waiting_for.join(', ')}`;
     case 'stopped':

@@ -21,19 +21,19 @@ export const whoOf = ({ subjects, tasks, affected }: Incident): readonly string[
 const areAwaited = (incident: Incident, names: readonly string[]): readonly string[] =>
   names.filter((name) => incident.waiting.includes(`component ${name}`));
 
-/** `givenUp`: names of components that are not started any more. Null: none of them belongs to this incident. */
+/** `givenUp`: names of components that are no longer restarted. Null: none of them belongs to this incident. */
 export function givenUpText(incident: Incident, givenUp: ReadonlySet<string>): string | null {
   const subjects = componentsOf(incident);
   const own = subjects.filter((name) => givenUp.has(name));
   if (own.length > 0) {
     const others = areAwaited(incident, subjects).filter((name) => !givenUp.has(name));
-    return `${notRestarted(own)}${others.length === 0 ? '' : `; it happens to ${someOf(others)}, too`}`;
+    return `${notRestarted(own)}${others.length === 0 ? '' : `; it also happens to ${someOf(others)}`}`;
   }
   const along = incident.affected.filter((name) => givenUp.has(name));
   if (along.length === 0) return null;
   const roots = subjects.length === 0 ? [incident.subject.name] : subjects;
-  if (!isRootDown(incident)) return `${notRestarted(along)}, since it went down with ${someOf(roots)}`;
-  return `${someOf(roots)} ${roots.length === 1 ? 'is' : 'are'} down and ${roots.length === 1 ? 'takes' : 'take'} others along`;
+  if (!isRootDown(incident)) return `${notRestarted(along)}; it went down with ${someOf(roots)}`;
+  return `${someOf(roots)} ${roots.length === 1 ? 'is' : 'are'} down, and others with ${roots.length === 1 ? 'it' : 'them'}`;
 }
 
 const isRootDown = (incident: Incident): boolean => {
@@ -46,8 +46,8 @@ const componentsOf = ({ subjects }: Incident): readonly string[] =>
 
 export const notRestarted = (names: readonly string[]): string =>
   names.length === 1
-    ? `${names[0]} does not run: it is not restarted any more`
-    : `${someOf(names)} do not run: they are not restarted any more`;
+    ? `${names[0]} is down and no longer restarted`
+    : `${someOf(names)} are down and no longer restarted`;
 
 /** "; affected: api, web and 3 more". Once what it began with is well again, they are what it is about. */
 export const affectedText = (incident: Incident): string =>

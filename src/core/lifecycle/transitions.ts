@@ -83,7 +83,7 @@ function following(verdict: Verdict, run: RunId, { now }: Context): { state: Com
     case 'restart':
       return {
         state: { kind: 'backing-off', until: at ?? now, ...(verdict.machine ? { machine: true } : {}) },
-        told: tell('component.backing-off', run, { in_ms: verdict.inMs }),
+        told: tell('component.backing-off', run, { in_ms: verdict.inMs, decision: verdict.text }),
       };
     case 'give-up':
       return {

@@ -21,18 +21,18 @@ export const openedEvent = ({ number, title, priority, count, incident }: Ticket
   data: { ticket: bugNumber(number), title, priority, count, incident },
 });
 
-/** "It happened again: 7 times by now, the last time …" */
+/** "It happened again: 7 times so far, the last time …" */
 export function againText(evidence: Evidence, before: Ticket, after: Ticket, secrets: readonly string[] = []): string {
   const raised = after.priority === before.priority ? '' : ` The priority is ${after.priority} now.`;
   const reopened = before.state === 'closed' ? 'Reopened. ' : '';
-  const text = `${reopened}It happened again: ${after.count} times by now, last ${iso(after.lastSeen)}.${raised} ${last(evidence)}`;
+  const text = `${reopened}It happened again: ${after.count} times so far, last ${iso(after.lastSeen)}.${raised} ${last(evidence)}`;
   return cleanLine(text, MAX_NOTE_CHARS, secrets);
 }
 
 function last(evidence: Evidence): string {
   if (evidence.kind === 'problem') return evidence.problem.rootCause;
   const { crash } = evidence;
-  return `${headline(crash)} (${describeExit(crash.exit)}, after ${formatDuration(crash.uptimeMs)})`;
+  return `${headline(crash)} (${describeExit(crash.exit)}; ran for ${formatDuration(crash.uptimeMs)})`;
 }
 
 /** All is well again. Said once for each time that trouble was told, so that flapping does not fill a tracker. */
@@ -40,7 +40,7 @@ export function afterRecovery(ticket: Ticket, settings: TicketsSpec, now: WallMs
   if (ticket.state === 'closed' || ticket.told.at(-1)?.what === 'recovery') return null;
   // The task of a rehearsal does not exist: nobody is well, it is just over.
   const isOver = isSimulated(ticket.rootCause) && ticket.tasks.length > 0;
-  const text = `${isOver ? 'The rehearsal is over' : 'It is well again'}, as seen ${iso(now)}, after ${ticket.count} ${ticket.count === 1 ? 'time' : 'times'}. The ticket stays open until somebody closes it.`;
+  const text = `${isOver ? 'The simulated crash is over' : 'Recovered'}, as seen ${iso(now)}; it had happened ${ticket.count === 1 ? 'once' : `${ticket.count} times`}. The ticket stays open until somebody closes it.`;
   const said: Ticket = { ...ticket, news: [], told: withTold(ticket.told, now, 'recovery') };
   const also = ticket.news.length === 0 ? {} : { also: ticket.news };
   return {
@@ -67,7 +67,7 @@ export function joined(
 export function afterNews(ticket: Ticket, settings: TicketsSpec, now: WallMs): TicketChange | null {
   const { news: also } = ticket;
   if (also.length === 0 || ticket.state === 'closed' || !mayTellNews(settings.rateLimit, ticket, now)) return null;
-  const text = `It happened ${ticket.count} times by now, last ${iso(ticket.lastSeen)}.`;
+  const text = `It happened ${ticket.count} times so far, last ${iso(ticket.lastSeen)}.`;
   const said: Ticket = { ...ticket, news: [], told: withTold(ticket.told, now, 'news') };
   return {
     ticket: withErrand(said, settings.trackers, { deed: 'comment', text, also }, now),
@@ -98,7 +98,7 @@ export function afterExamination(
     errorLogs: [ticket.errorLogs, errorLogs].filter((part) => part !== '').join('\n\n'),
     relatedFiles: [...new Set(files)],
   };
-  const text = 'It was ended, and this is what it was doing.';
+  const text = 'The frozen process was ended; this is what it was doing.';
   return {
     ticket: withErrand(examined, settings.trackers, { deed: 'comment', text, details: errorLogs }, now),
     told: [{ type: 'ticket.commented', data: { ticket: bugNumber(ticket.number), count: ticket.count, text } }],

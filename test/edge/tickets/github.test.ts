@@ -64,7 +64,7 @@ describe('an issue', () => {
     await world.delivered('github');
     const [issue] = server.issues;
     expect(issue?.comments).toHaveLength(1);
-    expect(issue?.comments[0]?.body).toContain('11 times by now');
+    expect(issue?.comments[0]?.body).toContain('11 times so far');
     expect(issue?.labels.map(({ name }) => name)).toEqual(['bug', 'priority: critical']);
   });
 

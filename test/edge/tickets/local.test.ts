@@ -66,15 +66,15 @@ describe('a file for each ticket', () => {
     again(world, spec, 4, START + MINUTE);
     await world.delivered('local');
     expect(read()).toContain('| Count | 4 |');
-    expect(read()).not.toContain('times by now');
+    expect(read()).not.toContain('times so far');
     again(world, spec, 9, START + HOUR);
     await world.delivered('local');
-    expect(read()).toContain('9 times by now');
+    expect(read()).toContain('9 times so far');
     const well = afterRecovery(world.book.find(3)!, spec, wall(START + 2 * HOUR))!;
     world.book.save(well.ticket, well.told);
     world.desk.filed([well.ticket]);
     await world.delivered('local');
-    expect(read()).toContain('It is well again');
+    expect(read()).toContain('Recovered');
     world.desk.close(3);
     await world.delivered('local');
     expect(read()).toContain('| State | closed since');

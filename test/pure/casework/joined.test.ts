@@ -26,7 +26,7 @@ describe('components that share a cause', () => {
     world.crash(crashOf('api', 1, giveUp));
     world.stands('api', gone);
     expect(await world.told()).toEqual([
-      '[shop] api does not run: it is not restarted any more (there is no module "stripe") (BUG-001)',
+      '[shop] api is down and no longer restarted (there is no module "stripe") (BUG-001)',
     ]);
     for (const [n, name] of ['billing', 'mail'].entries()) {
       world.crash(crashOf(name, n + 2, giveUp));
@@ -37,7 +37,7 @@ describe('components that share a cause', () => {
     const [second, ...more] = await world.messages();
     expect(more).toEqual([]);
     expect(second?.text).toBe(
-      '[shop] Now also billing, mail: api, billing, mail do not run: they are not restarted any more (there is no module "stripe") (BUG-001)',
+      '[shop] Now also billing, mail: api, billing, mail are down and no longer restarted (there is no module "stripe") (BUG-001)',
     );
     expect(second?.alerts).toMatchObject([
       { state: 'raised', key: 'incident 1', who: ['api', 'billing', 'mail'], joined: ['billing', 'mail'] },
@@ -63,11 +63,11 @@ describe('components that share a cause', () => {
     world.stands('billing', { isWell: false });
     world.stands('api', gone);
     expect((await world.told()).join()).toContain(
-      'api does not run: it is not restarted any more; it happens to billing, too',
+      'api is down and no longer restarted; it also happens to billing',
     );
     world.stands('billing', gone);
     await passes(world, MINUTE);
-    expect((await world.told()).join()).toMatch(/^\[shop\] Now also billing: billing, api do not run/);
+    expect((await world.told()).join()).toMatch(/^\[shop\] Now also billing: billing, api are down/);
   });
 
   test('that join one after the other for hours are told of less and less often', async () => {
@@ -94,7 +94,7 @@ describe('components that share a cause', () => {
     expect((await world.told()).join()).toContain('affected: api');
     world.crash(crashOf('web', 3, { fingerprint: 'v1:web' }));
     await passes(world, MINUTE);
-    expect((await world.told()).join()).toMatch(/^\[shop\] Now also web: db does not run.*; affected: api, web$/);
+    expect((await world.told()).join()).toMatch(/^\[shop\] Now also web: db is down.*; affected: api, web$/);
   });
 });
 

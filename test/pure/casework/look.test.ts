@@ -51,13 +51,13 @@ describe('given up', () => {
     const { crash, stands, told, looked, clock } = lookWorld();
     crash(crashOf('db', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
     stands('db', gone);
-    expect(await told()).toEqual(['[shop] db does not run: it is not restarted any more (no space left)']);
+    expect(await told()).toEqual(['[shop] db is down and no longer restarted (no space left)']);
     for (let again = 0; again < 5; again += 1) looked();
     await clock.advance(HOUR);
     expect(await told()).toEqual([]);
     stands('db');
     expect(await told()).toEqual([
-      '[shop] Recovered: db (was: db does not run: it is not restarted any more (no space left))',
+      '[shop] Recovered: db (was: db is down and no longer restarted (no space left))',
     ]);
   });
 
@@ -67,10 +67,10 @@ describe('given up', () => {
   ])('without an incident it is over as well when it %s', async (_, ends) => {
     const world = lookWorld();
     world.stands('db', gone);
-    expect(await world.told()).toEqual(['[shop] db does not run: it is not restarted any more']);
+    expect(await world.told()).toEqual(['[shop] db is down and no longer restarted']);
     expect(await world.told()).toEqual([]);
     ends(world);
-    expect(await world.told()).toEqual(['[shop] Recovered: db (was: db does not run: it is not restarted any more)']);
+    expect(await world.told()).toEqual(['[shop] Recovered: db (was: db is down and no longer restarted)']);
   });
 
   test('a database that took five along is one alert that names it and them', async () => {
@@ -86,7 +86,7 @@ describe('given up', () => {
     expect(more).toEqual([]);
     expect(first?.alerts).toMatchObject([{ kind: 'gave-up', key: 'incident 1', subject: { name: 'db' }, incident: 1 }]);
     expect(first?.text).toBe(
-      `[shop] db does not run: it is not restarted any more (no space left); affected: ${names.join(', ')}`,
+      `[shop] db is down and no longer restarted (no space left); affected: ${names.join(', ')}`,
     );
   });
 
@@ -105,7 +105,7 @@ describe('given up', () => {
     crash(crashOf('web', 2, { fingerprint: 'v1:web' }));
     stands('db', { isWell: false });
     stands('web', gone);
-    expect(await told()).toEqual(['[shop] db is down and takes others along (no space left); affected: web']);
+    expect(await told()).toEqual(['[shop] db is down, and others with it (no space left); affected: web']);
     stands('db', gone); // known already
     expect(await told()).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe('given up', () => {
     crash(crashOf('web', 2, { fingerprint: 'v1:web' }));
     stands('db');
     stands('web', gone);
-    const text = 'web does not run: it is not restarted any more, since it went down with db (db: exit code 1)';
+    const text = 'web is down and no longer restarted; it went down with db (db: exit code 1)';
     expect(await told()).toEqual([`[shop] ${text}`]);
     stands('web', { upMs: 5_000 });
     expect(await told()).toEqual([]);

@@ -44,14 +44,10 @@ test.each([
   [
     'component.examined',
     { busy: 'busy: 3 s of CPU in 3 s', stopped: null, lines: 4, postponed_ms: 300_000 },
-    'its processes were examined: busy: 3 s of CPU in 3 s (4 lines of evidence); it gets 5 min more',
+    'its processes were examined: busy: 3 s of CPU in 3 s (4 lines of evidence); given 5 min more',
   ],
-  [
-    'component.thawed',
-    { reason: 'it beats again', silent_ms: 60_000 },
-    'not frozen any more: it beats again after 1 min',
-  ],
-  ['component.thawed', { reason: 'its configuration changed' }, 'not frozen any more: its configuration changed'],
+  ['component.thawed', { reason: 'it beats again', silent_ms: 60_000 }, 'no longer frozen: it beats again after 1 min'],
+  ['component.thawed', { reason: 'its configuration changed' }, 'no longer frozen: its configuration changed'],
   ['component.stopping', { signal: 'SIGINT', reason: 'frozen' }, 'stopping, SIGINT sent: frozen'],
   ['component.stopping', { signal: 'SIGTERM' }, 'stopping, SIGTERM sent'],
 ])('%s %o is "%s"', (type, data, sentence) => {

@@ -139,7 +139,7 @@ describe('status', () => {
       `  Started:  ${localTime(full.started_at!)} (2 h 15 min ago)`,
       '  Wanted:   running',
       '  Needs:    temporal ready, db started (not yet)',
-      '  Tree:     cgroup-v2',
+      '  Tree:     all its processes are found and ended by their cgroup (v2)',
     ]);
   });
 
@@ -197,14 +197,14 @@ describe('why', () => {
     const current = idle('worker', 'backing-off', { next_attempt_at: '2026-01-02T05:19:17.678Z' });
     expect(whyText(why(), { current, nowMs: NOW, paint: noPaint })).toEqual([
       'worker died: exit code 1 (3 min ago)',
-      `  When:     ${localTime(why().at)}, after 2 s`,
+      `  When:     ${localTime(why().at)}, after running for 2 s`,
       '  Crash:    12, run worker~0abcdefgh123456',
       "  Error:    ImportError: No module named 'yaml'",
       '  Cause:    the module yaml is not installed',
       '  Decision: restart in 1 s (1 of 10 in 10 min)',
       '  Rule:     backoff (1 restart in the window, 1 failure in a row, 3 earlier restarts)',
       '  Changed:  env LOG_LEVEL, command (since the last good run)',
-      '  Now:      it is started again in 12 s',
+      '  Now:      restart in 12 s',
       '',
       '  Dependencies at that time:',
       '    api: backing-off, not ready (needed: ready)',
@@ -224,12 +224,12 @@ describe('why', () => {
   test.each([
     [view('worker'), 'running and ready, pid 12345, for 2 h 15 min'],
     [view('worker', { ready: false }), 'running, not ready, pid 12345'],
-    [idle('worker', 'gave-up'), 'gave up; not tried again by itself. "keepwell start worker" starts it now'],
-    [idle('worker', 'gave-up', { next_attempt_at: '2026-01-02T05:34:05.678Z' }), 'gave up; tried once more in 15 min.'],
+    [idle('worker', 'gave-up'), 'gave up; no further restart. "keepwell start worker" starts it now'],
+    [idle('worker', 'gave-up', { next_attempt_at: '2026-01-02T05:34:05.678Z' }), 'gave up; quiet retry in 15 min.'],
     [idle('worker', 'waiting', { waiting_for: ['api', 'db'] }), 'waiting for api, db'],
     [idle('worker', 'stopped', { desired: 'stopped' }), 'stopped by hand; "keepwell start worker" starts it'],
     [idle('worker', 'completed'), 'completed'],
-    [null, 'the configuration no longer names it'],
+    [null, 'no longer in the configuration'],
   ])('what happens next', (current, expected) => {
     expect(whyText(why(), { current, nowMs: NOW, paint: noPaint }).join('\n')).toContain(`Now:      ${expected}`);
   });
@@ -276,7 +276,7 @@ describe('why', () => {
       root_cause: null,
     });
     const text = whyText(quiet, { current: null, nowMs: NOW, paint: noPaint });
-    expect(text.slice(-2)).toEqual(['  Its last lines:', '    (it had said nothing)']);
+    expect(text.slice(-2)).toEqual(['  Its last lines:', '    (it wrote nothing)']);
     expect(text.some((line) => line.includes('Error:'))).toBe(false);
   });
 });
@@ -293,11 +293,11 @@ test('crashes, newest first as they come', () => {
 test.each([
   [event('component.started', { pid: 5 }), 'api  started, pid 5'],
   [event('component.starting', { attempt: 'first' }), 'api  starting'],
-  [event('component.starting', { attempt: 'quiet' }), 'api  starting (quiet)'],
+  [event('component.starting', { attempt: 'quiet' }), 'api  starting (quiet retry)'],
   [event('component.waiting', { for: ['db', 'mq'] }), 'api  waiting for db, mq'],
   [
     event('component.exited', { exit: 'exit code 7', uptime_ms: 2040, decision: 'restart in 1 s', rule: 'backoff' }),
-    'api  exit code 7 after 2 s; restart in 1 s',
+    'api  exit code 7; ran for 2 s',
   ],
   [event('component.killed', { grace_ms: 10_000 }), 'api  did not end within 10 s, SIGKILL sent'],
   [event('component.gave-up', { decision: 'gave up: 10 restarts in 10 min' }), 'api  gave up: 10 restarts in 10 min'],
@@ -314,20 +314,36 @@ test.each([
   [event('incident.opened', { incident: 3, title: 'db: no space' }), 'api  incident 3: db: no space'],
   [
     event('incident.resolved', { incident: 3, title: 'db: no space', count: 1 }),
-    'api  incident 3 is over, it came once: db: no space',
+    'api  incident 3 resolved, seen once: db: no space',
   ],
   [
     event('incident.affects', { incident: 3, title: 'db: no space', component: 'web' }),
-    'api  web is affected by incident 3: db: no space',
+    'api  web is also affected by incident 3: db: no space',
   ],
   [
     event('alert.failed', { channel: 'slack at x', problem: 'it answered 404', given_up: true }),
-    'api  slack at x could not be told: it answered 404; it is not tried any more',
+    'api  alert to slack at x failed: it answered 404; no further tries',
   ],
   [event('component.from-the-future', { a: 1, b: { c: 2 } }), 'api  component.from-the-future a=1 b={"c":2}'],
   [event('constructor', {}), 'api  constructor'],
-  [event('daemon.started', { pid: 9 }), 'daemon  daemon.started pid=9'],
-  [event('component.exited', { exit: '\u001b[2Jx', uptime_ms: 0, decision: 'a\nb' }), 'api  x after 0 ms; a b'],
+  [
+    event('component.backing-off', { in_ms: 1_800, decision: 'restart in 1.8 s\n(2 of 10)' }),
+    'api  restart in 1.8 s (2 of 10)',
+  ],
+  [event('component.backing-off', { in_ms: 1_800 }), 'api  restart in 1.8 s'],
+  [event('daemon.started', { pid: 9, version: '1.2.3', respawned: false }), 'daemon  started, pid 9, version 1.2.3'],
+  [
+    event('daemon.started', { pid: 9, version: '1.2.3', respawned: true }),
+    'daemon  started, pid 9, version 1.2.3; the guardian brought it back',
+  ],
+  [event('daemon.ended', { how: 'down' }), 'daemon  ended: everything was stopped ("keepwell down")'],
+  [event('daemon.ended', { how: 'toString' }), 'daemon  ended: toString'],
+  [
+    event('store.quarantined', { file: 'history.db.1', problem: 'the file is not a database' }),
+    'api  the history was damaged (the file is not a database); it was moved to history.db.1 and a new one was begun',
+  ],
+  [event('store.events-lost', { after: 7, reason: 'x' }), 'api  events after number 7 are lost: x'],
+  [event('component.exited', { exit: '\u001b[2Jx', uptime_ms: 0, decision: 'a' }), 'api  x; ran for 0 ms'],
 ])('event %#', (one, expected) => {
   expect(eventLine(one, noPaint)).toBe(`${localTime(one.at)}     17  ${expected}`);
 });
@@ -335,7 +351,8 @@ test.each([
 test.each([
   ['2026-01-02T05:16:05.678Z', '3 min ago'],
   ['2026-01-02T05:19:17.678Z', 'in 12 s'],
-  ['2026-01-02T05:19:05.700Z', 'just now'],
+  ['2026-01-02T05:19:05.600Z', 'just now'],
+  ['2026-01-02T05:19:05.700Z', 'now'],
   ['nonsense', 'nonsense'],
 ])('%s is %s', (iso, expected) => {
   expect(relative(iso, NOW)).toBe(expected);
@@ -344,7 +361,7 @@ test.each([
 test('the uptime of a crash is the same in the list and in its own account', () => {
   const crash = why({ uptime_ms: 12_600 });
   expect(crashTable([crash], noPaint)[1]).toContain('  13 s  ');
-  expect(whyText(crash, { current: null, nowMs: NOW, paint: noPaint }).join('\n')).toContain('after 13 s');
+  expect(whyText(crash, { current: null, nowMs: NOW, paint: noPaint }).join('\n')).toContain('after running for 13 s');
 });
 
 test('whether it is ready is unknown where nobody asks', () => {

@@ -30,9 +30,9 @@ test('a restart is told with its reason, the wait, and which attempt it is', () 
     { type: 'component.starting', data: { attempt: 'quiet' } },
   );
   expect(lines).toEqual([
-    'warn api: exit code 7 after 2 s; restart in 1 s (1 of 10 in 10 min)',
+    'warn api: exit code 7; ran for 2 s; restart in 1 s (1 of 10 in 10 min)',
     'info api: restart',
-    'warn api: exit code 7 after 2 s; gave up: 10 restarts in 10 min, next quiet try in 15 min',
+    'warn api: exit code 7; ran for 2 s; gave up: 10 restarts in 10 min, next quiet try in 15 min',
     'info api: quiet retry',
   ]);
 });

@@ -208,7 +208,7 @@ describe('when it happens again', () => {
   test('after an hour the new count is told', () => {
     const change = afterCrash({ count: 9, now: START + HOUR, existing });
     expect(deeds(change)).toEqual(['comment']);
-    expect(change?.ticket.trackers['local']?.errands[0]?.text).toMatch(/9 times by now/);
+    expect(change?.ticket.trackers['local']?.errands[0]?.text).toMatch(/9 times so far/);
     expect(types(change)).toEqual(['ticket.commented']);
   });
 
