@@ -1,5 +1,5 @@
 /** How a command is put together: global options everywhere, one handler, one example at least. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Help, InvalidArgumentError, Option } from 'commander';
 import { durationHint, parseDuration } from '../config/duration.ts';
 import { type GlobalOptions, Session, type World } from './session.ts';
 
@@ -17,7 +17,9 @@ export interface Definition<Options> {
   readonly group: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** More, for the command's own help. */
+  /** The words it begins with: "spawn TEMPLATE", and what each does. */
+  readonly actions?: readonly (readonly [usage: string, what: string])[];
+  /** More, for the command's own help. One paragraph: lines are broken to fit the terminal. */
   readonly description?: string;
   readonly options?: readonly Option[];
   readonly examples: readonly (readonly [command: string, what: string])[];
@@ -36,6 +38,9 @@ export interface Definition<Options> {
 // biome-ignore lint/suspicious/noExplicitAny: the options of the same row make what its handler gets
 export type AnyDefinition = Definition<any>;
 
+/** Where nothing tells how wide the terminal is, as in a pipe. */
+export const HELP_COLUMNS = 100;
+
 export interface Host {
   readonly world: World;
   /** Told once a command is known, so that errors can be printed in its form. */
@@ -49,7 +54,7 @@ export function addCommand(program: Command, definition: AnyDefinition, host: Ho
     .aliases(definition.aliases ?? [])
     .helpGroup(definition.group)
     .summary(definition.summary);
-  command.description([definition.summary, definition.description].filter(Boolean).join('\n\n'));
+  command.description(describe(definition, host.world.out.columns ?? HELP_COLUMNS));
   for (const option of definition.options ?? []) command.addOption(option);
   if (definition.answersWords) command.allowExcessArguments();
   addGlobalOptions(command, definition.followTakesF ?? false, definition.moreForms ?? []);
@@ -61,13 +66,23 @@ export function addCommand(program: Command, definition: AnyDefinition, host: Ho
   });
 }
 
+/** Commander breaks the lines of plain text by itself, but leaves a text alone in which some are indented: then it is done here. */
+function describe({ summary, actions = [], description }: AnyDefinition, columns: number): string {
+  if (actions.length === 0) return [summary, description].filter(Boolean).join('\n\n');
+  const help = new Help();
+  help.helpWidth = columns;
+  const width = Math.max(...actions.map(([usage]) => usage.length));
+  const listed = actions.map(([usage, what]) => help.formatItem(usage, width, what, help)).join('\n');
+  return [summary, listed, ...(description === undefined ? [] : [help.boxWrap(description, columns)])].join('\n\n');
+}
+
 const collect = (value: string, before: readonly string[] | undefined): string[] => [...(before ?? []), value];
 
 /** They may stand before or after the name of the command. */
 export function addGlobalOptions(command: Command, followTakesF = false, moreForms: readonly string[] = []): void {
   const flags = followTakesF ? '--file <FILE>' : '-f, --file <FILE>';
   command
-    .addOption(new Option(flags, 'configuration file; repeatable, later files over earlier').argParser(collect))
+    .addOption(new Option(flags, 'configuration file; repeatable, later files win').argParser(collect))
     .addOption(new Option('-o, --output <FORM>', 'print text or JSON').choices(['text', 'json', ...moreForms]))
     .addOption(new Option('--no-color', 'no colours (NO_COLOR does the same)'));
 }

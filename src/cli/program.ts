@@ -28,7 +28,7 @@ import { schema, validate } from './commands/validate.ts';
 import { version } from './commands/version.ts';
 import { wait } from './commands/wait.ts';
 import { why } from './commands/why.ts';
-import { type AnyDefinition, addCommand, addGlobalOptions, type Host } from './define.ts';
+import { type AnyDefinition, addCommand, addGlobalOptions, HELP_COLUMNS, type Host } from './define.ts';
 
 /** Tests and the reference enumerate these. */
 export const COMMANDS: readonly AnyDefinition[] = [
@@ -74,18 +74,30 @@ Which command answers what:
   What died lately?              keepwell crashes --last 24h
   What is wrong now?             keepwell incidents
   What needs to be fixed?        keepwell tickets
-  What does it say?              keepwell logs NAME -f
+  What does it print?            keepwell logs NAME -f
   What happened, in order?       keepwell events
   How can my script wait?        keepwell wait NAME --for ready
   What needs what?               keepwell graph
   When would it be restarted?    keepwell backoff NAME
   What would my edit change?     keepwell reload --dry-run
 
-Exit codes: 0 ok, 1 unhealthy or failed, 2 usage or configuration, 3 not running, 4 no such component,
-5 timeout, 6 critical (agents report), 70 internal error, 130 interrupted.
+Exit codes:
+  0 ok               1 unhealthy or failed      2 usage or configuration
+  3 not running      4 no such component        5 timeout
+  6 critical (agents report)   70 internal error   130 interrupted
 
 Example:
   keepwell up && keepwell status`;
+
+/** "status|ps|ls [NAME...]": that a command has options is clear, and every other name of it is worth knowing. */
+const subcommandTerm = (command: Command): string =>
+  [
+    [command.name(), ...command.aliases()].join('|'),
+    ...command.registeredArguments.map((argument) => {
+      const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+      return argument.required ? `<${name}>` : `[${name}]`;
+    }),
+  ].join(' ');
 
 /** Throws CommanderError instead of ending the process, and leaves the printing of errors to the caller. */
 export function buildProgram(host: Host): Command {
@@ -104,9 +116,10 @@ export function buildProgram(host: Host): Command {
       writeOut: (text) => world.out.write(text),
       writeErr: (text) => world.err.write(text),
       outputError: () => {},
-      getOutHelpWidth: () => world.out.columns ?? 100,
-      getErrHelpWidth: () => world.err.columns ?? 100,
+      getOutHelpWidth: () => world.out.columns ?? HELP_COLUMNS,
+      getErrHelpWidth: () => world.err.columns ?? HELP_COLUMNS,
     })
+    .configureHelp({ subcommandTerm })
     .addHelpText('after', WHICH);
   addGlobalOptions(program);
   for (const definition of [...COMMANDS, completeFor(program)]) addCommand(program, definition, host);

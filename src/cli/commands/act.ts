@@ -37,7 +37,7 @@ const definition = (
   options: [
     new Option('-a, --all', 'all components'),
     ...more,
-    new Option('--no-wait', 'only ask, do not wait for the outcome'),
+    new Option('--no-wait', 'return at once, do not wait for the outcome'),
     durationOption('--timeout <TIME>', 'how long to wait (then exit 5)', '2m'),
   ],
   handler: (session, names, options) => act(session, verb, names, options),
@@ -45,32 +45,32 @@ const definition = (
 
 export const start = definition('start', {
   summary: 'start components, and keep them running',
-  description: 'By hand means a fresh start: restart counters begin again.',
+  description: 'Starting by hand resets the restart counters.',
   examples: [
-    ['keepwell start worker', 'wait until it is ready'],
-    ['keepwell start --all --no-wait', 'ask for everything and return'],
+    ['keepwell start worker', 'and wait until it is ready'],
+    ['keepwell start --all --no-wait', 'everything, without waiting'],
   ],
 });
 
 export const stop = definition('stop', {
   summary: 'stop components; they stay stopped until started again',
-  description: 'What is stopped by hand stays stopped, also after a reboot. Of several, dependents stop first.',
+  description: 'Components that are stopped by hand stay stopped, also after a reboot. Dependents are stopped first.',
   examples: [
-    ['keepwell stop worker', 'wait until every process of it is gone'],
-    ['keepwell stop "web-*"', 'all that match'],
+    ['keepwell stop worker', 'and wait until all its processes are gone'],
+    ['keepwell stop "web-*"', 'all that match the pattern'],
   ],
 });
 
 export const restart = definition('restart', {
-  summary: 'end the current run and begin a new one',
+  summary: 'stop components and start them again',
   description:
-    'Reads env_file again, but not the configuration: that is "keepwell reload". Of several, dependents go down first and come up last.',
+    'Dependents are stopped first and started last. The env_file is read again, the configuration is not: use "keepwell reload" for that.',
   examples: [
-    ['keepwell restart api', 'wait until the new run is ready'],
+    ['keepwell restart api', 'and wait until the new run is ready'],
     ['keepwell restart --all --timeout 5m', 'everything'],
-    ['keepwell restart web --recreate', 'with a container that is made anew'],
+    ['keepwell restart web --recreate', 'with a new container'],
   ],
-  more: [new Option('--recreate', 'make containers anew, also when nothing about them changed')],
+  more: [new Option('--recreate', 'replace containers, even if nothing about them changed')],
 });
 
 async function act(session: Session, verb: Verb, patterns: readonly string[], options: Options): Promise<number> {

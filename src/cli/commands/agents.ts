@@ -23,18 +23,20 @@ const EXIT_CRITICAL = 6;
 export const agents: Definition<Options> = {
   usage: 'agents [ACTION] [WHAT...]',
   group: 'Look:',
-  summary: 'workers that were spawned for a task: list, report, check, stop',
+  summary: 'workers spawned for a task: list, report, check, stop',
+  actions: [
+    ['list', 'agents that are alive, including those started by other programs (the default)'],
+    ['report', 'how the agents and the loop that spawns them are doing; exit code 0 healthy, 1 degraded, 6 critical'],
+    ['check', 'check all of them now, do what is due (respawn, remove dead entries), then report'],
+    ['stop PID|TASK...', 'end agents; they are not respawned'],
+  ],
   description:
-    'list: all that live, those of others included (this is meant without an ACTION)\n' +
-    'report: how they and the loop that spawns them are; exit code 0 healthy, 1 degraded, 6 critical\n' +
-    'check: look through all of them now, do what is due (respawn, remove dead entries), and report\n' +
-    'stop PID|TASK...: end them; they are not respawned\n\n' +
-    'report and check are about agents and their loop; "keepwell status" is about components, "keepwell health" about checks.',
+    'Only agents and their loop are reported here; see "keepwell status" for components and "keepwell health" for checks.',
   options: [new Option('-a, --all', 'list: also those that have ended')],
   examples: [
     ['keepwell agents', 'who works on what?'],
     ['keepwell agents report -o json', 'for a script'],
-    ['keepwell agents check', 'how are they right now?'],
+    ['keepwell agents check', 'how are they doing right now?'],
     ['keepwell agents stop SPEC-111', 'end it'],
   ],
   handler: async (session, [word = 'list', ...words], options) => {

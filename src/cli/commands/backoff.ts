@@ -28,23 +28,22 @@ const MAX_RESTARTS = 1_000_000;
 export const backoff: Definition<Options> = {
   usage: 'backoff [NAME]',
   group: 'Configure:',
-  summary: 'the waits a restart policy gives, and where it gives up',
+  summary: 'how long a restart policy waits before each restart, and when it gives up',
   description:
-    'For a component of the configuration; without a name, for the defaults. Options take the place of single values.\n' +
-    'Nothing is started: the table is made by the rules that decide about real restarts.',
+    'Shows the policy of a component, or the defaults without a name; options override single values. Nothing is started: the table comes from the same rules that decide about real restarts.',
   options: [
     durationOption('--initial <TIME>', 'the wait before the first restart'),
     numberOption('--factor <NUMBER>', 'each further wait is this many times longer', { min: 1, max: MAX_FACTOR }),
     durationOption('--max <TIME>', 'no wait is longer than this'),
     numberOption('--jitter <RATIO>', 'shorten each wait by a random part, up to this ratio', { min: 0, max: 1 }),
-    durationOption('--reset-after <TIME>', 'a run that was well for this long begins again at the first wait'),
+    durationOption('--reset-after <TIME>', 'after a run that was healthy for this long, the waits start over'),
     countOption('--limit <N>', 'restarts allowed before it gives up', { min: 0, max: MAX_RESTARTS }),
     durationOption('--within <TIME>', 'the window in which restarts are counted'),
-    retryOption('--retry <TIME|never>', 'after giving up, one quiet try each time this has passed'),
+    retryOption('--retry <TIME|never>', 'after giving up, try once more each time this has passed'),
     durationOption('--uptime <TIME>', 'how long each run lives before it fails', '0s'),
   ],
   examples: [
-    ['keepwell backoff', 'what the defaults give'],
+    ['keepwell backoff', 'the defaults'],
     ['keepwell backoff api', 'the policy of api'],
     ['keepwell backoff api --uptime 30s', 'the same, if each run lives for 30 s'],
     ['keepwell backoff --initial 100ms --factor 1.5 --limit 5 --retry never', 'try a policy before writing it'],

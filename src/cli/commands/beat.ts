@@ -9,10 +9,10 @@ export const beat: Definition<Record<never, never>> = {
   group: 'Run:',
   summary: 'send a heartbeat for a component (heartbeat: { ping: true })',
   description:
-    'For components with "heartbeat: { ping: true }". Inside such a component the name may be left out, and it works from any folder. Prints nothing. Exit codes: 0 heard, 3 nobody is there to hear it or the component is not running, 4 no such component.',
+    'For components with "heartbeat: { ping: true }". Inside such a component the name can be left out, and the command works from any folder. It prints nothing. Exit codes: 0 received, 3 the daemon or the component is not running, 4 no such component.',
   examples: [
     ['keepwell beat worker', 'after each piece of work'],
-    ['keepwell beat || true', 'in a script of the component itself that must go on whatever happens'],
+    ['keepwell beat || true', 'inside the component, in a script that must continue in any case'],
   ],
   handler: async (session, [given]) => {
     const name = given ?? ownName(session);
@@ -25,7 +25,8 @@ export const beat: Definition<Record<never, never>> = {
 /** Every process of a run knows whose it is. */
 function ownName({ world }: Session): string {
   const own = componentOfRun(world.env['KEEPWELL_RUN'] ?? '');
-  if (own === null) throw usage('Say who goes on: "keepwell beat NAME". Only inside a component the name is known.');
+  if (own === null)
+    throw usage('Name the component: "keepwell beat NAME". The name can be left out only inside a component.');
   return own;
 }
 

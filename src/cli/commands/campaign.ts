@@ -31,29 +31,32 @@ const GOES_WITH: Readonly<Record<'name' | 'only' | 'keep' | 'dryRun', readonly A
 };
 
 export const campaign: Definition<Options> = {
-  usage: 'campaign <run|resume|list|show|teardown> [FILE|CAMPAIGN]',
+  usage: 'campaign <ACTION> [FILE|CAMPAIGN]',
   group: 'Run:',
-  summary: 'run a list of experiments inside compose services',
+  summary: 'experiments inside compose services: run, resume, list, show, teardown',
+  actions: [
+    ['run FILE', 'start the services that the experiments need, run the experiments one by one, remove the services'],
+    ['resume [CAMPAIGN]', 'continue after Ctrl-C, a crash or a reboot; finished experiments are not run again'],
+    ['list', 'all campaigns'],
+    ['show [CAMPAIGN]', 'the result of each experiment (default: of the newest campaign)'],
+    ['teardown [CAMPAIGN]', 'remove services that a killed campaign left behind'],
+  ],
   description:
-    'run FILE: starts the services that the experiments need, runs one after the other, removes the services\n' +
-    'resume [CAMPAIGN]: goes on after Ctrl-C, a crash or a reboot; what is finished is never run again\n' +
-    'list: all campaigns; show [CAMPAIGN]: what each experiment came to, by default of the newest\n' +
-    'teardown [CAMPAIGN]: removes services that a killed campaign left behind\n\n' +
-    'Ctrl-C ends the current experiment and removes the services; a second one does not wait for the experiment.\n' +
-    'The exit code is 0 when all are done, 1 when one failed or some are left, 130 after Ctrl-C.',
+    'Ctrl-C ends the current experiment and removes the services; a second Ctrl-C does not wait for the experiment. ' +
+    'The exit code is 0 when all experiments are done, 1 when one failed or some are left, 130 after Ctrl-C.',
   moreForms: ['csv'],
   options: [
-    new Option('--name <NAME>', 'with run: another name than that in the file'),
+    new Option('--name <NAME>', 'with run: use this name instead of the one in the file'),
     new Option('--only <EXPERIMENT>', 'with run: only this experiment; repeatable').argParser(
       (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
     ),
     new Option('--keep', 'leave the services up at the end'),
-    new Option('--dry-run', 'with run: only say what would be run'),
+    new Option('--dry-run', 'with run: only print what would be run'),
   ],
   examples: [
-    ['keepwell campaign run night.yaml', 'all of it'],
+    ['keepwell campaign run night.yaml', 'all experiments'],
     ['keepwell campaign run night.yaml --dry-run', 'only the list of experiments'],
-    ['keepwell campaign resume', 'go on where it was interrupted'],
+    ['keepwell campaign resume', 'continue where it was interrupted'],
     ['keepwell campaign show night-run -o csv > night.csv', 'the results, for a spreadsheet'],
   ],
   handler: async (session, [word = '', what], options) => {

@@ -9,11 +9,12 @@ const MAX_SHOWN = 50;
 export const completion: Definition<object> = {
   usage: 'completion <bash|zsh|fish>',
   group: 'More:',
-  summary: 'print the script that completes commands, options and component names in a shell',
-  description:
-    'bash: add  eval "$(keepwell completion bash)"  to ~/.bashrc\n' +
-    'zsh:  add  eval "$(keepwell completion zsh)"   to ~/.zshrc, below compinit\n' +
-    'fish: keepwell completion fish > ~/.config/fish/completions/keepwell.fish',
+  summary: 'print a shell script that completes commands, options and names',
+  actions: [
+    ['bash', 'add this line to ~/.bashrc: eval "$(keepwell completion bash)"'],
+    ['zsh', 'add this line to ~/.zshrc, below compinit: eval "$(keepwell completion zsh)"'],
+    ['fish', 'keepwell completion fish > ~/.config/fish/completions/keepwell.fish'],
+  ],
   examples: [
     ['keepwell completion fish | source', 'in this shell only'],
     ['keepwell completion bash > ~/.local/share/bash-completion/completions/keepwell', 'for every new bash'],

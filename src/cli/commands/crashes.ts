@@ -19,8 +19,8 @@ export const crashes: Definition<Options> = {
   group: 'Look:',
   summary: 'what died, newest first',
   options: [
-    durationOption('--last <TIME>', 'only the last 30m, 24h, 7d'),
-    new Option('--component <NAME>', 'only of this component, as NAME'),
+    durationOption('--last <TIME>', 'only the last 30m, 24h, 7d, ...'),
+    new Option('--component <NAME>', 'only of this component; the same as NAME'),
     new Option('--agent <TYPE>', 'only of agents of this type'),
     new Option('--task <ID>', 'only of agents with this task'),
     new Option('--type <ERROR>', 'only with this type of error, such as ImportError'),
@@ -28,9 +28,9 @@ export const crashes: Definition<Options> = {
   ],
   examples: [
     ['keepwell crashes --last 24h', 'since yesterday'],
-    ['keepwell crashes api --limit 5', 'the last five of one'],
-    ['keepwell crashes --agent architect --task SPEC-111', 'what became of a task'],
-    ['keepwell crashes --type ImportError -o json', 'of one kind, for a script'],
+    ['keepwell crashes api --limit 5', 'the last five of one component'],
+    ['keepwell crashes --agent architect --task SPEC-111', 'what happened to a task'],
+    ['keepwell crashes --type ImportError -o json', 'of one type, for a script'],
     ['keepwell why 12', 'all about crash 12'],
   ],
   handler: async (session, [name], { last, limit = 100, component: named, agent, task, type }) => {

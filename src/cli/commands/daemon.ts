@@ -18,13 +18,12 @@ export const daemon: Definition<Options> = {
   group: 'More:',
   summary: 'run the daemon in the foreground (systemd, containers)',
   description:
-    '"keepwell up" starts it in the background by itself.\n' +
-    'SIGTERM and SIGINT stop components in order; a second one leaves them running. SIGHUP reads the configuration again.',
+    '"keepwell up" starts the daemon in the background by itself. SIGTERM and SIGINT stop components in order; a second signal leaves them running. SIGHUP reads the configuration again.',
   options: [
     new Option('--on-demand', 'start only what was asked for before').hideHelp(),
     new Option('--livez', 'ask the daemon that runs whether it goes on').hideHelp(),
   ],
-  examples: [['keepwell daemon', 'start everything the configuration names and stay']],
+  examples: [['keepwell daemon', 'start everything in the configuration and stay in the foreground']],
   // Signals belong to the daemon here: no interrupt() in this file.
   handler: async ({ project, world }, _args, { onDemand = false, livez: asks = false }) => {
     if (asks) return await askLivez(project);

@@ -12,11 +12,11 @@ const OLDEST_NODE = '20.19';
 export const demo: Definition<Options> = {
   usage: 'demo',
   group: 'More:',
-  summary: 'watch a small stack being broken and put right again',
+  summary: 'watch a small stack being broken and repaired',
   options: [new Option('--keep', 'leave the stack up at the end')],
   examples: [
-    ['keepwell demo', 'takes about 15 seconds and leaves nothing behind'],
-    ['keepwell demo --keep', 'the same, and the stack stays up to be looked at'],
+    ['keepwell demo', 'takes about 10 seconds and leaves nothing behind'],
+    ['keepwell demo --keep', 'the same, but the stack stays up for you to look at'],
   ],
   handler: async ({ world, json, files, paint }, _args, { keep = false }) => {
     if (json) throw usage('The demo is for people; it has no -o json.');

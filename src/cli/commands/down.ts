@@ -25,10 +25,9 @@ export const down: Definition<Options> = {
   group: 'Run:',
   summary: 'stop everything, then the daemon',
   description:
-    'Components stop in reverse order, each with its grace. They stay stopped until "keepwell up". Agents are ended, too, and not\n' +
-    'brought back.',
-  options: [durationOption('--timeout <TIME>', 'how long to wait (then exit 5; the stopping goes on)', '5m')],
-  examples: [['keepwell down', 'stop everything and wait until it is gone']],
+    'Components are stopped in reverse order, each with its grace period, and stay stopped until "keepwell up". Agents are ended as well and are not respawned.',
+  options: [durationOption('--timeout <TIME>', 'how long to wait (then exit 5; stopping continues)', '5m')],
+  examples: [['keepwell down', 'stop everything and wait until it has ended']],
   answersWords: true,
   handler: async (session, names, { timeout }) => {
     if (names.length > 0)
@@ -43,8 +42,8 @@ export const down: Definition<Options> = {
     const { killed, left, unknown } = await afterwards(session, asked.seq);
     for (const line of killed) session.note(line);
     session.printJson({ schema_version: 1, action: 'down', components: asked.components, killed, still_running: left });
-    if (left.length > 0) session.note(`the daemon is gone, but still running: ${left.join(', ')}`);
-    if (unknown !== null) session.note(`the daemon is gone, and it is not known whether all of this is: ${unknown}`);
+    if (left.length > 0) session.note(`the daemon has ended, but these are still running: ${left.join(', ')}`);
+    if (unknown !== null) session.note(`the daemon has ended, but it is not known whether these have: ${unknown}`);
     if (left.length > 0 || unknown !== null) return 1;
     requireRemembered(asked);
     session.print(`everything is stopped${asked.components.length === 0 ? '' : `: ${asked.components.join(', ')}`}`);
@@ -150,7 +149,7 @@ async function withoutDaemon(session: Session): Promise<number> {
     session.print('nothing is running');
     return 0;
   }
-  if (unknown !== null) session.note(`it is not known whether this is running: ${unknown}`);
+  if (unknown !== null) session.note(`it is not known whether these are running: ${unknown}`);
   if (left.length > 0) session.note(`the daemon is not running, so nobody can stop these in order: ${left.join(', ')}`);
   session.note('run "keepwell up" (it takes them over), then "keepwell down"');
   return EXIT_NOT_RUNNING;

@@ -22,10 +22,10 @@ export const events: Definition<Options> = {
   group: 'Look:',
   summary: 'what happened: starts, exits, decisions',
   options: [
-    new Option('-f, --follow', 'go on with what happens, until Ctrl-C'),
+    new Option('-f, --follow', 'keep printing new events until Ctrl-C'),
     countOption('--after <SEQ>', 'only events after this sequence number', { min: 0, max: Number.MAX_SAFE_INTEGER }),
-    new Option('--since <TIME>', 'only from then on: 10m ago, a time of today (03:04), a day (2026-01-02)'),
-    new Option('--component <NAME>', 'only of this component, as NAME'),
+    new Option('--since <TIME>', 'only from then on: 10m (ago), 03:04 (today) or 2026-01-02'),
+    new Option('--component <NAME>', 'only of this component; the same as NAME'),
     countOption(
       '--limit <N>',
       'at most N: the newest, or the first ones with --after (default: 100, with --since 1000)',
@@ -37,9 +37,9 @@ export const events: Definition<Options> = {
   ],
   examples: [
     ['keepwell events', 'the last hundred'],
-    ['keepwell events api --since 10m', 'of one component, lately'],
+    ['keepwell events api --since 10m', 'of one component, the last ten minutes'],
     ['keepwell events -f -o json', 'a stream of JSON lines'],
-    ['keepwell events --after 120 --component api', 'go on where a script left off'],
+    ['keepwell events --after 120 --component api', 'continue where a script left off'],
   ],
   followTakesF: true,
   handler: async (session, [name], { since, ...given }) => {

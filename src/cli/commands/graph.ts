@@ -16,16 +16,14 @@ interface Options {
 export const graph: Definition<Options> = {
   usage: 'graph [NAME...]',
   group: 'Look:',
-  summary: 'what depends on what, in the order of starting',
+  summary: 'what depends on what, in start order',
   description:
-    'The named components and all they depend on; without names, all of them.\n' +
-    'What has the same step can start at the same time. Stopping goes the other way.\n' +
-    'In drawings an arrow points to what is needed.',
+    'Shows the named components and everything they depend on, or all components. Components with the same step can start at the same time; stopping goes in the opposite direction. In drawings an arrow points to what is needed.',
   options: [
     new Option('--format <FORM>', 'a table, or a drawing for Mermaid or Graphviz')
       .choices(['text', 'mermaid', 'dot'])
       .default('text'),
-    new Option('--no-state', 'leave out how the components are right now'),
+    new Option('--no-state', 'leave out the current state of the components'),
   ],
   examples: [
     ['keepwell graph', 'everything, with its state'],

@@ -26,18 +26,18 @@ export const health: Definition<Options> = {
   group: 'Look:',
   summary: 'run the checks: is it healthy? JSON, exit 0 or 1',
   description:
-    'Runs the "checks" of the configuration in dependency order and skips those that need one that failed. Without ' +
+    'Runs the "checks" of the configuration in dependency order and skips those whose dependencies failed. Without ' +
     'checks, every component is checked. The daemon runs them if there is one, otherwise this command does. ' +
-    'The exit code is 0 when nothing failed, 1 when something did, 2 when there is no such check. ' +
-    '"keepwell status" shows the components and what happens to them.',
+    'The exit code is 0 when no check failed, 1 when one did, 2 when there is no such check. ' +
+    'See "keepwell status" for the state of the components.',
   jsonByDefault: true,
   options: [
-    new Option('--check <CHECK>', 'only this check, as CHECK; repeatable').argParser(
+    new Option('--check <CHECK>', 'only this check; the same as CHECK; repeatable').argParser(
       (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
     ),
-    new Option('--with-deps', 'with --check: ask what it needs as well, and skip it if that fails'),
-    new Option('-w, --watch', 'again every five seconds, until Ctrl-C'),
-    new Option('--local', 'ask from this process, also when there is a daemon'),
+    new Option('--with-deps', 'with --check: also run the checks it needs, and skip it if one fails'),
+    new Option('-w, --watch', 'repeat every five seconds until Ctrl-C'),
+    new Option('--local', 'run the checks in this process even if there is a daemon'),
   ],
   examples: [
     ['keepwell health', 'everything, as JSON'],

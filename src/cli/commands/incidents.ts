@@ -12,18 +12,16 @@ interface Options {
 export const incidents: Definition<Options> = {
   usage: 'incidents',
   group: 'Look:',
-  summary: 'what is wrong now, and whom it affects: one line for each cause',
+  summary: 'what is wrong now and what it affects, one line for each cause',
   description:
-    'An incident opens at the first crash, or when something has not been ready, waits, is frozen or cannot be reached for a minute.\n' +
-    'It is resolved when everybody that is named in it is well again. Crashes with the same cause are one incident, whoever they are of;\n' +
-    'components that only suffer from it are named as affected. The third crash makes a ticket of it.',
+    'An incident opens at the first crash, or when something has been not ready, waiting, frozen or unreachable for a minute. It is resolved when everything named in it is well again. Crashes with the same cause are one incident, whichever component they come from; components that only suffer from it are listed as affected. The third crash opens a ticket.',
   options: [
-    new Option('-a, --all', 'also those that are resolved'),
-    new Option('--resolved', 'only those that are resolved').conflicts('all'),
+    new Option('-a, --all', 'also resolved ones'),
+    new Option('--resolved', 'only resolved ones').conflicts('all'),
   ],
   examples: [
     ['keepwell incidents', 'what is wrong now?'],
-    ['keepwell incidents --all', 'and what was, newest first'],
+    ['keepwell incidents --all', 'also what is resolved, newest first'],
     ['keepwell incidents -o json | jq -r ".incidents[].root_cause"', 'the causes, for a script'],
   ],
   handler: async (session, _, { all, resolved }) => {

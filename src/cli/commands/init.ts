@@ -19,13 +19,15 @@ export const init: Definition<Options> = {
   group: 'Configure:',
   summary: 'write a first keepwell.yaml from what is in this folder',
   description:
-    'Looks for a Procfile, the scripts of package.json, a Python project and a Compose file, and says what it made of them.\n' +
-    'A file that is there is never overwritten unless --force says so. -f FILE writes another file.',
-  options: [new Option('--force', 'replace the file that is there'), new Option('--stdout', 'print it, write nothing')],
+    'Looks for a Procfile, scripts in package.json, a Python project and a Compose file, and says what it made of them. An existing file is not overwritten without --force. Use -f FILE to write another file.',
+  options: [
+    new Option('--force', 'replace an existing file'),
+    new Option('--stdout', 'print the file instead of writing it'),
+  ],
   examples: [
     ['keepwell init', 'write keepwell.yaml here'],
-    ['keepwell init --stdout', 'only look at what it would write'],
-    ['keepwell init && keepwell up', 'and start it'],
+    ['keepwell init --stdout', 'only print what it would write'],
+    ['keepwell init && keepwell up', 'write it and start everything'],
   ],
   handler: async (session, _args, { force = false, stdout = false }) => {
     const target = findTarget(session.world.cwd, session.files);

@@ -33,11 +33,11 @@ export const logs: Definition<Options> = {
   group: 'Look:',
   summary: 'what components wrote to stdout and stderr',
   description:
-    'Several components are shown side by side, in the order of time, with their names in front.\n' +
+    'The lines of several components are merged in order of time, each with the name in front. ' +
     'A TIME is how long ago (10m, 2h30m), a time of today (03:04), a day (2026-01-02), or both (2026-01-02T03:04).',
   options: [
-    new Option('-a, --all', 'all components, as without any name'),
-    new Option('-f, --follow', 'go on with what is written, until Ctrl-C'),
+    new Option('-a, --all', 'all components (the default)'),
+    new Option('-f, --follow', 'keep printing new lines until Ctrl-C'),
     countOption(
       '-n, --tail <N>',
       `the last N lines of each (default: ${DEFAULT_LINES}, or all with --since or --previous)`,
@@ -48,19 +48,19 @@ export const logs: Definition<Options> = {
     ),
     new Option('--since <TIME>', 'only what was written from then on'),
     new Option('--until <TIME>', 'only what was written until then'),
-    new Option('-t, --timestamps', 'with the time in front of each line'),
-    new Option('--previous', 'only what the run before the present or last one wrote'),
-    new Option('--grep <TEXT>', 'only lines with this text in them, or that fit /this expression/i; -n counts these'),
+    new Option('-t, --timestamps', 'print the time in front of each line'),
+    new Option('--previous', 'only what the previous run wrote'),
+    new Option('--grep <TEXT>', 'only lines that contain this text or match /this expression/i; -n counts these'),
     new Option('--agent <TASK>', 'what the agents of this task wrote'),
     new Option('--daemon', "the daemon's own log"),
   ],
   examples: [
     ['keepwell logs', `the last ${DEFAULT_LINES} lines of everything`],
-    ['keepwell logs api worker -f', 'two of them, live'],
+    ['keepwell logs api worker -f', 'two components, live'],
     ['keepwell logs api --since 10m -t', 'the last ten minutes, with times'],
     ['keepwell logs api --previous', 'what it wrote before it was restarted'],
     ['keepwell logs --since 03:00 --until 03:10', 'what happened that night'],
-    ["keepwell logs api -n 1000 --grep '/time(d )?out/i'", 'the last thousand lines that fit'],
+    ["keepwell logs api -n 1000 --grep '/time(d )?out/i'", 'the last thousand lines that match'],
     ['keepwell logs --agent SPEC-111 -f', 'what an agent writes'],
     ['keepwell logs --daemon', 'what Keepwell itself did'],
   ],
@@ -91,11 +91,10 @@ function refuseNonsense(patterns: readonly string[], options: Options): void {
   if (agent !== undefined && (daemon || patterns.length > 0))
     throw usage('Give names, --agent or --daemon, not several.');
   if (daemon && patterns.length > 0) throw usage('Give names or --daemon, not both.');
-  if (daemon && previous)
-    throw usage('--previous is about runs of components; the daemon has one log for all of its own.');
+  if (daemon && previous) throw usage('--previous is for components only: the daemon has one log for all its runs.');
   if (follow && previous)
     throw usage('The previous run has ended: there is nothing to follow. Leave out -f or --previous.');
-  if (follow && until !== undefined) throw usage('-f goes on without end. Leave out -f or --until.');
+  if (follow && until !== undefined) throw usage('-f follows without end. Leave out -f or --until.');
 }
 
 const tailOf = ({ tail, since, previous }: Options): number | null =>

@@ -19,19 +19,19 @@ interface Options {
 export const reload: Definition<Options> = {
   usage: 'reload',
   group: 'Run:',
-  summary: 'apply the configuration as it is now, touching only what changed',
+  summary: 'apply an edited configuration to what changed, and to nothing else',
   description:
-    'New components are started, removed ones stopped, changed ones restarted if their run is made of what changed.\n' +
-    'Everything is checked first: with any mistake in it, everything stays as it was (exit 2). SIGHUP to the daemon does the same.\n' +
-    'Variables come from the environment the daemon was started with. What was stopped by hand stays stopped.',
+    'New components are started, removed ones stopped, and changed ones restarted if the change concerns their running process or container. ' +
+    'The configuration is checked first; if it has a mistake, nothing is touched (exit 2). SIGHUP to the daemon does the same. ' +
+    'Variables come from the environment that the daemon was started with. Components stopped by hand stay stopped.',
   options: [
-    new Option('-n, --dry-run', 'only say what would be done, and why'),
-    new Option('--no-wait', 'do not wait until what was started is ready'),
+    new Option('-n, --dry-run', 'only print what would be done, and why'),
+    new Option('--no-wait', 'do not wait until started components are ready'),
     durationOption('--timeout <TIME>', 'how long to wait (then exit 5)', '2m'),
   ],
   examples: [
-    ['keepwell reload --dry-run', 'look first'],
-    ['keepwell reload', 'do it, and wait until what was restarted is ready'],
+    ['keepwell reload --dry-run', 'what would change?'],
+    ['keepwell reload', 'apply it, and wait until what was restarted is ready'],
     ['keepwell reload -n -o json | jq .restarted', 'what would be restarted, for scripts'],
   ],
   handler: async (session, _args, { dryRun = false, wait, timeout }) => {

@@ -14,23 +14,27 @@ const ACTIONS = ['install', 'uninstall', 'status'] as const;
 const MAX_SHOWN = 50;
 
 export const service: Definition<Options> = {
-  usage: 'service <install|uninstall|status>',
+  usage: 'service <ACTION>',
   group: 'Run:',
-  summary: 'let systemd start the daemon with the machine',
-  description:
-    'install: writes the unit keepwell-PROJECT.service, enables and starts it; a running daemon hands over, components go on\n' +
-    'uninstall: stops, disables and removes it\n' +
-    'status: whether it is installed, enabled, active, and still fits the paths and the configuration',
+  summary: 'run the daemon as a systemd service: install, uninstall, status',
+  actions: [
+    [
+      'install',
+      'write the unit keepwell-PROJECT.service, enable and start it; components keep running during the switch',
+    ],
+    ['uninstall', 'stop, disable and remove the unit'],
+    ['status', 'whether the unit is installed, enabled, active and up to date with the configuration and its paths'],
+  ],
   options: [
-    new Option('--user', 'a service of your own account (the default, unless you are root)').conflicts('system'),
-    new Option('--system', 'a service of the machine (the default for root)'),
-    new Option('--print', 'with install: print the unit, write nothing'),
+    new Option('--user', 'a user service, for your account (the default unless you are root)').conflicts('system'),
+    new Option('--system', 'a system service (the default for root)'),
+    new Option('--print', 'with install: only print the unit'),
   ],
   examples: [
     ['keepwell service install --user', 'for your own account'],
-    ['sudo keepwell service install', 'for the machine, running as the owner of the project'],
-    ['keepwell service install --system --print', 'only look at the unit'],
-    ['keepwell service status', 'is it installed, and does it still fit?'],
+    ['sudo keepwell service install', 'as a system service that runs as the owner of the project'],
+    ['keepwell service install --system --print', 'only print the unit'],
+    ['keepwell service status', 'is it installed and up to date?'],
   ],
   handler: async (session, [word = ''], { user, system, print = false }) => {
     const action = ACTIONS.find((one) => one === word);

@@ -38,18 +38,19 @@ const MAX_SHOWN = 50;
 export const sessions: Definition<Options> = {
   usage: 'sessions [ACTION] [WHAT...]',
   group: 'Run:',
-  summary: 'containers of users, with a lease: list, spawn, stop, extend, show',
-  description:
-    'list: all there are, with their health (this is meant without an ACTION)\n' +
-    'spawn TEMPLATE --user USER: make one from a template of the configuration\n' +
-    'stop ID...: end it and remove its container, from any state\n' +
-    'extend ID: make its lease longer, as far as its template allows\n' +
-    'show ID: all about one, also after its end\n\n' +
-    'An ID may be shortened to its first characters (at least 4).',
+  summary: 'one container per user, with a lease: list, spawn, stop, extend, show',
+  actions: [
+    ['list', 'all sessions with their health (the default)'],
+    ['spawn TEMPLATE --user USER', 'start a session from a template of the configuration'],
+    ['stop ID...', 'end sessions, in any state, and remove their containers'],
+    ['extend ID', 'extend the lease, as far as the template allows'],
+    ['show ID', 'everything about one session, also after it has ended'],
+  ],
+  description: 'An ID can be shortened to its first characters (at least 4).',
   options: [
-    new Option('--user <USER>', 'spawn: for whom; list: only of this user'),
+    new Option('--user <USER>', 'spawn: for this user; list: only of this user'),
     new Option('-a, --all', 'list: also those that have ended'),
-    durationOption('--ttl <TIME>', 'spawn: how long it lives (default: as the template says)'),
+    durationOption('--ttl <TIME>', 'spawn: length of the lease (default: from the template)'),
     new Option('--wait', 'spawn: wait until it is healthy, not only started'),
     durationOption('--by <TIME>', 'extend: by how much (default: 30m)'),
   ],

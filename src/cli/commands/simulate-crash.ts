@@ -18,23 +18,25 @@ export const simulateCrash: Definition<Options> = {
   usage: 'simulate-crash',
   answersWords: true,
   group: 'More:',
-  summary: 'make a component or an agent crash, to see what follows',
+  summary: 'make a component or an agent crash, to see what happens',
+  actions: [
+    ['--kind signal', 'send SIGSEGV to the main process (to a container SIGKILL)'],
+    ['--kind hang', 'send SIGSTOP; refused unless a heartbeat, a liveness probe or a Docker health check would notice'],
+    [
+      '--kind exit, import-error, oom',
+      'a stand-in runs instead of the command and dies that way; a component is restarted for it, an agent is spawned for a task that does not exist; not for containers',
+    ],
+  ],
   description:
-    'Really does it, at once and without asking; --dry-run only says what it would do.\n\n' +
-    'signal: SIGSEGV to the main process (SIGKILL to a container)\n' +
-    'hang: SIGSTOP; if a heartbeat, a liveness probe or a health check of Docker would notice\n' +
-    'exit, import-error, oom: a stand-in runs in place of the command and dies that way.\n' +
-    'A component is restarted for it; an agent is spawned for a task that does not exist.\n' +
-    'The command of a container cannot be replaced.\n\n' +
-    'The crash is marked as simulated, never counts to the incident of a real one, and is\n' +
-    'filed with local trackers only, unless --notify says otherwise. Alerts are sent as always.',
+    'The crash is real and happens at once, without asking; --dry-run only prints what would be done. ' +
+    'It is marked as simulated, never counts towards the incident of a real crash, and is filed with local trackers only, unless --notify is given. Alerts are sent as usual.',
   options: [
-    new Option('--component <NAME>', 'a component that runs'),
+    new Option('--component <NAME>', 'a running component'),
     new Option('--agent <TYPE>', 'an agent of this type'),
     new Option('--task <ID>', 'with --agent and --kind signal: the agent of this task'),
-    new Option('--kind <KIND>', 'how (default: exit; for an agent, import-error)').choices([...CRASH_KINDS]),
-    new Option('--dry-run', 'only say what would be done'),
-    new Option('--notify', 'trackers outside are told, too'),
+    new Option('--kind <KIND>', 'how it crashes (default: exit; for an agent, import-error)').choices([...CRASH_KINDS]),
+    new Option('--dry-run', 'only print what would be done'),
+    new Option('--notify', 'also file it with external trackers'),
   ],
   examples: [
     ['keepwell simulate-crash --agent architect', 'an ImportError: is it respawned, is there a ticket?'],

@@ -12,15 +12,15 @@ interface Options {
 export const spawn: Definition<Options> = {
   usage: 'spawn TYPE',
   group: 'Run:',
-  summary: 'spawn an agent of a type for a task',
+  summary: 'start an agent of a type for a task',
   description:
-    'TYPE is a name under "agents.types". The task takes the place of {task} in its command and stays one argument, whatever it\n' +
-    'contains. An agent that crashes is respawned, at most "max_respawns" times for its task; spawning it anew gives a fresh budget.\n' +
-    'A task that an agent of this type has already is refused.',
-  options: [new Option('--task <TASK>', 'what it is to work on')],
+    'TYPE is a name under "agents.types". The task replaces {task} in the command and stays a single argument, whatever it contains. ' +
+    'An agent that crashes is respawned, at most "max_respawns" times for its task; spawning it again resets that count. ' +
+    'If an agent of this type already works on the task, the command is refused.',
+  options: [new Option('--task <TASK>', 'the task to work on')],
   examples: [
-    ['keepwell spawn architect --task SPEC-111', 'begin'],
-    ['keepwell agents', 'how is it?'],
+    ['keepwell spawn architect --task SPEC-111', 'start it'],
+    ['keepwell agents', 'how is it doing?'],
   ],
   handler: async (session, [type, ...more], { task }) => {
     if (type === undefined || more.length > 0 || task === undefined)

@@ -27,15 +27,15 @@ export const status: Definition<Options> = {
   group: 'Look:',
   summary: 'show the state of every component',
   description:
-    'Works without a daemon too: it then reads the records and /proc, and says so. ' +
+    'Without a daemon it reads the records and /proc, and says so. ' +
     'The exit code is 0 whenever there was an answer. With --exit-code it is 0 when every component that should run is ' +
-    'healthy and ready or has completed, 1 when one is unhealthy, not ready, frozen, has given up, or nobody knows, ' +
+    'healthy and ready or has completed, 1 when one is unhealthy, not ready, frozen, has given up or is unknown, ' +
     'and 3 when one is not up yet or not running. Components stopped by hand do not count here; "keepwell health" counts them.',
   options: [
-    new Option('-v, --verbose', 'everything that is known about each'),
+    new Option('-v, --verbose', 'everything that is known about each component'),
     new Option('--exit-code', 'exit 1 when something is unhealthy, not ready or unknown, 3 when it is not running'),
-    new Option('-w, --watch', 'again every second, until Ctrl-C'),
-    new Option('--history', 'what one component used: CPU, memory, files, threads').conflicts([
+    new Option('-w, --watch', 'repeat every second until Ctrl-C'),
+    new Option('--history', 'what one component has used: CPU, memory, files, threads').conflicts([
       'watch',
       'verbose',
       'exitCode',
@@ -44,10 +44,10 @@ export const status: Definition<Options> = {
   ],
   examples: [
     ['keepwell status', 'all components'],
-    ['keepwell status "web-*" --verbose', 'some of them, in full'],
+    ['keepwell status "web-*" --verbose', 'some of them, with all details'],
     ['keepwell status -o json | jq .components[].state', 'for scripts'],
-    ['keepwell status api --history --since 12h', 'what it used since this morning'],
-    ['keepwell status --exit-code', 'for monitoring: 0 all well, 1 not well or not known, 3 not running'],
+    ['keepwell status api --history --since 12h', 'what it used in the last 12 hours'],
+    ['keepwell status --exit-code', 'for monitoring: 0 all well, 1 not well or unknown, 3 not running'],
   ],
   handler: async (session, names, options) => {
     if (options.history) return await showUsageHistory(session, names, options.since);

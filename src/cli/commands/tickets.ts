@@ -31,21 +31,22 @@ const MAX_LISTED = 1_000;
 export const tickets: Definition<Options> = {
   usage: 'tickets [ACTION] [NUMBER...]',
   group: 'Look:',
-  summary: 'problems that people should look at, one for each cause: list, show, close, reopen',
-  description:
-    'list: those that are open (this is meant without an ACTION)\n' +
-    'show NUMBER: all about one: cause, how to see it again, files, log, and what trackers know\n' +
-    'close NUMBER...: it is dealt with; the next crash with the same cause opens it again\n' +
-    'reopen NUMBER...: it is not\n\n' +
-    'A NUMBER is BUG-003, bug-3 or 3; close and reopen also take patterns such as "BUG-00*".',
+  summary: 'problems to fix, one for each cause: list, show, close, reopen',
+  actions: [
+    ['list', 'open tickets (the default)'],
+    ['show NUMBER', 'everything about one ticket: cause, steps to reproduce, files, log, and its state in trackers'],
+    ['close NUMBER...', 'mark as fixed; the next crash with the same cause reopens the ticket'],
+    ['reopen NUMBER...', 'mark as not fixed'],
+  ],
+  description: 'A NUMBER is BUG-003, bug-3 or 3; close and reopen also take patterns such as "BUG-00*".',
   options: [
-    new Option('-a, --all', 'list: also those that are closed'),
-    new Option('--closed', 'list: only those that are closed').conflicts('all'),
+    new Option('-a, --all', 'list: also closed ones'),
+    new Option('--closed', 'list: only closed ones').conflicts('all'),
   ],
   examples: [
-    ['keepwell tickets', 'what is there to do?'],
-    ['keepwell tickets show BUG-003', 'all about one'],
-    ['keepwell tickets close 3 4', 'both are dealt with'],
+    ['keepwell tickets', 'what needs to be fixed?'],
+    ['keepwell tickets show BUG-003', 'everything about one'],
+    ['keepwell tickets close 3 4', 'both are fixed'],
     ['keepwell tickets -o json | jq -r ".tickets[].root_cause"', 'the causes, for a script'],
   ],
   handler: async (session, [word = 'list', ...words], options) => {

@@ -26,16 +26,16 @@ const ATTACH_LINES = 10;
 export const up: Definition<Options> = {
   usage: 'up [NAME...]',
   group: 'Run:',
-  summary: 'apply the configuration and bring everything up',
+  summary: 'apply the configuration and start everything',
   description:
-    'Wants the named components (default: all) and what they depend on running, and waits until they are ready. What has no probe is up\n' +
-    'once it has lived for min_uptime, at most 2 s; exit code 1 when one gave up, or (without a probe) crashed twice meanwhile.\n' +
-    'Ctrl-C stops waiting, not the components.',
+    'Starts the named components (default: all) and what they depend on, and waits until they are ready. ' +
+    'A component without a probe is up once it has run for min_uptime, at most 2 s. ' +
+    'The exit code is 1 when a component gave up, or has no probe and crashed twice meanwhile. Ctrl-C stops the waiting, not the components.',
   options: [
-    new Option('-d, --detach', 'accepted for habit: components always run in the background'),
+    new Option('-d, --detach', 'has no effect: components always run in the background'),
     new Option('--no-wait', 'do not wait until everything is ready'),
     durationOption('--timeout <TIME>', 'how long to wait (then exit 5)', '2m'),
-    new Option('--attach', 'then follow the logs until Ctrl-C'),
+    new Option('--attach', 'then print the logs until Ctrl-C'),
   ],
   examples: [
     ['keepwell up', 'everything'],

@@ -6,9 +6,9 @@ import { toAppError } from '../failure.ts';
 export const validate: Definition<object> = {
   usage: 'validate',
   group: 'Configure:',
-  summary: 'check the configuration; every problem at once, with its line',
+  summary: 'check the configuration; reports every problem with its line',
   examples: [
-    ['keepwell validate', 'the keepwell.yaml found from here upwards'],
+    ['keepwell validate', 'keepwell.yaml in this folder or above'],
     ['keepwell validate -f base.yaml -f prod.yaml', 'several files, merged'],
     ['keepwell validate -o json | jq .problems', 'for editors and CI'],
   ],
@@ -52,7 +52,7 @@ export const schema: Definition<object> = {
   usage: 'schema',
   group: 'Configure:',
   summary: 'print the JSON Schema of the configuration',
-  examples: [['keepwell schema > keepwell.schema.json', 'for editors']],
+  examples: [['keepwell schema > keepwell.schema.json', 'for an editor']],
   handler: async (session) => {
     const { jsonSchema } = await import('../../config/schema.ts');
     session.world.out.write(`${JSON.stringify(jsonSchema(), null, 2)}\n`);

@@ -25,15 +25,15 @@ export const wait: Definition<Options> = {
   group: 'Look:',
   summary: 'wait until components are ready, running, stopped, completed or healthy',
   description:
-    'Exit code 0 when all are, 5 when the time is up, 1 when one gave up or (without a probe) crashed twice meanwhile, 4 when there is\n' +
-    'no such component. What has no probe is ready once it has lived for min_uptime, at most 2 s.',
+    'The exit code is 0 when all components are in that state, 5 when the time is up, 1 when one gave up, or has no probe and crashed twice meanwhile, ' +
+    'and 4 when there is no such component. A component without a probe is ready once it has run for min_uptime, at most 2 s.',
   options: [
     new Option('--for <STATE>', 'what to wait for').choices(GOALS).default('ready'),
     durationOption('--timeout <TIME>', 'how long to wait (then exit 5)', '2m'),
   ],
   examples: [
     ['keepwell wait api --for ready --timeout 30s', 'in scripts, before using api'],
-    ['keepwell wait migrate --for completed', 'until a one-off is done'],
+    ['keepwell wait migrate --for completed', 'until a one-off job is done'],
   ],
   handler: async (session, patterns, options) => {
     const { signal } = session;

@@ -17,10 +17,10 @@ interface Found {
 export const why: Definition<object> = {
   usage: 'why [NAME|CRASH-ID]',
   group: 'Look:',
-  summary: 'why something died: cause, last words, what was decided and by which rule',
+  summary: 'why something died: cause, last output, what was decided and by which rule',
   examples: [
-    ['keepwell why worker', 'its last death'],
-    ['keepwell why', 'the last death of all'],
+    ['keepwell why worker', 'its last crash'],
+    ['keepwell why', 'the newest crash'],
     ['keepwell why 12', 'crash 12 of "keepwell crashes"'],
     ['keepwell why worker -o json | jq .log_tail', 'for scripts'],
   ],

@@ -143,6 +143,7 @@ test('every command has help with an example', async () => {
     expect(out).toContain(summary.slice(0, 20));
     expect(top.out).toContain(`  ${name}`);
   }
+  expect(top.out).toContain('  status|ps|ls [NAME...]  ');
   expect((await world.run('help', 'status')).out).toContain('--exit-code');
   expect((await world.run('--version')).out).toBe('0.1.0\n');
 });

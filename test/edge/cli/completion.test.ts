@@ -97,7 +97,7 @@ describe('in a real shell', () => {
 
   test('fish', (context) => {
     requireShell('fish', context);
-    expect(press('fish', 'keepwell restar')).toEqual(['restart\tend the current run and begin a new one']);
+    expect(press('fish', 'keepwell restar')).toEqual(['restart\tstop components and start them again']);
     expect(press('fish', 'keepwell stop api w')).toEqual(['web-1\tcomponent', 'worker\tcomponent']);
     expect(press('fish', 'keepwell graph --format=m')).toEqual(['--format=mermaid']);
     expect(press('fish', 'keepwell up -f keep')).toEqual(['keepwell.yaml']);

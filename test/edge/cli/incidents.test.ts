@@ -21,7 +21,7 @@ async function worldWith(...incidents: readonly Incident[]): Promise<CliWorld> {
   return world;
 }
 
-test('what is wrong now is a line each, with what it takes along and its ticket', async () => {
+test('what is wrong now is a line each, with what it affects and its ticket', async () => {
   await using world = await worldWith(
     incident(2, { affected: ['api', 'web', 'mail', 'cron', 'jobs'], ticket: 3 }),
     incident(1, RESOLVED),

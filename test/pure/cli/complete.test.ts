@@ -31,7 +31,7 @@ test('commands and their aliases, with what they do, but not the hidden one', ()
   for (const { usage } of COMMANDS) expect(offered).toContain(usage.split(' ')[0]);
   expect(offered).toEqual(expect.arrayContaining(['ps', 'ls', 'help']));
   expect(offered).not.toContain('__complete');
-  expect(ask('').from).toContainEqual({ value: 'graph', what: 'what depends on what, in the order of starting' });
+  expect(ask('').from).toContainEqual({ value: 'graph', what: 'what depends on what, in start order' });
 });
 
 describe('what stands where', () => {

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { buildProgram, COMMANDS } from '../../../src/cli/program.ts';
+import type { World } from '../../../src/cli/session.ts';
+
+const COLUMNS = 80;
+
+/** What `keepwell COMMAND --help` prints on a narrow terminal, without the examples, which are to be copied as they are. */
+function helpOf(name: string): string[] {
+  const world = { version: '1.2.3', out: { columns: COLUMNS }, err: {} } as unknown as World;
+  const program = buildProgram({ world, began: () => {}, ended: () => {} });
+  const command = name === '' ? program : program.commands.find((one) => one.name() === name)!;
+  return command.helpInformation().split('\n');
+}
+
+const NAMES = COMMANDS.map(({ usage }) => usage.split(' ')[0]!);
+
+test.each(['', ...NAMES])('the help of "%s" is broken where the terminal ends, and nowhere else', (name) => {
+  for (const line of helpOf(name)) expect(line.length, line).toBeLessThanOrEqual(COLUMNS);
+});
+
+test('no text is broken by hand: a narrow terminal would break it once more', () => {
+  for (const { usage, summary, actions = [], description = '' } of COMMANDS) {
+    for (const text of [summary, description, ...actions.flat()])
+      expect([usage, text.includes('\n')]).toEqual([usage, false]);
+  }
+});
