@@ -136,10 +136,10 @@ test.each([
   [['--grep', ''], 'the pattern is empty'],
   [['--grep', '/(/'], 'is not a regular expression: unterminated group'],
   [['--grep', '/x/g'], 'there is no flag "g"'],
-  [['--daemon', '--previous'], '--previous is about runs of components'],
+  [['--daemon', '--previous'], '--previous is for components only'],
   [['--daemon', 'api'], 'not both'],
   [['--previous', '-f'], 'there is nothing to follow'],
-  [['-f', '--until', '10m'], '-f goes on without end'],
+  [['-f', '--until', '10m'], '-f follows without end'],
   [['-n', 'x'], 'whole number from 0 to 1000000'],
 ])('%j is refused with a reason', async (args, words) => {
   await using made = world(TWO);
