@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { AgentsReportView, AgentsView, AgentView } from '../../src/core/agents/views.ts';
 import type { TicketsView } from '../../src/core/tickets/view.ts';
@@ -68,6 +68,11 @@ tickets: { trackers: [{ local: { dir: tickets } }] }
     ...{ error_type: 'ImportError', ticket: 'BUG-001', exit: { code: 1 } },
   });
   expect((await tickets()).map(({ number, count }) => [number, count])).toEqual([['BUG-001', 4]]);
+  await waitFor(
+    'its file',
+    () =>
+      existsSync(project.path('tickets')) && readdirSync(project.path('tickets')).some((name) => name.endsWith('.md')),
+  );
   expect(readdirSync(project.path('tickets')).filter((name) => name.endsWith('.md'))).toHaveLength(1);
   const said = await waitFor('a pass after the end', async () => {
     const found = await report(project);

@@ -62,7 +62,7 @@ test('a worker without progress is replaced with its evidence kept, also over a 
   project.write('busy.cjs', BUSY);
   await project.ok('up');
   const { pid, run_id } = await project.until('stuck', 'frozen', ({ condition }) => condition === 'frozen');
-  const [, port] = /port (\d+)/.exec(project.log('stuck'))!;
+  const [, port] = [...project.log('stuck').matchAll(/port (\d+)/g)].at(-1)!;
   expect(await isOpen(Number(port))).toBe(true);
   process.kill(project.daemonPid()!, 'SIGKILL');
 

@@ -10,15 +10,17 @@ import { waitFor } from '../support/wait-for.ts';
 
 /** It goes down, and cannot come up again, while the file `broken` is there. */
 const DATABASE = `#!/bin/sh
-echo $$ >db.pid
+touch listening
 while [ ! -e broken ]; do sleep 0.1; done
+rm listening
 echo "FATAL:  could not write to file: No space left on device" >&2
 exit 1
 `;
 
-/** Lives as long as the database does. */
+/** Lives as long as the database does. That was started before it, but may not have come far yet. */
 const DEPENDENT = `#!/bin/sh
-while kill -0 "$(cat db.pid)" 2>/dev/null; do sleep 0.1; done
+until [ -e listening ]; do sleep 0.1; done
+while [ -e listening ]; do sleep 0.1; done
 echo "Error: connect ECONNREFUSED 127.0.0.1:5432" >&2
 exit 1
 `;

@@ -9,9 +9,9 @@ import { waitFor } from '../../support/wait-for.ts';
 /** A stand-in for the daemon: says that it began, and answers --livez as the file `livez` says. */
 const DAEMON = `cd "$(dirname "$0")"
 if [ "$1" = --livez ]; then read -r code < livez; echo asked >> asks; exit "$code"; fi
-echo $$ >> begun
 trap 'exit 0' TERM
 trap 'exit 3' USR1
+echo $$ >> begun
 while :; do sleep 0.1 & wait $!; done
 `;
 
