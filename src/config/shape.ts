@@ -69,7 +69,7 @@ const restartSchema = z.strictObject({
     example: 'on-failure',
   }),
   backoff: optional(backoffSchema, { description: 'How long to wait before a restart.' }),
-  limit: optional(limitSchema, { description: 'How often at most.' }),
+  limit: optional(limitSchema, { description: 'How many restarts are allowed.' }),
   command: optional(z.array(text), {
     description:
       'Only with `external`: the command that brings it back, one list item each. Without it, something external is only watched.',
@@ -97,16 +97,16 @@ const componentSchema = exactlyOne(
       defaultNote: 'this, `container`, `compose` or `external`',
     }),
     container: optional(containerSchema, {
-      description: 'The container to make and keep, by the Docker Engine.',
+      description: 'The container to create and keep running, with the Docker Engine.',
       defaultNote: 'this, `process`, `compose` or `external`',
     }),
     compose: optional(composeSchema, {
-      description: 'The service of a compose file to keep. Docker Compose makes its container.',
+      description: 'The service of a compose file to keep running. Docker Compose creates its container.',
       defaultNote: 'this, `process`, `container` or `external`',
     }),
     external: optional(externalSchema, {
       description:
-        'Something that others start: one of these says how to find it. It is watched, not started and not stopped.',
+        'Something that is started elsewhere: one of these says how to find it. It is watched, but neither started nor stopped.',
       defaultNote: 'this, `process`, `container` or `compose`',
     }),
     startup: optional(startupSchema, {
@@ -118,7 +118,7 @@ const componentSchema = exactlyOne(
     }),
     liveness: optional(livenessSchema, {
       description: 'Is it alive? When this one fails, the component is restarted.',
-      defaultNote: 'its process is there',
+      defaultNote: 'its process exists',
       sameKeysAs: 'readiness',
       example: { http: { port: 8080, path: '/healthz' } },
     }),
@@ -130,39 +130,39 @@ const componentSchema = exactlyOne(
     }),
     crash_patterns: optional(z.array(pattern), {
       description:
-        'Texts or /regular expressions/: a line of the output that fits one counts as one failed answer of `liveness`.',
+        'Texts or /regular expressions/: a line of the output that matches one counts as one failed answer of `liveness`.',
       defaultsTo: [],
       example: ['panic:', 'Traceback (most recent call last)'],
     }),
     heartbeat: optional(heartbeatSchema, {
       description:
-        'A sign of progress that it gives: exactly one of `file`, `log_every` and `ping`. Without it for too long, it is frozen.',
+        'A sign of progress from the component: exactly one of `file`, `log_every` and `ping`. When it is missing for too long, the component is frozen.',
       defaultNote: 'none',
       example: { log_every: '30s', freeze_after: '5m' },
     }),
     stop: optional(stopSchema, { description: 'How to end it.' }),
     depends_on: optional(z.record(nameKey, oneOf(['started', 'ready', 'completed'], FOREIGN_CONDITIONS)), {
       description:
-        'What must be there first: `started`, `ready`, or `completed` (ended with code 0; not possible for one whose restart policy is `always`).',
+        'What it needs before it starts: `started`, `ready`, or `completed` (ended with code 0; not possible for one whose restart policy is `always`).',
       defaultsTo: {},
       example: { database: 'ready', migrate: 'completed' },
     }),
     min_uptime: optional(duration, {
       description:
-        'A run that ends sooner is a failure, whatever its exit code. It does not delay `ready`. Not for something external, except a container that is brought back.',
+        'A run that ends sooner is a failure, whatever its exit code. It does not delay `ready`. Not for `external`, except a container that is restarted.',
       defaultNote: `\`${durationText(uptime.always)}\` under \`policy: always\`, else and with \`external\` \`${durationText(uptime.never)}\``,
       example: '5s',
     }),
     restart: optional(restartSchema, { description: 'When to start it again, how soon and how often.' }),
     limits: optional(limitsSchema, {
-      description: 'What each run may use. By cgroups where they can be used; `keepwell status --verbose` says how.',
+      description: 'What each run may use. Enforced with cgroups where possible; `keepwell status --verbose` says how.',
     }),
     cleanup: optional(oneOf(['keep', 'remove'], { delete: 'remove', rm: 'remove', none: 'keep' }), {
-      description: 'Only with `container`: what becomes of the container when Keepwell has given up on it.',
+      description: 'Only with `container`: what happens to the container when Keepwell gives up on it.',
       defaultsTo: DEFAULTS.container.cleanup,
       example: 'remove',
     }),
-    logs: optional(componentLogsSchema, { description: 'For this component, over the `logs` of the project.' }),
+    logs: optional(componentLogsSchema, { description: 'For this component; overrides the `logs` of the project.' }),
   }),
   ['process', 'container', 'compose', 'external'],
 ).meta({ id: 'component', kind: 'components' });
@@ -178,7 +178,7 @@ const wholeSchema = z.strictObject({
     defaultNote: 'the name of the folder of the first configuration file',
     example: 'stigmer',
   }),
-  logs: optional(logsSchema, { description: 'How much of what components write is kept.' }),
+  logs: optional(logsSchema, { description: 'How much of the output of components is kept.' }),
   components: optional(z.record(nameKey, componentSchema), {
     description: 'What to keep running, by name. May be left out where there are only checks.',
     defaultNote: 'none',
@@ -195,13 +195,13 @@ const wholeSchema = z.strictObject({
     example: { templates: { 'web-easy': { image: 'ctf/web-easy', port: 8080 } } },
   }),
   agents: optional(agentsSchema, {
-    description: 'Workers that are spawned for a task: their types, and how they are looked after.',
+    description: 'Workers that are spawned for a task: their types, and how they are supervised.',
     defaultNote: 'none',
     example: { types: { architect: { command: ['python', '-m', 'agents.architect', '--task', '{task}'] } } },
   }),
   alerts: optional(alertsSchema, {
-    description: 'Whom to tell when something needs people.',
-    defaultNote: 'nobody is told',
+    description: 'Who is told when something needs attention.',
+    defaultNote: 'no alerts',
     example: { channels: [{ slack: { url: 'https://hooks.slack.com/services/T0/B0/x' } }] },
   }),
   store: optional(storeSchema, { description: 'Where the history is kept, and for how long.' }),
@@ -209,9 +209,9 @@ const wholeSchema = z.strictObject({
     description: 'When a crash becomes a ticket, and where tickets are written.',
     example: { trackers: [{ local: { dir: 'tickets' } }] },
   }),
-  health: optional(healthSchema, { description: 'When the checks run by themselves.' }),
+  health: optional(healthSchema, { description: 'When the daemon runs the checks by itself.' }),
   telemetry: optional(telemetrySchema, {
-    description: 'Traces and metrics (OpenTelemetry). Off, and nothing of it is loaded, unless something is asked for.',
+    description: 'Traces and metrics (OpenTelemetry). Off by default.',
   }),
 });
 

@@ -2,9 +2,9 @@
 import { AppError, type ErrorCode } from '../core/errors.ts';
 
 const HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
-  NO_SUCH_SESSION: 'sessions.listSessions() has the ones there are.',
+  NO_SUCH_SESSION: 'sessions.listSessions() lists them.',
   NO_SUCH_TEMPLATE: 'Give it in "templates" when the ChallengeOrchestrator is made.',
-  SESSION_QUOTA: 'Use the one there is, or end it first with stopChallenge(sessionId).',
+  SESSION_QUOTA: 'Use the existing one, or end it first with stopChallenge(sessionId).',
   SESSIONS_FULL: 'Wait until one ends, or give a larger "maxSessions" when the ChallengeOrchestrator is made.',
   SESSION_ENDED: 'Spawn a new one with spawnChallenge().',
   SESSIONS_CLOSED: 'It was shut down: make a new ChallengeOrchestrator.',

@@ -197,7 +197,7 @@ test(
     const vain = await scene.cli('teardown');
     expect(vain).toMatchObject({ code: 1, stdout: 'not put away: night\n' });
     const early = await scene.cli('resume');
-    expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('The Docker Engine cannot be asked') });
+    expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('The Docker Engine cannot be reached') });
     await scene.engine.begin();
     const resumed = scene.start('resume');
     await waitFor('the experiment to be found', () => scene.said.includes('found again: a'));

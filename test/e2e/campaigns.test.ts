@@ -214,7 +214,7 @@ test(
     });
 
     expect((await scene.cli('run', 'night.yaml')).stderr).toContain(
-      'There is an unfinished campaign called night already',
+      'There is already an unfinished campaign called night',
     );
     const second = await begins('resume');
     second.kill('SIGINT');

@@ -177,6 +177,6 @@ test('without an Engine the list still works, and a spawn says what is wrong', a
   expect(await project.ok('sessions')).toBe('no sessions\n');
   const spawn = await project.cli('sessions', 'spawn', 'web', '--user', 'ann');
   expect(spawn.code).toBe(1);
-  expect(spawn.stderr).toMatch(/Docker Engine cannot be asked: .*\/no\/such\/docker\.sock/);
+  expect(spawn.stderr).toMatch(/Docker Engine cannot be reached: .*\/no\/such\/docker\.sock/);
   expect((await project.cli('sessions', 'stop', 'nobody')).code).toBe(4);
 });

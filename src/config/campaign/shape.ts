@@ -41,7 +41,7 @@ const commandHelp = {
   example: ['python', 'train.py', '--config', '{config}'],
 };
 const retriesHelp = {
-  description: 'How often an experiment that failed is tried again.',
+  description: 'How often a failed experiment is retried.',
   defaultsTo: campaign.retries,
   example: 0,
 };
@@ -124,18 +124,18 @@ export const campaignSchema = z.strictObject({
   health: optional(
     z.strictObject({
       gpu_memory_threshold_pct: optional(number({ min: 1, max: 100 }), {
-        description: 'A service whose fullest GPU is fuller than this before an experiment is restarted.',
+        description: 'A service is restarted before an experiment if one of its GPUs uses more memory than this.',
         defaultsTo: campaign.health.gpuMemoryThresholdPct,
         example: 80,
       }),
       max_restarts: optional(number({ min: 0, max: 1_000, whole: true }), {
-        description: 'How often each service may be restarted. Then nothing more is run in it.',
+        description: 'How often each service may be restarted. After that, nothing more is run in it.',
         defaultsTo: campaign.health.maxRestarts,
         example: 5,
       }),
       every: optional(leaf(readEvery, '`experiment` or duration', { type: 'string' }), {
         description:
-          'When services are looked at: before each experiment, or also while it runs, each time this has passed. How full the GPU is matters only before an experiment.',
+          'When services are checked: before each experiment, or also while it runs, at this interval. GPU memory is checked only before an experiment.',
         defaultsTo: 'experiment',
         example: '30s',
       }),
@@ -143,12 +143,12 @@ export const campaignSchema = z.strictObject({
     { description: 'What makes a service unfit for the next experiment.', defaultsTo: {} },
   ),
   cool_down: optional(duration, {
-    description: 'How long a service is left alone after a restart, before it is looked at again.',
+    description: 'How long to wait after the restart of a service before it is checked again.',
     defaultsTo: durationText(campaign.coolDownMs),
     example: '30s',
   }),
   on_failure: optional(oneOf(['continue', 'stop'], { ignore: 'continue', abort: 'stop', fail: 'stop', halt: 'stop' }), {
-    description: 'What to do when an experiment has failed for good.',
+    description: 'What to do when an experiment has failed and no retries are left.',
     defaultsTo: campaign.onFailure,
     example: 'stop',
   }),

@@ -24,7 +24,7 @@ const typeSchema = z
     cwd,
     env: optional(env.unwrap(), {
       description:
-        'Variables for the agent, over those of `env_file`; `{task}` in a value stands for the task. Values are text: put numbers in quotes.',
+        'Variables for the agent; they override those of `env_file`; `{task}` in a value stands for the task. Values are text: put numbers in quotes.',
       defaultsTo: {},
       example: { TASK_ID: '{task}' },
     }),
@@ -39,7 +39,7 @@ const typeSchema = z
       example: 'code_developer',
     }),
     min_uptime: optional(duration, {
-      description: 'A respawn that lives longer than this has helped. Exit code 0 is a success however soon it comes.',
+      description: 'A respawn that lives longer than this counts as a success. Exit code 0 is a success at any time.',
       defaultsTo: durationText(DEFAULT.minUptimeMs),
       example: '30s',
     }),
@@ -86,17 +86,17 @@ const stateFile = z.union([
 export const agentsSchema = atLeastOne(
   z.strictObject({
     every: optional(positiveDuration, {
-      description: 'How often agents are looked through. Each pass is one row of `health_checks`.',
+      description: 'How often all agents are checked. Each pass is one row of `health_checks`.',
       defaultsTo: durationText(DEFAULT.everyMs),
       example: '10s',
     }),
     max_respawns: optional(number({ min: 0, max: MAX_RESPAWNS, whole: true }), {
-      description: 'How often an agent that crashed is started again for the same task.',
+      description: 'How often a crashed agent is respawned for the same task.',
       defaultsTo: DEFAULT.maxRespawns,
       example: 5,
     }),
     loop: optional(name, {
-      description: 'The component that spawns agents. Its `heartbeat` tells whether it goes on.',
+      description: 'The component that spawns agents. Its `heartbeat` shows whether it makes progress.',
       defaultNote: 'none',
       example: 'work-loop',
     }),
@@ -107,7 +107,7 @@ export const agentsSchema = atLeastOne(
     }),
     state_file: optional(stateFile, {
       description:
-        'A JSON file in which somebody else writes down the agents that live: `{ "active_agents": { "2194": { "agent_type": "architect", "task_id": "SPEC-111", "started_at": "…" } } }`.',
+        'A JSON file in which another program lists the agents that are alive: `{ "active_agents": { "2194": { "agent_type": "architect", "task_id": "SPEC-111", "started_at": "…" } } }`.',
       defaultNote: 'none',
       example: 'data/agent_state.json',
     }),

@@ -55,16 +55,16 @@ const channelSchema = exactlyOne(
 export const alertsSchema = z.strictObject({
   on: optional(z.array(oneOf(ALERT_KINDS, FOREIGN_KINDS)), {
     description:
-      'What is worth it: `gave-up` (restarting did not help), `freeze` (also the restart did not help), `crash-rate` (more than 10 crashes in an hour).',
+      'What is worth an alert: `gave-up` (restarting did not help), `freeze` (not even a restart helped), `crash-rate` (more than 10 crashes in an hour).',
     defaultsTo: [...ALERT_KINDS],
     example: ['gave-up'],
   }),
   channels: z.array(channelSchema).meta({
-    description: 'Where alerts go: each of them gets all.',
+    description: 'Where alerts are sent: each channel gets all of them.',
     example: [{ slack: { url: 'https://hooks.slack.com/services/T0/B0/x' } }],
   }),
   remind: optional(reminder, {
-    description: 'What is still not over is told again after this time; `never`: it is not.',
+    description: 'How often an alert is repeated while the problem lasts; `never`: only once.',
     defaultsTo: durationText(DEFAULTS.alerts.remindMs),
     example: '4h',
   }),

@@ -25,7 +25,7 @@ const fileMap = z
     in: inside,
     any_of: z.union([z.array(path), path]).meta({
       description:
-        'One of these must be there. Relative to the folder of the first configuration file; inside a container, absolute.',
+        'One of these must exist. Relative to the folder of the first configuration file; inside a container, absolute.',
       example: ['/root/.claude/credentials.json'],
     }),
   })
@@ -64,7 +64,7 @@ const envShort = leaf<z.output<typeof envMap>>(
 const stateMap = z
   .strictObject({
     path: path.meta({
-      description: 'A JSON file in which something says what it does, relative to the folder of the first file.',
+      description: 'A JSON file in which a program reports what it does, relative to the folder of the first file.',
       example: 'state.json',
     }),
     idle_when_missing: optional(boolean, {
@@ -78,7 +78,7 @@ const stateMap = z
       example: 'state',
     }),
     task_field: optional(text, {
-      description: 'The field that says on what.',
+      description: 'The field that names the task.',
       defaultsTo: DEFAULT.stateFile.taskField,
       example: 'task_id',
     }),
@@ -111,22 +111,22 @@ function sameAsOfProbes<Fields extends Readonly<Record<string, z.ZodType>>>(fiel
 
 const KINDS = {
   container_running: optional(container, {
-    description: 'This container runs.',
+    description: 'This container is running.',
     ...NONE,
     example: 'sandbox',
   }),
   file_exists: optional(z.union([fileMap, fileShort]), {
-    description: 'A file or folder is there, on this machine or inside a container. In short: a path.',
+    description: 'A file or folder exists, on this machine or inside a container. Short form: a path.',
     ...NONE,
     example: { in: 'sandbox', any_of: ['/root/.claude/credentials.json'] },
   }),
   env_set: optional(z.union([envMap, envShort]), {
-    description: 'A variable is set, on this machine or inside a container. In short: its name.',
+    description: 'A variable is set, on this machine or inside a container. Short form: its name.',
     ...NONE,
     example: { in: 'sandbox', name: 'GH_TOKEN' },
   }),
   state_file: optional(z.union([stateMap, stateShort]), {
-    description: 'What an orchestrator says of itself in a file. In short: its path.',
+    description: 'What an orchestrator reports about itself in a file. Short form: its path.',
     ...NONE,
     example: { path: 'state.json', idle_when_missing: true },
   }),
@@ -154,7 +154,7 @@ const checkSchema = exactlyOne(
       example: ['sandbox'],
     }),
     hint: optional(text, {
-      description: 'What to do when it failed, for people.',
+      description: 'What to do when it fails; part of the message.',
       ...NONE,
       example: 'run ./scripts/sandbox-init.sh',
     }),
@@ -171,7 +171,7 @@ export const checksSchema = z.record(nameKey, checkSchema).meta({ minProperties:
 
 export const healthSchema = z.strictObject({
   every: optional(positiveDuration, {
-    description: 'The daemon runs all checks this often, keeps their results and tells of each change.',
+    description: 'The daemon runs all checks this often, keeps their results and reports each change.',
     defaultNote: 'only when asked',
     example: '1m',
   }),

@@ -30,12 +30,12 @@ const healthMap = z
       example: ['wget', '-qO-', 'http://localhost:9000/healthz'],
     }),
     period: optional(positiveDuration, {
-      description: 'From the end of one check to the next. The first one comes after this time, too.',
+      description: 'From the end of one check to the next, and before the first one.',
       defaultsTo: durationText(DEFAULT.healthcheck.periodMs),
       example: '5s',
     }),
     timeout: optional(positiveDuration, {
-      description: 'No end within this time is a failure.',
+      description: 'A check that takes longer has failed.',
       defaultsTo: durationText(DEFAULT.healthcheck.timeoutMs),
       example: '2s',
     }),
@@ -56,39 +56,39 @@ const noHealth = leaf(readOneOf(['none'], { no: 'none', off: 'none', false: 'non
 
 export const containerSchema = z.strictObject({
   image: leaf(read.readImage, 'name of an image', orVariable({ pattern: read.IMAGE_PATTERN })).meta({
-    description: 'The image. It must be there already, unless `pull` says otherwise.',
+    description: 'The image. It must exist locally, unless `pull` says otherwise.',
     example: 'stigmer/agent-runner:local',
   }),
   pull: optional(oneOf(['never', 'missing', 'always'], { ifnotpresent: 'missing', if_not_present: 'missing' }), {
     description:
-      'Whether the image is fetched: `never`, when it is `missing`, or `always`: at each `up`, `start` and `restart`, and before a new container is made.',
+      'Whether the image is fetched: `never`, when it is `missing`, or `always`: at each `up`, `start` and `restart`, and before a new container is created.',
     defaultsTo: DEFAULT.pull,
     example: 'missing',
   }),
   name: optional(leaf(read.readNewName, 'name of a container', orVariable({ pattern: read.NEW_NAME_PATTERN })), {
-    description: 'What the container is called, for people and for others in its network.',
-    defaultNote: 'made from the names of the project and the component',
+    description: 'The name of the container, also for others in its network.',
+    defaultNote: 'built from the names of the project and the component',
     example: 'stigmer-agent-runner',
   }),
   command: optional(argv, {
-    description: 'What is run in it, one list item each: the arguments of `entrypoint`, if there is one.',
-    defaultNote: 'as the image says',
+    description: 'What is run in the container, one list item each: the arguments of `entrypoint`, if there is one.',
+    defaultNote: 'from the image',
     example: ['serve', '--all'],
   }),
   entrypoint: optional(argv, {
     description: 'The program that `command` is given to. With it, the command of the image is not used.',
-    defaultNote: 'as the image says',
+    defaultNote: 'from the image',
     example: ['/usr/bin/runner'],
   }),
   env: optional(z.record(envName, text), {
     description:
-      'Variables for it, over those of `env_file` and of the image. Nothing else of this machine is passed on. Values are text: put numbers in quotes.',
+      'Variables for the container; they override those of `env_file` and of the image. No others are passed on. Values are text: put numbers in quotes.',
     defaultsTo: {},
     example: { LOG_LEVEL: 'info' },
   }),
   env_file: optional(z.union([z.array(path), path]), {
     description:
-      'A file of KEY=value lines on this machine, or a list of them (later ones win). Read again at each start; when what they say has changed, the container is made anew.',
+      'A file of KEY=value lines on this machine, or a list of them (later ones win). Read again at each start; when their content has changed, the container is recreated.',
     defaultNote: 'none',
     example: '.env',
   }),
@@ -100,14 +100,14 @@ export const containerSchema = z.strictObject({
       ],
     }),
     {
-      description: 'As whom it runs: a name or number inside the image, `user:group`.',
-      defaultNote: 'as the image says',
+      description: 'The user it runs as: a name or number inside the image, or `user:group`.',
+      defaultNote: 'from the image',
       example: '1000:1000',
     },
   ),
   workdir: optional(leaf(read.readInnerPath, 'path', { type: 'string', pattern: '^/|\\$\\{' }), {
     description: 'The working directory, inside the container.',
-    defaultNote: 'as the image says',
+    defaultNote: 'from the image',
     example: '/app',
   }),
   labels: optional(
@@ -135,20 +135,20 @@ export const containerSchema = z.strictObject({
   ),
   ports: optional(z.array(leaf(readPublishedPort, 'text', { type: 'string', pattern: PORT_PATTERN })), {
     description:
-      'Ports that this machine lets in, as `address:port:port-inside`. Without an address only from this machine itself (`127.0.0.1`); one port alone: Docker chooses a free one here. `/udp` may follow.',
+      'Published ports, as `address:port:port-inside`. Without an address, only this machine can connect (`127.0.0.1`); with one port alone, Docker chooses a free one here. `/udp` may follow.',
     defaultsTo: [],
     example: ['127.0.0.1:9000:9000'],
   }),
   volumes: optional(z.array(leaf(readVolume, 'text', { type: 'string', pattern: VOLUME_PATTERN })), {
     description:
-      'What it sees of this machine: `./data:/data`, relative to the folder of the first configuration file, or `name:/data` for a volume that Docker keeps; `:ro` forbids writing.',
+      'Files of this machine that it sees: `./data:/data`, relative to the folder of the first configuration file, or `name:/data` for a Docker volume; `:ro` makes it read-only.',
     defaultsTo: [],
     example: ['./data:/data', './config:/etc/app:ro'],
   }),
   healthcheck: optional(z.union([healthMap, noHealth]), {
     description:
-      "Docker's own health check, run inside by Docker. When it fails, the component is restarted. `none` switches off that of the image.",
-    defaultNote: 'as the image says',
+      "Docker's own health check, run by Docker inside the container. When it fails, the component is restarted. `none` switches off that of the image.",
+    defaultNote: 'from the image',
     example: { command: ['wget', '-qO-', 'http://localhost:9000/healthz'], period: '10s' },
   }),
 });

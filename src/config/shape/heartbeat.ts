@@ -40,7 +40,7 @@ export const heartbeatSchema = exactlyOne(
   z.strictObject({
     file: optional(path, {
       description:
-        'A file that it writes again and again, relative to the folder of the first configuration file. Every change is a beat.',
+        'A file that it writes regularly, relative to the folder of the first configuration file. Every change is a beat.',
       defaultNote: 'none',
       example: 'state/loop.json',
     }),
@@ -57,24 +57,24 @@ export const heartbeatSchema = exactlyOne(
     }),
     log_pattern: optional(pattern, {
       description:
-        'Only with `log_every`: a text or /regular expression/; only lines that fit are beats. For a component with a process that talks all the time.',
+        'Only with `log_every`: a text or /regular expression/; only matching lines are beats. For a component that writes other lines all the time.',
       defaultNote: 'every line',
       example: 'processed batch',
     }),
     ping: optional(leaf(readTrue, '`true`', { const: true }), {
-      description: 'It says so itself: `keepwell beat NAME`, or `POST /v1/beat/NAME`.',
+      description: 'It sends its heartbeat itself: `keepwell beat NAME`, or `POST /v1/beat/NAME`.',
       defaultNote: 'none',
       example: true,
     }),
     freeze_after: optional(leaf(readFreezeAfter, 'duration', orVariable({ pattern: DURATION_PATTERN.source })), {
       description:
-        'So long after its last beat (with `log_every`: after the next was due) it is frozen: looked at, then ended and restarted by the policy.',
+        'After this time without a beat (with `log_every`: counted from when the next was due) it is frozen: examined, then ended and restarted according to the policy.',
       defaultsTo: durationText(DEFAULTS.heartbeat.freezeAfterMs),
       example: '2m',
     }),
     dump_signal: optional(leaf(readDumpSignal, 'signal', orVariable({ enum: DUMP_SIGNALS })), {
       description:
-        'Sent to the main process when it is frozen, so that it writes down where it is. What it writes is kept with the crash.',
+        'Sent to the main process when it is frozen, so that it writes a stack dump. What it writes is kept with the crash.',
       defaultNote: 'none',
       example: 'SIGQUIT',
     }),

@@ -8,7 +8,7 @@ const MIN_MEMORY_BYTES = 2 ** 20;
 export const limitsSchema = z.strictObject({
   memory: optional(size(MIN_MEMORY_BYTES), {
     description:
-      'What all its processes together may use. Beyond it the kernel ends it, under cgroup v1 possibly only one of its processes, and that is recorded as out of memory.',
+      'What all its processes together may use. Beyond it the kernel kills the component (under cgroup v1 possibly only one of its processes), and that is recorded as out of memory.',
     defaultNote: 'no limit',
     example: '512MiB',
   }),

@@ -20,7 +20,8 @@ const THRESHOLD = { min: 1, max: 1_000_000, whole: true } as const;
 
 const timing = {
   period: optional(positiveDuration, {
-    description: 'From one question to the next. Never two at once: one that falls due meanwhile is skipped.',
+    description:
+      'From one question to the next. Never two at once: a question that is due while another is still open is skipped.',
     defaultsTo: durationText(DEFAULT.periodMs),
     example: '2s',
   }),
@@ -35,14 +36,14 @@ const timing = {
     example: '5s',
   }),
   failure_threshold: optional(number(THRESHOLD), {
-    description: 'So many failures in a row count.',
+    description: 'How many failures in a row make it fail.',
     defaultsTo: DEFAULT.failureThreshold,
     example: 5,
   }),
 };
 
 const successHelp: Help = {
-  description: 'So many passes in a row count. Only 1 for `startup` and `liveness`.',
+  description: 'How many passes in a row make it pass. Only 1 for `startup` and `liveness`.',
   defaultsTo: DEFAULT.successThreshold,
   example: 2,
 };

@@ -11,7 +11,7 @@ export const processSchema = z.strictObject({
   }),
   shell: optional(boolean, {
     description:
-      'Run the command, given as one text, with `/bin/sh -c`. Variables are put into the text before the shell reads it: pass what is not yours through `env` instead.',
+      'Run the command, given as one text, with `/bin/sh -c`. Variables are put into the text before the shell reads it: pass untrusted values through `env` instead.',
     defaultsTo: DEFAULTS.process.shell,
     example: true,
   }),
@@ -21,7 +21,8 @@ export const processSchema = z.strictObject({
     example: './server',
   }),
   env: optional(z.record(envName, text), {
-    description: 'Variables for the process, over those of `env_file`. Values are text: put numbers in quotes.',
+    description:
+      'Variables for the process; they override those of `env_file`. Values are text: put numbers in quotes.',
     defaultsTo: {},
     example: { LOG_LEVEL: 'info', PORT: '7234' },
   }),
@@ -38,12 +39,12 @@ export const processSchema = z.strictObject({
     example: 'app',
   }),
   group: optional(account, {
-    description: 'Run with this as its main group. Without `user` needs root, too.',
+    description: 'Run with this as the main group. Needs root, also without `user`.',
     defaultNote: 'the group of `user`',
     example: 'www-data',
   }),
   umask: optional(umask, {
-    description: 'Which permissions files it makes do not get.',
+    description: 'The permissions that new files do not get.',
     defaultNote: 'that of the daemon',
     example: '027',
   }),

@@ -81,13 +81,13 @@ const httpMap = z
       },
     ),
     status: optional(z.union([z.array(status).meta({ minItems: 1 }), status]), {
-      description: 'The status that passes, or a list of them. A redirect is an answer like any other.',
+      description: 'The status that passes, or a list of them. Redirects are not followed.',
       defaultNote: '200 to 399',
       example: [200, 204],
     }),
     contains: optional(leaf(http.readContains, 'text', { type: 'string', minLength: 1 }), {
-      description: 'Text that must stand in the first 10 KiB of the answer.',
-      defaultNote: 'the body is not looked at',
+      description: 'Text that must occur in the first 10 KiB of the answer.',
+      defaultNote: 'the body is ignored',
       example: '"status":"ok"',
     }),
     insecure: optional(boolean, {
@@ -117,7 +117,7 @@ const tcpShort = leaf<z.output<typeof tcpMap>>(network.readTcp, 'port or `host:p
 const logMap = z
   .strictObject({
     pattern: pattern.meta({
-      description: 'The text or the /regular expression/ that a line must fit.',
+      description: 'The text that a line must contain, or the /regular expression/ that it must match.',
       example: 'ready',
     }),
   })
@@ -141,18 +141,18 @@ export const QUESTIONS = {
     example: { command: ['./bin/check'] },
   }),
   http: optional(z.union([httpMap, httpShort]), {
-    description: 'Ask an HTTP server of this or another machine. In short: a port or a URL.',
+    description: 'Ask an HTTP server on this or another machine. Short form: a port or a URL.',
     ...NONE,
     example: { port: 8080, path: '/healthz' },
   }),
   tcp: optional(z.union([tcpMap, tcpShort]), {
-    description: 'Connect to a port; being let in passes. In short: a port or `host:port`.',
+    description: 'Connect to a port; an accepted connection passes. Short form: a port or `host:port`.',
     ...NONE,
     example: 7233,
   }),
   ...RPC_QUESTIONS,
   pid: optional(z.strictObject({}).meta({ id: 'probe-pid' }), {
-    description: 'Is its main process there? Passes as long as it is.',
+    description: 'Passes as long as the main process exists.',
     ...NONE,
     example: {},
   }),
@@ -161,7 +161,7 @@ export const QUESTIONS = {
 export const LOG = {
   log: optional(z.union([logMap, logShort]), {
     description:
-      'Passes for good once a line of the output fits: a text that stands in it, or a /regular expression/. Not for `liveness`, see `crash_patterns`.',
+      'Passes for good once a line of the output contains this text or matches this /regular expression/. Not for `liveness`, see `crash_patterns`.',
     ...NONE,
     example: 'Server started',
   }),

@@ -48,7 +48,7 @@ export const limitSchema = z.strictObject({
     example: '1h',
   }),
   retry: optional(retry, {
-    description: 'After giving up: one quiet attempt each time this has passed, or `never`.',
+    description: 'After giving up: one quiet retry each time this has passed, or `never`.',
     defaultsTo: durationText(limit.retryMs),
     example: 'never',
   }),

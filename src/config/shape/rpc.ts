@@ -56,11 +56,12 @@ const temporalMap = z
     }),
     task_queue: label.meta({ description: 'The task queue that a worker should poll.', example: 'workflows' }),
     kind: oneOf(['workflow', 'activity'], { workflows: 'workflow', activities: 'activity' }).meta({
-      description: 'Which tasks of it: a worker polls for workflows and for activities separately.',
+      description: 'Which kind of tasks: a worker polls for workflows and for activities separately.',
       example: 'workflow',
     }),
     max_age: optional(leaf(rpc.readMaxAge, 'duration', orVariable({ pattern: DURATION_PATTERN.source })), {
-      description: 'Who polled longer ago does not count: Temporal names a worker for minutes after its death.',
+      description:
+        'A worker that polled longer ago does not count: Temporal lists workers for minutes after their death.',
       defaultsTo: durationText(DEFAULT.temporal.maxAgeMs),
       example: '2m',
     }),
@@ -73,7 +74,7 @@ const NONE = { defaultNote: 'none' };
 export const RPC_QUESTIONS = {
   grpc: optional(z.union([grpcMap, grpcShort]), {
     description:
-      'Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. In short: a port or `host:port`.',
+      'Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`.',
     ...NONE,
     example: { port: 7234, service: 'acme.orders.v1.Orders' },
   }),

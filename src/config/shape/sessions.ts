@@ -50,7 +50,7 @@ const restart = z.strictObject({
         example: '5m',
       }),
     }),
-    { description: 'How often at most.' },
+    { description: 'How many restarts are allowed.' },
   ),
 });
 
@@ -59,7 +59,7 @@ const { image, command, entrypoint, env, env_file, user, workdir, healthcheck } 
 const templateSchema = z
   .strictObject({
     image: image.meta({
-      description: 'The image. It must be there already: nobody wants to wait for a download.',
+      description: 'The image. It must exist locally: sessions do not wait for a download.',
       example: 'ctf/web-easy',
     }),
     port: optional(number({ min: 1, max: 65_535, whole: true }), {
@@ -68,12 +68,12 @@ const templateSchema = z
       example: 8080,
     }),
     ttl: optional(positiveDuration, {
-      description: 'How long a session lives unless it is extended.',
+      description: 'How long a session lasts unless it is extended.',
       defaultsTo: durationText(DEFAULT.ttlMs),
       example: '1h',
     }),
     max_ttl: optional(positiveDuration, {
-      description: 'How long it can live with all extensions, from its beginning. Not below `ttl`.',
+      description: 'How long a session can last with all extensions. Not below `ttl`.',
       defaultNote: `${DEFAULT.maxTtlFactor} times \`ttl\``,
       example: '4h',
     }),
@@ -95,18 +95,18 @@ const templateSchema = z
     workdir,
     healthcheck: optional(healthcheck.unwrap(), {
       description:
-        "Docker's own health check. When it fails, the session is restarted. `none`: that of the image is off.",
-      defaultNote: 'as the image says',
+        "Docker's own health check. When it fails, the session is restarted. `none` switches off that of the image.",
+      defaultNote: 'from the image',
       sameKeysAs: 'components.NAME.container.healthcheck',
       example: { command: ['wget', '-qO-', 'http://localhost:8080/'], period: '5s' },
     }),
     read_only: optional(boolean, {
-      description: 'Its own files cannot be changed; what is below `tmpfs` can.',
+      description: 'Its files are read-only, except below `tmpfs`.',
       defaultsTo: DEFAULT.readOnly,
       example: false,
     }),
     tmpfs: optional(z.array(leaf(readInnerPath, 'path', { type: 'string', pattern: '^/|\\$\\{' })), {
-      description: 'Folders inside that are memory: writable, 64 MiB each at most, gone when it is restarted.',
+      description: 'Folders in memory: writable, at most 64 MiB each, emptied at a restart.',
       defaultsTo: [...DEFAULT.tmpfs],
       example: ['/tmp', '/run'],
     }),
@@ -119,21 +119,21 @@ const templateSchema = z
       },
     ),
     no_new_privileges: optional(boolean, {
-      description: 'No program in it can get more rights than it began with, such as by setuid.',
+      description: 'No program in it can gain privileges, such as by setuid.',
       defaultsTo: DEFAULT.noNewPrivileges,
       example: false,
     }),
     network: optional(oneOf(['isolated', 'none'], { internal: 'isolated', private: 'isolated', off: 'none' }), {
       description:
-        '`isolated`: it reaches no other session, and is reached by its port only. `none`: no network at all.',
+        '`isolated`: it cannot reach other sessions and can be reached only by its port. `none`: no network at all.',
       defaultsTo: DEFAULT.network,
       example: 'none',
     }),
     restart: optional(restart, {
-      description: 'How it is restarted when it ends or is unhealthy. What cannot be saved is removed.',
+      description: 'How it is restarted when it ends or is unhealthy. If that does not help, it is removed.',
     }),
     ready_timeout: optional(positiveDuration, {
-      description: 'How long a spawn that waits for health waits. Then the session is ended.',
+      description: 'How long a spawn with `--wait` waits for a healthy session before it ends it.',
       defaultsTo: durationText(DEFAULT.readyTimeoutMs),
       example: '2m',
     }),

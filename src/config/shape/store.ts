@@ -7,7 +7,7 @@ import { optional, path, positiveDuration } from './leaves.ts';
 export const storeSchema = z.strictObject({
   path: optional(path, {
     description:
-      'The file of the database, relative to the folder of the first configuration file. A database that is still at the old place is moved when the daemon starts.',
+      'The file of the database, relative to the folder of the first configuration file. A database at the old place is moved when the daemon starts.',
     defaultNote: '`keepwell.db` in the state directory',
     example: '/var/lib/keepwell/history.db',
   }),

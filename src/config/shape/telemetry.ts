@@ -8,7 +8,7 @@ export const telemetrySchema = z.strictObject({
   otlp: optional(leaf(readReceiver, 'URL', orVariable({ pattern: '^$|^https?://' })), {
     description:
       'The base URL of an OTLP receiver: traces and metrics are sent there by HTTP as protobuf. Empty text means none.',
-    defaultNote: 'as the variables OTEL_EXPORTER_OTLP_… of the daemon say, else none',
+    defaultNote: 'from the OTEL_EXPORTER_OTLP_… variables of the daemon, else none',
     example: 'http://localhost:4318',
   }),
   prometheus: optional(boolean, {

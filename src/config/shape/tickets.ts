@@ -20,7 +20,7 @@ const priority = oneOf(PRIORITIES, {
 const webAddress = leaf(readWebAddress, 'URL', orVariable({ pattern: '^https?://' }));
 
 const timeout = optional(positiveDuration, {
-  description: 'No answer within this time is a failure; it is tried again later.',
+  description: 'Without an answer within this time, it is tried again later.',
   defaultsTo: durationText(DEFAULT.timeoutMs),
   example: '30s',
 });
@@ -28,7 +28,7 @@ const timeout = optional(positiveDuration, {
 const localSchema = z.strictObject({
   dir: optional(path, {
     description:
-      'Where the files are written, relative to the folder of the first configuration file. It is made when it is not there.',
+      'Where the files are written, relative to the folder of the first configuration file. It is created if needed.',
     defaultsTo: DEFAULT.dir,
     example: 'docs/bugs',
   }),
@@ -95,7 +95,7 @@ const rateLimitSchema = z.strictObject({
   }),
   max: optional(number({ min: 1, max: 1_000, whole: true }), {
     description:
-      'So many times trackers are told something about crashes: a new ticket, or a comment with the new count.',
+      'How many updates about crashes trackers get in that time: a new ticket, or a comment with the new count.',
     defaultsTo: DEFAULT.rateLimit.max,
     example: 3,
   }),
@@ -110,14 +110,14 @@ const rateLimitSchema = z.strictObject({
 export const ticketsSchema = z.strictObject({
   after_crashes: optional(number({ min: 1, max: 1_000, whole: true }), {
     description:
-      'So many crashes with the same cause (of one task, for agents) within 24 hours make a ticket. A component that is given up makes one at once.',
+      'How many crashes with the same cause within 24 hours open a ticket. Giving up on a component opens one at once.',
     defaultsTo: DEFAULT.afterCrashes,
     example: 1,
   }),
-  rate_limit: optional(rateLimitSchema, { description: 'How often trackers are told something new.' }),
+  rate_limit: optional(rateLimitSchema, { description: 'How often trackers are updated.' }),
   priorities: optional(z.record(leaf(readBare, 'text', { type: 'string', minLength: 1 }), priority), {
     description:
-      'By type of error, over the defaults. Others are `medium`; more than 10 crashes within 24 hours are `critical`, whatever the error.',
+      'By type of error; overrides the defaults. Others are `medium`; more than 10 crashes within 24 hours are `critical`, whatever the error.',
     defaultsTo: DEFAULT.priorities,
     example: { ImportError: 'high', TimeoutError: 'low' },
   }),

@@ -1,13 +1,13 @@
 /** What campaigns can have to say, as rows of the error table. */
 export const CAMPAIGN_ERRORS = {
   CAMPAIGN_EXISTS: {
-    message: 'There is an unfinished campaign called {name} already.',
-    hint: 'Go on with it ("keepwell campaign resume {name}"), or give this one another name with --name.',
+    message: 'There is already an unfinished campaign called {name}.',
+    hint: 'Continue it with "keepwell campaign resume {name}", or give this one another name with --name.',
     exitCode: 2,
     httpStatus: 409,
   },
   CAMPAIGN_BUSY: {
-    message: '{what} is in use by another keepwell campaign just now.',
+    message: '{what} is in use by another campaign right now.',
     hint: 'Wait until it is over, or end it with Ctrl-C where it runs.',
     exitCode: 1,
     httpStatus: 409,
@@ -19,14 +19,14 @@ export const CAMPAIGN_ERRORS = {
     httpStatus: 404,
   },
   CAMPAIGN_CHANGED: {
-    message: 'The campaign {name} cannot go on: {problem}',
-    hint: 'Begin it anew with "keepwell campaign run FILE --name OTHER".',
+    message: 'The campaign {name} cannot be continued: {problem}',
+    hint: 'Start a new one with "keepwell campaign run FILE --name OTHER".',
     exitCode: 2,
     httpStatus: 409,
   },
   CAMPAIGN_BOOK: {
-    message: 'The results of campaigns cannot be kept in {path}: {problem}.',
-    hint: 'Mend what is in the way and try again: nothing that was written is lost.',
+    message: 'The results of campaigns cannot be saved in {path}: {problem}.',
+    hint: 'Fix the problem and try again: nothing that was saved is lost.',
     exitCode: 1,
     httpStatus: 500,
   },

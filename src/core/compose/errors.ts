@@ -2,13 +2,13 @@
 export const COMPOSE_ERRORS = {
   COMPOSE_MISSING: {
     message: 'The services of {file} need Docker Compose, which cannot be used here: {problem}',
-    hint: 'Install its plugin (Debian: docker-compose, elsewhere: docker-compose-plugin) and see that "docker compose version" answers.',
+    hint: 'Install it (Debian: docker-compose, elsewhere: docker-compose-plugin) and check with "docker compose version".',
     exitCode: 1,
     httpStatus: 503,
   },
   COMPOSE_FILE_INVALID: {
     message: 'The compose file {file} cannot be used: {problem}',
-    hint: 'See what "docker compose -f {file} config" says about it.',
+    hint: 'Check it with "docker compose -f {file} config".',
     exitCode: 2,
     httpStatus: 400,
   },
@@ -20,13 +20,13 @@ export const COMPOSE_ERRORS = {
   },
   SERVICE_START_FAILED: {
     message: 'Services of {file} did not start: {problem}',
-    hint: 'What was started is still there: look at it with "docker ps -a", and remove it by a teardown or with "docker compose down".',
+    hint: 'What was started is still there: see "docker ps -a"; remove it with a teardown or "docker compose down".',
     exitCode: 1,
     httpStatus: 502,
   },
   TEARDOWN_INCOMPLETE: {
-    message: 'Something of the services is still there: {left}',
-    hint: 'Call the teardown again; what the Engine cannot remove may need a restart of Docker.',
+    message: 'Not all of the services could be removed: {left}',
+    hint: 'Run the teardown again; if the Engine cannot remove something, restart Docker.',
     exitCode: 1,
     httpStatus: 500,
   },

@@ -4,7 +4,7 @@ import type { ErrorEntry } from '../error-entry.ts';
 export const SESSION_ERRORS = {
   NO_SUCH_SESSION: {
     message: 'There is no session "{id}".',
-    hint: 'Run "keepwell sessions list --all" for the ones there are and were. Give its id, or the first 4 characters of it at least.',
+    hint: 'Run "keepwell sessions list --all" for current and past sessions. Give the id, or at least its first 4 characters.',
     exitCode: 4,
     httpStatus: 404,
   },
@@ -28,31 +28,31 @@ export const SESSION_ERRORS = {
   },
   SESSION_QUOTA: {
     message: '{user} has as many sessions of "{template}" as allowed ({limit}): {sessions}.',
-    hint: 'Use the one there is, or end it first with "keepwell sessions stop ID".',
+    hint: 'Use the existing one, or end it first with "keepwell sessions stop ID".',
     exitCode: 1,
     httpStatus: 409,
   },
   SESSIONS_FULL: {
-    message: 'There are {count} sessions, and no more than {limit} are allowed in all.',
+    message: 'There are {count} sessions; the limit for all users together is {limit}.',
     hint: 'Wait until one ends, or raise "sessions.max" in the configuration.',
     exitCode: 1,
     httpStatus: 503,
   },
   SESSIONS_BUSY: {
-    message: '{count} requests of {user} for sessions wait already.',
+    message: '{count} session requests of {user} are already waiting.',
     hint: 'Wait for their answers.',
     exitCode: 1,
     httpStatus: 429,
   },
   SESSION_SPAWN_FAILED: {
     message: 'The session of "{template}" could not be started: {problem}',
-    hint: 'Nothing of it is left. Correct the template or its image, and try again.',
+    hint: 'Nothing is left behind. Correct the template or its image and try again.',
     exitCode: 1,
     httpStatus: 500,
   },
   SESSION_ENGINE_FAULT: {
     message: 'The session of "{template}" could not be started: {problem}',
-    hint: 'Nothing of it is left. That is a fault of the Docker Engine or of its machine, not of the template: mend it there, and try again.',
+    hint: 'Nothing is left behind. The fault is in the Docker Engine or its machine, not in the template: fix it there and try again.',
     exitCode: 1,
     httpStatus: 503,
   },
@@ -75,13 +75,13 @@ export const SESSION_ERRORS = {
     httpStatus: 409,
   },
   SESSIONS_CLOSED: {
-    message: 'Sessions are being closed: none can be started or changed any more.',
-    hint: 'Try again when the program that keeps them is back.',
+    message: 'Sessions are being closed; none can be started or changed now.',
+    hint: 'Try again when the program that manages them is back.',
     exitCode: 1,
     httpStatus: 503,
   },
   ENGINE_UNREACHABLE: {
-    message: 'The Docker Engine cannot be asked: {problem}',
+    message: 'The Docker Engine cannot be reached: {problem}',
     hint: 'Start Docker, or set DOCKER_HOST to where it listens; "docker info" shows whether it answers.',
     exitCode: 1,
     httpStatus: 503,

@@ -4,7 +4,7 @@ import type { ErrorEntry } from '../error-entry.ts';
 export const SIMULATE_ERRORS = {
   NOT_SIMULATED: {
     message: 'Nothing was done to "{name}": {problem}.',
-    hint: '{hint} All kinds are in "keepwell simulate-crash --help".',
+    hint: '{hint} See "keepwell simulate-crash --help" for all kinds.',
     exitCode: 1,
     httpStatus: 409,
   },

@@ -4,7 +4,7 @@ import type { ErrorEntry } from '../error-entry.ts';
 export const TICKET_ERRORS = {
   NO_SUCH_TICKET: {
     message: 'There is no ticket {ticket}.',
-    hint: 'Run "keepwell tickets" for the open ones, or "keepwell tickets list --all" for all there are.',
+    hint: '"keepwell tickets" lists the open ones, "keepwell tickets list --all" lists all.',
     exitCode: 4,
     httpStatus: 404,
   },

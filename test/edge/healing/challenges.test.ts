@@ -48,7 +48,7 @@ test('twenty at once by five users with a quota of one are five, and fifteen are
   const results = await Promise.allSettled(spawns);
   const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
   expect(refused).toHaveLength(15);
-  const hint = 'Use the one there is, or end it first with stopChallenge(sessionId).';
+  const hint = 'Use the existing one, or end it first with stopChallenge(sessionId).';
   for (const error of refused) expect(error).toMatchObject({ code: 'SESSION_QUOTA', hint });
   expect(await containersOf(engine, challenges.owner)).toHaveLength(5);
   for (const user of users) expect(challenges.sessions.listUserSessions(user)).toHaveLength(1);

@@ -15,7 +15,7 @@ test.skipIf(hasBuiltin)('on Node 20 without the package, the error says what to 
   using program = runNode(dir.at('writer.cjs'), dir.at('keepwell.db'), '1');
   const { code, stderr } = await program.ended;
   expect(code).toBe(1);
-  expect(stderr).toContain('has no SQLite of its own, and the package @photostructure/sqlite cannot be loaded');
+  expect(stderr).toContain('has no built-in SQLite, and the package @photostructure/sqlite cannot be loaded');
   expect(stderr).toContain('SQLITE_MISSING');
 });
 
