@@ -146,7 +146,7 @@ async function expectDossiers(project: TestProject): Promise<void> {
   await project.ok('down');
 }
 
-test(
+test.concurrent(
   'thirty experiments are finished although their service wedges three times, in the two services that they need',
   GUARD,
   async ({ skip }) => {
@@ -169,7 +169,7 @@ test(
   },
 );
 
-test(
+test.concurrent(
   'the same campaign, killed five times and resumed: each experiment runs to its end exactly once',
   GUARD,
   async ({ skip }) => {
@@ -191,7 +191,7 @@ test(
   },
 );
 
-test(
+test.concurrent(
   'Ctrl-C ends the experiment and leaves nothing, twice leaves nothing at once; killed, the next teardown or run clears away',
   GUARD,
   async ({ skip }) => {

@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const NAMES = ['a', 'b'];
 
-test('a daemon that hangs is replaced, and its components never notice', async () => {
+test.concurrent('a daemon that hangs is replaced, and its components never notice', async () => {
   await using project = new TestProject(ledgerConfig(NAMES));
   const ledgers = new Ledgers(project, NAMES);
   await project.ok('up');
@@ -20,7 +20,7 @@ test('a daemon that hangs is replaced, and its components never notice', async (
   expect(ledgers).toMatchObject({ doubled: [], alive: [] });
 });
 
-test('status says when the guardian starts a daemon again that died', async () => {
+test.concurrent('status says when the guardian starts a daemon again that died', async () => {
   await using project = new TestProject(ledgerConfig(NAMES));
   new Ledgers(project, NAMES);
   await project.ok('up');

@@ -69,7 +69,7 @@ class Shop extends TestProject {
   }
 }
 
-test('a database that goes down with five dependents is one incident, one alert that names it, and one recovery', async () => {
+test.concurrent('a database that goes down with five dependents is one incident, one alert that names it, and one recovery', async () => {
   await using shop = new Shop(DEPENDENTS);
   await shop.ok('up');
   for (const name of DEPENDENTS) await shop.until(name, 'running', ({ state }) => state === 'running');
@@ -135,9 +135,9 @@ components:
   ]);
 });
 
-describe('a daemon that is killed', () => {
+describe.concurrent('a daemon that is killed', () => {
   /** Sent and not written down is sent again, with the same id: twice is better than never. */
-  test.concurrent.each([
+  test.each([
     ['alert.before-send', 1, { raised: 1, over: 1 }],
     ['alert.after-send', 1, { raised: 2, over: 1 }],
     ['alert.before-send', 2, { raised: 1, over: 1 }],

@@ -40,7 +40,7 @@ async function tickets(project: TestProject, ...args: readonly string[]): Promis
 const filesIn = (dir: string): readonly string[] =>
   (existsSync(dir) ? readdirSync(dir) : []).filter((name) => name.endsWith('.md'));
 
-describe('a component that crashes four times', () => {
+describe.concurrent('a component that crashes four times', () => {
   test('has one ticket, with its cause and a file, and nothing of it is lost or doubled later', async () => {
     await using project = new TestProject(config('{ local: { dir: tickets } }'));
     project.write('worker.sh', WORKER);
@@ -82,7 +82,7 @@ describe('a component that crashes four times', () => {
   });
 });
 
-describe('thirty tasks of agents with one broken import', () => {
+describe.concurrent('thirty tasks of agents with one broken import', () => {
   const tasks = Array.from({ length: 30 }, (_, n) => `TASK-${n + 1}`);
 
   test('are one incident and one issue that lists them, although each of them is given up', async () => {
@@ -126,7 +126,7 @@ tickets:
   });
 });
 
-describe('a daemon that is killed', () => {
+describe.concurrent('a daemon that is killed', () => {
   test.each(['step.after-commit@9', 'ticket.before-call', 'ticket.after-call'])(
     'at %s leaves one issue in the end, and the token nowhere',
     async (failpoint) => {
@@ -170,7 +170,7 @@ describe('a daemon that is killed', () => {
   });
 });
 
-test('a program in whose process components are kept can list, close and reopen tickets', async () => {
+test.concurrent('a program in whose process components are kept can list, close and reopen tickets', async () => {
   using dir = tempDir();
   const worker = { process: { command: ['sh', '-c', 'exit 7'] }, restart: { limit: { max: 0 } } } as const;
   const config = { components: { worker }, tickets: { trackers: [{ local: { dir: dir.at('bugs') } }] } };
@@ -186,7 +186,7 @@ test('a program in whose process components are kept can list, close and reopen 
   await waitFor('the file', () => filesIn(dir.at('bugs')).length === 1);
 });
 
-test('of a port that is taken, the ticket says who has it', async () => {
+test.concurrent('of a port that is taken, the ticket says who has it', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await using _ = { [Symbol.asyncDispose]: async () => void holder.close() };
   await once(holder, 'listening');
