@@ -10,6 +10,9 @@ export interface Patience {
   readonly askEvery: number;
 }
 
+/** The pause between tries while no process can be started. */
+const REST_S = 2;
+
 export const PATIENCE: Patience = { everyS: 10, misses: 3, askEvery: 12 };
 
 /**
@@ -23,9 +26,11 @@ export const PATIENCE: Patience = { everyS: 10, misses: 3, askEvery: 12 };
  *   does not, and now and then in any case, `--livez` asks it over its socket. A miss counts only when time itself went on as it should
  *   (a machine that slept has no misses), and when the daemon had the processor or did not want it (one that is ready to run and
  *   hardly gets any is on a busy machine).
- * - When no process can be started, the shell ends with an error; the trap begins it anew, which needs no new process, after the watcher
- *   of the last daemon has ended: that is a pause which needs none either. From then on it keeps quiet; number 9 is where the daemon and
- *   it write to.
+ * - When no process can be started, the shell ends with an error; the trap begins it anew, in the same process and after a pause. No
+ *   process can be started for the pause either: bash and busybox can wait for input that never comes, in place of dash perl or bash
+ *   waits and then becomes the guardian again. It goes on with the daemon that it has, as with one that is not its child: a second one
+ *   would end at once, which looks as if the daemon was meant to end. From then on it keeps quiet; number 9 is where the daemon and it write to.
+ * - Whatever else has been put in place of the exit file is not written to: a pipe would hold it up for ever.
  */
 export const guardianScript = ({
   everyS,
@@ -94,26 +99,42 @@ finish() { # nobody of ours is left behind
   kill -TERM 0 2>/dev/null
   exit 0
 }
+begin_anew() {
+  [ -z "$watcher" ] || wait "$watcher"
+  set -- /bin/sh "$0" "$pid" "$born" "$exitfile" "$daemonjson" "$tenths" "$@"
+  uptime
+  began=$now
+  read -r -t ${REST_S} rest <>/dev/ptmx
+  uptime
+  [ $((now - began)) -ge ${REST_S * 50} ] && exec "$@" 9>&9
+  command -v perl >/dev/null && exec perl -e 'sleep ${REST_S}; exec @ARGV' "$@" 9>&9
+  command -v bash >/dev/null && exec bash -c 'read -r -t ${REST_S} rest <>/dev/ptmx; exec "$@"' bash "$@" 9>&9
+  exec "$@" 9>&9
+} 2>/dev/null
+trap 'begin_anew "$@"' EXIT
 if [ "$pid" != - ]; then
   watch_it "$pid" "$@" &
+  watcher=$!
   while stat_of "$pid" && [ "${'$'}{since:-$born}" = "$born" ]; do sleep 0.5; done
   [ -e "$daemonjson" ] || finish
+  pid=- born=-
   KEEPWELL_RESPAWN=1
   export KEEPWELL_RESPAWN
 fi
-trap '[ -z "$watcher" ] || wait "$watcher"; exec /bin/sh "$0" - - "$exitfile" "$daemonjson" "$tenths" "$@" 9>&9 2>/dev/null' EXIT
 while :; do
   uptime
   began=$now
   "$@" </dev/null 2>&9 9>&- &
-  child=$!
+  child=$! pid=$!
+  stat_of "$child" && born=$since
   watch_it "$child" "$@" &
   watcher=$!
   wait "$child"
-  code=$?
+  code=$? pid=- born=-
   uptime
   [ $((now - began)) -ge 6000 ] && tenths=0
-  printf '%s %s %s\n' "$code" "$$" "$((now + tenths * 10))" > "$exitfile"
+  [ -e "$exitfile" ] && [ ! -f "$exitfile" ] ||
+    printf '%s %s %s\n' "$code" "$$" "$((now + tenths * 10))" > "$exitfile"
   [ "$code" = 0 ] && finish
   KEEPWELL_RESPAWN=1
   export KEEPWELL_RESPAWN

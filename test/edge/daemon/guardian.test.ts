@@ -126,12 +126,34 @@ describe('the guardian', () => {
     limit(1);
     process.kill(begun()[0]!, 'SIGKILL');
     await waitFor('it to have begun anew', () => lines('exit').some((line) => line.startsWith('137 ')));
-    await waitFor('some tries', sinceNow(2_500));
+    const before = cpuMs(guardian!.pid!);
+    await waitFor('some tries', sinceNow(5_000));
+    // One try is a few milliseconds of work; without pauses it would be all of the time.
+    expect(cpuMs(guardian!.pid!) - before).toBeLessThan(250);
     expect([begun().length, guardian?.exitCode]).toEqual([1, null]);
     limit(100);
     await waitFor('the second one', () => begun().length === 2);
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'keeps the daemon that it has when it cannot start who watches it',
+    async () => {
+      write('daemon.sh', `echo $$ >> ${join(dir, 'begun')}; exec sleep 1000\n`);
+      start([...OTHER, 'prlimit', '--nproc=2:']); // for itself and the daemon
+      await waitFor('the first one', () => begun().length === 1);
+      await waitFor('some tries', sinceNow(5_000));
+      expect([begun().length, guardian?.exitCode]).toEqual([1, null]);
+      expect(cpuMs(guardian!.pid!)).toBeLessThan(250);
+      expect(readFileSync(`/proc/${begun()[0]}/comm`, 'utf8')).toBe('sleep\n');
+    },
+  );
 });
+
+/** Of this process alone, through all programs that it becomes. */
+function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/.*\) /, '').split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
 
 /** Looks happen once a second: that one of them would have done something can only be told by time. */
 const sinceNow = (ms: number): (() => boolean) => {
