@@ -1,10 +1,10 @@
 /** What is under a pid that somebody else wrote down. It is only ever looked at; no signal is sent to it. */
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Sight } from '../../core/agents/others/judge.ts';
 import type { ExitCause } from '../../core/exit.ts';
 import type { RunId, WallMs } from '../../core/ids.ts';
 import { causeOfWaitStatus } from '../../drivers/process/exit-record.ts';
-import { isAlive, type ProcStat, parseStat } from '../../drivers/process/proc.ts';
+import { isAlive, mayTrace, type ProcStat, parseStat } from '../../drivers/process/proc.ts';
 import { cookieOf } from '../../drivers/process/tree/proc-scan.ts';
 
 const MS_PER_TICK = 10;
@@ -54,20 +54,8 @@ function lookAt(pid: number): Sight {
   return { kind: 'there', zombie, exit, startTime, startedAt, ppid, run: cookieOf(pid) as RunId | null };
 }
 
-/**
- * How a zombie ended. To those who may not trace it the kernel shows the status 0, which is also that of a good end. It asks for the
- * same permission, and for nothing else, before it tells the user namespace of a zombie.
- */
+/** How a zombie ended; null: the kernel does not tell us. */
 function exitOf({ pid, waitStatus }: ProcStat): ExitCause | null {
   if (waitStatus === 0 && !mayTrace(pid)) return null;
   return causeOfWaitStatus(waitStatus, false);
-}
-
-function mayTrace(pid: number): boolean {
-  try {
-    readlinkSync(`/proc/${pid}/ns/user`);
-    return true;
-  } catch {
-    return false;
-  }
 }

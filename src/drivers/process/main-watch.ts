@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { passing } from './command/spawn-problem.ts';
 import { causeOfWaitStatus, type ExitRecord, hasExit, readExit } from './exit-record.ts';
 import type { Guard } from './guard.ts';
-import { type Identity, isAlive, isOurs, readProcStat, sameProcess } from './proc.ts';
+import { type Identity, isAlive, mayTrace, readProcStat, sameProcess } from './proc.ts';
 import { type RunMeta, readClaim, readShimError, readStarted, revoke, type Started } from './run-dir.ts';
 import { isSettled } from './settled.ts';
 import { ShimLine } from './shim/shim-line.ts';
@@ -228,7 +228,7 @@ export class MainWatch {
     const deadSince = state.deadSince ?? clock.now();
     const hasWaited = clock.now() - deadSince;
     if (state.deadSince === null) this.#state = { ...state, deadSince };
-    else if (isSame && (stat.waitStatus !== 0 || isOurs(stat.pid))) {
+    else if (isSame && (stat.waitStatus !== 0 || mayTrace(stat.pid))) {
       this.#end(causeOfWaitStatus(stat.waitStatus, tree.wasOomKilled()));
     } else if (hasWaited >= NO_ANSWER_AFTER_MS) this.#end(UNCOLLECTED);
   }

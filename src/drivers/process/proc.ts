@@ -1,5 +1,5 @@
 /** Who a process is. A pid alone is reused; pid + start time within one boot is not. */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { errorCode } from '../../core/errno.ts';
 import type { BootId, MonoMs } from '../../core/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -74,10 +74,18 @@ export function sameProcess(pid: number, startTime: string): boolean {
   return stat !== null && stat.startTime === startTime && isAlive(stat);
 }
 
-/** Whether the kernel tells us all about it. Of other users' processes some numbers read 0. */
-export function isOurs(pid: number): boolean {
-  const uid = process.geteuid?.();
-  return uid === 0 || statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid;
+/**
+ * Whether the kernel tells us all about it: to those who may not trace a process, some numbers read 0, also its wait status, where 0 is
+ * a good end. Being its user, or root, is not enough; but the kernel asks for the same permission, and for nothing else, before it tells
+ * the user namespace of a process, also of a zombie.
+ */
+export function mayTrace(pid: number): boolean {
+  try {
+    readlinkSync(`/proc/${pid}/ns/user`);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
