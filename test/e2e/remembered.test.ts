@@ -1,6 +1,7 @@
 /** What was acknowledged stays: a stop by hand is kept where the history cannot be written, or it is said that it is not. */
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { canMount, OwnDisk } from '../support/own-disk.ts';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -38,6 +39,27 @@ test('with a history of a later version a stop by hand stays one, and the direct
   const a = await project.component('a');
   expect([a.state, a.desired, a.pid]).toEqual(['stopped', 'stopped', null]);
 });
+
+test.skipIf(!canMount)(
+  'a stop on a full disk is told as not remembered, and is remembered once there is space',
+  async () => {
+    await using project = new TestProject(CONFIG);
+    await using disk = new OwnDisk(project);
+    await project.ok('up', '--no-wait');
+    await project.until('a', 'running', ({ state }) => state === 'running');
+    disk.fill();
+    const stopped = await project.cli('stop', 'a');
+    expect(stopped.code).toBe(1);
+    expect(stopped.stderr).toContain('It was done, but could not be remembered');
+    expect((await project.component('a')).state).toBe('stopped');
+    disk.free();
+    await waitFor('the history to be written again', async () => (await project.status()).daemon.store === 'ok');
+    await replaced(project);
+    await project.until('b', 'taken over', ({ state, adopted }) => state === 'running' && adopted);
+    const a = await project.component('a');
+    expect([a.state, a.desired, a.pid]).toEqual(['stopped', 'stopped', null]);
+  },
+);
 
 /** As it stands in the head of a database that nobody has open. */
 function setVersion(path: string, version: number): void {
