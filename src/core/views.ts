@@ -210,6 +210,8 @@ export interface DaemonView {
   readonly guardian_pid: number | null;
   /** Without a daemon: when the guardian starts one again. Absent or null: nobody does, or one is there. */
   readonly next_start_at?: string | null | undefined;
+  /** After a daemon died: what keeps the next one from coming up, until it is mended. Absent or null: nothing. */
+  readonly waits_for?: string | null | undefined;
   /** How what components write is kept; null: nobody is there to do it. */
   readonly logs: LogKeepingView | null;
   /** Containers of users; null: there are none, and no template for any. */

@@ -12,6 +12,7 @@ import { type HomePaths, type Project, readDaemonFile } from './home.ts';
 import { prepareHome } from './home-dir.ts';
 import type { Environment } from './launch-run.ts';
 import { type Ending, type RunningDaemon, startDaemon } from './run.ts';
+import { untilWritable } from './until-writable.ts';
 
 export interface DaemonMainOptions {
   readonly project: Project;
@@ -28,6 +29,8 @@ const GUARDIAN_CHECK_MS = 5_000;
 export async function runDaemonMain(options: DaemonMainOptions): Promise<number> {
   const { project, env } = options;
   if (process.platform !== 'linux') throw new AppError('PLATFORM_UNSUPPORTED', { platform: process.platform });
+  const isBroughtBack = env['KEEPWELL_RESPAWN'] === '1';
+  if (isBroughtBack) await untilWritable(project.home, (problem) => process.stderr.write(waiting(project, problem)));
   const paths = prepareHome(project);
   // Behind a guardian, standard output is a file that nobody reads.
   using foreground = env['KEEPWELL_GUARDIAN'] ? null : openForeground();
@@ -56,7 +59,7 @@ export async function runDaemonMain(options: DaemonMainOptions): Promise<number>
       log,
       failpoints: parseFailpoints(env['KEEPWELL_FAILPOINTS']),
       onDemand: options.onDemand,
-      respawned: env['KEEPWELL_RESPAWN'] === '1' || (service !== null && lastOneDied(paths)),
+      respawned: isBroughtBack || (service !== null && lastOneDied(paths)),
       guardianPid: () => guardian.pid,
       service,
       hosted: false,
@@ -78,6 +81,10 @@ export async function runDaemonMain(options: DaemonMainOptions): Promise<number>
     log[Symbol.dispose]();
   }
 }
+
+/** Behind a guardian this goes to daemon.log, if that can be written. */
+const waiting = ({ home }: Project, problem: string): string =>
+  `keepwell: the state directory ${home} cannot be written: ${problem}. Components go on; the daemon comes back when it can be.\n`;
 
 /** Something the operating system refused, and no mistake of ours. */
 const isOfSystem = (error: unknown): boolean =>

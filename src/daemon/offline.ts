@@ -24,6 +24,7 @@ import { type DaemonFile, type HomePaths, homePaths, type Project, readDaemonFil
 import type { Environment } from './launch-run.ts';
 import { straySpec } from './stray-spec.ts';
 import { unrecordedDeath } from './unrecorded-death.ts';
+import { unwritable } from './until-writable.ts';
 
 /** `leftovers`: processes of the run that outlived its main process. */
 type SeenRun = (InspectedRun | InspectedContainer) & { readonly leftovers: readonly number[] };
@@ -125,6 +126,7 @@ function daemonView(paths: HomePaths): DaemonView {
     store: null,
     loop_delay_ms: null,
     ...(alive ? { guardian_pid: null } : comesBack(paths)),
+    ...(!alive && file?.boot_id === systemClock.bootId ? waitsFor(paths) : {}),
     logs: null,
     sessions: null,
     alerts: null,
@@ -138,6 +140,11 @@ function comesBack(paths: HomePaths): Pick<DaemonView, 'guardian_pid' | 'next_st
   const uptimeMs = Number.parseFloat(readFileSync('/proc/uptime', 'utf8')) * 1_000;
   const at = systemClock.wallNow() + Math.max(0, end.nextStartMs - uptimeMs);
   return { guardian_pid: end.guardian, next_start_at: new Date(at).toISOString() };
+}
+
+function waitsFor({ home }: HomePaths): Pick<DaemonView, 'waits_for'> {
+  const problem = unwritable(home);
+  return { waits_for: problem === null ? null : `the state directory ${home} cannot be written: ${problem}` };
 }
 
 /** Pids get reused, so it must also carry our state directory among its arguments. */

@@ -70,7 +70,11 @@ function widthWithUsage(views: readonly ComponentView[]): number {
 /** Only what people must know about the daemon: nothing when all is well. */
 export function daemonRemarks({ daemon }: StatusView, now: number = Date.now()): string[] {
   const remarks: string[] = [];
-  if (daemon.next_start_at != null) {
+  if (daemon.waits_for != null) {
+    remarks.push(
+      `the daemon died, and cannot come back: ${sanitise(daemon.waits_for)}. Components go on. Make it writable: then it comes back by itself`,
+    );
+  } else if (daemon.next_start_at != null) {
     const inMs = Math.max(0, Date.parse(daemon.next_start_at) - now);
     remarks.push(`the daemon died; the guardian starts it again ${inMs < 1000 ? 'now' : `in ${formatUptime(inMs)}`}`);
   }

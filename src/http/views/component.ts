@@ -233,6 +233,7 @@ const DAEMON = named(
       loop_delay_ms: nullable(z.number(), 'Longest recent stall of its event loop.'),
       guardian_pid: COUNT.nullable(),
       next_start_at: TIME.nullable().optional(),
+      waits_for: z.string().nullable().optional(),
       logs: nullable(LOG_KEEPING, 'How what components write is kept; null: nobody is there to do it.'),
       sessions: nullable(
         z.strictObject({ total: COUNT, unhealthy: COUNT }),
