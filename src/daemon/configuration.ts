@@ -1,8 +1,8 @@
 /** Which configuration a daemon runs with: the files as they are, or the copy that was last applied when those cannot be used. */
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { loadConfig, loadConfigFromTexts, type ResolvedConfig } from '../config/load.ts';
 import type { Log } from '../ports/log.ts';
+import { readRegularFile } from '../regular-file.ts';
 import type { HomePaths, Project } from './home.ts';
 import { writeAtomically } from './home-dir.ts';
 import type { Environment } from './launch-run.ts';
@@ -50,7 +50,7 @@ export function configurationFor(
 
 function readApplied(paths: HomePaths, project: Project): Applied | null {
   try {
-    const applied = JSON.parse(readFileSync(paths.applied, 'utf8')) as Applied;
+    const applied = JSON.parse(readRegularFile(paths.applied)) as Applied;
     const same = applied.files.map(({ path }) => path).join('\n') === project.files.join('\n');
     return same ? applied : null;
   } catch {

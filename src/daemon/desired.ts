@@ -2,9 +2,9 @@
  * What is wanted of each component, kept beside the store: when that is lost, or cannot be written, what was stopped by hand must
  * still stay stopped, and what was wanted must still come back.
  */
-import { readFileSync } from 'node:fs';
 import type { Log } from '../ports/log.ts';
 import type { Desired } from '../ports/store.ts';
+import { readRegularFile } from '../regular-file.ts';
 import type { HomePaths } from './home.ts';
 import { writeAtomically } from './home-dir.ts';
 
@@ -45,7 +45,7 @@ export function openDesired({ desired: path }: Pick<HomePaths, 'desired'>, log: 
 
 function read(path: string): Readonly<Record<string, Desired>> {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as DesiredOf;
+    return JSON.parse(readRegularFile(path)) as DesiredOf;
   } catch {
     return {}; // never written, or unreadable: then the store is all there is
   }

@@ -1,7 +1,8 @@
 /** The guardian: a tiny sh that brings the daemon back when it dies, and ends when the daemon ends by itself. */
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { openToAppend, readRegularFile } from '../regular-file.ts';
 import { guardianScript, PATIENCE } from './guardian-script.ts';
 import type { HomePaths, Project } from './home.ts';
 import { writeAtomically } from './home-dir.ts';
@@ -33,7 +34,7 @@ const MS_PER_HUNDREDTH = 10;
 /** Null: none has ended yet; also while the guardian is just writing it, when the file is there and empty. */
 export function readLastEnd(paths: HomePaths): LastEnd | null {
   try {
-    const [, code, guardian, next] = /^(\d+)(?: (\d+) (\d+))?\n/.exec(readFileSync(exitFile(paths), 'utf8')) ?? [];
+    const [, code, guardian, next] = /^(\d+)(?: (\d+) (\d+))?\n/.exec(readRegularFile(exitFile(paths))) ?? [];
     if (code === undefined) return null;
     return {
       code: Number(code),
@@ -89,7 +90,7 @@ function script(path: string): readonly string[] {
 
 function openLog(path: string): number | 'ignore' {
   try {
-    return openSync(path, 'a', 0o600);
+    return openToAppend(path);
   } catch {
     return 'ignore';
   }

@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AppError } from '../core/errors.ts';
+import { writeNewFile } from '../regular-file.ts';
 import { type HomePaths, homePaths, type Project, projectOf, refuseForeign } from './home.ts';
 
 export function prepareHome(project: Project): HomePaths {
@@ -53,7 +54,7 @@ function claimProject(paths: HomePaths, file: string): void {
 export function writeAtomically(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    writeFileSync(temporary, text, { mode: 0o600, flush: true });
+    writeNewFile(temporary, text);
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true }); // half of it, on a full disk

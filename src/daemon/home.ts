@@ -1,9 +1,10 @@
 /** Where a project keeps its state, and how to find it from a working directory. Light: the CLI loads it on every call. */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import { didYouMean } from '../core/suggest.ts';
+import { readRegularFile } from '../regular-file.ts';
 import { asker, distrust } from './trusted-file.ts';
 
 export const CONFIG_NAMES = ['keepwell.yaml', 'keepwell.yml', 'keepwell.json'] as const;
@@ -97,7 +98,7 @@ const ownHome = (projectDir: string): string => join(projectDir, '.keepwell');
 /** Whether this is the directory that was made here or elsewhere, and no copy of it: see owner-id.ts. */
 function isSameDirectory(home: string): boolean {
   try {
-    const [, inode] = /^[0-9a-f]{16} (\d+)\s*$/.exec(readFileSync(join(home, 'owner'), 'utf8')) ?? [];
+    const [, inode] = /^[0-9a-f]{16} (\d+)\s*$/.exec(readRegularFile(join(home, 'owner'))) ?? [];
     return inode === `${statSync(home).ino}`;
   } catch {
     return false;
@@ -114,7 +115,7 @@ function isOtherHome(old: string, home: string): boolean {
 /** The folder of the first configuration file of the project that uses this state directory; null: none yet. */
 export function projectOf(home: string): string | null {
   try {
-    return (JSON.parse(readFileSync(homePaths(home).projectJson, 'utf8')) as { project_dir: string }).project_dir;
+    return (JSON.parse(readRegularFile(homePaths(home).projectJson)) as { project_dir: string }).project_dir;
   } catch {
     return null;
   }
@@ -140,7 +141,7 @@ export const storeNote = (home: string): string => join(home, 'store-path');
 
 function dbOf(home: string): string {
   try {
-    const noted = readFileSync(storeNote(home), 'utf8').trim();
+    const noted = readRegularFile(storeNote(home)).trim();
     return isAbsolute(noted) ? noted : defaultDb(home);
   } catch {
     return defaultDb(home);
@@ -207,7 +208,7 @@ export function daemonSocket(home: string, env: Where['env'], uid: number): stri
 
 export function readDaemonFile(paths: HomePaths): DaemonFile | null {
   try {
-    return JSON.parse(readFileSync(paths.daemonJson, 'utf8')) as DaemonFile;
+    return JSON.parse(readRegularFile(paths.daemonJson)) as DaemonFile;
   } catch {
     return null; // not there, or half a file from a disk that was full: both mean "nobody we know of"
   }

@@ -1,9 +1,10 @@
 /** Starts the daemon of a project in the background and waits until it answers, or says why it did not. */
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode } from '../core/errno.ts';
 import { AppError } from '../core/errors.ts';
+import { readRegularFile } from '../regular-file.ts';
 import { exitFile, readLastEnd, startGuardian } from './guardian.ts';
 import { type HomePaths, type Project, readDaemonFile } from './home.ts';
 import { prepareHome } from './home-dir.ts';
@@ -96,7 +97,7 @@ function endGuardian(pid: number): void {
 
 function lastWords(paths: HomePaths): string {
   try {
-    const lines = readFileSync(paths.daemonLog, 'utf8').trimEnd().split('\n').slice(-5);
+    const lines = readRegularFile(paths.daemonLog).trimEnd().split('\n').slice(-5);
     const failed = lines.map(parse).findLast((line) => line?.level === 'error');
     return failed ? [failed.message, failed.hint].filter(Boolean).join('\n') : lines.join('\n');
   } catch {

@@ -3,8 +3,9 @@
  * own, or it would clear away the containers of the original; it is known by the directory's number in the file system.
  */
 import { randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { NotOursError, readRegularFile, writeNewFile } from '../regular-file.ts';
 
 const ID_PATTERN = /^([0-9a-f]{16}) ([0-9]+)$/;
 const ID_BYTES = 8;
@@ -16,7 +17,7 @@ export function ownerId(home: string): string {
   const known = read(path, directory);
   if (known !== null) return known;
   const made = `${path}.${process.pid}.tmp`;
-  writeFileSync(made, `${randomBytes(ID_BYTES).toString('hex')} ${directory}\n`, { mode: 0o600, flush: true });
+  writeNewFile(made, `${randomBytes(ID_BYTES).toString('hex')} ${directory}\n`);
   try {
     // Half a file, from a disk that was full; or that of another directory.
     if (read(path, directory) === null) rmSync(path, { force: true });
@@ -33,10 +34,10 @@ export function ownerId(home: string): string {
 
 function read(path: string, directory: string): string | null {
   try {
-    const [, id, of] = ID_PATTERN.exec(readFileSync(path, 'utf8').trim()) ?? [];
+    const [, id, of] = ID_PATTERN.exec(readRegularFile(path).trim()) ?? [];
     return id !== undefined && of === directory ? id : null;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof NotOursError) return null;
     throw error;
   }
 }

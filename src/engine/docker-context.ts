@@ -1,7 +1,7 @@
 /** Where the Docker command line would look: the context that is in use, from the files it keeps in ~/.docker. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegularFile } from '../regular-file.ts';
 
 export interface DockerContext {
   readonly name: string;
@@ -45,7 +45,7 @@ function valueAt(value: unknown, ...keys: readonly string[]): unknown {
 
 function readJson(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(readRegularFile(path, { follow: true }));
   } catch {
     return null; // not there, or not for us: then it names no context
   }

@@ -1,6 +1,6 @@
 /** What an encrypted connection to the Engine needs: ca.pem, cert.pem and key.pem of one directory, as Docker keeps them. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { NotOursError, readRegularFile } from '../regular-file.ts';
 
 export interface Credentials {
   /** Who vouches for the Engine; absent: whom the system trusts. */
@@ -26,8 +26,9 @@ export function readCredentials(dir: string, verify: boolean): Credentials | { r
 
 function read(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularFile(path, { follow: true });
   } catch (error) {
+    if (error instanceof NotOursError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     throw new Error(`${path} cannot be read (${code})`);

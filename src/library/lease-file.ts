@@ -1,7 +1,8 @@
 /** What must outlive an embedder about its sessions, in one JSON file that is replaced as a whole. Without it, labels tell the rest. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import type { SessionRecord } from '../core/sessions/session.ts';
 import type { Log } from '../ports/log.ts';
+import { readRegularFile, writeNewFile } from '../regular-file.ts';
 
 const VERSION = 1;
 
@@ -17,7 +18,7 @@ export function openLeaseFile(path: string, log: Log): LeaseFile {
   return {
     read: () => {
       try {
-        const { sessions } = JSON.parse(readFileSync(path, 'utf8')) as { readonly sessions?: unknown };
+        const { sessions } = JSON.parse(readRegularFile(path, { follow: true })) as { readonly sessions?: unknown };
         return Array.isArray(sessions) ? sessions.filter(isRecord) : [];
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
@@ -32,7 +33,7 @@ export function openLeaseFile(path: string, log: Log): LeaseFile {
       if (text === written) return;
       const beside = `${path}.new-${process.pid}`;
       try {
-        writeFileSync(beside, text, { mode: 0o600 });
+        writeNewFile(beside, text, { flush: false });
         renameSync(beside, path);
         written = text;
       } catch (error) {

@@ -1,8 +1,9 @@
 /** Components put pipes in place of files that the daemon reads or runs. It must go on with everything else, whatever they do. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { Ledgers, ledgerConfig } from '../support/ledger.ts';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -65,4 +66,41 @@ test('pipes in place of programs, env files, logs, heartbeats and pid files hold
   // Whoever waits at a pipe would wait for ever at the end of the project, too.
   for (const file of readdirSync(join(project.home, 'logs')))
     if (file === 'log.log') rmSync(join(project.home, 'logs', file));
+});
+
+/** What a component of the same user can put in place of a file: each would hold up, or never end, whoever reads it as one. */
+const KINDS = {
+  'a pipe': (path: string) => execFileSync('mkfifo', ['-m', '600', path]),
+  'a device that never ends': (path: string) => symlinkSync('/dev/zero', path),
+  'more than fits into memory': (path: string) => execFileSync('truncate', ['-s', '1T', path]),
+};
+
+describe.each(Object.entries(KINDS))('%s in place of', (_, put) => {
+  test.each([
+    [
+      'files of the state directory',
+      ['daemon.log', 'desired.json', 'applied.json', 'owner', 'daemon.exit', 'store-path'],
+    ],
+    ['the files of a run', ['run.json', 'pid', 'exit.tmp', 'err', 'exit']],
+    ['the pipe of a run', ['fifo']],
+  ])('%s does not keep a daemon from coming back, nor from seeing what ends', async (what, names) => {
+    await using project = new TestProject(ledgerConfig(['a']));
+    const ledgers = new Ledgers(project, ['a']);
+    await project.ok('up');
+    const { run_id: run, pid } = await project.component('a');
+    const dir = what.includes('run') ? join(project.home, 'runs', run!) : project.home;
+    for (const name of names) {
+      rmSync(join(dir, name), { force: true });
+      put(join(dir, name));
+    }
+    const daemon = project.daemonPid()!;
+    kill(daemon);
+    await waitFor('another daemon', () => (project.daemonPid() ?? daemon) !== daemon);
+    await project.until('a', 'taken over', (view) => view.state === 'running' && view.pid === pid);
+    kill(pid!);
+    await project.until('a', 'started again', (view) => view.state === 'running' && view.pid !== pid);
+    expect(ledgers.doubled).toEqual([]);
+    await project.ok('down');
+    expect(ledgers.alive).toEqual([]);
+  });
 });

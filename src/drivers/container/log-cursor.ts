@@ -2,8 +2,9 @@
  * How far the output of a container is in its component's log. The log and this are not written at once, so the difference is
  * found out afterwards: what the log has grown by since was written by us, byte for byte as the Engine tells it.
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { readRegularFile } from '../../regular-file.ts';
 import { writeDurably } from './record.ts';
 
 export interface LogCursor {
@@ -20,7 +21,7 @@ export interface LogCursor {
 /** Null: there is none. */
 export function readCursor(path: string): LogCursor | null {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as LogCursor;
+    return JSON.parse(readRegularFile(path)) as LogCursor;
   } catch {
     return null;
   }

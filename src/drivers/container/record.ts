@@ -1,9 +1,10 @@
 /** A run of a container on disk: one small file each, written before anything is asked of the Engine. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { meansGone } from '../../core/errno.ts';
 import { type BootId, type ComponentName, RUN_ID_PATTERN, type RunId } from '../../core/ids.ts';
 import type { LimitView } from '../../core/views.ts';
+import { NotOursError, readRegularFile, writeNewFile } from '../../regular-file.ts';
 
 export interface ContainerRecord {
   readonly v: 1;
@@ -41,7 +42,7 @@ export class Records {
   /** Null: there is none, or it is damaged. Throws when it cannot be read just now. */
   read(run: RunId): ContainerRecord | null {
     if (!RUN_ID_PATTERN.test(run)) return null;
-    const text = ifThere(() => readFileSync(this.#path(run), 'utf8'));
+    const text = ifThere(() => readRegularFile(this.#path(run)));
     if (text === null) return null;
     try {
       const record = JSON.parse(text) as ContainerRecord;
@@ -77,7 +78,7 @@ function ifThere<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
-    if (meansGone(error)) return null;
+    if (meansGone(error) || error instanceof NotOursError) return null;
     throw error;
   }
 }
@@ -85,6 +86,6 @@ function ifThere<T>(read: () => T): T | null {
 const stamp = (run: string): string => run.slice(run.lastIndexOf('~') + 1);
 
 export function writeDurably(path: string, text: string): void {
-  writeFileSync(path + UNFINISHED, text, { mode: 0o600, flush: true });
+  writeNewFile(path + UNFINISHED, text);
   renameSync(path + UNFINISHED, path);
 }

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { meansGone } from '../../core/errno.ts';
 import { type BootId, RUN_ID_PATTERN, type RunId } from '../../core/ids.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
+import { NotOursError } from '../../regular-file.ts';
 import { isShimOf, type RunMeta, readClaim, readMeta, revoke } from './run-dir.ts';
 import { drainFifo, openFifo } from './shim/fifo.ts';
 
@@ -65,7 +66,7 @@ function openEnd(path: string): FifoEnd {
   try {
     fd = openFifo(path);
   } catch (error) {
-    if (!meansGone(error)) throw error;
+    if (!meansGone(error) && !(error instanceof NotOursError)) throw error;
     return { fifo: null, text: '', isShimDead: false };
   }
   try {

@@ -1,9 +1,10 @@
 /** A run on disk. Everything a later daemon needs to take the run over is in its directory and nowhere else. */
-import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, meansGone } from '../../core/errno.ts';
 import type { BootId, ComponentName, RunId } from '../../core/ids.ts';
 import type { LimitView } from '../../core/views.ts';
+import { NotOursError, readRegularFile } from '../../regular-file.ts';
 import { type Identity, isHidden, readCmdline } from './proc.ts';
 
 export interface RunMeta {
@@ -30,6 +31,9 @@ export const UNFINISHED = '.new-';
 
 /** Room for the longest line the shim writes; enough that recording a death needs no new disk block. */
 const RESERVED = `${' '.repeat(1023)}\n`;
+
+/** Far more than any of its files has: the longest holds a command. */
+const MAX_BYTES = 1024 * 1024;
 
 export interface RunDirParts {
   readonly meta: RunMeta;
@@ -69,12 +73,12 @@ export function readMeta(dir: string): RunMeta | null {
   }
 }
 
-/** Null when there is no such file. Every other failure says nothing about the run, and is thrown. */
+/** Null when there is no such file, or something that was not written for the run. Every other failure says nothing about the run, and is thrown. */
 export function readIfThere(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularFile(path, { maxBytes: MAX_BYTES });
   } catch (error) {
-    if (meansGone(error)) return null;
+    if (meansGone(error) || error instanceof NotOursError) return null;
     throw error;
   }
 }
@@ -143,7 +147,7 @@ export function readStarted(dir: string): Started | null {
 /** What the shell complained about before it could run anything; empty when it said nothing. */
 export function readShimError(dir: string): string {
   try {
-    return (readFileSync(join(dir, 'err'), 'utf8').split('\n')[0] ?? '').trim();
+    return (readRegularFile(join(dir, 'err'), { maxBytes: MAX_BYTES }).split('\n')[0] ?? '').trim();
   } catch {
     return '';
   }

@@ -2,7 +2,7 @@
  * Writes NAME.log.times (src/logs/format.ts): small lines, appended as things happen. A line that could not be written is no
  * reason to fail; whatever comes after it does not build on it.
  */
-import { closeSync, readFileSync, readSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, readSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { type Fact, FactReader, factLine, type Moment } from '../format.ts';
 import { FILE_MODE, look, openFileSync, remove } from './files.ts';
 import { TEMPORARY } from './parts.ts';
@@ -10,6 +10,8 @@ import { thinned } from './thin.ts';
 
 /** When it is longer, older facts are thinned out. Reading and writing that much holds up nobody noticeably. */
 const MAX_BYTES = 128 * 1024;
+/** One that is longer was not written here; it is cut down like any other, but not read as a whole. */
+const MAX_READ_BYTES = 16 * MAX_BYTES;
 /** The base is repeated after so much, so that it stands near the end, where a new daemon looks. */
 const REPEAT_BASE_BYTES = 16 * 1024;
 const TAIL_BYTES = 2 * REPEAT_BASE_BYTES;
@@ -156,7 +158,11 @@ export class Times {
   #all(): string {
     const fd = openFileSync(this.#path, 'read');
     try {
-      return readFileSync(fd, 'latin1');
+      const { size } = fstatSync(fd);
+      const buffer = Buffer.allocUnsafe(Math.min(size, MAX_READ_BYTES));
+      const bytes = readSync(fd, buffer, 0, buffer.length, size - buffer.length);
+      const text = buffer.toString('latin1', 0, bytes);
+      return bytes < size ? text.slice(text.indexOf('\n') + 1) : text; // the first line is cut
     } finally {
       closeSync(fd);
     }

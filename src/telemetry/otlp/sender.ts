@@ -2,11 +2,11 @@
  * Posts bodies to one receiver. It never holds the process: neither its sockets nor its timers are waited for at the end. (The
  * exporters of OpenTelemetry hold it for up to ten seconds when a receiver is away; docs/decisions/0018-telemetry.md.)
  */
-import { readFileSync } from 'node:fs';
 import { Agent, type ClientRequest, type IncomingMessage, request as plain } from 'node:http';
 import { Agent as SecureAgent, request as secure } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { readRegularFile } from '../../regular-file.ts';
 import type { Receiver } from '../settings.ts';
 
 const CONTENT_TYPE = 'application/x-protobuf';
@@ -113,8 +113,8 @@ function notHolding(sent: ClientRequest): void {
 
 function certificates({ caFile, certFile, keyFile }: Receiver) {
   return {
-    ...(caFile === null ? {} : { ca: readFileSync(caFile) }),
-    ...(certFile === null ? {} : { cert: readFileSync(certFile) }),
-    ...(keyFile === null ? {} : { key: readFileSync(keyFile) }),
+    ...(caFile === null ? {} : { ca: readRegularFile(caFile, { follow: true }) }),
+    ...(certFile === null ? {} : { cert: readRegularFile(certFile, { follow: true }) }),
+    ...(keyFile === null ? {} : { key: readRegularFile(keyFile, { follow: true }) }),
   };
 }

@@ -1,9 +1,18 @@
 /** The daemon's end of a run's FIFO: lines of the shim, and the end of file that tells that the shim is gone. */
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { NotOursError, openSafely } from '../../../regular-file.ts';
 
-/** Never blocks, with or without a shim at the other end. */
-export const openFifo = (path: string): number => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+/** Never blocks, with or without a shim at the other end. NotOursError: something else is there, through which no shim speaks. */
+export function openFifo(path: string): number {
+  const fd = openSafely(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  if (fstatSync(fd).isFIFO()) return fd;
+  closeSync(fd);
+  throw new NotOursError(path, 'is not a pipe');
+}
+
+/** As much as a user without privileges can have in one. */
+const PIPE_BYTES = 1024 * 1024;
 
 /**
  * What is in the FIFO right now, and whether anybody can still write to it. A FIFO opened after its last writer died never
@@ -12,7 +21,8 @@ export const openFifo = (path: string): number => openSync(path, constants.O_RDO
 export function drainFifo(fd: number): { readonly text: string; readonly hasWriter: boolean } {
   const chunk = Buffer.alloc(4096);
   let text = '';
-  for (;;) {
+  // What is more than a pipe holds is not the shim talking, and may never end.
+  while (text.length < PIPE_BYTES) {
     try {
       const size = readSync(fd, chunk);
       if (size === 0) return { text, hasWriter: false };
@@ -22,6 +32,7 @@ export function drainFifo(fd: number): { readonly text: string; readonly hasWrit
       throw error;
     }
   }
+  return { text, hasWriter: true };
 }
 
 /** No line of the protocol is longer; more without a newline is not the shim talking. */

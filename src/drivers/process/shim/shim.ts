@@ -24,6 +24,7 @@ type DelayPoint = (typeof DELAY_POINTS)[number];
  *   that nothing here needs a new disk block: a death on a full disk is recorded like any other.
  * - Standard error is a file because the shell's own words ("Terminated", "Killed") are all that tells a death by signal
  *   from an exit code above 128. Nothing else may write there, hence the early redirection to the log in `inner`.
+ * - What it said is read through the descriptor: the command may have put a pipe in place of the file.
  * - `inner` is a function because bash quotes the text of the subshell in that message.
  * - `"$@"` begins with the setsid program. The subshell is no group leader, so setsid does not fork and the pid stays.
  *   A run with an account of its own begins with setpriv; the log is open and all cgroups are joined by then.
@@ -61,7 +62,7 @@ inner() {
 ( inner "$@" )
 set -- "$1" "$?"
 ${pause('exit')}
-read -r KEEPWELL_SHIM_ <"$1/err"
+read -r KEEPWELL_SHIM_ </proc/self/fd/2
 printf 'exit %s %s\n' "$2" "$KEEPWELL_SHIM_" >&9
 ${pause('record')}
 printf 'exit %s %s\n' "$2" "$KEEPWELL_SHIM_" 1<>"$1/exit.tmp"
