@@ -31,7 +31,7 @@ const LEVEL = '(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|F
 const PREFIXES: readonly RegExp[] = [
   /^[A-Za-z][\w.-]{0,62}[ \t]{0,40}\|(?: |$)/, // docker compose
   /^\d{1,3}\|[\w.-]{1,40}[ \t]{0,20}\|(?: |$)/, // PM2
-  /^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d| [+-]\d{4})?\]?:?(?: |$)/,
+  /^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d| [+-]\d{4})?\]?:?(?:[ \t]|$)/,
   /^\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?: |$)/,
   /^(?:stdout|stderr) [FP](?: |$)/, // Kubernetes
   /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [^\s:[\]]{1,64}(?:\[\d{1,10}\])?:(?: |$)/, // syslog, journald
@@ -61,9 +61,10 @@ export function readLines(tail: string): readonly LogLine[] {
   return lines.flatMap((line, at) => {
     const fromEnd = Math.max(0, last - at);
     const field = FIELD.exec(line.slice(0, MAX_LINE_CHARS))?.[1];
-    return unfoldJson(line.trimEnd())
-      .flatMap(splitStack)
-      .map((text) => ({ ...withField(clean(text), field), fromEnd }));
+    const texts = unfoldJson(line.trimEnd());
+    // The level may stand before the object.
+    const before = texts[0] === line.trimEnd() ? null : clean(line.slice(0, Math.max(0, line.indexOf('{'))));
+    return texts.flatMap(splitStack).map((text) => ({ ...withLevel(withField(clean(text), field), before), fromEnd }));
   });
 }
 
@@ -74,6 +75,9 @@ const FIELD = /["\s,{]?\b(?:level|severity|levelname|lvl)"?[:=] ?"?([A-Za-z]{3,9
 
 const withField = (line: Cleaned, field: string | undefined): Cleaned =>
   field === undefined || line.logged ? line : { ...line, logged: true, mood: moodOf(field) };
+
+const withLevel = (line: Cleaned, before: Cleaned | null): Cleaned =>
+  before?.logged && !line.logged ? { ...line, logged: true, mood: before.mood } : line;
 
 function moodOf(level: string): LogLine['mood'] {
   if (/^(?:[56]0|E\d{4}|F\d{4})|ERR|CRIT|FATAL|SEVERE|PANIC|EMERG|ALERT/i.test(level)) return 'severe';

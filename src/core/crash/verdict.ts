@@ -6,7 +6,7 @@
 import type { ExitView } from '../exit.ts';
 import { causeIn } from './causes/root-cause.ts';
 import type { CrashContext, Found, Language } from './crash.ts';
-import { isFarewell, isRemark, runnerStatus } from './last-lines.ts';
+import { isFailure, isFarewell, isRemark, runnerStatus } from './last-lines.ts';
 import type { LogLine } from './lines.ts';
 import { ownReason } from './own-reason.ts';
 
@@ -32,7 +32,8 @@ export function verdictOn(
 ): Verdict {
   const own = ownReason(exit);
   if (own === 'never-started') return NOTHING;
-  const known = own === 'ended-by-us' ? all.filter((found) => !isAnswerToSignal(found)) : all;
+  const isAsked = own === 'ended-by-us' || (exit.signal !== null && ASKED.includes(exit.signal));
+  const known = isAsked ? all.filter((found) => !isAnswerToSignal(found)) : all;
   const newest = lastOf(known);
   if (newest === null) return NOTHING;
   // While it dies of one error, a program may write others that it does not care about.
@@ -45,6 +46,8 @@ export function verdictOn(
   return { cause: null, earlier: { found: newest, linesAfter: after.count, isLast: after.ofSubstance === 0 } };
 }
 
+/** Signals by which somebody asks a program to end. */
+const ASKED: readonly string[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 /** Stacks that a signal makes a program write: they tell where it was, not what was wrong. */
 const ANSWERS = /^(?:KeyboardInterrupt|SystemExit|CancelledError|Interrupt|SignalException|SIG[A-Z]+)$/;
 const isAnswerToSignal = ({ chain }: Found): boolean => chain.some(({ type }) => type !== null && ANSWERS.test(type));
@@ -57,7 +60,7 @@ function isDeadly(
   context: CrashContext,
 ): boolean {
   const ends = endsOf(exit, after.status);
-  if (!fits(found, ends)) return false;
+  if (!fits(found, ends) && !(after.isFailure && isOwnChoice(exit))) return false;
   // Only a Rust program that is built to abort dies of a panic in a thread.
   if (found.survived && !(found.language === 'rust' && ends.signals.includes('SIGABRT'))) return false;
   // The runtime itself says that it ends: what other threads write until then does not matter.
@@ -72,6 +75,8 @@ interface Afterwards {
   /** Lines that say something, whatever it is. */
   readonly count: number;
   readonly ofSubstance: number;
+  /** The program says that it cannot go on. */
+  readonly isFailure: boolean;
   /** The status that a runner (go run, make, npm) says its command ended with. */
   readonly status: number | null;
 }
@@ -79,7 +84,7 @@ interface Afterwards {
 function afterwards(found: Found, all: readonly Found[], lines: readonly LogLine[], context: CrashContext): Afterwards {
   const others = all.filter((one) => one.survived && one.first > found.last);
   const own = causeOf(found, context);
-  let [count, ofSubstance] = [0, 0];
+  let [count, ofSubstance, failed] = [0, 0, false];
   // Some parsers take the words of the runner in.
   let status = runnerStatus(lines[found.last]!.text);
   for (let at = found.last + 1; at < lines.length; at++) {
@@ -87,12 +92,16 @@ function afterwards(found: Found, all: readonly Found[], lines: readonly LogLine
     if (text.trim() === '') continue;
     count++;
     status ??= runnerStatus(text);
+    failed ||= isFailure(text);
     // More than this decides nothing any more.
     if (ofSubstance > MAX_LINES_AFTER || others.some(({ first, last }) => at >= first - 1 && at <= last)) continue;
     if (!isAbout(text, found) && !isRemark(text) && !isFarewellOf(text, own, context)) ofSubstance++;
   }
-  return { count, ofSubstance, status };
+  return { count, ofSubstance, isFailure: failed, status };
 }
+
+/** A code that a program gives, not a shell for a signal. */
+const isOwnChoice = ({ code }: ExitView): boolean => code !== null && code > 0 && code < 126;
 
 const causeOf = ({ chain }: Found, context: CrashContext): string | null =>
   causeIn(`${chain[0]!.type ?? ''}: ${chain[0]!.message}`, context);
@@ -171,7 +180,7 @@ const SPECIAL: readonly (readonly [RegExp, Deaths])[] = [
   [/^ThreadSanitizer$/, { codes: [66], signals: [] }],
   [/^killed child$/, { codes: [1, 2, 126, 127], signals: Object.values(SIGNALS) }],
   [/^\[BUG\]$/, { codes: [], signals: FAULTS }],
-  [/^KeyboardInterrupt$|^Interrupt$/, { codes: [1, 130], signals: ['SIGINT'] }],
+  [/^KeyboardInterrupt$|^Interrupt$/, { codes: [1, 130], signals: [] }],
 ];
 
 function fits({ language, chain, ends }: Found, { codes, signals, isUnknown }: Ends): boolean {

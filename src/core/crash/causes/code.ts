@@ -53,4 +53,9 @@ const named: Rule = ({ text, where }) => {
   return found ? `${found[1]}${where}` : null;
 };
 
-export const CODE: readonly Rule[] = [recursion, nothingThere, named, syntax];
+const sent: Rule = ({ errorType, frames }) =>
+  errorType !== null && frames.length === 0 && /^SIG(?:QUIT|TERM|INT|HUP|ABRT|USR[12])$/.test(errorType)
+    ? `it was sent ${errorType}`
+    : null;
+
+export const CODE: readonly Rule[] = [sent, recursion, nothingThere, named, syntax];

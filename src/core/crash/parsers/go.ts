@@ -5,9 +5,10 @@ import { frame, isBlank, lookBack, MAX_FOREIGN_LINES } from './shared.ts';
 const PANIC = /^(\t?)panic: (.*?)(?: \[recovered(?:, repanicked)?\])?$/;
 const SERVED = /^http: panic serving [^ ]+: (.*)$/;
 const FATAL = /^(fatal error|unexpected fault address|SIG[A-Z]{3,6}): ?(.*)$/;
+const SENT = /^SIG(?:QUIT|TERM|INT|HUP|ABRT|USR[12])$/;
 const RACE = 'WARNING: DATA RACE';
 const GOROUTINE = /^goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]]*\]:$/;
-const PLACE = /^\s+(\S[^:]*\.(?:go|s|c)):(\d+)(?: \+0x[0-9a-f]+)?$/;
+const PLACE = /^\s+(\S[^:]*\.(?:go|s|c)):(\d+)(?: \+0x[0-9a-f]+)?(?: fp=0x[0-9a-f]+ sp=0x[0-9a-f]+ pc=0x[0-9a-f]+)?$/;
 const RUNTIME_ERROR = /^(runtime error): (.*)$/;
 /** Panics while panicking. */
 const MAX_PANICS = 10;
@@ -27,9 +28,9 @@ export const parseGo: Parser = (lines) => {
       continue;
     }
     const errors = words?.errors ?? [{ type: null, message: '' }];
-    const chain = errors.map(
-      (error, index): Thrown => ({ ...error, frames: index === 0 ? beforePanic(stack.frames) : [] }),
-    );
+    // Where it was when somebody sent it a signal tells nothing about why.
+    const calls = errors[0]!.type !== null && SENT.test(errors[0]!.type) ? [] : beforePanic(stack.frames);
+    const chain = errors.map((error, index): Thrown => ({ ...error, frames: index === 0 ? calls : [] }));
     const survived = words === null || words.kind === 'served' || stack.frames.some(isPrinted);
     found.push({ language: 'go', first: at, last: stack.last, chain, survived, uncaught: !survived });
     at = stack.last;
@@ -104,6 +105,8 @@ function readStack(lines: readonly string[], begin: number, isRace: boolean): St
     if (at - stack.last > (stack.begun === 0 ? MAX_TO_STACK : MAX_FOREIGN_LINES)) break;
     if (isHead(line)) Object.assign(stack, { last: at, begun: stack.begun + 1 });
     else if (stack.begun > 0) addCall(stack, lines, at);
+    // The stack of the runtime itself comes first when it overflowed.
+    else if (PLACE.test(line)) stack.last = at;
   }
   while (/^(?:exit status \d+|Found \d+ data race|={10,}$)/.test(lines[stack.last + 1] ?? '')) stack.last++;
   return stack;

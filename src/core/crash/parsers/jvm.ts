@@ -10,6 +10,11 @@ const NAMED =
 const NO_STACK =
   /^(?:Terminating due to |Exception: )(java\.lang\.\w+)(?:: (.*)| thrown from the UncaughtExceptionHandler.*)$/;
 const LAUNCHER = /^Error: Could not find or load main class (\S{1,300})$/;
+/** What the launcher says when there is nothing to run, and the virtual machine when it cannot be made. */
+const LAUNCH_FAILED =
+  /^(?:Error: )?((?:Main method not found in class|Unable to initialize main class|LinkageError occurred while loading main class|Unable to access jarfile|An unexpected error occurred while trying to open file|Unrecognized (?:VM )?option:?|Invalid (?:maximum|initial) heap size:|Improperly specified VM option|Could not reserve enough space for|Error occurred during initialization of) .{1,300})$/;
+const LAUNCH_MORE =
+  /^(?:\s+\S|or a JavaFX application class must extend|Caused by: |Error: (?:Could not create the Java Virtual Machine|A fatal exception has occurred)|Too small |Did you mean |Initial heap size |The size of )/;
 const NATIVE = /^#\s+(SIG[A-Z]+|EXCEPTION_[A-Z_]+) \(0x[0-9a-f]+\) at pc=/;
 const NATIVE_FRAME = /^# (?:[CVvJj])\s+\[?([\w.+-]+)/;
 
@@ -107,6 +112,16 @@ function chainOf(traces: readonly Trace[]): readonly Thrown[] {
   return (own.length === 0 ? traces : own).map(({ type, message, frames }) => ({ type, message, frames })).reverse();
 }
 
+/** Why it could not be launched, when the lines below say so. */
+function reasonIn(lines: readonly string[]): readonly Thrown[] {
+  for (const line of lines) {
+    const [, , , type, message = ''] = NAMED.exec(line) ?? [];
+    if (type !== undefined) return [{ type: shortName(type), message, frames: [] }];
+    if (/^(?:Too small|Initial heap size) /.test(line)) return [{ type: 'launch failed', message: line, frames: [] }];
+  }
+  return [];
+}
+
 /** Ends of the virtual machine that come without a stack. */
 function withoutStack(lines: readonly string[], at: number): Found | null {
   const line = lines[at]!;
@@ -118,6 +133,13 @@ function withoutStack(lines: readonly string[], at: number): Found | null {
   if (main !== undefined) {
     const last = /^Caused by: java\.lang\.ClassNotFoundException/.test(lines[at + 1] ?? '') ? at + 1 : at;
     return found({ type: 'ClassNotFoundException', message: main, frames: [] }, last);
+  }
+  const [, failed] = LAUNCH_FAILED.exec(line) ?? [];
+  if (failed !== undefined) {
+    let last = at;
+    while (last - at < MAX_MESSAGE_LINES && LAUNCH_MORE.test(lines[last + 1] ?? '')) last++;
+    const outer: Thrown = { type: 'launch failed', message: failed.replace(/, please define .*$/, ''), frames: [] };
+    return { language: 'jvm', first: at, last, chain: [...reasonIn(lines.slice(at + 1, last + 1)), outer] };
   }
   const [, signal] = NATIVE.exec(line) ?? [];
   if (signal === undefined) return null;

@@ -19,7 +19,10 @@ const SOURCE = /^((?:file:\/\/|\/|[A-Za-z]:\\|\.{0,2}\/)[^:]*|[\w./@-]+\.[cm]?[j
 const NATIVE = /^$|^-+ (?:Native|JavaScript) stack trace -+$|^\s{0,4}\d{1,3}: 0x[0-9a-f]+ /;
 const MAX_NATIVE_LINES = 80;
 const TRACE_UNCAUGHT = '(Use `node --trace-uncaught';
-const MAX_HEADER_LINES = 15;
+/** A message may be a list of all that is wrong. */
+const MAX_HEADER_LINES = 30;
+/** Properties of an error may be whole buffers. */
+const MAX_PROPERTY_LINES = 300;
 
 /** "cause" or "errors": how it hangs on the one before; null: it begins a crash. */
 interface Link {
@@ -127,18 +130,30 @@ function nameBefore(lines: readonly string[], end: number, previous: number): Na
   if (at < 0) return { first: end, thrown: null, link: null };
   const { link, ...thrown } = nameOf(lines[at]!)!;
   const between = lines.slice(at + 1, end);
-  // A message with a blank line in it says so by an open beginning; otherwise this is the error of somebody else.
-  if (between.some(isBlank) && !/(?:^|:)$/.test(thrown.message)) return { first: end, thrown: null, link: null };
+  // A message with a blank line in it says so by an open beginning, or ends with one; otherwise this is the error of somebody else.
+  const isOpen = /(?:^|:)$/.test(thrown.message) || endsBlank(lines, at, end);
+  if (between.some(isBlank) && !isOpen) return { first: end, thrown: null, link: null };
   const rest = between.filter((line) => !isBlank(line));
   const message = [thrown.message, ...rest].join('\n').trim();
   return { first: at, thrown: { ...thrown, message }, link };
 }
 
-/** "fatal: Error: late": what a program puts before the error that it prints. */
-const SAID_BEFORE = /^[A-Za-z][\w -]{0,40}: /;
+/** A message that ends with a line break. Errors of Python stand below their calls. */
+function endsBlank(lines: readonly string[], at: number, end: number): boolean {
+  const isBelowCalls = isIndented(lines[at - 1]) && !/^\s*[\^~]+$/.test(lines[at - 1]!);
+  return isBlank(lines[end - 1]) && !isIndented(lines[at]) && !isBelowCalls;
+}
+
+/** "fatal, exiting: Error: late", "[jobs] failed - TypeError: no": what a program puts before the error that it prints. */
+const SAID_BEFORE = /^(.{1,120}?[:>\])-] )(?=(?:[A-Za-z_$][\w$]*\.)*(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?:)/;
+const WORD_BEFORE = /^[A-Za-z][\w -]{0,40}: /;
 
 function nameOf(line: string): (Omit<Thrown, 'frames'> & { readonly link: Link['link'] }) | null {
-  return named(line) ?? (SAID_BEFORE.test(line) ? named(line.replace(SAID_BEFORE, '')) : null);
+  const own = named(line);
+  if (own !== null && SURE_NAME.test(own.type!)) return own;
+  const [, before] = SAID_BEFORE.exec(line) ?? [];
+  if (before !== undefined) return named(line.slice(before.length));
+  return own ?? (WORD_BEFORE.test(line) ? named(line.replace(WORD_BEFORE, '')) : null);
 }
 
 function named(line: string): ReturnType<typeof nameOf> {
@@ -176,7 +191,7 @@ function endOf(lines: readonly string[], last: number): number {
   // The braces that close what a cause stands in.
   while (end - last < MAX_MESSAGE_LINES && /^\s*[}\]],?$/.test(lines[end + 1] ?? '')) end++;
   if (!lines[last]!.endsWith('{')) return end;
-  while (end - last < MAX_FOREIGN_LINES && /^\s+[\w'"[]|^\s*[}\]],?$/.test(lines[end + 1] ?? '')) {
+  while (end - last < MAX_PROPERTY_LINES && /^\s+\S|^[}\]],?$/.test(lines[end + 1] ?? '')) {
     if (callOf(lines[end + 1]!) !== null || nameOf(lines[end + 1]!) !== null) break;
     end++;
     if (/^\}/.test(lines[end]!)) break;
@@ -213,6 +228,7 @@ function withoutStack(lines: readonly string[], at: number): Found | null {
   }
   const [, reason] = PLAIN_REJECTION.exec(line) ?? [];
   if (reason !== undefined) return one(at, at, { type: 'UnhandledPromiseRejection', message: reason, frames: [] });
+  if (/^Node\.js v\d/.test(line)) return thrownValue(lines, at);
   if (!line.startsWith(TRACE_UNCAUGHT)) return null;
   const source = lookBack(lines, at, MAX_MESSAGE_LINES, (before) => SOURCE.test(before));
   const message =
@@ -220,6 +236,24 @@ function withoutStack(lines: readonly string[], at: number): Found | null {
   const [, file, number] = source < 0 ? [] : SOURCE.exec(lines[source]!)!;
   const frames = file === undefined ? [] : [frame(null, file, number)];
   return one(source < 0 ? at : source, at, { type: 'Uncaught', message: message.replace(/^Uncaught /, ''), frames });
+}
+
+/** What was thrown is no error: below the line of code it is shown as it is, without a stack. */
+function thrownValue(lines: readonly string[], end: number): Found | null {
+  const at = lookBack(lines, end, MAX_HEADER_LINES, (line) => SOURCE.test(line));
+  if (at < 0) return null;
+  const mark = lines.slice(at, at + 4).findIndex((line) => /^\s*\^+$/.test(line));
+  const shown = mark < 0 ? [] : lines.slice(at + mark + 1, end).filter((line) => !isBlank(line));
+  if (
+    shown.length === 0 ||
+    shown.some((line) => callOf(line) !== null || nameOf(line) !== null || line.startsWith(TRACE_UNCAUGHT))
+  )
+    return null;
+  const [, file, number] = SOURCE.exec(lines[at]!)!;
+  return {
+    ...one(at, end, { type: 'Uncaught', message: shown.join('\n'), frames: [frame(null, file, number)] }),
+    uncaught: true,
+  };
 }
 
 const one = (first: number, last: number, thrown: Thrown): Found => ({

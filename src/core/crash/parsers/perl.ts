@@ -7,11 +7,16 @@ const CALLED = /^\s+(?:eval \{\.\.\.\}|([\w:]{1,200})\(.*\)|require \S+) called 
 /** What the compiler adds about the files on the way. */
 const ADDED =
   /^(?:BEGIN failed--compilation aborted|Compilation failed in require) at (\S{1,300}) line (\d{1,7})(?:, <\S{0,60}> (?:line|chunk) \d{1,12})?\.$|^Execution of \S{1,300} aborted due to compilation errors\.$|^\S{1,300} had compilation errors\.$/;
+/** Something that is no text was given to `die`. */
+const REFERENCE = /^((?:[\w:]{1,200}=)?(?:HASH|ARRAY|SCALAR|CODE|REF))\(0x[0-9a-f]{1,16}\)$/;
 const MAX_CALLS = 200;
 
 export const parsePerl: Parser = (lines) => {
   const found: Found[] = [];
   for (let at = 0; at < lines.length; at++) {
+    const [, reference] = REFERENCE.exec(lines[at]!) ?? [];
+    if (reference !== undefined)
+      found.push({ language: 'perl', first: at, last: at, chain: [{ type: 'die', message: reference, frames: [] }] });
     const [, message, file, line, end] = SAID.exec(lines[at]!) ?? [];
     if (message === undefined || ADDED.test(lines[at]!)) continue;
     const { frames, last } = after(lines, at, end!.startsWith(','));

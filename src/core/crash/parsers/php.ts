@@ -10,6 +10,9 @@ const PLACE = /^(.*) in (\S.*?):(\d{1,7})$/;
 const ON_LINE = /^(.*) in (\S.*) on line (\d{1,7})$/;
 const CALL = /^#\d{1,4} (?:(.+?)\((\d{1,7})\)|\[internal function\]): (.+)$/;
 const MAIN = /^#\d{1,4} \{main\}$/;
+/** As a handler of the program prints an exception. */
+const PRINTED =
+  /^((?:[A-Za-z_]\w{0,100}\\){0,8}[A-Z]\w{0,100}(?:Exception|Error)): (.*) in (\/\S.*?\.\w{1,5}):(\d{1,7})$/;
 const THROWN = /^\s+thrown in .+ on line \d+$/;
 const MAX_CALLS = 200;
 
@@ -17,13 +20,26 @@ export const parsePhp: Parser = (lines) => {
   const found: Found[] = [];
   for (let at = 0; at < lines.length; at++) {
     const [, kind, words] = FATAL.exec(lines[at]!) ?? [];
-    if (words === undefined) continue;
-    const one = uncaught(lines, at, words) ?? plain(lines, at, kind!, words);
+    const one =
+      words === undefined ? printed(lines, at) : (uncaught(lines, at, words) ?? plain(lines, at, kind!, words));
     if (one !== null) found.push(one);
     at = one?.last ?? at;
   }
   return found;
 };
+
+function printed(lines: readonly string[], at: number): Found | null {
+  const [, type, message, file, line] = PRINTED.exec(lines[at]!) ?? [];
+  if (file === undefined) return null;
+  const { calls, last } = callsFrom(lines, /^Stack trace:$/.test(lines[at + 1] ?? '') ? at + 2 : at + 1);
+  if (last <= at + 1 && !MAIN.test(lines[last] ?? '')) return null;
+  const thrown = {
+    type: type!.slice(type!.lastIndexOf('\\') + 1),
+    message: message!,
+    frames: [frame(null, file, line), ...calls],
+  };
+  return { language: 'php', first: at, last, chain: [thrown], ends: { codes: [1, 255], signals: [] } };
+}
 
 function plain(lines: readonly string[], at: number, kind: string, words: string): Found | null {
   const [, message, file, line] = ON_LINE.exec(words) ?? [];

@@ -1,4 +1,4 @@
-/** How tools of the Python world draw errors: rich with a frame around the traceback, pytest, and poetry (cleo). */
+/** How tools draw errors: rich with a frame around the traceback, pytest, and those with the type alone (cleo, collision of PHP). */
 import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, isBlank, lookBack, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
 
@@ -8,7 +8,7 @@ const nameOf = (type: string): string => type.slice(type.lastIndexOf('.') + 1);
 export const parsePythonTools: Parser = (lines) => {
   const found: Found[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const one = rich(lines, at) ?? pytest(lines, at) ?? poetry(lines, at);
+    const one = rich(lines, at) ?? pytest(lines, at) ?? alone(lines, at);
     if (one === null) continue;
     found.push(one);
     at = one.last;
@@ -57,11 +57,12 @@ function pytest(lines: readonly string[], at: number): Found | null {
   return { language: 'python', first: explained, last: at, chain: [thrown], ends: { codes: [1, 2], signals: [] } };
 }
 
-const ALONE = /^ {2}([A-Z]\w{2,60}(?:Error|Exception|Exit|Interrupt))$/;
-const CALL = /^ {2}at (\S{1,300}):(\d{1,7}) in (\S{1,200})$/;
+const ALONE = /^ {2,4}(?:[\w\\]{1,200}\\)?([A-Z]\w{2,60}(?:Error|Exception|Exit|Interrupt)) {0,4}$/;
+const CALL = /^ {2}at (\S{1,300}):(\d{1,7})(?: in (\S{1,200}))?$/;
+const PHP = { codes: [1, 255], signals: [] } as const;
 
 /** The type, the message and the place, each alone between blank lines. */
-function poetry(lines: readonly string[], at: number): Found | null {
+function alone(lines: readonly string[], at: number): Found | null {
   const [, type] = ALONE.exec(lines[at]!) ?? [];
   if (type === undefined || !isBlank(lines[at + 1])) return null;
   for (let next = at + 2; next <= at + 2 + MAX_MESSAGE_LINES && next < lines.length; next++) {
@@ -70,9 +71,11 @@ function poetry(lines: readonly string[], at: number): Found | null {
     const words = lines.slice(at + 2, next).filter((text) => !isBlank(text));
     const message = words.map((text) => text.trim()).join('\n');
     let last = next;
-    // The code around the place, numbered.
-    while (/^\s{2,}(?:→ ?)?\d{1,7}│/u.test(lines[last + 1] ?? '') && last - next < MAX_FOREIGN_LINES) last++;
-    return { language: 'python', first: at, last, chain: [{ type, message, frames: [frame(name, file, line)] }] };
+    // The code around the place, numbered, and the calls.
+    while (/^\s+\S|^$/.test(lines[last + 1] ?? '-') && last - next < 2 * MAX_FOREIGN_LINES) last++;
+    const chain = [{ type, message, frames: [frame(name, file, line)] }];
+    if (file.endsWith('.php')) return { language: 'php', first: at, last, chain, ends: PHP };
+    return { language: 'python', first: at, last, chain };
   }
   return null;
 }

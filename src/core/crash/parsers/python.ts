@@ -33,6 +33,9 @@ interface Open {
   readonly column: number;
 }
 
+/** The shortest line that does not stand in a line of code by chance. */
+const MIN_QUOTED_CHARS = 8;
+
 type Link = 'direct' | 'during' | null;
 
 interface Reading {
@@ -101,7 +104,7 @@ function readOn(reading: Reading, open: Open, line: string, at: number): number 
     if (++open.foreign > MAX_FOREIGN_LINES) reading.open = null;
     return at;
   }
-  const end = messageEnd(lines, at);
+  const end = messageEnd(lines, at, open.source ?? '');
   const rest = lines.slice(at + 1, end + 1).map((one) => withoutMargin(one).trim());
   const message = [thrown.message, ...rest].join('\n').trim();
   const source = open.source === null ? {} : { source: open.source };
@@ -131,9 +134,17 @@ function thrownBy(line: string): Omit<Thrown, 'frames'> | null {
   return isName ? { type: name, message: message ?? '' } : null;
 }
 
-/** Lines that are indented belong to the message, and so does one that is followed by such a line. */
-function messageEnd(lines: readonly string[], at: number): number {
+/**
+ * Lines that are indented belong to the message, and so does one that is followed by such a line, and all up to one that stands in
+ * the line of code that raised it.
+ */
+function messageEnd(lines: readonly string[], at: number, source: string): number {
   let end = at;
+  for (let next = at + 1; next <= at + MAX_MESSAGE_LINES && next < lines.length; next++) {
+    if (lines[next]!.includes(HEADER) || FRAME.test(lines[next]!)) break;
+    const text = withoutMargin(lines[next]!).trim();
+    if (text.length >= MIN_QUOTED_CHARS && source.includes(text)) end = next;
+  }
   while (end - at < MAX_MESSAGE_LINES) {
     const next = withoutMargin(lines[end + 1] ?? '');
     const after = withoutMargin(lines[end + 2] ?? '');

@@ -38,8 +38,7 @@ function head(lines: readonly string[], at: number): Head | null {
     const [, broken, brokenAt, words] = (type === 'SyntaxError' ? UNREAD.exec(message!) : null) ?? [];
     const unread = broken === undefined ? [] : [frame(null, broken, brokenAt)];
     let last = at;
-    while (last - at < MAX_MESSAGE_LINES && MORE.test(lines[last + 1] ?? '-') && followedByFrame(lines, last + 1))
-      last++;
+    while (last - at < MAX_MESSAGE_LINES && isMore(lines, last + 1)) last++;
     return { thrown: { type, message: words ?? message!, frames: [...unread, place] }, last };
   }
   for (let last = at + 1; last <= at + MAX_MESSAGE_LINES && last < lines.length; last++) {
@@ -50,6 +49,13 @@ function head(lines: readonly string[], at: number): Head | null {
     return { thrown: { type: late, message: text, frames: [place] }, last };
   }
   return null;
+}
+
+/** The rest of a message is indented; what stands before the frames belongs to it in any case. */
+function isMore(lines: readonly string[], at: number): boolean {
+  const line = lines[at];
+  if (line === undefined || FROM.test(line) || RAISED.test(line)) return false;
+  return /^ {2,}\S/.test(line) || (MORE.test(line) && followedByFrame(lines, at));
 }
 
 /** The lines that show the source stand between the message and the frames. */

@@ -12,6 +12,8 @@ const HASH = /::h[0-9a-f]{16}$/;
 const ALLOCATION = /^(memory allocation of \d+ bytes failed)$/;
 const RUNTIME = /^fatal runtime error: (.+)$/;
 const RETURNED = /^Error: (.+)$/;
+/** The numbered causes of color-eyre stand below an empty beginning. */
+const LISTED = /^Error: ?$/;
 const CAUSE = /^\s+(?:\d{1,3}: )?(\S.*)$/;
 
 export const parseRust: Parser = (lines) => {
@@ -99,6 +101,7 @@ const RETURNS = { codes: [1], signals: [] } as const;
 
 /** What `main` returned: "Error: …", and with anyhow its causes, the innermost last. */
 function returned(lines: readonly string[], at: number): Found | null {
+  if (LISTED.test(lines[at]!) && /^\s+0: \S/.test(lines[at + 1] ?? '')) return listed(lines, at);
   const [, message] = RETURNED.exec(lines[at]!) ?? [];
   if (message === undefined) return null;
   const outer: Thrown = { type: 'Error', message, frames: [] };
@@ -108,13 +111,33 @@ function returned(lines: readonly string[], at: number): Found | null {
       ? { language: 'rust', first: at, last: at, chain: [outer], ends: RETURNS }
       : null;
   }
-  let last = at + 2;
+  const { causes, last } = causesFrom(lines, at + 2);
+  return { language: 'rust', first: at, last: backtrace(lines, last).last, chain: [...causes, outer], ends: RETURNS };
+}
+
+function causesFrom(
+  lines: readonly string[],
+  from: number,
+): { readonly causes: readonly Thrown[]; readonly last: number } {
   const causes: Thrown[] = [];
-  while (last - at < MAX_MESSAGE_LINES + 2 && CAUSE.test(lines[last + 1] ?? '')) {
+  let last = from;
+  while (last - from < MAX_MESSAGE_LINES && CAUSE.test(lines[last + 1] ?? '')) {
     last++;
     causes.unshift({ type: 'Error', message: CAUSE.exec(lines[last]!)![1]!, frames: [] });
   }
-  return { language: 'rust', first: at, last: backtrace(lines, last).last, chain: [...causes, outer], ends: RETURNS };
+  return { causes, last };
+}
+
+function listed(lines: readonly string[], at: number): Found {
+  const { causes, last: end } = causesFrom(lines, at);
+  let last = end;
+  const place = lines.slice(end + 1, end + 4).findIndex((line) => /^Location:$/.test(line));
+  const [, file, line, column] =
+    place < 0 ? [] : (/^\s+(\S[^:]*):(\d{1,7})(?::(\d{1,5}))?$/.exec(lines[end + 2 + place] ?? '') ?? []);
+  if (file !== undefined) last = end + 2 + place;
+  const [cause, ...rest] = causes as [Thrown, ...Thrown[]];
+  const frames = file === undefined ? [] : [frame(null, file, line, column)];
+  return { language: 'rust', first: at, last, chain: [{ ...cause, frames }, ...rest], ends: RETURNS };
 }
 
 function abort(lines: readonly string[], at: number): Found | null {

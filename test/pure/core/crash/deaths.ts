@@ -29,6 +29,8 @@ interface Recorded {
 }
 
 export interface Told extends Death {
+  /** Programs of different sets have the same file names: they are compared within one. */
+  readonly set?: string;
   readonly told: Explanation;
   readonly verdict: 'right' | 'wrong' | 'missed';
 }
@@ -39,7 +41,7 @@ export const exitOf = (exit: number | string): ExitCause =>
     : { kind: 'signal', signal: exit as `SIG${string}`, core: false, oom: false };
 
 /** A message without end was kept as what it is made of. */
-const whole = (line: string): string =>
+export const whole = (line: string): string =>
   line.replace(/(.)…(\d+)$/, (_, char: string, length: string) => char.repeat(Number(length)));
 
 const read = (path: string): unknown => JSON.parse(readFileSync(`${ROOT}/${path}`, 'utf8'));
@@ -76,13 +78,15 @@ export const mergedIn = (all: readonly Told[]): readonly string[] =>
 export const splitIn = (all: readonly Told[]): readonly string[] =>
   all
     .filter((one) => {
-      const first = all.find(({ language, bug }) => language === one.language && bug === one.bug)!;
+      const first = all.find(
+        ({ set, language, bug }) => set === one.set && language === one.language && bug === one.bug,
+      )!;
       return !isSame(one, first);
     })
     .map(({ language, name }) => `${language}/${name}`);
 
 const isSame = (one: Told, other: Told): boolean =>
-  one.language === other.language && one.told.fingerprint === other.told.fingerprint;
+  one.set === other.set && one.language === other.language && one.told.fingerprint === other.told.fingerprint;
 
 /** One row for each language, or for each kind of death, and one for all. */
 export function table(all: readonly Told[], by: 'language' | 'kind'): string {
