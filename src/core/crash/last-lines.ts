@@ -12,7 +12,7 @@ const REMARKS: readonly RegExp[] = [
   /^make(?:\[\d+\])?: (?:\*\*\* (?:\[|Waiting )|Entering |Leaving |Nothing |.{1,200} is up to date)|^ninja: |^error: (?:process didn't exit|Recipe |script )|^Caused by:$|^\s+process didn't exit/,
   /^(?:\S{1,300}: (?:line )?\d{1,6}: +\d{1,10} )?(?:Aborted|Segmentation fault|Bus error|Illegal instruction|Trace\/breakpoint trap|Floating point exception)\b/,
   /^BUILD FAILED|^FAILURE: |^\* (?:What went wrong|Try|Get more help)|^> (?:Run|Task|Process)\b/,
-  /^(?:\S{1,100}: ){0,2}\w{0,40}Warning: |^Did you mean\b|^\*{3} .{1,300} \*{3}$|^\s*@ +0x[0-9a-f]/,
+  /^(?:\S{1,100}: ){0,2}\w{0,40}Warning: |^Did you mean\b|^(?:Possible|Potential|Similar) (?:solutions?|options?|commands?)\b|^\*{3} .{1,300} \*{3}$|^\s*@ +0x[0-9a-f]/,
   /^error: (?:aborting due to|could not compile)|^compilation terminated|^Some errors have detailed|^Found \d+ errors?|^\s*\d{0,6} \|/,
   /^Backtrace omitted|^Run with [A-Z_]{1,40}=|^Location:$/,
   /^Sentry is attempting|^Waiting up to \d|^Press (?:Ctrl|\^)/,

@@ -50,6 +50,7 @@ export function lastWords(lines: readonly LogLine[], errors: readonly Found[], e
   const advice = all.findIndex(({ text }) => isAdvice(text));
   const last = advice < 0 ? all : all.slice(0, advice);
   let conclusion: Words | null = null;
+  let usage: Words | null = null;
   for (const { at, ...line } of last.reverse()) {
     const { text } = line;
     // Its last words are an error that is told in another way; that it ends is no cause.
@@ -57,12 +58,12 @@ export function lastWords(lines: readonly LogLine[], errors: readonly Found[], e
     const isDetail = isRemark(text) || isRequest(text) || /^\s/.test(text) || isCall(lines, at);
     const complaint: Words | null = complaintIn(line) ?? (conclusion === null && exit.code !== 0 ? wantIn(line) : null);
     if (complaint !== null && !isDetail && !isFarewell(text)) return complaint;
-    // How it is called is told to whoever called it in another way.
-    if (isUsageText(text) && exit.code !== 0) conclusion ??= { ...wordsOf(text), isComplaint: true };
+    if (isUsageText(text) && exit.code !== 0) usage ??= { ...wordsOf(text), isComplaint: true };
     if (!isDetail && !isFarewell(text)) return conclusion ?? justLast(line, exit);
     if (!isRemark(text)) conclusion ??= complaint;
   }
-  return conclusion;
+  // How it is called is told to whoever called it in another way. Beside other words it is no reason.
+  return conclusion ?? usage;
 }
 
 const wordsOf = (text: string): Omit<Words, 'isComplaint'> => {

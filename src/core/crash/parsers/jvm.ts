@@ -86,15 +86,35 @@ function frameOf([, type = '', method = '', place = '']: RegExpExecArray): RawFr
 /** The exception that the frames from `end` on belong to; null: they go on with the one before. */
 function nameBefore(lines: readonly string[], end: number, previous: number) {
   const reach = Math.min(MAX_MESSAGE_LINES + 1, end - previous - 1);
-  const at = lookBack(lines, end, reach, (line) => NAMED.test(line));
-  if (at < 0) return null;
-  const [, indent, words, type, message = ''] = NAMED.exec(lines[at]!)!;
+  const at = lookBack(lines, end, reach, (line) => NAMED.test(withoutWords(line)));
+  if (at < 0) return reach > 0 ? withoutPackage(lines, end - 1) : null;
+  const [, indent, words, type, message = ''] = NAMED.exec(withoutWords(lines[at]!))!;
   const rest = lines.slice(at + 1, end).filter((line) => !isBlank(line));
   // What hangs on a suppressed exception is indented like it.
   const isSuppressed = words === 'Suppressed: ' || (words === 'Caused by: ' && indent !== '');
   const kind: Trace['kind'] = isSuppressed ? 'suppressed' : words === 'Caused by: ' ? 'cause' : 'main';
   const [, thread] = /^Exception in thread "([^"]*)" $/.exec(words ?? '') ?? [];
   return { at, kind, type: shortName(type!), message: [message, ...rest].join('\n').trim(), thread };
+}
+
+/** "Failed to start application: com.acme.ConfigurationException: no": what a logger puts before it on the same line. */
+const SAID_BEFORE = /^\S.{0,200}?[:>\])-] (?=(?:[a-z_][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)(?::|$))/;
+const CAUSE_WORDS = /^(?:Caused by|Suppressed|Wrapped by): |^Exception in thread /;
+const withoutWords = (line: string): string => (CAUSE_WORDS.test(line) ? line : line.replace(SAID_BEFORE, ''));
+
+const NO_PACKAGE = /^(?:\S.{0,200}?[:>\])-] )?([A-Z][\w$]*(?:Exception|Error))(?:: (.*))?$/;
+
+/** An exception without a package could be one of another language: only the line right above the frames counts. */
+function withoutPackage(lines: readonly string[], at: number) {
+  const [, type, message = ''] = NO_PACKAGE.exec(lines[at] ?? '') ?? [];
+  if (type === undefined) return null;
+  return {
+    at,
+    kind: 'main' as const,
+    type: type.slice(type.lastIndexOf('$') + 1),
+    message: message.trim(),
+    thread: undefined,
+  };
 }
 
 const shortName = (type: string): string => type.slice(type.lastIndexOf('.') + 1);

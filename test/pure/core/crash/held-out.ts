@@ -4,7 +4,7 @@ import { type Explanation, explainCrash } from '../../../../src/core/crash/expla
 import { exitView } from '../../../../src/core/exit.ts';
 import { exitOf, type Told, whole } from './deaths.ts';
 
-export const SETS = ['set-1', 'set-2', 'set-3', 'set-4', 'set-5', 'set-6'] as const;
+export const SETS = ['set-1', 'set-2', 'set-3', 'set-4', 'set-5', 'set-6', 'set-7'] as const;
 
 interface HeldOut {
   readonly language: string;
