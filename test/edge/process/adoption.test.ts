@@ -80,7 +80,7 @@ test.each([
 });
 
 test('a run whose shim had not claimed it is revoked and never begins', async () => {
-  const first = shop.now.driver({ shimDelay: 'claim:0.4' });
+  const first = shop.now.driver({ shimDelay: 'claim:300' });
   const before = shop.now.start(first, 'touch ran');
   await before.shim();
   await first.close();
@@ -90,13 +90,14 @@ test('a run whose shim had not claimed it is revoked and never begins', async ()
     heals: true,
     message: 'the daemon died before this run began',
   });
+  await before.goOn();
   await noShimLeft(before);
   expect(existsSync(shop.now.path('ran'))).toBe(false);
   expect(after.kinds).toEqual(['spawn-failed']);
 });
 
 test('a run revoked by a daemon that died right after is not begun by the next one either', async () => {
-  const first = shop.now.driver({ shimDelay: 'claim:0.4' });
+  const first = shop.now.driver({ shimDelay: 'claim:300' });
   const before = shop.now.start(first, 'touch ran');
   await before.shim();
   await first.close();
@@ -105,27 +106,32 @@ test('a run revoked by a daemon that died right after is not begun by the next o
   await second.close();
   const again = shop.now.adopt(shop.now.driver(), before);
   expect((await again.until('spawn-failed')).problem.code).toBe('cancelled');
+  await before.goOn();
   await noShimLeft(before);
   expect(existsSync(shop.now.path('ran'))).toBe(false);
 });
 
 test('a run that was claimed but had no pid yet is reported as started when it has', async () => {
-  const first = shop.now.driver({ shimDelay: 'started:0.4' });
+  const first = shop.now.driver({ shimDelay: 'started:300' });
   const before = shop.now.start(first, 'exit 6');
   await waitFor('the claim', () => before.claim.startsWith('shim:'));
   await first.close();
   const after = shop.now.adopt(shop.now.driver(), before);
+  await after.takenOver();
+  await before.goOn();
   expect((await after.until('exited')).cause).toMatchObject({ code: 6 });
   expect(after.kinds).toEqual(['started', 'exited']);
 });
 
 test('a run whose main process is gone and whose shim is about to record it is reported with its code', async () => {
-  const first = shop.now.driver({ shimDelay: 'exit:0.4' });
+  const first = shop.now.driver({ shimDelay: 'exit:300' });
   const before = shop.now.start(first, 'exit 8');
   const { pid } = await before.until('started');
   await waitFor('the main process to end', () => !isThere(pid));
   await first.close();
   const after = shop.now.adopt(shop.now.driver(), before);
+  await after.takenOver();
+  await before.goOn();
   expect((await after.until('exited')).cause).toMatchObject({ code: 8 });
 });
 
@@ -244,7 +250,7 @@ test('an end that could not be handled is handled by the next sweep', async () =
 });
 
 test('an adoption that failed is tried again by the next sweep, without losing a file descriptor', async () => {
-  const first = shop.now.driver({ shimDelay: 'claim:5' });
+  const first = shop.now.driver({ shimDelay: 'claim:300' });
   const before = shop.now.start(first, 'touch ran');
   const shim = await before.shim();
   await first.close();

@@ -38,42 +38,46 @@ test('killing a start that is still queued cancels it without a trace', async ()
 });
 
 test('killing a run that its shim has not claimed yet revokes it', async () => {
-  const driver = shop.now.driver({ shimDelay: 'claim:0.3' });
+  const driver = shop.now.driver({ shimDelay: 'claim:300' });
   const run = shop.now.start(driver, 'touch ran');
   await run.shim();
   driver.killTree(run.id);
   expect((await run.until('spawn-failed')).problem).toMatchObject({ code: 'cancelled' });
+  await run.goOn();
   await noShimLeft(run.id);
   expect(existsSync(shop.now.path('ran'))).toBe(false);
   expect(run.kinds).toEqual(['spawn-failed']);
 });
 
 test('killing a run that was claimed but has no pid yet ends it as soon as it has', async () => {
-  const driver = shop.now.driver({ shimDelay: 'started:0.3' });
+  const driver = shop.now.driver({ shimDelay: 'started:300' });
   const run = shop.now.start(driver, 'sleep 60');
   await waitFor('the claim', () => run.claim.startsWith('shim:'));
   driver.killTree(run.id);
+  await run.goOn();
   expect((await run.until('exited')).cause).toMatchObject({ kind: 'signal', signal: 'SIGKILL' });
   expect(run.kinds).toEqual(['started', 'exited']);
 });
 
 test('a shell that never answers is given up after 30 seconds, and cannot come back', async () => {
   const clock = fastClock(50);
-  const driver = shop.now.driver({ clock, shimDelay: 'claim:4' });
+  const driver = shop.now.driver({ clock, shimDelay: 'claim:300' });
   const run = shop.now.start(driver, 'touch ran');
   expect((await run.until('spawn-failed')).problem).toMatchObject({ code: 'no-answer', heals: true });
   expect(shimsOf(run.id)).toHaveLength(1);
+  await run.goOn();
   await noShimLeft(run.id);
   expect(existsSync(shop.now.path('ran'))).toBe(false);
 });
 
 test('release waits for the shim to finish its record, then moves the directory away and deletes it', async () => {
-  const driver = shop.now.driver({ shimDelay: 'record:0.3' });
+  const driver = shop.now.driver({ shimDelay: 'record:300' });
   const run = shop.now.start(driver, 'exit 3');
   await run.until('exited');
   driver.release(run.id);
   driver.release(run.id);
   expect(existsSync(run.dir)).toBe(true);
+  await run.goOn();
   await waitFor('the directory to be gone', () => !existsSync(run.dir));
   expect(shimsOf(run.id)).toEqual([]);
   await waitFor('the trash to be empty', () => readdirSync(shop.now.path('trash')).length === 0);

@@ -65,7 +65,7 @@ test('a disk that fills up between the directory and the claim fails the start a
   const disk = smallDisk(skip);
   const limit = spawnSync('mount', ['-o', 'remount,nr_inodes=60', disk]).status;
   if (limit !== 0) skip('this tmpfs cannot be limited in inodes');
-  const driver = shop.now.driver({ shimDelay: 'claim:0.4' });
+  const driver = shop.now.driver({ shimDelay: 'claim:300' });
   const run = shop.now.start(driver, 'touch ran');
   await run.shim();
   const hogs: string[] = [];
@@ -78,6 +78,7 @@ test('a disk that fills up between the directory and the claim fails the start a
   } catch (error) {
     expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
   }
+  await run.goOn();
   const { problem } = await run.until('spawn-failed');
   expect(problem).toMatchObject({ code: 'out-of-resources', heals: true });
   expect(problem.message).toContain('No space left on device');

@@ -149,10 +149,11 @@ describe.each(SHELLS)('a run with everything, with %s', (name) => {
   test('that cannot be bound is not run, and it is said why', async (context) => {
     needsCgroups(context);
     const shell = shellPath(name, shop.now.home, context);
-    const driver = shop.now.driver({ shell, shimDelay: 'claim:0.5' });
+    const driver = shop.now.driver({ shell, shimDelay: 'claim:300' });
     const run = shop.now.start(driver, 'touch ran', limits({ memoryBytes: 64 * MIB }));
     const path = await waitFor('its cgroups', () => cgroupsOf(run)[0] && readMeta(run.dir)?.limit_cgroups?.[0]);
     rmdirSync(path); // somebody tidied up
+    await run.goOn();
     const { problem } = await run.until('spawn-failed');
     expect(problem.code).toBe('limits');
     expect(problem.message).toMatch(/^it could not be bound to its limits: .*cgroup\.procs/);

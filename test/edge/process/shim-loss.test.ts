@@ -37,14 +37,14 @@ test('a run without its shim can still be signalled and killed', async () => {
 });
 
 test('a shim killed before its claim leaves a run that failed and can be tried again', async () => {
-  const driver = shop.now.driver({ shimDelay: 'claim:5' });
+  const driver = shop.now.driver({ shimDelay: 'claim:300' });
   const run = shop.now.start(driver, 'touch ran');
   process.kill(-(await run.shim()), 'SIGKILL'); // with the sleep it is in
   expect((await run.until('spawn-failed')).problem).toMatchObject({ code: 'out-of-resources', heals: true });
 });
 
 test('a shim killed between its claim and its child leaves a run with an unknown end', async () => {
-  const driver = shop.now.driver({ shimDelay: 'started:5' });
+  const driver = shop.now.driver({ shimDelay: 'started:300' });
   const run = shop.now.start(driver, 'touch ran');
   const shim = await run.shim();
   await waitFor('the claim', () => run.claim === `shim:${shim}`);
@@ -74,7 +74,7 @@ test('a shim that is stopped does not hide the death of its command: the kernel 
 });
 
 test('a shim that never tells of a death it has seen is given 30 seconds, then the end is unknown', async () => {
-  const driver = shop.now.driver({ clock: fastClock(50), shimDelay: 'exit:5' });
+  const driver = shop.now.driver({ clock: fastClock(50), shimDelay: 'exit:300' });
   const run = shop.now.start(driver, 'exit 3');
   expect((await run.until('exited')).cause).toMatchObject({ kind: 'unknown', why: expect.stringContaining('respond') });
   process.kill(-(await run.shim()), 'SIGKILL'); // with the sleep it is in

@@ -129,10 +129,11 @@ test.each([
 });
 
 test('a log that becomes unwritable after the check is told by the shim', async () => {
-  const driver = shop.now.driver({ shimDelay: 'claim:0.3' });
+  const driver = shop.now.driver({ shimDelay: 'claim:300' });
   const run = shop.now.start(driver, 'touch ran');
   await run.shim();
   spawnSync('sh', ['-c', 'rm "$1" && mkdir "$1"', 'sh', run.logPath]);
+  await run.goOn();
   const { problem } = await run.until('spawn-failed');
   expect(problem).toMatchObject({ code: 'log-file' });
   expect(problem.message).toMatch(/directory/i);

@@ -70,6 +70,7 @@ describe.each(MECHANISMS)('with %s', (mechanism) => {
     const { cause, leftovers } = await run.until('exited');
     expect(cause).toMatchObject({ kind: 'code', code: 0 });
     expect(leftovers).toEqual([daemonised]);
+    await waitFor('it to sleep', () => readText(`/proc/${daemonised}/stat`).includes('(sleep) S'));
     await expect(driver.survivors(run.id)).resolves.toMatchObject([{ pid: daemonised, name: 'sleep', state: 'S' }]);
     driver.killTree(run.id);
     await run.until('tree-gone');
@@ -141,10 +142,11 @@ test('without cgroups, an orphan that threw its environment away is not found an
 test('a run that could not join its cgroup is watched without one', async ({ skip }) => {
   const driver = driverFor('cgroup-v2', skip);
   // Between the making of the cgroup and the claim somebody removes it.
-  const slow = shop.now.driver({ shimDelay: 'claim:0.3' });
+  const slow = shop.now.driver({ shimDelay: 'claim:300' });
   const run = shop.now.start(slow, `${escapee} wait`);
   const meta = await waitFor('run.json', () => readText(`${run.dir}/run.json`));
   rmdirSync((JSON.parse(meta) as { cgroup: string }).cgroup);
+  await run.goOn();
   const [escaped = 0] = await printedPids(run, 1);
   slow.killTree(run.id);
   await run.until('exited');

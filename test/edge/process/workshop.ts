@@ -70,6 +70,19 @@ export class Run {
   async shim(): Promise<number> {
     return waitFor(`the shim of ${this.id}`, () => shimsOf(this.id)[0]);
   }
+  /** Resolves when a driver has its FIFO open. */
+  async takenOver(): Promise<void> {
+    const fifo = join(this.dir, 'fifo');
+    await waitFor(`${this.id} to be taken over`, () => ownFiles().includes(fifo));
+  }
+  /** Its shim dawdles as `shimDelay` says, however long, and goes on now. */
+  async goOn(): Promise<void> {
+    const shim = await this.shim();
+    const isPause = (pid: number): boolean =>
+      new RegExp(`^\\d+ \\(sleep\\) \\S ${shim} `).test(readText(`/proc/${pid}/stat`));
+    const pause = await waitFor(`the shim of ${this.id} to dawdle`, () => pids().find(isPause));
+    process.kill(pause, 'SIGPIPE'); // of which no shell says a word: what it says is taken for the end of the command
+  }
 }
 
 export class Workshop {
@@ -195,6 +208,16 @@ export const pids = (): readonly number[] =>
   readdirSync('/proc')
     .map(Number)
     .filter((pid) => pid > 0);
+
+/** What this process has open. */
+const ownFiles = (): readonly string[] =>
+  readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return ''; // the listing's own, closed by now
+    }
+  });
 
 export function readText(path: string): string {
   try {
