@@ -30,6 +30,7 @@ const BUNDLES = {
   daemon: 'src/daemon/main.ts',
   launch: 'src/daemon/launch.ts',
   offline: 'src/daemon/offline.ts',
+  'left-containers': 'src/daemon/left-containers.ts',
   health: 'src/daemon/health/local.ts',
   campaigns: 'src/daemon/campaigns/desk.ts',
   demo: 'src/cli/demo/run.ts',

@@ -107,6 +107,7 @@ export { OrchestratorHealthMonitor } from './library/orchestrator-health-monitor
 export type { SessionEnd } from './library/session-desk.ts';
 export { type SessionInfo, SessionManager } from './library/session-manager.ts';
 export type {
+  DownOptions,
   ReloadOptions,
   ReloadView as Reload,
   RestartOptions as ComponentRestartOptions,

@@ -23,6 +23,7 @@ import type { AgentRequest, AgentsQuery } from '../ports/agents.ts';
 import type {
   ActionView,
   BeatView,
+  DownOptions,
   HealthQuery,
   ReloadOptions,
   ReloadView,
@@ -85,7 +86,7 @@ export interface Client {
     options?: RestartOptions,
   ): Promise<ActionView>;
   beat(component: string): Promise<BeatView>;
-  down(): Promise<ActionView>;
+  down(options?: DownOptions): Promise<ActionView>;
   handover(): Promise<void>;
   crashes(query: CrashesQuery): Promise<CrashesView>;
   why(which: { readonly component: string } | { readonly id: number }): Promise<WhyView>;
@@ -155,7 +156,7 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     act: (action, components, { recreate = false } = {}) =>
       call('POST', `/v1/${action}`, { components, ...(recreate ? { recreate } : {}) }),
     beat: (component) => call('POST', `/v1/beat/${encodeURIComponent(component)}`, {}, BEAT_TIMEOUT_MS),
-    down: () => call('POST', '/v1/down', {}),
+    down: (options = {}) => call('POST', '/v1/down', options),
     handover: async () => void (await call('POST', '/v1/handover', {})),
     crashes: ({ sinceMs, ...rest }) => get(`/v1/crashes${query({ ...rest, since: sinceMs })}`),
     incidents: ({ state, limit }) => get(`/v1/incidents${query({ state, limit })}`),

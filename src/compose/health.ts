@@ -64,7 +64,7 @@ function byDocker({ state, setup }: Inspected, now: WallMs): ServiceHealth {
   if (restarting)
     return unhealthy(`the Engine restarts it again and again, it ended with code ${state.exitCode}`, 'restart');
   if (!running) {
-    const ended = endOf({ ...state, restartPolicy: setup.restartPolicy });
+    const ended = endOf({ ...state, restartPolicy: setup.restartPolicy.name });
     return error === '' && status === 'exited' ? unhealthy(ended, 'restart') : unhealthy(error || ended, 'recreate');
   }
   if (health === null) return { ...unhealthy('', 'none'), status: 'none', healthy: true };

@@ -102,6 +102,6 @@ async function waitForOne(
 const isUnreachable = (error: unknown): boolean => error instanceof AppError && error.code === 'ENGINE_UNREACHABLE';
 
 function judge({ state, setup }: Inspected, hasSettled: boolean): Readiness {
-  const now = readinessOf({ ...state, restartPolicy: setup.restartPolicy });
+  const now = readinessOf({ ...state, restartPolicy: setup.restartPolicy.name });
   return now.kind === 'running' && !hasSettled ? { kind: 'starting', why: 'it has just been started' } : now;
 }

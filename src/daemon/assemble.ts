@@ -1,9 +1,11 @@
 /** Puts a daemon together: the history, the edges, the supervisor, and the control that everybody talks to. */
+
 import { dirname, join } from 'node:path';
 import { ingredients, specHash } from '../config/fingerprint.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import { readEnvFileTexts } from '../config/load.ts';
 import type { ComponentSpec } from '../core/component.ts';
+import { secretValues } from '../core/redact.ts';
 import type { DaemonView, LogKeepingView } from '../core/views.ts';
 import { fileLogs } from '../logs/file-logs.ts';
 import type { Control } from '../ports/control.ts';
@@ -33,6 +35,7 @@ import { HealthSchedule } from './health/schedule.ts';
 import type { HomePaths } from './home.ts';
 import { keepLogs } from './keep-logs.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from './launch-run.ts';
+import { removeContainers } from './left-containers.ts';
 import { measuringProber } from './measuring-prober.ts';
 import { readConfig } from './read-config.ts';
 import { restartLog } from './restart-log.ts';
@@ -79,6 +82,8 @@ export interface Assembled {
   alertsLost(): string | null;
   /** As Prometheus text; null: nobody asked for that. */
   metrics(): Promise<string> | null;
+  /** Removes the stopped containers and the networks of this project. What does not work is logged. Never rejects. */
+  removeContainers(): Promise<void>;
   /** Lets go of everything; no component is touched. */
   close(): Promise<void>;
 }
@@ -99,6 +104,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   failpoints.hit('daemon.store-open');
   const base = baseEnvironment(env);
+  const baseSecrets = secretValues(base);
   const logPath = ({ name }: Pick<ComponentSpec, 'name'>) => join(paths.logs, `${name}.log`);
   const knownSecrets = (spec: ComponentSpec) => secretsOf(spec, base, config.secrets);
   const keeper = await keepLogs({
@@ -125,6 +131,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     place: (path, position) => keeper.place(path, position),
     project: () => config.name,
     secretsOf: knownSecrets,
+    secrets: () => [...new Set([...baseSecrets, ...config.secrets])],
   });
   const telemetry = switchedTelemetry({
     env,
@@ -286,6 +293,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     storeHealth: () => store.health(),
     logKeeping: () => keeper.view(),
     alertsLost: () => cases.alerts.lost(),
+    removeContainers: () => removeContainers(containers, log),
     close: async () => {
       schedule[Symbol.dispose]();
       await Promise.all([health.close(), sessions.close(), agents.close()]);

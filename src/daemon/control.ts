@@ -40,7 +40,7 @@ export interface ControlParts {
   /** A new configuration is in force. */
   applied(config: ResolvedConfig): void;
   /** Ends the daemon: after stopping everything, or leaving everything as it is. */
-  end(how: 'down' | 'handover'): void;
+  end(how: 'down' | 'down-remove' | 'handover'): void;
 }
 
 export function createControl(parts: ControlParts): Control {
@@ -77,11 +77,11 @@ export function createControl(parts: ControlParts): Control {
       supervisor.beat(name);
       return { schema_version: 1, component: name };
     },
-    down: () => {
+    down: ({ remove = false } = {}) => {
       const { names } = supervisor;
       supervisor.stop(names);
       const answer = acted('down', names);
-      parts.end('down');
+      parts.end(remove ? 'down-remove' : 'down');
       return answer;
     },
     simulate: (request) => parts.simulate(request),

@@ -65,18 +65,20 @@ export interface EdgeWorld {
   project(): string;
   /** Values of a component that must never be shown. */
   secretsOf(spec: ComponentSpec): readonly string[];
+  /** Those of the project as a whole: for what is said of a container, whosever it is. */
+  secrets(): readonly string[];
 }
 
 /** `base`: the environment that components inherit. */
 export function openEdges(
   { paths, env, log, failpoints, softNofile }: EdgeOptions,
   base: Readonly<Record<string, string>>,
-  { logPath, logEnd, place, project, secretsOf }: EdgeWorld,
+  { logPath, logEnd, place, project, secretsOf, secrets }: EdgeWorld,
 ): Edges {
   const clock = systemClock;
   const cgroup = env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto';
   const commands = createCommandRunner({ home: paths.home, cgroup, clock, log, softNofile });
-  const engine = createEngine({ env, clock });
+  const engine = createEngine({ env, clock, secrets });
   const watch = createContainerWatch({ engine, clock, log, random: Math.random });
   const owner = ownerId(paths.home);
   const driver = routeRuns({
@@ -99,7 +101,7 @@ export function openEdges(
     external: createExternalDriver({ commands, engine, containers: watch, clock, log }),
   });
   const logs = createLogWatch({ logPath, workerFile: programFile('pattern-worker'), log, place });
-  const asking = createEngine({ env, clock, answerWithinMs: null });
+  const asking = createEngine({ env, clock, secrets, answerWithinMs: null });
   const prober = createProber({
     commands,
     logs,

@@ -1,4 +1,5 @@
 /** The truth without a daemon: what the records say, corrected by what /proc, the run directories and the Docker Engine show right now. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { loadConfig } from '../config/load.ts';
 import { type ComponentSpec, runsInContainer } from '../core/component.ts';
@@ -7,6 +8,7 @@ import { describeExit, exitView, isClean } from '../core/exit.ts';
 import { NO_PROBES, ROLES } from '../core/health/probe.ts';
 import { newHealth } from '../core/health/run-health.ts';
 import { type Component, INITIAL } from '../core/lifecycle/state.ts';
+import { secretValues } from '../core/redact.ts';
 import { componentView, runOf } from '../core/status.ts';
 import { restore } from '../core/time.ts';
 import type { ComponentView, DaemonView, StatusView, WhyView } from '../core/views.ts';
@@ -41,7 +43,7 @@ export async function openOffline(project: Project, env: Environment): Promise<O
   const paths = homePaths(project.home);
   const { history, problem, close } = await openRecords(paths);
   const { name, specs, secrets } = readSpecs(project, env);
-  const runs = await lookAtRuns(paths, env);
+  const runs = await lookAtRuns(paths, env, () => [...secretValues(definedOf(env)), ...secrets]);
   return {
     history,
     close,
@@ -59,12 +61,20 @@ export async function openOffline(project: Project, env: Environment): Promise<O
   };
 }
 
-async function lookAtRuns(paths: HomePaths, env: Environment): Promise<readonly SeenRun[]> {
+async function lookAtRuns(
+  paths: HomePaths,
+  env: Environment,
+  secrets: () => readonly string[],
+): Promise<readonly SeenRun[]> {
   const clock = systemClock;
   const found = inspectRuns(paths.runs, clock.bootId);
   const leftovers = await leftoversOf(paths.runs, found).catch((error: unknown) => error as Error);
   const runs = leftovers instanceof Error ? found.map((run) => doubted(run, leftovers)) : found;
-  const containers = await inspectContainers({ dir: paths.containers, engine: createEngine({ env, clock }), clock });
+  const containers = await inspectContainers({
+    dir: paths.containers,
+    engine: createEngine({ env, clock, secrets }),
+    clock,
+  });
   return [
     ...runs.map((run) => ({ ...run, leftovers: leftovers instanceof Error ? [] : (leftovers.get(run.run) ?? []) })),
     ...containers.map((run) => ({ ...run, leftovers: [] })),

@@ -10,6 +10,16 @@ import { NotOursError, readRegularFile, writeNewFile } from '../regular-file.ts'
 const ID_PATTERN = /^([0-9a-f]{16}) ([0-9]+)$/;
 const ID_BYTES = 8;
 
+/** Null: nobody needed one yet, so nothing carries it. */
+export function knownOwnerId(home: string): string | null {
+  try {
+    return read(join(home, 'owner'), `${statSync(home).ino}`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
 /** Made at the first call. Of several that make one at once, one wins and all get that one. */
 export function ownerId(home: string): string {
   const path = join(home, 'owner');

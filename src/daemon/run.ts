@@ -42,8 +42,8 @@ export interface RunOptions {
   fatal(error: unknown): void;
 }
 
-/** How a daemon ends: stopping its components first, or leaving them to the next one. */
-export type Ending = 'stop' | 'down' | 'handover';
+/** How a daemon ends: stopping its components first, and removing what was made for them, or leaving them to the next one. */
+export type Ending = 'stop' | 'down' | 'down-remove' | 'handover';
 
 export interface RunningDaemon {
   readonly assembled: Assembled;
@@ -143,14 +143,15 @@ class Holding {
     return { assembled, asked, end: (how) => this.#end(assembled, how), leave: () => this.#leave() };
   }
 
-  async #end({ supervisor, sessions, agents }: Assembled, how: Ending): Promise<void> {
+  async #end({ supervisor, sessions, agents, removeContainers }: Assembled, how: Ending): Promise<void> {
     this.#options.log.info('the daemon ends', { how });
     this.#isEnding = true;
     // Components and agents come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
-    const down = how === 'down';
+    const down = how === 'down' || how === 'down-remove';
     if (how !== 'handover') await Promise.all([supervisor.shutDown(), agents.stopAll({ again: !down })]);
     if (down) await sessions.close({ stopAll: true });
-    supervisor.tell('daemon.ended', { how });
+    if (how === 'down-remove') await removeContainers();
+    supervisor.tell('daemon.ended', { how: down ? 'down' : how });
     this.#leave();
     await this.close();
   }

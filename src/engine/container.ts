@@ -1,6 +1,6 @@
 /** The JSON of GET /containers/NAME/json, read with suspicion: null for anything that is not what the Engine documents. */
 import { redact, secretValues } from '../core/redact.ts';
-import type { ContainerSetup, ContainerState } from '../ports/engine.ts';
+import type { ContainerSetup, ContainerState, RestartPolicy } from '../ports/engine.ts';
 import { readHealth, readHealthCheck } from './health.ts';
 import { type Fields, fieldsOf, parseJson, textOf, textsOf } from './json.ts';
 import { readPorts } from './ports.ts';
@@ -12,10 +12,11 @@ export interface Container {
   readonly setup: ContainerSetup;
 }
 
-export function parseContainer(text: string): Container | null {
+/** `secrets`: values that must not be in what is said of it, beside those of its own variables. */
+export function parseContainer(text: string, secrets: readonly string[]): Container | null {
   const { Id: id, Name: name, State: state, ...rest } = fieldsOf(parseJson(text)) ?? {};
   const variables = readVariables(fieldsOf(rest['Config'])?.['Env']);
-  const read = readState(fieldsOf(state) ?? {}, secretValues(variables));
+  const read = readState(fieldsOf(state) ?? {}, [...secretValues(variables), ...secrets]);
   if (typeof id !== 'string' || typeof name !== 'string' || read === null) return null;
   return {
     name: withoutSlash(name),
@@ -64,14 +65,19 @@ function readSetup(
     image: textOf(config['Image']),
     imageId: textOf(imageId),
     labels: textsOf(config['Labels']),
-    // Podman writes it empty.
-    restartPolicy: textOf(fieldsOf(hostConfig['RestartPolicy'])?.['Name']) || 'no',
+    restartPolicy: readRestartPolicy(fieldsOf(hostConfig['RestartPolicy'])),
     autoRemove: hostConfig['AutoRemove'] === true,
     tty: config['Tty'] === true,
     healthCheck: readHealthCheck(fieldsOf(config['Healthcheck'])),
     ports: readPorts(fieldsOf(network['Ports'])),
     networks: Object.keys(fieldsOf(network['Networks']) ?? {}),
   };
+}
+
+function readRestartPolicy(policy: Fields | null): RestartPolicy {
+  const retries = policy?.['MaximumRetryCount'];
+  // Podman writes it empty.
+  return { name: textOf(policy?.['Name']) || 'no', maxRetries: typeof retries === 'number' ? retries : 0 };
 }
 
 /** As the Engine hands them to a program: of several of one name the last counts, and a name alone takes the variable away. */

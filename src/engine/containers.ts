@@ -2,7 +2,7 @@
 
 import type { SignalName } from '../core/exit.ts';
 import type { ContainerPlan } from '../ports/container-plan.ts';
-import type { Creation, Deed } from '../ports/engine.ts';
+import type { Creation, Deed, RestartPolicy } from '../ports/engine.ts';
 import type { Caller } from './caller.ts';
 import { creation, deed } from './deed.ts';
 import { inspect } from './inspect.ts';
@@ -65,13 +65,24 @@ export async function unpause(caller: Caller, id: string, signal: AbortSignal): 
   return deed(await caller({ method: 'POST', path: path(id, 'unpause') }, signal), { of: id, done: /is not paused/i });
 }
 
-export async function remove(caller: Caller, id: string, signal: AbortSignal): Promise<Deed> {
-  const address = `/containers/${encodeURIComponent(id)}?force=1&v=1`;
+export const remove = (caller: Caller, id: string, signal: AbortSignal): Promise<Deed> =>
+  removal(caller, id, 'force=1&v=1', signal);
+
+export const removeStopped = (caller: Caller, id: string, signal: AbortSignal): Promise<Deed> =>
+  removal(caller, id, 'force=0&v=0', signal);
+
+async function removal(caller: Caller, id: string, how: string, signal: AbortSignal): Promise<Deed> {
+  const address = `/containers/${encodeURIComponent(id)}?${how}`;
   const call = { method: 'DELETE', path: address, timeoutMs: REMOVE_WITHIN_MS } as const;
   return deed(await caller(call, signal), { of: id, done: /removal of container .* is already in progress/i });
 }
 
-export async function takeOver(caller: Caller, id: string, signal: AbortSignal): Promise<Deed> {
-  const body = { RestartPolicy: { Name: 'no' } };
+export async function setRestartPolicy(
+  caller: Caller,
+  id: string,
+  { name, maxRetries }: RestartPolicy,
+  signal: AbortSignal,
+): Promise<Deed> {
+  const body = { RestartPolicy: { Name: name, MaximumRetryCount: maxRetries } };
   return deed(await caller({ method: 'POST', path: path(id, 'update'), body }, signal), { of: id });
 }

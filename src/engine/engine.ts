@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { EngineClient } from '../ports/engine.ts';
 import { archive } from './archive.ts';
 import { ANSWER_WITHIN_MS, createCaller, isUnreachable, odd } from './caller.ts';
-import { create, kill, remove, restart, start, stop, takeOver, unpause } from './containers.ts';
+import { create, kill, remove, removeStopped, restart, setRestartPolicy, start, stop, unpause } from './containers.ts';
 import { type EngineEnv, type Places, USUAL_PLACES } from './endpoint.ts';
 import { events } from './events.ts';
 import { exec, execBytes } from './exec/exec.ts';
@@ -24,18 +24,21 @@ export interface EngineOptions {
   readonly places?: Places;
   /** Null: whoever asks keeps the time. Default: 5 s for each answer. */
   readonly answerWithinMs?: number | null;
+  /** Values that must not be in anything that is said of a container, beside those of its own variables. Default: none. */
+  secrets?(): readonly string[];
 }
 
 export function createEngine(options: EngineOptions): EngineClient {
   const { env, clock, places = USUAL_PLACES, answerWithinMs = ANSWER_WITHIN_MS } = options;
   const caller = createCaller({ env, clock, places, answerWithinMs });
+  const secrets = () => options.secrets?.() ?? [];
   return {
     ping: async (signal) => {
       const answer = await caller({ path: '/_ping' }, signal);
       if (isUnreachable(answer)) return answer;
       return answer.status === 200 ? { kind: 'done' } : odd(answer);
     },
-    inspect: (container, signal) => inspect(caller, container, signal),
+    inspect: (container, signal) => inspect(caller, container, signal, secrets()),
     names: (signal) => names(caller, signal),
     list: (labels, signal) => listContainers(caller, labels, signal),
     look: (id, path, signal) => look(caller, id, path, signal),
@@ -50,7 +53,8 @@ export function createEngine(options: EngineOptions): EngineClient {
     kill: (id, unixSignal, signal) => kill(caller, id, unixSignal, signal),
     unpause: (id, signal) => unpause(caller, id, signal),
     remove: (id, signal) => remove(caller, id, signal),
-    takeOver: (id, signal) => takeOver(caller, id, signal),
+    removeStopped: (id, signal) => removeStopped(caller, id, signal),
+    setRestartPolicy: (id, policy, signal) => setRestartPolicy(caller, id, policy, signal),
     stats: (id, signal) => stats(caller, id, signal),
     events: (asked, signal) => events(caller, asked, signal),
     logs: (id, asked, signal) => logs({ caller, now: () => clock.wallNow() }, id, asked, signal),

@@ -16,11 +16,17 @@ export const isIdOf = (text: string, id: string): boolean =>
 
 const MISSING = /no such container|no container with name or id/i;
 
-export async function inspect(caller: Caller, container: string, signal: AbortSignal): Promise<FullInspection> {
+/** `secrets`: values that must not be in what is said of it, beside those of its own variables. */
+export async function inspect(
+  caller: Caller,
+  container: string,
+  signal: AbortSignal,
+  secrets: readonly string[] = [],
+): Promise<FullInspection> {
   const answer = await caller({ path: `/containers/${encodeURIComponent(container)}/json` }, signal);
   if (isUnreachable(answer)) return answer;
   if (answer.status === 200) {
-    const found = parseContainer(answer.body);
+    const found = parseContainer(answer.body, secrets);
     if (!found) return unreachable(NOT_AN_ENGINE);
     const { state, setup } = found;
     const isIt = setup.name === container || isIdOf(container, state.id);

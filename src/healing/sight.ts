@@ -18,7 +18,8 @@ export function sightOf(seen: ContainerSight, now: WallMs): Sight | null {
   if (isLeaving(state.status)) return null;
   const phase = phaseOf(state);
   const swarm = SWARM_LABEL in setup.labels ? 'Docker Swarm replaces it' : null;
-  const policy = setup.restartPolicy === 'no' ? null : `its restart policy in Docker is ${setup.restartPolicy}`;
+  const { name } = setup.restartPolicy;
+  const policy = name === 'no' ? null : `its restart policy in Docker is ${name}`;
   return {
     id: state.id,
     startedAt: state.startedAt,

@@ -30,7 +30,7 @@ import type {
   WhyView,
 } from '../core/views.ts';
 import { daemonSocket, findProject } from '../daemon/home.ts';
-import type { ReloadOptions, ReloadView, RestartOptions, ValidationView } from '../ports/control.ts';
+import type { DownOptions, ReloadOptions, ReloadView, RestartOptions, ValidationView } from '../ports/control.ts';
 import type { LogLineView } from '../ports/logs.ts';
 import type { KeepwellConfig } from './config-input.ts';
 import { DaemonAgents } from './daemon-agents.ts';
@@ -167,10 +167,13 @@ export class Keepwell implements AsyncDisposable {
     return await this.#client.validate();
   }
 
-  /** Stops everything by hand, and the daemon with it. */
-  async down(): Promise<void> {
-    await this.#client.down();
-    await this.#own?.end('down');
+  /**
+   * Stops everything by hand, and the daemon with it. `down({ remove: true })` then removes the stopped containers and the networks that
+   * were made for the project; volumes stay.
+   */
+  async down(options: DownOptions = {}): Promise<void> {
+    await this.#client.down(options);
+    await this.#own?.end(options.remove ? 'down-remove' : 'down');
   }
 
   /**

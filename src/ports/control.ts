@@ -37,6 +37,11 @@ export interface RestartOptions {
   readonly recreate?: boolean;
 }
 
+export interface DownOptions {
+  /** Removes the stopped containers and the networks that were made for the project. Volumes stay. Default: false. */
+  readonly remove?: boolean;
+}
+
 /** The answer to start, stop and restart: what was asked of whom. The outcome is read from status. */
 export interface ActionView {
   readonly schema_version: 1;
@@ -107,8 +112,11 @@ export interface Control {
   beat(name: string): BeatView;
   /** A crash that somebody asks for. Throws NOT_SIMULATED, COMPONENT_NOT_RUNNING, NO_SUCH_AGENT_TYPE. */
   simulate(request: SimulationRequest): Promise<SimulationView>;
-  /** Stops everything in reverse order, remembers that it was stopped by hand, then ends the daemon. */
-  down(): ActionView;
+  /**
+   * Stops everything in reverse order, remembers that it was stopped by hand, then ends the daemon. `remove`: when all is stopped, its
+   * containers go.
+   */
+  down(options?: DownOptions): ActionView;
   /** Ends the daemon and touches no component: the next daemon adopts them. */
   handover(): void;
   /** Containers of users. */

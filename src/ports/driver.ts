@@ -173,6 +173,8 @@ export interface Driver {
   startedByOthers(component: ComponentName): string | null;
   /** It gave up: what was made for the component goes. `done` is called when it is gone; not before the Engine can be asked. */
   cleanUp(component: ComponentName, done: (container: string) => void): void;
+  /** It is stopped, and meant to be: what others made for it is put back as it was, now or when the Engine can be asked again. */
+  letGo(component: ComponentName): void;
   /** What was made for components that are not known any more goes, now or when the Engine can be asked again. */
   tidy(isKnown: (component: ComponentName) => boolean): void;
   /** Stops watching everything, touches no process. */
@@ -183,7 +185,7 @@ export interface Driver {
 export interface ProcessDriver
   extends Omit<
     Driver,
-    'start' | 'adopt' | 'condition' | 'container' | 'isOutdated' | 'startedByOthers' | 'cleanUp' | 'tidy'
+    'start' | 'adopt' | 'condition' | 'container' | 'isOutdated' | 'startedByOthers' | 'cleanUp' | 'letGo' | 'tidy'
   > {
   start(launch: ProcessLaunch, report: Reporter): void;
   adopt(run: RunId, report: Reporter): void;
@@ -202,6 +204,7 @@ export interface ExternalDriver
     | 'isOutdated'
     | 'startedByOthers'
     | 'cleanUp'
+    | 'letGo'
     | 'tidy'
     | 'doubt'
   > {

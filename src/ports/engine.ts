@@ -30,6 +30,14 @@ export interface ContainerState {
   readonly health: DockerHealth | null;
 }
 
+/** The Engine's own: whether it restarts a container by itself. */
+export interface RestartPolicy {
+  /** "no" (also when the Engine says nothing), "always", "unless-stopped", "on-failure". */
+  readonly name: string;
+  /** With "on-failure": how often; 0: without limit. */
+  readonly maxRetries: number;
+}
+
 /** How a container was made: what does not change while it exists. */
 export interface ContainerSetup {
   /** What it was given as environment, its image's included. The values stay in the Engine: nobody here needs them. */
@@ -43,8 +51,7 @@ export interface ContainerSetup {
   /** The id of the image that it was made from; the name may stand for another one by now. */
   readonly imageId: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** The Engine's own restart policy: "no" (also when it says nothing), "always", "unless-stopped", "on-failure". */
-  readonly restartPolicy: string;
+  readonly restartPolicy: RestartPolicy;
   readonly autoRemove: boolean;
   readonly tty: boolean;
   /** The times of its health check; null: it has none. */
@@ -222,8 +229,9 @@ export interface EngineClient extends ContainerEngine {
   unpause(id: string, signal: AbortSignal): Promise<Deed>;
   /** With its anonymous volumes, by force. `done` also when somebody else is removing it. */
   remove(id: string, signal: AbortSignal): Promise<Deed>;
-  /** From now on the Engine does not restart it by itself. */
-  takeOver(id: string, signal: AbortSignal): Promise<Deed>;
+  /** Refused while it runs. Its volumes stay. */
+  removeStopped(id: string, signal: AbortSignal): Promise<Deed>;
+  setRestartPolicy(id: string, policy: RestartPolicy, signal: AbortSignal): Promise<Deed>;
   /** Like `exec`, for output that is data. */
   execBytes(id: string, command: readonly string[], maxBytes: number, signal: AbortSignal): Promise<ExecBytes>;
   /**

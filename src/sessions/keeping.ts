@@ -59,7 +59,7 @@ export function keep(record: SessionRecord, containerId: string, parts: KeepingP
     gaveUp: (status) => keeper.gaveUp(status),
     gone: () => keeper.gone(),
   });
-  const watching = watchPort(containerId, record.terms.isPublished, parts, keeper, signal);
+  const watching = watchContainer(containerId, record.terms.isPublished, parts, keeper, signal);
   let alarm = new AbortController();
   const arm = (deadline: MonoMs) => {
     alarm.abort();
@@ -80,8 +80,11 @@ export function keep(record: SessionRecord, containerId: string, parts: KeepingP
   };
 }
 
-/** Each start gives it another port, which the Engine may tell a moment later. */
-function watchPort(
+/**
+ * Each start gives it another port, which the Engine may tell a moment later. A restart policy that somebody gave it is taken from it
+ * again: two who restart it would get in each other's way.
+ */
+function watchContainer(
   containerId: string,
   isPublished: boolean,
   parts: KeepingParts,
@@ -102,7 +105,10 @@ function watchPort(
   };
   return parts.watch.watch(containerId, {
     seen: (sight) => {
-      if (!isPublished || sight.kind !== 'found' || !sight.state.running) return;
+      if (sight.kind !== 'found') return;
+      if (sight.setup.restartPolicy.name !== 'no')
+        parts.engine.setRestartPolicy(containerId, { name: 'no', maxRetries: 0 }, signal).catch(() => {}); // it has ended
+      if (!isPublished || !sight.state.running) return;
       const published = sight.setup.ports[0];
       if (published) keeper.moved(published.hostPort);
       else if (!isLooking) void look();

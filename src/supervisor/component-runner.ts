@@ -131,6 +131,7 @@ export class ComponentRunner {
       if (this.spec.driver.kind !== 'process') this.#component = unseen(this.#component, clock.now());
       driver.adopt(run, this.spec.driver, (report) => this.#report(run, report));
     } else if (state.kind === 'gave-up' && isCleanedUp(this.spec)) cleanUp(this.spec, null, this.#world); // the last daemon may not have
+    this.#letGo();
     this.#arm();
   }
 
@@ -185,7 +186,10 @@ export class ComponentRunner {
     });
     this.#component = component;
     this.#followers.follow(this.spec, component.state, this.#memory);
-    if (component === before && effects.length === 0) return;
+    if (component === before && effects.length === 0) {
+      this.#letGo(); // it was at rest before it was meant to be
+      return;
+    }
     const wall = (mono: MonoMs = now) => (at - Math.max(0, now - mono)) as WallMs; // a death seen late is dated when it happened
     this.#memory.learn(event, effects, wall);
     failpoints.hit('step.before-commit');
@@ -199,8 +203,14 @@ export class ComponentRunner {
     );
     failpoints.hit('step.after-commit');
     for (const effect of effects) this.#perform(effect);
+    this.#letGo();
     this.#arm();
     this.#world.changed(this, before);
+  }
+
+  /** A daemon that only ends stops its components, too; the next one goes on with them. */
+  #letGo(): void {
+    if (this.#component.state.kind === 'stopped' && this.#desired === 'stopped') this.#world.driver.letGo(this.name);
   }
 
   /** Nothing can be done to its run, or be known of it: time that passes meanwhile says nothing about it. */

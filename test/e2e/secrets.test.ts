@@ -72,12 +72,14 @@ test('no secret that a program wrote is in a dossier, an event, an incident, a t
 });
 
 const KNOWN = 'open-sesame-4711';
+/** In the command of the check, and in no variable of the container: only the configuration knows that it is one. */
+const OF_PROJECT = { CHECK_TOKEN: 'zebra-giraffe-check' };
 const SHORT = SHAPES.filter(([, text]) => text.length < 60 && !text.includes('\n')).slice(0, 6);
 const SICK = `
       image: keepwell-test
       command: [sh, -c, 'trap "exit 0" TERM; while :; do sleep 0.1; done']
       env: ${JSON.stringify({ API_TOKEN: KNOWN, SAYS: SHORT.map(([, text]) => text).join('\n') })}
-      healthcheck: { command: [sh, -c, 'echo "sick, $$API_TOKEN $$SAYS"; exit 1'], period: 100ms, failure_threshold: 1 }`;
+      healthcheck: { command: [sh, -c, 'echo "sick, $$API_TOKEN $$SAYS" and \${CHECK_TOKEN}; exit 1'], period: 100ms, failure_threshold: 1 }`;
 const CONTAINERS = `
 name: telltale
 sessions:
@@ -94,7 +96,7 @@ components:
 
 test('nor is one that the health check of a container or a session printed', async ({ skip }) => {
   const engine = engineFor(skip);
-  await using project = new TestProject(CONTAINERS, engine.env);
+  await using project = new TestProject(CONTAINERS, { ...engine.env, ...OF_PROJECT });
   await project.ok('up', '--no-wait');
   await project.ok('sessions', 'spawn', 'lab', '--user', 'ann');
   await project.until('web', 'given up', ({ state }) => state === 'gave-up');
@@ -105,7 +107,7 @@ test('nor is one that the health check of a container or a session printed', asy
   const events = await project.ok('events', '--limit', '1000', '-o', 'json');
   const crashes = await project.ok('crashes', '-o', 'json');
   const sinks = { sessions, events, crashes, status: await project.ok('status', '-o', 'json'), ...kept(project) };
-  const secrets = [KNOWN, ...SHORT.map(([, , secret]) => secret)];
+  const secrets = [KNOWN, OF_PROJECT.CHECK_TOKEN, ...SHORT.map(([, , secret]) => secret)];
   const told = Object.entries(sinks).flatMap(([sink, text]) =>
     secrets.filter((secret) => text.includes(secret)).map((secret) => `${secret} in ${sink}`),
   );

@@ -10,7 +10,7 @@ const SETUP: ContainerSetup = {
   image: 'fake',
   imageId: 'sha256:0',
   labels: {},
-  restartPolicy: 'no',
+  restartPolicy: { name: 'no', maxRetries: 0 },
   autoRemove: false,
   tty: false,
   healthCheck: { intervalMs: 1_000, timeoutMs: 1_000, startPeriodMs: 0, retries: 1 },

@@ -77,6 +77,7 @@ export class FakeDriver implements Driver {
     this.cleaned.push(component);
     done(`container-of-${component}`);
   }
+  letGo(): void {}
   tidy(): void {}
   limits(): readonly [] {
     return [];

@@ -1,5 +1,6 @@
 /** keepwell down: stop everything in order, then the daemon, and say the truth about what is left. */
 
+import { Option } from 'commander';
 import { ifRunning } from '../../client/client.ts';
 import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/format.ts';
@@ -15,6 +16,7 @@ import { type Session, usage } from '../session.ts';
 
 interface Options {
   readonly timeout: number;
+  readonly rm?: true;
 }
 
 const REMIND_MS = 5_000;
@@ -25,29 +27,41 @@ export const down: Definition<Options> = {
   group: 'Run:',
   summary: 'stop everything, then the daemon',
   description:
-    'Components are stopped in reverse order, each with its grace period, and stay stopped until "keepwell up". Agents are ended as well and are not respawned.',
-  options: [durationOption('--timeout <TIME>', 'how long to wait (then exit 5; stopping continues)', '5m')],
-  examples: [['keepwell down', 'stop everything and wait until it has ended']],
+    'Components are stopped in reverse order, each with its grace period, and stay stopped until "keepwell up". Agents are ended as well and are not respawned. ' +
+    'Stopped containers are kept with their contents. --rm removes those that Keepwell made for this project, and its networks; volumes and whatever Docker Compose made stay.',
+  options: [
+    durationOption('--timeout <TIME>', 'how long to wait (then exit 5; stopping continues)', '5m'),
+    new Option('--rm', "remove this project's stopped containers and networks; volumes stay"),
+  ],
+  examples: [
+    ['keepwell down', 'stop everything and wait until it has ended'],
+    ['keepwell down --rm', 'and remove the stopped containers'],
+  ],
   answersWords: true,
-  handler: async (session, names, { timeout }) => {
+  handler: async (session, names, { timeout, rm: remove = false }) => {
     if (names.length > 0)
       throw usage(`"keepwell down" stops everything. For these: "keepwell stop ${names.join(' ')}".`);
     await awaitDaemon(session);
     const daemon = daemonIdentity(session);
     const asked = await ifRunning(askDown(session));
-    if (asked === null) return await withoutDaemon(session);
+    if (asked === null) return await withoutDaemon(session, remove);
     const watch = new StopWatch(session, asked.before);
     const wait = { timeoutMs: timeout, look: () => watch.look(), pending: () => watch.pending() };
     await untilGone(session, daemon, wait).finally(() => watch.end());
     const { killed, left, unknown } = await afterwards(session, asked.seq);
     for (const line of killed) session.note(line);
-    session.printJson({ schema_version: 1, action: 'down', components: asked.components, killed, still_running: left });
+    const isAllGone = left.length === 0 && unknown === null;
+    const containers = await containersAfter(session, isAllGone, remove);
+    session.printJson({
+      ...{ schema_version: 1, action: 'down', components: asked.components, killed, still_running: left },
+      ...containers.json,
+    });
     if (left.length > 0) session.note(`the daemon has ended, but these are still running: ${left.join(', ')}`);
     if (unknown !== null) session.note(`the daemon has ended, but it is not known whether these have: ${unknown}`);
-    if (left.length > 0 || unknown !== null) return 1;
+    if (!isAllGone) return 1;
     requireRemembered(asked);
     session.print(`everything is stopped${asked.components.length === 0 ? '' : `: ${asked.components.join(', ')}`}`);
-    return 0;
+    return containers.say(session);
   },
 };
 
@@ -139,15 +153,44 @@ const alive = (components: readonly ComponentView[]): string[] =>
     .filter(({ state, condition }) => state === 'running' && condition !== 'not-known')
     .map(({ name, pid }) => (pid === null ? name : `${name} (pid ${pid})`));
 
-async function withoutDaemon(session: Session): Promise<number> {
+/** When nothing runs any more: the stopped containers, which are kept, or go. */
+async function containersAfter({ project, world }: Session, isAllGone: boolean, remove: boolean) {
+  const { leftContainers, NOTHING_LEFT } = await import('../../daemon/left-containers.ts');
+  const left = isAllGone ? await leftContainers(project, world.env, { remove }) : NOTHING_LEFT;
+  const { kept, removed, removedNetworks, problems } = left;
+  return {
+    json: { kept_containers: kept, removed_containers: removed, removed_networks: removedNetworks },
+    say: (session: Session): number => {
+      if (removed.length > 0) session.print(`removed ${count(removed, 'stopped container')}: ${removed.join(', ')}`);
+      if (removedNetworks.length > 0)
+        session.print(`removed ${count(removedNetworks, 'network')}: ${removedNetworks.join(', ')}`);
+      if (remove && removed.length + removedNetworks.length === 0 && problems.length === 0)
+        session.print('there is no container and no network of this project to remove');
+      if (kept.length > 0)
+        session.note(`${count(kept, 'stopped container')} kept: ${kept.join(', ')}. "keepwell down --rm" removes them`);
+      for (const problem of problems) session.note(problem);
+      return remove && problems.length > 0 ? 1 : 0;
+    },
+  };
+}
+
+const count = (names: readonly string[], what: string): string =>
+  `${names.length} ${what}${names.length === 1 ? '' : 's'}`;
+
+async function withoutDaemon(session: Session, remove: boolean): Promise<number> {
   const records = await openOfflineRecords(session.project, session.world.env);
   const { components } = await records.status().finally(() => records.close());
   const left = alive(components);
   const unknown = notKnown(components);
-  session.printJson({ schema_version: 1, action: 'down', components: [], killed: [], still_running: left });
-  if (left.length === 0 && unknown === null) {
+  const isAllGone = left.length === 0 && unknown === null;
+  const containers = await containersAfter(session, isAllGone, remove);
+  session.printJson({
+    ...{ schema_version: 1, action: 'down', components: [], killed: [], still_running: left },
+    ...containers.json,
+  });
+  if (isAllGone) {
     session.print('nothing is running');
-    return 0;
+    return containers.say(session);
   }
   if (unknown !== null) session.note(`it is not known whether these are running: ${unknown}`);
   if (left.length > 0) session.note(`the daemon is not running, so nobody can stop these in order: ${left.join(', ')}`);

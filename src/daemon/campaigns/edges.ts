@@ -25,7 +25,8 @@ export interface EdgesOptions {
 
 export function partsFor({ env, book, observer, record, logDir }: EdgesOptions): CampaignParts {
   const clock = systemClock;
-  const engine = createEngine({ env, clock });
+  const secrets = secretValues(baseEnvironment(env));
+  const engine = createEngine({ env, clock, secrets: () => secrets });
   const { composeFile: file, projectDir } = record;
   return {
     services: createServices({ engine, clock, env, endMarked: killMarked }, { file, projectDir, gpuCommand: null }),
@@ -36,6 +37,6 @@ export function partsFor({ env, book, observer, record, logDir }: EdgesOptions):
     clock,
     observer,
     logDir,
-    secrets: secretValues(baseEnvironment(env)),
+    secrets,
   };
 }

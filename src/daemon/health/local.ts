@@ -1,4 +1,5 @@
 /** The same report without a daemon, made in this process. Loads only what the checks of the project need. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import type { CheckParts } from '../../checks/parts.ts';
 import { runChecks } from '../../checks/run-checks.ts';
 import { loadConfig, type ResolvedConfig } from '../../config/load.ts';
 import type { HealthReport } from '../../core/checks/check.ts';
+import { secretValues } from '../../core/redact.ts';
 import type { ComponentView } from '../../core/views.ts';
 import { createEngine } from '../../engine/engine.ts';
 import type { HealthQuery } from '../../ports/control.ts';
@@ -41,6 +43,7 @@ export async function localHealth(options: LocalOptions): Promise<HealthReport> 
   const telemetry = localTelemetry(config, { env, hosted, log: silentLog, instance: project.home });
   await using prober = lazyProber(env, config.secrets);
   using stalls = createStallWatch(clock);
+  const secrets = () => [...secretValues(baseEnvironment(env)), ...config.secrets];
   let components: Promise<readonly ComponentView[]> | null = null;
   const parts: CheckParts = {
     clock,
@@ -48,7 +51,7 @@ export async function localHealth(options: LocalOptions): Promise<HealthReport> 
     whose,
     env,
     prober: () => prober.open(),
-    engine: () => Promise.resolve(createEngine({ env, clock, answerWithinMs: null })),
+    engine: () => Promise.resolve(createEngine({ env, clock, secrets, answerWithinMs: null })),
     target: NO_RUN,
     components: () => {
       components ??= componentsOf(project, env);

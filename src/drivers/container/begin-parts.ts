@@ -1,7 +1,7 @@
 /** What the beginning of a run needs from the rest of its driver. */
 import type { Clock } from '../../ports/clock.ts';
 import type { Composer } from '../../ports/compose.ts';
-import type { EngineClient } from '../../ports/engine.ts';
+import type { ContainerSetup, EngineClient } from '../../ports/engine.ts';
 import type { Failpoints } from '../../ports/failpoints.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Patience } from './patience.ts';
@@ -15,6 +15,8 @@ export interface BeginParts extends Patience, Ownership {
   readonly failpoints: Failpoints;
   /** Ends what must not be left half-done only with this daemon. */
   readonly closing: AbortSignal;
+  /** From now on the Engine does not restart this container by itself. */
+  takePolicy(container: string, setup: ContainerSetup): Promise<void>;
   /** This container will be started; it had been started before at `before`. Written down before anything is done. */
   chosen(container: string, before: string): void;
 }

@@ -10,7 +10,6 @@ import type { ContainerLaunch } from '../../ports/driver.ts';
 import type { ContainerSetup, ContainerState, ContainerSummary } from '../../ports/engine.ts';
 import type { BeginParts } from './begin-parts.ts';
 import { type ImageNow, imageNow } from './image.ts';
-import { keepAlone } from './keep-alone.ts';
 import { make } from './make.ts';
 import { patiently } from './patience.ts';
 import { labelsOf } from './plan.ts';
@@ -99,7 +98,7 @@ export async function startOf(id: string, parts: BeginParts): Promise<Attempted>
   const found = await patiently(parts, (until) => engine.inspect(id, until));
   if (found.kind === 'missing') return null;
   const { state, setup } = found;
-  await keepAlone(id, setup, parts);
+  await parts.takePolicy(id, setup);
   if (state.restarting) {
     await engine.kill(id, 'SIGKILL', closing); // it waits for its next start by a policy that is none any more
     return null;

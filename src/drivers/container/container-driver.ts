@@ -27,6 +27,7 @@ import { Housekeeping } from './housekeeping.ts';
 import { IdleContainers } from './idle.ts';
 import { limitViews } from './plan.ts';
 import { type ContainerRecord, Records } from './record.ts';
+import { RestartPolicies } from './restart-policies.ts';
 
 export interface ContainerDriverOptions {
   /** Records of runs and of how far logs are; made when the first container is. */
@@ -70,6 +71,9 @@ class KeptContainers implements ContainerDriver {
   readonly #closing = new AbortController();
   readonly #housekeeping: Housekeeping;
   readonly #idle: IdleContainers;
+  readonly #policies: RestartPolicies;
+  /** Stopped, and meant to be. */
+  readonly #letGo = new Set<ComponentName>();
   #isKnown: (component: ComponentName) => boolean = () => true;
 
   constructor(options: ContainerDriverOptions) {
@@ -81,6 +85,8 @@ class KeptContainers implements ContainerDriver {
     this.#idle = new IdleContainers(options.watch);
     const idle = (component: ComponentName, container: string) => this.#idle.add(component, container);
     this.#housekeeping = new Housekeeping({ ...options, closing, isBusy, idle });
+    const isKept = (component: ComponentName, container: string) => this.#isKept(component, container);
+    this.#policies = new RestartPolicies({ ...options, closing, isKept });
   }
 
   start(launch: ContainerLaunch | ComposeLaunch, report: Reporter): void {
@@ -143,6 +149,7 @@ class KeptContainers implements ContainerDriver {
     this.#records.remove(run);
     if (!released) return;
     const { component, container } = released.record;
+    if (this.#letGo.has(component)) this.letGo(component);
     // Of another kind now, it is Compose's, or nobody's: that is known when it is started, or tidied up.
     if (container !== null && !this.#isBusy(component) && !this.#closing.signal.aborted)
       this.#idle.add(component, container);
@@ -161,12 +168,20 @@ class KeptContainers implements ContainerDriver {
     this.#housekeeping.cleanUp(component, done);
   }
 
+  letGo(component: ComponentName): void {
+    this.#letGo.add(component);
+    this.#policies.putBack((of) => of === component);
+  }
+
   tidy(isKnown: (component: ComponentName) => boolean): void {
     this.#isKnown = isKnown;
-    if (existsSync(this.#options.dir)) this.#housekeeping.tidy(isKnown); // else there never was a container
+    if (!existsSync(this.#options.dir)) return; // there never was a container
+    this.#housekeeping.tidy(isKnown);
+    this.#policies.putBack((component) => !isKnown(component));
   }
 
   async close(): Promise<void> {
+    await this.#policies.idle(); // what is being put back is done within seconds, or is left to the next daemon
     this.#closing.abort();
     this.#idle.close();
     await Promise.all([...this.#runs.values()].map((run) => run.close()));
@@ -178,16 +193,34 @@ class KeptContainers implements ContainerDriver {
     const run = new ContainerRun(record, this.#worldOf(), report, isNew);
     this.#runs.set(record.run, run);
     this.#idle.remove(record.component);
+    this.#letGo.delete(record.component);
     return run;
   }
 
   #worldOf(): RunWorld {
     const { dir, owner, engine, compose, watch, clock, log, failpoints, logEnd, project } = this.#options;
     return {
-      ...{ dir, owner, engine, compose, watch, clock, log, failpoints, logEnd, records: this.#records },
+      ...{
+        dir,
+        owner,
+        engine,
+        compose,
+        watch,
+        clock,
+        log,
+        failpoints,
+        logEnd,
+        records: this.#records,
+        policies: this.#policies,
+      },
       project: project(),
       closing: this.#closing.signal,
     };
+  }
+
+  #isKept(component: ComponentName, container: string): boolean {
+    const ofIt = [...this.#runs.values()].filter(({ record }) => record.component === component);
+    return ofIt.some(({ record }) => record.container === null || record.container === container);
   }
 
   #isBusy(component: ComponentName): boolean {

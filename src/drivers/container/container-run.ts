@@ -20,20 +20,21 @@ import { begin, type Up } from './begin.ts';
 import { beginCompose } from './begin-compose.ts';
 import type { BeginParts } from './begin-parts.ts';
 import { imageNow } from './image.ts';
-import { keepAlone } from './keep-alone.ts';
 import { LogPump, type PumpWorld } from './log-pump.ts';
 import { infoOf, mainOf, membersOf } from './processes.ts';
 import type { ContainerRecord, Records } from './record.ts';
+import type { RestartPolicies } from './restart-policies.ts';
 import { Signals } from './signals.ts';
 import { monoOf } from './times.ts';
 import { away, BY_ENGINE, CANCELLED, PAUSED } from './words.ts';
 
 export interface RunWorld
-  extends Omit<BeginParts, 'signal' | 'blind' | 'chosen' | 'engine'>,
+  extends Omit<BeginParts, 'signal' | 'blind' | 'chosen' | 'takePolicy' | 'engine'>,
     Omit<PumpWorld, 'engine'> {
   readonly engine: EngineClient;
   readonly watch: ContainerWatch;
   readonly records: Records;
+  readonly policies: Pick<RestartPolicies, 'take' | 'putBack'>;
 }
 
 /** Clocks are read at different moments, and an Engine that ends its containers is not away yet for a moment. */
@@ -176,6 +177,7 @@ export class ContainerRun {
       ...this.#world,
       signal: this.#off.signal,
       blind: (why) => this.#setBlind(why),
+      takePolicy: (container, setup) => this.#world.policies.take(this.#record.component, container, setup),
       chosen: (container, before) => this.#note({ container, before }),
     };
   }
@@ -209,7 +211,8 @@ export class ContainerRun {
     const { id, startedAt } = state;
     this.#isBegun = true;
     this.#remember({ container: id, started_at: startedAt });
-    if (!this.#isNew) this.#keepAlone(id, setup); // one that is begun has been looked at for that
+    if (!this.#isNew) this.#takePolicy(id, setup); // one that is begun has been looked at for that
+    this.#world.policies.putBack((of, container) => of === this.#record.component && container !== id);
     this.#seen = { state, setup };
     const verdict = judgeHealth(state, setup.healthCheck, clock.wallNow());
     this.#verdict = verdict;
@@ -276,7 +279,7 @@ export class ContainerRun {
 
   #goesOn(state: ContainerState, setup: ContainerSetup): void {
     const { clock } = this.#world;
-    this.#keepAlone(state.id, setup);
+    this.#takePolicy(state.id, setup);
     this.#seen = { state, setup };
     if (this.#imageLook === null) void this.#lookAtImage('never');
     this.#setHeld(state.paused ? PAUSED : null);
@@ -303,8 +306,8 @@ export class ContainerRun {
     if (this.#imageLook === look) this.#imageLook = null;
   }
 
-  #keepAlone(id: string, setup: ContainerSetup): void {
-    keepAlone(id, setup, this.#world).catch(() => {}); // the daemon lets go of it
+  #takePolicy(id: string, setup: ContainerSetup): void {
+    this.#world.policies.take(this.#record.component, id, setup).catch(() => {}); // the daemon lets go of it
   }
 
   async #end(cause: ExitCause, at: MonoMs): Promise<void> {

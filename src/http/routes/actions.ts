@@ -34,6 +34,14 @@ const RESTART_BODY = z
   })
   .meta({ examples: [{ components: ['api'] }, { components: ['web'], recreate: true }] });
 
+const DOWN_BODY = z
+  .strictObject({
+    remove: z.boolean().optional().meta({
+      description: 'Remove stopped containers and networks of this project when all is stopped. Default: false.',
+    }),
+  })
+  .meta({ examples: [{}, { remove: true }] });
+
 const named = (action: 'start' | 'stop', summary: string): Route =>
   route({
     method: 'POST',
@@ -105,13 +113,14 @@ export const actionRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/down',
     id: 'down',
-    summary: 'Stops every component in reverse order, then ends the daemon.',
+    summary:
+      'Stops every component in reverse order, then ends the daemon. With remove, the stopped containers and the networks that were made for the project go, too; volumes stay.',
     success: 202,
     query: NO_QUERY,
-    body: EMPTY_BODY,
+    body: DOWN_BODY,
     answer: ACTION,
     errors: CLOSING,
-    handler: ({ services }) => services.control.down(),
+    handler: ({ services, body }) => services.control.down({ remove: body.remove ?? false }),
   }),
   route({
     method: 'POST',

@@ -19,7 +19,10 @@ const checkedAgo = (ms: number) =>
       startedAt: '2026-01-02T03:00:00Z',
       health: { status: 'healthy', failures: 0, lastEndedAt: NOW - ms, lastExitCode: 0, lastOutput: '' },
     },
-    setup: { restartPolicy: 'no', healthCheck: { intervalMs: 1_000, timeoutMs: 1_000, startPeriodMs: 0, retries: 1 } },
+    setup: {
+      restartPolicy: { name: 'no', maxRetries: 0 },
+      healthCheck: { intervalMs: 1_000, timeoutMs: 1_000, startPeriodMs: 0, retries: 1 },
+    },
   }) as unknown as Inspected;
 
 test('a health check that the Engine forgot is not believed: a restart is what helps', async () => {

@@ -39,7 +39,7 @@ test('a container is made as planned, and its health check tells', async ({ skip
   expect(setup).toMatchObject({
     image: 'keepwell-test',
     labels: { 'keepwell.owner': 'me' },
-    restartPolicy: 'no',
+    restartPolicy: { name: 'no', maxRetries: 0 },
     autoRemove: false,
     tty: false,
     healthCheck: { intervalMs: 100, timeoutMs: 5_000, startPeriodMs: 0, retries: 2 },
@@ -86,7 +86,7 @@ test('a container that ignores its stop signal is killed after its grace, and st
   expect((await seen(engine, id)).state.startedAt).not.toBe(before.state.startedAt);
   expect(await engine.restart(id, 0, never)).toEqual({ kind: 'done' });
   expect(await engine.unpause(id, never)).toEqual({ kind: 'done' });
-  expect(await engine.takeOver(id, never)).toEqual({ kind: 'done' });
+  expect(await engine.setRestartPolicy(id, { name: 'no', maxRetries: 0 }, never)).toEqual({ kind: 'done' });
   const removed = await Promise.all([engine.remove(id, never), engine.remove(id, never), engine.remove(id, never)]);
   for (const deed of removed) expect(['done', 'missing']).toContain(deed.kind);
   await waitFor('it to be gone', async () => (await engine.inspect(id, never)).kind === 'missing');

@@ -16,7 +16,7 @@ const SETUP: ContainerSetup = {
   image: 'x',
   imageId: 'sha256:0',
   labels: { 'keepwell.owner': 'me' },
-  restartPolicy: 'no',
+  restartPolicy: { name: 'no', maxRetries: 0 },
   autoRemove: false,
   tty: false,
   healthCheck: null,

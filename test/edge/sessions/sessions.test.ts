@@ -114,6 +114,18 @@ test('one that stays unhealthy is restarted within its budget, then given up and
   expect(again).toMatchObject({ code: 'SESSION_ENDED' });
 });
 
+test('a restart policy that somebody gives the container of a session is taken from it again', async ({ skip }) => {
+  const engine = engineFor(skip);
+  await using world = new SessionsWorld(engine);
+  const sessions = world.begin();
+  const { containerId } = await sessions.spawn({ user: 'ann', template: 'web' });
+  const policy = async () =>
+    JSON.parse(await engine.call('GET', `/containers/${containerId}/json`)).HostConfig.RestartPolicy.Name;
+  await engine.call('POST', `/containers/${containerId}/update`, { RestartPolicy: { Name: 'always' } });
+  await waitFor('none to be left', async () => (await policy()) === 'no');
+  await sessions.close({ stopAll: true });
+});
+
 test('the next process takes sessions over with their lease and health, and a restart gives the port anew', async ({
   skip,
 }) => {
