@@ -50,7 +50,7 @@ test.skipIf(!canMount)(
     disk.fill();
     const stopped = await project.cli('stop', 'a');
     expect(stopped.code).toBe(1);
-    expect(stopped.stderr).toContain('It was done, but could not be remembered');
+    expect(stopped.stderr).toContain('It was done, but could not be saved');
     expect((await project.component('a')).state).toBe('stopped');
     disk.free();
     await waitFor('the history to be written again', async () => (await project.status()).daemon.store === 'ok');
