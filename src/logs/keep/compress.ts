@@ -10,11 +10,19 @@ import { type Part, TEMPORARY } from './parts.ts';
 const LEVEL = 3;
 const MS_PER_S = 1_000;
 
-/** `isWanted`: asked at the end, because it may have been removed meanwhile. Null: it was. */
-export async function compressPart(
-  part: Part,
-  { failpoints, signal, isWanted }: { failpoints: Failpoints; signal: AbortSignal; isWanted: () => boolean },
-): Promise<Part | null> {
+export interface CompressOptions {
+  readonly failpoints: Failpoints;
+  readonly signal: AbortSignal;
+  /** Asked at the end, because it may have been removed meanwhile. */
+  isWanted(): boolean;
+  /**
+   * The compressed one has taken its place. Told at once, not when all files are closed: whoever removed the part in between would
+   * know it by its old name only, and the compressed one would stay.
+   */
+  done(compressed: Part): void;
+}
+
+export async function compressPart(part: Part, { failpoints, signal, isWanted, done }: CompressOptions): Promise<void> {
   const path = `${part.path}.gz`;
   const temporary = `${path}${TEMPORARY}`;
   failpoints.hit('logs.before-compress');
@@ -24,13 +32,13 @@ export async function compressPart(
     await using target = await openFile(temporary, 'make');
     await squeeze(source, target, signal);
     await target.datasync();
-    if (!isWanted()) return null;
+    if (!isWanted()) return;
     failpoints.hit('logs.compressed');
     renameSync(temporary, path);
     failpoints.hit('logs.compressed-named');
     utimesSync(path, part.atMs / MS_PER_S, part.atMs / MS_PER_S);
     remove(part.path);
-    return { ...part, path, form: 'gz', bytes: look(path)?.size ?? 0 };
+    done({ ...part, path, form: 'gz', bytes: look(path)?.size ?? 0 });
   } finally {
     remove(temporary);
   }

@@ -46,8 +46,10 @@ export class Compressor {
       const { log, part } = next;
       try {
         const isWanted = (): boolean => log.parts.includes(part);
-        const compressed = await compressPart(part, { failpoints, signal, isWanted });
-        if (compressed) log.parts = log.parts.map((each) => (each === part ? compressed : each));
+        const done = (compressed: Part): void => {
+          log.parts = log.parts.map((each) => (each === part ? compressed : each));
+        };
+        await compressPart(part, { failpoints, signal, isWanted, done });
       } catch (error) {
         if (signal.aborted) return;
         diary.warn('a part of a log could not be compressed', { path: part.path, problem: (error as Error).message });
