@@ -75,7 +75,7 @@ describe.concurrent('the example of an orchestrator of agents', () => {
     const inList = (what: string) => waitFor(what, async () => (await agents(project)).includes(what));
     await inList('TASK-7 state-file running');
     expect((await project.cli('spawn', 'coder', '--task', 'TASK-7')).stderr).toContain('started by somebody else');
-    expect((await project.cli('agents', 'stop', 'TASK-7')).stderr).toContain('started by somebody else');
+    expect((await project.cli('agents', 'stop', 'TASK-7')).stderr).toContain('started by another program');
     const [pid] = Object.keys(
       (JSON.parse(project.read('data/agent_state.json')) as { active_agents: object }).active_agents,
     );

@@ -130,7 +130,7 @@ test('a task is one argument whatever it contains, and what cannot be one is ref
   const unknown = await project.cli('spawn', 'recordr', '--task', 'A');
   expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('"recorder"')]);
   const again = await project.cli('spawn', 'recorder', '--task=--help');
-  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('already (running, pid')]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('already works on the task')]);
 });
 
 test('an agent lives on when the daemon is killed, and its exit code is known afterwards', async () => {

@@ -204,7 +204,7 @@ test.concurrent(
       return child;
     };
     const first = await begins('run', 'night.yaml');
-    expect((await scene.cli('resume')).stderr).toContain('is in use by another keepwell campaign');
+    expect((await scene.cli('resume')).stderr).toContain('is in use by another campaign');
     first.kill('SIGINT');
     await scene.expectEnd(first, 130);
     expect(await scene.things()).toEqual([]);

@@ -94,7 +94,7 @@ test.concurrent('a database that goes down with five dependents is one incident,
   expect(first?.alerts).toMatchObject([{ ...about, state: 'raised' }]);
   expect(first?.text).toMatch(/^\[shop\] db is down and no longer restarted \(.*no space left/i);
   expect(last?.alerts).toMatchObject([{ ...about, state: 'over' }]);
-  expect(last?.text).toMatch(/^\[shop\] Recovered: db, .* \(was: db does not run/);
+  expect(last?.text).toMatch(/^\[shop\] Recovered: db, .* \(was: db is down/);
   for (const name of DEPENDENTS) await shop.until(name, 'running', ({ state }) => state === 'running');
   expect(await shop.ok('incidents')).toBe('no open incidents\n');
   await shop.ok('down');

@@ -64,7 +64,7 @@ describe('a component with limits', () => {
     );
     await project.ok('up');
     const events = await project.ok('events');
-    expect(events).toContain('its limit pids 20 is not in force: no cgroup can be used here');
+    expect(events).toContain('the limit pids 20 is not enforced: no cgroup can be used here');
     expect((await project.component('api')).limits).toMatchObject([{ name: 'pids', mechanism: null }]);
   });
 });

@@ -147,7 +147,7 @@ test('without Docker Compose nothing is begun, and the message says what to inst
   const { problem } = await shop.start().until('spawn-failed');
   expect(problem).toMatchObject({ code: 'compose', heals: false });
   expect(problem.message).toContain('need Docker Compose');
-  expect(problem.message).toContain('Install its plugin');
+  expect(problem.message).toContain('Install it (Debian: docker-compose');
   expect(await listed(docker, shop.project)).toEqual([]);
 });
 

@@ -32,7 +32,7 @@ test('a limit that is not in force is an event that says so', () => {
   const subject = { kind: 'component', name: 'api' } as const;
   const event = { seq: 1, at: '', subject, type: 'component.unlimited', run_id: null };
   const sentence = eventSentence({ ...event, data: { limit: 'pids', max: 5, why: 'no way' } });
-  expect(sentence).toBe('its limit pids 5 is not in force: no way');
+  expect(sentence).toBe('the limit pids 5 is not enforced: no way');
 });
 
 test.each([
