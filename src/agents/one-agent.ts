@@ -159,7 +159,7 @@ export class OneAgent {
   #report(run: RunId, report: RunReport): void {
     if (report.kind === 'shim-lost') {
       const { type, task } = this.#record;
-      this.#world.log.warn('a shim was killed; its agent goes on, but its exit code will be unknown', {
+      this.#world.log.warn('a shim was killed; its agent continues, but its exit code will be unknown', {
         type,
         task,
         run,

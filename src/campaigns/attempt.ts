@@ -109,7 +109,7 @@ async function begin(
     const awayBeforeMs = outages.awayMs;
     await outages.over(stop);
     giveUpAt = after(giveUpAt, outages.awayMs - awayBeforeMs);
-    if (clock.now() >= giveUpAt) return lost('the Docker Engine could not be asked for too long');
+    if (clock.now() >= giveUpAt) return lost('the Docker Engine could not be reached for too long');
     await clock.sleepUntil(after(clock.now(), ASK_AGAIN_MS), stop);
   }
 }

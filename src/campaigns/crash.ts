@@ -53,7 +53,7 @@ const decisionOf = (experiment: Experiment | undefined, { retries }: ExperimentS
 /** Services and the Engine quote what containers say. */
 function exitOf({ outcome, exitCode, reason }: Over, known: readonly string[]): ExitView {
   if (exitCode !== null) return exitView(causeOfCode(exitCode));
-  const why = redact(reason ?? 'nobody knows why', known, { end: true });
+  const why = redact(reason ?? 'the reason is not known', known, { end: true });
   if (outcome === 'refused')
     return exitView({ kind: 'spawn-failed', problem: { code: 'refused', message: why, heals: false } });
   if (outcome === 'lost') return exitView({ kind: 'unknown', why });

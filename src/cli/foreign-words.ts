@@ -26,17 +26,17 @@ const COMMANDS: Readonly<Record<string, string>> = {
   startup: 'keepwell service install',
   disable: 'keepwell service uninstall',
   unstartup: 'keepwell service uninstall',
-  scale: 'keepwell reload", after an edit of the configuration; or "keepwell spawn',
+  scale: 'keepwell reload", after editing the configuration, or "keepwell spawn',
 };
 
 /** Those that need a sentence. */
 const SENTENCES: Readonly<Record<string, string>> = {
   delete:
-    'Take the component out of the configuration, then "keepwell reload"; "keepwell stop NAME" only stops it, for good.',
-  save: 'There is nothing to save: what runs and what was stopped by hand is remembered, also over a reboot.',
-  exec: 'Nothing is run inside a component; for a container there is "docker exec", its name is in "keepwell status --verbose".',
+    'Take the component out of the configuration, then "keepwell reload"; "keepwell stop NAME" only stops it, until you start it again.',
+  save: 'There is nothing to save: what runs and what was stopped by hand is remembered, also after a reboot.',
+  exec: 'Keepwell runs nothing inside a component; for a container use "docker exec" ("keepwell status --verbose" shows its name).',
   attach: 'A component has no terminal; its output is "keepwell logs NAME -f".',
-  flush: 'Logs are kept within bounds by themselves (max_size, keep); see the guide to logs.',
+  flush: 'Logs are rotated automatically (max_size, keep); see the guide to logs.',
 };
 const SAME: Readonly<Record<string, string>> = { del: 'delete', rm: 'delete', remove: 'delete', unregister: 'delete' };
 
@@ -45,9 +45,9 @@ const OPTIONS: Readonly<Record<string, string>> = {
   '--json': 'Write -o json.',
   '--format': 'Write -o json, or -o text.',
   '--lines': 'Write -n N, or --tail N.',
-  '-c': 'The configuration is named with -f FILE (after "logs" and "events": --file FILE).',
-  '--config': 'The configuration is named with --file FILE.',
-  '-v': 'The version is -V, or --version; "keepwell status -v" shows everything that is known.',
+  '-c': 'Give the configuration with -f FILE (after "logs" and "events": --file FILE).',
+  '--config': 'Give the configuration with --file FILE.',
+  '-v': 'For the version write -V or --version; "keepwell status -v" shows all details.',
   'crashes --since': 'Write --last 5m.',
   'health --component': 'Write the name alone: keepwell health NAME.',
 };
@@ -56,7 +56,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 export function foreignCommand(word: string): string | null {
   const known = SAME[word] ?? word;
   if (Object.hasOwn(SENTENCES, known)) return `There is no command "${word}". ${SENTENCES[known]}`;
-  return Object.hasOwn(COMMANDS, word) ? `There is no command "${word}". Here it is "${COMMANDS[word]}".` : null;
+  return Object.hasOwn(COMMANDS, word) ? `There is no command "${word}". Use "${COMMANDS[word]}".` : null;
 }
 
 /** `command`: the one that the option was given to; empty: none. */

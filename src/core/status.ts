@@ -243,7 +243,7 @@ function nextAttempt(state: ComponentState, { now, wall }: Instant): string | nu
 /** What somebody else started is neither ours to stop nor what is asked for: it is only said. */
 function withOthers(note: string | null, { spec: { name }, startedByOthers = null }: Facts): string | null {
   if (startedByOthers === null) return note;
-  const told = `its container ${startedByOthers} was started by somebody else; keepwell does not keep it ("keepwell start ${name}" does)`;
+  const told = `its container ${startedByOthers} was started by somebody else; Keepwell does not supervise it ("keepwell start ${name}" does)`;
   return note === null ? told : `${note}; ${told}`;
 }
 
@@ -258,7 +258,7 @@ function noteOn(facts: Facts, { now, wall }: Instant): string | null {
   const died = lastExit ? describeExit(lastExit.exit) : 'ended';
   switch (state.kind) {
     case 'waiting':
-      return `waiting for ${unmet.join(', ') || 'nothing any more'}`;
+      return `waiting for ${unmet.join(', ') || 'nothing'}`;
     case 'backing-off':
       return `${died}; restart in ${formatDuration(Math.max(0, Math.round(state.until - now)))}`;
     case 'gave-up': {
@@ -282,7 +282,7 @@ function noteOn(facts: Facts, { now, wall }: Instant): string | null {
 }
 
 const doubtNote = ({ since, why }: Doubted, now: MonoMs): string =>
-  `not known for ${formatDuration(Math.max(0, Math.round(now - since)))}: it cannot be looked at (${why}); asked again, nothing is done until then`;
+  `not known for ${formatDuration(Math.max(0, Math.round(now - since)))}: its state cannot be read (${why}); asked again, nothing is done until then`;
 
 /** "gone for 3 min: no connection to localhost:7233 (ECONNREFUSED); watching for it to come back" */
 function lostNote({ spec, lastExit }: Facts, wall: WallMs): string {
@@ -292,12 +292,12 @@ function lostNote({ spec, lastExit }: Facts, wall: WallMs): string {
 }
 
 const DAEMONISED =
-  'put itself in the background: its processes are watched, its exit code cannot be known; let it run in the foreground';
+  'put itself in the background: its processes are watched, but its exit code is unknown; run it in the foreground';
 
 /** It runs well, and is not what it would be now. */
 const imageNote = (name: string, container: ContainerFacts | null): string | null =>
   container?.isOutdated
-    ? `its image ${container.image} was built or fetched anew since it was made: "keepwell up ${name}" takes the new one`
+    ? `its image ${container.image} is newer than its container: "keepwell up ${name}" uses the new one`
     : null;
 
 /** Why, and what comes next. */

@@ -184,7 +184,7 @@ class Guardian {
       this.#log.warn('the guardian was gone; started a new one', { guardian: this.#pid });
     } catch (error) {
       if (!this.#isFailing)
-        this.#log.error('the guardian cannot be looked after now; trying again', { error: String(error) });
+        this.#log.error('the guardian cannot be checked now; trying again', { error: String(error) });
       this.#isFailing = true;
     }
   }

@@ -261,7 +261,7 @@ function correct(stored: Component, seen: SeenRun | undefined, hasDaemon: boolea
   if (seen && seen.unknown !== null)
     return {
       component: stored,
-      note: `not known: it cannot be looked at (${seen.unknown}); ${nobody}`,
+      note: `not known: its state cannot be read (${seen.unknown}); ${nobody}`,
       lastExit: null,
     };
   if (seen?.alive && seen.pid !== null) {

@@ -77,9 +77,7 @@ export class HealthMonitor implements AsyncDisposable {
     const healing = this.#monitored.get(containerId);
     if (healing) return monitoredStatus(healing.status);
     const reason =
-      healing === null
-        ? (this.#problem ?? 'it was not looked at yet')
-        : 'it is not monitored: call startMonitoring first';
+      healing === null ? (this.#problem ?? 'not checked yet') : 'it is not monitored: call startMonitoring first';
     const state = healing === null ? 'watching' : 'not-monitored';
     return { ...healthStatus({ status: 'unknown', reason }, null), state, restarts: 0, nextAttemptAt: null };
   }

@@ -3,7 +3,7 @@ import type { Lease } from '../core/sessions/lease.ts';
 import type { SessionRecord, SessionTerms } from '../core/sessions/session.ts';
 
 /** Until somebody has looked at its container. */
-export const NOT_SEEN = { status: 'unknown', reason: 'nobody has looked at it yet' } as const;
+export const NOT_SEEN = { status: 'unknown', reason: 'not checked yet' } as const;
 
 export const newRecord = (
   { id, user, template }: Pick<SessionRecord, 'id' | 'user' | 'template'>,

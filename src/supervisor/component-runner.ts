@@ -282,7 +282,7 @@ export class ComponentRunner {
   #report(run: RunId, report: RunReport): void {
     if (report.kind === 'shim-lost') {
       const about = { component: this.name, run };
-      this.#world.log.warn('a shim was killed; its run goes on, but its exit code will be unknown', about);
+      this.#world.log.warn('a shim was killed; its run continues, but its exit code will be unknown', about);
       return;
     }
     this.send({ ...report, run });

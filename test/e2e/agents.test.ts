@@ -142,8 +142,8 @@ test('an agent lives on when the daemon is killed, and its exit code is known af
   kill(project.guardianPid()!);
   kill(project.daemonPid()!);
   await waitFor('the daemon to be gone', () => project.daemonPid() === null);
-  expect((await list(project))[0]).toMatchObject({ task_id: 'A', note: expect.stringContaining('nobody looks at it') });
-  expect(await project.ok('agents')).toMatch(/recorder +A +running +\d+ +- +0 +nobody looks at it/);
+  expect((await list(project))[0]).toMatchObject({ task_id: 'A', note: expect.stringContaining('not checked') });
+  expect(await project.ok('agents')).toMatch(/recorder +A +running +\d+ +- +0 +not checked/);
   project.write('end', '7');
   await waitFor('its end', () => alive(project).length === 0);
   project.write('end', '0');

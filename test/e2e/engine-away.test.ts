@@ -87,7 +87,7 @@ test('a container that is paused is unknown, and one that somebody else starts i
     const others = await project.until('app', 'told as started by others', ({ note }) => note !== null);
     expect(others).toMatchObject({
       state: 'stopped',
-      note: `its container ${container} was started by somebody else; keepwell does not keep it ("keepwell start app" does)`,
+      note: `its container ${container} was started by somebody else; Keepwell does not supervise it ("keepwell start app" does)`,
     });
     await docker.act(container!, 'stop?t=0');
     await project.until('app', 'stopped without a note', ({ note }) => note === null);

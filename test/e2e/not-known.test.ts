@@ -118,7 +118,7 @@ describe.concurrent('when the daemon has hardly a file descriptor left', () => {
     );
     kill(project.guardianPid()!);
     await waitFor('it to have missed its guardian', () =>
-      project.read('.keepwell/daemon.log').includes('the guardian cannot be looked after now'),
+      project.read('.keepwell/daemon.log').includes('the guardian cannot be checked now'),
     );
     kill(ledgers.begun('a')[0]!);
     expect(project.daemonPid()).toBe(daemon);

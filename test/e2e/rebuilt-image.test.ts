@@ -41,9 +41,7 @@ test('is said to be outdated in status, is used at up, restart and start, and re
     await docker.act(first!, 'unpause');
     const outdated = await project.until('app', 'outdated', ({ note }) => note !== null);
     expect(outdated).toMatchObject({ ready: true, container_details: { image_outdated: true } });
-    expect(outdated.note).toBe(
-      `its image ${image} was built or fetched anew since it was made: "keepwell up app" takes the new one`,
-    );
+    expect(outdated.note).toBe(`its image ${image} is newer than its container: "keepwell up app" uses the new one`);
     expect(await project.ok('status', 'app', '--verbose')).toContain(`${image} (outdated`);
     await project.ok('up');
     const second = await container();

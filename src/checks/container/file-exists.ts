@@ -28,7 +28,7 @@ export const fileExistsIn = (
       const seen = await look(path, found, engine, signal);
       if (seen.kind === 'there') return ok(`${path} exists`);
       if (seen.kind === 'unreachable') return failed(seen.why);
-      problems.push(seen.kind === 'absent' ? `there is no ${path}` : `${path} could not be looked at: ${seen.why}`);
+      problems.push(seen.kind === 'absent' ? `there is no ${path}` : `${path} could not be checked: ${seen.why}`);
     }
     return failed(`in container "${container}" ${problems.join('; ')}`);
   });

@@ -25,8 +25,8 @@ async function problemWith(path: string): Promise<string | null> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && (await isLink(path))) return `${path} is a symbolic link to something that is not there`;
     if (code === 'ENOENT' || code === 'ENOTDIR') return `there is no ${path}`;
-    if (code === 'EACCES' || code === 'EPERM') return `whether ${path} exists may not be looked at (permission denied)`;
-    return `${path} could not be looked at (${code ?? String(error)})`;
+    if (code === 'EACCES' || code === 'EPERM') return `whether ${path} exists cannot be checked (permission denied)`;
+    return `${path} could not be checked (${code ?? String(error)})`;
   }
 }
 

@@ -21,7 +21,7 @@ export const daemon: Definition<Options> = {
     '"keepwell up" starts the daemon in the background by itself. SIGTERM and SIGINT stop components in order; a second signal leaves them running. SIGHUP reads the configuration again.',
   options: [
     new Option('--on-demand', 'start only what was asked for before').hideHelp(),
-    new Option('--livez', 'ask the daemon that runs whether it goes on').hideHelp(),
+    new Option('--livez', 'ask the running daemon whether it is responsive').hideHelp(),
   ],
   examples: [['keepwell daemon', 'start everything in the configuration and stay in the foreground']],
   // Signals belong to the daemon here: no interrupt() in this file.

@@ -81,7 +81,7 @@ export function daemonRemarks({ daemon }: StatusView, now: number = Date.now()):
   if (daemon.store !== null && daemon.store !== 'ok') remarks.push(`history: ${sanitise(daemon.store)}`);
   if ((daemon.loop_delay_ms ?? 0) > 1000) {
     remarks.push(
-      `the daemon was held up for ${formatUptime(daemon.loop_delay_ms!)}: the machine is overloaded or was asleep`,
+      `the daemon was held up for ${formatUptime(daemon.loop_delay_ms!)}: the machine is overloaded or was suspended`,
     );
   }
   if (daemon.alerts) remarks.push(`alerts: ${sanitise(daemon.alerts)}`);

@@ -67,9 +67,9 @@ const namesOf = (names: readonly string[]): string | null => (names.length === 0
 
 function trackerText({ trackers }: TicketView, name: string, delivery: DeliveryView, nowMs: number): string {
   const where = Object.hasOwn(trackers, name) ? oneLine(trackers[name]!) : null;
-  if (delivery.state === 'delivered') return where ?? 'told';
+  if (delivery.state === 'delivered') return where ?? 'delivered';
   const next = delivery.next_attempt_at === null ? '' : `, next try ${relative(delivery.next_attempt_at, nowMs)}`;
-  const what = delivery.state === 'stopped' ? 'not told, and not tried any more' : `not told yet${next}`;
+  const what = delivery.state === 'stopped' ? 'not delivered, no further tries' : `not delivered yet${next}`;
   const why = delivery.error === null ? '' : `: ${oneLine(delivery.error)}`;
   return `${where === null ? '' : `${where} - `}${what}${why}`;
 }

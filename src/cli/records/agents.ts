@@ -5,7 +5,7 @@ import type { MonoMs, WallMs } from '../../core/ids.ts';
 import type { History } from '../../ports/store.ts';
 import type { Records } from './records.ts';
 
-const UNSEEN = 'nobody looks at it: the daemon was not asked';
+const UNSEEN = 'not checked: the daemon was not asked';
 
 export const agentRecords = (history: History): Pick<Records, 'agents'> => ({
   agents: async ({ all = false }) => {

@@ -8,7 +8,7 @@ import type { Records } from './records.ts';
 const unseen = (record: SessionRecord): SessionRecord =>
   record.state === 'ended'
     ? record
-    : { ...record, health: { status: 'unknown', reason: 'nobody looks at it: the daemon was not asked' } };
+    : { ...record, health: { status: 'unknown', reason: 'not checked: the daemon was not asked' } };
 
 export const sessionRecords = (history: History): Pick<Records, 'sessions' | 'session'> => ({
   sessions: async ({ user, all = false }) => {

@@ -134,6 +134,6 @@ export function describeLoop(
   if (open.alert !== null) return { error: open.alert, action: 'alerted' };
   return {
     error,
-    action: observed || unsupervised !== null ? 'none' : view.state === 'running' ? 'being looked at' : 'restarted',
+    action: observed || unsupervised !== null ? 'none' : view.state === 'running' ? 'being examined' : 'restarted',
   };
 }

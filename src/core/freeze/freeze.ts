@@ -75,7 +75,7 @@ const withCause = (reason: string, cause: string): string =>
 
 /** The extra time is over: one more look, and then SIGINT. */
 export const lastChance = (freeze: Freeze, now: MonoMs): Freeze =>
-  withStep({ ...freeze, stage: 'final', until: after(now, FREEZE_STEP_MS) }, 'still silent: looked at once more', now);
+  withStep({ ...freeze, stage: 'final', until: after(now, FREEZE_STEP_MS) }, 'still silent: examined once more', now);
 
 export const withStep = (freeze: Freeze, text: string, at: MonoMs): Freeze => ({
   ...freeze,

@@ -8,7 +8,7 @@ import type { Patient } from './patient.ts';
 export function healthOf({ away, state, sight, past, why, reason }: Patient): HealthVerdict {
   if (away !== null) return { status: 'unknown', reason: away };
   if (state.kind === 'gone') return { status: 'unknown', reason };
-  if (sight === null) return { status: 'unknown', reason: 'it was not looked at yet' };
+  if (sight === null) return { status: 'unknown', reason: 'not checked yet' };
   if (state.kind === 'restarting') return { status: 'starting', reason: `it is being restarted: ${why}` };
   if (state.kind === 'watching' && sight.startedAt === past)
     return { status: 'starting', reason: 'it was restarted, and not seen since' };

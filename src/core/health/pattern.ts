@@ -32,7 +32,7 @@ const WRITTEN_AS_EXPRESSION = /^\/(.*)\/([A-Za-z]*)$/s;
 /** Every line is compared by itself, and only whether it fits matters: the other flags would change nothing or too much. */
 const FLAGS: ReadonlySet<string> = new Set(['i', 'u']);
 const FLAGS_HINT = 'The flags are i (capital or small letters are the same) and u (Unicode).';
-const LINE_BREAK_HINT = 'Each line is looked at by itself: write one pattern for one line.';
+const LINE_BREAK_HINT = 'Each line is matched separately: write one pattern for one line.';
 
 export function parsePattern(source: string): Pattern | PatternProblem {
   if (source.trim() === '') return { problem: 'the pattern is empty', hint: 'Write the text to look for.' };

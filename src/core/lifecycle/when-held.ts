@@ -10,7 +10,7 @@ import { stay, step, tell } from './transitions.ts';
 type Held = Extract<ComponentEvent, { kind: 'held' }>;
 
 /** Why a run is held whose daemon has just begun. */
-const UNSEEN = 'this daemon has not looked at it yet';
+const UNSEEN = 'not checked yet by this daemon';
 
 export function whenHeld(component: Component, { run, why }: Held, { now }: Context): Step {
   const { state, counters } = component;

@@ -88,7 +88,7 @@ const watchOn = (counters: Counters): Verdict => ({
   crash: true,
   counters,
   inMs: 0,
-  text: 'observed only: nothing is started, it is watched until it comes back',
+  text: 'observed only: not started by Keepwell, watched until it comes back',
 });
 
 /** What ended together with the Docker Engine had no fault of its own. */
@@ -98,7 +98,7 @@ const bringBack = (counters: Counters): Verdict => ({
   crash: false,
   counters,
   inMs: 0,
-  text: 'restart at once: it ended with the Docker Engine, so this counts for nothing',
+  text: 'restart at once: it ended with the Docker Engine, so this does not count as a failure',
 });
 
 const complete = (counters: Counters): Verdict => ({
@@ -107,7 +107,7 @@ const complete = (counters: Counters): Verdict => ({
   crash: false,
   counters,
   inMs: null,
-  text: 'completed: it ended well and no restart is due',
+  text: 'completed: it ended with success and no restart is due',
 });
 
 function giveUp(rule: Rule, counters: Counters, inMs: number | null, text: string, crash = true): Verdict {

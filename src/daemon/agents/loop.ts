@@ -115,7 +115,7 @@ export class LoopWatch implements PassPart<LoopFindings> {
       }
     });
     this.#last = mine.catch((error: unknown) => {
-      this.#parts.log.error('the loop of agents could not be looked at', { error: String(error) });
+      this.#parts.log.error('the loop of agents could not be checked', { error: String(error) });
     });
     return this.#last as Promise<void>;
   }
@@ -172,7 +172,7 @@ export class LoopWatch implements PassPart<LoopFindings> {
         if (deed.well) casework.recovered(subject);
         alerts.clear(loopFreezeKey(name));
         this.#keep(name, null);
-        this.#actions.push(deed.well ? `${name} goes on` : `${name} was stopped`);
+        this.#actions.push(deed.well ? `${name} is making progress again` : `${name} was stopped`);
         break;
       default:
         throw new Error(`no such deed: ${JSON.stringify(deed satisfies never)}`);

@@ -98,11 +98,11 @@ export class Others implements PassPart<OthersFindings> {
     const mine = this.#last.then(() => this.#look());
     this.#last = mine.catch(() => {});
     return mine.catch((error: unknown) => {
-      this.#parts.log.error('the agents of others could not be looked at', { error: String(error) });
+      this.#parts.log.error('agents started by other programs could not be checked', { error: String(error) });
       const issue = issueOf(
         'state_file',
         null,
-        `the agents of others could not be looked at: ${String(error)}`,
+        `agents started by other programs could not be checked: ${String(error)}`,
         'none',
       );
       return { ...NOTHING, issues: [issue] };

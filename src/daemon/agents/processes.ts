@@ -21,7 +21,7 @@ export function sightOf(pid: number): Sight {
     const isGone = (code === 'ENOENT' || code === 'ESRCH') && existence(pid) === 'gone';
     return isGone
       ? { kind: 'gone' }
-      : { kind: 'unknown', why: `process ${pid} cannot be looked at${reason(code, before)}` };
+      : { kind: 'unknown', why: `process ${pid} cannot be checked${reason(code, before)}` };
   }
 }
 

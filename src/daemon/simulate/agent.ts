@@ -35,7 +35,7 @@ export async function crashAgent(
   const told = { dryRun, kind, subject };
   if (isStandIn(kind)) return rehearse(type, kind, asked, told, scene, known);
   if (kind === 'hang') {
-    const why = 'nobody watches whether an agent goes on, so it would hang for ever';
+    const why = 'agents have no heartbeat, so it would hang for ever';
     throw refused(name, why, 'Use another kind.');
   }
   return hit(name, task, asked, told, scene, known);

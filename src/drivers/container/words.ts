@@ -2,7 +2,7 @@
 import type { ExitCause, SpawnProblem } from '../../core/exit.ts';
 
 export const CANCELLED: SpawnProblem = { code: 'cancelled', message: 'called off before it began', heals: true };
-export const PAUSED = 'paused by somebody; nothing is asked until it goes on';
+export const PAUSED = 'paused by somebody; no probes until it is resumed';
 export const away = (why: string): string => `${why}; until it answers nothing is done`;
 export const BY_ENGINE: ExitCause = {
   kind: 'engine',

@@ -42,7 +42,7 @@ export function createOutage(clock: Clock, log: Log): Outage {
       return why;
     },
     failed: (reason) => {
-      if (why === null) log.warn('the Docker Engine cannot be asked', { why: reason });
+      if (why === null) log.warn('the Docker Engine cannot be reached', { why: reason });
       why = reason;
       note();
     },

@@ -33,7 +33,7 @@ const PROBES_QUERY = z.strictObject({
 const SAMPLES_QUERY = z.strictObject({
   component: NAME.meta({ description: 'Of this component.' }),
   since: TIME.optional().meta({
-    description: 'Only what goes on at or after this time: ISO 8601 or epoch milliseconds.',
+    description: 'Only events at or after this time: ISO 8601 or epoch milliseconds.',
   }),
   limit: limit(2000).default(100).meta({ description: 'At most so many stretches.' }),
 });

@@ -184,7 +184,7 @@ const componentFields = {
   container_details: nullable(CONTAINER, 'Null: it has none of ours, or does not run.'),
   resources: nullable(
     RESOURCES,
-    'What its run used when it was last looked at, every 15 s (every 5 s with soft_memory).',
+    'What its run used when it was last measured, every 15 s (every 5 s with soft_memory).',
   ),
 };
 
@@ -229,7 +229,7 @@ const DAEMON = named(
       pid: COUNT.nullable(),
       version: z.string().nullable(),
       started_at: TIME.nullable(),
-      store: nullable(z.string(), '"ok", or what is wrong with the history while supervision goes on.'),
+      store: nullable(z.string(), '"ok", or what is wrong with the history while supervision continues.'),
       loop_delay_ms: nullable(z.number(), 'Longest recent stall of its event loop.'),
       guardian_pid: COUNT.nullable(),
       next_start_at: TIME.nullable().optional(),

@@ -118,9 +118,7 @@ const FREEZE = named(
       steps: z.array(z.strictObject({ at: TIME, text: z.string() })).meta(note('What was done, oldest first.')),
       evidence: z
         .array(z.string())
-        .meta(
-          note('Its processes when it was looked at, and what it wrote at the dump signal; secrets are taken out.'),
-        ),
+        .meta(note('Its processes when it was examined, and what it wrote at the dump signal; secrets are taken out.')),
     }),
   ),
   'How a frozen run was dealt with, and what it was doing.',
@@ -212,7 +210,7 @@ export const LOG_LINE = named(
         note('The position at which it begins: bytes the component had written before. "after" takes it.'),
       ),
       cut_bytes: COUNT.meta(note('Bytes left out at its end: a line without end is cut.')),
-      lost_bytes: COUNT.meta(note('Bytes between the line before and this one that are not kept any more.')),
+      lost_bytes: COUNT.meta(note('Bytes between the line before and this one that are no longer kept.')),
     }),
   ),
   'A line that a component wrote.',

@@ -79,7 +79,7 @@ function spanOf(space: LogSpace, timesPath: string, wanted: Wanted, oldest: numb
   if (range.firstMs === null) {
     if (range.from < EVERYTHING) onNote('when its lines were written is not known, so all of them are shown');
   } else if (sinceMs !== null && sinceMs < range.firstMs) {
-    if (oldest > 0) onNote(`the first ${oldest} bytes it wrote are not kept any more`);
+    if (oldest > 0) onNote(`the first ${oldest} bytes it wrote are no longer kept`);
     const unknown = range.from - oldest;
     if (unknown > 0) onNote(`when its next ${unknown} bytes were written is not known; they are left out`);
   }

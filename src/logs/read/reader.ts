@@ -109,7 +109,7 @@ export class ComponentReader implements AsyncDisposable {
   #loses(bytes: number): void {
     const at = this.#position ?? 0;
     this.#lost.set(at, (this.#lost.get(at) ?? 0) + bytes);
-    this.#wanted.onNote(`${bytes} bytes are not kept any more`);
+    this.#wanted.onNote(`${bytes} bytes are no longer kept`);
   }
 
   /** The lines that were completed and are wanted. */

@@ -56,7 +56,7 @@ export function logEar({ target, pattern, mark }: LogEarOptions, parts: LogEarPa
       () => false,
     );
     if (!isThere) return { kind: 'deaf', note: 'its log is not there' };
-    if (gone !== null) return { kind: 'deaf', note: `log_pattern is not looked for any more: ${gone}` };
+    if (gone !== null) return { kind: 'deaf', note: `log_pattern is no longer searched: ${gone}` };
     note();
     const isBeat = pattern === null ? hasOwn : hits > 0;
     const isEcho = pattern === null && hasEcho;

@@ -29,7 +29,7 @@ export function watchCrashLines(options: CrashLinesOptions, world: SearchWorld):
         if (limit.take(performance.now())) onHit({ pattern: pattern.source, line });
       },
       onRetired: (pattern, reason) => {
-        world.log.warn('a crash pattern is not looked for any more', { component, pattern: pattern.source, reason });
+        world.log.warn('a crash pattern is no longer searched', { component, pattern: pattern.source, reason });
         live.delete(pattern);
         if (live.size > 0) return;
         void search.close();

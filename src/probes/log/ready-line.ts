@@ -62,7 +62,7 @@ export class ReadyLine implements Inquiry {
   #answer(hasLooked: boolean): Answer {
     const what = describePattern(this.#pattern);
     if (this.#state.kind === 'found') return pass(`line ${this.#state.number} has ${what}`);
-    if (this.#state.kind === 'retired') return unknown(`${what} is not looked for any more: ${this.#state.reason}`);
+    if (this.#state.kind === 'retired') return unknown(`${what} is no longer searched: ${this.#state.reason}`);
     const { problem, hasCaughtUp, linesRead, skippedBytes } = this.#search.follower;
     if (problem !== null) return unknown(`its log cannot be read: ${problem}`);
     if (this.#pattern.kind === 'expression' && this.#world.desk.problem !== null)

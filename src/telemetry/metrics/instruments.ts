@@ -55,7 +55,7 @@ function components(meter: Meter, { tallies, components: views }: Sources): Obse
   );
   const ready = gauge('keepwell_component_ready', 'Whether the component can be used by others.');
   const wanted = gauge('keepwell_component_wanted', 'Whether the component is wanted running; 0: stopped by hand.');
-  const gaveUp = gauge('keepwell_component_gave_up', 'Whether the component is not restarted any more.');
+  const gaveUp = gauge('keepwell_component_gave_up', 'Whether the component gave up: it is no longer restarted.');
   const completed = gauge(
     'keepwell_component_completed',
     'Whether the component has done its work and ended well, as a job does.',

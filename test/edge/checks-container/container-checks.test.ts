@@ -115,9 +115,7 @@ test('without a shell in the image, files are found, and what cannot be seen is 
   expect(await exists(docker, name, '/bin/busybox')).toEqual(OK('/bin/busybox exists'));
   expect(await exists(docker, name, '/bin/sh')).toEqual(FAILED(`in container "${name}" there is no /bin/sh`));
   expect(await exists(docker, name, '/memory/file')).toEqual(
-    FAILED(
-      expect.stringMatching(/\/memory\/file could not be looked at: it is mounted in memory, .* no program "test"/),
-    ),
+    FAILED(expect.stringMatching(/\/memory\/file could not be checked: it is mounted in memory, .* no program "test"/)),
   );
   expect(await isSet(docker, name, 'GH_TOKEN')).toEqual(OK('GH_TOKEN is set'));
 });

@@ -56,6 +56,6 @@ test('"check" is what others call a report of health, and is answered with the c
   const { code, err } = await world.run('check');
   expect(code).toBe(2);
   expect(err).toContain(
-    'Here it is "keepwell health", of agents "keepwell agents check", of the configuration "keepwell validate".',
+    'Use "keepwell health", of agents "keepwell agents check", of the configuration "keepwell validate".',
   );
 });

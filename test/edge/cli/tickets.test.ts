@@ -80,7 +80,7 @@ test('how far trackers know about it is shown, with why not', async () => {
   const standing = { ...ticket.trackers['local']!, error: 'cannot write in /tickets: EACCES', stopped: true };
   await using it = await worldWith({ ...ticket, trackers: { local: standing } });
   expect((await it.world.run('tickets', 'show', '3')).out).toMatch(
-    /local:\s+not told, and not tried any more: cannot write/,
+    /local:\s+not delivered, no further tries: cannot write/,
   );
 });
 

@@ -34,7 +34,7 @@ test('what falls ill is restarted until it is healthy, and one that was removed 
   expect(monitor.getHealthStatus(id)).toMatchObject({ state: 'not-monitored', status: 'unknown', healthy: false });
   monitor.startMonitoring(id);
   monitor.startMonitoring(id);
-  expect(monitor.getHealthStatus(id)).toMatchObject({ status: 'unknown', reason: 'it was not looked at yet' });
+  expect(monitor.getHealthStatus(id)).toMatchObject({ status: 'unknown', reason: 'not checked yet' });
   await until(id, 'watching healthy');
   const first = await startedAt(engine, id);
 

@@ -69,7 +69,7 @@ test('the dump signal goes to the main process alone', async () => {
 
 test('a run that is not there cannot be looked at, and that is said', async () => {
   const driver = shop.now.driver();
-  expect((await driver.examine(shop.now.run().id, null)).evidence).toEqual(['nothing of it could be looked at']);
+  expect((await driver.examine(shop.now.run().id, null)).evidence).toEqual(['none of its processes could be examined']);
 });
 
 test.each([

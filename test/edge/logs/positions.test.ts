@@ -81,7 +81,7 @@ test('what is missing between parts is counted, and a line that was torn is not 
     ['four', 0],
     ['five', 0],
   ]);
-  expect(world.notes).toEqual(['api: 94 bytes are not kept any more']);
+  expect(world.notes).toEqual(['api: 94 bytes are no longer kept']);
   for (let count = 1; count <= 5; count++)
     expect(await world.texts({ tail: count })).toEqual(['one', 'tw', 'ree', 'four', 'five'].slice(-count));
 });

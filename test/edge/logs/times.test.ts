@@ -115,7 +115,7 @@ describe('spans', () => {
     world.write('kept\n');
     world.facts([{ kind: 'base', position: 5000 }, at(5000, 10), at(5005, 11)]);
     expect(await world.texts({ sinceMs: T })).toEqual(['kept']);
-    expect(world.notes).toEqual(['api: the first 5000 bytes it wrote are not kept any more']);
+    expect(world.notes).toEqual(['api: the first 5000 bytes it wrote are no longer kept']);
   });
 });
 
@@ -161,7 +161,7 @@ describe('the previous run', () => {
     world.facts([{ kind: 'base', position: 100 }, run(40, 0, 'r1'), run(105, 5, 'r2')]);
     const lines = await world.read({ previous: true });
     expect(lines).toMatchObject([{ line: 'late', lost_bytes: 60 }]);
-    expect(world.notes).toEqual(['api: 60 bytes are not kept any more']);
+    expect(world.notes).toEqual(['api: 60 bytes are no longer kept']);
   });
 });
 

@@ -104,7 +104,7 @@ test('an expression that runs wild gives no answer, and says why', async () => {
   const { inquiry, news } = opened('/^(a+)+$/');
   world.now.write('api', `${'a'.repeat(60)}!\n`);
   const answer = await askUntil(inquiry, 'inconclusive');
-  expect(answer.message).toBe('/^(a+)+$/ is not looked for any more: it did not come to an end within 50 ms');
+  expect(answer.message).toBe('/^(a+)+$/ is no longer searched: it did not come to an end within 50 ms');
   expect(news()).toBe(0);
 });
 

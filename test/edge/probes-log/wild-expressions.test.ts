@@ -10,7 +10,7 @@ const world = logWorld();
 
 const retired = (): readonly unknown[] =>
   world.now.said
-    .filter(({ message }) => message === 'a crash pattern is not looked for any more')
+    .filter(({ message }) => message === 'a crash pattern is no longer searched')
     .map(({ data }) => data['pattern']);
 
 test('expressions that run wild are retired while timers and other watchers go on, and no thread is left of them', async () => {

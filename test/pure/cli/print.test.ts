@@ -185,7 +185,7 @@ describe('status', () => {
     };
     expect(daemonRemarks(bad)).toEqual([
       'history: cannot write (disk full)',
-      'the daemon was held up for 4s: the machine is overloaded or was asleep',
+      'the daemon was held up for 4s: the machine is overloaded or was suspended',
       'alerts: slack did not take a message: it answered 401',
     ]);
     expect(daemonLine({ ...good.daemon, running: false })).toBe('daemon: not running');

@@ -320,7 +320,7 @@ describe('a question that cannot be asked is refused', () => {
     ],
     [
       'log: { pattern: "a\\nb" }',
-      'log.pattern: the pattern has a line break in it | Each line is looked at by itself: write one pattern for one line.',
+      'log.pattern: the pattern has a line break in it | Each line is matched separately: write one pattern for one line.',
     ],
   ])('%s', (question, problem) => {
     expect(refused(question)).toBe(`components.api.readiness.${problem}`);

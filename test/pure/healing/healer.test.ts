@@ -31,7 +31,7 @@ test('what is unhealthy is restarted after its backoff, and given up when the bu
   const { clock, containers, told, begin } = world();
   containers.put('a', 'healthy');
   const healing = begin('a');
-  expect(healing.status.health).toEqual({ status: 'unknown', reason: 'it was not looked at yet' });
+  expect(healing.status.health).toEqual({ status: 'unknown', reason: 'not checked yet' });
   await clock.advance(0);
   expect(healing.status).toMatchObject({ id: 'a', state: 'watching', health: { status: 'healthy' } });
 

@@ -95,7 +95,7 @@ const TLS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /self[- ]signed certificate|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_CERT/i,
-    'nobody whom this machine trusts signed the certificate of the server (self-signed)',
+    'the certificate of the server is not signed by an authority that this machine trusts (self-signed)',
   ],
   [
     /ERR_TLS_CERT_ALTNAME_INVALID|Hostname mismatch|doesn't match|certificate is valid for .{1,200}, not |RemoteCertificateNameMismatch/,
@@ -103,7 +103,7 @@ const TLS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /CERTIFICATE_VERIFY_FAILED|unable to verify the first certificate|UNABLE_TO_VERIFY_LEAF|unable to get local issuer|PKIX path building failed|signed by unknown authority|RemoteCertificate(?:ChainErrors|NotAvailable)|certificate verify failed|remote certificate is invalid/i,
-    'nobody whom this machine trusts signed the certificate of the server',
+    'the certificate of the server is not signed by an authority that this machine trusts',
   ],
   [
     /WRONG_VERSION_NUMBER|wrong version number|first record does not look like a TLS handshake|EPROTO|Unsupported or unrecognized SSL message/,

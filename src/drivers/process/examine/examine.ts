@@ -34,11 +34,15 @@ const LOOK_EVERY_MS = 500;
 /** More are counted, and not described. */
 const MAX_DESCRIBED = 20;
 
-export const NOTHING_TO_SEE: Findings = { busy: null, stopped: null, evidence: ['nothing of it could be looked at'] };
+export const NOTHING_TO_SEE: Findings = {
+  busy: null,
+  stopped: null,
+  evidence: ['none of its processes could be examined'],
+};
 
 export const cannotSee = (error: unknown): Findings => ({
   ...NOTHING_TO_SEE,
-  evidence: [`it could not be looked at: ${(error as Error).message}`],
+  evidence: [`its processes could not be examined: ${(error as Error).message}`],
 });
 
 export async function examine({ tree, dump, clock, signal }: ExamineOptions): Promise<Findings> {

@@ -70,7 +70,7 @@ describe('the last words of programs without a stack', () => {
     ],
     [
       'x509: certificate signed by unknown authority',
-      'nobody whom this machine trusts signed the certificate of the server',
+      'the certificate of the server is not signed by an authority that this machine trusts',
     ],
     ['x509: certificate has expired or is not yet valid', 'the certificate of the server has expired'],
     [
