@@ -60,7 +60,7 @@ export function routeRuns({ process, container, external }: Drivers): Driver {
     startedByOthers: (component) => container.startedByOthers(component),
     cleanUp: (component, done) => container.cleanUp(component, done),
     letGo: (component) => container.letGo(component),
-    tidy: (isKnown) => container.tidy(isKnown),
+    tidy: (isKnown, isCompose) => container.tidy(isKnown, isCompose),
     close: async () => {
       await Promise.all([process.close(), container.close(), external.close()]);
     },

@@ -175,8 +175,11 @@ export interface Driver {
   cleanUp(component: ComponentName, done: (container: string) => void): void;
   /** It is stopped, and meant to be: what others made for it is put back as it was, now or when the Engine can be asked again. */
   letGo(component: ComponentName): void;
-  /** What was made for components that are not known any more goes, now or when the Engine can be asked again. */
-  tidy(isKnown: (component: ComponentName) => boolean): void;
+  /**
+   * What was made for components that are not known any more goes, and what others made for them is put back as it was: now or when the
+   * Engine can be asked again. `isCompose`: others make its container, and it is kept here.
+   */
+  tidy(isKnown: (component: ComponentName) => boolean, isCompose: (component: ComponentName) => boolean): void;
   /** Stops watching everything, touches no process. */
   close(): Promise<void>;
 }

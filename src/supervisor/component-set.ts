@@ -32,6 +32,9 @@ export class ComponentSet {
   /** Is, or was until now, one of this name a container? */
   readonly isContainer = (name: string): boolean => this.get(name)?.spec.driver.kind === 'container';
 
+  /** The same of a service whose container Docker Compose makes. */
+  readonly isCompose = (name: string): boolean => this.get(name)?.spec.driver.kind === 'compose';
+
   isCurrent(name: string): boolean {
     return this.#current.has(name);
   }

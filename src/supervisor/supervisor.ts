@@ -122,7 +122,7 @@ export class Supervisor {
     const runnerFor = (found: FoundRun) => this.#set.get(found.component) ?? this.#stray(found);
     adoptAll(runners, { driver, history: store, clock, log, runnerFor, commit: (commit) => this.#commit(commit) });
     failpoints.hit('daemon.adopted');
-    driver.tidy(this.#set.isContainer);
+    driver.tidy(this.#set.isContainer, this.#set.isCompose);
     for (const { name } of records.values()) if (!this.#set.get(name)) store.forget(name);
     this.#stops.add(
       [...this.#set.leaving, ...runners.filter(isUnwanted)].map(({ name }) => name),
@@ -335,7 +335,7 @@ export class Supervisor {
   #forget(runner: ComponentRunner): void {
     this.#parts.store.forget(runner.name);
     runner.close();
-    this.#parts.driver.tidy(this.#set.isContainer);
+    this.#parts.driver.tidy(this.#set.isContainer, this.#set.isCompose);
   }
 
   #commit(...commits: readonly Commit[]): void {

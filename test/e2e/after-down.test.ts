@@ -113,6 +113,7 @@ test('a daemon that is killed does not forget the restart policy that a service 
   await waitFor('both to be kept again', async () => JSON.stringify(await policies()) === JSON.stringify(KEPT));
   process.kill(project.daemonPid()!, 'SIGTERM');
   await waitFor('no daemon', () => project.daemonPid() === null);
+  expect(await policies()).toEqual(KEPT);
   const { stdout } = await cli('down');
   expect(stdout).toContain('nothing is running');
   expect(await policies()).toEqual(ITS_OWN);

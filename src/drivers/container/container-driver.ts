@@ -75,6 +75,7 @@ class KeptContainers implements ContainerDriver {
   /** Stopped, and meant to be. */
   readonly #letGo = new Set<ComponentName>();
   #isKnown: (component: ComponentName) => boolean = () => true;
+  #isCompose: (component: ComponentName) => boolean = () => true;
 
   constructor(options: ContainerDriverOptions) {
     const { signal: closing } = this.#closing;
@@ -153,7 +154,7 @@ class KeptContainers implements ContainerDriver {
     // Of another kind now, it is Compose's, or nobody's: that is known when it is started, or tidied up.
     if (container !== null && !this.#isBusy(component) && !this.#closing.signal.aborted)
       this.#idle.add(component, container);
-    if (!this.#isKnown(component)) this.tidy(this.#isKnown);
+    if (!this.#isKnown(component)) this.tidy(this.#isKnown, this.#isCompose);
   }
 
   async isOutdated(run: RunId, spec: DriverSpec): Promise<boolean> {
@@ -173,11 +174,12 @@ class KeptContainers implements ContainerDriver {
     this.#policies.putBack((of) => of === component);
   }
 
-  tidy(isKnown: (component: ComponentName) => boolean): void {
+  tidy(isKnown: (component: ComponentName) => boolean, isCompose: (component: ComponentName) => boolean): void {
     this.#isKnown = isKnown;
+    this.#isCompose = isCompose;
     if (!existsSync(this.#options.dir)) return; // there never was a container
     this.#housekeeping.tidy(isKnown);
-    this.#policies.putBack((component) => !isKnown(component));
+    this.#policies.putBack((component) => !isKnown(component) && !isCompose(component));
   }
 
   async close(): Promise<void> {
