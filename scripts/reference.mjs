@@ -16,13 +16,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 /** What the pages are made of: name → module under src and what to take from it. */
 const INGREDIENTS = `
-  export { describeCampaign } from './src/config/campaign/describe.ts';
+  export { describeCampaign } from './src/config/campaign-describe.ts';
   export { describeConfig } from './src/config/describe.ts';
   export { jsonSchema } from './src/config/schema.ts';
-  export { UNAVAILABLE, THIS_VERSION } from './src/config/hints/unavailable.ts';
-  export { ERRORS } from './src/core/errors.ts';
-  export { openApi } from './src/http/openapi.ts';
-  export { ROUTES } from './src/http/table.ts';
+  export { UNAVAILABLE, THIS_VERSION } from './src/config/words/unavailable.ts';
+  export { ERRORS } from './src/base/pure/errors.ts';
+  export { openApi } from './src/api/openapi.ts';
+  export { ROUTES } from './src/api/table.ts';
   export { VERSION } from './src/version.ts';
 `;
 

@@ -1,12 +1,12 @@
 /** The public library: what is not exported here is not public. */
 export { loadConfig, type ResolvedConfig } from './config/load.ts';
-export type { AgentIssue, AgentsReportView as AgentsReport, AgentView as Agent } from './core/agents/views.ts';
+export type { AgentIssue, AgentsReportView as AgentsReport, AgentView as Agent } from './agents/rules/views.ts';
 export type {
   CampaignSummary,
   CampaignView as Campaign,
   ExperimentView as Experiment,
-} from './core/campaigns/views.ts';
-export type { CheckQuestion, CheckResult, CheckSpec, CheckStatus, HealthReport } from './core/checks/check.ts';
+} from './campaigns/rules/views.ts';
+export type { CheckQuestion, CheckResult, CheckSpec, CheckStatus, HealthReport } from './checks/spec.ts';
 export type {
   ComponentSpec,
   DependencyCondition,
@@ -14,17 +14,17 @@ export type {
   ExternalSpec,
   ProcessSpec,
   RestartSpec as RestartPolicy,
-} from './core/component.ts';
-export { AppError, type ErrorCode } from './core/errors.ts';
-export type { ExitView as Exit } from './core/exit.ts';
-export type { WaitGoal } from './core/goal.ts';
-export type { ProbeQuestion, ProbeSpec as HealthProbe } from './core/health/probe.ts';
-export type { IncidentView as Incident } from './core/incidents/view.ts';
-export type { StateKind as ComponentState } from './core/lifecycle/state.ts';
-export type { AppliedView as Applied, PlanStep } from './core/plan.ts';
-export type { SessionView as Session } from './core/sessions/view.ts';
-export type { CrashKind, SimulationRequest, SimulationView as Simulation } from './core/simulate/simulation.ts';
-export type { DeliveryView as TicketDelivery, TicketView as Ticket } from './core/tickets/view.ts';
+} from './supervision/spec.ts';
+export { AppError, type ErrorCode } from './base/pure/errors.ts';
+export type { ExitView as Exit } from './base/pure/exit.ts';
+export type { WaitGoal } from './supervision/rules/goal.ts';
+export type { ProbeQuestion, ProbeSpec as HealthProbe } from './supervision/rules/health/probe.ts';
+export type { IncidentView as Incident } from './incidents/rules/view.ts';
+export type { StateKind as ComponentState } from './supervision/rules/lifecycle/state.ts';
+export type { AppliedView as Applied, PlanStep } from './supervision/rules/plan.ts';
+export type { SessionView as Session } from './sessions/rules/view.ts';
+export type { CrashKind, SimulationRequest, SimulationView as Simulation } from './supervision/rules/simulation.ts';
+export type { DeliveryView as TicketDelivery, TicketView as Ticket } from './incidents/tickets/rules/view.ts';
 export type {
   ComponentView as Component,
   ContainerDetailsView as ContainerDetails,
@@ -40,7 +40,7 @@ export type {
   SampleView as Sample,
   StatusView as Status,
   WhyView as Dossier,
-} from './core/views.ts';
+} from './supervision/rules/views.ts';
 export {
   type CampaignOptions,
   type CampaignOutcome,
@@ -112,7 +112,7 @@ export type {
   ReloadView as Reload,
   RestartOptions as ComponentRestartOptions,
   ValidationView as Validation,
-} from './ports/control.ts';
-export type { Log } from './ports/log.ts';
-export type { LogLineView as LogLine } from './ports/logs.ts';
+} from './api/control.ts';
+export type { Log } from './base/log.ts';
+export type { LogLineView as LogLine } from './logs/ports.ts';
 export { VERSION } from './version.ts';

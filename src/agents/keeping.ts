@@ -1,13 +1,13 @@
 /** All agents of ours: spawned for a task, kept within the budget of that task, and taken over from earlier daemons. */
-import type { AgentRecord, AgentsSpec } from '../core/agents/agent.ts';
-import { agentName } from '../core/agents/name.ts';
-import type { NewAgent } from '../core/agents/next.ts';
-import { runOfAgent } from '../core/agents/step.ts';
-import { checkTask } from '../core/agents/task.ts';
-import { AppError } from '../core/errors.ts';
-import { after, type ComponentName, type RunId } from '../core/ids.ts';
-import { didYouMean } from '../core/suggest.ts';
-import type { AgentRequest, Respawns } from '../ports/agents.ts';
+import type { AgentRecord, AgentsSpec } from './spec.ts';
+import { agentName } from './rules/name.ts';
+import type { NewAgent } from './rules/next.ts';
+import { runOfAgent } from './rules/step.ts';
+import { checkTask } from './rules/task.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { after, type ComponentName, type RunId } from '../base/pure/ids.ts';
+import { didYouMean } from '../base/pure/suggest.ts';
+import type { AgentRequest, Respawns } from './ports.ts';
 import { OneAgent } from './one-agent.ts';
 import type { KeepingParts } from './parts.ts';
 

@@ -1,16 +1,16 @@
 /** One agent: its record, and the effects of each step. The only writer of that record. */
-import type { AgentRecord, AgentsSpec, AgentType } from '../core/agents/agent.ts';
-import { isOver } from '../core/agents/agent.ts';
-import { agentWakesAt, type NewAgent, newAgent, nextOfAgent } from '../core/agents/next.ts';
+import type { AgentRecord, AgentsSpec, AgentType } from './spec.ts';
+import { isOver } from './spec.ts';
+import { agentWakesAt, type NewAgent, newAgent, nextOfAgent } from './rules/next.ts';
 import {
   type AgentContext,
   type AgentEffect,
   type AgentEvent,
   type AgentStep,
   runOfAgent,
-} from '../core/agents/step.ts';
-import { type MonoMs, type RunId, runId, type WallMs } from '../core/ids.ts';
-import type { RunReport } from '../ports/driver.ts';
+} from './rules/step.ts';
+import { type MonoMs, type RunId, runId, type WallMs } from '../base/pure/ids.ts';
+import type { RunReport } from '../supervision/ports/driver.ts';
 import type { KeepingParts } from './parts.ts';
 import { stepCommit, subjectOf } from './step-commit.ts';
 

@@ -1,13 +1,13 @@
 /** What agents need from the world around them. */
-import type { AgentRecord, AgentType } from '../core/agents/agent.ts';
-import type { ExitView, SpawnProblem } from '../core/exit.ts';
-import type { RunId, WallMs } from '../core/ids.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { ProcessDriver, ProcessLaunch } from '../ports/driver.ts';
-import type { Failpoints } from '../ports/failpoints.ts';
-import type { Casework } from '../ports/incidents.ts';
-import type { Log } from '../ports/log.ts';
-import type { Commit, NewCrash, RunBegun } from '../ports/store.ts';
+import type { AgentRecord, AgentType } from './spec.ts';
+import type { ExitView, SpawnProblem } from '../base/pure/exit.ts';
+import type { RunId, WallMs } from '../base/pure/ids.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ProcessDriver, ProcessLaunch } from '../supervision/ports/driver.ts';
+import type { Failpoints } from '../base/failpoints.ts';
+import type { Casework } from '../incidents/ports.ts';
+import type { Log } from '../base/log.ts';
+import type { Commit, NewCrash, RunBegun } from '../supervision/ports/store.ts';
 
 /** What a crash tells beyond its exit. */
 export type AgentEvidence = Pick<

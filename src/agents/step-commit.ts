@@ -1,11 +1,11 @@
 /** What one step of an agent writes into the history: its record, its events, the begin or the end of a run, the crash with its case. */
-import type { AgentRecord, AgentType } from '../core/agents/agent.ts';
-import type { AgentEnd, AgentEvent, AgentStep } from '../core/agents/step.ts';
-import { exitView } from '../core/exit.ts';
-import type { MonoMs, WallMs } from '../core/ids.ts';
-import { FRESH } from '../core/lifecycle/state.ts';
-import type { Subject } from '../core/views.ts';
-import type { Commit, NewCrash, NewEvent } from '../ports/store.ts';
+import type { AgentRecord, AgentType } from './spec.ts';
+import type { AgentEnd, AgentEvent, AgentStep } from './rules/step.ts';
+import { exitView } from '../base/pure/exit.ts';
+import type { MonoMs, WallMs } from '../base/pure/ids.ts';
+import { FRESH } from '../supervision/rules/lifecycle/state.ts';
+import type { Subject } from '../supervision/rules/views.ts';
+import type { Commit, NewCrash, NewEvent } from '../supervision/ports/store.ts';
 import type { KeepingParts } from './parts.ts';
 
 export interface StepFacts {

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from '../core/crash/tail.ts';
+import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from '../logs/rules/tail.ts';
 
 /** More of one attempt is left in its container. */
 export const MAX_LOG_BYTES = 1_000_000_000;

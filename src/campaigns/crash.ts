@@ -2,17 +2,17 @@
  * The dossier of an attempt that failed, written together with its end by whoever runs the campaign. There is no casework here, and
  * there may be no daemon: it belongs to no incident.
  */
-import type { ExperimentSpec } from '../core/campaigns/campaign.ts';
-import type { Experiment, Write } from '../core/campaigns/state.ts';
-import { causeOfCode } from '../core/containers/exit.ts';
-import { dossierOf } from '../core/crash/dossier.ts';
-import { type ExitView, exitView } from '../core/exit.ts';
-import type { RunId, WallMs } from '../core/ids.ts';
-import { FRESH } from '../core/lifecycle/state.ts';
-import { redact, secretValues } from '../core/redact.ts';
-import type { NewCrash } from '../ports/crash.ts';
+import type { ExperimentSpec } from './spec.ts';
+import type { Experiment, Write } from './rules/state.ts';
+import { causeOfCode } from '../docker/rules/exit.ts';
+import { dossierOf } from '../crashes/rules/dossier.ts';
+import { type ExitView, exitView } from '../base/pure/exit.ts';
+import type { RunId, WallMs } from '../base/pure/ids.ts';
+import { FRESH } from '../supervision/rules/lifecycle/state.ts';
+import { redact, secretValues } from '../base/pure/redact.ts';
+import type { NewCrash } from '../supervision/ports/crash.ts';
 import { attemptTail } from './attempt-log.ts';
-import type { Campaign, CampaignParts } from './parts.ts';
+import type { Campaign, CampaignParts } from './runner-parts.ts';
 
 type Over = Extract<Write, { kind: 'attempt-over' }>;
 

@@ -2,9 +2,9 @@
  * Notices when the Docker Engine goes away under a campaign, also for a moment between two looks: a stream of its events is kept open,
  * which ends with the Engine. Whoever finds something broken asks here whether that was all. Said once, and once more when it is back.
  */
-import { formatDuration } from '../core/format.ts';
-import { after } from '../core/ids.ts';
-import type { CampaignParts } from './parts.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import { after } from '../base/pure/ids.ts';
+import type { CampaignParts } from './runner-parts.ts';
 
 const ASK_AGAIN_MS = 1_000;
 /** One that hangs keeps its streams open. */

@@ -1,5 +1,5 @@
 /** Runs a campaign: asks the core what is next, writes it down, does it, and tells the core how it went. */
-import { next } from '../core/campaigns/next.ts';
+import { next } from './rules/next.ts';
 import {
   type CampaignEvent,
   type OpenAttempt,
@@ -7,15 +7,15 @@ import {
   type Request,
   stateFrom,
   type Write,
-} from '../core/campaigns/state.ts';
-import { AppError } from '../core/errors.ts';
-import { after } from '../core/ids.ts';
-import type { Services } from '../ports/campaigns.ts';
+} from './rules/state.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { after } from '../base/pure/ids.ts';
+import type { Services } from './ports.ts';
 import { type ArtifactLedger, artifactLedger } from './artifact-ledger.ts';
 import { runAttempt } from './attempt.ts';
 import { crashIn } from './crash.ts';
 import type { Outages } from './outages.ts';
-import type { Campaign, CampaignParts, Interrupts } from './parts.ts';
+import type { Campaign, CampaignParts, Interrupts } from './runner-parts.ts';
 
 /** The book cannot be written (a full disk): nothing is begun or forgotten meanwhile. */
 const WRITE_AGAIN_MS = 2_000;

@@ -1,8 +1,8 @@
 /** One check, asked within its time: what is over is called off, and what was answered while we were not awake is asked again. */
-import type { CheckQuestion, CheckResult, CheckSpec } from '../core/checks/check.ts';
-import { failed, hinted, type Judgement } from '../core/checks/results.ts';
-import { formatDuration } from '../core/format.ts';
-import { after } from '../core/ids.ts';
+import type { CheckQuestion, CheckResult, CheckSpec } from './spec.ts';
+import { failed, hinted, type Judgement } from './rules/results.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import { after } from '../base/pure/ids.ts';
 import { ask } from './ask.ts';
 import type { CheckParts } from './parts.ts';
 

@@ -1,13 +1,13 @@
 /** Puts each kind of check to whom it belongs. */
-import type { CheckQuestion, CheckResult, CheckSpec } from '../core/checks/check.ts';
-import { judgeComponent } from '../core/checks/component-check.ts';
-import { failed } from '../core/checks/results.ts';
-import { containerRunning } from './container/container-running.ts';
+import type { CheckQuestion, CheckResult, CheckSpec } from './spec.ts';
+import { judgeComponent } from './rules/component-check.ts';
+import { failed } from './rules/results.ts';
+import { containerRunning } from './kinds/container-running.ts';
 import { envSetIn } from './container/env-set.ts';
 import { fileExistsIn } from './container/file-exists.ts';
-import { envSet } from './host/env-set.ts';
-import { fileExists } from './host/file-exists.ts';
-import { stateFile } from './host/state-file.ts';
+import { envSet } from './kinds/env-set.ts';
+import { fileExists } from './kinds/file-exists.ts';
+import { stateFile } from './kinds/state-file.ts';
 import type { CheckParts } from './parts.ts';
 import { probeQuestion } from './probe-question.ts';
 

@@ -1,10 +1,10 @@
 /** What asking checks needs from the outside. */
-import type { ComponentView } from '../core/views.ts';
-import type { CheckObserver } from '../ports/check-observer.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { ContainerEngine } from '../ports/engine.ts';
-import type { Prober, ProbeTarget } from '../ports/prober.ts';
-import type { Stalls } from '../ports/stalls.ts';
+import type { ComponentView } from '../supervision/rules/views.ts';
+import type { CheckObserver } from './observer.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ContainerEngine } from '../docker/ports.ts';
+import type { Prober, ProbeTarget } from '../supervision/ports/prober.ts';
+import type { Stalls } from '../base/stalls.ts';
 
 export interface CheckParts {
   readonly clock: Clock;

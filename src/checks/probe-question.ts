@@ -1,7 +1,7 @@
 /** Asks once what probes ask again and again. */
-import type { CheckResult } from '../core/checks/check.ts';
-import { failed, ok } from '../core/checks/results.ts';
-import type { ProbeQuestion } from '../core/health/probe.ts';
+import type { CheckResult } from './spec.ts';
+import { failed, ok } from './rules/results.ts';
+import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
 import type { CheckParts } from './parts.ts';
 
 export async function probeQuestion(

@@ -1,8 +1,8 @@
 /** Asks checks in dependency order: what does not hang on each other side by side, what hangs on a failed one not at all. */
-import type { CheckResult, CheckSpec, HealthReport } from '../core/checks/check.ts';
-import { type Answered, skippedFor } from '../core/checks/plan.ts';
-import { healthReport } from '../core/checks/results.ts';
-import type { FinishedCheck, ReportObserver } from '../ports/check-observer.ts';
+import type { CheckResult, CheckSpec, HealthReport } from './spec.ts';
+import { type Answered, skippedFor } from './rules/plan.ts';
+import { healthReport } from './rules/results.ts';
+import type { FinishedCheck, ReportObserver } from './observer.ts';
 import { askInTime } from './ask-in-time.ts';
 import { createGate, type Gate } from './gate.ts';
 import type { CheckParts } from './parts.ts';

@@ -1,12 +1,12 @@
 /** After an action was asked for: waits until it is done, shows the way there, and says what stood in the way. */
-import { AppError } from '../core/errors.ts';
-import { formatDuration } from '../core/format.ts';
-import { crashedText, type Watch, watchFrom, watchOn } from '../core/goal.ts';
-import type { ComponentView, EventView, StatusView } from '../core/views.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import { crashedText, type Watch, watchFrom, watchOn } from '../supervision/rules/goal.ts';
+import type { ComponentView, EventView, StatusView } from '../supervision/rules/views.ts';
 import { followStatus } from './follow-status.ts';
 import { sanitise } from './print/sanitise.ts';
 import { progressFor } from './progress.ts';
-import type { Session } from './session.ts';
+import type { Session } from './call.ts';
 import { type Action, byName, judge, type Situation, type Verdict } from './settle.ts';
 
 export interface Awaited {

@@ -1,10 +1,10 @@
 /** A daemon that is just starting, or coming back after a kill, gets a moment before a command says that it is not there. */
 
-import { ifRunning } from '../client/client.ts';
-import { AppError } from '../core/errors.ts';
+import { ifRunning } from '../api/client/client.ts';
+import { AppError } from '../base/pure/errors.ts';
 import { daemonIdentity, isAlive } from './daemon-end.ts';
 import { pause } from './interrupt.ts';
-import type { Session } from './session.ts';
+import type { Session } from './call.ts';
 
 const PATIENCE_MS = 10_000;
 const POLL_MS = 50;

@@ -1,7 +1,7 @@
 /** How a command is put together: global options everywhere, one handler, one example at least. */
 import { type Command, Help, InvalidArgumentError, Option } from 'commander';
 import { durationHint, parseDuration } from '../config/duration.ts';
-import { type GlobalOptions, Session, type World } from './session.ts';
+import { type GlobalOptions, Session, type World } from './call.ts';
 
 /** Gets the arguments as a flat list and the options of its own. Returns the exit code; nothing means 0. */
 export type Handler<Options> = (

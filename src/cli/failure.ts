@@ -1,5 +1,5 @@
 /** Turns whatever went wrong into words and an exit code. Nobody ever sees a stack unless KEEPWELL_DEBUG=1 asks for it. */
-import { AppError, ERRORS, type ErrorCode, type ErrorDetails, errorView } from '../core/errors.ts';
+import { AppError, ERRORS, type ErrorCode, type ErrorDetails, errorView } from '../base/pure/errors.ts';
 import type { Paint } from './print/colour.ts';
 import { jsonLine } from './print/json.ts';
 import { sanitiseText } from './print/sanitise.ts';

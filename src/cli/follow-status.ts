@@ -1,10 +1,10 @@
 /** Polls the status until a question is answered, the time is up or Ctrl-C comes. */
-import { isGone } from '../client/follow-events.ts';
-import { AppError } from '../core/errors.ts';
-import { formatDuration } from '../core/format.ts';
-import type { StatusView } from '../core/views.ts';
+import { isGone } from '../api/client/follow-events.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import type { StatusView } from '../supervision/rules/views.ts';
 import { pause } from './interrupt.ts';
-import type { Session } from './session.ts';
+import type { Session } from './call.ts';
 
 const POLL_MS = 150;
 /** Each look costs the daemon what it costs us, at a moment when it has other things to do: it gets several times as long without one. */

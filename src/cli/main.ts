@@ -6,7 +6,7 @@ import { failureText, toAppError } from './failure.ts';
 import { Interrupted } from './interrupt.ts';
 import { noPaint } from './print/colour.ts';
 import { EXIT_INTERRUPTED, runCli } from './run.ts';
-import type { Terminal } from './session.ts';
+import type { Terminal } from './call.ts';
 
 const terminal = (stream: WriteStream): Terminal => ({
   write: (text) => void stream.write(text),

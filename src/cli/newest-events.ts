@@ -1,5 +1,5 @@
 /** The last N events, out of a history that is read forwards. */
-import type { EventView } from '../core/views.ts';
+import type { EventView } from '../supervision/rules/views.ts';
 import type { Records } from './records/records.ts';
 
 export interface EventsWanted {

@@ -1,13 +1,13 @@
 /** One call of the CLI, from arguments to exit code. */
 import { type Command, CommanderError } from 'commander';
-import { AppError } from '../core/errors.ts';
-import { didYouMean } from '../core/suggest.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { didYouMean } from '../base/pure/suggest.ts';
 import { failureText, toAppError } from './failure.ts';
 import { foreignCommand, foreignOption } from './foreign-words.ts';
 import { Interrupted } from './interrupt.ts';
 import { paintFor } from './print/colour.ts';
 import { buildProgram } from './program.ts';
-import type { Session, World } from './session.ts';
+import type { Session, World } from './call.ts';
 
 export const EXIT_INTERRUPTED = 130;
 const EXIT_USAGE = 2;

@@ -1,6 +1,6 @@
 /** When is an action done? A pure reading of the status before it and the status now. */
-import { isCrashing, isUp, tooYoung, type Watch } from '../core/goal.ts';
-import type { ComponentView } from '../core/views.ts';
+import { isCrashing, isUp, tooYoung, type Watch } from '../supervision/rules/goal.ts';
+import type { ComponentView } from '../supervision/rules/views.ts';
 import { noteOf } from './print/status.ts';
 
 export type Action = 'up' | 'start' | 'stop' | 'restart';

@@ -1,7 +1,7 @@
 /** Which components a command line means: names, patterns with * and ?, or --all. */
-import { AppError } from '../core/errors.ts';
-import { didYouMean } from '../core/suggest.ts';
-import { usage } from './session.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { didYouMean } from '../base/pure/suggest.ts';
+import { usage } from './call.ts';
 
 /** In the order of `known`, each once. A name or pattern that fits nothing is an error, and then nothing is done at all. */
 export function resolveTargets(patterns: readonly string[], known: readonly string[]): string[] {

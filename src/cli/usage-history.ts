@@ -1,7 +1,7 @@
 /** keepwell status NAME --history: what a component used, also when no daemon runs. */
 import { historyTable } from './print/usage.ts';
 import { readRecords } from './records/read.ts';
-import { type Session, usage } from './session.ts';
+import { type Session, usage } from './call.ts';
 
 const DEFAULT_SINCE_MS = 60 * 60 * 1000;
 /** As many as the daemon keeps of a component. */

@@ -1,7 +1,7 @@
 /** The containers of a project, found by the labels that Compose writes. */
-import { COMPOSE } from '../core/compose/labels.ts';
-import { AppError } from '../core/errors.ts';
-import type { ContainerSetup, ContainerState, ContainerSummary, EngineClient } from '../ports/engine.ts';
+import { COMPOSE } from './rules/labels.ts';
+import { AppError } from '../base/pure/errors.ts';
+import type { ContainerSetup, ContainerState, ContainerSummary, EngineClient } from '../docker/ports.ts';
 
 export interface Inspected {
   readonly state: ContainerState;

@@ -1,9 +1,9 @@
 /** One command in a service, from its begin to its end. Its output and exit code are in the container until they were taken. */
 import { randomUUID } from 'node:crypto';
-import { formatDuration } from '../core/format.ts';
-import { after } from '../core/ids.ts';
-import type { AttemptCommand, AttemptPlace, AttemptSight, Execs } from '../ports/campaigns.ts';
-import type { Clock } from '../ports/clock.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import { after } from '../base/pure/ids.ts';
+import type { AttemptCommand, AttemptPlace, AttemptSight, Execs } from '../campaigns/ports.ts';
+import type { Clock } from '../base/clock.ts';
 import { keptOutput } from './kept-output.ts';
 import { timeLimit } from './time-limit.ts';
 

@@ -1,6 +1,6 @@
 /** The last lines that a container wrote since it was started, for a message about its failure. */
-import type { Clock } from '../ports/clock.ts';
-import type { EngineClient } from '../ports/engine.ts';
+import type { Clock } from '../base/clock.ts';
+import type { EngineClient } from '../docker/ports.ts';
 import { lastLines } from './cli/words.ts';
 import type { Inspected } from './containers.ts';
 import { timeLimit } from './time-limit.ts';

@@ -1,11 +1,11 @@
 /** The services of one compose file: started, looked at, brought back, removed. Compose only brings them up; the Engine tells the rest. */
-import { AppError } from '../core/errors.ts';
-import type { Services } from '../ports/campaigns.ts';
-import type { EngineClient } from '../ports/engine.ts';
+import { AppError } from '../base/pure/errors.ts';
+import type { Services } from '../campaigns/ports.ts';
+import type { EngineClient } from '../docker/ports.ts';
 import type { CliParts } from './cli/call.ts';
 import { type ComposePlace, composeProject, noSuchService, type Project } from './cli/project.ts';
 import { containersOf, unreachable } from './containers.ts';
-import { createGpuAsker } from './gpu/ask.ts';
+import { createGpuAsker } from './gpu.ts';
 import { healthOf, unknownHealth } from './health.ts';
 import { teardown } from './teardown.ts';
 import { timeLimit } from './time-limit.ts';

@@ -2,12 +2,12 @@
  * Waits until services are up: healthy where they have a health check, running otherwise. Asked of the Engine and not of Compose,
  * whose old version cannot wait and whose new one takes a service that does its work once for a failure.
  */
-import { type Readiness, readinessOf } from '../core/compose/readiness.ts';
-import { AppError } from '../core/errors.ts';
-import { formatDuration } from '../core/format.ts';
-import { after } from '../core/ids.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { EngineClient } from '../ports/engine.ts';
+import { type Readiness, readinessOf } from './rules/readiness.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import { after } from '../base/pure/ids.ts';
+import type { Clock } from '../base/clock.ts';
+import type { EngineClient } from '../docker/ports.ts';
 import { containersOf, type Inspected } from './containers.ts';
 import { lastWords } from './last-words.ts';
 import { timeLimit } from './time-limit.ts';

@@ -1,7 +1,7 @@
 /** Agents, complete: every default filled in, every path absolute. */
-import { type AgentsSpec, type AgentType, NO_AGENTS, type StateFileSpec } from '../core/agents/agent.ts';
-import type { BackoffSpec, LogKeeping, ProcessSpec } from '../core/component.ts';
-import type { ComponentName } from '../core/ids.ts';
+import { type AgentsSpec, type AgentType, NO_AGENTS, type StateFileSpec } from '../agents/spec.ts';
+import type { BackoffSpec, LogKeeping, ProcessSpec } from '../supervision/spec.ts';
+import type { ComponentName } from '../base/pure/ids.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { AgentsConfig, AgentTypeConfig } from './shape/agents.ts';
 

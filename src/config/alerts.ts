@@ -1,5 +1,5 @@
 /** Alerts, complete: every default filled in. */
-import { ALERT_KINDS, type AlertsSpec, type Channel, NO_ALERTS } from '../core/alerts/alert.ts';
+import { ALERT_KINDS, type AlertsSpec, type Channel, NO_ALERTS } from '../incidents/alerts/rules/alert.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { AlertsConfig } from './shape/alerts.ts';
 

@@ -1,10 +1,10 @@
 /** Checks, complete: every default filled in, every path absolute, every command an argv. */
-import type { CheckQuestion, CheckSpec } from '../core/checks/check.ts';
-import { componentName } from '../core/ids.ts';
+import type { CheckQuestion, CheckSpec } from '../checks/spec.ts';
+import { componentName } from '../base/pure/ids.ts';
 import { DEFAULTS } from './defaults.ts';
 import { type ProbeHome, questionSpec } from './probes.ts';
 import type { CheckConfig } from './shape/checks.ts';
-import type { QuestionConfig } from './shape/questions.ts';
+import type { QuestionConfig } from './questions.ts';
 
 const DEFAULT = DEFAULTS.check;
 

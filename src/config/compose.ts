@@ -1,5 +1,5 @@
 /** A compose service, complete: every path absolute. */
-import type { ComposeSpec } from '../core/component.ts';
+import type { ComposeSpec } from '../supervision/spec.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { ComposeConfig } from './shape/compose.ts';
 import { emptyRecord } from './walk.ts';

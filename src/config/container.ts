@@ -1,5 +1,5 @@
 /** A container, complete: every default filled in, every path of this machine absolute. */
-import type { ContainerSpec } from '../core/component.ts';
+import type { ContainerSpec } from '../supervision/spec.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { Volume } from './readers/volumes.ts';
 import type { ContainerConfig } from './shape/container.ts';

@@ -1,6 +1,6 @@
 /** Every key of the configuration as a row for the reference page, and where in a component each key lives. */
 import { z } from 'zod';
-import type { Help, Json } from './shape/leaves.ts';
+import type { Help, Json } from './leaves.ts';
 import { configSchema } from './shape.ts';
 
 export interface KeyRow {

@@ -1,6 +1,6 @@
 /** One file's text as a tree with places. Whatever the text is, this ends soon, with a tree or with problems. */
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml';
-import { yamlWords } from './hints/yaml-errors.ts';
+import { yamlWords } from './words/yaml-errors.ts';
 import type { Problems } from './problem.ts';
 import { toTree } from './to-tree.ts';
 import type { MapNode, Place } from './tree.ts';

@@ -1,6 +1,6 @@
 /** Short hashes of a component: whether it changed, and which part of it. Values never leave this file in the clear. */
 import { createHash } from 'node:crypto';
-import { type ComponentSpec, type ContainerSpec, type DriverSpec, runsInContainer } from '../core/component.ts';
+import { type ComponentSpec, type ContainerSpec, type DriverSpec, runsInContainer } from '../supervision/spec.ts';
 
 /**
  * Equal when a run would be started with the same things: a change of anything else (the restart policy, the stop signal, …)

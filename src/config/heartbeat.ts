@@ -1,5 +1,5 @@
 /** A heartbeat as it is written, made complete. */
-import type { HeartbeatSource, HeartbeatSpec } from '../core/freeze/heartbeat.ts';
+import type { HeartbeatSource, HeartbeatSpec } from '../supervision/rules/freeze/heartbeat.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { ComponentConfig } from './shape.ts';
 

@@ -1,15 +1,15 @@
 /** Files and environment in, a complete configuration out. The only file of this folder that touches the disk. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { AgentsSpec } from '../core/agents/agent.ts';
-import type { AlertsSpec } from '../core/alerts/alert.ts';
-import type { CheckSpec, HealthSettings } from '../core/checks/check.ts';
-import type { ComponentSpec, LogBounds } from '../core/component.ts';
-import { AppError } from '../core/errors.ts';
-import { secretValues } from '../core/redact.ts';
-import type { SessionsSpec } from '../core/sessions/template.ts';
-import type { TelemetrySpec } from '../core/telemetry.ts';
-import type { TicketsSpec } from '../core/tickets/settings.ts';
+import type { AgentsSpec } from '../agents/spec.ts';
+import type { AlertsSpec } from '../incidents/alerts/rules/alert.ts';
+import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
+import type { ComponentSpec, LogBounds } from '../supervision/spec.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { secretValues } from '../base/pure/redact.ts';
+import type { SessionsSpec } from '../sessions/rules/template.ts';
+import type { TelemetrySpec } from '../telemetry/spec.ts';
+import type { TicketsSpec } from '../incidents/tickets/rules/settings.ts';
 import { MAX_FILE_BYTES, readDocument, TOO_LARGE } from './document.ts';
 import { parseEnvFile } from './env-file.ts';
 import { interpolate } from './interpolate.ts';

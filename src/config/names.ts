@@ -1,5 +1,5 @@
 /** The names of components and checks without anything else: no variables, no checks. For completion, which must be quick and never complain. */
-import { NAME_PATTERN } from '../core/ids.ts';
+import { NAME_PATTERN } from '../base/pure/ids.ts';
 import { readDocument } from './document.ts';
 import { Problems } from './problem.ts';
 

@@ -1,8 +1,8 @@
 /** Probes, complete: every default filled in, every path absolute, every command an argv. */
-import type { Surroundings } from '../core/component.ts';
-import type { ProbeQuestion, ProbeSpec, ProbesSpec, RpcServer } from '../core/health/probe.ts';
+import type { Surroundings } from '../supervision/spec.ts';
+import type { ProbeQuestion, ProbeSpec, ProbesSpec, RpcServer } from '../supervision/rules/health/probe.ts';
 import { DEFAULTS } from './defaults.ts';
-import type { QuestionConfig } from './shape/questions.ts';
+import type { QuestionConfig } from './questions.ts';
 import type { ComponentConfig } from './shape.ts';
 import { emptyRecord } from './walk.ts';
 

@@ -1,5 +1,5 @@
 /** What is wrong with a configuration: everything at once, each with its place and what to do. */
-import { AppError } from '../core/errors.ts';
+import { AppError } from '../base/pure/errors.ts';
 import { type Path, type Place, pathText } from './tree.ts';
 
 export interface Problem {

@@ -1,7 +1,7 @@
 /** From a tree to complete components: everything is checked and filled in here, and nowhere downstream again. Pure. */
-import type { AgentsSpec } from '../core/agents/agent.ts';
-import type { AlertsSpec } from '../core/alerts/alert.ts';
-import type { CheckSpec, HealthSettings } from '../core/checks/check.ts';
+import type { AgentsSpec } from '../agents/spec.ts';
+import type { AlertsSpec } from '../incidents/alerts/rules/alert.ts';
+import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
 import type {
   BackoffSpec,
   ComponentSpec,
@@ -15,16 +15,16 @@ import type {
   LogKeeping,
   ProcessSpec,
   RestartSpec,
-} from '../core/component.ts';
-import { type ComponentName, componentName } from '../core/ids.ts';
-import type { SessionsSpec } from '../core/sessions/template.ts';
-import type { TelemetrySpec } from '../core/telemetry.ts';
-import type { TicketsSpec } from '../core/tickets/settings.ts';
+} from '../supervision/spec.ts';
+import { type ComponentName, componentName } from '../base/pure/ids.ts';
+import type { SessionsSpec } from '../sessions/rules/template.ts';
+import type { TelemetrySpec } from '../telemetry/spec.ts';
+import type { TicketsSpec } from '../incidents/tickets/rules/settings.ts';
 import { agentsSpec } from './agents.ts';
 import { alertsSpec } from './alerts.ts';
 import { checkSpec } from './check-specs.ts';
-import { nodeAt } from './checks/draft.ts';
-import { checkConfig } from './checks.ts';
+import { nodeAt } from './validation/draft.ts';
+import { checkConfig } from './validation.ts';
 import { composeSpec } from './compose.ts';
 import { containerSpec } from './container.ts';
 import { DEFAULTS } from './defaults.ts';

@@ -1,6 +1,6 @@
 /** What `keepwell schema` prints, for editors and other programs. */
 import { z } from 'zod';
-import type { Help } from './shape/leaves.ts';
+import type { Help } from './leaves.ts';
 import { configSchema } from './shape.ts';
 
 const ID = 'urn:keepwell:schema:config:1';

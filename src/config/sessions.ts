@@ -1,6 +1,6 @@
 /** Sessions, complete: every default filled in, every path of this machine absolute. */
-import type { BackoffSpec } from '../core/component.ts';
-import { NO_SESSIONS, type SessionsSpec, type SessionTemplate } from '../core/sessions/template.ts';
+import type { BackoffSpec } from '../supervision/spec.ts';
+import { NO_SESSIONS, type SessionsSpec, type SessionTemplate } from '../sessions/rules/template.ts';
 import { healthcheckSpec } from './container.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { SessionsConfig, TemplateConfig } from './shape/sessions.ts';

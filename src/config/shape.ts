@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { DEFAULTS } from './defaults.ts';
 import { durationText } from './duration.ts';
-import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './hints/vocabulary.ts';
+import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './words/vocabulary.ts';
 import { readAddress } from './readers/network.ts';
 import { readContainerName } from './readers.ts';
 import { agentsSchema } from './shape/agents.ts';
@@ -28,17 +28,17 @@ import {
   path,
   text,
   version,
-} from './shape/leaves.ts';
+} from './leaves.ts';
 import { limitsSchema } from './shape/limits.ts';
-import { componentLogsSchema, logsSchema } from './shape/logs.ts';
+import { componentLogsSchema, logsSchema } from './logs.ts';
 import { livenessSchema, readinessSchema, startupSchema } from './shape/probes.ts';
-import { processSchema } from './shape/process.ts';
-import { pattern } from './shape/questions.ts';
-import { backoffSchema, limitSchema } from './shape/restart.ts';
+import { processSchema } from './process.ts';
+import { pattern } from './questions.ts';
+import { backoffSchema, limitSchema } from './restart.ts';
 import { sessionsSchema } from './shape/sessions.ts';
 import { stopSchema } from './shape/stop.ts';
 import { storeSchema } from './shape/store.ts';
-import { telemetrySchema } from './shape/telemetry.ts';
+import { telemetrySchema } from './telemetry.ts';
 import { ticketsSchema } from './shape/tickets.ts';
 
 const externalSchema = exactlyOne(

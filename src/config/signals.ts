@@ -1,5 +1,5 @@
 /** The signals of Linux by name. Listed here because the configuration is checked without asking the machine. */
-import type { SignalName } from '../core/exit.ts';
+import type { SignalName } from '../base/pure/exit.ts';
 
 /** Cannot end a process: they are ignored unless handled, or stop and resume it. */
 const NEVER_FATAL = ['SIGCHLD', 'SIGCONT', 'SIGURG', 'SIGWINCH', 'SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU'] as const;

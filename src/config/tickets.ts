@@ -1,6 +1,6 @@
 /** Tickets, complete: every default filled in, every path absolute, every tracker with a name of its own. */
-import { shortHash } from '../core/crash/hash.ts';
-import type { TicketsSpec, TrackerSpec } from '../core/tickets/settings.ts';
+import { shortHash } from '../base/pure/hash.ts';
+import type { TicketsSpec, TrackerSpec } from '../incidents/tickets/rules/settings.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { TicketsConfig, TrackerConfig } from './shape/tickets.ts';
 

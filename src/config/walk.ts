@@ -4,11 +4,11 @@
  */
 import { z } from 'zod';
 import { componentKeys, inner, optionFor } from './describe.ts';
-import { choiceProblem } from './hints/choices.ts';
-import { missing, wrongForm } from './hints/forms.ts';
-import { explainKey } from './hints/keys.ts';
+import { choiceProblem } from './words/choices.ts';
+import { missing, wrongForm } from './words/forms.ts';
+import { explainKey } from './words/keys.ts';
 import type { Problems } from './problem.ts';
-import { choiceOf, neededOf } from './shape/leaves.ts';
+import { choiceOf, neededOf } from './leaves.ts';
 import { type Config, configSchema } from './shape.ts';
 import {
   type BrokenNode,

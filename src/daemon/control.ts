@@ -1,20 +1,20 @@
 /** The daemon's answer to everything that can be asked of it; HTTP routes and the library are thin layers over this. */
 import type { ResolvedConfig } from '../config/load.ts';
 import { ConfigError } from '../config/problem.ts';
-import { AppError } from '../core/errors.ts';
-import type { AppliedView } from '../core/plan.ts';
-import { didYouMean } from '../core/suggest.ts';
-import type { DaemonView, EventView } from '../core/views.ts';
-import type { Agents } from '../ports/agents.ts';
-import type { ActionView, Control, ReloadOptions, ReloadView, UpView, ValidationView } from '../ports/control.ts';
-import type { Casework } from '../ports/incidents.ts';
-import type { Log } from '../ports/log.ts';
-import type { Logs } from '../ports/logs.ts';
-import type { Sessions } from '../ports/sessions.ts';
-import type { Store } from '../ports/store.ts';
-import type { TicketDesk } from '../ports/tickets.ts';
-import type { Supervisor } from '../supervisor/supervisor.ts';
-import type { HealthDesk } from './health/desk.ts';
+import { AppError } from '../base/pure/errors.ts';
+import type { AppliedView } from '../supervision/rules/plan.ts';
+import { didYouMean } from '../base/pure/suggest.ts';
+import type { DaemonView, EventView } from '../supervision/rules/views.ts';
+import type { Agents } from '../agents/ports.ts';
+import type { ActionView, Control, ReloadOptions, ReloadView, UpView, ValidationView } from '../api/control.ts';
+import type { Casework } from '../incidents/ports.ts';
+import type { Log } from '../base/log.ts';
+import type { Logs } from '../logs/ports.ts';
+import type { Sessions } from '../sessions/ports.ts';
+import type { Store } from '../supervision/ports/store.ts';
+import type { TicketDesk } from '../incidents/tickets/ports.ts';
+import type { Supervisor } from '../supervision/supervisor.ts';
+import type { HealthDesk } from '../checks/service.ts';
 
 export interface ControlParts {
   readonly supervisor: Supervisor;

@@ -1,6 +1,6 @@
 /** Failpoints switched on by KEEPWELL_FAILPOINTS; see ports/failpoints.ts for the language. */
-import { AppError } from '../core/errors.ts';
-import { FAILPOINTS, type Failpoint, type Failpoints, noFailpoints } from '../ports/failpoints.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { FAILPOINTS, type Failpoint, type Failpoints, noFailpoints } from '../base/failpoints.ts';
 
 type Action =
   | { readonly kind: 'crash' }

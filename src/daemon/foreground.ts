@@ -4,7 +4,7 @@
  */
 import { fstatSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { withoutEscapes } from '../core/escapes.ts';
+import { withoutEscapes } from '../base/pure/escapes.ts';
 
 const STDOUT = 1;
 const MAX_WAITING_BYTES = 256 * 1024;

@@ -2,9 +2,9 @@
 
 import { DEFAULTS } from '../config/defaults.ts';
 import type { ResolvedConfig } from '../config/load.ts';
-import type { LogKeeping } from '../core/component.ts';
+import type { LogKeeping } from '../supervision/spec.ts';
 import { type LogKeeper, type LogKeeperOptions, openLogKeeper } from '../logs/keep/keeper.ts';
-import { systemClock } from '../supervisor/system-clock.ts';
+import { systemClock } from '../base/system-clock.ts';
 
 export interface KeepLogsOptions
   extends Pick<LogKeeperOptions, 'dir' | 'log' | 'failpoints' | 'holdStill' | 'tell' | 'isRunning'> {

@@ -8,11 +8,11 @@ import {
   removeLeft,
 } from '../drivers/container/left.ts';
 import { putBackAll } from '../drivers/container/restart-policies.ts';
-import { createEngine } from '../engine/engine.ts';
-import type { Log } from '../ports/log.ts';
-import { systemClock } from '../supervisor/system-clock.ts';
-import { homePaths, type Project } from './home.ts';
-import type { Environment } from './launch-run.ts';
+import { createEngine } from '../docker/engine.ts';
+import type { Log } from '../base/log.ts';
+import { systemClock } from '../base/system-clock.ts';
+import { homePaths, type Project } from '../base/home.ts';
+import type { Environment } from '../drivers/launch-run.ts';
 import { knownOwnerId } from './owner-id.ts';
 
 export { NOTHING_LEFT };

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { NotOursError, readRegularFile, writeNewFile } from '../regular-file.ts';
+import { NotOursError, readRegularFile, writeNewFile } from '../base/regular-file.ts';
 
 const ID_PATTERN = /^([0-9a-f]{16}) ([0-9]+)$/;
 const ID_BYTES = 8;

@@ -1,6 +1,6 @@
 /** What has to be known before a daemon may begin is asked for until it is: whoever began without it would take what is alive for gone. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../ports/log.ts';
+import type { Log } from '../base/log.ts';
 
 const AGAIN_MS = 500;
 

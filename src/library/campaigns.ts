@@ -1,7 +1,7 @@
 /** Campaigns for programs: the same code that `keepwell campaign run` and `resume` call. */
 import { resolve } from 'node:path';
-import type { CampaignView } from '../core/campaigns/views.ts';
-import type { CampaignDesk } from '../daemon/campaigns/desk.ts';
+import type { CampaignView } from '../campaigns/rules/views.ts';
+import type { CampaignDesk } from '../campaigns/service.ts';
 
 export interface CampaignOptions {
   /** Leave the services up at the end. */
@@ -69,7 +69,7 @@ async function conducted(
   { signal = NEVER, docker, onOutput = () => {}, onNote = () => {} }: CampaignOptions,
   work: (desk: CampaignDesk, observer: Observer, interrupts: Interrupts) => ReturnType<CampaignDesk['resume']>,
 ): Promise<CampaignOutcome> {
-  const { campaignProject, openCampaigns, planCampaign } = await import('../daemon/campaigns/desk.ts');
+  const { campaignProject, openCampaigns, planCampaign } = await import('../campaigns/service.ts');
   const env = docker === undefined ? process.env : { ...process.env, DOCKER_HOST: docker };
   const around = { project: campaignProject({ cwd, env, files: [] }, file), env, cwd };
   // A mistake in the file is told before anything is made beside it.

@@ -1,13 +1,13 @@
 /** Gives each user a container of their own, looks after it until its lease is over, and clears it away. */
 import { createHash, randomBytes } from 'node:crypto';
 import { readEnvFiles } from '../config/load.ts';
-import { AppError } from '../core/errors.ts';
-import type { SessionRecord } from '../core/sessions/session.ts';
-import type { SessionsSpec } from '../core/sessions/template.ts';
-import type { ContainerCare } from '../daemon/container-care.ts';
-import { noFailpoints } from '../ports/failpoints.ts';
-import { silentLog } from '../ports/log.ts';
-import type { SessionBook, Sessions } from '../ports/sessions.ts';
+import { AppError } from '../base/pure/errors.ts';
+import type { SessionRecord } from '../sessions/spec.ts';
+import type { SessionsSpec } from '../sessions/rules/template.ts';
+import type { ContainerCare } from '../docker/container-care.ts';
+import { noFailpoints } from '../base/failpoints.ts';
+import { silentLog } from '../base/log.ts';
+import type { SessionBook, Sessions } from '../sessions/ports.ts';
 import type { SessionTemplateConfig } from './config-input.ts';
 import { type ContainerHealthStatus, healthStatus } from './container-health.ts';
 import { careOptions, type DockerOptions } from './container-options.ts';
@@ -136,8 +136,8 @@ export class ChallengeOrchestrator implements AsyncDisposable {
 
   async #open(options: ReturnType<typeof careOptions>, spec: SessionsSpec): Promise<Opened> {
     const [{ openContainerCare }, { createSessions }] = await Promise.all([
-      import('../daemon/container-care.ts'),
-      import('../sessions/sessions.ts'),
+      import('../docker/container-care.ts'),
+      import('../sessions/service.ts'),
     ]);
     const care = openContainerCare(options);
     const sessions = createSessions({

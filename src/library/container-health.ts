@@ -1,5 +1,5 @@
 /** How a container is, in Docker's words, with a sentence for people. */
-import type { HealthVerdict } from '../core/containers/health.ts';
+import type { HealthVerdict } from '../supervision/rules/container-health.ts';
 
 export interface ContainerHealthStatus {
   /**

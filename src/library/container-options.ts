@@ -1,8 +1,8 @@
 /** What the classes that look after containers take in common. */
 import { DEFAULTS } from '../config/defaults.ts';
-import type { BackoffSpec, LimitSpec } from '../core/component.ts';
-import type { HealPolicy } from '../core/healing/patient.ts';
-import { type Log, silentLog } from '../ports/log.ts';
+import type { BackoffSpec, LimitSpec } from '../supervision/spec.ts';
+import type { HealPolicy } from '../docker/healing/rules/state.ts';
+import { type Log, silentLog } from '../base/log.ts';
 
 export interface DockerOptions {
   /**

@@ -1,6 +1,6 @@
 /** The agents of a daemon, as methods of the library. */
-import type { Client } from '../client/client.ts';
-import type { AgentsReportView, AgentView } from '../core/agents/views.ts';
+import type { Client } from '../api/client/client.ts';
+import type { AgentsReportView, AgentView } from '../agents/rules/views.ts';
 
 export class DaemonAgents {
   readonly #client: Client;

@@ -1,6 +1,6 @@
 /** The sessions of a daemon, as methods of the library. */
-import type { Client } from '../client/client.ts';
-import type { SessionView } from '../core/sessions/view.ts';
+import type { Client } from '../api/client/client.ts';
+import type { SessionView } from '../sessions/rules/view.ts';
 
 export interface SpawnSessionOptions {
   /** Default: as the template says. */

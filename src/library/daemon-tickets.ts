@@ -1,6 +1,6 @@
 /** The tickets of a daemon, as methods of the library. */
-import type { Client } from '../client/client.ts';
-import type { TicketView } from '../core/tickets/view.ts';
+import type { Client } from '../api/client/client.ts';
+import type { TicketView } from '../incidents/tickets/rules/view.ts';
 
 export class DaemonTickets {
   readonly #client: Client;

@@ -1,5 +1,5 @@
 /** Hints of errors about sessions for programs that keep them by themselves: there is no command to be typed. */
-import { AppError, type ErrorCode } from '../core/errors.ts';
+import { AppError, type ErrorCode } from '../base/pure/errors.ts';
 
 const HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
   NO_SUCH_SESSION: 'sessions.listSessions() lists them.',

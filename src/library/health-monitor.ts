@@ -1,6 +1,6 @@
 /** Watches containers that somebody else made, and restarts those that are unhealthy or have died. */
-import type { ContainerCare } from '../daemon/container-care.ts';
-import type { Healing, HealStatus } from '../ports/healing.ts';
+import type { ContainerCare } from '../docker/container-care.ts';
+import type { Healing, HealStatus } from '../docker/healing/ports.ts';
 import { type ContainerHealthStatus, healthStatus } from './container-health.ts';
 import { careOptions, type DockerOptions, healPolicy, type RestartOptions } from './container-options.ts';
 
@@ -105,7 +105,7 @@ export class HealthMonitor implements AsyncDisposable {
 
   /** Only those who monitor something load what speaks to Docker. */
   #open(): Promise<ContainerCare> {
-    this.#opened ??= import('../daemon/container-care.ts').then(({ openContainerCare }) =>
+    this.#opened ??= import('../docker/container-care.ts').then(({ openContainerCare }) =>
       openContainerCare(this.#care),
     );
     return this.#opened;

@@ -1,11 +1,11 @@
 /** "Is it healthy?" for programs: with a daemon or without one. */
-import { createClient } from '../client/client.ts';
-import { daemonHealth } from '../client/daemon-health.ts';
+import { createClient } from '../api/client/client.ts';
+import { daemonHealth } from '../api/client/daemon-health.ts';
 import type { ResolvedConfig } from '../config/load.ts';
-import type { HealthReport } from '../core/checks/check.ts';
-import { checkGraph, orderOf } from '../core/checks/plan.ts';
-import { checksOf } from '../daemon/health/checks-of.ts';
-import { daemonSocket, findProject, type Project } from '../daemon/home.ts';
+import type { HealthReport } from '../checks/spec.ts';
+import { checkGraph, orderOf } from '../checks/rules/plan.ts';
+import { checksOf } from '../checks/checks-of.ts';
+import { daemonSocket, findProject, type Project } from '../base/home.ts';
 import type { HealthOptions } from './options.ts';
 import { type ConfigInput, readConfigInput } from './read-config.ts';
 
@@ -26,7 +26,7 @@ export async function getHealth(options: HealthOptions = {}): Promise<HealthRepo
     const answer = await daemonHealth(createClient(socketOf(project), signal), query);
     if ('report' in answer) return answer.report;
   }
-  const { localHealth } = await import('../daemon/health/local.ts');
+  const { localHealth } = await import('../daemon/health-report.ts');
   return await localHealth({
     project,
     ...(given === null ? {} : { config: given.config }),

@@ -1,12 +1,12 @@
 /** The library's one class: the same questions and actions as the CLI has, as methods. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, createClient } from '../client/client.ts';
-import { isGone } from '../client/follow-events.ts';
-import type { AgentView } from '../core/agents/views.ts';
-import type { CampaignSummary, CampaignView } from '../core/campaigns/views.ts';
-import type { HealthReport } from '../core/checks/check.ts';
-import { AppError } from '../core/errors.ts';
+import { type Client, createClient } from '../api/client/client.ts';
+import { isGone } from '../api/client/follow-events.ts';
+import type { AgentView } from '../agents/rules/views.ts';
+import type { CampaignSummary, CampaignView } from '../campaigns/rules/views.ts';
+import type { HealthReport } from '../checks/spec.ts';
+import { AppError } from '../base/pure/errors.ts';
 import {
   GOALS,
   gaveUp,
@@ -17,9 +17,9 @@ import {
   waitedTooLong,
   watchFrom,
   watchOn,
-} from '../core/goal.ts';
-import type { IncidentView } from '../core/incidents/view.ts';
-import type { SimulationRequest, SimulationView } from '../core/simulate/simulation.ts';
+} from '../supervision/rules/goal.ts';
+import type { IncidentView } from '../incidents/rules/view.ts';
+import type { SimulationRequest, SimulationView } from '../supervision/rules/simulation.ts';
 import type {
   ComponentView,
   CrashView,
@@ -28,10 +28,10 @@ import type {
   SampleView,
   StatusView,
   WhyView,
-} from '../core/views.ts';
-import { daemonSocket, findProject } from '../daemon/home.ts';
-import type { DownOptions, ReloadOptions, ReloadView, RestartOptions, ValidationView } from '../ports/control.ts';
-import type { LogLineView } from '../ports/logs.ts';
+} from '../supervision/rules/views.ts';
+import { daemonSocket, findProject } from '../base/home.ts';
+import type { DownOptions, ReloadOptions, ReloadView, RestartOptions, ValidationView } from '../api/control.ts';
+import type { LogLineView } from '../logs/ports.ts';
 import type { KeepwellConfig } from './config-input.ts';
 import { DaemonAgents } from './daemon-agents.ts';
 import { DaemonSessions } from './daemon-sessions.ts';

@@ -1,8 +1,8 @@
 /** What must outlive an embedder about its sessions, in one JSON file that is replaced as a whole. Without it, labels tell the rest. */
 import { renameSync } from 'node:fs';
-import type { SessionRecord } from '../core/sessions/session.ts';
-import type { Log } from '../ports/log.ts';
-import { readRegularFile, writeNewFile } from '../regular-file.ts';
+import type { SessionRecord } from '../sessions/spec.ts';
+import type { Log } from '../base/log.ts';
+import { readRegularFile, writeNewFile } from '../base/regular-file.ts';
 
 const VERSION = 1;
 

@@ -1,7 +1,7 @@
 /** The options of `logs`, as the daemon is asked. */
-import { AppError } from '../core/errors.ts';
-import { type Pattern, parsePattern } from '../core/health/pattern.ts';
-import type { LogsQuery } from '../ports/logs.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { type Pattern, parsePattern } from '../supervision/rules/health/pattern.ts';
+import type { LogsQuery } from '../logs/ports.ts';
 import type { LogOptions } from './options.ts';
 
 const DEFAULT_LINES = 100;

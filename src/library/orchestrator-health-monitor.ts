@@ -1,9 +1,9 @@
 /** Looks after the agents of a program that spawns them itself, in the background of its own loop. */
-import { type Client, createClient, ifRunning } from '../client/client.ts';
-import type { AgentIssue, AgentsReportView } from '../core/agents/views.ts';
-import { AppError } from '../core/errors.ts';
-import type { TicketView } from '../core/tickets/view.ts';
-import { daemonSocket } from '../daemon/home.ts';
+import { type Client, createClient, ifRunning } from '../api/client/client.ts';
+import type { AgentIssue, AgentsReportView } from '../agents/rules/views.ts';
+import { AppError } from '../base/pure/errors.ts';
+import type { TicketView } from '../incidents/tickets/rules/view.ts';
+import { daemonSocket } from '../base/home.ts';
 import type { KeepwellConfig } from './config-input.ts';
 import type { InProcess } from './in-process.ts';
 import type { OpenOptions } from './options.ts';

@@ -1,7 +1,7 @@
 /** Tells a SessionManager and the orchestrator's listeners what becomes of sessions, and keeps their leases. */
-import { type EndReason, SESSION_HOST, type SessionRecord } from '../core/sessions/session.ts';
-import type { Log } from '../ports/log.ts';
-import type { SessionBook } from '../ports/sessions.ts';
+import { type EndReason, SESSION_HOST, type SessionRecord } from '../sessions/spec.ts';
+import type { Log } from '../base/log.ts';
+import type { SessionBook } from '../sessions/ports.ts';
 import { createMemoryBook } from '../sessions/memory-book.ts';
 import { type ContainerHealthStatus, healthStatus } from './container-health.ts';
 import type { LeaseFile } from './lease-file.ts';

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from '../core/crash/tail.ts';
-import type { WallMs } from '../core/ids.ts';
+import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from './rules/tail.ts';
+import type { WallMs } from '../base/pure/ids.ts';
 import { logFile, timesFile } from './format.ts';
-import { FactBook } from './read/fact-book.ts';
+import { FactBook } from './read/time-index.ts';
 import { findLastFact } from './read/fact-search.ts';
 import { statOf } from './read/files.ts';
 import { LineTimes } from './read/line-times.ts';

@@ -1,6 +1,6 @@
 /** Which components have written something, as the directory of the logs tells. Light: the CLI loads it on every call. */
 import { readdirSync } from 'node:fs';
-import { NAME_PATTERN } from '../core/ids.ts';
+import { NAME_PATTERN } from '../base/pure/ids.ts';
 import { logFile, parsePartFile } from './format.ts';
 
 const ENDING = logFile('');

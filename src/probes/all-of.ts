@@ -1,6 +1,6 @@
 /** Several questions asked side by side: all must pass. */
-import { describeQuestion, type ProbeQuestion } from '../core/health/probe.ts';
-import type { Inquiry } from '../ports/prober.ts';
+import { describeQuestion, type ProbeQuestion } from '../supervision/rules/health/probe.ts';
+import type { Inquiry } from '../supervision/ports/prober.ts';
 import { pass } from './answers.ts';
 import { inquiry } from './inquiry.ts';
 

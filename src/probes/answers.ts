@@ -1,5 +1,5 @@
 /** The three kinds of answers, and how one leaves from deep within. */
-import type { Answer } from '../core/health/probe.ts';
+import type { Answer } from '../supervision/rules/health/probe.ts';
 
 export const pass = (message: string): Answer => ({ outcome: 'pass', message });
 export const fail = (message: string): Answer => ({ outcome: 'fail', message });

@@ -1,6 +1,6 @@
 /** The total time one question may take, whatever it is spent on. */
-import { formatDuration } from '../core/format.ts';
-import type { Answer } from '../core/health/probe.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import type { Answer } from '../supervision/rules/health/probe.ts';
 import { Answered, fail } from './answers.ts';
 
 /** A longer Node timer fires at once. */

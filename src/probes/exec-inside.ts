@@ -1,9 +1,9 @@
 /** Runs the command of a probe inside the container of its run. */
-import { formatDuration } from '../core/format.ts';
-import type { Answer } from '../core/health/probe.ts';
-import type { RunId } from '../core/ids.ts';
-import { redact } from '../core/redact.ts';
-import type { ContainerEngine } from '../ports/engine.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import type { Answer } from '../supervision/rules/health/probe.ts';
+import type { RunId } from '../base/pure/ids.ts';
+import { redact } from '../base/pure/redact.ts';
+import type { ContainerEngine } from '../docker/ports.ts';
 import { fail, inconclusive, pass } from './answers.ts';
 import { lastLine } from './last-line.ts';
 

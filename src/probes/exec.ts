@@ -1,11 +1,11 @@
 /** Passes when a command exits with 0. It sees what the component sees, and runs as the same user; for a container, inside it. */
-import { runsInContainer } from '../core/component.ts';
-import type { SpawnProblem } from '../core/exit.ts';
-import { formatDuration } from '../core/format.ts';
-import type { Answer, ProbeQuestion } from '../core/health/probe.ts';
-import { secretValues } from '../core/redact.ts';
-import type { Command, CommandResult, CommandRunner } from '../ports/command.ts';
-import type { Inquiry, ProbeTarget } from '../ports/prober.ts';
+import { runsInContainer } from '../supervision/spec.ts';
+import type { SpawnProblem } from '../base/pure/exit.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import type { Answer, ProbeQuestion } from '../supervision/rules/health/probe.ts';
+import { secretValues } from '../base/pure/redact.ts';
+import type { Command, CommandResult, CommandRunner } from '../base/command.ts';
+import type { Inquiry, ProbeTarget } from '../supervision/ports/prober.ts';
 import { fail, inconclusive, pass } from './answers.ts';
 import { askInside, failed, type InsideParts } from './exec-inside.ts';
 import { inquiry } from './inquiry.ts';

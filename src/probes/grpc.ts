@@ -1,6 +1,6 @@
 /** Passes when a server says of itself, or of one of its services, that it is serving: the health protocol of gRPC. */
-import type { Answer, ProbeQuestion } from '../core/health/probe.ts';
-import type { Inquiry } from '../ports/prober.ts';
+import type { Answer, ProbeQuestion } from '../supervision/rules/health/probe.ts';
+import type { Inquiry } from '../supervision/ports/prober.ts';
 import { fail, inconclusive, pass } from './answers.ts';
 import { within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';

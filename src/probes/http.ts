@@ -1,9 +1,9 @@
 /** Passes when an HTTP request gets a good answer. A fresh connection each time, and redirects are not followed. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Answer, ProbeQuestion } from '../core/health/probe.ts';
-import { hangUp } from '../hang-up.ts';
-import type { Inquiry } from '../ports/prober.ts';
+import type { Answer, ProbeQuestion } from '../supervision/rules/health/probe.ts';
+import { hangUp } from '../base/hang-up.ts';
+import type { Inquiry } from '../supervision/ports/prober.ts';
 import { fail, pass } from './answers.ts';
 import { type Deadline, within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';

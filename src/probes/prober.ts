@@ -1,6 +1,6 @@
 /** Puts each kind of question to whom it belongs. */
-import { describeQuestion, type ProbeQuestion } from '../core/health/probe.ts';
-import type { Inquiry, Prober, ProbeTarget } from '../ports/prober.ts';
+import { describeQuestion, type ProbeQuestion } from '../supervision/rules/health/probe.ts';
+import type { Inquiry, Prober, ProbeTarget } from '../supervision/ports/prober.ts';
 import { allOfInquiry } from './all-of.ts';
 import { type ExecParts, execInquiry } from './exec.ts';
 import { grpcInquiry } from './grpc.ts';

@@ -1,7 +1,7 @@
 /** Passes when a connection can be made. Nothing is sent. */
-import type { ProbeQuestion } from '../core/health/probe.ts';
-import { hangUp } from '../hang-up.ts';
-import type { Inquiry } from '../ports/prober.ts';
+import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
+import { hangUp } from '../base/hang-up.ts';
+import type { Inquiry } from '../supervision/ports/prober.ts';
 import { pass } from './answers.ts';
 import { within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';

@@ -2,9 +2,9 @@
  * Passes when a worker polls a task queue of Temporal. The frontend is asked, not the worker: when that cannot be asked, nothing is
  * known about the worker, and it is not to blame.
  */
-import { formatDuration } from '../core/format.ts';
-import type { Answer, ProbeQuestion } from '../core/health/probe.ts';
-import type { Inquiry } from '../ports/prober.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import type { Answer, ProbeQuestion } from '../supervision/rules/health/probe.ts';
+import type { Inquiry } from '../supervision/ports/prober.ts';
 import { Answered, fail, inconclusive, pass } from './answers.ts';
 import { within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';

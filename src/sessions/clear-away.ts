@@ -1,8 +1,8 @@
 /** Removes the container of a session, whatever is known of it. */
-import { LABELS } from '../core/containers/labels.ts';
-import type { SessionRecord } from '../core/sessions/session.ts';
-import type { EngineClient } from '../ports/engine.ts';
-import type { Log } from '../ports/log.ts';
+import { LABELS } from '../docker/rules/labels.ts';
+import type { SessionRecord } from './spec.ts';
+import type { EngineClient } from '../docker/ports.ts';
+import type { Log } from '../base/log.ts';
 
 interface Parts {
   readonly engine: EngineClient;

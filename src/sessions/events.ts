@@ -1,5 +1,5 @@
 /** What is told about sessions. */
-import type { SessionEvent, SessionEventType, SessionRecord } from '../core/sessions/session.ts';
+import type { SessionEvent, SessionEventType, SessionRecord } from './spec.ts';
 
 type Data = SessionEvent['data'];
 

@@ -1,10 +1,10 @@
 /** Makes the container of a session, step by step. Whatever goes wrong, the caller clears away by the session's label. */
-import { after } from '../core/ids.ts';
-import type { SessionRecord } from '../core/sessions/session.ts';
-import type { SessionTemplate } from '../core/sessions/template.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Creation, EngineClient } from '../ports/engine.ts';
-import type { Failpoints } from '../ports/failpoints.ts';
+import { after } from '../base/pure/ids.ts';
+import type { SessionRecord } from './spec.ts';
+import type { SessionTemplate } from './rules/template.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Creation, EngineClient } from '../docker/ports.ts';
+import type { Failpoints } from '../base/failpoints.ts';
 import type { NetworkResult } from './network.ts';
 import { nameOf, planOf } from './plan.ts';
 

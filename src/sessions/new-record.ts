@@ -1,6 +1,6 @@
 /** The record of a session that has just begun, for whoever makes it. */
-import type { Lease } from '../core/sessions/lease.ts';
-import type { SessionRecord, SessionTerms } from '../core/sessions/session.ts';
+import type { Lease } from './rules/lease.ts';
+import type { SessionRecord, SessionTerms } from './spec.ts';
 
 /** Until somebody has looked at its container. */
 export const NOT_SEEN = { status: 'unknown', reason: 'not checked yet' } as const;

@@ -1,9 +1,9 @@
 /** The container of a session: everything is closed that its template does not open. */
 
-import { SESSION_HOST, type SessionRecord } from '../core/sessions/session.ts';
-import { labelsOf } from '../core/sessions/tags.ts';
-import type { SessionTemplate } from '../core/sessions/template.ts';
-import type { ContainerPlan } from '../ports/container-plan.ts';
+import { SESSION_HOST, type SessionRecord } from './spec.ts';
+import { labelsOf } from './rules/tags.ts';
+import type { SessionTemplate } from './rules/template.ts';
+import type { ContainerPlan } from '../docker/container-plan.ts';
 
 /** Memory that looks like a disk counts as memory of the container; this keeps one file system from taking all of it. */
 const TMPFS_OPTIONS = 'rw,nosuid,nodev,size=64m,mode=1777';

@@ -1,9 +1,9 @@
 /** Whether what is asked for makes sense, before anything is done about it. */
-import { AppError } from '../core/errors.ts';
-import { formatDuration } from '../core/format.ts';
-import type { SessionsSpec, SessionTemplate } from '../core/sessions/template.ts';
-import { didYouMean } from '../core/suggest.ts';
-import type { SpawnRequest } from '../ports/sessions.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import type { SessionsSpec, SessionTemplate } from './rules/template.ts';
+import { didYouMean } from '../base/pure/suggest.ts';
+import type { SpawnRequest } from './ports.ts';
 
 const MAX_USER_LENGTH = 128;
 const MAX_SHOWN = 100;

@@ -2,13 +2,13 @@
  * Compares what the Engine has with what we know: after a crash of ours, after an outage of the Engine, and every now and then.
  * Only containers and networks that carry our own label are ever touched.
  */
-import { LABELS } from '../core/containers/labels.ts';
-import { type Instant, isOver } from '../core/sessions/lease.ts';
-import { judge, type Known } from '../core/sessions/sweep.ts';
-import { type SessionTags, tagsOf } from '../core/sessions/tags.ts';
-import type { ContainerSummary, EngineClient } from '../ports/engine.ts';
-import type { Log } from '../ports/log.ts';
-import type { Hand } from './hand.ts';
+import { LABELS } from '../docker/rules/labels.ts';
+import { type Instant, isOver } from './rules/lease.ts';
+import { judge, type Known } from './rules/sweep.ts';
+import { type SessionTags, tagsOf } from './rules/tags.ts';
+import type { ContainerSummary, EngineClient } from '../docker/ports.ts';
+import type { Log } from '../base/log.ts';
+import type { Hand } from './live-session.ts';
 
 export interface SweepParts {
   readonly engine: EngineClient;

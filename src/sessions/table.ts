@@ -1,19 +1,19 @@
 /** All sessions of one owner that have not ended: looked after while they live, and cleared away when they end. */
-import { AppError } from '../core/errors.ts';
-import { current, type Instant, leaseOf } from '../core/sessions/lease.ts';
-import type { EndReason, SessionRecord } from '../core/sessions/session.ts';
-import type { Known } from '../core/sessions/sweep.ts';
-import type { SessionTags } from '../core/sessions/tags.ts';
-import type { SessionTemplate } from '../core/sessions/template.ts';
-import { lostTerms, termsOf } from '../core/sessions/terms.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Failpoints } from '../ports/failpoints.ts';
-import type { Failure, HealStatus } from '../ports/healing.ts';
-import type { Log } from '../ports/log.ts';
-import type { SessionBook } from '../ports/sessions.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { current, type Instant, leaseOf } from './rules/lease.ts';
+import type { EndReason, SessionRecord } from './spec.ts';
+import type { Known } from './rules/sweep.ts';
+import type { SessionTags } from './rules/tags.ts';
+import type { SessionTemplate } from './rules/template.ts';
+import { lostTerms, termsOf } from './rules/terms.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Failpoints } from '../base/failpoints.ts';
+import type { Failure, HealStatus } from '../docker/healing/ports.ts';
+import type { Log } from '../base/log.ts';
+import type { SessionBook } from './ports.ts';
 import { clearAway } from './clear-away.ts';
 import { endingEvents, eventOf } from './events.ts';
-import { Hand } from './hand.ts';
+import { Hand } from './live-session.ts';
 import { type KeepingParts, keep } from './keeping.ts';
 import { newRecord } from './new-record.ts';
 

@@ -5,9 +5,9 @@
 import { hostname } from 'node:os';
 import { trace } from '@opentelemetry/api';
 import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
-import { together } from '../ports/check-observer.ts';
-import type { Log } from '../ports/log.ts';
-import type { Telemetry, TelemetryNames } from '../ports/telemetry.ts';
+import { together } from '../checks/observer.ts';
+import type { Log } from '../base/log.ts';
+import type { Telemetry, TelemetryNames } from './ports.ts';
 import type { HostProviders } from './host.ts';
 import type { Sources } from './metrics/instruments.ts';
 import { openMeters } from './metrics/meters.ts';

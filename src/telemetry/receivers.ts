@@ -1,5 +1,5 @@
 /** The senders to the receivers of the settings. One that cannot be had is said and left out. */
-import type { Log } from '../ports/log.ts';
+import type { Log } from '../base/log.ts';
 import { type Outages, placeOf, watchOutages } from './otlp/outages.ts';
 import { createSender, type Sender } from './otlp/sender.ts';
 import type { Receiver, Signal, TelemetrySettings } from './settings.ts';

@@ -2,7 +2,7 @@
  * What is sent where: the configuration first, then the standard variables (OTEL_*). Knows nothing of OpenTelemetry's packages, so
  * that a daemon without telemetry loads none of them.
  */
-import type { TelemetrySpec } from '../core/telemetry.ts';
+import type { TelemetrySpec } from './spec.ts';
 import { pairs } from './pairs.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;

@@ -1,10 +1,10 @@
 /** What every store promises about agents and the passes over them. */
 import { expect, test } from 'vitest';
-import type { AgentRecord } from '../../src/core/agents/agent.ts';
-import { agentName } from '../../src/core/agents/name.ts';
-import type { WallMs } from '../../src/core/ids.ts';
-import type { HealthCheckRow } from '../../src/ports/agents.ts';
-import type { Store } from '../../src/ports/store.ts';
+import type { AgentRecord } from '../../src/agents/spec.ts';
+import { agentName } from '../../src/agents/rules/name.ts';
+import type { WallMs } from '../../src/base/pure/ids.ts';
+import type { HealthCheckRow } from '../../src/agents/ports.ts';
+import type { Store } from '../../src/supervision/ports/store.ts';
 import { agentRecord, NOON } from '../support/agent-samples.ts';
 
 const spawned = (second: number, task: string, more: Partial<AgentRecord> = {}): AgentRecord =>

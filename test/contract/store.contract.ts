@@ -1,7 +1,7 @@
-/** What every store promises (src/ports/store.ts), whatever is behind it. */
+/** What every store promises (src/supervision/ports/store.ts), whatever is behind it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { componentName, type RunId } from '../../src/core/ids.ts';
-import type { Store } from '../../src/ports/store.ts';
+import { componentName, type RunId } from '../../src/base/pure/ids.ts';
+import type { Store } from '../../src/supervision/ports/store.ts';
 import {
   begunOf,
   crashOf,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { noFailpoints } from '../../src/ports/failpoints.ts';
-import { silentLog } from '../../src/ports/log.ts';
-import { openMemoryStore } from '../../src/store/memory.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { noFailpoints } from '../../src/base/failpoints.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { openMemoryStore } from '../../src/history/memory.ts';
+import { openSqliteStore } from '../../src/history/sqlite/sqlite-store.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { checkedOf, crashOf, endedOf, eventOf, sampledOf, stretchOf, wall } from '../support/history-samples.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { AgentsReportView, AgentsView } from '../../src/core/agents/views.ts';
-import type { TicketsView, TicketView } from '../../src/core/tickets/view.ts';
-import type { WhyView } from '../../src/core/views.ts';
+import type { AgentsReportView, AgentsView } from '../../src/agents/rules/views.ts';
+import type { TicketsView, TicketView } from '../../src/incidents/tickets/rules/view.ts';
+import type { WhyView } from '../../src/supervision/rules/views.ts';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 

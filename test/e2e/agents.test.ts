@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { AgentsReportView, AgentsView, AgentView } from '../../src/core/agents/views.ts';
-import type { TicketsView } from '../../src/core/tickets/view.ts';
-import type { Failpoint } from '../../src/ports/failpoints.ts';
+import type { AgentsReportView, AgentsView, AgentView } from '../../src/agents/rules/views.ts';
+import type { TicketsView } from '../../src/incidents/tickets/rules/view.ts';
+import type { Failpoint } from '../../src/base/failpoints.ts';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { expect, onTestFinished, type TestContext, test } from 'vitest';
-import type { CampaignView } from '../../src/core/campaigns/views.ts';
+import type { CampaignView } from '../../src/campaigns/rules/views.ts';
 import { composeEnv, thingsOf } from '../support/compose.ts';
 import { type PrivateEngine, type PrivateEngineOptions, startEngine, TestEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';

@@ -1,7 +1,7 @@
 /** Containers under the built program and a real Engine: what becomes of them when they, the daemon or the Engine go wrong. */
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import type { ComponentView } from '../../src/core/views.ts';
+import type { ComponentView } from '../../src/supervision/rules/views.ts';
 import { OUT_OF_MEMORY, type TestEngine, useEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';

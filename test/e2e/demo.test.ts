@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CrashesView, EventView, StatusView, WhyView } from '../../src/core/views.ts';
+import type { CrashesView, EventView, StatusView, WhyView } from '../../src/supervision/rules/views.ts';
 import { DemoRun, leftOf } from '../support/demo-run.ts';
 import { ENTRY } from '../support/project.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { StatusView } from '../../src/core/views.ts';
+import type { StatusView } from '../../src/supervision/rules/views.ts';
 import { freePort } from '../support/free-port.ts';
 import { ENTRY } from '../support/project.ts';
 import { tempDir } from '../support/temp-dir.ts';

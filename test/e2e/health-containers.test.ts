@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { HealthReport } from '../../src/core/checks/check.ts';
+import type { HealthReport } from '../../src/checks/spec.ts';
 import { type PrivateEngine, startEngine, TestEngine } from '../support/engine.ts';
 import { ENTRY, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';

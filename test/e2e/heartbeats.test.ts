@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import type { EventsView, WhyView } from '../../src/core/views.ts';
+import type { EventsView, WhyView } from '../../src/supervision/rules/views.ts';
 import { freePort } from '../support/free-port.ts';
 import { TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';

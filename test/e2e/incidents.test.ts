@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { AlertMessage } from '../../src/core/alerts/message.ts';
+import type { AlertMessage } from '../../src/incidents/alerts/rules/message.ts';
 import type { Incident } from '../../src/index.ts';
 import { Keepwell } from '../../src/index.ts';
 import { kill, TestProject } from '../support/project.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { AgentsReportView, AgentsView } from '../../src/core/agents/views.ts';
-import type { TicketsView, TicketView } from '../../src/core/tickets/view.ts';
-import type { WhyView } from '../../src/core/views.ts';
+import type { AgentsReportView, AgentsView } from '../../src/agents/rules/views.ts';
+import type { TicketsView, TicketView } from '../../src/incidents/tickets/rules/view.ts';
+import type { WhyView } from '../../src/supervision/rules/views.ts';
 import { OrchestratorHealthMonitor } from '../../src/index.ts';
 import { TestProject } from '../support/project.ts';
 import { tempDir } from '../support/temp-dir.ts';

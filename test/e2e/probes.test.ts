@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { WhyView } from '../../src/core/views.ts';
+import type { WhyView } from '../../src/supervision/rules/views.ts';
 import { freePort } from '../support/free-port.ts';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ReloadView } from '../../src/ports/control.ts';
+import type { ReloadView } from '../../src/api/control.ts';
 import { TestProject } from '../support/project.ts';
 
 const sleeper = (seconds: number, more = ''): string => `{ process: { command: [sleep, "${seconds}"] }${more} }`;

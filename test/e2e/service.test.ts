@@ -1,7 +1,7 @@
 import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { StatusView } from '../../src/core/views.ts';
+import type { StatusView } from '../../src/supervision/rules/views.ts';
 import { type BuiltVersion, builtVersion, writeVersion } from '../support/built-version.ts';
 import { Machine, noMachine } from '../support/machine.ts';
 import { ENTRY, TestProject } from '../support/project.ts';

@@ -1,8 +1,8 @@
 /** keepwell simulate-crash on everything that the built program runs: processes with limits, containers, compose services, agents. */
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { IncidentsView } from '../../src/core/incidents/view.ts';
-import type { TicketsView } from '../../src/core/tickets/view.ts';
+import type { IncidentsView } from '../../src/incidents/rules/view.ts';
+import type { TicketsView } from '../../src/incidents/tickets/rules/view.ts';
 import { composeEnv, thingsOf } from '../support/compose.ts';
 import { type TestEngine, useEngine } from '../support/engine.ts';
 import { kill, TestProject } from '../support/project.ts';

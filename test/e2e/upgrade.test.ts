@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { CrashesView, StatusView } from '../../src/core/views.ts';
+import type { CrashesView, StatusView } from '../../src/supervision/rules/views.ts';
 import { type BuiltVersion, builtVersion } from '../support/built-version.ts';
 import { isAlive, kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';

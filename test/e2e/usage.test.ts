@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import type { SamplesView, WhyView } from '../../src/core/views.ts';
+import type { SamplesView, WhyView } from '../../src/supervision/rules/views.ts';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 

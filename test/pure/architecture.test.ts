@@ -1,69 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
-
-/** Which folder may import from which: the table of docs/architecture.md. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  core: [],
-  ports: ['core'],
-  config: ['core'],
-  drivers: ['core', 'ports'],
-  store: ['core', 'ports'],
-  logs: ['core', 'ports'],
-  probes: ['core', 'ports'],
-  engine: ['core', 'ports'],
-  healing: ['core', 'ports'],
-  sessions: ['core', 'ports'],
-  compose: ['core', 'ports'],
-  campaigns: ['core', 'ports'],
-  agents: ['core', 'ports'],
-  alerts: ['core', 'ports'],
-  tickets: ['core', 'ports'],
-  web: ['core', 'ports'],
-  supervisor: ['core', 'ports'],
-  checks: ['core', 'ports'],
-  telemetry: ['core', 'ports'],
-  http: ['core', 'ports'],
-  client: ['core', 'ports'],
-  cli: ['core', 'client'],
-  library: ['core', 'ports', 'config', 'client', 'daemon', 'engine', 'healing', 'sessions'],
-  // The composition root.
-  daemon: [
-    'core',
-    'ports',
-    'config',
-    'checks',
-    'drivers',
-    'engine',
-    'healing',
-    'sessions',
-    'agents',
-    'alerts',
-    'tickets',
-    'web',
-    'campaigns',
-    'compose',
-    'probes',
-    'store',
-    'logs',
-    'supervisor',
-    'http',
-    'telemetry',
-  ],
-};
+import { isPure, mayImport, ROOMS, roomOf } from '../support/rooms.ts';
 
 /** Light files that the CLI loads on every call; everything else it loads only when a command needs it. */
-const CLI_STATIC = new Set(['src/config/duration.ts', 'src/daemon/home.ts', 'src/logs/names.ts', 'src/version.ts']);
+const CLI_STATIC = new Set(['src/config/duration.ts', 'src/logs/names.ts', 'src/version.ts']);
 
 const OTEL = ['api', 'exporter-prometheus', 'otlp-transformer', 'resources', 'sdk-metrics', 'sdk-trace-base'];
 
 /** Third-party packages and the one place that may know them. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   yaml: /^src\/config\//,
-  zod: /^src\/(config|http)\//,
+  zod: /^src\/(config|api)\//,
   commander: /^src\/cli\//,
   picocolors: /^src\/cli\//,
-  '@photostructure/sqlite': /^src\/store\/sqlite\/driver\.ts$/,
+  '@photostructure/sqlite': /^src\/base\/sqlite\.ts$/,
   ...Object.fromEntries(OTEL.map((name) => [`@opentelemetry/${name}`, /^src\/telemetry\//])),
 };
 
@@ -92,38 +43,47 @@ function importsOf(file: string): readonly Import[] {
 }
 
 const target = (file: string, specifier: string): string => posix.join(posix.dirname(file), specifier);
-const folderOf = (file: string): string => file.split('/')[1]!;
+
+test('every folder of src is a room', () => {
+  expect([...new Set(files.filter((file) => dirname(file) !== 'src').map(roomOf))].sort()).toEqual(
+    Object.keys(ROOMS).sort(),
+  );
+});
 
 describe.each(files)('%s', (file) => {
-  const folder = folderOf(file);
-  test('imports only what its folder may import', () => {
+  const room = roomOf(file);
+  test('imports only what its room may import', () => {
     for (const { specifier, lazy, typeOnly } of importsOf(file)) {
       if (!specifier.startsWith('.')) continue;
       const to = target(file, specifier);
-      if (folderOf(to) === folder || dirname(file) === 'src' || dirname(to) === 'src') continue;
-      if (folder === 'cli' && (lazy || typeOnly || CLI_STATIC.has(to))) continue;
-      expect(MAY_IMPORT[folder], `${file} imports ${to}`).toContain(folderOf(to));
+      if (dirname(file) === 'src' || dirname(to) === 'src') continue;
+      if (room === 'cli' && (lazy || typeOnly || CLI_STATIC.has(to))) continue;
+      expect(mayImport(file, to), `${file} imports ${to}`).toBe(true);
     }
   });
 
-  test('uses packages and Node only where it may', () => {
+  test('decides from what it is given alone, if it is a rule', () => {
+    if (!isPure(file)) return;
     for (const { specifier } of importsOf(file)) {
-      if (specifier.startsWith('.')) continue;
-      if (specifier.startsWith('node:')) {
-        expect(['core', 'ports'], `${file} imports ${specifier}`).not.toContain(folder);
-        continue;
-      }
+      expect(specifier, `${file} imports ${specifier}`).toMatch(/^\./);
+      expect(isPure(target(file, specifier)), `${file} imports ${specifier}`).toBe(true);
+    }
+    const text = readFileSync(file, 'utf8').replace(/^\s*(\/\/|\*|\/\*).*$/gm, '');
+    expect(text).not.toMatch(/Date\.now|new Date\(\)|Math\.random|performance\.|setTimeout|setInterval/);
+  });
+
+  test('uses packages only where it may', () => {
+    for (const { specifier } of importsOf(file)) {
+      if (specifier.startsWith('.') || specifier.startsWith('node:')) continue;
       expect(PACKAGES[specifier], `${file} imports an unlisted package ${specifier}`).toBeDefined();
       expect(file).toMatch(PACKAGES[specifier]!);
     }
   });
 
-  test('reads neither the clock nor chance in the core, and leaves the process to main', () => {
+  test('leaves the process to main', () => {
     const text = readFileSync(file, 'utf8').replace(/^\s*(\/\/|\*|\/\*).*$/gm, '');
-    if (folder === 'core')
-      expect(text).not.toMatch(/Date\.now|new Date\(\)|Math\.random|performance\.|setTimeout|setInterval/);
     if (!/^src\/(cli|daemon)\/main\.ts$/.test(file)) expect(text).not.toMatch(/process\.exit\(/);
-    if (!/^src\/(cli|library|config\/hints)\//.test(file)) expect(text).not.toMatch(/process\.env/);
+    if (!/^src\/(cli|library|config\/words)\//.test(file)) expect(text).not.toMatch(/process\.env/);
   });
 
   test('is short enough to be read whole', () => {

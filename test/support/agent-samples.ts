@@ -1,10 +1,10 @@
 /** Agents for tests: a record, a type, and a context to step in. */
-import type { AgentRecord, AgentsSpec, AgentType } from '../../src/core/agents/agent.ts';
-import { agentName } from '../../src/core/agents/name.ts';
-import { newAgent } from '../../src/core/agents/next.ts';
-import type { AgentContext } from '../../src/core/agents/step.ts';
-import { NO_LIMITS } from '../../src/core/component.ts';
-import type { BootId, MonoMs, RunId, WallMs } from '../../src/core/ids.ts';
+import type { AgentRecord, AgentsSpec, AgentType } from '../../src/agents/spec.ts';
+import { agentName } from '../../src/agents/rules/name.ts';
+import { newAgent } from '../../src/agents/rules/next.ts';
+import type { AgentContext } from '../../src/agents/rules/step.ts';
+import { NO_LIMITS } from '../../src/supervision/spec.ts';
+import type { BootId, MonoMs, RunId, WallMs } from '../../src/base/pure/ids.ts';
 
 export const BOOT = 'boot-1' as BootId;
 export const NOON = 1_767_000_000_000;

@@ -1,7 +1,7 @@
 /** A campaign played through without a process: a world that answers each request, and a book that is all a resume has. */
-import type { CampaignSpec, ExperimentSpec } from '../../src/core/campaigns/campaign.ts';
-import type { ServiceHealth } from '../../src/core/campaigns/health.ts';
-import { next } from '../../src/core/campaigns/next.ts';
+import type { CampaignSpec, ExperimentSpec } from '../../src/campaigns/spec.ts';
+import type { ServiceHealth } from '../../src/compose/rules/service-health.ts';
+import { next } from '../../src/campaigns/rules/next.ts';
 import {
   type CampaignEvent,
   type CampaignState,
@@ -10,7 +10,7 @@ import {
   type Request,
   stateFrom,
   type Write,
-} from '../../src/core/campaigns/state.ts';
+} from '../../src/campaigns/rules/state.ts';
 
 export const newExperiment = (name: string, service: string): Experiment => ({
   ...{ name, service, state: 'pending', attempts: 0, failures: 0, exitCode: null, durationMs: null, reason: null },

@@ -1,5 +1,5 @@
 /** Incidents as the casework makes them, with only what a test is about spelled out. */
-import type { Incident } from '../../src/core/incidents/incident.ts';
+import type { Incident } from '../../src/incidents/rules/incident.ts';
 import { wall } from './history-samples.ts';
 
 export const incidentOf = (id: number, over: Partial<Incident> = {}): Incident => {

@@ -1,7 +1,7 @@
 /** Containers that exist in the test only: an Engine that can be asked about them and told to restart them, and a watch that sees them. */
-import type { Clock } from '../../src/ports/clock.ts';
-import type { ContainerListener, ContainerSight, ContainerWatch } from '../../src/ports/container-watch.ts';
-import type { ContainerSetup, ContainerState, Deed, EngineClient } from '../../src/ports/engine.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import type { ContainerListener, ContainerSight, ContainerWatch } from '../../src/docker/container-watch.ts';
+import type { ContainerSetup, ContainerState, Deed, EngineClient } from '../../src/docker/ports.ts';
 
 const SETUP: ContainerSetup = {
   variables: new Map(),

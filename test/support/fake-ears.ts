@@ -1,6 +1,6 @@
-import { ONLY_ECHOES } from '../../src/core/freeze/echo.ts';
-import type { Findings } from '../../src/core/freeze/freeze.ts';
-import type { Ear, Ears, Hearing } from '../../src/ports/ears.ts';
+import { ONLY_ECHOES } from '../../src/supervision/rules/freeze/echo.ts';
+import type { Findings } from '../../src/supervision/rules/freeze/freeze.ts';
+import type { Ear, Ears, Hearing } from '../../src/supervision/ports/heartbeat-source.ts';
 
 /** Hears what a test says. A beat is heard once, by whoever listens next. */
 export class FakeEars implements Ears {

@@ -1,6 +1,6 @@
-import { type Answer, describeQuestion, type ProbeQuestion } from '../../src/core/health/probe.ts';
-import type { Inquiry, PatternHit, Prober, ProbeTarget } from '../../src/ports/prober.ts';
-import type { Stalls } from '../../src/ports/stalls.ts';
+import { type Answer, describeQuestion, type ProbeQuestion } from '../../src/supervision/rules/health/probe.ts';
+import type { Inquiry, PatternHit, Prober, ProbeTarget } from '../../src/supervision/ports/prober.ts';
+import type { Stalls } from '../../src/base/stalls.ts';
 
 export const PASS: Answer = { outcome: 'pass', message: 'fine' };
 export const FAIL: Answer = { outcome: 'fail', message: 'HTTP 503' };

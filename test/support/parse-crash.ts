@@ -1,8 +1,8 @@
 /** The last error in a text, without anything that is known besides it. */
-import type { CrashContext, ParsedCrash } from '../../src/core/crash/crash.ts';
-import { readLines } from '../../src/core/crash/lines.ts';
-import { errorsIn, readCrash, scriptErrorsIn } from '../../src/core/crash/parse.ts';
-import { lastOf } from '../../src/core/crash/verdict.ts';
+import type { CrashContext, ParsedCrash } from '../../src/crashes/rules/crash.ts';
+import { readLines } from '../../src/crashes/rules/lines.ts';
+import { errorsIn, readCrash, scriptErrorsIn } from '../../src/crashes/rules/parse.ts';
+import { lastOf } from '../../src/crashes/rules/verdict.ts';
 
 export function parseCrash(tail: string, context: CrashContext = {}): ParsedCrash | null {
   const texts = readLines(tail).map(({ text }) => text);

@@ -1,18 +1,18 @@
 /** Sessions over a real Engine, as one process after the other would keep them: the book outlives them, the containers too. */
 import { randomBytes } from 'node:crypto';
-import type { SessionEvent, SessionRecord } from '../../src/core/sessions/session.ts';
-import type { SessionTemplate } from '../../src/core/sessions/template.ts';
-import { createEngine } from '../../src/engine/engine.ts';
-import { createContainerWatch } from '../../src/engine/watch/watch.ts';
-import { createHealer } from '../../src/healing/healer.ts';
-import type { Clock } from '../../src/ports/clock.ts';
-import type { EngineClient } from '../../src/ports/engine.ts';
-import { noFailpoints } from '../../src/ports/failpoints.ts';
-import { silentLog } from '../../src/ports/log.ts';
-import type { SessionBook, Sessions } from '../../src/ports/sessions.ts';
+import type { SessionEvent, SessionRecord } from '../../src/sessions/spec.ts';
+import type { SessionTemplate } from '../../src/sessions/rules/template.ts';
+import { createEngine } from '../../src/docker/engine.ts';
+import { createContainerWatch } from '../../src/docker/watch/watch.ts';
+import { createHealer } from '../../src/docker/healing/healer.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import type { EngineClient } from '../../src/docker/ports.ts';
+import { noFailpoints } from '../../src/base/failpoints.ts';
+import { silentLog } from '../../src/base/log.ts';
+import type { SessionBook, Sessions } from '../../src/sessions/ports.ts';
 import { createMemoryBook } from '../../src/sessions/memory-book.ts';
-import { createSessions } from '../../src/sessions/sessions.ts';
-import { systemClock } from '../../src/supervisor/system-clock.ts';
+import { createSessions } from '../../src/sessions/service.ts';
+import { systemClock } from '../../src/base/system-clock.ts';
 import type { TestEngine } from './engine.ts';
 import { template } from './session-record.ts';
 

@@ -1,8 +1,8 @@
-import type { ComponentSpec } from '../../src/core/component.ts';
-import { noFailpoints } from '../../src/ports/failpoints.ts';
-import { silentLog } from '../../src/ports/log.ts';
-import { openMemoryStore } from '../../src/store/memory.ts';
-import { Supervisor } from '../../src/supervisor/supervisor.ts';
+import type { ComponentSpec } from '../../src/supervision/spec.ts';
+import { noFailpoints } from '../../src/base/failpoints.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { openMemoryStore } from '../../src/history/memory.ts';
+import { Supervisor } from '../../src/supervision/supervisor.ts';
 import { spec } from './builders.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeDriver } from './fake-driver.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { EventView } from '../../src/core/views.ts';
+import type { EventView } from '../../src/supervision/rules/views.ts';
 import { type PrivateEngine, type PrivateEngineOptions, startEngine, TestEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FAILPOINTS } from '../../src/ports/failpoints.ts';
+import { FAILPOINTS } from '../../src/base/failpoints.ts';
 import { killLoop, type Verdict } from './kill-loop.ts';
 
 const FLAWLESS = { lost: [], wrong: [], doubled: [], tornLogs: [] };

@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FAILPOINTS } from '../../src/ports/failpoints.ts';
-import { openHistory } from '../../src/store/sqlite/history.ts';
+import { FAILPOINTS } from '../../src/base/failpoints.ts';
+import { openHistory } from '../../src/history/sqlite/history.ts';
 import { ENTRY, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -3,10 +3,10 @@
  * every program gets that is started in it, by `docker exec` as well, and inspecting the container tells it, whatever the image
  * has in it. What a program sets for itself later is its own affair: nobody else in the container sees it. The value is never shown.
  */
-import type { CheckResult } from '../../core/checks/check.ts';
-import { failed, ok } from '../../core/checks/results.ts';
-import type { ContainerEngine } from '../../ports/engine.ts';
-import { inRunning } from './in-running.ts';
+import type { CheckResult } from '../spec.ts';
+import { failed, ok } from '../rules/results.ts';
+import type { ContainerEngine } from '../../docker/ports.ts';
+import { inRunning } from '../in-container.ts';
 
 export interface EnvSetIn {
   readonly in: string;

@@ -3,10 +3,10 @@
  * container and its image needs no shell. The Engine does not see what is mounted in memory: only where that could be why it
  * found nothing, a program in the container is asked.
  */
-import type { CheckResult } from '../../core/checks/check.ts';
-import { failed, ok } from '../../core/checks/results.ts';
-import type { ContainerEngine, Look } from '../../ports/engine.ts';
-import { type FoundContainer, inRunning } from './in-running.ts';
+import type { CheckResult } from '../spec.ts';
+import { failed, ok } from '../rules/results.ts';
+import type { ContainerEngine, Look } from '../../docker/ports.ts';
+import { type FoundContainer, inRunning } from '../in-container.ts';
 import { lookFromWithin } from './look-from-within.ts';
 
 export interface FileExistsIn {

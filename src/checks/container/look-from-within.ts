@@ -1,6 +1,6 @@
 /** Whether a file is there, asked of the container's own `test`: it sees what is mounted in memory, but not every image has one. */
-import type { ContainerEngine, Look } from '../../ports/engine.ts';
-import { notInTime } from './in-running.ts';
+import type { ContainerEngine, Look } from '../../docker/ports.ts';
+import { notInTime } from '../in-container.ts';
 
 const THERE = 0;
 const ABSENT = 1;

@@ -1,5 +1,5 @@
 /** The container that was probably meant: mistyped, or known to Compose by a longer name (`app-web-1` for `web`). */
-import { nearest } from '../../core/suggest.ts';
+import { nearest } from '../../base/pure/suggest.ts';
 
 export function similarName(wanted: string, names: readonly string[]): string | null {
   const mistyped = nearest(wanted, names);

@@ -1,5 +1,5 @@
 /** How a container stands that does not run, and what to do about it. */
-import type { ContainerState } from '../../ports/engine.ts';
+import type { ContainerState } from '../../docker/ports.ts';
 
 /** Null: it runs. */
 export function whyNotRunning(container: string, state: ContainerState): string | null {

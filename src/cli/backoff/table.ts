@@ -1,7 +1,7 @@
 /** The schedule as a table: one row per restart, then where it ends and what happens then. */
-import { formatDuration } from '../../core/format.ts';
-import type { LifecyclePolicy } from '../../core/lifecycle/state.ts';
-import type { Bounds, PlannedRestart, Schedule } from '../../core/restart/schedule.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { LifecyclePolicy } from '../../supervision/rules/lifecycle/state.ts';
+import type { Bounds, PlannedRestart, Schedule } from '../../supervision/rules/restart/schedule.ts';
 import type { Paint } from '../print/colour.ts';
 import { type Cell, table } from '../print/table.ts';
 

@@ -1,7 +1,7 @@
 /** The schedule in one sentence. */
-import { formatDuration } from '../../core/format.ts';
-import type { LifecyclePolicy } from '../../core/lifecycle/state.ts';
-import { type Bounds, MAX_PLANNED, type Schedule } from '../../core/restart/schedule.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { LifecyclePolicy } from '../../supervision/rules/lifecycle/state.ts';
+import { type Bounds, MAX_PLANNED, type Schedule } from '../../supervision/rules/restart/schedule.ts';
 import { range } from './table.ts';
 
 export interface Asked {

@@ -1,12 +1,12 @@
 /** keepwell agents: who works on what, how they are, and the end of one. */
 import { Option } from 'commander';
-import type { AgentsReportView } from '../../core/agents/views.ts';
-import { didYouMean } from '../../core/suggest.ts';
+import type { AgentsReportView } from '../../agents/rules/views.ts';
+import { didYouMean } from '../../base/pure/suggest.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import type { Definition } from '../define.ts';
 import { agentLine, agentTable, fixedLines, reportLines } from '../print/agents.ts';
 import { readRecords } from '../records/read.ts';
-import { type Session, usage } from '../session.ts';
+import { type Session, usage } from '../call.ts';
 
 interface Options {
   readonly all?: true;

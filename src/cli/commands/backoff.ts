@@ -1,12 +1,12 @@
 /** keepwell backoff: the schedule that a restart policy gives, before it is needed. */
 import { InvalidArgumentError, Option } from 'commander';
 import { durationHint, parseDuration } from '../../config/duration.ts';
-import type { RestartSpec } from '../../core/component.ts';
-import { formatDuration } from '../../core/format.ts';
-import { NO_PROBES } from '../../core/health/probe.ts';
-import type { LifecyclePolicy } from '../../core/lifecycle/state.ts';
+import type { RestartSpec } from '../../supervision/spec.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import { NO_PROBES } from '../../supervision/rules/health/probe.ts';
+import type { LifecyclePolicy } from '../../supervision/rules/lifecycle/state.ts';
 import { countOption, type Definition, durationOption } from '../define.ts';
-import { type Session, usage } from '../session.ts';
+import { type Session, usage } from '../call.ts';
 import { noSuch } from '../targets.ts';
 
 interface Options {
@@ -50,7 +50,7 @@ export const backoff: Definition<Options> = {
   ],
   handler: async (session, [name], options) => {
     const policy = withOptions(name === undefined ? await byDefault(session) : await policyOf(session, name), options);
-    const { backoffReport } = await import('../backoff/report.ts');
+    const { backoffReport } = await import('./backoff-report.ts');
     const report = backoffReport({ name: name ?? null, policy, uptimeMs: options.uptime });
     session.printJson(report.view);
     const { out } = session.world;

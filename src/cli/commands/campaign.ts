@@ -1,13 +1,13 @@
 /** keepwell campaign: lists of experiments inside compose services, run to their end whatever happens to the services. */
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { settingsOf } from '../../core/campaigns/campaign.ts';
-import { didYouMean } from '../../core/suggest.ts';
-import type { CampaignDesk } from '../../daemon/campaigns/desk.ts';
+import { settingsOf } from '../../campaigns/spec.ts';
+import { didYouMean } from '../../base/pure/suggest.ts';
+import type { CampaignDesk } from '../../campaigns/service.ts';
 import type { Definition } from '../define.ts';
 import { Interrupted } from '../interrupt.ts';
 import { campaignCsv, campaignTable, experimentTable, headline, plannedLine } from '../print/campaign.ts';
-import { type Session, usage } from '../session.ts';
+import { type Session, usage } from '../call.ts';
 
 interface Options {
   readonly name?: string;
@@ -81,7 +81,7 @@ function refuseStrayOptions(action: Action, options: Options): void {
 
 async function act(session: Session, action: Action, what: string | null, options: Options): Promise<number> {
   const { cwd, env } = session.world;
-  const { campaignProject, openCampaigns, planCampaign } = await import('../../daemon/campaigns/desk.ts');
+  const { campaignProject, openCampaigns, planCampaign } = await import('../../campaigns/service.ts');
   const file = action === 'run' ? resolve(cwd, what!) : null;
   const project = campaignProject({ cwd, env, files: session.files }, file);
   const around = { project, env, cwd };
@@ -100,7 +100,7 @@ async function act(session: Session, action: Action, what: string | null, option
 
 function dryRun(
   session: Session,
-  { name, experiments }: ReturnType<typeof import('../../daemon/campaigns/desk.ts')['planCampaign']>,
+  { name, experiments }: ReturnType<typeof import('../../campaigns/service.ts')['planCampaign']>,
 ): number {
   const services = [...new Set(experiments.map(({ service }) => service))];
   session.printJson({
@@ -124,7 +124,7 @@ async function work(
   what: string | null,
   { name = undefined, only = [], keep = false }: { name?: string; only?: readonly string[]; keep?: boolean },
 ): Promise<number> {
-  const { liveView } = await import('../campaign/live.ts');
+  const { liveView } = await import('./campaign-live.ts');
   const interrupts = { stop: session.world.interrupt(), rush: session.world.interruptAgain() };
   using live = liveView(session);
   if (action === 'teardown') {

@@ -1,6 +1,6 @@
 /** keepwell daemon: the daemon itself, in the foreground. */
 import { Option } from 'commander';
-import { homePaths, type Project, readDaemonFile } from '../../daemon/home.ts';
+import { homePaths, type Project, readDaemonFile } from '../../base/home.ts';
 import type { Definition } from '../define.ts';
 
 interface Options {

@@ -1,10 +1,10 @@
 /** keepwell down: stop everything in order, then the daemon, and say the truth about what is left. */
 
 import { Option } from 'commander';
-import { ifRunning } from '../../client/client.ts';
-import { AppError } from '../../core/errors.ts';
-import { formatDuration } from '../../core/format.ts';
-import type { ComponentView } from '../../core/views.ts';
+import { ifRunning } from '../../api/client/client.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { ComponentView } from '../../supervision/rules/views.ts';
 import { killedIn } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
@@ -12,7 +12,7 @@ import { type Definition, durationOption } from '../define.ts';
 import { progressFor } from '../progress.ts';
 import { openOfflineRecords } from '../records/offline.ts';
 import { requireRemembered } from '../remembered.ts';
-import { type Session, usage } from '../session.ts';
+import { type Session, usage } from '../call.ts';
 
 interface Options {
   readonly timeout: number;

@@ -1,11 +1,11 @@
 /** keepwell graph: what depends on what, in start order, or as a drawing. */
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
-import type { ComponentView } from '../../core/views.ts';
+import type { ComponentView } from '../../supervision/rules/views.ts';
 import type { Definition } from '../define.ts';
 import { Interrupted } from '../interrupt.ts';
 import { offlineNote, readRecords } from '../records/read.ts';
-import { type Session, usage } from '../session.ts';
+import { type Session, usage } from '../call.ts';
 import { resolveTargets } from '../targets.ts';
 
 interface Options {
@@ -41,7 +41,7 @@ export const graph: Definition<Options> = {
       config.components.map(({ name }) => name),
     );
     const views = state && format === 'text' ? await currentViews(session) : [];
-    const draw = await import('../graph/draw.ts');
+    const draw = await import('./graph-drawing.ts');
     const nodes = draw.graphNodes(config.components, names, views);
     session.printJson(draw.graphView(config.name, nodes));
     const columns = world.out.isTty ? world.out.columns : undefined;

@@ -1,15 +1,15 @@
 /** keepwell health: asks the checks and says whether all is well. JSON always, unless a person asks for text. */
 import { Option } from 'commander';
-import { daemonHealth } from '../../client/daemon-health.ts';
-import type { HealthReport } from '../../core/checks/check.ts';
-import { errorView } from '../../core/errors.ts';
-import type { HealthQuery } from '../../ports/control.ts';
+import { daemonHealth } from '../../api/client/daemon-health.ts';
+import type { HealthReport } from '../../checks/spec.ts';
+import { errorView } from '../../base/pure/errors.ts';
+import type { HealthQuery } from '../../api/control.ts';
 import type { Definition } from '../define.ts';
 import { toAppError } from '../failure.ts';
 import { Interrupted } from '../interrupt.ts';
 import { healthLines } from '../print/health.ts';
 import { showAgain } from '../screen.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../call.ts';
 
 interface Options {
   readonly check?: readonly string[];
@@ -80,7 +80,7 @@ async function read(session: Session, query: HealthQuery, isLocal: boolean): Pro
     if ('report' in answer) return answer.report;
     if (answer.why !== null) session.note(`${answer.why}; asking from here`);
   }
-  const { localHealth } = await import('../../daemon/health/local.ts');
+  const { localHealth } = await import('../../daemon/health-report.ts');
   const { project, world, signal } = session;
   return await localHealth({ project, env: world.env, query, signal, whose: 'this command', hosted: false });
 }

@@ -2,12 +2,12 @@
 import { basename, relative } from 'node:path';
 import { Option } from 'commander';
 import type { Suggested } from '../../config/starter/starter.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '../../base/pure/errors.ts';
 import type { Definition } from '../define.ts';
 import { openFolder } from '../init/folder.ts';
 import { findTarget, inTheWay, type Target, write } from '../init/target.ts';
 import { sanitise } from '../print/sanitise.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../call.ts';
 
 interface Options {
   readonly force?: true;

@@ -1,14 +1,14 @@
 /** keepwell reload: apply the configuration as it is now, touching only what changed; --dry-run only says what that would be. */
 import { Option } from 'commander';
-import { AppError } from '../../core/errors.ts';
-import type { ComponentView } from '../../core/views.ts';
-import type { ReloadView } from '../../ports/control.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import type { ComponentView } from '../../supervision/rules/views.ts';
+import type { ReloadView } from '../../api/control.ts';
 import { awaitAction } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import { daemonIdentity } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { planLines } from '../print/plan.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../call.ts';
 
 interface Options {
   readonly dryRun?: true;

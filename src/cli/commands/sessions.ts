@@ -1,12 +1,12 @@
 /** keepwell sessions: containers of users, one each, for a limited time. */
 import { Option } from 'commander';
-import type { SessionsView } from '../../core/sessions/view.ts';
-import { didYouMean } from '../../core/suggest.ts';
+import type { SessionsView } from '../../sessions/rules/view.ts';
+import { didYouMean } from '../../base/pure/suggest.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { sessionBlock, sessionLine, sessionTable } from '../print/sessions.ts';
 import { readRecords } from '../records/read.ts';
-import { type Session, usage } from '../session.ts';
+import { type Session, usage } from '../call.ts';
 
 interface Options {
   readonly user?: string;

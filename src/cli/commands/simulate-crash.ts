@@ -1,9 +1,9 @@
 /** keepwell simulate-crash: a rehearsal. Something really crashes, so that everybody can see what follows. */
 import { Option } from 'commander';
-import { CRASH_KINDS, type CrashKind } from '../../core/simulate/simulation.ts';
+import { CRASH_KINDS, type CrashKind } from '../../supervision/rules/simulation.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import type { Definition } from '../define.ts';
-import { usage } from '../session.ts';
+import { usage } from '../call.ts';
 
 interface Options {
   readonly component?: string;

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { awaitDaemon } from '../await-daemon.ts';
 import type { Definition } from '../define.ts';
 import { agentLine } from '../print/agents.ts';
-import { usage } from '../session.ts';
+import { usage } from '../call.ts';
 
 interface Options {
   readonly task?: string;

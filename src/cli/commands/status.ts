@@ -1,13 +1,13 @@
 /** keepwell status: how everything is, also when no daemon runs. */
 import { Option } from 'commander';
-import type { ComponentView, StatusView } from '../../core/views.ts';
-import { wellbeing } from '../../core/wellbeing.ts';
+import type { ComponentView, StatusView } from '../../supervision/rules/views.ts';
+import { wellbeing } from '../../supervision/rules/wellbeing.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { daemonLine, daemonRemarks, keepingLine, sessionsLine, statusTable } from '../print/status.ts';
 import { verboseBlock } from '../print/verbose.ts';
 import { offlineNote, type Reading, readRecords } from '../records/read.ts';
 import { showAgain } from '../screen.ts';
-import { type Session, usage } from '../session.ts';
+import { type Session, usage } from '../call.ts';
 import { resolveTargets } from '../targets.ts';
 import { showUsageHistory } from '../usage-history.ts';
 

@@ -1,14 +1,14 @@
 /** keepwell tickets: what people should look at, one for each cause. */
 import { Option } from 'commander';
-import { AppError } from '../../core/errors.ts';
-import { didYouMean } from '../../core/suggest.ts';
-import { bugNumber, ticketNumber } from '../../core/tickets/number.ts';
-import type { TicketView } from '../../core/tickets/view.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import { didYouMean } from '../../base/pure/suggest.ts';
+import { bugNumber, ticketNumber } from '../../incidents/tickets/rules/number.ts';
+import type { TicketView } from '../../incidents/tickets/rules/view.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import type { Definition } from '../define.ts';
 import { ticketBlock, ticketTable } from '../print/tickets.ts';
 import { readRecords } from '../records/read.ts';
-import { type Session, usage } from '../session.ts';
+import { type Session, usage } from '../call.ts';
 import { matches } from '../targets.ts';
 
 interface Options {

@@ -1,17 +1,17 @@
 /** keepwell up: apply the configuration, start the daemon if need be, and wait until everything is ready. */
 import { dirname } from 'node:path';
 import { Option } from 'commander';
-import { ifRunning } from '../../client/client.ts';
-import { AppError } from '../../core/errors.ts';
-import { formatDuration } from '../../core/format.ts';
-import type { UpView } from '../../ports/control.ts';
+import { ifRunning } from '../../api/client/client.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { UpView } from '../../api/control.ts';
 import { awaitAction } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { Interrupted, orInterrupted } from '../interrupt.ts';
 import { followLogs } from '../logs/show.ts';
-import { type Session, usage } from '../session.ts';
+import { type Session, usage } from '../call.ts';
 import { resolveTargets } from '../targets.ts';
 
 interface Options {

@@ -1,6 +1,6 @@
 /** keepwell version: of this program, and of the daemon if one runs. */
 import type { Definition } from '../define.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../call.ts';
 
 export const version: Definition<object> = {
   usage: 'version',

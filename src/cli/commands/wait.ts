@@ -1,9 +1,9 @@
 /** keepwell wait: the building block for scripts. */
 import { Option } from 'commander';
-import { AppError } from '../../core/errors.ts';
-import { formatDuration } from '../../core/format.ts';
-import { GOALS, judgeGoal, keepsCrashing, type WaitGoal, type Watch, watchFrom, watchOn } from '../../core/goal.ts';
-import type { ComponentView } from '../../core/views.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import { GOALS, judgeGoal, keepsCrashing, type WaitGoal, type Watch, watchFrom, watchOn } from '../../supervision/rules/goal.ts';
+import type { ComponentView } from '../../supervision/rules/views.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { pause } from '../interrupt.ts';
 import { noteOf } from '../print/status.ts';

@@ -1,9 +1,9 @@
 /** The lines that the completion scripts read: `value`, a tab, a few words about it. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { findProject } from '../../daemon/home.ts';
+import { findProject } from '../../base/home.ts';
 import { sanitise } from '../print/sanitise.ts';
-import type { World } from '../session.ts';
+import type { World } from '../call.ts';
 import { type Candidate, type Wanted, wanted } from './wanted.ts';
 
 /** Instead of candidates: the shell knows better how files are completed. */

@@ -3,7 +3,7 @@
  * the process exits, and so that no second signal comes in between.
  */
 import { rmSync } from 'node:fs';
-import { homePaths, readDaemonFile } from '../../daemon/home.ts';
+import { homePaths, readDaemonFile } from '../../base/home.ts';
 import type { Place } from './place.ts';
 import { type Found, isAlive, processesOf } from './processes.ts';
 import type { Product } from './product.ts';

@@ -1,8 +1,8 @@
 /** What happens in the stack, as `keepwell events --follow` tells it: the same lines that anybody's script would read. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { AppError } from '../../core/errors.ts';
-import type { EventView } from '../../core/views.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import type { EventView } from '../../supervision/rules/views.ts';
 import { orInterrupted } from '../interrupt.ts';
 import type { Product } from './product.ts';
 

@@ -1,9 +1,9 @@
 /** Tells the story: numbered steps, wrapped to the width of the terminal, and a sign of life while something is waited for. */
-import { formatDuration } from '../../core/format.ts';
+import { formatDuration } from '../../base/pure/format.ts';
 import type { Paint } from '../print/colour.ts';
 import { sanitise } from '../print/sanitise.ts';
 import { shorten } from '../print/width.ts';
-import type { Terminal } from '../session.ts';
+import type { Terminal } from '../call.ts';
 import { wrap } from './wrap.ts';
 
 const INDENT = '   ';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '../../base/pure/errors.ts';
 import { PROGRAMS } from './programs.ts';
 import { type Ports, stackYaml } from './stack.ts';
 

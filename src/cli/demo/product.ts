@@ -1,10 +1,10 @@
 /** Keepwell as everybody uses it: the program, called with arguments, and its API. Whatever the demo knows, it knows from them. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { createClient } from '../../client/client.ts';
-import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../core/errors.ts';
-import type { ComponentView, StatusView } from '../../core/views.ts';
-import { homePaths, readDaemonFile } from '../../daemon/home.ts';
+import { createClient } from '../../api/client/client.ts';
+import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../base/pure/errors.ts';
+import type { ComponentView, StatusView } from '../../supervision/rules/views.ts';
+import { homePaths, readDaemonFile } from '../../base/home.ts';
 import { orInterrupted } from '../interrupt.ts';
 import type { Place } from './place.ts';
 

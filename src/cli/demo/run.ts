@@ -3,10 +3,10 @@
  * whichever way it ends.
  */
 import { existsSync } from 'node:fs';
-import { AppError } from '../../core/errors.ts';
-import { formatDuration } from '../../core/format.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import { formatDuration } from '../../base/pure/format.ts';
 import type { Paint } from '../print/colour.ts';
-import type { Terminal } from '../session.ts';
+import type { Terminal } from '../call.ts';
 import { cleanUp, IN_HASTE_MS } from './clean-up.ts';
 import { tellBeginning, tellKept, tellNext } from './farewell.ts';
 import { claim, giveAway, removeLeftBehind } from './left-behind.ts';

@@ -1,6 +1,6 @@
 /** What every act of the demo works with, and the one way in which it waits. */
-import { AppError } from '../../core/errors.ts';
-import type { EventView } from '../../core/views.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import type { EventView } from '../../supervision/rules/views.ts';
 import { eventSentence } from '../print/event.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { Narrator } from './narrator.ts';

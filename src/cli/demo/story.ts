@@ -1,6 +1,6 @@
 /** The acts, in order. */
 
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '../../base/pure/errors.ts';
 import { crash } from './acts/crash.ts';
 import { killDaemon } from './acts/daemon.ts';
 import { hang } from './acts/hang.ts';

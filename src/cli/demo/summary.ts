@@ -1,5 +1,5 @@
 /** The end of the story: what was broken, what Keepwell did about it, and how long that took. */
-import { formatDuration } from '../../core/format.ts';
+import { formatDuration } from '../../base/pure/format.ts';
 import { table } from '../print/table.ts';
 import { displayWidth } from '../print/width.ts';
 import type { Narrator } from './narrator.ts';

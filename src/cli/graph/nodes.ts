@@ -1,8 +1,8 @@
 /** The dependency graph as rows, one per component, in start order. */
-import type { ComponentSpec } from '../../core/component.ts';
-import { dependentsOf, type Graph, withDependencies } from '../../core/graph.ts';
-import { levels } from '../../core/levels.ts';
-import type { ComponentView } from '../../core/views.ts';
+import type { ComponentSpec } from '../../supervision/spec.ts';
+import { dependentsOf, type Graph, withDependencies } from '../../supervision/rules/graph.ts';
+import { levels } from '../../supervision/rules/levels.ts';
+import type { ComponentView } from '../../supervision/rules/views.ts';
 
 export interface GraphNode {
   readonly name: string;

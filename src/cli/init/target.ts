@@ -1,9 +1,9 @@
 /** Where the starter file goes, and the care that nothing of anybody's is lost. */
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AppError } from '../../core/errors.ts';
-import { CONFIG_NAMES } from '../../daemon/home.ts';
-import { usage } from '../session.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import { CONFIG_NAMES } from '../../base/home.ts';
+import { usage } from '../call.ts';
 
 export interface Target {
   readonly path: string;

@@ -1,5 +1,5 @@
 /** Log lines as people see them: name and time in front, harmless on a terminal. */
-import type { LogLineView } from '../../ports/logs.ts';
+import type { LogLineView } from '../../logs/ports.ts';
 import type { Brush, Paint } from '../print/colour.ts';
 import { sanitise } from '../print/sanitise.ts';
 import { localTime } from '../print/time.ts';

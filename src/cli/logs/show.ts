@@ -1,9 +1,9 @@
 /** Prints what components wrote, several of them in the order of time, and goes on with what they write. */
-import { homePaths } from '../../daemon/home.ts';
+import { homePaths } from '../../base/home.ts';
 import type { FileCursor } from '../../logs/file-logs.ts';
-import type { LogLineView, LogsFilter } from '../../ports/logs.ts';
+import type { LogLineView, LogsFilter } from '../../logs/ports.ts';
 import { pause } from '../interrupt.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../call.ts';
 import { lineText } from './line-text.ts';
 
 const POLL_MS = 200;

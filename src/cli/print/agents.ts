@@ -1,6 +1,6 @@
 /** Agents for people. */
-import type { AgentsCheckView, AgentsReportView, AgentsStatus, AgentView } from '../../core/agents/views.ts';
-import { formatUptime } from '../../core/format.ts';
+import type { AgentsCheckView, AgentsReportView, AgentsStatus, AgentView } from '../../agents/rules/views.ts';
+import { formatUptime } from '../../base/pure/format.ts';
 import type { Brush, Paint } from './colour.ts';
 import { sanitise } from './sanitise.ts';
 import { table } from './table.ts';

@@ -1,10 +1,10 @@
 /** Campaigns in words: the bar, a line for each result, tables, CSV. */
-import { type ExperimentSettings, type ExperimentSpec, settingsOf } from '../../core/campaigns/campaign.ts';
-import type { Progress } from '../../core/campaigns/eta.ts';
-import type { Experiment } from '../../core/campaigns/state.ts';
-import type { CampaignSummary, CampaignView, ExperimentView } from '../../core/campaigns/views.ts';
-import { formatDuration } from '../../core/format.ts';
-import { redact, secretValues } from '../../core/redact.ts';
+import { type ExperimentSettings, type ExperimentSpec, settingsOf } from '../../campaigns/spec.ts';
+import type { Progress } from '../../campaigns/rules/eta.ts';
+import type { Experiment } from '../../campaigns/rules/state.ts';
+import type { CampaignSummary, CampaignView, ExperimentView } from '../../campaigns/rules/views.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import { redact, secretValues } from '../../base/pure/redact.ts';
 import type { Brush, Paint } from './colour.ts';
 import { sanitiseText } from './sanitise.ts';
 import { type Cell, table } from './table.ts';

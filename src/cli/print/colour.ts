@@ -1,6 +1,6 @@
 /** Colours, where somebody can see them: on a terminal, unless NO_COLOR or --no-color says otherwise. */
 import picocolors from 'picocolors';
-import type { ComponentView } from '../../core/views.ts';
+import type { ComponentView } from '../../supervision/rules/views.ts';
 
 export type Paint = ReturnType<typeof picocolors.createColors>;
 export type Brush = (text: string) => string;

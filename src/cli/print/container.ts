@@ -1,5 +1,5 @@
 /** The container of a component, in `status --verbose`. */
-import type { ComponentView } from '../../core/views.ts';
+import type { ComponentView } from '../../supervision/rules/views.ts';
 
 /** As Docker shortens it. */
 const SHORT_ID_CHARS = 12;

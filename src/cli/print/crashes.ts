@@ -1,7 +1,7 @@
 /** The list of crashes, newest first. */
-import { describeExit } from '../../core/exit.ts';
-import { formatDuration } from '../../core/format.ts';
-import type { CrashView } from '../../core/views.ts';
+import { describeExit } from '../../base/pure/exit.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { CrashView } from '../../supervision/rules/views.ts';
 import type { Paint } from './colour.ts';
 import { sanitise } from './sanitise.ts';
 import { table } from './table.ts';

@@ -1,8 +1,8 @@
 /** One event in one line. */
-import { formatBytes } from '../../core/bytes.ts';
-import { describeExit, type ExitView } from '../../core/exit.ts';
-import { formatDuration } from '../../core/format.ts';
-import type { EventView } from '../../core/views.ts';
+import { formatBytes } from '../../base/pure/bytes.ts';
+import { describeExit, type ExitView } from '../../base/pure/exit.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { EventView } from '../../supervision/rules/views.ts';
 import type { Paint } from './colour.ts';
 import { sanitise } from './sanitise.ts';
 import { localTime } from './time.ts';

@@ -1,5 +1,5 @@
 /** A report on all checks, for people. */
-import type { CheckResult, CheckStatus, HealthReport } from '../../core/checks/check.ts';
+import type { CheckResult, CheckStatus, HealthReport } from '../../checks/spec.ts';
 import type { Brush, Paint } from './colour.ts';
 import { sanitise } from './sanitise.ts';
 import { table } from './table.ts';

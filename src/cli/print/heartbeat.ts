@@ -1,6 +1,6 @@
 /** Heartbeats in words: how one stands now, and how a frozen run was dealt with. */
-import { formatDuration } from '../../core/format.ts';
-import type { FreezeView, HeartbeatView } from '../../core/views.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { FreezeView, HeartbeatView } from '../../supervision/rules/views.ts';
 import { clockTime, relative } from './time.ts';
 
 /** "last beat 12 s ago by log, frozen after 5 min 30 s of silence" */

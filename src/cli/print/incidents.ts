@@ -1,5 +1,5 @@
 /** Incidents for people. */
-import type { IncidentView } from '../../core/incidents/view.ts';
+import type { IncidentView } from '../../incidents/rules/view.ts';
 import type { Paint } from './colour.ts';
 import { sanitise } from './sanitise.ts';
 import { table } from './table.ts';

@@ -1,6 +1,6 @@
 /** The limits of a component in a few words: "memory 512 MiB (cgroup v1), nofile 4096". */
-import { formatBytes } from '../../core/bytes.ts';
-import type { ComponentView, LimitView } from '../../core/views.ts';
+import { formatBytes } from '../../base/pure/bytes.ts';
+import type { ComponentView, LimitView } from '../../supervision/rules/views.ts';
 
 /** Null: it has none. */
 export const limitsText = ({ limits }: Pick<ComponentView, 'limits'>): string | null =>

@@ -1,6 +1,6 @@
 /** What a reload does, one line per component: the same words before and after it. */
-import type { PlanAction, PlanStep } from '../../core/plan.ts';
-import type { ReloadView } from '../../ports/control.ts';
+import type { PlanAction, PlanStep } from '../../supervision/rules/plan.ts';
+import type { ReloadView } from '../../api/control.ts';
 import type { Brush, Paint } from './colour.ts';
 import { sanitise } from './sanitise.ts';
 import { type Cell, table } from './table.ts';

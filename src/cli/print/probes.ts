@@ -1,6 +1,6 @@
 /** Probes in words: how they stand now, and what they had answered before a death. */
-import { formatDuration } from '../../core/format.ts';
-import type { ProbeStretchView, ProbeView } from '../../core/views.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { ProbeStretchView, ProbeView } from '../../supervision/rules/views.ts';
 import { clockTime, relative } from './time.ts';
 
 const MARKS = { pass: '✓', fail: '✗', inconclusive: '?' } as const;

@@ -1,5 +1,5 @@
 /** Sessions for people. */
-import type { SessionView } from '../../core/sessions/view.ts';
+import type { SessionView } from '../../sessions/rules/view.ts';
 import type { Brush, Paint } from './colour.ts';
 import { sanitise } from './sanitise.ts';
 import { table } from './table.ts';

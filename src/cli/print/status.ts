@@ -1,7 +1,7 @@
 /** The status table, one row per component. */
-import { formatBytes } from '../../core/bytes.ts';
-import { formatUptime } from '../../core/format.ts';
-import type { ComponentView, DaemonView, StatusView } from '../../core/views.ts';
+import { formatBytes } from '../../base/pure/bytes.ts';
+import { formatUptime } from '../../base/pure/format.ts';
+import type { ComponentView, DaemonView, StatusView } from '../../supervision/rules/views.ts';
 import { healthBrush, noPaint, type Paint, stateBrush } from './colour.ts';
 import { sanitise } from './sanitise.ts';
 import { type Cell, table } from './table.ts';

@@ -1,6 +1,6 @@
 /** Tickets for people. */
-import { ofText } from '../../core/tickets/text.ts';
-import type { DeliveryView, TicketView } from '../../core/tickets/view.ts';
+import { ofText } from '../../incidents/tickets/rules/text.ts';
+import type { DeliveryView, TicketView } from '../../incidents/tickets/rules/view.ts';
 import type { Brush, Paint } from './colour.ts';
 import { sanitise, sanitiseText } from './sanitise.ts';
 import { table } from './table.ts';

@@ -1,6 +1,6 @@
 /** Times as people read them. */
-import { formatDuration } from '../../core/format.ts';
-import { localTime } from '../../core/local-time.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import { localTime } from '../../base/pure/local-time.ts';
 
 export { localTime };
 

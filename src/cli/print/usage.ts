@@ -1,7 +1,7 @@
 /** What a component uses, in words, in two columns of the status table, and as a table of its history. */
-import { formatBytes } from '../../core/bytes.ts';
-import { formatUptime } from '../../core/format.ts';
-import type { ResourcesView, SampleView } from '../../core/views.ts';
+import { formatBytes } from '../../base/pure/bytes.ts';
+import { formatUptime } from '../../base/pure/format.ts';
+import type { ResourcesView, SampleView } from '../../supervision/rules/views.ts';
 import { table } from './table.ts';
 import { localTime } from './time.ts';
 

@@ -1,7 +1,7 @@
 /** `status --verbose`: a block per component with everything that is known about it. */
-import { describeExit } from '../../core/exit.ts';
-import { formatUptime } from '../../core/format.ts';
-import type { ComponentView } from '../../core/views.ts';
+import { describeExit } from '../../base/pure/exit.ts';
+import { formatUptime } from '../../base/pure/format.ts';
+import type { ComponentView } from '../../supervision/rules/views.ts';
 import { healthBrush, type Paint, stateBrush } from './colour.ts';
 import { containerRows } from './container.ts';
 import { heartbeatText } from './heartbeat.ts';

@@ -1,8 +1,8 @@
 /** The dossier of one death, in the order in which somebody at three in the morning needs it. */
-import { howEarly } from '../../core/crash/earlier.ts';
-import { describeEnd, describeExit } from '../../core/exit.ts';
-import { formatDuration } from '../../core/format.ts';
-import type { ComponentView, WhyView } from '../../core/views.ts';
+import { howEarly } from '../../crashes/rules/earlier.ts';
+import { describeEnd, describeExit } from '../../base/pure/exit.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { ComponentView, WhyView } from '../../supervision/rules/views.ts';
 import type { Paint } from './colour.ts';
 import { freezeLines } from './heartbeat.ts';
 import { stretchText } from './probes.ts';

@@ -1,8 +1,8 @@
 /** Agents as the records on disk have them. Nobody looks at their processes. */
-import { isOver, NO_AGENTS } from '../../core/agents/agent.ts';
-import { agentView } from '../../core/agents/view.ts';
-import type { MonoMs, WallMs } from '../../core/ids.ts';
-import type { History } from '../../ports/store.ts';
+import { isOver, NO_AGENTS } from '../../agents/spec.ts';
+import { agentView } from '../../agents/rules/view.ts';
+import type { MonoMs, WallMs } from '../../base/pure/ids.ts';
+import type { History } from '../../supervision/ports/store.ts';
 import type { Records } from './records.ts';
 
 const UNSEEN = 'not checked: the daemon was not asked';

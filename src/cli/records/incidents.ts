@@ -1,6 +1,6 @@
 /** Incidents as the records on disk have them. */
-import { incidentsView } from '../../core/incidents/view.ts';
-import type { History } from '../../ports/store.ts';
+import { incidentsView } from '../../incidents/rules/view.ts';
+import type { History } from '../../supervision/ports/store.ts';
 import type { Records } from './records.ts';
 
 /** As the daemon answers. */

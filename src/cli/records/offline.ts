@@ -1,11 +1,11 @@
 /** The records on disk, read without a daemon. The heavy part (SQLite) is loaded only here. */
-import { AppError } from '../../core/errors.ts';
-import type { WallMs } from '../../core/ids.ts';
-import { sampleView } from '../../core/usage/stretch.ts';
-import type { WhyView } from '../../core/views.ts';
-import type { Project } from '../../daemon/home.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import type { WallMs } from '../../base/pure/ids.ts';
+import { sampleView } from '../../supervision/rules/usage/stretch.ts';
+import type { WhyView } from '../../supervision/rules/views.ts';
+import type { Project } from '../../base/home.ts';
 import type { Offline } from '../../daemon/offline.ts';
-import type { World } from '../session.ts';
+import type { World } from '../call.ts';
 import { noSuch } from '../targets.ts';
 import { agentRecords } from './agents.ts';
 import { incidentRecords } from './incidents.ts';

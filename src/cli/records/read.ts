@@ -1,7 +1,7 @@
 /** Asks the daemon, and when there is none, the records. */
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '../../base/pure/errors.ts';
 import { daemonIsThere } from '../await-daemon.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../call.ts';
 import { openOfflineRecords } from './offline.ts';
 import type { Records } from './records.ts';
 

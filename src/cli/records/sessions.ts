@@ -1,8 +1,8 @@
 /** Sessions as the records on disk have them. Nobody looks at their containers, so their health is not known. */
-import { findSession, MAX_ENDED } from '../../core/sessions/find.ts';
-import type { SessionRecord } from '../../core/sessions/session.ts';
-import { oneSessionView, sessionsView } from '../../core/sessions/view.ts';
-import type { History } from '../../ports/store.ts';
+import { findSession, MAX_ENDED } from '../../sessions/rules/find.ts';
+import type { SessionRecord } from '../../sessions/spec.ts';
+import { oneSessionView, sessionsView } from '../../sessions/rules/view.ts';
+import type { History } from '../../supervision/ports/store.ts';
 import type { Records } from './records.ts';
 
 const unseen = (record: SessionRecord): SessionRecord =>

@@ -1,8 +1,8 @@
 /** Tickets as the records on disk have them. */
-import { AppError } from '../../core/errors.ts';
-import { bugNumber, ticketNumber } from '../../core/tickets/number.ts';
-import { oneTicketView, ticketsView } from '../../core/tickets/view.ts';
-import type { History } from '../../ports/store.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import { bugNumber, ticketNumber } from '../../incidents/tickets/rules/number.ts';
+import { oneTicketView, ticketsView } from '../../incidents/tickets/rules/view.ts';
+import type { History } from '../../supervision/ports/store.ts';
 import type { Records } from './records.ts';
 
 const MAX_CLOSED = 100;

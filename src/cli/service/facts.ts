@@ -1,7 +1,7 @@
 /** What a unit for this project would be made of now, and what is doubtful about it. */
 import { dirname } from 'node:path';
 import type { ResolvedConfig } from '../../config/load.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../call.ts';
 import { ownerOf, unitName } from './place.ts';
 import { stopSeconds } from './stop-time.ts';
 import type { Scope, UnitFacts } from './unit.ts';

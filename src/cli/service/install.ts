@@ -1,14 +1,14 @@
 /** Writes the unit, and hands the project over to it where systemd runs. There is never a second daemon, and never none for long. */
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ifRunning } from '../../client/client.ts';
+import { ifRunning } from '../../api/client/client.ts';
 import type { ResolvedConfig } from '../../config/load.ts';
-import { AppError } from '../../core/errors.ts';
-import type { DaemonFile } from '../../daemon/home.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import type { DaemonFile } from '../../base/home.ts';
 import { awaitDaemon, daemonIsThere } from '../await-daemon.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { orInterrupted } from '../interrupt.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../call.ts';
 import { environmentWarnings, pathWarnings, unitFacts } from './facts.ts';
 import { accountName, installedAt, scopeFor, unitDir } from './place.ts';
 import { untilServed } from './served.ts';

@@ -1,8 +1,8 @@
 /** Where the unit of a project belongs, whose it would be, and what is there now. */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { AppError } from '../../core/errors.ts';
-import { type Session, usage } from '../session.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import { type Session, usage } from '../call.ts';
 import { filesOf, type Scope } from './unit.ts';
 
 export const unitName = (project: string): string => `keepwell-${project}.service`;

@@ -1,5 +1,5 @@
 /** How values are written in a systemd unit so that they arrive as they are (systemd.syntax(7), "Quoting" in systemd.service(5)). */
-import { usage } from '../session.ts';
+import { usage } from '../call.ts';
 
 /** Specifiers such as %h are filled in everywhere; a doubled sign is one sign. */
 const plainPercent = (text: string): string => text.replaceAll('%', '%%');

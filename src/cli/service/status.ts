@@ -2,7 +2,7 @@
 import type { ResolvedConfig } from '../../config/load.ts';
 import { daemonIsThere } from '../await-daemon.ts';
 import { daemonIdentity } from '../daemon-end.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../call.ts';
 import { unitFacts } from './facts.ts';
 import { findInstalled, unitName } from './place.ts';
 import { createSystemctl } from './systemctl.ts';

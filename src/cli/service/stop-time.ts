@@ -1,7 +1,7 @@
 /** How long a daemon may need to stop everything in order: systemd must not lose its patience before. */
-import type { ComponentSpec } from '../../core/component.ts';
-import { withDependencies } from '../../core/graph.ts';
-import { KILL_WAIT_MS } from '../../core/lifecycle/when-stopping.ts';
+import type { ComponentSpec } from '../../supervision/spec.ts';
+import { withDependencies } from '../../supervision/rules/graph.ts';
+import { KILL_WAIT_MS } from '../../supervision/rules/lifecycle/when-stopping.ts';
 
 /** For the daemon itself, on a busy machine. */
 const SPARE_MS = 15_000;

@@ -1,6 +1,6 @@
 /** Calls systemctl, the one on the PATH. */
 import { spawn } from 'node:child_process';
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '../../base/pure/errors.ts';
 import type { Scope } from './unit.ts';
 
 export interface Systemctl {

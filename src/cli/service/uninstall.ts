@@ -1,7 +1,7 @@
 /** Stops the service, disables it, and removes its unit. What is wanted of the components is not changed. */
 import { rmSync } from 'node:fs';
-import { AppError } from '../../core/errors.ts';
-import type { Session } from '../session.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import type { Session } from '../call.ts';
 import { findInstalled, installedAt, scopeFor, unitName } from './place.ts';
 import { createSystemctl } from './systemctl.ts';
 import type { Scope } from './unit.ts';

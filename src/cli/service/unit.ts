@@ -1,5 +1,5 @@
 /** The text of the systemd unit, and what an existing one says about itself. */
-import { SERVICE_VARIABLE } from '../../core/service.ts';
+import { SERVICE_VARIABLE } from '../../base/pure/service.ts';
 import { argument, assignment, bare, label, program } from './quote.ts';
 
 export type Scope = 'user' | 'system';

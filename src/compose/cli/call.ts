@@ -1,7 +1,7 @@
 /** One call of a command line program: with a deadline, with an output of bounded size, and with nothing left of it afterwards. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { timeLimit } from '../time-limit.ts';
 
 export interface CliParts {

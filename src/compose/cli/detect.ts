@@ -1,5 +1,5 @@
 /** Which Docker Compose there is. Asked once per process: it is another program for another PATH or another Docker configuration. */
-import { type ComposeVersion, parseVersion } from '../../core/compose/version.ts';
+import { type ComposeVersion, parseVersion } from '../rules/version.ts';
 import { type CliParts, call } from './call.ts';
 import { lastLines } from './words.ts';
 

@@ -4,11 +4,11 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { projectName } from '../../core/compose/project-name.ts';
-import { knowsJson } from '../../core/compose/version.ts';
-import { AppError } from '../../core/errors.ts';
-import { formatDuration } from '../../core/format.ts';
-import { nearest } from '../../core/suggest.ts';
+import { projectName } from '../rules/project.ts';
+import { knowsJson } from '../rules/version.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import { nearest } from '../../base/pure/suggest.ts';
 import { type CliParts, type CliResult, call } from './call.ts';
 import { type ComposeCommand, detect } from './detect.ts';
 import { lastLines } from './words.ts';

@@ -1,5 +1,5 @@
 /** What a command line program said, for people. */
-import { withoutEscapes } from '../../core/escapes.ts';
+import { withoutEscapes } from '../../base/pure/escapes.ts';
 
 const MAX_LINE = 300;
 

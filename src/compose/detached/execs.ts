@@ -2,12 +2,12 @@
  * Commands that run in a container without us: output and exit code go to files in there, so neither a cut connection nor our own
  * death loses them. The files are the truth. What is heard of a command, and what the Engine remembers of it, only makes looking cheap.
  */
-import { after } from '../../core/ids.ts';
-import type { AttemptBegun, AttemptPlace, AttemptSight, Execs } from '../../ports/campaigns.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { EngineClient, ExecBytes } from '../../ports/engine.ts';
+import { after } from '../../base/pure/ids.ts';
+import type { AttemptBegun, AttemptPlace, AttemptSight, Execs } from '../../campaigns/ports.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { EngineClient, ExecBytes } from '../../docker/ports.ts';
 import { timeLimit } from '../time-limit.ts';
-import { createHearings } from './hearings.ts';
+import { createHearings } from './exec-listeners.ts';
 import { createOutputs } from './outputs.ts';
 import { BEGIN, CLEAR, END, GREETING, LOOK, MARK, MAX_TOLD_BYTES, markOf, OUTPUT, shell } from './scripts.ts';
 import { sightOf } from './sight.ts';

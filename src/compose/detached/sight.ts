@@ -1,5 +1,5 @@
 /** What the scripts in a container say of an attempt, in the words of the port. */
-import type { AttemptPlace, AttemptSight } from '../../ports/campaigns.ts';
+import type { AttemptPlace, AttemptSight } from '../../campaigns/ports.ts';
 
 export function sightOf({ service }: AttemptPlace, said: string): AttemptSight {
   const exit = /^exit (\d+) (\S*) (\S*) end$/.exec(said);

@@ -2,7 +2,7 @@
  * Reads an attempt's files through the Engine where nothing can be run in the container any more, because it has ended. Where
  * something can, a command is as fast: the Engine starts a process to pack a file, too (60 to 160 ms against 60 to 140).
  */
-import type { EngineClient } from '../../ports/engine.ts';
+import type { EngineClient } from '../../docker/ports.ts';
 import { DISK_PLACES, fileOf } from './scripts.ts';
 
 export interface AttemptFile {

@@ -1,5 +1,5 @@
 /** Why a command cannot be run in a container, or cannot be found in it any more: sentences for people. */
-import type { FullInspection } from '../../ports/engine.ts';
+import type { FullInspection } from '../../docker/ports.ts';
 
 /** Null: the container runs, so it is not to blame. */
 export function lostBecause(

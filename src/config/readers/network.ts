@@ -1,7 +1,7 @@
 /** Readers of hosts, ports and addresses. What a variable held may be a secret, so messages show the text as it was written. */
 import { isIP } from 'node:net';
 import { DEFAULTS } from '../defaults.ts';
-import { flowText } from '../hints/argv.ts';
+import { flowText } from '../words/argv.ts';
 import { type Reader, type Reading, readNumber, readText, refuse, scalarReader } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { Mistake, ScalarNode } from '../tree.ts';

@@ -1,6 +1,6 @@
 /** Ports of a container that this machine lets in: "127.0.0.1:9000:9000", "9000:9000", "9000", "9000:53/udp". */
 import { isIP } from 'node:net';
-import type { PortSpec } from '../../core/component.ts';
+import type { PortSpec } from '../../supervision/spec.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { type Reader, type Reading, refuse, scalarReader } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { DEFAULTS } from '../defaults.ts';
 import { durationText } from '../duration.ts';
-import { atLeastOne, duration, name, nameKey, number, optional, path, positiveDuration, text } from './leaves.ts';
+import { atLeastOne, duration, name, nameKey, number, optional, path, positiveDuration, text } from '../leaves.ts';
 import { limitsSchema } from './limits.ts';
-import { processSchema } from './process.ts';
-import { backoffSchema } from './restart.ts';
+import { processSchema } from '../process.ts';
+import { backoffSchema } from '../restart.ts';
 import { stopSchema } from './stop.ts';
 
 const DEFAULT = DEFAULTS.agents;

@@ -1,11 +1,11 @@
 /** Alerts as a schema: about what, by which ways, how often. */
 import { z } from 'zod';
-import { ALERT_KINDS } from '../../core/alerts/alert.ts';
+import { ALERT_KINDS } from '../../incidents/alerts/rules/alert.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { durationText } from '../duration.ts';
 import { readHeaderName, readHeaderValue } from '../readers/http.ts';
 import { readTarget } from '../readers/target.ts';
-import { exactlyOne, leaf, oneOf, optional, orVariable, reminder, text } from './leaves.ts';
+import { exactlyOne, leaf, oneOf, optional, orVariable, reminder, text } from '../leaves.ts';
 
 const url = leaf(readTarget, 'URL', orVariable({ pattern: '^https?://' }));
 

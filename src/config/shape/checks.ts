@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { DEFAULTS } from '../defaults.ts';
 import { durationText } from '../duration.ts';
 import { readContainerName, readEnvName, readPath } from '../readers.ts';
-import { boolean, exactlyOne, leaf, name, nameKey, optional, path, positiveDuration, text } from './leaves.ts';
-import { QUESTIONS } from './questions.ts';
+import { boolean, exactlyOne, leaf, name, nameKey, optional, path, positiveDuration, text } from '../leaves.ts';
+import { QUESTIONS } from '../questions.ts';
 
 const DEFAULT = DEFAULTS.check;
 const NONE = { defaultNote: 'none' };

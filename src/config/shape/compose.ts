@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { DEFAULTS } from '../defaults.ts';
 import { readService, SERVICE_PATTERN } from '../readers/service.ts';
-import { leaf, optional, path } from './leaves.ts';
+import { leaf, optional, path } from '../leaves.ts';
 
 export const composeSchema = z.strictObject({
   service: leaf(readService, 'compose service', { type: 'string', pattern: SERVICE_PATTERN }).meta({

@@ -17,7 +17,7 @@ import {
   path,
   positiveDuration,
   text,
-} from './leaves.ts';
+} from '../leaves.ts';
 
 const DEFAULT = DEFAULTS.container;
 

@@ -1,12 +1,12 @@
 /** A sign of progress as a schema: where it comes from, and how long it may be missing. */
 import { z } from 'zod';
-import type { SignalName } from '../../core/exit.ts';
+import type { SignalName } from '../../base/pure/exit.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { DURATION_PATTERN, durationText } from '../duration.ts';
 import { type Reader, readDuration, readStopSignal, refuse, scalarReader } from '../readers.ts';
 import { STOP_SIGNALS } from '../signals.ts';
-import { exactlyOne, leaf, optional, orVariable, path, positiveDuration, text } from './leaves.ts';
-import { pattern } from './questions.ts';
+import { exactlyOne, leaf, optional, orVariable, path, positiveDuration, text } from '../leaves.ts';
+import { pattern } from '../questions.ts';
 
 /** Shorter than this, a busy machine looks like a frozen component. */
 const MIN_FREEZE_MS = 1_000;

@@ -1,6 +1,6 @@
 /** What a run may use. */
 import { z } from 'zod';
-import { number, optional, size } from './leaves.ts';
+import { number, optional, size } from '../leaves.ts';
 
 /** Below this nothing starts any more. */
 const MIN_MEMORY_BYTES = 2 ** 20;

@@ -1,6 +1,6 @@
 /** Hosts and ports as schemas. */
 import * as network from '../readers/network.ts';
-import { leaf } from './leaves.ts';
+import { leaf } from '../leaves.ts';
 
 export const portJson = { type: 'integer', minimum: network.PORTS.min, maximum: network.PORTS.max };
 export const port = leaf(network.readPort, `port (${network.PORTS.min} to ${network.PORTS.max})`, {

@@ -4,8 +4,8 @@ import { DEFAULTS } from '../defaults.ts';
 import { durationText } from '../duration.ts';
 import { type Reader, refuse, scalarReader } from '../readers.ts';
 import { printable, shorten } from '../text.ts';
-import { duration, exactlyOne, type Help, leaf, number, optional, positiveDuration } from './leaves.ts';
-import { item, LOG, QUESTIONS, silentItem } from './questions.ts';
+import { duration, exactlyOne, type Help, leaf, number, optional, positiveDuration } from '../leaves.ts';
+import { item, LOG, QUESTIONS, silentItem } from '../questions.ts';
 
 const DEFAULT = DEFAULTS.probe;
 

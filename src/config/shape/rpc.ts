@@ -4,7 +4,7 @@ import { DEFAULTS } from '../defaults.ts';
 import { DURATION_PATTERN, durationText } from '../duration.ts';
 import * as network from '../readers/network.ts';
 import * as rpc from '../readers/rpc.ts';
-import { boolean, leaf, oneOf, optional, orVariable } from './leaves.ts';
+import { boolean, leaf, oneOf, optional, orVariable } from '../leaves.ts';
 import { host, port, portJson } from './network.ts';
 
 const DEFAULT = DEFAULTS.probe;

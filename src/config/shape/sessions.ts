@@ -6,8 +6,8 @@ import { readCapability } from '../readers/capability.ts';
 import { readInnerPath } from '../readers/container.ts';
 import { sizeText } from '../size.ts';
 import { containerSchema } from './container.ts';
-import { boolean, leaf, nameKey, number, oneOf, optional, positiveDuration, size } from './leaves.ts';
-import { backoffSchema, limitSchema } from './restart.ts';
+import { boolean, leaf, nameKey, number, oneOf, optional, positiveDuration, size } from '../leaves.ts';
+import { backoffSchema, limitSchema } from '../restart.ts';
 
 const DEFAULT = DEFAULTS.sessions;
 /** Docker refuses less. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { DEFAULTS } from '../defaults.ts';
 import { durationText } from '../duration.ts';
-import { duration, optional, stopSignal } from './leaves.ts';
+import { duration, optional, stopSignal } from '../leaves.ts';
 export const stopSchema = z.strictObject({
   signal: optional(stopSignal, {
     description: 'The signal that asks it to end.',

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { DEFAULTS } from '../defaults.ts';
 import { durationText } from '../duration.ts';
-import { optional, path, positiveDuration } from './leaves.ts';
+import { optional, path, positiveDuration } from '../leaves.ts';
 
 export const storeSchema = z.strictObject({
   path: optional(path, {

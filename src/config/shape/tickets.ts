@@ -4,7 +4,7 @@ import { DEFAULTS } from '../defaults.ts';
 import { durationText } from '../duration.ts';
 import { readHeaderName, readHeaderValue } from '../readers/http.ts';
 import { readBare, readRepository, readWebAddress } from '../readers/tickets.ts';
-import { exactlyOne, leaf, number, oneOf, optional, orVariable, path, positiveDuration, text } from './leaves.ts';
+import { exactlyOne, leaf, number, oneOf, optional, orVariable, path, positiveDuration, text } from '../leaves.ts';
 
 const DEFAULT = DEFAULTS.tickets;
 

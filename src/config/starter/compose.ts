@@ -1,6 +1,6 @@
 /** A Compose file: its services become components when nothing else says what to run, else they are only mentioned. */
 import { readDocument } from '../document.ts';
-import { flowText } from '../hints/argv.ts';
+import { flowText } from '../words/argv.ts';
 import { Problems } from '../problem.ts';
 import { nameFrom } from '../readers.ts';
 import { inWords, printable, quoted, shorten } from '../text.ts';

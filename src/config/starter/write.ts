@@ -1,5 +1,5 @@
 /** Drafts as the text of a configuration, with comments for people who see one for the first time. */
-import { flowList, flowText } from '../hints/argv.ts';
+import { flowList, flowText } from '../words/argv.ts';
 import { nameFrom } from '../readers.ts';
 import { printable } from '../text.ts';
 import { composeText } from './compose.ts';

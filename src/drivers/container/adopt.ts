@@ -1,9 +1,9 @@
 /** What became of a run that an earlier daemon began, told by its record and by the Engine. */
 
-import { exitOf } from '../../core/containers/exit.ts';
-import { endedWithEngine } from '../../core/containers/with-engine.ts';
-import type { ExitCause } from '../../core/exit.ts';
-import type { ContainerState, EngineClient } from '../../ports/engine.ts';
+import { exitOf } from '../../docker/rules/exit.ts';
+import { endedWithEngine } from '../../docker/rules/with-engine.ts';
+import type { ExitCause } from '../../base/pure/exit.ts';
+import type { ContainerState, EngineClient } from '../../docker/ports.ts';
 import type { Up } from './begin.ts';
 import { type Patience, patiently } from './patience.ts';
 import type { ContainerRecord } from './record.ts';

@@ -1,9 +1,9 @@
 /** What the beginning of a run needs from the rest of its driver. */
-import type { Clock } from '../../ports/clock.ts';
-import type { Composer } from '../../ports/compose.ts';
-import type { ContainerSetup, EngineClient } from '../../ports/engine.ts';
-import type { Failpoints } from '../../ports/failpoints.ts';
-import type { Log } from '../../ports/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Composer } from '../../compose/ports.ts';
+import type { ContainerSetup, EngineClient } from '../../docker/ports.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
+import type { Log } from '../../base/log.ts';
 import type { Patience } from './patience.ts';
 import type { Ownership } from './plan.ts';
 

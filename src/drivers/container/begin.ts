@@ -2,12 +2,12 @@
  * The beginning of a run: the component's container is found and taken over, started again, or made anew. What the Engine could
  * not answer may have been done all the same, so after every doubt it begins with a look.
  */
-import { LABELS } from '../../core/containers/labels.ts';
-import type { SpawnProblem } from '../../core/exit.ts';
-import { after } from '../../core/ids.ts';
-import { isUnasked } from '../../core/lifecycle/state.ts';
-import type { ContainerLaunch } from '../../ports/driver.ts';
-import type { ContainerSetup, ContainerState, ContainerSummary } from '../../ports/engine.ts';
+import { LABELS } from '../../docker/rules/labels.ts';
+import type { SpawnProblem } from '../../base/pure/exit.ts';
+import { after } from '../../base/pure/ids.ts';
+import { isUnasked } from '../../supervision/rules/lifecycle/state.ts';
+import type { ContainerLaunch } from '../../supervision/ports/driver.ts';
+import type { ContainerSetup, ContainerState, ContainerSummary } from '../../docker/ports.ts';
 import type { BeginParts } from './begin-parts.ts';
 import { type ImageNow, imageNow } from './image.ts';
 import { make } from './make.ts';

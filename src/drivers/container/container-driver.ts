@@ -1,15 +1,15 @@
 /** The driver of containers: begins, watches and ends runs as containers of the Docker Engine. It decides nothing about restarts. */
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
-import type { DriverSpec } from '../../core/component.ts';
-import type { ContainerFacts } from '../../core/containers/facts.ts';
-import type { ExitCause, SignalName } from '../../core/exit.ts';
-import type { Findings } from '../../core/freeze/freeze.ts';
-import type { ComponentName, RunId } from '../../core/ids.ts';
-import type { Condition, LimitView } from '../../core/views.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Composer } from '../../ports/compose.ts';
-import type { ContainerWatch } from '../../ports/container-watch.ts';
+import type { DriverSpec } from '../../supervision/spec.ts';
+import type { ContainerFacts } from '../../supervision/rules/container-facts.ts';
+import type { ExitCause, SignalName } from '../../base/pure/exit.ts';
+import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
+import type { ComponentName, RunId } from '../../base/pure/ids.ts';
+import type { Condition, LimitView } from '../../supervision/rules/views.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Composer } from '../../compose/ports.ts';
+import type { ContainerWatch } from '../../docker/container-watch.ts';
 import type {
   ComposeLaunch,
   ContainerDriver,
@@ -17,10 +17,10 @@ import type {
   FoundRun,
   ProcessInfo,
   Reporter,
-} from '../../ports/driver.ts';
-import type { EngineClient } from '../../ports/engine.ts';
-import type { Failpoints } from '../../ports/failpoints.ts';
-import type { Log } from '../../ports/log.ts';
+} from '../../supervision/ports/driver.ts';
+import type { EngineClient } from '../../docker/ports.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
+import type { Log } from '../../base/log.ts';
 import { NOTHING_TO_SEE } from '../process/examine/examine.ts';
 import { ContainerRun, type RunWorld } from './container-run.ts';
 import { Housekeeping } from './housekeeping.ts';

@@ -3,17 +3,17 @@
  * as the container of that id runs since the same start.
  */
 
-import type { ContainerSpec, DriverSpec } from '../../core/component.ts';
-import { causeOfCode, exitOf } from '../../core/containers/exit.ts';
-import { type ContainerFacts, isLeaving } from '../../core/containers/facts.ts';
-import type { HealthVerdict } from '../../core/containers/health.ts';
-import { judgeHealth } from '../../core/containers/judge.ts';
-import type { ExitCause, SignalName, SpawnProblem } from '../../core/exit.ts';
-import type { Findings } from '../../core/freeze/freeze.ts';
-import { after, type MonoMs } from '../../core/ids.ts';
-import type { ContainerSight, ContainerWatch } from '../../ports/container-watch.ts';
-import type { ComposeLaunch, ContainerLaunch, ProcessInfo, Reporter } from '../../ports/driver.ts';
-import type { ContainerSetup, ContainerState, EngineClient } from '../../ports/engine.ts';
+import type { ContainerSpec, DriverSpec } from '../../supervision/spec.ts';
+import { causeOfCode, exitOf } from '../../docker/rules/exit.ts';
+import { type ContainerFacts, isLeaving } from '../../supervision/rules/container-facts.ts';
+import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
+import { judgeHealth } from '../../docker/rules/judge.ts';
+import type { ExitCause, SignalName, SpawnProblem } from '../../base/pure/exit.ts';
+import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
+import { after, type MonoMs } from '../../base/pure/ids.ts';
+import type { ContainerSight, ContainerWatch } from '../../docker/container-watch.ts';
+import type { ComposeLaunch, ContainerLaunch, ProcessInfo, Reporter } from '../../supervision/ports/driver.ts';
+import type { ContainerSetup, ContainerState, EngineClient } from '../../docker/ports.ts';
 import { cannotSee, examine, NOTHING_TO_SEE } from '../process/examine/examine.ts';
 import { REMOVED, readopt, STARTED_ANEW } from './adopt.ts';
 import { begin, type Up } from './begin.ts';

@@ -2,8 +2,8 @@
  * The containers of components that have no run. They belong to us and do not run; should somebody start one by hand, that is said,
  * and nothing else is done about it.
  */
-import type { ComponentName } from '../../core/ids.ts';
-import type { ContainerSight, ContainerWatch } from '../../ports/container-watch.ts';
+import type { ComponentName } from '../../base/pure/ids.ts';
+import type { ContainerSight, ContainerWatch } from '../../docker/container-watch.ts';
 
 interface IdleContainer {
   readonly id: string;

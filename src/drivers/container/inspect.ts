@@ -1,11 +1,11 @@
 /** A look at the containers of runs that changes nothing, for the CLI when there is no daemon. It takes a moment at most. */
-import { exitOf } from '../../core/containers/exit.ts';
-import type { ContainerFacts } from '../../core/containers/facts.ts';
-import { judgeHealth } from '../../core/containers/judge.ts';
-import type { ExitCause } from '../../core/exit.ts';
-import type { WallMs } from '../../core/ids.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { ContainerEngine, FullInspection } from '../../ports/engine.ts';
+import { exitOf } from '../../docker/rules/exit.ts';
+import type { ContainerFacts } from '../../supervision/rules/container-facts.ts';
+import { judgeHealth } from '../../docker/rules/judge.ts';
+import type { ExitCause } from '../../base/pure/exit.ts';
+import type { WallMs } from '../../base/pure/ids.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ContainerEngine, FullInspection } from '../../docker/ports.ts';
 import type { InspectedRun } from '../process/inspect.ts';
 import { type ContainerRecord, Records } from './record.ts';
 

@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readRegularFile } from '../../regular-file.ts';
+import { readRegularFile } from '../../base/regular-file.ts';
 import { writeDurably } from './record.ts';
 
 export interface LogCursor {

@@ -1,10 +1,10 @@
 /** Brings what a container writes into its component's log, each byte once: also over the end of this daemon or of the Engine. */
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { after, type ComponentName } from '../../core/ids.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Deed, EngineClient } from '../../ports/engine.ts';
-import type { Log } from '../../ports/log.ts';
+import { after, type ComponentName } from '../../base/pure/ids.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Deed, EngineClient } from '../../docker/ports.ts';
+import type { Log } from '../../base/log.ts';
 import { type KnownBytes, type LogCursor, RecentPieces, readCursor, resume, writeCursor } from './log-cursor.ts';
 import { createDoubt, type Doubt } from './log-doubt.ts';
 import { LogFile } from './log-file.ts';

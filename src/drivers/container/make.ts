@@ -1,8 +1,8 @@
 /** Makes a container for a run, and says whose fault it is when that cannot be done. */
-import { LABELS } from '../../core/containers/labels.ts';
-import type { SpawnProblem } from '../../core/exit.ts';
-import type { ContainerLaunch } from '../../ports/driver.ts';
-import type { ContainerSetup } from '../../ports/engine.ts';
+import { LABELS } from '../../docker/rules/labels.ts';
+import type { SpawnProblem } from '../../base/pure/exit.ts';
+import type { ContainerLaunch } from '../../supervision/ports/driver.ts';
+import type { ContainerSetup } from '../../docker/ports.ts';
 import type { BeginParts } from './begin-parts.ts';
 import { type ImageNow, imageNow } from './image.ts';
 import { patiently } from './patience.ts';

@@ -1,7 +1,7 @@
 /** Asks the Engine until it answers: while it is away nothing is concluded, and nothing is given up. */
-import { after } from '../../core/ids.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Unreachable } from '../../ports/engine.ts';
+import { after } from '../../base/pure/ids.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Unreachable } from '../../docker/ports.ts';
 
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 2_000;

@@ -1,8 +1,8 @@
 /** What a container of a component is made with, and how it is called. */
-import { LABELS } from '../../core/containers/labels.ts';
-import type { LimitView } from '../../core/views.ts';
-import type { ContainerPlan } from '../../ports/container-plan.ts';
-import type { ContainerLaunch } from '../../ports/driver.ts';
+import { LABELS } from '../../docker/rules/labels.ts';
+import type { LimitView } from '../../supervision/rules/views.ts';
+import type { ContainerPlan } from '../../docker/container-plan.ts';
+import type { ContainerLaunch } from '../../supervision/ports/driver.ts';
 
 /** Whose container it is. */
 export interface Ownership {

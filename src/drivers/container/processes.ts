@@ -1,6 +1,6 @@
 /** The processes of a container, where the Engine is on this machine: they are processes like others. */
 import { readdir } from 'node:fs/promises';
-import type { ProcessInfo } from '../../ports/driver.ts';
+import type { ProcessInfo } from '../../supervision/ports/driver.ts';
 import { isAlive, type ProcStat, readAnyProcStat, readProcStat } from '../process/proc.ts';
 import { peekProcFile } from '../process/proc-file.ts';
 import { Pace } from '../process/usage/pace.ts';

@@ -1,10 +1,10 @@
 /** A run of a container on disk: one small file each, written before anything is asked of the Engine. */
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { meansGone } from '../../core/errno.ts';
-import { type BootId, type ComponentName, RUN_ID_PATTERN, type RunId } from '../../core/ids.ts';
-import type { LimitView } from '../../core/views.ts';
-import { NotOursError, readRegularFile, writeNewFile } from '../../regular-file.ts';
+import { meansGone } from '../../base/pure/errno.ts';
+import { type BootId, type ComponentName, RUN_ID_PATTERN, type RunId } from '../../base/pure/ids.ts';
+import type { LimitView } from '../../supervision/rules/views.ts';
+import { NotOursError, readRegularFile, writeNewFile } from '../../base/regular-file.ts';
 
 export interface ContainerRecord {
   readonly v: 1;

@@ -1,10 +1,10 @@
 /** Sends signals to a container in order; what the Engine could not take is sent when it is back. */
-import type { SignalName } from '../../core/exit.ts';
-import { after, type RunId } from '../../core/ids.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { EngineClient } from '../../ports/engine.ts';
-import type { Failpoints } from '../../ports/failpoints.ts';
-import type { Log } from '../../ports/log.ts';
+import type { SignalName } from '../../base/pure/exit.ts';
+import { after, type RunId } from '../../base/pure/ids.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { EngineClient } from '../../docker/ports.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
+import type { Log } from '../../base/log.ts';
 
 export interface SignalsWorld {
   readonly engine: Pick<EngineClient, 'kill' | 'unpause'>;

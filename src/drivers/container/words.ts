@@ -1,5 +1,5 @@
 /** What is said of a run whose container did not begin, is held, or ended through no doing of its own. */
-import type { ExitCause, SpawnProblem } from '../../core/exit.ts';
+import type { ExitCause, SpawnProblem } from '../../base/pure/exit.ts';
 
 export const CANCELLED: SpawnProblem = { code: 'cancelled', message: 'called off before it began', heals: true };
 export const PAUSED = 'paused by somebody; no probes until it is resumed';

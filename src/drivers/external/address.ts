@@ -1,9 +1,9 @@
 /** A target that is known by the address it listens on: it is there when a TCP connection can be made. */
 import { createConnection, type Socket } from 'node:net';
-import { after } from '../../core/ids.ts';
-import { hangUp } from '../../hang-up.ts';
-import type { Clock } from '../../ports/clock.ts';
-import { type Eye, gone, type Sight, there, unknown } from './eye.ts';
+import { after } from '../../base/pure/ids.ts';
+import { hangUp } from '../../base/hang-up.ts';
+import type { Clock } from '../../base/clock.ts';
+import { type Eye, gone, type Sight, there, unknown } from './target.ts';
 import type { Names } from './names.ts';
 
 /** For the name and the connection together. */

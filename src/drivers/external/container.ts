@@ -1,8 +1,8 @@
 /** A target that is a container of the Docker Engine. While the Engine cannot be asked, nothing is known of its containers. */
-import { exitOf } from '../../core/containers/exit.ts';
-import type { ExitCause } from '../../core/exit.ts';
-import type { ContainerState, Engine } from '../../ports/engine.ts';
-import { type Eye, type Found, gone, type Sight, there, unknown } from './eye.ts';
+import { exitOf } from '../../docker/rules/exit.ts';
+import type { ExitCause } from '../../base/pure/exit.ts';
+import type { ContainerState, Engine } from '../../docker/ports.ts';
+import { type Eye, type Found, gone, type Sight, there, unknown } from './target.ts';
 
 /** All containers are asked about in one place. */
 export const ENGINE = 'the Docker Engine';

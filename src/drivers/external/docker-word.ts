@@ -1,9 +1,9 @@
 /** What Docker's own health check says of a container that others run: told with its start, and whenever that changes. */
-import type { HealthVerdict } from '../../core/containers/health.ts';
-import { judgeHealth } from '../../core/containers/judge.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { ContainerSight } from '../../ports/container-watch.ts';
-import type { Reporter } from '../../ports/driver.ts';
+import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
+import { judgeHealth } from '../../docker/rules/judge.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ContainerSight } from '../../docker/container-watch.ts';
+import type { Reporter } from '../../supervision/ports/driver.ts';
 
 export class DockerWord {
   readonly #clock: Clock;

@@ -2,24 +2,24 @@
  * The driver of what others started: a process with a pid file, an address, a container. It looks, and runs the recovery
  * command it was given; it never signals, stops or removes anything.
  */
-import type { ExternalTarget } from '../../core/component.ts';
-import type { ExitCause } from '../../core/exit.ts';
-import type { Findings } from '../../core/freeze/freeze.ts';
-import type { RunId } from '../../core/ids.ts';
-import type { Condition } from '../../core/views.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { CommandRunner } from '../../ports/command.ts';
-import type { ContainerWatch } from '../../ports/container-watch.ts';
-import type { ExternalDriver, ExternalLaunch, Reporter } from '../../ports/driver.ts';
-import type { Engine } from '../../ports/engine.ts';
-import type { Log } from '../../ports/log.ts';
+import type { ExternalTarget } from '../../supervision/spec.ts';
+import type { ExitCause } from '../../base/pure/exit.ts';
+import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
+import type { RunId } from '../../base/pure/ids.ts';
+import type { Condition } from '../../supervision/rules/views.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { CommandRunner } from '../../base/command.ts';
+import type { ContainerWatch } from '../../docker/container-watch.ts';
+import type { ExternalDriver, ExternalLaunch, Reporter } from '../../supervision/ports/driver.ts';
+import type { Engine } from '../../docker/ports.ts';
+import type { Log } from '../../base/log.ts';
 import { away } from '../container/words.ts';
 import { cannotSee, examine, NOTHING_TO_SEE } from '../process/examine/examine.ts';
 import { readProcStat } from '../process/proc.ts';
 import { addressEye } from './address.ts';
 import { containerEye } from './container.ts';
 import { DockerWord } from './docker-word.ts';
-import type { Eye } from './eye.ts';
+import type { Eye } from './target.ts';
 import { type Beginning, live } from './life.ts';
 import { createNames } from './names.ts';
 import { pidFileEye } from './pid-file.ts';

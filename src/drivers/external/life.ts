@@ -1,8 +1,8 @@
 /** One run of something that others started: found or brought back, then watched until it is gone. */
-import type { ExitCause } from '../../core/exit.ts';
-import { formatDuration } from '../../core/format.ts';
-import { after } from '../../core/ids.ts';
-import type { Clock } from '../../ports/clock.ts';
+import type { ExitCause } from '../../base/pure/exit.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import { after } from '../../base/pure/ids.ts';
+import type { Clock } from '../../base/clock.ts';
 import { type Recovery, type RecoveryParts, recover } from './recovery.ts';
 import type { Known, Watch } from './watch.ts';
 

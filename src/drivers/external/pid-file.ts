@@ -4,9 +4,9 @@
  */
 import { constants } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
-import { meansGone } from '../../core/errno.ts';
+import { meansGone } from '../../base/pure/errno.ts';
 import { isAlive, type ProcStat, parseStat } from '../process/proc.ts';
-import { type Eye, type Found, gone, type Sight, there, unknown } from './eye.ts';
+import { type Eye, type Found, gone, type Sight, there, unknown } from './target.ts';
 
 /** A pid and some white space; nobody writes more, and a file that never ends must not be read to its end. */
 const MAX_PID_FILE_BYTES = 256;

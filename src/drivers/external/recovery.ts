@@ -1,10 +1,10 @@
 /** The recovery command: run once, with a limit, its output kept in the component's log and nowhere else. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { formatDuration } from '../../core/format.ts';
-import type { CommandResult, CommandRunner } from '../../ports/command.ts';
-import type { ExternalLaunch } from '../../ports/driver.ts';
-import type { Log } from '../../ports/log.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { CommandResult, CommandRunner } from '../../base/command.ts';
+import type { ExternalLaunch } from '../../supervision/ports/driver.ts';
+import type { Log } from '../../base/log.ts';
 
 export const RECOVERY_WITHIN_MS = 60_000;
 

@@ -1,5 +1,5 @@
 /** What cannot be asked right now: said once when it begins and once when it is over, however many ask and however often. */
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../base/log.ts';
 
 export class Troubles {
   readonly #log: Log;

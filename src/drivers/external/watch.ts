@@ -1,7 +1,7 @@
 /** Looking again and again at one target, at an interval, until something is certain. */
-import { after, type MonoMs } from '../../core/ids.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Eye, Found, Sight } from './eye.ts';
+import { after, type MonoMs } from '../../base/pure/ids.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Eye, Found, Sight } from './target.ts';
 import type { Troubles } from './troubles.ts';
 
 export const LOOK_EVERY_MS = 1_000;

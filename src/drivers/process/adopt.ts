@@ -1,10 +1,10 @@
 /** Taking over a run that an earlier daemon began. */
 import { closeSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { meansGone } from '../../core/errno.ts';
-import { type BootId, RUN_ID_PATTERN, type RunId } from '../../core/ids.ts';
-import type { Failpoints } from '../../ports/failpoints.ts';
-import { NotOursError } from '../../regular-file.ts';
+import { meansGone } from '../../base/pure/errno.ts';
+import { type BootId, RUN_ID_PATTERN, type RunId } from '../../base/pure/ids.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
+import { NotOursError } from '../../base/regular-file.ts';
 import { isShimOf, type RunMeta, readClaim, readMeta, revoke } from './run-dir.ts';
 import { drainFifo, openFifo } from './shim/fifo.ts';
 

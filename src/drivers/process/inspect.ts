@@ -1,8 +1,8 @@
 /** A look at the run directories that changes nothing: for a daemon that starts, and for the CLI when there is none. */
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { meansGone } from '../../core/errno.ts';
-import type { ExitCause } from '../../core/exit.ts';
+import { meansGone } from '../../base/pure/errno.ts';
+import type { ExitCause } from '../../base/pure/exit.ts';
 import {
   type BootId,
   type ComponentName,
@@ -10,16 +10,16 @@ import {
   RUN_ID_PATTERN,
   type RunId,
   type WallMs,
-} from '../../core/ids.ts';
-import type { LimitView } from '../../core/views.ts';
-import type { FoundRun } from '../../ports/driver.ts';
+} from '../../base/pure/ids.ts';
+import type { LimitView } from '../../supervision/rules/views.ts';
+import type { FoundRun } from '../../supervision/ports/driver.ts';
 import { isOfBoot } from './adopt.ts';
 import { readExit } from './exit-record.ts';
 import { isAlive, sameProcess } from './proc.ts';
 import { readMeta, readStarted } from './run-dir.ts';
 import { cgroupMembers, isRunCgroup, oomKills } from './tree/cgroup.ts';
 import { ProcScan } from './tree/proc-scan.ts';
-import { isProblem, verdict } from './verdict.ts';
+import { isProblem, verdict } from './exit-cause.ts';
 
 /**
  * Newest first: run ids of one component sort by time, so the time in them is compared. Throws when they cannot be listed just now.

@@ -1,5 +1,5 @@
 /** Whether a process is there, also when we are too short of descriptors to look. */
-import { meansGone } from '../../core/errno.ts';
+import { meansGone } from '../../base/pure/errno.ts';
 import { isAlive, readProcStat } from './proc.ts';
 
 /** A zombie is not. What cannot be looked at is there: to be wrong about that would be worse. */

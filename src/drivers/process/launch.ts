@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SpawnProblem } from '../../core/exit.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { ProcessLaunch } from '../../ports/driver.ts';
-import type { Failpoints } from '../../ports/failpoints.ts';
+import type { SpawnProblem } from '../../base/pure/exit.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ProcessLaunch } from '../../supervision/ports/driver.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
 import { type Account, accountOf } from './account/account.ts';
 import { BARE_ENVIRONMENT, becoming, ENVIRONMENT_FD, openEnvironment } from './account/become.ts';
 import { eyesOf, OWN_EYES } from './account/eyes.ts';

@@ -1,7 +1,7 @@
 /** The log of a run, tried before the run: opened the way the shim will. */
 import { closeSync, constants, fchownSync, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { SpawnProblem } from '../../core/exit.ts';
+import type { SpawnProblem } from '../../base/pure/exit.ts';
 import type { Account } from './account/account.ts';
 import { passing, permanent, problemOfError } from './command/spawn-problem.ts';
 

@@ -2,9 +2,9 @@
  * The main process of one run, from the spawned shim to the end. Lines in the FIFO and exits of the shim only make it look;
  * what it tells comes from the run directory and from /proc, so a lost hint costs time and nothing else.
  */
-import type { ExitCause, SpawnProblem } from '../../core/exit.ts';
-import { after, type MonoMs, type RunId } from '../../core/ids.ts';
-import type { Clock } from '../../ports/clock.ts';
+import type { ExitCause, SpawnProblem } from '../../base/pure/exit.ts';
+import { after, type MonoMs, type RunId } from '../../base/pure/ids.ts';
+import type { Clock } from '../../base/clock.ts';
 import { passing } from './command/spawn-problem.ts';
 import { causeOfWaitStatus, type ExitRecord, hasExit, readExit } from './exit-record.ts';
 import type { Guard } from './guard.ts';
@@ -13,7 +13,7 @@ import { type RunMeta, readClaim, readShimError, readStarted, revoke, type Start
 import { isSettled } from './settled.ts';
 import { ShimLine } from './shim/shim-line.ts';
 import type { Tree } from './tree/tree.ts';
-import { verdict } from './verdict.ts';
+import { verdict } from './exit-cause.ts';
 
 /** In this order: at most one `started`, at most one `shimLost`, exactly one `ended`. */
 export interface MainEvents {

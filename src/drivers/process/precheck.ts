@@ -4,9 +4,9 @@
  */
 import { statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { errorCode, machineFault } from '../../core/errno.ts';
-import type { SpawnProblem } from '../../core/exit.ts';
-import type { ProcessLaunch } from '../../ports/driver.ts';
+import { errorCode, machineFault } from '../../base/pure/errno.ts';
+import type { SpawnProblem } from '../../base/pure/exit.ts';
+import type { ProcessLaunch } from '../../supervision/ports/driver.ts';
 import { type Eyes, OWN_EYES } from './account/eyes.ts';
 import { tooLong } from './command/arguments.ts';
 import { executableProblem } from './command/executable.ts';

@@ -1,6 +1,6 @@
 /** Reads small files of the kernel: half as dear as `readFileSync`, which asks for their size first. */
 import { closeSync, openSync, readSync } from 'node:fs';
-import { meansGone } from '../../core/errno.ts';
+import { meansGone } from '../../base/pure/errno.ts';
 
 const buffer = Buffer.allocUnsafe(16 * 1024);
 /** Lists come a page at a time: what is shorter than half of one is all there is, and need not be asked for again. */

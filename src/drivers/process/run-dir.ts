@@ -1,10 +1,10 @@
 /** A run on disk. Everything a later daemon needs to take the run over is in its directory and nowhere else. */
 import { mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, meansGone } from '../../core/errno.ts';
-import type { BootId, ComponentName, RunId } from '../../core/ids.ts';
-import type { LimitView } from '../../core/views.ts';
-import { NotOursError, readRegularFile } from '../../regular-file.ts';
+import { errorCode, meansGone } from '../../base/pure/errno.ts';
+import type { BootId, ComponentName, RunId } from '../../base/pure/ids.ts';
+import type { LimitView } from '../../supervision/rules/views.ts';
+import { NotOursError, readRegularFile } from '../../base/regular-file.ts';
 import { type Identity, isHidden, readCmdline } from './proc.ts';
 
 export interface RunMeta {

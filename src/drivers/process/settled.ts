@@ -1,5 +1,5 @@
 /** Whether the main process of a run carries the marks by which all of its tree is found. */
-import type { RunId } from '../../core/ids.ts';
+import type { RunId } from '../../base/pure/ids.ts';
 import { isAlive, readProcStat } from './proc.ts';
 import type { Started } from './run-dir.ts';
 import { cookieOf } from './tree/proc-scan.ts';

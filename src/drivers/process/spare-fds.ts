@@ -3,7 +3,7 @@
  * last one gone nobody could look at processes any more, ask the daemon how things are, or stop something to make room.
  */
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import type { SpawnProblem } from '../../core/exit.ts';
+import type { SpawnProblem } from '../../base/pure/exit.ts';
 import { passing } from './command/spawn-problem.ts';
 
 /** What starts of runs leave free, and what connections to the API do: watching comes first, then runs, then questions. */

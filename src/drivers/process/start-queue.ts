@@ -1,5 +1,5 @@
 /** One piece of heavy work per turn of the event loop, in order: 500 starts must not hold up probes and the API. */
-import type { RunId } from '../../core/ids.ts';
+import type { RunId } from '../../base/pure/ids.ts';
 
 interface Job {
   readonly run: RunId;

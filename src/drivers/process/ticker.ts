@@ -1,7 +1,7 @@
 /** Work at an interval, on the injected clock, for as long as there is some. */
-import { after } from '../../core/ids.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
+import { after } from '../../base/pure/ids.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 
 export interface TickerOptions {
   readonly clock: Clock;

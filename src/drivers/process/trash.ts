@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { opendir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../base/log.ts';
 
 const AT_ONCE = 4;
 /** Components that crash faster than this is emptied are held up by it from here on. */

@@ -2,7 +2,7 @@
 import { renameSync, utimesSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { createGzip } from 'node:zlib';
-import type { Failpoints } from '../../ports/failpoints.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
 import { look, openFile, remove } from './files.ts';
 import { type Part, TEMPORARY } from './parts.ts';
 

@@ -1,7 +1,7 @@
 /** Compresses parts in the background, the oldest first, one at a time. */
-import type { LogKeeping } from '../../core/component.ts';
-import type { Failpoints } from '../../ports/failpoints.ts';
-import type { Log } from '../../ports/log.ts';
+import type { LogKeeping } from '../../supervision/spec.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
+import type { Log } from '../../base/log.ts';
 import { compressPart } from './compress.ts';
 import type { KeptClock, KeptLog } from './kept-log.ts';
 import type { Part } from './parts.ts';

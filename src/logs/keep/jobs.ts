@@ -1,6 +1,6 @@
 /** What is done to logs, one job at a time: too long ones are shortened, and when there is too little space the oldest bytes go. */
-import type { LogBounds, LogKeeping } from '../../core/component.ts';
-import type { Log } from '../../ports/log.ts';
+import type { LogBounds, LogKeeping } from '../../supervision/spec.ts';
+import type { Log } from '../../base/log.ts';
 import { type Collapse, findCollapse } from './collapse.ts';
 import { remove } from './files.ts';
 import type { KeptClock, KeptLog } from './kept-log.ts';

@@ -4,11 +4,11 @@
  */
 import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LogBounds, LogKeeping } from '../../core/component.ts';
-import type { LogKeepingView } from '../../core/views.ts';
-import type { Failpoints } from '../../ports/failpoints.ts';
-import type { Log } from '../../ports/log.ts';
-import type { HoldStill, LogPlace } from '../../ports/log-keeping.ts';
+import type { LogBounds, LogKeeping } from '../../supervision/spec.ts';
+import type { LogKeepingView } from '../../supervision/rules/views.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
+import type { Log } from '../../base/log.ts';
+import type { HoldStill, LogPlace } from '../log-keeping.ts';
 import { logFile } from '../format.ts';
 import { type Collapse, findCollapse } from './collapse.ts';
 import { Compressor } from './compressor.ts';

@@ -1,6 +1,6 @@
 /** The parts that one shortening of a log makes. Unless it comes to its end, none of them stays. */
 import type { FileHandle } from 'node:fs/promises';
-import type { Failpoints } from '../../ports/failpoints.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
 import { PartWriter, type Stretch } from './copy.ts';
 import { remove } from './files.ts';
 import type { KeptLog } from './kept-log.ts';

@@ -1,7 +1,7 @@
 /** The parts of logs that were put aside, as they lie in the directory. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { NAME_PATTERN } from '../../core/ids.ts';
+import { NAME_PATTERN } from '../../base/pure/ids.ts';
 import { logFile, parsePartFile, partFile } from '../format.ts';
 import { gzLength } from '../read/gz-length.ts';
 import { look } from './files.ts';

@@ -1,5 +1,5 @@
 /** Decides how much of a log goes and what of it is kept. Pure: sizes in, offsets out. */
-import type { LogKeeping } from '../../core/component.ts';
+import type { LogKeeping } from '../../supervision/spec.ts';
 
 export type Why = 'size' | 'flood' | 'space' | 'total';
 

@@ -1,6 +1,6 @@
 /** Puts in order what a daemon that was killed left half-done. Afterwards the facts and the files say the same. */
 import type { FileHandle } from 'node:fs/promises';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../base/log.ts';
 import { untilNoOrphan } from './collapse.ts';
 import { openFile, remove } from './files.ts';
 import type { KeptLog } from './kept-log.ts';

@@ -4,7 +4,7 @@
  */
 import { fstatSync, ftruncateSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import type { HoldStill, LogCut } from '../../ports/log-keeping.ts';
+import type { HoldStill, LogCut } from '../log-keeping.ts';
 import type { Collapse } from './collapse.ts';
 import { openFile } from './files.ts';
 import type { KeptLog } from './kept-log.ts';

@@ -1,7 +1,7 @@
 /** How much is free on the disk of the logs, and whether that is enough. Tells once when it is not, and once when it is again. */
 import { statfsSync } from 'node:fs';
-import { formatBytes } from '../../core/bytes.ts';
-import type { LogBounds } from '../../core/component.ts';
+import { formatBytes } from '../../base/pure/bytes.ts';
+import type { LogBounds } from '../../supervision/spec.ts';
 
 /** Of a disk: at least so many bytes or this part of it, but never more than the second part. */
 export interface FreeRule {

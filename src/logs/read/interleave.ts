@@ -1,5 +1,5 @@
 /** The lines of several components in the order of their times. Those of one component stay in theirs, whatever the clock did. */
-import type { LogLineView } from '../../ports/logs.ts';
+import type { LogLineView } from '../ports.ts';
 import type { ComponentReader } from './reader.ts';
 
 interface Lane {

@@ -3,9 +3,9 @@
  * middle, so one that runs wild holds up its caller for a moment only, and is not tried again.
  */
 import { createContext, Script } from 'node:vm';
-import { AppError } from '../../core/errors.ts';
-import { withoutEscapes } from '../../core/escapes.ts';
-import type { ExpressionPattern, Pattern } from '../../core/health/pattern.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import { withoutEscapes } from '../../base/pure/escapes.ts';
+import type { ExpressionPattern, Pattern } from '../../supervision/rules/health/pattern.ts';
 
 /** A hundred times what an expression needs that does not run wild. */
 const LIMIT_MS = 100;

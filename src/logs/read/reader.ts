@@ -1,6 +1,6 @@
 /** The lines of one component that somebody wants, from old to new, and what is written later. */
 import { join } from 'node:path';
-import type { LogLineView } from '../../ports/logs.ts';
+import type { LogLineView } from '../ports.ts';
 import { timesFile } from '../format.ts';
 import { type Line, LineSplitter } from '../lines.ts';
 import { beginning, type Wanted } from './beginning.ts';

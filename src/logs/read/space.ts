@@ -9,7 +9,7 @@
 import { join } from 'node:path';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { logFile, timesFile } from '../format.ts';
-import { FactBook } from './fact-book.ts';
+import { FactBook } from './time-index.ts';
 import { MainFile } from './main-file.ts';
 import { PartReader } from './part-reader.ts';
 import { listParts, type Part, partAt } from './parts.ts';

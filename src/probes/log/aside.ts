@@ -1,6 +1,6 @@
 /** What was put aside of a log before somebody had read it: read from the part it lies in, plain or compressed. */
 import { createGunzip } from 'node:zlib';
-import type { PartPlace } from '../../ports/log-keeping.ts';
+import type { PartPlace } from '../../logs/log-keeping.ts';
 import { CHUNK_BYTES } from './limits.ts';
 import { openLogFile } from './log-file.ts';
 

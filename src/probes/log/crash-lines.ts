@@ -1,6 +1,6 @@
 /** Lines that say a component is in trouble, told as they are written, a few in a second at most. */
-import type { Pattern } from '../../core/health/pattern.ts';
-import type { PatternHit, ProbeTarget } from '../../ports/prober.ts';
+import type { Pattern } from '../../supervision/rules/health/pattern.ts';
+import type { PatternHit, ProbeTarget } from '../../supervision/ports/prober.ts';
 import { HitLimit } from './hit-limit.ts';
 import { LineSearch, type SearchWorld } from './line-search.ts';
 

@@ -9,8 +9,8 @@
  * - Replaced or moved away: the open file is read to its end first. The new one is read once something is in it, because a program
  *   that was not told of the change goes on writing to the old one.
  */
-import type { Log } from '../../ports/log.ts';
-import type { LogCut, LogPlace } from '../../ports/log-keeping.ts';
+import type { Log } from '../../base/log.ts';
+import type { LogCut, LogPlace } from '../../logs/log-keeping.ts';
 import { Aside } from './aside.ts';
 import type { Listener } from './directory-hints.ts';
 import { Gate } from './gate.ts';

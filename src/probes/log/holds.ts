@@ -1,5 +1,5 @@
 /** Which logs are being shortened just now: their readers hold still meanwhile, and go on where everything has moved to. */
-import type { GoOn, HoldStill, LogCut } from '../../ports/log-keeping.ts';
+import type { GoOn, HoldStill, LogCut } from '../../logs/log-keeping.ts';
 
 export interface Holdable {
   readonly path: string;

@@ -1,6 +1,6 @@
 /** Cuts the bytes of a log into whole lines with bounded memory, wherever the borders of the chunks lie. */
 import { StringDecoder } from 'node:string_decoder';
-import { withoutEscapes } from '../../core/escapes.ts';
+import { withoutEscapes } from '../../base/pure/escapes.ts';
 import { MAX_LINE_BYTES } from './limits.ts';
 
 const NEWLINE = 0x0a;

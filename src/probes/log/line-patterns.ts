@@ -1,8 +1,8 @@
 /** The patterns of one watcher, tried on whole lines. One that runs wild is retired; the others go on. */
-import type { Pattern } from '../../core/health/pattern.ts';
+import type { Pattern } from '../../supervision/rules/health/pattern.ts';
 import { MAX_FOUND } from './limits.ts';
 import { linesWith } from './lines.ts';
-import type { DeskSeat, PatternDesk } from './pattern-desk.ts';
+import type { DeskSeat, PatternDesk } from './pattern-matcher.ts';
 
 export interface Found {
   readonly pattern: Pattern;

@@ -1,9 +1,9 @@
 /** Some patterns, looked for in what is written to one log from a place on, until it is closed. */
-import type { Pattern } from '../../core/health/pattern.ts';
+import type { Pattern } from '../../supervision/rules/health/pattern.ts';
 import { Follower, type FollowWorld } from './follower.ts';
 import { LinePatterns, type OnRetired } from './line-patterns.ts';
 import { countLines, lineAt } from './lines.ts';
-import type { PatternDesk } from './pattern-desk.ts';
+import type { PatternDesk } from './pattern-matcher.ts';
 
 export interface SearchWorld extends FollowWorld {
   readonly desk: PatternDesk;

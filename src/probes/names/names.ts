@@ -4,7 +4,7 @@
  */
 import { promises } from 'node:dns';
 import { isIP } from 'node:net';
-import { formatDuration } from '../../core/format.ts';
+import { formatDuration } from '../../base/pure/format.ts';
 import { Answered, fail, inconclusive } from '../answers.ts';
 import { cachedFile } from './cached-file.ts';
 import { type Found, query } from './query.ts';

@@ -2,7 +2,7 @@
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { Answer } from '../../core/health/probe.ts';
+import type { Answer } from '../../supervision/rules/health/probe.ts';
 import { Answered, fail } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
 import { tlsFailure } from './tls.ts';

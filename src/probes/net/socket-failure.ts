@@ -1,5 +1,5 @@
 /** What an error of a socket says: something about the other side, or only that we could not ask. */
-import type { Answer } from '../../core/health/probe.ts';
+import type { Answer } from '../../supervision/rules/health/probe.ts';
 import { Answered, fail, inconclusive } from '../answers.ts';
 
 /** Our own machine is short of something. It says nothing about who should have been asked. */

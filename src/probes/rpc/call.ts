@@ -1,7 +1,7 @@
 /** One gRPC call with one message each way, over a connection of its own. */
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
-import { hangUp, LINGER_MS } from '../../hang-up.ts';
+import { hangUp, LINGER_MS } from '../../base/hang-up.ts';
 import { Answered, fail } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
 import { lastLine } from '../last-line.ts';

@@ -4,7 +4,7 @@
  */
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Answer } from '../../core/health/probe.ts';
+import type { Answer } from '../../supervision/rules/health/probe.ts';
 import { fail } from '../answers.ts';
 import { tlsFailure } from '../net/tls.ts';
 

@@ -1,6 +1,6 @@
 /** Every metric there is: name, unit, help, and where its value comes from. Values are looked up when somebody collects them. */
 import type { BatchObservableCallback, Histogram, Meter, Observable } from '@opentelemetry/api';
-import type { ComponentView } from '../../core/views.ts';
+import type { ComponentView } from '../../supervision/rules/views.ts';
 import type { Tallies } from './tallies.ts';
 
 export interface DaemonReadings {

@@ -1,7 +1,7 @@
 /** What is counted between two looks, for the names of the configuration only. */
-import type { CheckStatus } from '../../core/checks/check.ts';
-import type { EventView } from '../../core/views.ts';
-import type { TelemetryNames } from '../../ports/telemetry.ts';
+import type { CheckStatus } from '../../checks/spec.ts';
+import type { EventView } from '../../supervision/rules/views.ts';
+import type { TelemetryNames } from '../ports.ts';
 
 interface ComponentTally {
   restarts: number;

@@ -1,5 +1,5 @@
 /** Counts the answers of the checks. */
-import type { CheckObserver } from '../../ports/check-observer.ts';
+import type { CheckObserver } from '../../checks/observer.ts';
 import type { Tallies } from './tallies.ts';
 
 export const tallyChecks = (tallies: Tallies): CheckObserver => ({

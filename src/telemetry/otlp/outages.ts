@@ -1,5 +1,5 @@
 /** Says once that telemetry cannot be delivered, however long that lasts and however many signals it concerns. */
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../base/log.ts';
 import type { Signal } from '../settings.ts';
 
 export interface Outages {

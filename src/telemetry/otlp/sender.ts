@@ -6,7 +6,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request as plain } fro
 import { Agent as SecureAgent, request as secure } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { readRegularFile } from '../../regular-file.ts';
+import { readRegularFile } from '../../base/regular-file.ts';
 import type { Receiver } from '../settings.ts';
 
 const CONTENT_TYPE = 'application/x-protobuf';

@@ -1,6 +1,6 @@
 /** A report of `keepwell health` as a trace: `orchestrator.health`, and one child for each check. */
 import { context, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
-import type { CheckObserver, FinishedCheck, ReportObserver } from '../../ports/check-observer.ts';
+import type { CheckObserver, FinishedCheck, ReportObserver } from '../../checks/observer.ts';
 
 const ROOT = 'orchestrator.health';
 

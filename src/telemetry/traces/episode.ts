@@ -2,7 +2,7 @@
  * A restart episode, folded from the events of one component: from the death (or the failed probe) until it is ready again and
  * stays so, or is given up. Pure. However many restarts it takes, it is one episode.
  */
-import type { EventView } from '../../core/views.ts';
+import type { EventView } from '../../supervision/rules/views.ts';
 
 export type PhaseKind = 'exit' | 'backoff' | 'wait' | 'start' | 'ready';
 export type Facts = Readonly<Record<string, string | number | boolean | readonly string[]>>;

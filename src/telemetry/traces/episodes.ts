@@ -2,8 +2,8 @@
  * The open episodes of all components. They are kept nowhere but in the history: a daemon that comes after another one reads the
  * newest events again and goes on where that one was. What has been told is marked there too, so that it is not told twice.
  */
-import type { EventView } from '../../core/views.ts';
-import type { Store } from '../../ports/store.ts';
+import type { EventView } from '../../supervision/rules/views.ts';
+import type { Store } from '../../supervision/ports/store.ts';
 import { type EndedEpisode, type Episode, nextTurn, settled } from './episode.ts';
 
 /** Events that are read again when a daemon begins. */

@@ -15,10 +15,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { readStateFile } from '../../../src/agents/state-file/read.ts';
-import { rewriteStateFile } from '../../../src/agents/state-file/rewrite.ts';
-import { withoutMembers } from '../../../src/core/agents/others/json-members.ts';
-import { sightOf } from '../../../src/daemon/agents/processes.ts';
+import { readStateFile } from '../../../src/agents/state-file-read.ts';
+import { rewriteStateFile } from '../../../src/agents/state-file.ts';
+import { withoutMembers } from '../../../src/agents/rules/others-json-members.ts';
+import { sightOf } from '../../../src/agents/processes.ts';
 import { loopThatNeverWaits } from '../../support/loop-without-wait.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

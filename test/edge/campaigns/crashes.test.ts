@@ -1,11 +1,11 @@
 /** Attempts that fail leave a dossier in the project's history, written by the campaign itself: no daemon is there. */
 import { expect, test } from 'vitest';
-import type { CampaignParts } from '../../../src/campaigns/parts.ts';
+import type { CampaignParts } from '../../../src/campaigns/runner-parts.ts';
 import { runCampaign } from '../../../src/campaigns/runner.ts';
-import type { MonoMs, WallMs } from '../../../src/core/ids.ts';
-import type { AttemptPlace, AttemptSight } from '../../../src/ports/campaigns.ts';
-import { openCampaignBook } from '../../../src/store/sqlite/campaigns.ts';
-import { openHistory } from '../../../src/store/sqlite/history.ts';
+import type { MonoMs, WallMs } from '../../../src/base/pure/ids.ts';
+import type { AttemptPlace, AttemptSight } from '../../../src/campaigns/ports.ts';
+import { openCampaignBook } from '../../../src/history/sqlite/experiments.ts';
+import { openHistory } from '../../../src/history/sqlite/history.ts';
 import { campaignSpec, experimentSpec, HEALTHY } from '../../support/campaign-world.ts';
 import { NO_OUTAGES } from '../../support/no-outages.ts';
 import { tempDir } from '../../support/temp-dir.ts';

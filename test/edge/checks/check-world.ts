@@ -1,13 +1,13 @@
 /** Checks with everything real but the Engine and the components: a directory of their own, gone with all they started. */
 import type { CheckParts } from '../../../src/checks/parts.ts';
 import { type RunOptions, runChecks } from '../../../src/checks/run-checks.ts';
-import type { CheckQuestion, CheckSpec, HealthReport } from '../../../src/core/checks/check.ts';
-import type { ComponentView } from '../../../src/core/views.ts';
-import { openAskingProber } from '../../../src/daemon/health/asking-prober.ts';
-import { NO_RUN } from '../../../src/daemon/health/no-run.ts';
-import type { FinishedCheck } from '../../../src/ports/check-observer.ts';
-import { silentLog } from '../../../src/ports/log.ts';
-import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import type { CheckQuestion, CheckSpec, HealthReport } from '../../../src/checks/spec.ts';
+import type { ComponentView } from '../../../src/supervision/rules/views.ts';
+import { openAskingProber } from '../../../src/checks/asking-prober.ts';
+import { NO_RUN } from '../../../src/checks/no-run.ts';
+import type { FinishedCheck } from '../../../src/checks/observer.ts';
+import { silentLog } from '../../../src/base/log.ts';
+import { systemClock } from '../../../src/base/system-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** Long enough for any machine, where a test is about something else. */

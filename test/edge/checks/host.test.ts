@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createLooks } from '../../../src/checks/host/looks.ts';
-import type { CheckQuestion, CheckResult } from '../../../src/core/checks/check.ts';
+import { createLooks } from '../../../src/checks/kinds/entries.ts';
+import type { CheckQuestion, CheckResult } from '../../../src/checks/spec.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CheckWorld } from './check-world.ts';
 

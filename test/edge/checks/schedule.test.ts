@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { CheckResult, CheckSpec } from '../../../src/core/checks/check.ts';
-import { failed, healthReport, ok } from '../../../src/core/checks/results.ts';
-import type { EventView } from '../../../src/core/views.ts';
-import type { HealthDesk } from '../../../src/daemon/health/desk.ts';
-import { HealthSchedule } from '../../../src/daemon/health/schedule.ts';
-import { silentLog } from '../../../src/ports/log.ts';
-import { openMemoryStore } from '../../../src/store/memory.ts';
+import type { CheckResult, CheckSpec } from '../../../src/checks/spec.ts';
+import { failed, healthReport, ok } from '../../../src/checks/rules/results.ts';
+import type { EventView } from '../../../src/supervision/rules/views.ts';
+import type { HealthDesk } from '../../../src/checks/service.ts';
+import { HealthSchedule } from '../../../src/checks/schedule.ts';
+import { silentLog } from '../../../src/base/log.ts';
+import { openMemoryStore } from '../../../src/history/memory.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 /** A schedule whose checks answer what the test says, and take the time it says. */

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { Interrupted } from '../../../src/cli/interrupt.ts';
 import { runCli } from '../../../src/cli/run.ts';
-import type { World } from '../../../src/cli/session.ts';
+import type { World } from '../../../src/cli/call.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { Served } from '../http/serve.ts';
 

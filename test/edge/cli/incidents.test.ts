@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Incident } from '../../../src/core/incidents/incident.ts';
+import type { Incident } from '../../../src/incidents/rules/incident.ts';
 import { START, wall } from '../../support/ticket-samples.ts';
 import { CliWorld } from './cli-world.ts';
 

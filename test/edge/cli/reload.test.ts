@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/problem.ts';
-import type { PlanStep } from '../../../src/core/plan.ts';
+import type { PlanStep } from '../../../src/supervision/rules/plan.ts';
 import { component } from '../http/fake-control.ts';
 import { CliWorld } from './cli-world.ts';
 

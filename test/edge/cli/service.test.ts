@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findInstalled } from '../../../src/cli/service/place.ts';
 import { unitText } from '../../../src/cli/service/unit.ts';
-import type { Session } from '../../../src/cli/session.ts';
+import type { Session } from '../../../src/cli/call.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { CliWorld } from './cli-world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AppError } from '../../../src/core/errors.ts';
+import { AppError } from '../../../src/base/pure/errors.ts';
 import { sessionRecord } from '../../support/session-record.ts';
 import { CliWorld } from './cli-world.ts';
 

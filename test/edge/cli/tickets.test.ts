@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { AppError } from '../../../src/core/errors.ts';
-import { bugNumber } from '../../../src/core/tickets/number.ts';
-import type { Ticket } from '../../../src/core/tickets/ticket.ts';
+import { AppError } from '../../../src/base/pure/errors.ts';
+import { bugNumber } from '../../../src/incidents/tickets/rules/number.ts';
+import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
 import { START, settings, ticketSample, wall } from '../../support/ticket-samples.ts';
 import { CliWorld } from './cli-world.ts';
 

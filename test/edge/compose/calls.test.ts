@@ -3,12 +3,12 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { call } from '../../../src/compose/cli/call.ts';
 import { detect } from '../../../src/compose/cli/detect.ts';
-import { createGpuAsker } from '../../../src/compose/gpu/ask.ts';
+import { createGpuAsker } from '../../../src/compose/gpu.ts';
 import { keptOutput } from '../../../src/compose/kept-output.ts';
-import { NVIDIA_SMI, OLD_NVIDIA_SMI } from '../../../src/core/gpu/nvidia-smi.ts';
-import { killMarked } from '../../../src/engine/exec/strays.ts';
-import type { ContainerState, EngineClient, ExecResult } from '../../../src/ports/engine.ts';
-import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { NVIDIA_SMI, OLD_NVIDIA_SMI } from '../../../src/compose/rules/nvidia-smi.ts';
+import { killMarked } from '../../../src/docker/exec/strays.ts';
+import type { ContainerState, EngineClient, ExecResult } from '../../../src/docker/ports.ts';
+import { systemClock } from '../../../src/base/system-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

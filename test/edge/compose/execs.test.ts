@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { createExecs } from '../../../src/compose/detached/execs.ts';
 import { MAX_TOLD_BYTES } from '../../../src/compose/detached/scripts.ts';
 import { runExperiment } from '../../../src/compose/experiment.ts';
-import { after } from '../../../src/core/ids.ts';
-import { createEngine } from '../../../src/engine/engine.ts';
-import type { Execs } from '../../../src/ports/campaigns.ts';
-import type { EngineClient } from '../../../src/ports/engine.ts';
-import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { after } from '../../../src/base/pure/ids.ts';
+import { createEngine } from '../../../src/docker/engine.ts';
+import type { Execs } from '../../../src/campaigns/ports.ts';
+import type { EngineClient } from '../../../src/docker/ports.ts';
+import { systemClock } from '../../../src/base/system-clock.ts';
 import { type TestEngine, useEngine, WITHOUT_SHELL } from '../../support/engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -2,7 +2,7 @@
 import { cpSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openCompose } from '../../../src/daemon/compose-services.ts';
+import { openCompose } from '../../../src/compose/open.ts';
 import { ContainerManager } from '../../../src/library/container-manager.ts';
 import { thingsOf, useCompose } from '../../support/compose.ts';
 import { useEngine } from '../../support/engine.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Inspected } from '../../../src/compose/containers.ts';
 import { noShell } from '../../../src/compose/detached/words.ts';
 import { healthOf } from '../../../src/compose/health.ts';
-import type { WallMs } from '../../../src/core/ids.ts';
+import type { WallMs } from '../../../src/base/pure/ids.ts';
 
 const NOW = Date.parse('2026-01-02T04:00:00Z');
 const parts = {

@@ -1,17 +1,17 @@
 /** Questions that are put inside a container, and what a container uses. One container for several facts: they are slow to make. */
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { ContainerSpec } from '../../../src/core/component.ts';
-import type { ContainerFacts } from '../../../src/core/containers/facts.ts';
-import type { ProbeQuestion } from '../../../src/core/health/probe.ts';
-import { componentName } from '../../../src/core/ids.ts';
+import type { ContainerSpec } from '../../../src/supervision/spec.ts';
+import type { ContainerFacts } from '../../../src/supervision/rules/container-facts.ts';
+import type { ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
+import { componentName } from '../../../src/base/pure/ids.ts';
 import { inspectContainers } from '../../../src/drivers/container/inspect.ts';
 import { Records } from '../../../src/drivers/container/record.ts';
 import { createContainerSampler } from '../../../src/drivers/container/usage/sampler.ts';
-import { createEngine } from '../../../src/engine/engine.ts';
-import type { EngineClient } from '../../../src/ports/engine.ts';
-import type { Sampler } from '../../../src/ports/sampler.ts';
-import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { createEngine } from '../../../src/docker/engine.ts';
+import type { EngineClient } from '../../../src/docker/ports.ts';
+import type { Sampler } from '../../../src/supervision/ports/sampler.ts';
+import { systemClock } from '../../../src/base/system-clock.ts';
 import { run, spec } from '../../support/builders.ts';
 import { useEngine } from '../../support/engine.ts';
 import { tempDir } from '../../support/temp-dir.ts';

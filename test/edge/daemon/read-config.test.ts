@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/problem.ts';
-import { readConfig } from '../../../src/daemon/read-config.ts';
+import { readConfig } from '../../../src/config/read-config.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const many = (count: number) =>

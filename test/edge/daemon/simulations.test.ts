@@ -1,13 +1,13 @@
 /** Which crash is taken for one that somebody asked for, with everything that runs replaced. */
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import type { Incident } from '../../../src/core/incidents/incident.ts';
-import { standIn } from '../../../src/core/simulate/stand-in.ts';
-import type { ComponentView } from '../../../src/core/views.ts';
-import type { Scene } from '../../../src/daemon/simulate/scene.ts';
-import { createSimulations } from '../../../src/daemon/simulate/simulations.ts';
-import type { ProcessLaunch } from '../../../src/ports/driver.ts';
-import type { NewCrash } from '../../../src/ports/store.ts';
+import type { Incident } from '../../../src/incidents/rules/incident.ts';
+import { standIn } from '../../../src/simulate/rules/stand-in.ts';
+import type { ComponentView } from '../../../src/supervision/rules/views.ts';
+import type { Scene } from '../../../src/simulate/scene.ts';
+import { createSimulations } from '../../../src/simulate/simulations.ts';
+import type { ProcessLaunch } from '../../../src/supervision/ports/driver.ts';
+import type { NewCrash } from '../../../src/supervision/ports/store.ts';
 import { run, spec } from '../../support/builders.ts';
 import { crashSample, incidentSample, START, wall } from '../../support/ticket-samples.ts';
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import type { MonoMs, WallMs } from '../../../src/core/ids.ts';
-import { createStallWatch } from '../../../src/daemon/stall-watch.ts';
+import type { MonoMs, WallMs } from '../../../src/base/pure/ids.ts';
+import { createStallWatch } from '../../../src/base/stall-watch.ts';
 
 test('a stall is known at once, before the timer that would have noticed it, and forgotten by what began later', () => {
   let now = 1_000;

@@ -4,10 +4,10 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { openDesired } from '../../../src/daemon/desired.ts';
 import { exitFile, readLastEnd } from '../../../src/daemon/guardian.ts';
-import { homePaths } from '../../../src/daemon/home.ts';
-import { clearDrafts, writeAtomically } from '../../../src/daemon/home-dir.ts';
+import { homePaths } from '../../../src/base/home.ts';
+import { clearDrafts, writeAtomically } from '../../../src/base/home-dir.ts';
 import { Listener } from '../../../src/daemon/listener.ts';
-import { silentLog } from '../../../src/ports/log.ts';
+import { silentLog } from '../../../src/base/log.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** The kernel gives no pid above 2^22. */

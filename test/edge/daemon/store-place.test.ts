@@ -1,10 +1,10 @@
 /** `store.path` moves the database, and nothing of it is lost on the way. */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { homePaths } from '../../../src/daemon/home.ts';
-import { placeStore } from '../../../src/daemon/store-place.ts';
-import { silentLog } from '../../../src/ports/log.ts';
-import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
+import { homePaths } from '../../../src/base/home.ts';
+import { placeStore } from '../../../src/history/place.ts';
+import { silentLog } from '../../../src/base/log.ts';
+import { loadSqlite } from '../../../src/base/sqlite.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** Opened and written to as a store does, without statements: with those the SQLite of older Nodes closes files late. */

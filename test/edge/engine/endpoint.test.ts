@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type EngineEnv, findEndpoint } from '../../../src/engine/endpoint.ts';
+import { type EngineEnv, findEndpoint } from '../../../src/docker/endpoint.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 let dir: ReturnType<typeof tempDir>;

@@ -5,7 +5,7 @@ import type {
   EngineClient,
   EngineEvent,
   Unreachable,
-} from '../../../src/ports/engine.ts';
+} from '../../../src/docker/ports.ts';
 
 type Watched = Pick<EngineClient, 'events' | 'inspect' | 'list'>;
 

@@ -1,6 +1,6 @@
 /** Somebody who watches a container, and remembers what was told. */
-import type { ContainerSight, ContainerWatch } from '../../../src/ports/container-watch.ts';
-import type { ContainerState } from '../../../src/ports/engine.ts';
+import type { ContainerSight, ContainerWatch } from '../../../src/docker/container-watch.ts';
+import type { ContainerState } from '../../../src/docker/ports.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 export class Watcher implements Disposable {

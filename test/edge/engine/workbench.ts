@@ -1,8 +1,8 @@
 /** The client under test, and plans for containers of the test image. */
-import { createEngine } from '../../../src/engine/engine.ts';
-import type { ContainerPlan } from '../../../src/ports/container-plan.ts';
-import type { ContainerSetup, ContainerState, EngineClient } from '../../../src/ports/engine.ts';
-import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { createEngine } from '../../../src/docker/engine.ts';
+import type { ContainerPlan } from '../../../src/docker/container-plan.ts';
+import type { ContainerSetup, ContainerState, EngineClient } from '../../../src/docker/ports.ts';
+import { systemClock } from '../../../src/base/system-clock.ts';
 import type { TestEngine } from '../../support/engine.ts';
 
 export const never = new AbortController().signal;

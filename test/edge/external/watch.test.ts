@@ -1,7 +1,7 @@
 /** What a row of looks comes to, look by look. The target here is a script: which sight is shown when. */
 import { expect, test } from 'vitest';
-import { after } from '../../../src/core/ids.ts';
-import { type Eye, gone, type Sight, there, unknown } from '../../../src/drivers/external/eye.ts';
+import { after } from '../../../src/base/pure/ids.ts';
+import { type Eye, gone, type Sight, there, unknown } from '../../../src/drivers/external/target.ts';
 import { Troubles } from '../../../src/drivers/external/troubles.ts';
 import { type Known, Watch } from '../../../src/drivers/external/watch.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createClient } from '../../../src/client/client.ts';
+import { createClient } from '../../../src/api/client/client.ts';
 import { Served } from './serve.ts';
 
 test('agents are spawned by type and task, and a command is refused', async () => {

@@ -5,9 +5,9 @@ import { createServer as createRawServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { callJson } from '../../../src/client/call.ts';
-import { createClient, ifRunning } from '../../../src/client/client.ts';
-import { readEvents } from '../../../src/client/event-reader.ts';
+import { callJson } from '../../../src/api/client/call.ts';
+import { createClient, ifRunning } from '../../../src/api/client/client.ts';
+import { readEvents } from '../../../src/api/client/event-reader.ts';
 import { why } from './fake-control.ts';
 import { Served } from './serve.ts';
 

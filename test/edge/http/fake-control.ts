@@ -1,18 +1,18 @@
 /** A Control without a daemon: two components, a history in memory, and a record of what was asked. */
-import { agentView } from '../../../src/core/agents/view.ts';
-import type { AgentsReportView, AgentView } from '../../../src/core/agents/views.ts';
-import type { CampaignSummary } from '../../../src/core/campaigns/views.ts';
-import type { HealthReport } from '../../../src/core/checks/check.ts';
-import { AppError } from '../../../src/core/errors.ts';
-import type { ProbeStretch } from '../../../src/core/health/stretch.ts';
-import { componentName, type MonoMs, type RunId, type WallMs } from '../../../src/core/ids.ts';
-import type { Incident, IncidentsQuery } from '../../../src/core/incidents/incident.ts';
-import { appliedView, type PlanStep } from '../../../src/core/plan.ts';
-import type { SessionRecord } from '../../../src/core/sessions/session.ts';
-import { didYouMean } from '../../../src/core/suggest.ts';
-import type { Ticket } from '../../../src/core/tickets/ticket.ts';
-import type { SampleStretch } from '../../../src/core/usage/stretch.ts';
-import type { ComponentView, CrashView, EventView, StatusView, Subject, WhyView } from '../../../src/core/views.ts';
+import { agentView } from '../../../src/agents/rules/view.ts';
+import type { AgentsReportView, AgentView } from '../../../src/agents/rules/views.ts';
+import type { CampaignSummary } from '../../../src/campaigns/rules/views.ts';
+import type { HealthReport } from '../../../src/checks/spec.ts';
+import { AppError } from '../../../src/base/pure/errors.ts';
+import type { ProbeStretch } from '../../../src/supervision/rules/health/stretch.ts';
+import { componentName, type MonoMs, type RunId, type WallMs } from '../../../src/base/pure/ids.ts';
+import type { Incident, IncidentsQuery } from '../../../src/incidents/rules/incident.ts';
+import { appliedView, type PlanStep } from '../../../src/supervision/rules/plan.ts';
+import type { SessionRecord } from '../../../src/sessions/spec.ts';
+import { didYouMean } from '../../../src/base/pure/suggest.ts';
+import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
+import type { SampleStretch } from '../../../src/supervision/rules/usage/stretch.ts';
+import type { ComponentView, CrashView, EventView, StatusView, Subject, WhyView } from '../../../src/supervision/rules/views.ts';
 import type {
   ActionView,
   BeatView,
@@ -22,9 +22,9 @@ import type {
   ReloadView,
   UpView,
   ValidationView,
-} from '../../../src/ports/control.ts';
-import type { LogLineView, Logs, LogsQuery } from '../../../src/ports/logs.ts';
-import type { History, SampleQuery, WhyQuery } from '../../../src/ports/store.ts';
+} from '../../../src/api/control.ts';
+import type { LogLineView, Logs, LogsQuery } from '../../../src/logs/ports.ts';
+import type { History, SampleQuery, WhyQuery } from '../../../src/supervision/ports/store.ts';
 import { agentRecord, agentsSpec } from '../../support/agent-samples.ts';
 import { sessionRecord } from '../../support/session-record.ts';
 import { START, ticketSample, wall } from '../../support/ticket-samples.ts';

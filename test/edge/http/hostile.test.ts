@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readEvents } from '../../../src/client/event-reader.ts';
-import { ROUTES } from '../../../src/http/table.ts';
+import { readEvents } from '../../../src/api/client/event-reader.ts';
+import { ROUTES } from '../../../src/api/table.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { event } from './fake-control.ts';
 import { Served } from './serve.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
-import { AppError } from '../../../src/core/errors.ts';
-import type { LogsQuery } from '../../../src/ports/logs.ts';
+import { AppError } from '../../../src/base/pure/errors.ts';
+import type { LogsQuery } from '../../../src/logs/ports.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { Served } from './serve.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ERRORS } from '../../../src/core/errors.ts';
-import type { Subject } from '../../../src/core/views.ts';
-import { openApi } from '../../../src/http/openapi.ts';
-import { ROUTES } from '../../../src/http/table.ts';
-import { viewOf } from '../../../src/http/views/view.ts';
+import { ERRORS } from '../../../src/base/pure/errors.ts';
+import type { Subject } from '../../../src/supervision/rules/views.ts';
+import { openApi } from '../../../src/api/openapi.ts';
+import { ROUTES } from '../../../src/api/table.ts';
+import { viewOf } from '../../../src/api/views/view.ts';
 import { Served } from './serve.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever is there

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { createClient } from '../../../src/client/client.ts';
-import type { SessionRecord } from '../../../src/core/sessions/session.ts';
+import { createClient } from '../../../src/api/client/client.ts';
+import type { SessionRecord } from '../../../src/sessions/spec.ts';
 import { sessionRecord } from '../../support/session-record.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { component } from './fake-control.ts';

@@ -5,8 +5,8 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ApiServer, createHttpServer, type ServerLimits } from '../../../src/http/server.ts';
-import type { Log } from '../../../src/ports/log.ts';
+import { type ApiServer, createHttpServer, type ServerLimits } from '../../../src/api/server.ts';
+import type { Log } from '../../../src/base/log.ts';
 import { FakeControl } from './fake-control.ts';
 
 export interface Answer {

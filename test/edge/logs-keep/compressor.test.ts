@@ -5,9 +5,9 @@ import { partFile } from '../../../src/logs/format.ts';
 import { Compressor } from '../../../src/logs/keep/compressor.ts';
 import { KeptLog } from '../../../src/logs/keep/kept-log.ts';
 import type { Part } from '../../../src/logs/keep/parts.ts';
-import { noFailpoints } from '../../../src/ports/failpoints.ts';
-import { silentLog } from '../../../src/ports/log.ts';
-import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { noFailpoints } from '../../../src/base/failpoints.ts';
+import { silentLog } from '../../../src/base/log.ts';
+import { systemClock } from '../../../src/base/system-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const BYTES = 10_000;

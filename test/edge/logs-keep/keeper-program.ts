@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseFailpoints } from '../../../src/daemon/failpoints.ts';
 import { openLogKeeper } from '../../../src/logs/keep/keeper.ts';
-import { silentLog } from '../../../src/ports/log.ts';
-import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { silentLog } from '../../../src/base/log.ts';
+import { systemClock } from '../../../src/base/system-clock.ts';
 
 const [dir, failpoints, maxBytes] = process.argv.slice(2) as [string, string, string];
 

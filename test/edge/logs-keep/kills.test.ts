@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { statSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FAILPOINTS } from '../../../src/ports/failpoints.ts';
+import { FAILPOINTS } from '../../../src/base/failpoints.ts';
 import { type Bundle, bundle } from '../../support/bundle.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { KINDS } from './file-systems.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Pattern, parsePattern } from '../../../src/core/health/pattern.ts';
+import { type Pattern, parsePattern } from '../../../src/supervision/rules/health/pattern.ts';
 import { MAX_LINE_BYTES } from '../../../src/logs/lines.ts';
 import { LogWorld, readAll } from './log-world.ts';
 

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { FileCursor, type FileQuery, type ReadOptions } from '../../../src/logs/file-logs.ts';
 import type { Fact, Moment } from '../../../src/logs/format.ts';
 import { factLine, logFile, partFile, timesFile } from '../../../src/logs/format.ts';
-import type { LogLineView } from '../../../src/ports/logs.ts';
+import type { LogLineView } from '../../../src/logs/ports.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 export const ALL: FileQuery = { components: [], tail: 'all', after: {} };

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { LogLineView } from '../../../src/ports/logs.ts';
+import type { LogLineView } from '../../../src/logs/ports.ts';
 import { canCollapse, LogWorld } from './log-world.ts';
 
 const COUNT = 60_000;

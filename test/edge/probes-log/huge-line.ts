@@ -1,6 +1,6 @@
 /** A program: follows a log that grows by 200 MB without a single line break, and says by how much its memory grew. */
 import { appendFileSync } from 'node:fs';
-import { silentLog } from '../../../src/ports/log.ts';
+import { silentLog } from '../../../src/base/log.ts';
 import { Follower } from '../../../src/probes/log/follower.ts';
 import { Holds } from '../../../src/probes/log/holds.ts';
 import { LogPoll } from '../../../src/probes/log/log-poll.ts';

@@ -1,5 +1,5 @@
 /** A program that watches a log for a text and an expression, finds both, and has nothing else to do. */
-import { silentLog } from '../../../src/ports/log.ts';
+import { silentLog } from '../../../src/base/log.ts';
 import { createLogWatch } from '../../../src/probes/log/log-watch.ts';
 import { neverShortened, target } from './target.ts';
 

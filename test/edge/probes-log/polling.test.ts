@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../src/ports/log.ts';
+import { silentLog } from '../../../src/base/log.ts';
 import { DirectoryHints } from '../../../src/probes/log/directory-hints.ts';
 import { Follower } from '../../../src/probes/log/follower.ts';
 import { Holds } from '../../../src/probes/log/holds.ts';

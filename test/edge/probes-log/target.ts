@@ -1,5 +1,5 @@
-import type { LogPlace } from '../../../src/ports/log-keeping.ts';
-import type { ProbeTarget } from '../../../src/ports/prober.ts';
+import type { LogPlace } from '../../../src/logs/log-keeping.ts';
+import type { ProbeTarget } from '../../../src/supervision/ports/prober.ts';
 import { run, spec } from '../../support/builders.ts';
 
 /** The run of a component whose output begins there. */

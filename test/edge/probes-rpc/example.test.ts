@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ROLES } from '../../../src/core/health/probe.ts';
+import { ROLES } from '../../../src/supervision/rules/health/probe.ts';
 import { load } from '../../pure/config/support.ts';
 
 test('the example is a valid configuration that asks both ways', () => {

@@ -1,7 +1,7 @@
 /** Servers of the official gRPC implementation, and questions for them. */
 import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { HealthImplementation, type ServingStatusMap } from 'grpc-health-check';
-import type { ProbeQuestion } from '../../../src/core/health/probe.ts';
+import type { ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
 import type { Identity } from '../probes/certificate.ts';
 import { finallyDo } from '../probes/probe-world.ts';
 

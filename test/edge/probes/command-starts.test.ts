@@ -1,6 +1,6 @@
 import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, rmdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { CommandResult } from '../../../src/ports/command.ts';
+import type { CommandResult } from '../../../src/base/command.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { carriers, never, newMark, PLENTY_MS, readText, runner, SHORT_MS, sh } from './probe-world.ts';

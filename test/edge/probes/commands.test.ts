@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CommandResult } from '../../../src/ports/command.ts';
+import type { CommandResult } from '../../../src/base/command.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import {
   carriers,

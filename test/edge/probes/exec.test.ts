@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CommandResult, CommandRunner } from '../../../src/ports/command.ts';
+import type { CommandResult, CommandRunner } from '../../../src/base/command.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import {
   ask,

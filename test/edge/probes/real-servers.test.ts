@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { addressEye } from '../../../src/drivers/external/address.ts';
 import { createNames } from '../../../src/drivers/external/names.ts';
-import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { systemClock } from '../../../src/base/system-clock.ts';
 import { missing, PAGE_BYTES, type RealServer, type ServerName, startServer } from '../../support/real-servers.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { ask, connections, finallyDo, http, never, SHORT_MS, tcp } from './probe-world.ts';

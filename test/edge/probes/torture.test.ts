@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { expect, test } from 'vitest';
-import type { ProbeQuestion } from '../../../src/core/health/probe.ts';
+import type { ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
 import { createNames } from '../../../src/probes/names/names.ts';
 import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';

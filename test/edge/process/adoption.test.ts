@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inspectRuns } from '../../../src/drivers/process/inspect.ts';
-import type { Failpoint } from '../../../src/ports/failpoints.ts';
-import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import type { Failpoint } from '../../../src/base/failpoints.ts';
+import { systemClock } from '../../../src/base/system-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { fastClock, isThere, type Run, readText, shimsOf, workshop } from './workshop.ts';
 

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSyn
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
-import type { SpawnProblem } from '../../../src/core/exit.ts';
-import type { RunId } from '../../../src/core/ids.ts';
+import type { SpawnProblem } from '../../../src/base/pure/exit.ts';
+import type { RunId } from '../../../src/base/pure/ids.ts';
 import { readExit } from '../../../src/drivers/process/exit-record.ts';
 import { inspectRuns } from '../../../src/drivers/process/inspect.ts';
 import { limitViews, shimBounds } from '../../../src/drivers/process/limits/bounds.ts';
@@ -14,9 +14,9 @@ import { findLimitHomes, possibleHomes } from '../../../src/drivers/process/limi
 import { makeRunDir, type RunMeta, readMeta } from '../../../src/drivers/process/run-dir.ts';
 import { shimScript } from '../../../src/drivers/process/shim/shim.ts';
 import { findTools } from '../../../src/drivers/process/shim/tools.ts';
-import { verdict } from '../../../src/drivers/process/verdict.ts';
-import type { Confinement } from '../../../src/ports/driver.ts';
-import { systemClock } from '../../../src/supervisor/system-clock.ts';
+import { verdict } from '../../../src/drivers/process/exit-cause.ts';
+import type { Confinement } from '../../../src/supervision/ports/driver.ts';
+import { systemClock } from '../../../src/base/system-clock.ts';
 import { type Bundle, bundle } from '../../support/bundle.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { SHELLS, shellPath } from './shells.ts';

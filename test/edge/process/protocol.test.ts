@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { RunId } from '../../../src/core/ids.ts';
+import type { RunId } from '../../../src/base/pure/ids.ts';
 import { causeOfExit, causeOfWaitStatus, parseExit } from '../../../src/drivers/process/exit-record.ts';
 import { parseStat, readProcStat } from '../../../src/drivers/process/proc.ts';
 import { parseStarted } from '../../../src/drivers/process/run-dir.ts';

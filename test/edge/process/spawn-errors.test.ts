@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Failpoint } from '../../../src/ports/failpoints.ts';
+import type { Failpoint } from '../../../src/base/failpoints.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { readText, shimsOf, workshop } from './workshop.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { componentName } from '../../../src/core/ids.ts';
+import { componentName } from '../../../src/base/pure/ids.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { isThere, type Run, readText, workshop } from './workshop.ts';
 

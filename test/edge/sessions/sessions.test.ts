@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type { AppError } from '../../../src/core/errors.ts';
+import type { AppError } from '../../../src/base/pure/errors.ts';
 import { useEngine } from '../../support/engine.ts';
 import { template } from '../../support/session-record.ts';
 import { SessionsWorld } from '../../support/sessions-world.ts';

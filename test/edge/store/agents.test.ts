@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import type { RunId, WallMs } from '../../../src/core/ids.ts';
+import type { RunId, WallMs } from '../../../src/base/pure/ids.ts';
 import { agentRecord, NOON } from '../../support/agent-samples.ts';
 import { crashOf, exited } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openHistory } from '../../../src/store/sqlite/history.ts';
+import { openHistory } from '../../../src/history/sqlite/history.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { column, upTo } from './inspect.ts';

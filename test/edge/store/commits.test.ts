@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Failpoints } from '../../../src/ports/failpoints.ts';
+import type { Failpoints } from '../../../src/base/failpoints.ts';
 import { eventOf, recordOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

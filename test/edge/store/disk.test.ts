@@ -1,9 +1,9 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
-import { openHistory } from '../../../src/store/sqlite/history.ts';
-import { LATEST } from '../../../src/store/sqlite/migrate.ts';
+import { loadSqlite } from '../../../src/base/sqlite.ts';
+import { openHistory } from '../../../src/history/sqlite/history.ts';
+import { LATEST } from '../../../src/history/sqlite/migrate.ts';
 import { crashOf, recordOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,6 +1,6 @@
 import { copyFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
+import { loadSqlite } from '../../../src/base/sqlite.ts';
 import { bundle } from '../../support/bundle.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { runNode } from './program.ts';

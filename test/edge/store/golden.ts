@@ -1,6 +1,6 @@
 /** Databases as earlier releases have left them. */
 import { readFileSync } from 'node:fs';
-import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
+import { loadSqlite } from '../../../src/base/sqlite.ts';
 
 export const golden = (version: number): string => `test/fixtures/store/v${version}.sql`;
 

@@ -1,5 +1,5 @@
 /** Looks into a database past the store, as somebody with `sqlite3` would. */
-import { loadSqlite, type Row } from '../../../src/store/sqlite/driver.ts';
+import { loadSqlite, type Row } from '../../../src/base/sqlite.ts';
 
 export async function query(path: string, sql: string): Promise<readonly Row[]> {
   const db = (await loadSqlite()).open(path, 'read-only');

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { takeLock } from '../../../src/daemon/lock.ts';
-import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
+import { takeLock } from '../../../src/base/lock.ts';
+import { loadSqlite } from '../../../src/base/sqlite.ts';
 import { type Bundle, bundle } from '../../support/bundle.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { componentName } from '../../../src/core/ids.ts';
-import { openCampaignBook } from '../../../src/store/sqlite/campaigns.ts';
-import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
-import { openHistory } from '../../../src/store/sqlite/history.ts';
-import { LATEST, migrate, schemaVersion } from '../../../src/store/sqlite/migrate.ts';
-import { MIGRATIONS } from '../../../src/store/sqlite/migrations/index.ts';
+import { componentName } from '../../../src/base/pure/ids.ts';
+import { openCampaignBook } from '../../../src/history/sqlite/experiments.ts';
+import { loadSqlite } from '../../../src/base/sqlite.ts';
+import { openHistory } from '../../../src/history/sqlite/history.ts';
+import { LATEST, migrate, schemaVersion } from '../../../src/history/sqlite/migrate.ts';
+import { MIGRATIONS } from '../../../src/history/sqlite/migrations.ts';
 import { checkedOf, eventOf, NOON, runningOf, runOf, sampledOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { golden, restoreGolden } from './golden.ts';

@@ -1,6 +1,6 @@
 /** Incidents and tickets as they were written when each was about one task. */
 import { expect, test } from 'vitest';
-import { loadSqlite } from '../../../src/store/sqlite/driver.ts';
+import { loadSqlite } from '../../../src/base/sqlite.ts';
 import { incidentOf } from '../../support/case-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { ticketSample } from '../../support/ticket-samples.ts';

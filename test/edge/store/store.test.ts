@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openHistory } from '../../../src/store/sqlite/history.ts';
+import { openHistory } from '../../../src/history/sqlite/history.ts';
 import { crashOf, eventOf, recordOf, runningOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

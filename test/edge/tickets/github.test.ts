@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { afterExamination, afterRecovery, closed } from '../../../src/core/tickets/notes.ts';
-import { ticketFor } from '../../../src/core/tickets/policy.ts';
+import { afterExamination, afterRecovery, closed } from '../../../src/incidents/tickets/rules/notes.ts';
+import { ticketFor } from '../../../src/incidents/tickets/rules/policy.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Fault, GithubServer } from '../../support/github-server.ts';
 import {

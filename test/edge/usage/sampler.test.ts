@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Usage } from '../../../src/core/usage/usage.ts';
+import type { Usage } from '../../../src/supervision/rules/usage/usage.ts';
 import { memoryCounter } from '../../../src/drivers/process/usage/memory-counter.ts';
 import { createSampler } from '../../../src/drivers/process/usage/sampler.ts';
 import { tempDir } from '../../support/temp-dir.ts';

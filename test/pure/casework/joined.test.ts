@@ -1,6 +1,6 @@
 /** Everybody who shares a cause is named: in the incident, its ticket and its alert; also who comes later. */
 import { describe, expect, test } from 'vitest';
-import type { NewCrash } from '../../../src/ports/store.ts';
+import type { NewCrash } from '../../../src/supervision/ports/store.ts';
 import { crashOf } from '../../support/history-samples.ts';
 import { LOOK_MS, lookWorld } from '../../support/look-world.ts';
 

@@ -1,6 +1,6 @@
 /** When people are told: given up, frozen again, too many crashes; and when it is over. */
 import { describe, expect, test } from 'vitest';
-import type { NewCrash } from '../../../src/ports/store.ts';
+import type { NewCrash } from '../../../src/supervision/ports/store.ts';
 import { crashOf } from '../../support/history-samples.ts';
 import { lookWorld } from '../../support/look-world.ts';
 

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { exitView } from '../../../src/core/exit.ts';
-import type { WallMs } from '../../../src/core/ids.ts';
-import { FRESH } from '../../../src/core/lifecycle/state.ts';
-import type { SessionRecord } from '../../../src/core/sessions/session.ts';
-import type { Subject } from '../../../src/core/views.ts';
-import { sessionCases } from '../../../src/daemon/casework/session-crashes.ts';
-import type { EngineClient } from '../../../src/ports/engine.ts';
-import type { Failure } from '../../../src/ports/healing.ts';
-import { silentLog } from '../../../src/ports/log.ts';
-import type { NewCrash } from '../../../src/ports/store.ts';
+import { exitView } from '../../../src/base/pure/exit.ts';
+import type { WallMs } from '../../../src/base/pure/ids.ts';
+import { FRESH } from '../../../src/supervision/rules/lifecycle/state.ts';
+import type { SessionRecord } from '../../../src/sessions/spec.ts';
+import type { Subject } from '../../../src/supervision/rules/views.ts';
+import { sessionCases } from '../../../src/sessions/crashes.ts';
+import type { EngineClient } from '../../../src/docker/ports.ts';
+import type { Failure } from '../../../src/docker/healing/ports.ts';
+import { silentLog } from '../../../src/base/log.ts';
+import type { NewCrash } from '../../../src/supervision/ports/store.ts';
 
 const SESSION = { id: 'f00d', template: 'lab', containerId: 'c1' } as SessionRecord;
 const BEGAN = '2026-01-02T03:04:05.000000000Z';

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/commands/status.ts';
-import { isAwaited } from '../../../src/core/incidents/incident.ts';
-import { UNWELL_AFTER_MS, unwellOf } from '../../../src/core/incidents/unwell.ts';
-import type { ComponentView } from '../../../src/core/views.ts';
-import type { Standing } from '../../../src/supervisor/standings.ts';
+import { isAwaited } from '../../../src/incidents/rules/incident.ts';
+import { UNWELL_AFTER_MS, unwellOf } from '../../../src/supervision/rules/unwell.ts';
+import type { ComponentView } from '../../../src/supervision/rules/views.ts';
+import type { Standing } from '../../../src/supervision/standings.ts';
 import { crashOf } from '../../support/history-samples.ts';
 import { LOOK_MS, lookWorld } from '../../support/look-world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { backoffReport } from '../../../src/cli/backoff/report.ts';
+import { backoffReport } from '../../../src/cli/commands/backoff-report.ts';
 import { noPaint } from '../../../src/cli/print/colour.ts';
 import { restartSpec, spec } from '../../support/builders.ts';
 

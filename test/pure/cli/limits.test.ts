@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { eventSentence } from '../../../src/cli/print/event.ts';
 import { limitsText } from '../../../src/cli/print/limits.ts';
-import { describeExit, exitView } from '../../../src/core/exit.ts';
-import type { LimitView } from '../../../src/core/views.ts';
+import { describeExit, exitView } from '../../../src/base/pure/exit.ts';
+import type { LimitView } from '../../../src/supervision/rules/views.ts';
 
 const limit = (
   name: LimitView['name'],

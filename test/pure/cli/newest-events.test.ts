@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newestEvents } from '../../../src/cli/newest-events.ts';
-import type { EventView } from '../../../src/core/views.ts';
+import type { EventView } from '../../../src/supervision/rules/views.ts';
 
 const all: EventView[] = Array.from({ length: 5000 }, (_, index) => ({
   seq: index + 1,

@@ -8,7 +8,7 @@ import { localTime, relative } from '../../../src/cli/print/time.ts';
 import { verboseBlock } from '../../../src/cli/print/verbose.ts';
 import { whyText } from '../../../src/cli/print/why.ts';
 import { displayWidth, shorten } from '../../../src/cli/print/width.ts';
-import type { ResourcesView } from '../../../src/core/views.ts';
+import type { ResourcesView } from '../../../src/supervision/rules/views.ts';
 import { event, exit, idle, NOW, status, view, why } from './views.ts';
 
 describe('tables', () => {

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { killedIn } from '../../../src/cli/await-action.ts';
 import { exitCodeOf } from '../../../src/cli/commands/status.ts';
 import { type Action, byName, judge } from '../../../src/cli/settle.ts';
-import type { Watch } from '../../../src/core/goal.ts';
-import type { ComponentView } from '../../../src/core/views.ts';
+import type { Watch } from '../../../src/supervision/rules/goal.ts';
+import type { ComponentView } from '../../../src/supervision/rules/views.ts';
 import { event, exit, idle, view } from './views.ts';
 
 const died = (at: string) => ({ ...exit, at, crash: true });

@@ -1,5 +1,5 @@
 /** Views to print, as the daemon would send them. */
-import type { ComponentView, EventView, StatusView, WhyView } from '../../../src/core/views.ts';
+import type { ComponentView, EventView, StatusView, WhyView } from '../../../src/supervision/rules/views.ts';
 
 export const NOW = Date.parse('2026-01-02T05:19:05.678Z');
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { daemonHealth } from '../../../src/client/daemon-health.ts';
-import { AppError } from '../../../src/core/errors.ts';
+import { daemonHealth } from '../../../src/api/client/daemon-health.ts';
+import { AppError } from '../../../src/base/pure/errors.ts';
 
 const QUERY = { checks: [], withDeps: false };
 const REPORT = { status: 'healthy', timestamp: '2026-01-02T03:04:05.678Z', checks: {} } as const;

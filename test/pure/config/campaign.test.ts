@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { loadCampaignFromText } from '../../../src/config/campaign/load.ts';
+import { loadCampaignFromText } from '../../../src/config/campaign-load.ts';
 import type { ConfigError } from '../../../src/config/problem.ts';
 
 const load = (text: string, env: Record<string, string> = {}) =>

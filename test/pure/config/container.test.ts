@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { containerHash, ingredients, specHash } from '../../../src/config/fingerprint.ts';
-import type { ContainerSpec } from '../../../src/core/component.ts';
+import type { ContainerSpec } from '../../../src/supervision/spec.ts';
 import { linesOf, oneProblem, only, problemsOf } from './support.ts';
 
 /** A component with these keys of its container, beside its image. */

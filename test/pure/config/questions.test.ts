@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_PATTERN_CHARS } from '../../../src/core/health/pattern.ts';
+import { MAX_PATTERN_CHARS } from '../../../src/supervision/rules/health/pattern.ts';
 import { api, oneProblem, only } from './support.ts';
 
 /** What a component with this question in its readiness probe asks. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { specHash } from '../../../src/config/fingerprint.ts';
-import { describeQuestion } from '../../../src/core/health/probe.ts';
+import { describeQuestion } from '../../../src/supervision/rules/health/probe.ts';
 import { api, oneProblem, only } from './support.ts';
 
 const env = { PORT: '7234', SECRET: 'hunter2 hunter2' };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { describeConfig } from '../../../src/config/describe.ts';
-import { EXTERNAL_WORDS, PROBE_WORDS } from '../../../src/config/hints/probe-words.ts';
-import { RPC_WORDS } from '../../../src/config/hints/rpc-words.ts';
-import { UNAVAILABLE } from '../../../src/config/hints/unavailable.ts';
-import { FOREIGN_WORDS, NO_COUNTERPART } from '../../../src/config/hints/vocabulary.ts';
+import { EXTERNAL_WORDS, PROBE_WORDS } from '../../../src/config/words/probe-words.ts';
+import { RPC_WORDS } from '../../../src/config/words/rpc-words.ts';
+import { UNAVAILABLE } from '../../../src/config/words/unavailable.ts';
+import { FOREIGN_WORDS, NO_COUNTERPART } from '../../../src/config/words/vocabulary.ts';
 import { jsonSchema } from '../../../src/config/schema.ts';
 import { load } from './support.ts';
 

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { loadConfigFromTexts, type ResolvedConfig } from '../../../src/config/load.ts';
 import { ConfigError, type Problem } from '../../../src/config/problem.ts';
-import type { ComponentSpec, ProcessSpec } from '../../../src/core/component.ts';
+import type { ComponentSpec, ProcessSpec } from '../../../src/supervision/spec.ts';
 
 export const FILE = '/project/keepwell.yaml';
 

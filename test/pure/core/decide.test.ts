@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Counters, FRESH } from '../../../src/core/lifecycle/state.ts';
-import { decide, type End } from '../../../src/core/restart/decide.ts';
+import { type Counters, FRESH } from '../../../src/supervision/rules/lifecycle/state.ts';
+import { decide, type End } from '../../../src/supervision/rules/restart/decide.ts';
 import { exitCode, killedBy, mono, notStarted, restartSpec, spec, UNKNOWN } from '../../support/builders.ts';
 
 const NOW = mono(10_000_000);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { crashedText, judgeGoal, watchFrom, watchOn } from '../../../src/core/goal.ts';
-import { componentView } from '../../../src/core/status.ts';
-import type { ComponentView } from '../../../src/core/views.ts';
+import { crashedText, judgeGoal, watchFrom, watchOn } from '../../../src/supervision/rules/goal.ts';
+import { componentView } from '../../../src/supervision/rules/status.ts';
+import type { ComponentView } from '../../../src/supervision/rules/views.ts';
 import { restartSpec, spec } from '../../support/builders.ts';
 import { exit, idle, view, why } from '../cli/views.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dependentsOf, type Graph, startOrder, withDependencies } from '../../../src/core/graph.ts';
+import { dependentsOf, type Graph, startOrder, withDependencies } from '../../../src/supervision/rules/graph.ts';
 
 const GRAPH: Graph = new Map([
   ['web', ['api']],

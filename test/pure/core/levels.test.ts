@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { levels } from '../../../src/core/levels.ts';
+import { levels } from '../../../src/supervision/rules/levels.ts';
 
 test('a step holds what can start at the same time, whatever the order in the file', () => {
   const graph = new Map([

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { componentName } from '../../../src/core/ids.ts';
-import { next, wakeAt } from '../../../src/core/lifecycle/next.ts';
+import { componentName } from '../../../src/base/pure/ids.ts';
+import { next, wakeAt } from '../../../src/supervision/rules/lifecycle/next.ts';
 import {
   type Component,
   type ComponentEvent,
   type ComponentState,
   type Context,
   FRESH,
-} from '../../../src/core/lifecycle/state.ts';
-import { DAEMONISE_WINDOW_MS } from '../../../src/core/lifecycle/when-running.ts';
-import { KILL_WAIT_MS } from '../../../src/core/lifecycle/when-stopping.ts';
+} from '../../../src/supervision/rules/lifecycle/state.ts';
+import { DAEMONISE_WINDOW_MS } from '../../../src/supervision/rules/lifecycle/when-running.ts';
+import { KILL_WAIT_MS } from '../../../src/supervision/rules/lifecycle/when-stopping.ts';
 import { exitCode, killedBy, mono, restartSpec, run, spec } from '../../support/builders.ts';
 
 const MIB = 1024 * 1024;

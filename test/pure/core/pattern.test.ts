@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describePattern, MAX_PATTERN_CHARS, parsePattern } from '../../../src/core/health/pattern.ts';
+import { describePattern, MAX_PATTERN_CHARS, parsePattern } from '../../../src/supervision/rules/health/pattern.ts';
 
 describe('a pattern is a text unless it is written between slashes', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { redact, secretValues } from '../../../src/core/redact.ts';
+import { redact, secretValues } from '../../../src/base/pure/redact.ts';
 import { alnum, key, lower, SHAPES } from '../../support/secret-shapes.ts';
 
 describe('what is taken out', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LifecyclePolicy } from '../../../src/core/lifecycle/state.ts';
-import { MAX_PLANNED, schedule } from '../../../src/core/restart/schedule.ts';
+import type { LifecyclePolicy } from '../../../src/supervision/rules/lifecycle/state.ts';
+import { MAX_PLANNED, schedule } from '../../../src/supervision/rules/restart/schedule.ts';
 import { restartSpec, spec } from '../../support/builders.ts';
 
 type Over = Parameters<typeof restartSpec>[0];

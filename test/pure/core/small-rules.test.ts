@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AppError, ERRORS } from '../../../src/core/errors.ts';
-import { describeExit, exitView } from '../../../src/core/exit.ts';
-import { type BootId, componentName, componentOfRun, runId, type WallMs } from '../../../src/core/ids.ts';
-import { FRESH, INITIAL } from '../../../src/core/lifecycle/state.ts';
-import { redact, secretValues } from '../../../src/core/redact.ts';
-import { didYouMean, distance, nearest } from '../../../src/core/suggest.ts';
-import { restore } from '../../../src/core/time.ts';
+import { AppError, ERRORS } from '../../../src/base/pure/errors.ts';
+import { describeExit, exitView } from '../../../src/base/pure/exit.ts';
+import { type BootId, componentName, componentOfRun, runId, type WallMs } from '../../../src/base/pure/ids.ts';
+import { FRESH, INITIAL } from '../../../src/supervision/rules/lifecycle/state.ts';
+import { redact, secretValues } from '../../../src/base/pure/redact.ts';
+import { didYouMean, distance, nearest } from '../../../src/base/pure/suggest.ts';
+import { restore } from '../../../src/supervision/rules/time.ts';
 import { exitCode, killedBy, mono, notStarted, run, UNKNOWN } from '../../support/builders.ts';
 
 describe('time that survives the daemon', () => {

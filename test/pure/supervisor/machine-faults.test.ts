@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SpawnProblem } from '../../../src/core/exit.ts';
+import type { SpawnProblem } from '../../../src/base/pure/exit.ts';
 import { exitCode, restartSpec, spec } from '../../support/builders.ts';
 import { supervisorWorld as world } from '../../support/supervisor-world.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ComponentSpec } from '../../../src/core/component.ts';
+import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import { exitCode, restartSpec, spec } from '../../support/builders.ts';
 import { supervisorWorld } from '../../support/supervisor-world.ts';
 

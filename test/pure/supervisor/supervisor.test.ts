@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ComponentSpec, DependencyCondition } from '../../../src/core/component.ts';
+import type { ComponentSpec, DependencyCondition } from '../../../src/supervision/spec.ts';
 import { exitCode, restartSpec, spec } from '../../support/builders.ts';
 import { supervisorWorld as world } from '../../support/supervisor-world.ts';
 

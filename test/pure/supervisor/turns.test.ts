@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { MonoMs } from '../../../src/core/ids.ts';
-import type { Clock } from '../../../src/ports/clock.ts';
-import { Turns } from '../../../src/supervisor/turns.ts';
+import type { MonoMs } from '../../../src/base/pure/ids.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { Turns } from '../../../src/supervision/event-queue.ts';
 
 /** Every task takes this long. */
 const TASK_MS = 5;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EventView } from '../../../src/core/views.ts';
+import type { EventView } from '../../../src/supervision/rules/views.ts';
 import {
   type EndedEpisode,
   type Episode,

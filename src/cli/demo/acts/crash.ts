@@ -1,7 +1,7 @@
 /** Act 2: a worker meets data that its author did not think of. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatDuration } from '../../../core/format.ts';
+import { formatDuration } from '../../../base/pure/format.ts';
 import { type Outcome, one, type Scene, timeOf, watch } from '../scene.ts';
 
 const ORDER = { id: 1042, items: ['teapot'], customer: null };

@@ -1,7 +1,7 @@
 /** Act 4: Keepwell itself is killed, and nothing it keeps takes notice. */
-import { AppError } from '../../../core/errors.ts';
-import { formatDuration } from '../../../core/format.ts';
-import type { ComponentView, EventView, StatusView } from '../../../core/views.ts';
+import { AppError } from '../../../base/pure/errors.ts';
+import { formatDuration } from '../../../base/pure/format.ts';
+import type { ComponentView, EventView, StatusView } from '../../../supervision/rules/views.ts';
 import { pause } from '../../interrupt.ts';
 import { ask } from '../http.ts';
 import { type Outcome, type Scene, timeOf } from '../scene.ts';

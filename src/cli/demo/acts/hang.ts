@@ -1,6 +1,6 @@
 /** Act 3: a server hangs. Its process lives on, so only somebody who asks can notice. */
-import { formatDuration } from '../../../core/format.ts';
-import type { ProbeView } from '../../../core/views.ts';
+import { formatDuration } from '../../../base/pure/format.ts';
+import type { ProbeView } from '../../../supervision/rules/views.ts';
 import { pause } from '../../interrupt.ts';
 import { ask, hit } from '../http.ts';
 import { type Outcome, one, type Scene, timeOf, watch } from '../scene.ts';

@@ -1,6 +1,6 @@
 /** Act 5: a process that does not want to end, and two more that it has started. */
-import { AppError } from '../../../core/errors.ts';
-import { formatDuration } from '../../../core/format.ts';
+import { AppError } from '../../../base/pure/errors.ts';
+import { formatDuration } from '../../../base/pure/format.ts';
 import { isAlive } from '../processes.ts';
 import { type Outcome, one, type Scene, timeOf, watch } from '../scene.ts';
 

@@ -1,5 +1,5 @@
 /** Act 1: the stack comes up, in order. */
-import type { StatusView } from '../../../core/views.ts';
+import type { StatusView } from '../../../supervision/rules/views.ts';
 import { noPaint } from '../../print/colour.ts';
 import { statusTable } from '../../print/status.ts';
 import { displayWidth } from '../../print/width.ts';

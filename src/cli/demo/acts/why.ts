@@ -1,5 +1,5 @@
 /** Act 6: the dossier of the first death. */
-import type { WhyView } from '../../../core/views.ts';
+import type { WhyView } from '../../../supervision/rules/views.ts';
 import { whyText } from '../../print/why.ts';
 import type { Scene } from '../scene.ts';
 

@@ -1,10 +1,10 @@
 /** What containers use: read from the kernel where they run on this machine, else asked of the Engine. */
-import type { ContainerFacts } from '../../../core/containers/facts.ts';
-import { after, type MonoMs, type RunId } from '../../../core/ids.ts';
-import type { Usage } from '../../../core/usage/usage.ts';
-import type { Clock } from '../../../ports/clock.ts';
-import type { ContainerStats, EngineClient } from '../../../ports/engine.ts';
-import type { Sampler } from '../../../ports/sampler.ts';
+import type { ContainerFacts } from '../../../supervision/rules/container-facts.ts';
+import { after, type MonoMs, type RunId } from '../../../base/pure/ids.ts';
+import type { Usage } from '../../../supervision/rules/usage/usage.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { ContainerStats, EngineClient } from '../../../docker/ports.ts';
+import type { Sampler } from '../../../supervision/ports/sampler.ts';
 import { type Counters, countersOf } from './place.ts';
 
 export interface ContainerSamplerParts {

@@ -1,6 +1,6 @@
 /** As whom a command is to run: looked up at each start, and refused in words when that cannot be done. */
-import type { SpawnProblem } from '../../../core/exit.ts';
-import type { Confinement } from '../../../ports/driver.ts';
+import type { SpawnProblem } from '../../../base/pure/exit.ts';
+import type { Confinement } from '../../../supervision/ports/driver.ts';
 import { passing, permanent } from '../command/spawn-problem.ts';
 import { has } from '../limits/privileges.ts';
 import type { Tools } from '../shim/tools.ts';

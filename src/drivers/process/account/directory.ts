@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { meansGone } from '../../../core/errno.ts';
+import { meansGone } from '../../../base/pure/errno.ts';
 
 export interface UserEntry {
   readonly name: string;

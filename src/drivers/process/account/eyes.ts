@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { machineFault } from '../../../core/errno.ts';
+import { machineFault } from '../../../base/pure/errno.ts';
 import type { Tools } from '../shim/tools.ts';
 import type { Account } from './account.ts';
 import { BARE_ENVIRONMENT, switching } from './become.ts';

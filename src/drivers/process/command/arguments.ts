@@ -1,7 +1,7 @@
 /** The kernel's limits for the arguments and the environment of a new program, told before they are hit. */
 import { readFileSync } from 'node:fs';
-import type { SpawnProblem } from '../../../core/exit.ts';
-import type { ProcessLaunch } from '../../../ports/driver.ts';
+import type { SpawnProblem } from '../../../base/pure/exit.ts';
+import type { ProcessLaunch } from '../../../supervision/ports/driver.ts';
 import { permanent } from './spawn-problem.ts';
 
 /** MAX_ARG_STRLEN: 32 pages of 4 KiB, for one string with its closing NUL. */

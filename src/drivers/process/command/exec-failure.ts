@@ -1,6 +1,6 @@
 /** A command that passed the check and still could not be executed: whoever tried says so and exits 126 or 127. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import type { SpawnProblem } from '../../../core/exit.ts';
+import type { SpawnProblem } from '../../../base/pure/exit.ts';
 import type { ExitRecord } from '../exit-record.ts';
 import type { RunMeta } from '../run-dir.ts';
 import { passing, permanent, soundsPassing } from './spawn-problem.ts';

@@ -1,8 +1,8 @@
 /** A look into a file that is to be executed: scripts need their interpreter, binaries the right machine. Best effort. */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { errorCode, machineFault } from '../../../core/errno.ts';
-import type { SpawnProblem } from '../../../core/exit.ts';
+import { errorCode, machineFault } from '../../../base/pure/errno.ts';
+import type { SpawnProblem } from '../../../base/pure/exit.ts';
 import { permanent } from './spawn-problem.ts';
 
 /** `isCommand` tells whether a bare name can be found in the PATH of the launch. */

@@ -1,6 +1,6 @@
 /** The ways a start can fail, in one sentence each. */
-import { errorCode, machineFault } from '../../../core/errno.ts';
-import type { SpawnProblem } from '../../../core/exit.ts';
+import { errorCode, machineFault } from '../../../base/pure/errno.ts';
+import type { SpawnProblem } from '../../../base/pure/exit.ts';
 
 /** Trying again cannot help without somebody changing something. */
 export const permanent = (code: SpawnProblem['code'], message: string): SpawnProblem => ({

@@ -1,6 +1,6 @@
 /** One process in a few lines: its state, what it waits for, how much it works, whom it talks to. */
 import { readlinkSync } from 'node:fs';
-import { formatDuration } from '../../../core/format.ts';
+import { formatDuration } from '../../../base/pure/format.ts';
 import { firstNames } from '../first-names.ts';
 import { peekProcFile } from '../proc-file.ts';
 import type { Activity } from './activity.ts';

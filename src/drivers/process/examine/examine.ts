@@ -2,10 +2,10 @@
  * What the processes of a run do, seen over a few seconds: whether they work, are stopped or wait, and for what. Evidence for the
  * dossier of a run that is about to be ended, so it is bounded in time and size, and what cannot be seen is said.
  */
-import type { SignalName } from '../../../core/exit.ts';
-import type { Findings } from '../../../core/freeze/freeze.ts';
-import { after } from '../../../core/ids.ts';
-import type { Clock } from '../../../ports/clock.ts';
+import type { SignalName } from '../../../base/pure/exit.ts';
+import type { Findings } from '../../../supervision/rules/freeze/freeze.ts';
+import { after } from '../../../base/pure/ids.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { Identity } from '../proc.ts';
 import { Pace } from '../usage/pace.ts';
 import { type Activity, activityOf, isSame, type Looks, lookAt } from './activity.ts';

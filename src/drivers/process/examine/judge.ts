@@ -1,5 +1,5 @@
 /** Whether processes work, are stopped, or do nothing. */
-import { formatDuration } from '../../../core/format.ts';
+import { formatDuration } from '../../../base/pure/format.ts';
 import type { Identity } from '../proc.ts';
 import { type Activity, isSame } from './activity.ts';
 

@@ -1,7 +1,7 @@
 /** The bonds of one run: its cgroups, made with their limits, and what its shim has to do. */
-import type { SpawnProblem } from '../../../core/exit.ts';
-import type { LimitView } from '../../../core/views.ts';
-import type { ProcessLaunch } from '../../../ports/driver.ts';
+import type { SpawnProblem } from '../../../base/pure/exit.ts';
+import type { LimitView } from '../../../supervision/rules/views.ts';
+import type { ProcessLaunch } from '../../../supervision/ports/driver.ts';
 import type { Account } from '../account/account.ts';
 import { passing, problemOfError } from '../command/spawn-problem.ts';
 import { makeRunCgroup } from '../tree/cgroup.ts';

@@ -1,8 +1,8 @@
 /** The cgroups of one run that has limits: made with their limits before it begins, removed with it. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { RunId } from '../../../core/ids.ts';
-import type { LimitView } from '../../../core/views.ts';
+import type { RunId } from '../../../base/pure/ids.ts';
+import type { LimitView } from '../../../supervision/rules/views.ts';
 import { removeCgroup, removeEmpty } from '../tree/cgroup.ts';
 import type { Controller } from '../tree/own-cgroup.ts';
 import { handDown, LIMIT_FILES, type LimitHomes } from './homes.ts';

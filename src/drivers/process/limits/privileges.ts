@@ -1,6 +1,6 @@
 /** What the kernel lets this daemon do, and the limits it has itself. Being root is not enough in a container, nor always needed. */
 import { readFileSync } from 'node:fs';
-import { meansGone } from '../../../core/errno.ts';
+import { meansGone } from '../../../base/pure/errno.ts';
 
 /** Numbers of capabilities(7). */
 const CAPABILITIES = { setgid: 6, setuid: 7, niceness: 23, resources: 24 } as const;

@@ -1,7 +1,7 @@
 /** The daemon's end of a run's FIFO: lines of the shim, and the end of file that tells that the shim is gone. */
 import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { NotOursError, openSafely } from '../../../regular-file.ts';
+import { NotOursError, openSafely } from '../../../base/regular-file.ts';
 
 /** Never blocks, with or without a shim at the other end. NotOursError: something else is there, through which no shim speaks. */
 export function openFifo(path: string): number {

@@ -1,5 +1,5 @@
 /** The line to the shim of one run: what it says, and the moment from which nothing can come any more. */
-import type { RunId } from '../../../core/ids.ts';
+import type { RunId } from '../../../base/pure/ids.ts';
 import { type ExitRecord, parseExit } from '../exit-record.ts';
 import { isShimOf, parseStarted, readClaim, type Started } from '../run-dir.ts';
 import { FifoWatch } from './fifo.ts';

@@ -1,7 +1,7 @@
 /** A cgroup for each short command, where the machine has usable ones: made, ended and removed, whatever is in it. */
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RunId } from '../../../core/ids.ts';
+import type { RunId } from '../../../base/pure/ids.ts';
 import { childCgroups, killCgroup, makeRunCgroup, removeCgroup, removeEmpty } from '../tree/cgroup.ts';
 import type { Cookies } from './cookies.ts';
 

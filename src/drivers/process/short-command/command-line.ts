@@ -1,6 +1,6 @@
 /** The few words of shell in front of a short command: they give it what a component gets, then are replaced by it. */
-import type { SpawnProblem } from '../../../core/exit.ts';
-import type { Command } from '../../../ports/command.ts';
+import type { SpawnProblem } from '../../../base/pure/exit.ts';
+import type { Command } from '../../../base/command.ts';
 import type { Account } from '../account/account.ts';
 import { becoming } from '../account/become.ts';
 import { notBecome, notExecuted } from '../command/exec-failure.ts';

@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SpawnProblem } from '../../../core/exit.ts';
-import type { RunId } from '../../../core/ids.ts';
-import type { Command, CommandResult } from '../../../ports/command.ts';
+import type { SpawnProblem } from '../../../base/pure/exit.ts';
+import type { RunId } from '../../../base/pure/ids.ts';
+import type { Command, CommandResult } from '../../../base/command.ts';
 import type { Account } from '../account/account.ts';
 import { BARE_ENVIRONMENT, openEnvironment } from '../account/become.ts';
 import { problemOfError } from '../command/spawn-problem.ts';

@@ -2,7 +2,7 @@
  * Where there are no cgroups: what short commands left running in sessions of their own is found by its mark and ended. To
  * look at every process after every command would cost more than the commands, so it is done now and then.
  */
-import type { Log } from '../../../ports/log.ts';
+import type { Log } from '../../../base/log.ts';
 import { isAlive, sameProcess } from '../proc.ts';
 import type { ProcScan } from '../tree/proc-scan.ts';
 import type { Cookies } from './cookies.ts';

@@ -5,8 +5,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { errorCode, meansGone } from '../../../core/errno.ts';
-import type { RunId } from '../../../core/ids.ts';
+import { errorCode, meansGone } from '../../../base/pure/errno.ts';
+import type { RunId } from '../../../base/pure/ids.ts';
 import { isAlive, type ProcStat, readProcStat } from '../proc.ts';
 import { HOME_PREFIX, homeName, ownCgroup } from './own-cgroup.ts';
 

@@ -1,7 +1,7 @@
 /** One look at all processes of the machine, shared by everybody who asks at the same time and never holding up the loop. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { errorCode, meansGone } from '../../../core/errno.ts';
+import { errorCode, meansGone } from '../../../base/pure/errno.ts';
 import { isAlive, type ProcStat, readAnyProcStat } from '../proc.ts';
 
 export interface Seen extends ProcStat {

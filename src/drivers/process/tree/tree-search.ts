@@ -3,7 +3,7 @@
  * cookie, and children of any of these. A process that left all three behind (a new session, `env -i`, and its parent gone) cannot
  * be found this way; a cgroup is the only complete answer.
  */
-import type { RunId } from '../../../core/ids.ts';
+import type { RunId } from '../../../base/pure/ids.ts';
 import { type Identity, isAlive, type ProcStat } from '../proc.ts';
 import type { Seen } from './proc-scan.ts';
 

@@ -1,8 +1,8 @@
 /** All processes of one run: who is left, signals to them, and the end of them. */
-import type { SignalName } from '../../../core/exit.ts';
-import { after, type RunId } from '../../../core/ids.ts';
-import type { Clock } from '../../../ports/clock.ts';
-import type { Log } from '../../../ports/log.ts';
+import type { SignalName } from '../../../base/pure/exit.ts';
+import { after, type RunId } from '../../../base/pure/ids.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Log } from '../../../base/log.ts';
 import { type Identity, isAlive, type ProcStat, readProcStat, sameProcess } from '../proc.ts';
 import { cgroupMembers, killCgroup, oomKills } from './cgroup.ts';
 import type { ProcScan } from './proc-scan.ts';

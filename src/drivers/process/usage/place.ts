@@ -1,6 +1,6 @@
 /** Where to look for a run: its directory says who the main process is and which cgroup it was given, also to a later daemon. */
 import { basename, join } from 'node:path';
-import type { RunId } from '../../../core/ids.ts';
+import type { RunId } from '../../../base/pure/ids.ts';
 import type { Identity } from '../proc.ts';
 import { readMeta, readStarted } from '../run-dir.ts';
 import { isRunCgroup } from '../tree/cgroup.ts';

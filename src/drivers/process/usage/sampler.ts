@@ -3,9 +3,9 @@
  * where the kernel counts it, its memory. Otherwise its tree is searched and the processes are added up.
  */
 import { resolve } from 'node:path';
-import type { RunId } from '../../../core/ids.ts';
-import type { Usage } from '../../../core/usage/usage.ts';
-import type { Sampler } from '../../../ports/sampler.ts';
+import type { RunId } from '../../../base/pure/ids.ts';
+import type { Usage } from '../../../supervision/rules/usage/usage.ts';
+import type { Sampler } from '../../../supervision/ports/sampler.ts';
 import { isAlive, readProcStat } from '../proc.ts';
 import { sumOfWords } from '../proc-file.ts';
 import { members } from './members.ts';

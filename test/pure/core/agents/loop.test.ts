@@ -5,8 +5,8 @@ import {
   lastSignMs,
   loopDeed,
   type OpenFreeze,
-} from '../../../../src/core/agents/loop.ts';
-import type { ComponentView } from '../../../../src/core/views.ts';
+} from '../../../../src/agents/rules/loop.ts';
+import type { ComponentView } from '../../../../src/supervision/rules/views.ts';
 
 const AT = '2026-01-02T03:04:05.000Z';
 const LATER = '2026-01-02T03:10:00.000Z';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentRecord } from '../../../../src/core/agents/agent.ts';
-import { agentName } from '../../../../src/core/agents/name.ts';
-import { agentWakesAt, newAgent, nextOfAgent } from '../../../../src/core/agents/next.ts';
-import { type AgentContext, type AgentEvent, type AgentStep, runOfAgent } from '../../../../src/core/agents/step.ts';
-import type { ExitCause } from '../../../../src/core/exit.ts';
-import type { BootId, MonoMs, RunId } from '../../../../src/core/ids.ts';
+import type { AgentRecord } from '../../../../src/agents/spec.ts';
+import { agentName } from '../../../../src/agents/rules/name.ts';
+import { agentWakesAt, newAgent, nextOfAgent } from '../../../../src/agents/rules/next.ts';
+import { type AgentContext, type AgentEvent, type AgentStep, runOfAgent } from '../../../../src/agents/rules/step.ts';
+import type { ExitCause } from '../../../../src/base/pure/exit.ts';
+import type { BootId, MonoMs, RunId } from '../../../../src/base/pure/ids.ts';
 import { agentContext, agentRecord, agentType } from '../../../support/agent-samples.ts';
 
 /** An agent that is told facts one after the other. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readEntries } from '../../../../src/core/agents/others/entry.ts';
-import { membersAt, withoutMembers } from '../../../../src/core/agents/others/json-members.ts';
-import { momentOf } from '../../../../src/core/agents/others/moment.ts';
+import { readEntries } from '../../../../src/agents/rules/others-entry.ts';
+import { membersAt, withoutMembers } from '../../../../src/agents/rules/others-json-members.ts';
+import { momentOf } from '../../../../src/agents/rules/others-moment.ts';
 
 const FIELDS = { agents: 'active_agents', agentType: 'agent_type', taskId: 'task_id', startedAt: 'started_at' };
 const entries = (text: string, fields = FIELDS) => readEntries(text, fields);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Entry } from '../../../../src/core/agents/others/entry.ts';
-import { judge, type Sight, START_SLACK_MS } from '../../../../src/core/agents/others/judge.ts';
+import type { Entry } from '../../../../src/agents/rules/others-entry.ts';
+import { judge, type Sight, START_SLACK_MS } from '../../../../src/agents/rules/others-judge.ts';
 import {
   isForgotten,
   type Memory,
@@ -10,10 +10,10 @@ import {
   stillZombies,
   withTold,
   withZombies,
-} from '../../../../src/core/agents/others/pass.ts';
-import { readStored, storedText } from '../../../../src/core/agents/others/stored.ts';
-import type { ExitCause } from '../../../../src/core/exit.ts';
-import type { BootId, MonoMs, RunId, WallMs } from '../../../../src/core/ids.ts';
+} from '../../../../src/agents/rules/others-pass.ts';
+import { readStored, storedText } from '../../../../src/agents/rules/others-stored.ts';
+import type { ExitCause } from '../../../../src/base/pure/exit.ts';
+import type { BootId, MonoMs, RunId, WallMs } from '../../../../src/base/pure/ids.ts';
 
 const BOOT = 'boot-1' as BootId;
 const BEGAN = 1_000_000 as WallMs;

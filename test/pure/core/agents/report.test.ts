@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { agentsReport, type RecentCrash, type ReportFacts } from '../../../../src/core/agents/report.ts';
-import type { AgentIssue } from '../../../../src/core/agents/views.ts';
-import type { RunId, WallMs } from '../../../../src/core/ids.ts';
+import { agentsReport, type RecentCrash, type ReportFacts } from '../../../../src/agents/rules/report.ts';
+import type { AgentIssue } from '../../../../src/agents/rules/views.ts';
+import type { RunId, WallMs } from '../../../../src/base/pure/ids.ts';
 import { agentRecord, NOON } from '../../../support/agent-samples.ts';
 
 const AT = NOON as WallMs;

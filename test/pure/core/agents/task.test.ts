@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { agentName } from '../../../../src/core/agents/name.ts';
-import { checkTask, taskInCode, withTask } from '../../../../src/core/agents/task.ts';
-import { NAME_PATTERN } from '../../../../src/core/ids.ts';
+import { agentName } from '../../../../src/agents/rules/name.ts';
+import { checkTask, taskInCode, withTask } from '../../../../src/agents/rules/task.ts';
+import { NAME_PATTERN } from '../../../../src/base/pure/ids.ts';
 import { agentType } from '../../../support/agent-samples.ts';
 
 const HOSTILE = [

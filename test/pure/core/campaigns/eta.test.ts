@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { progressOf } from '../../../../src/core/campaigns/eta.ts';
-import type { Experiment } from '../../../../src/core/campaigns/state.ts';
+import { progressOf } from '../../../../src/campaigns/rules/eta.ts';
+import type { Experiment } from '../../../../src/campaigns/rules/state.ts';
 import { newExperiment } from '../../../support/campaign-world.ts';
 
 const done = (service: string, durationMs: number | null): Experiment => ({

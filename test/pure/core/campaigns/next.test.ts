@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_UNCLEAR, next } from '../../../../src/core/campaigns/next.ts';
-import { type AttemptEnd, type CampaignEvent, type Request, stateFrom } from '../../../../src/core/campaigns/state.ts';
+import { MAX_UNCLEAR, next } from '../../../../src/campaigns/rules/next.ts';
+import { type AttemptEnd, type CampaignEvent, type Request, stateFrom } from '../../../../src/campaigns/rules/state.ts';
 import {
   campaignSpec,
   experimentSpec,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { projectName } from '../../../../src/core/compose/project-name.ts';
-import { readinessOf, type ServiceContainer } from '../../../../src/core/compose/readiness.ts';
-import { knowsJson, parseVersion } from '../../../../src/core/compose/version.ts';
+import { projectName } from '../../../../src/compose/rules/project.ts';
+import { readinessOf, type ServiceContainer } from '../../../../src/compose/rules/readiness.ts';
+import { knowsJson, parseVersion } from '../../../../src/compose/rules/version.ts';
 
 test.each([
   ['1.29.2\n', 1, 29, '1.29.2'],

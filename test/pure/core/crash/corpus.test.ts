@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { fingerprint } from '../../../../src/core/crash/fingerprint.ts';
+import { fingerprint } from '../../../../src/crashes/rules/fingerprint.ts';
 import { parseCrash } from '../../../support/parse-crash.ts';
 import { CORPUS, summary } from './corpus.ts';
 

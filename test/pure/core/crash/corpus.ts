@@ -1,6 +1,6 @@
 /** The crash logs of test/fixtures/crashes, each with what has to be read out of it. */
 import { readFileSync } from 'node:fs';
-import type { CrashFrame, ParsedCrash } from '../../../../src/core/crash/crash.ts';
+import type { CrashFrame, ParsedCrash } from '../../../../src/crashes/rules/crash.ts';
 
 const ROOT = 'test/fixtures/crashes';
 const LANGUAGES = ['python', 'node', 'go', 'jvm', 'rust', 'ruby', 'dotnet', 'shell'] as const;

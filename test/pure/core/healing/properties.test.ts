@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { next, wakeAt } from '../../../../src/core/healing/next.ts';
-import { type HealPolicy, NEW_PATIENT, type Patient, type Sight } from '../../../../src/core/healing/patient.ts';
+import { next, wakeAt } from '../../../../src/docker/healing/rules/next.ts';
+import { type HealPolicy, NEW_PATIENT, type Patient, type Sight } from '../../../../src/docker/healing/rules/state.ts';
 import { exitCode, mono, restartSpec } from '../../../support/builders.ts';
 
 const MAX = 3;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Outcome, ProbeSpec, Role } from '../../../../src/core/health/probe.ts';
+import type { Outcome, ProbeSpec, Role } from '../../../../src/supervision/rules/health/probe.ts';
 import {
   answered,
   asked,
@@ -10,7 +10,7 @@ import {
   hurried,
   type Probing,
   voided,
-} from '../../../../src/core/health/probing.ts';
+} from '../../../../src/supervision/rules/health/probing.ts';
 import { mono } from '../../../support/builders.ts';
 
 const probe = (over: Partial<ProbeSpec> = {}): ProbeSpec => ({

@@ -1,8 +1,8 @@
 /** What counts as old when the clock of the machine cannot be believed. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { BootId, MonoMs, WallMs } from '../../../../src/core/ids.ts';
-import { observed, oldBefore, type Progress, SLACK_MS } from '../../../../src/core/retention/progress.ts';
+import type { BootId, MonoMs, WallMs } from '../../../../src/base/pure/ids.ts';
+import { observed, oldBefore, type Progress, SLACK_MS } from '../../../../src/history/rules/progress.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

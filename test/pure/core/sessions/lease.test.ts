@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { BootId, MonoMs, WallMs } from '../../../../src/core/ids.ts';
-import { current, extended, isOver, leaseOf, newLease } from '../../../../src/core/sessions/lease.ts';
+import type { BootId, MonoMs, WallMs } from '../../../../src/base/pure/ids.ts';
+import { current, extended, isOver, leaseOf, newLease } from '../../../../src/sessions/rules/lease.ts';
 import { at } from '../../../support/session-record.ts';
 
 const lease = newLease(60_000, at(5_000));

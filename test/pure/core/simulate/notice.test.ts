@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ProbeQuestion } from '../../../../src/core/health/probe.ts';
-import { noticedWhen } from '../../../../src/core/simulate/notice.ts';
-import type { ComponentView } from '../../../../src/core/views.ts';
+import type { ProbeQuestion } from '../../../../src/supervision/rules/health/probe.ts';
+import { noticedWhen } from '../../../../src/simulate/rules/notice.ts';
+import type { ComponentView } from '../../../../src/supervision/rules/views.ts';
 
 const TCP: ProbeQuestion = { kind: 'tcp', host: '127.0.0.1', port: 1 };
 const PID: ProbeQuestion = { kind: 'pid' };

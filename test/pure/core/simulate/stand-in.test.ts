@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { explainCrash } from '../../../../src/core/crash/explain.ts';
-import { exitView } from '../../../../src/core/exit.ts';
-import { standIn } from '../../../../src/core/simulate/stand-in.ts';
+import { explainCrash } from '../../../../src/crashes/rules/explain.ts';
+import { exitView } from '../../../../src/base/pure/exit.ts';
+import { standIn } from '../../../../src/simulate/rules/stand-in.ts';
 
 const ENDED = exitView({ kind: 'code', code: 1, ambiguous: false });
 const written = (command: readonly string[]) => command.slice(4).join('\n');

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { issueBody, plainTitle } from '../../../../src/core/tickets/markdown.ts';
-import { ticketFor } from '../../../../src/core/tickets/policy.ts';
-import type { Ticket } from '../../../../src/core/tickets/ticket.ts';
-import { ticketView } from '../../../../src/core/tickets/view.ts';
+import { issueBody, plainTitle } from '../../../../src/incidents/tickets/rules/markdown.ts';
+import { ticketFor } from '../../../../src/incidents/tickets/rules/policy.ts';
+import type { Ticket } from '../../../../src/incidents/tickets/rules/ticket.ts';
+import { ticketView } from '../../../../src/incidents/tickets/rules/view.ts';
 import { SHAPES } from '../../../support/secret-shapes.ts';
 import { crashSample, incidentSample, START, settings, wall } from '../../../support/ticket-samples.ts';
 

@@ -1,13 +1,13 @@
 /** Who a ticket is about, and how that is written. */
 import { describe, expect, test } from 'vitest';
-import { withErrand, wordsOf } from '../../../../src/core/tickets/errands.ts';
-import type { ProblemEvidence } from '../../../../src/core/tickets/evidence.ts';
-import { commentBody, issueBody } from '../../../../src/core/tickets/markdown.ts';
-import { withMembers } from '../../../../src/core/tickets/members.ts';
-import { afterNews } from '../../../../src/core/tickets/notes.ts';
-import { ticketFor } from '../../../../src/core/tickets/policy.ts';
-import { type Ticket, ticketFromRecord } from '../../../../src/core/tickets/ticket.ts';
-import { oneTicketView } from '../../../../src/core/tickets/view.ts';
+import { withErrand, wordsOf } from '../../../../src/incidents/tickets/rules/errands.ts';
+import type { ProblemEvidence } from '../../../../src/incidents/tickets/rules/evidence.ts';
+import { commentBody, issueBody } from '../../../../src/incidents/tickets/rules/markdown.ts';
+import { withMembers } from '../../../../src/incidents/tickets/rules/members.ts';
+import { afterNews } from '../../../../src/incidents/tickets/rules/notes.ts';
+import { ticketFor } from '../../../../src/incidents/tickets/rules/policy.ts';
+import { type Ticket, ticketFromRecord } from '../../../../src/incidents/tickets/rules/ticket.ts';
+import { oneTicketView } from '../../../../src/incidents/tickets/rules/view.ts';
 import { HOUR, incidentSample, MINUTE, START, settings, ticketSample, wall } from '../../../support/ticket-samples.ts';
 
 const component = (name: string) => ({ kind: 'component', name }) as const;

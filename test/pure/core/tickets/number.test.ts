@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bugNumber, readBugNumber } from '../../../../src/core/tickets/number.ts';
+import { bugNumber, readBugNumber } from '../../../../src/incidents/tickets/rules/number.ts';
 
 describe('the number of a ticket', () => {
   test.each([

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { wordsOf } from '../../../../src/core/tickets/errands.ts';
-import type { ProblemEvidence } from '../../../../src/core/tickets/evidence.ts';
-import { afterNews, afterRecovery, closed, reopenedByHand } from '../../../../src/core/tickets/notes.ts';
-import { ticketFor } from '../../../../src/core/tickets/policy.ts';
-import type { TicketsSpec } from '../../../../src/core/tickets/settings.ts';
-import type { Ticket, TicketChange } from '../../../../src/core/tickets/ticket.ts';
+import { wordsOf } from '../../../../src/incidents/tickets/rules/errands.ts';
+import type { ProblemEvidence } from '../../../../src/incidents/tickets/rules/evidence.ts';
+import { afterNews, afterRecovery, closed, reopenedByHand } from '../../../../src/incidents/tickets/rules/notes.ts';
+import { ticketFor } from '../../../../src/incidents/tickets/rules/policy.ts';
+import type { TicketsSpec } from '../../../../src/incidents/tickets/rules/settings.ts';
+import type { Ticket, TicketChange } from '../../../../src/incidents/tickets/rules/ticket.ts';
 import {
   crashSample,
   HOUR,

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { componentName, type WallMs } from '../../../../src/core/ids.ts';
+import { componentName, type WallMs } from '../../../../src/base/pure/ids.ts';
 import {
   addSample,
   endFolding,
   newFolding,
   openStretches,
   type SampleStretch,
-} from '../../../../src/core/usage/stretch.ts';
-import type { Sample } from '../../../../src/core/usage/usage.ts';
+} from '../../../../src/supervision/rules/usage/stretch.ts';
+import type { Sample } from '../../../../src/supervision/rules/usage/usage.ts';
 import { run } from '../../../support/builders.ts';
 import { MIB } from '../../../support/fake-sampler.ts';
 

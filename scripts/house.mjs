@@ -1,0 +1,49 @@
+/**
+ * Measures how the source is laid out: files, lines, places per noun, private words, lines in the root.
+ *   node scripts/house.mjs [REVISION]     the working tree, or any commit
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+
+const NOUNS = ['session', 'agent', 'ticket', 'campaign', 'check'];
+/** Words that name things here and nowhere else in this field. */
+const PRIVATE_WORDS =
+  'aftermath carrier casework deed desk ear ears errand eye eyes hearing hearings patient rounds sight turns'.split(' ');
+
+const git = (...args) => execFileSync('git', args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
+const revision = process.argv[2];
+const list = revision ? git('ls-tree', '-r', '--name-only', revision, 'src') : git('ls-files', 'src');
+const files = list.split('\n').filter((file) => file.endsWith('.ts'));
+const read = (file) => (revision ? git('show', `${revision}:${file}`) : readFileSync(file, 'utf8'));
+const texts = new Map(files.map((file) => [file, read(file)]));
+const linesOf = (file) => texts.get(file).split('\n').length - 1;
+const sum = (chosen) => chosen.reduce((total, file) => total + linesOf(file), 0);
+
+/** A place of a noun: a folder that is named after it, or that holds a file which is. A folder inside its own counts once. */
+function places(noun) {
+  const found = new Set();
+  for (const file of files) {
+    const parts = file.split('/').slice(1);
+    const at = parts.findIndex((part) => new RegExp(`(^|-)${noun}s?(-|\\.|$)`).test(part));
+    if (at >= 0) found.add(at === parts.length - 1 ? posix.dirname(file) : ['src', ...parts.slice(0, at + 1)].join('/'));
+  }
+  return [...found].sort();
+}
+
+/** Words of identifiers that are declared in a file. */
+function privateWords() {
+  const found = new Map();
+  for (const [file, text] of texts)
+    for (const [, name] of text.matchAll(/\b(?:const|let|function|class|interface|type|readonly)\s+#?(\w+)/g))
+      for (const word of name.split(/(?=[A-Z][a-z])|_/).map((part) => part.toLowerCase()))
+        if (PRIVATE_WORDS.includes(word)) found.set(word, (found.get(word) ?? new Set()).add(file));
+  return found;
+}
+
+console.log(`files\t${files.length}`);
+console.log(`lines\t${sum(files)}`);
+console.log(`lines in daemon/\t${sum(files.filter((file) => file.startsWith('src/daemon/')))}`);
+for (const noun of NOUNS) console.log(`places of "${noun}"\t${places(noun).length}\t${places(noun).join(' ')}`);
+const words = privateWords();
+console.log(`private words\t${words.size}\t${[...words].map(([word, where]) => `${word} (${where.size})`).join(' ')}`);

@@ -1,0 +1,136 @@
+/** Our own agents on this machine: started by the process driver in a place of their own, with a log each. */
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type AgentKeeping, keepAgents } from './keeping.ts';
+import type { KeepingParts } from './parts.ts';
+import { DEFAULTS } from '../config/defaults.ts';
+import { ingredients, specHash } from '../config/fingerprint.ts';
+import { type ResolvedConfig, readEnvFileTexts } from '../config/load.ts';
+import { type AgentsSpec, isOver } from './spec.ts';
+import { runOfAgent } from './rules/step.ts';
+import type { SpawnProblem } from '../base/pure/exit.ts';
+import type { RunId } from '../base/pure/ids.ts';
+import { createProcessDriver } from '../drivers/process/process-driver.ts';
+import { type LogKeeper, openLogKeeper } from '../logs/keep/keeper.ts';
+import type { ProcessDriver, ProcessInfo, ProcessLaunch } from '../supervision/ports/driver.ts';
+import type { Store } from '../supervision/ports/store.ts';
+import { systemClock } from '../base/system-clock.ts';
+import { collectEvidence } from '../crashes/evidence.ts';
+import type { HomePaths } from '../base/home.ts';
+import { type Environment, launchRun } from '../drivers/launch-run.ts';
+import { agentSpec } from './agent-spec.ts';
+
+export interface OursParts extends Pick<KeepingParts, 'log' | 'failpoints' | 'casework' | 'commit' | 'fatal'> {
+  readonly paths: HomePaths;
+  readonly env: Environment;
+  /** The environment that agents inherit. */
+  readonly base: Readonly<Record<string, string>>;
+  readonly softNofile: number | null;
+  readonly store: Store;
+  config(): ResolvedConfig;
+  tell(type: string, data: Readonly<Record<string, unknown>>): void;
+  /** What is really started for a task: itself, unless somebody simulates its crash. */
+  launchOf?<L extends ProcessLaunch | SpawnProblem>(task: string, launch: L): L;
+}
+
+export interface Ours {
+  readonly keeping: AgentKeeping;
+  /** The processes of all that live. */
+  processes(): Promise<readonly ProcessInfo[]>;
+  /** Those that the history does not remember any more go, and what they wrote. */
+  tidy(): void;
+  /** Lets go of everything; no agent is touched. */
+  close(): Promise<void>;
+}
+
+const agentHome = ({ home }: Pick<HomePaths, 'home'>): string => join(home, 'agents');
+/** Where the runs of agents are, as those of components are in `runs`. */
+export const agentRuns = (paths: Pick<HomePaths, 'home'>): string => join(agentHome(paths), 'runs');
+
+/** Whether earlier daemons left something to look after, whatever the configuration says now. */
+export const hasPast = ({ paths, store }: Pick<OursParts, 'paths' | 'store'>): boolean =>
+  existsSync(agentRuns(paths)) || store.agents().some(({ state }) => !isOver(state));
+
+/** Takes over what earlier daemons left, and begins what is due. */
+export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours> {
+  const { paths, env, log, failpoints, softNofile, store, base, config } = parts;
+  const logsDir = paths.agentLogs;
+  const home = agentHome(paths);
+  for (const dir of [logsDir, agentRuns(paths), join(home, 'trash')]) mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const isRunning = (name: string) =>
+    keeping.records().some((record) => record.name === name && runOfAgent(record.state) !== null);
+  const logs = await openLogKeeper({
+    ...{ dir: logsDir, clock: systemClock, log, failpoints, isRunning },
+    freeRule: DEFAULTS.logs.minFree,
+    keeping: () => config().agents.types[0]?.logs ?? DEFAULTS.logs,
+    bounds: () => config().logs,
+    tell: parts.tell,
+    holdStill: () => Promise.resolve(() => {}), // nobody follows them in this process
+  });
+  const driver: ProcessDriver = createProcessDriver({
+    ...{ home, clock: systemClock, failpoints, log, softNofile },
+    runsDir: agentRuns(paths),
+    trashDir: join(home, 'trash'),
+    cgroup: env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto',
+    ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
+  });
+  const keeping = keepAgents(
+    {
+      ...{ driver, clock: systemClock, random: Math.random, log, failpoints },
+      ...{ casework: parts.casework, commit: parts.commit, fatal: parts.fatal },
+      isRecorded: (run: RunId) => store.run(run)?.endedAt != null,
+      launch: (record, type, run) => {
+        logs.runBegins(record.name, run);
+        const launch = launchRun(agentSpec(record, type), run, 'first', logsDir, base);
+        const own = launch as ProcessLaunch | SpawnProblem; // agents are processes
+        return parts.launchOf?.(record.task, own) ?? own;
+      },
+      begun: (record, type) => {
+        const of = agentSpec(record, type);
+        const made = ingredients(of, readEnvFileTexts(of.driver.envFiles));
+        return { specHash: specHash(of), ingredients: made, logOffset: logs.end(record.name) };
+      },
+      evidence: (record, type, exit, at) =>
+        collectEvidence({
+          ...{ spec: agentSpec(record, type), exit, at, logsDir, base, history: store, specs: [] },
+          secrets: config().secrets,
+          whose: `agent ${record.type}`,
+        }),
+    },
+    store.agents(),
+    spec,
+  );
+  logs.begin();
+  return {
+    keeping,
+    processes: () => processesOf(keeping, driver),
+    tidy: () => tidy(keeping, store, logsDir, config().store.retentionMs),
+    close: () => close(keeping, logs, driver),
+  };
+}
+
+async function processesOf(keeping: AgentKeeping, driver: ProcessDriver): Promise<readonly ProcessInfo[]> {
+  const runs = keeping.records().flatMap(({ state }) => runOfAgent(state) ?? []);
+  return (await Promise.all(runs.map((run) => driver.survivors(run)))).flat();
+}
+
+/** A history that was lost is no reason to lose what agents wrote as well: only what is old goes. */
+function tidy(keeping: AgentKeeping, store: Store, logsDir: string, keepMs: number): void {
+  const remembered = new Set(store.agents().map(({ name }) => name));
+  const gone = keeping.records().filter(({ name, state }) => isOver(state) && !remembered.has(name));
+  keeping.forget(new Set(gone.map(({ name }) => name)));
+  const known = new Set<string>([...remembered, ...keeping.records().map(({ name }) => name)]);
+  for (const file of readdirSync(logsDir)) {
+    // Names of agents have no dots: what follows the first one says which part of the log it is.
+    if (known.has(file.slice(0, file.indexOf('.')))) continue;
+    const path = join(logsDir, file);
+    if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < systemClock.wallNow() - keepMs)
+      rmSync(path, { force: true });
+  }
+}
+
+async function close(keeping: AgentKeeping, logs: LogKeeper, driver: ProcessDriver): Promise<void> {
+  keeping.close();
+  await logs[Symbol.asyncDispose]();
+  await driver.close();
+}

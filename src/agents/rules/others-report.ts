@@ -1,0 +1,106 @@
+/** The agents of others in words: as list, as issues of a report, as a crash, and as the ticket about entries that were forgotten. */
+import { shortHash } from '../../base/pure/hash.ts';
+import { isClean } from '../../base/pure/exit.ts';
+import { type ComponentName, type RunId, runId, type WallMs } from '../../base/pure/ids.ts';
+import { redact } from '../../base/pure/redact.ts';
+import type { AgentIssue, AgentIssueType, AgentView } from './views.ts';
+import type { Entry } from './others-entry.ts';
+import type { Judged, LeftZombie } from './others-pass.ts';
+
+const MAX_SHOWN_CHARS = 120;
+const UNKNOWN_TYPE = 'unknown';
+
+/** Somebody else wrote it: one short line without secrets. */
+export const shown = (text: string): string => {
+  const line = redact(text, [])
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+  return line.length > MAX_SHOWN_CHARS ? `${line.slice(0, MAX_SHOWN_CHARS)}…` : line;
+};
+
+export const typeOf = ({ type }: Entry): string => shown(type ?? UNKNOWN_TYPE);
+
+/** "2194 (architect, SPEC-111)" */
+export const describeEntry = (entry: Entry): string => {
+  const task = entry.task === null ? '' : `, ${shown(entry.task)}`;
+  return `${entry.pid} (${typeOf(entry)}${task})`;
+};
+
+export interface ViewContext {
+  readonly wall: WallMs;
+  readonly maxRespawns: number;
+  assignedTo(type: string | null): string | null;
+}
+
+export function agentView({ entry, standing, why, orphan }: Judged, context: ViewContext): AgentView {
+  const startedAt = entry.startedAt?.latest ?? null;
+  return {
+    ...{ agent_type: typeOf(entry), task_id: entry.task === null ? '' : shown(entry.task) },
+    ...{ state: standing === 'alive' ? 'running' : 'unknown', source: 'state-file', pid: entry.pid, run_id: null },
+    started_at: startedAt === null ? null : iso(startedAt),
+    uptime_ms: startedAt === null ? null : Math.max(0, context.wall - startedAt),
+    ...{ respawns: 0, max_respawns: context.maxRespawns, next_attempt_at: null, last_exit: null, error: null },
+    ...{ assigned_to: context.assignedTo(entry.type), log: null },
+    note: why === '' ? (orphan ? ORPHAN : null) : why,
+  };
+}
+
+const ORPHAN = 'the process that started it is gone';
+/** Dates that JavaScript cannot write come from files that anybody writes. */
+const MAX_TIME_MS = 8.64e15;
+const iso = (at: WallMs): string | null => (Math.abs(at) <= MAX_TIME_MS ? new Date(at).toISOString() : null);
+
+export const issueOf = (
+  type: AgentIssueType,
+  entry: Entry | null,
+  error: string,
+  action: string,
+  bug: number | null = null,
+): AgentIssue => ({
+  type,
+  agent_pid: entry?.pid ?? null,
+  agent_type: entry === null ? null : typeOf(entry),
+  task_id: entry === null || entry.task === null ? null : shown(entry.task),
+  error,
+  action_taken: action,
+  bug_reported: bug !== null,
+  bug_number: bug,
+  at: null,
+});
+
+/** What is worth knowing although nothing is done about it. */
+export function standingIssues(judged: readonly Judged[]): readonly AgentIssue[] {
+  return judged.flatMap(({ entry, standing, why, zombie, orphan }) => [
+    ...(zombie !== null ? [issueOf('zombie_process', entry, why, 'none')] : []),
+    ...(orphan ? [issueOf('orphan_process', entry, `${ORPHAN}, so nobody takes note of its end`, 'none')] : []),
+    ...(standing === 'unknown' && zombie === null ? [issueOf('state_file', entry, why, 'none')] : []),
+  ]);
+}
+
+/** Its entry is gone; the process is there as long as its parent does not take note of its end. */
+export const leftZombieIssue = ({ entry }: LeftZombie): AgentIssue =>
+  issueOf('zombie_process', entry, `process ${entry.pid} has ended, and its parent does not take note of it`, 'none');
+
+/** For the ticket: "2194 (architect, SPEC-111), finished with exit code 0, a zombie" */
+export function describeForgotten({ entry, exit, zombie }: Judged): string {
+  const finished = exit !== null && isClean(exit) ? [', finished with exit code 0'] : [];
+  return [describeEntry(entry), ...finished, ...(zombie === null ? [] : [', a zombie'])].join('');
+}
+
+/** Always the same for the same entry: a crash that is found twice counts once. */
+export function runOfEntry(entry: Entry, wall: WallMs): RunId {
+  const readable = `others-${typeOf(entry)}`.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  const name = readable.slice(0, MAX_RUN_NAME).replace(/-+$/, '') as ComponentName;
+  return runId(name, entry.startedAt?.earliest ?? wall, Number.parseInt(entry.id.slice(0, 6), 16) / 2 ** 24);
+}
+const MAX_RUN_NAME = 48;
+
+/** One for each file: entries that are forgotten again and again are one problem. */
+export const cleanupFingerprint = (path: string): string => `v1:${shortHash(`dead entries\n${path}`)}`;
+
+/** Its owner and whoever else has to do with it is not known: the file is what it is about. */
+export const cleanupTitle = (count: number, file: string): string =>
+  `${count} dead agent ${count === 1 ? 'entry' : 'entries'} in ${file}`;
+
+export const CLEANUP_CAUSE =
+  'whoever started these agents did not remove their entries when they ended: it was killed, or it does not take note of their end';

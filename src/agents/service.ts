@@ -1,0 +1,224 @@
+/** Agents in the daemon: ours, those of others, the loop that spawns them, and the passes over all of them. */
+import type { AgentRecord, AgentsSpec } from './spec.ts';
+import { agentsReport, crashIssue, HOUR_MS, isFixed, type RecentCrash } from './rules/report.ts';
+import { agentView } from './rules/view.ts';
+import type { AgentIssue, AgentsCheckView, AgentsReportView, AgentView } from './rules/views.ts';
+import { AppError } from '../base/pure/errors.ts';
+import type { WallMs } from '../base/pure/ids.ts';
+import { type Incident, isAwaited } from '../incidents/rules/incident.ts';
+import type { CrashView } from '../supervision/rules/views.ts';
+import type { Agents, AgentsQuery, LoopFindings, OthersFindings, PassPart, Respawns } from './ports.ts';
+import { systemClock } from '../base/system-clock.ts';
+import { hasPast, type Ours, type OursParts, openOurs } from './ours.ts';
+import { Passes } from './passes.ts';
+import { zombiesOf } from './zombies.ts';
+
+export interface AgentsParts extends OursParts {
+  /** Those who look after agents of others get this to bring them back. */
+  others(respawns: Respawns): PassPart<OthersFindings>;
+  readonly loop: PassPart<LoopFindings>;
+}
+
+export interface DaemonAgents extends Agents {
+  use(spec: AgentsSpec): void;
+  /** Ends all of ours. `again`: the next daemon brings them back. */
+  stopAll(how: { readonly again: boolean }): Promise<void>;
+  /** Lets go of everything; no agent is touched. */
+  close(): Promise<void>;
+}
+
+const MAX_CRASHES = 1_000;
+/** Once in so many passes, what the history has forgotten is cleared away. */
+const TIDY_PASSES = 120;
+
+export async function openAgents(parts: AgentsParts): Promise<DaemonAgents> {
+  const desk = new Desk(parts);
+  await desk.open(parts.config().agents);
+  return desk;
+}
+
+class Desk implements DaemonAgents {
+  readonly #parts: AgentsParts;
+  readonly #others: PassPart<OthersFindings>;
+  readonly #passes: Passes;
+  #spec: AgentsSpec;
+  /** Null: nobody needs them yet. */
+  #opening: Promise<Ours> | null = null;
+  #ours: Ours | null = null;
+  #isClosing = false;
+  #passCount = 0;
+  /** The highest number of a ticket at the last pass. */
+  #lastTicket: number;
+
+  constructor(parts: AgentsParts) {
+    this.#parts = parts;
+    this.#spec = parts.config().agents;
+    this.#lastTicket = parts.store.lastNumber('ticket');
+    this.#others = parts.others({
+      respawn: (request) => this.#ours?.keeping.respawn(request) ?? { kind: 'none', why: 'there is no agent type' },
+    });
+    this.#passes = new Passes({
+      ...{ clock: systemClock, log: parts.log, others: this.#others, loop: parts.loop },
+      ours: () => this.#lookAtOurs(),
+      since: (at) => this.#since(at),
+      summary: () => ({ status: this.report().status, activeAgents: this.#active }),
+      write: (healthCheck) => parts.commit({ healthCheck }),
+    });
+  }
+
+  async open(spec: AgentsSpec): Promise<void> {
+    if (spec.types.length > 0 || hasPast(this.#parts)) await this.#open();
+    this.use(spec);
+  }
+
+  use(spec: AgentsSpec): void {
+    this.#spec = spec;
+    if (spec.types.length > 0 && this.#opening === null)
+      this.#open().catch((error: unknown) => this.#parts.log.error('agents cannot be kept', { error: String(error) }));
+    this.#ours?.keeping.use(spec);
+    this.#others.use(spec);
+    this.#parts.loop.use(spec);
+    this.#passes.set(spec.everyMs);
+  }
+
+  async spawn(request: Parameters<Agents['spawn']>[0]): Promise<AgentView> {
+    const { keeping } = await this.#needed(request.type);
+    this.#refuseTaken(request);
+    return this.#view(keeping.spawn(request));
+  }
+
+  async stop(which: string): Promise<readonly AgentView[]> {
+    const isMeant = ({ pid, task_id: task }: AgentView) => String(pid) === which || task === which;
+    const live = this.list().filter(isMeant);
+    // One of ours that had the task before is no answer while somebody else works on it.
+    if (live.length > 0 && live.every(({ source }) => source === 'state-file'))
+      throw new AppError('AGENT_NOT_OURS', { which, file: this.#spec.stateFile?.path ?? 'its state file' });
+    if (this.#ours === null) throw new AppError('NO_SUCH_AGENT', { which });
+    return (await this.#ours.keeping.stop(which)).map((record) => this.#view(record));
+  }
+
+  list({ all = false }: AgentsQuery = {}): readonly AgentView[] {
+    const ours = this.#records.map((record) => this.#view(record)).filter((view) => all || !OVER.has(view.state));
+    return [...ours, ...this.#passes.last.others];
+  }
+
+  report(): AgentsReportView {
+    const { issues, isLoopFrozen, lastPollAgeSeconds } = this.#passes.last;
+    const at = systemClock.wallNow();
+    const crashes = this.#crashesSince((at - HOUR_MS) as WallMs);
+    const records = this.#records;
+    return agentsReport({ records, active: this.#active, crashes, issues, isLoopFrozen, lastPollAgeSeconds, at });
+  }
+
+  async check(since?: string): Promise<AgentsCheckView> {
+    const from = since ?? new Date(systemClock.wallNow()).toISOString();
+    await this.#passes.now();
+    const crashes = this.#crashesSince(Math.max(Date.parse(from), systemClock.wallNow() - HOUR_MS) as WallMs);
+    const respawned = crashes.map(crashIssue).filter(isFixed);
+    return { ...this.report(), fixed: [...respawned, ...this.#passes.fixedSince(from)] };
+  }
+
+  async stopAll(how: { readonly again: boolean }): Promise<void> {
+    this.#isClosing = true;
+    await (await this.#opening)?.keeping.stopAll(how);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await Promise.all([this.#passes.close(), this.#others.close(), this.#parts.loop.close()]);
+    await (await this.#opening)?.close();
+  }
+
+  #refuseTaken({ type, task }: Parameters<Agents['spawn']>[0]): void {
+    const taken = this.#passes.last.others.find(
+      (agent) => agent.agent_type === type && agent.task_id === task && agent.state === 'running',
+    );
+    if (!taken) return;
+    const state = `running, pid ${taken.pid}, started by somebody else`;
+    throw new AppError('AGENT_ALREADY_RUNNING', { type, task: JSON.stringify(task), state });
+  }
+
+  #open(): Promise<Ours> {
+    this.#opening ??= openOurs(this.#parts, this.#spec).then((ours) => {
+      ours.keeping.use(this.#spec);
+      this.#ours = ours;
+      return ours;
+    });
+    return this.#opening;
+  }
+
+  async #needed(type: string): Promise<Ours> {
+    if (this.#isClosing) throw new AppError('DAEMON_CLOSING');
+    if (this.#spec.types.length === 0) throw new AppError('NO_SUCH_AGENT_TYPE', { name: type, suggestion: '' });
+    return await this.#open();
+  }
+
+  get #records(): readonly AgentRecord[] {
+    return this.#ours?.keeping.records() ?? [];
+  }
+
+  get #active(): number {
+    const ours = this.#records.filter(({ state }) => state.kind === 'running' || state.kind === 'starting').length;
+    return ours + this.#passes.last.others.filter(({ state }) => state === 'running').length;
+  }
+
+  #view(record: AgentRecord): AgentView {
+    return agentView(record, this.#spec, { now: systemClock.now(), wall: systemClock.wallNow() });
+  }
+
+  /** Newest first. */
+  #crashesSince(since: WallMs): readonly RecentCrash[] {
+    const { store } = this.#parts;
+    return store.crashes({ kind: 'agent', since, limit: MAX_CRASHES }).map((crash) => ({
+      crash,
+      resolved: hasRecovered(crash, crash.incident === null ? null : store.incident(crash.incident)),
+    }));
+  }
+
+  #since(at: WallMs) {
+    const crashes = this.#crashesSince(at);
+    const actions = crashes
+      .filter(({ crash }) => crash.decision.startsWith('respawn'))
+      .map(({ crash }) => `respawned ${crash.agent_type} for ${crash.task_id}`);
+    return { crashes: crashes.length, actions, bugs: this.#newTickets(crashes) };
+  }
+
+  /** Of these crashes, and not counted by a pass before. */
+  #newTickets(crashes: readonly RecentCrash[]): readonly number[] {
+    const { store } = this.#parts;
+    const incidents = new Set(crashes.flatMap(({ crash }) => crash.incident ?? []));
+    const last = this.#lastTicket;
+    const filed = [...incidents].flatMap((id) => store.incident(id)?.ticket ?? []).filter((number) => number > last);
+    this.#lastTicket = store.lastNumber('ticket');
+    return filed;
+  }
+
+  async #lookAtOurs(): Promise<{ issues: readonly AgentIssue[]; zombies: number }> {
+    const ours = this.#ours;
+    if (ours === null) return { issues: [], zombies: 0 };
+    if (this.#passCount++ % TIDY_PASSES === 0) ours.tidy();
+    const left = ours.keeping.records().filter(({ state }) => state.kind === 'stopping' && state.ended);
+    const zombies = zombiesOf(new Set((await ours.processes()).map(({ pid }) => pid)));
+    const common = { agent_type: null, task_id: null, bug_reported: false, bug_number: null, at: null } as const;
+    return {
+      zombies: zombies.length,
+      issues: [
+        ...zombies.map(({ pid, name, parent }) => ({
+          ...{ ...common, type: 'zombie_process' as const, agent_pid: pid, action_taken: 'none' },
+          error: `${name} (${pid}) has ended, and its parent ${parent} does not ask how`,
+        })),
+        ...left.map(({ type, task }) => ({
+          ...{ ...common, type: 'orphan_process' as const, agent_pid: null, agent_type: type, task_id: task },
+          error: 'it ended and left processes behind',
+          action_taken: 'ending them',
+        })),
+      ],
+    };
+  }
+}
+
+const OVER: ReadonlySet<AgentView['state']> = new Set(['finished', 'stopped', 'gave-up']);
+
+/** Its task is well again, although others with the same cause may not be. */
+const hasRecovered = ({ subject, task_id }: CrashView, incident: Incident | null): boolean =>
+  incident !== null && !isAwaited(incident, subject, task_id);

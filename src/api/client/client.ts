@@ -1,0 +1,227 @@
+/** What can be asked of a running daemon over its socket. Tiny: every command of the CLI loads it. */
+
+import type { AgentsCheckView, AgentsReportView, AgentsView, OneAgentView } from '../../agents/rules/views.ts';
+import type { CampaignsView, CampaignView } from '../../campaigns/rules/views.ts';
+import type { HealthReport } from '../../checks/spec.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import type { IncidentState } from '../../incidents/rules/incident.ts';
+import type { IncidentsView } from '../../incidents/rules/view.ts';
+import type { OneSessionView, SessionsView } from '../../sessions/rules/view.ts';
+import type { SimulationRequest, SimulationView } from '../../supervision/rules/simulation.ts';
+import type { OneTicketView, TicketsView } from '../../incidents/tickets/rules/view.ts';
+import type {
+  ComponentView,
+  CrashesView,
+  EventsView,
+  EventView,
+  ProbesView,
+  SamplesView,
+  StatusView,
+  WhyView,
+} from '../../supervision/rules/views.ts';
+import type { AgentRequest, AgentsQuery } from '../../agents/ports.ts';
+import type {
+  ActionView,
+  BeatView,
+  DownOptions,
+  HealthQuery,
+  ReloadOptions,
+  ReloadView,
+  RestartOptions,
+  UpView,
+  ValidationView,
+} from '../control.ts';
+import type { LogsQuery, LogsView } from '../../logs/ports.ts';
+import type { SessionQuery, SpawnRequest } from '../../sessions/ports.ts';
+import { type CallOptions, callJson } from './call.ts';
+import type { EventsQuery } from './event-reader.ts';
+import { filledComponent, filledStatus } from './fill-in.ts';
+import { type FollowOptions, followEvents } from './follow-events.ts';
+import { createPlaces } from './places.ts';
+
+export interface CrashesQuery {
+  readonly component?: string | undefined;
+  /** The type of an agent. */
+  readonly agent?: string | undefined;
+  readonly task?: string | undefined;
+  /** The type of the error. */
+  readonly type?: string | undefined;
+  readonly incident?: number | undefined;
+  readonly sinceMs?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface SamplesQuery {
+  readonly component: string;
+  readonly sinceMs?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Default: those that are open. */
+export interface IncidentListQuery {
+  readonly state?: IncidentState | 'all' | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Default: those that are open. */
+export interface TicketListQuery {
+  readonly state?: 'open' | 'closed' | 'all' | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Every call throws DAEMON_NOT_RUNNING when nobody listens on the socket (see `ifRunning`). */
+export interface Client {
+  status(): Promise<StatusView>;
+  component(name: string): Promise<ComponentView>;
+  /** Asks the checks; throws NO_SUCH_CHECK. */
+  health(query: HealthQuery): Promise<HealthReport>;
+  version(): Promise<string>;
+  /** `files`: must be those the daemon runs with; empty: whichever these are. */
+  up(components: readonly string[], files: readonly string[]): Promise<UpView>;
+  reload(options?: ReloadOptions): Promise<ReloadView>;
+  validate(): Promise<ValidationView>;
+  act(
+    action: 'start' | 'stop' | 'restart',
+    components: readonly string[],
+    options?: RestartOptions,
+  ): Promise<ActionView>;
+  beat(component: string): Promise<BeatView>;
+  down(options?: DownOptions): Promise<ActionView>;
+  handover(): Promise<void>;
+  crashes(query: CrashesQuery): Promise<CrashesView>;
+  why(which: { readonly component: string } | { readonly id: number }): Promise<WhyView>;
+  incidents(query: IncidentListQuery): Promise<IncidentsView>;
+  probes(component: string, limit: number): Promise<ProbesView>;
+  samples(query: SamplesQuery): Promise<SamplesView>;
+  listEvents(query: EventsQuery & { readonly limit: number }): Promise<EventsView>;
+  /** Live, over crashes of the daemon, until `signal` aborts. */
+  events(options: FollowOptions): AsyncGenerator<EventView, never, undefined>;
+  logs(query: LogsQuery): Promise<LogsView>;
+  sessions(query: SessionQuery): Promise<SessionsView>;
+  session(id: string): Promise<OneSessionView>;
+  spawnSession(request: SpawnRequest): Promise<OneSessionView>;
+  stopSession(id: string): Promise<OneSessionView>;
+  extendSession(id: string, byMs: number): Promise<OneSessionView>;
+  tickets(query: TicketListQuery): Promise<TicketsView>;
+  ticket(number: string): Promise<OneTicketView>;
+  closeTicket(number: string): Promise<OneTicketView>;
+  reopenTicket(number: string): Promise<OneTicketView>;
+  agents(query: AgentsQuery): Promise<AgentsView>;
+  reportAgents(): Promise<AgentsReportView>;
+  /** Looks through all of them first. `since`: also tells what was fixed since then. */
+  lookAtAgents(since?: string): Promise<AgentsCheckView>;
+  spawnAgent(request: AgentRequest): Promise<OneAgentView>;
+  /** By pid or by task. */
+  stopAgents(which: string): Promise<AgentsView>;
+  simulateCrash(request: SimulationRequest): Promise<SimulationView>;
+  campaigns(): Promise<CampaignsView>;
+  campaign(name: string): Promise<CampaignView>;
+}
+
+/** Reading configuration files and preparing dependencies can take its time; everything else is answered from memory. */
+const CONFIG_TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 5_000;
+/** Whoever beats has work to do. */
+const BEAT_TIMEOUT_MS = 1_000;
+/** A rare word is looked for in all that is kept, compressed parts too. */
+const LOGS_TIMEOUT_MS = 60_000;
+/** Checks may be slow one after the other, each within its own time. */
+const HEALTH_TIMEOUT_MS = 600_000;
+/** A spawn stands in line, and may wait until its container is healthy. */
+const SESSION_TIMEOUT_MS = 600_000;
+
+/** The end of an agent may take its grace, and a pass looks at many processes. */
+const AGENTS_TIMEOUT_MS = 600_000;
+
+/** Calls at once, of those that are answered soon and of those that may wait for long: the ones never stand behind the others. */
+const SOON_AT_ONCE = 8;
+const LATE_AT_ONCE = 24;
+
+export function createClient(socket: string, signal?: AbortSignal): Client {
+  const [soon, late] = [createPlaces(SOON_AT_ONCE), createPlaces(LATE_AT_ONCE)];
+  const call = <T>(method: CallOptions['method'], path: string, body?: object, timeoutMs = TIMEOUT_MS): Promise<T> => {
+    const place = timeoutMs > CONFIG_TIMEOUT_MS ? late : soon;
+    return place(() => callJson<T>(socket, { method, path, timeoutMs, signal, ...(body ? { body } : {}) }));
+  };
+  const get = <T>(path: string) => call<T>('GET', path);
+  return {
+    status: async () => filledStatus(await get('/v1/status')),
+    component: async (name) => filledComponent(await get(`/v1/components/${encodeURIComponent(name)}`)),
+    health: async (wanted) => call('GET', `/v1/health${healthQuery(wanted)}`, undefined, HEALTH_TIMEOUT_MS),
+    version: async () => (await get<{ version: string }>('/v1/version')).version,
+    up: (components, files) =>
+      call('POST', '/v1/up', { components, ...(files.length > 0 ? { files } : {}) }, CONFIG_TIMEOUT_MS),
+    reload: ({ dryRun = false } = {}) => call('POST', '/v1/reload', dryRun ? { dry_run: true } : {}, CONFIG_TIMEOUT_MS),
+    validate: () => call('GET', '/v1/validate', undefined, CONFIG_TIMEOUT_MS),
+    act: (action, components, { recreate = false } = {}) =>
+      call('POST', `/v1/${action}`, { components, ...(recreate ? { recreate } : {}) }),
+    beat: (component) => call('POST', `/v1/beat/${encodeURIComponent(component)}`, {}, BEAT_TIMEOUT_MS),
+    down: (options = {}) => call('POST', '/v1/down', options),
+    handover: async () => void (await call('POST', '/v1/handover', {})),
+    crashes: ({ sinceMs, ...rest }) => get(`/v1/crashes${query({ ...rest, since: sinceMs })}`),
+    incidents: ({ state, limit }) => get(`/v1/incidents${query({ state, limit })}`),
+    why: (which) => get('id' in which ? `/v1/crashes/${which.id}` : `/v1/why/${encodeURIComponent(which.component)}`),
+    probes: (component, limit) => get(`/v1/components/${encodeURIComponent(component)}/probes${query({ limit })}`),
+    samples: ({ component, sinceMs, limit }) => get(`/v1/samples${query({ component, since: sinceMs, limit })}`),
+    listEvents: ({ after, component, limit }) => get(`/v1/events${query({ after, component, limit })}`),
+    events: (options) => followEvents(socket, options),
+    logs: (wanted) => call('GET', `/v1/logs${logsQuery(wanted)}`, undefined, LOGS_TIMEOUT_MS),
+    sessions: ({ user, all }) => get(`/v1/sessions${query({ user_id: user, all: all ? 'true' : undefined })}`),
+    session: (id) => get(sessionPath(id)),
+    spawnSession: ({ template, user, ttlMs, wait }) =>
+      call('POST', '/v1/sessions', { template, user_id: user, ttl_ms: ttlMs, wait }, SESSION_TIMEOUT_MS),
+    stopSession: (id) => call('POST', `${sessionPath(id)}/stop`, {}, SESSION_TIMEOUT_MS),
+    extendSession: (id, byMs) => call('POST', `${sessionPath(id)}/extend`, { by_ms: byMs }),
+    tickets: ({ state, limit }) => get(`/v1/tickets${query({ state, limit })}`),
+    ticket: (number) => get(ticketPath(number)),
+    closeTicket: (number) => call('POST', `${ticketPath(number)}/close`, {}),
+    reopenTicket: (number) => call('POST', `${ticketPath(number)}/reopen`, {}),
+    agents: ({ all }) => get(`/v1/agents${query({ all: all ? 'true' : undefined })}`),
+    reportAgents: () => get('/v1/agents/report'),
+    lookAtAgents: (since) => call('POST', '/v1/agents/look', { since }, AGENTS_TIMEOUT_MS),
+    spawnAgent: ({ type, task }) => call('POST', '/v1/agents', { type, task }),
+    stopAgents: (agent) => call('POST', '/v1/agents/stop', { agent }, AGENTS_TIMEOUT_MS),
+    simulateCrash: ({ dryRun, ...rest }) => call('POST', '/v1/simulate-crash', { ...rest, dry_run: dryRun }),
+    campaigns: () => get('/v1/campaigns'),
+    campaign: (name) => get(`/v1/campaigns/${encodeURIComponent(name)}`),
+  };
+}
+
+const ticketPath = (number: string): string => `/v1/tickets/${encodeURIComponent(number)}`;
+const sessionPath = (id: string): string => `/v1/sessions/${encodeURIComponent(id)}`;
+
+function logsQuery({ components, tail, after, sinceMs, untilMs, grep, previous }: LogsQuery): string {
+  const positions = Object.entries(after).map(([name, offset]) => `${name}:${offset}`);
+  return query({
+    component: components.join(',') || undefined,
+    tail,
+    after: positions.join(',') || undefined,
+    since: sinceMs,
+    until: untilMs,
+    grep: grep?.source,
+    previous: previous ? 'true' : undefined,
+  });
+}
+
+function healthQuery({ checks, withDeps, timeoutMs }: HealthQuery): string {
+  // A list of one empty name would be written like no list, and be answered with all checks; one with a comma, like two.
+  const name = checks.find((each) => each === '' || each.includes(','));
+  if (name !== undefined) throw new AppError('NO_SUCH_CHECK', { name, suggestion: '' });
+  const check = checks.length === 0 ? undefined : checks.join(',');
+  return query({ check, with_deps: withDeps ? 'true' : undefined, timeout_ms: timeoutMs });
+}
+
+function query(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]));
+  return given.length === 0 ? '' : `?${new URLSearchParams(given as [string, string][])}`;
+}
+
+/** The answer, or null when no daemon is running. */
+export async function ifRunning<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'DAEMON_NOT_RUNNING') return null;
+    throw error;
+  }
+}

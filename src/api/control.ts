@@ -1,0 +1,143 @@
+import type { CampaignsView, CampaignView } from '../campaigns/rules/views.ts';
+import type { HealthReport } from '../checks/spec.ts';
+import type { CheckSelection } from '../checks/rules/plan.ts';
+import type { AppliedView } from '../supervision/rules/plan.ts';
+import type { SimulationRequest, SimulationView } from '../supervision/rules/simulation.ts';
+import type { SampleStretch } from '../supervision/rules/usage/stretch.ts';
+import type { ComponentView, EventView, StatusView } from '../supervision/rules/views.ts';
+import type { Agents } from '../agents/ports.ts';
+import type { Casework } from '../incidents/ports.ts';
+import type { Logs } from '../logs/ports.ts';
+import type { Sessions } from '../sessions/ports.ts';
+import type { History, SampleQuery } from '../supervision/ports/store.ts';
+import type { TicketDesk } from '../incidents/tickets/ports.ts';
+
+/** The answer to `reload`. `dry_run`: what would be done; nothing was. */
+export interface ReloadView extends AppliedView {
+  readonly schema_version: 1;
+  readonly dry_run: boolean;
+  /** Names of what changed for the project as a whole; it takes hold without a restart. */
+  readonly settings: readonly string[];
+}
+
+export interface ReloadOptions {
+  /** Only say what would be done. */
+  readonly dryRun?: boolean;
+}
+
+/** The answer to `up`: what was applied, and which components are wanted now (the named ones and their dependencies, in start order). */
+export interface UpView {
+  readonly schema_version: 1;
+  readonly applied: AppliedView;
+  readonly components: readonly string[];
+}
+
+export interface RestartOptions {
+  /** Makes the containers of those that have one anew, also when nothing about them changed. Default: false. */
+  readonly recreate?: boolean;
+}
+
+export interface DownOptions {
+  /** Removes the stopped containers and the networks that were made for the project. Volumes stay. Default: false. */
+  readonly remove?: boolean;
+}
+
+/** The answer to start, stop and restart: what was asked of whom. The outcome is read from status. */
+export interface ActionView {
+  readonly schema_version: 1;
+  readonly action: 'start' | 'stop' | 'restart' | 'down';
+  readonly components: readonly string[];
+  /** Why a daemon that begins anew would not know of it, such as a full disk; null: it would. */
+  readonly not_remembered: string | null;
+}
+
+/** The answer to `beat`: it was heard. */
+export interface BeatView {
+  readonly schema_version: 1;
+  readonly component: string;
+}
+
+/** Whether the configuration files could be applied as they are now. */
+export interface ValidationView {
+  readonly schema_version: 1;
+  readonly valid: boolean;
+  /** Absolute. */
+  readonly files: readonly string[];
+  /** Their names; empty when it is not valid. */
+  readonly components: readonly string[];
+  readonly problems: readonly {
+    readonly file: string;
+    readonly line: number;
+    readonly column: number;
+    readonly path: string;
+    readonly message: string;
+    readonly hint: string | null;
+  }[];
+}
+
+/** Which checks to ask (none named: all), and how. */
+export interface HealthQuery extends CheckSelection {
+  /** No check may take longer than this, whatever the configuration allows it. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * All that can be asked of a running daemon; the HTTP routes and the library are thin layers over it.
+ * Actions record what is wanted and return at once; progress is read from `status` and the events.
+ * Unknown names reject with NO_SUCH_COMPONENT and change nothing; while the daemon is closing, actions reject with DAEMON_CLOSING.
+ */
+export interface Control {
+  status(): StatusView;
+  /** One of the components of `status`, without looking at the others; null: there is none of this name. */
+  component(name: string): ComponentView | null;
+  /** Asks the checks of the configuration in force, anew for every call. Rejects with NO_SUCH_CHECK. */
+  health(query: HealthQuery): Promise<HealthReport>;
+  /**
+   * Reads the configuration files again, applies them, and wants the named components (default: all) and their dependencies running.
+   * `files` must be the ones it runs with; empty: whichever these are.
+   */
+  up(names: readonly string[], files: readonly string[]): Promise<UpView>;
+  /**
+   * Reads the configuration files again and applies them; what is new is wanted running. Any problem leaves everything as it was.
+   * With `dryRun` it only says what it would do.
+   */
+  reload(options?: ReloadOptions): Promise<ReloadView>;
+  /** Reads the configuration files and says what is wrong with them. Changes nothing. */
+  validate(): Promise<ValidationView>;
+  start(names: readonly string[]): ActionView;
+  stop(names: readonly string[]): ActionView;
+  /** `recreate`: their containers are made anew. */
+  restart(names: readonly string[], options?: RestartOptions): ActionView;
+  /** A component goes on: its heartbeat by ping. Throws HEARTBEAT_NOT_BY_PING and COMPONENT_NOT_RUNNING. */
+  beat(name: string): BeatView;
+  /** A crash that somebody asks for. Throws NOT_SIMULATED, COMPONENT_NOT_RUNNING, NO_SUCH_AGENT_TYPE. */
+  simulate(request: SimulationRequest): Promise<SimulationView>;
+  /**
+   * Stops everything in reverse order, remembers that it was stopped by hand, then ends the daemon. `remove`: when all is stopped, its
+   * containers go.
+   */
+  down(options?: DownOptions): ActionView;
+  /** Ends the daemon and touches no component: the next daemon adopts them. */
+  handover(): void;
+  /** Containers of users. */
+  readonly sessions: Pick<Sessions, 'spawn' | 'stop' | 'extend' | 'get' | 'list'>;
+  /** Workers that are spawned for a task. */
+  readonly agents: Agents;
+  /** Open problems, each with one cause. */
+  readonly incidents: Pick<Casework, 'incidents'>;
+  /** Problems that people should look at. */
+  readonly tickets: Pick<TicketDesk, 'list' | 'show' | 'close' | 'reopen'>;
+  /** What campaigns came to, and how the one that runs goes. They are run elsewhere, never by the daemon. */
+  readonly campaigns: {
+    /** Newest first. */
+    list(): Promise<CampaignsView>;
+    /** Rejects with NO_SUCH_CAMPAIGN. */
+    get(name: string): Promise<CampaignView>;
+  };
+  readonly history: History;
+  /** What a component used, newest first; also what the history does not have yet. */
+  samples(query: SampleQuery): readonly SampleStretch[];
+  readonly logs: Logs;
+  /** Every event from now on. The listener must not throw. Returns the function that ends the subscription. */
+  subscribe(listener: (event: EventView) => void): () => void;
+}

@@ -1,0 +1,129 @@
+/** What happened: crashes and their dossiers, answers of probes, what was used. */
+import { z } from 'zod';
+import { AppError } from '../../base/pure/errors.ts';
+import type { WallMs } from '../../base/pure/ids.ts';
+import type { CrashQuery } from '../../supervision/ports/store.ts';
+import { crash, crashes, incidents, probes, samples, why } from '../answers.ts';
+import { type Route, route } from '../route.ts';
+import { limit, NAME, NO_BODY, NO_QUERY, TIME } from '../schemas.ts';
+import { CRASHES, PROBES, SAMPLES, WHY } from '../views/history.ts';
+import { INCIDENTS } from '../views/incident.ts';
+
+const MAX_TASK_CHARS = 4_096;
+
+const CRASHES_QUERY = z.strictObject({
+  component: NAME.optional().meta({ description: 'Only of this component.' }),
+  agent: NAME.optional().meta({ description: 'Only of agents of this type.' }),
+  task: z.string().min(1).max(MAX_TASK_CHARS).optional().meta({ description: 'Only of this task.' }),
+  type: NAME.optional().meta({ description: 'Only with this type of error: ImportError.' }),
+  incident: z.coerce.number().int().min(1).optional().meta({ description: 'Only of this incident.' }),
+  since: TIME.optional().meta({ description: 'Only at or after this time: ISO 8601 or epoch milliseconds.' }),
+  limit: limit(1000).default(100).meta({ description: 'At most so many.' }),
+});
+
+const INCIDENTS_QUERY = z.strictObject({
+  state: z.enum(['open', 'resolved', 'all']).default('open').meta({ description: 'Only those.' }),
+  limit: limit(1000).default(100).meta({ description: 'At most so many.' }),
+});
+
+const PROBES_QUERY = z.strictObject({
+  limit: limit(1000).default(100).meta({ description: 'At most so many stretches of equal answers.' }),
+});
+
+const SAMPLES_QUERY = z.strictObject({
+  component: NAME.meta({ description: 'Of this component.' }),
+  since: TIME.optional().meta({
+    description: 'Only events at or after this time: ISO 8601 or epoch milliseconds.',
+  }),
+  limit: limit(2000).default(100).meta({ description: 'At most so many stretches.' }),
+});
+
+/** What is not a number is the number of no crash. */
+function crashId(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new AppError('NO_SUCH_CRASH', { id: text.slice(0, 100) });
+  return Number(text);
+}
+
+const toQuery = ({ since, ...rest }: z.output<typeof CRASHES_QUERY>): CrashQuery => ({
+  ...rest,
+  since: since as WallMs | undefined,
+});
+
+export const historyRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/crashes',
+    id: 'listCrashes',
+    summary: 'Crashes, newest first.',
+    success: 200,
+    query: CRASHES_QUERY,
+    body: NO_BODY,
+    answer: CRASHES,
+    errors: ['NO_SUCH_COMPONENT'],
+    handler: ({ services, query }) => crashes(services.control, toQuery(query)),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/crashes/{id}',
+    id: 'getCrash',
+    summary: 'All that is known about one crash.',
+    success: 200,
+    query: NO_QUERY,
+    body: NO_BODY,
+    answer: WHY,
+    errors: ['NO_SUCH_CRASH'],
+    handler: ({ services, params }) => crash(services.control, crashId(params['id']!)),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/why/{name}',
+    id: 'explainComponent',
+    summary:
+      'All that is known about the newest crash of a component, or of an agent, session or experiment of that name.',
+    success: 200,
+    query: NO_QUERY,
+    body: NO_BODY,
+    answer: WHY,
+    errors: ['NO_SUCH_COMPONENT', 'NOTHING_RECORDED'],
+    handler: ({ services, params }) => why(services.control, params['name']!),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/incidents',
+    id: 'listIncidents',
+    summary: 'Incidents: open problems, each with one cause. Newest first.',
+    success: 200,
+    query: INCIDENTS_QUERY,
+    body: NO_BODY,
+    answer: INCIDENTS,
+    errors: [],
+    handler: ({ services, query: { state, limit } }) =>
+      incidents(services.control, { state: state === 'all' ? undefined : state, limit }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/components/{name}/probes',
+    id: 'listProbes',
+    summary: 'What the probes of a component were answered, newest first; equal answers in a row are one entry.',
+    success: 200,
+    query: PROBES_QUERY,
+    body: NO_BODY,
+    answer: PROBES,
+    errors: ['NO_SUCH_COMPONENT'],
+    handler: ({ services, params, query }) => probes(services.control, params['name']!, query.limit),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/samples',
+    id: 'listSamples',
+    summary:
+      'What a component used, newest first: a minute an entry, or up to an hour in which its use hardly changed.',
+    success: 200,
+    query: SAMPLES_QUERY,
+    body: NO_BODY,
+    answer: SAMPLES,
+    errors: ['NO_SUCH_COMPONENT'],
+    handler: ({ services, query: { component, since, limit } }) =>
+      samples(services.control, { component, limit, ...(since === undefined ? {} : { since: since as WallMs }) }),
+  }),
+];

@@ -1,0 +1,71 @@
+/** Tickets: they are made by crashes, never by a request. */
+import { z } from 'zod';
+import { ticketNumber } from '../../incidents/tickets/rules/number.ts';
+import { oneTicketView, ticketsView } from '../../incidents/tickets/rules/view.ts';
+import { type Route, route } from '../route.ts';
+import { EMPTY_BODY, limit, NO_BODY, NO_QUERY } from '../schemas.ts';
+import { ONE_TICKET, TICKETS } from '../views/ticket.ts';
+
+const MAX_LIMIT = 1_000;
+const DEFAULT_LIMIT = 100;
+
+const LIST_QUERY = z.strictObject({
+  state: z.enum(['open', 'closed', 'all']).optional().meta({ description: 'Default: open.' }),
+  limit: limit(MAX_LIMIT)
+    .optional()
+    .meta({ description: `Of those that are closed, at most so many. Default: ${DEFAULT_LIMIT}.` }),
+});
+
+const FIND = ['NO_SUCH_TICKET', 'TICKET_NUMBER_INVALID'] as const;
+
+export const ticketRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/tickets',
+    id: 'listTickets',
+    summary: 'Tickets, newest first.',
+    success: 200,
+    query: LIST_QUERY,
+    body: NO_BODY,
+    answer: TICKETS,
+    errors: [],
+    handler: ({ services, query: { state = 'open', limit: most = DEFAULT_LIMIT } }) =>
+      ticketsView(services.control.tickets.list({ state: state === 'all' ? undefined : state, limit: most })),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/tickets/{number}',
+    id: 'getTicket',
+    summary: 'One ticket, by its number: BUG-003, bug-3 or 3.',
+    success: 200,
+    query: NO_QUERY,
+    body: NO_BODY,
+    answer: ONE_TICKET,
+    errors: FIND,
+    handler: ({ services, params }) => oneTicketView(services.control.tickets.show(ticketNumber(params['number']!))),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/tickets/{number}/close',
+    id: 'closeTicket',
+    summary: 'Closes a ticket, any number of times. Trackers are told in the background; the next crash reopens it.',
+    success: 200,
+    query: NO_QUERY,
+    body: EMPTY_BODY,
+    answer: ONE_TICKET,
+    errors: FIND,
+    handler: ({ services, params }) => oneTicketView(services.control.tickets.close(ticketNumber(params['number']!))),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/tickets/{number}/reopen',
+    id: 'reopenTicket',
+    summary: 'Opens a closed ticket again, any number of times. Trackers are told in the background.',
+    success: 200,
+    query: NO_QUERY,
+    body: EMPTY_BODY,
+    answer: ONE_TICKET,
+    errors: FIND,
+    handler: ({ services, params }) => oneTicketView(services.control.tickets.reopen(ticketNumber(params['number']!))),
+  }),
+];

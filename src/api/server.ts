@@ -1,0 +1,136 @@
+/** The HTTP server over the routes. The daemon binds it to its unix socket. */
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { AppError, errorView } from '../base/pure/errors.ts';
+import type { Control } from './control.ts';
+import type { Log } from '../base/log.ts';
+import { check, readBody, readQuery, refuseBody } from './body.ts';
+import { Connections } from './connections.ts';
+import { guard } from './guard.ts';
+import { sendError, sendJson } from './reply.ts';
+import { match, type Services, STREAMING, WithStatus } from './route.ts';
+import { STREAM_LIMITS, type StreamLimits, StreamSet } from './streams.ts';
+import { ROUTES } from './table.ts';
+
+export interface ServerOptions {
+  readonly control: Control;
+  readonly log: Log;
+  readonly version: string;
+  readonly limits?: Partial<ServerLimits>;
+  /** Whether there is a file descriptor to spare for the connection that was just opened, the `open`th. Default: there is. */
+  hasRoom?(open: number): boolean;
+  /** Why the daemon is not in charge right now, for /readyz. Default: it always is. */
+  unready?(): readonly string[];
+  /** As Prometheus text. Default: there is none. */
+  metrics?(): Promise<string> | null;
+}
+
+export interface ServerLimits extends StreamLimits {
+  /** Sockets there may be at all. */
+  readonly maxConnections: number;
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+}
+
+const LIMITS: ServerLimits = {
+  ...STREAM_LIMITS,
+  maxConnections: 64,
+  headersTimeoutMs: 5_000,
+  requestTimeoutMs: 10_000,
+};
+
+/** A plain http.Server, except that `close` also ends the event streams, which would otherwise hold it open for ever. */
+export class ApiServer extends Server {
+  readonly #streams: StreamSet;
+
+  constructor(options: ServerOptions) {
+    const { control, log, version, limits: given, unready = () => [], metrics = () => null, hasRoom } = options;
+    const limits = { ...LIMITS, ...given };
+    const connections = new Connections(limits.maxConnections, hasRoom);
+    const streams = new StreamSet(limits, (response) => connections.wait(response));
+    const services: Services = { control, log, version, streams, unready, metrics };
+    super(
+      {
+        requireHostHeader: false, // the guard answers instead, in our own form
+        headersTimeout: limits.headersTimeoutMs,
+        requestTimeout: limits.requestTimeoutMs,
+        connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
+        keepAliveTimeout: 5_000,
+        maxHeaderSize: 16 * 1024,
+      },
+      (request, response) => void answer(request, response, services, connections),
+    );
+    this.#streams = streams;
+    this.maxConnections = limits.maxConnections;
+    this.on('connection', (socket) => connections.add(socket));
+    this.on('clientError', refuseBrokenRequest);
+    this.on('upgrade', (_request, socket) => socket.destroy());
+    this.on('connect', (_request, socket) => socket.destroy());
+  }
+
+  override close(callback?: (error?: Error) => void): this {
+    this.#streams.endAll();
+    return super.close(callback);
+  }
+}
+
+export const createHttpServer = (options: ServerOptions): ApiServer => new ApiServer(options);
+
+/** Never rejects: whatever goes wrong becomes an answer, or at least the end of the connection. */
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  services: Services,
+  connections: Connections,
+): Promise<void> {
+  try {
+    connections.begin(request.socket, response);
+    guard(request);
+    const { pathname, search } = splitTarget(request.url ?? '');
+    const found = match(ROUTES, request.method ?? '', pathname);
+    if (!('route' in found)) throw noRoute(request.method ?? '', pathname, found.allowed);
+    const { route, params } = found;
+    if (route.waits) connections.wait(response);
+    if (route.method === 'GET') refuseBody(request);
+    const query = check(route.query, readQuery(search));
+    const body = check(route.body, route.method === 'GET' ? undefined : await readBody(request));
+    const answered = route.handler({ params, query, body, services, request, response });
+    // An answer that is there already is sent in the same breath: after "down" and "handover" there may be no later one.
+    const result = answered instanceof Promise ? await answered : answered;
+    if (result === STREAMING) return;
+    if (result instanceof WithStatus) sendJson(response, result.status, result.body);
+    else sendJson(response, route.success, result);
+  } catch (error) {
+    sendError(response, error, services.log);
+  }
+}
+
+function splitTarget(target: string): { pathname: string; search: string } {
+  const at = target.indexOf('?');
+  return at < 0 ? { pathname: target, search: '' } : { pathname: target.slice(0, at), search: target.slice(at + 1) };
+}
+
+function noRoute(method: string, path: string, allowed: readonly string[]): AppError {
+  const details = { method, path: path.slice(0, 200) };
+  if (allowed.length === 0) return new AppError('ROUTE_NOT_FOUND', details);
+  return new AppError('METHOD_NOT_ALLOWED', { ...details, allowed: allowed.join(', ') });
+}
+
+/** What node could not read as HTTP, or what took too long. */
+function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET' || socket.bytesWritten > 0) {
+    socket.destroySoon(); // an answer is out, or on its way: a second one behind it would only confuse
+    return;
+  }
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? '431 Request Header Fields Too Large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? '408 Request Timeout'
+        : '400 Bad Request';
+  const problem = status.startsWith('408') ? 'it took too long to arrive.' : 'it is not HTTP as it should be.';
+  const body = JSON.stringify(errorView(new AppError('REQUEST_INVALID', { problem })));
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,42 @@
+/** Who stands behind each port of a campaign. */
+import type { CampaignObserver, CampaignParts } from './runner-parts.ts';
+import { createExecs } from '../compose/detached/execs.ts';
+import { createServices } from '../compose/services.ts';
+import type { CampaignSpec } from './spec.ts';
+import { secretValues } from '../base/pure/redact.ts';
+import { createEngine } from '../docker/engine.ts';
+import { killMarked } from '../docker/exec/strays.ts';
+import type { CampaignBook, CampaignRecord } from './ports.ts';
+import { systemClock } from '../base/system-clock.ts';
+import { baseEnvironment, type Environment } from '../drivers/launch-run.ts';
+
+export interface Observed extends CampaignObserver {
+  /** It is ours now: what will be run, under which name. */
+  begins(record: CampaignRecord, spec: CampaignSpec): void;
+}
+
+export interface EdgesOptions {
+  readonly env: Environment;
+  readonly book: CampaignBook;
+  readonly observer: CampaignObserver;
+  readonly record: Pick<CampaignRecord, 'composeFile' | 'projectDir'>;
+  readonly logDir: string;
+}
+
+export function partsFor({ env, book, observer, record, logDir }: EdgesOptions): CampaignParts {
+  const clock = systemClock;
+  const secrets = secretValues(baseEnvironment(env));
+  const engine = createEngine({ env, clock, secrets: () => secrets });
+  const { composeFile: file, projectDir } = record;
+  return {
+    services: createServices({ engine, clock, env, endMarked: killMarked }, { file, projectDir, gpuCommand: null }),
+    execs: createExecs({ engine, clock }),
+    archives: engine,
+    engine,
+    book,
+    clock,
+    observer,
+    logDir,
+    secrets,
+  };
+}

@@ -1,0 +1,217 @@
+/** Campaigns of one project, for the command line: begun, taken up again, put away, looked at. */
+import { randomBytes } from 'node:crypto';
+import type { CampaignParts, Interrupts } from './runner-parts.ts';
+import { settleOpen } from './settle.ts';
+import { unreachable } from '../compose/containers.ts';
+import { type LoadedCampaign, loadCampaign, loadCampaignFromText } from '../config/campaign-load.ts';
+import { type CampaignSpec, type ExperimentSettings, settingsOf } from './spec.ts';
+import type { CampaignsView, CampaignView } from './rules/views.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { didYouMean } from '../base/pure/suggest.ts';
+import type { CampaignBook, CampaignRecord } from './ports.ts';
+import { openCampaignBook } from '../history/sqlite/experiments.ts';
+import type { Project } from '../base/home.ts';
+import { prepareHome } from '../base/home-dir.ts';
+import type { Environment } from '../drivers/launch-run.ts';
+import { type Conducted, conduct, putAway } from './conduct.ts';
+import { type Observed, partsFor } from './edges.ts';
+import { campaignDir, isRunning, lockCampaign } from './locks.ts';
+import { chosen, freeName, isUnfinished, onlyThese, validName, wasBegun } from './pick.ts';
+import { resultsOf, summaryView, wholeView } from './view.ts';
+
+export { campaignProject } from './home.ts';
+
+const COULD_NOT_BEGIN: ReadonlySet<string> = new Set(['CAMPAIGN_BUSY', 'ENGINE_UNREACHABLE']);
+
+export interface RunOptions {
+  /** Absolute. */
+  readonly file: string;
+  readonly name: string | null;
+  /** Only these experiments; empty: all. */
+  readonly only: readonly string[];
+  readonly keep: boolean;
+}
+
+export interface Around {
+  readonly project: Project;
+  readonly env: Environment;
+  readonly cwd: string;
+}
+
+export interface CampaignDesk {
+  run(options: RunOptions, observer: Observed, interrupts: Interrupts): Promise<Conducted & { readonly name: string }>;
+  /** `name` null: the newest that is not finished. */
+  resume(
+    options: { readonly name: string | null; readonly keep: boolean },
+    observer: Observed,
+    interrupts: Interrupts,
+  ): Promise<Conducted & { readonly name: string }>;
+  /** Removes what campaigns left behind; `name` null: of all that nobody runs. */
+  teardown(name: string | null, observer: Observed): Promise<TornDown>;
+  list(): Promise<CampaignsView>;
+  /** `name` null: the newest. */
+  show(name: string | null): Promise<CampaignView>;
+  /** By name of the experiment, from the file as it was, with the variables of now. Throws where one is missing. */
+  settings(name: string): ReadonlyMap<string, ExperimentSettings>;
+  close(): void;
+}
+
+export interface TornDown {
+  /** Of these campaigns nothing is left. */
+  readonly names: readonly string[];
+  /** Of these something is still there, and that is it. */
+  readonly leftOf: readonly string[];
+  readonly left: readonly string[];
+}
+
+/** What would be run, without running it. */
+export function planCampaign({ file, only }: Pick<RunOptions, 'file' | 'only'>, { env, cwd }: Around): CampaignSpec {
+  return onlyThese(loadCampaign(file, { env, cwd }).spec, only);
+}
+
+export async function openCampaigns(around: Around): Promise<CampaignDesk> {
+  const { home, db } = prepareHome(around.project);
+  const book = await openCampaignBook(db);
+
+  const partsOf = (record: CampaignRecord, observer: Observed): CampaignParts =>
+    partsFor({ ...around, book, observer, record, logDir: campaignDir(home, record.name) });
+
+  /** Whoever only puts away what it left holds the lock, too. */
+  const isRun = async ({ state, name }: CampaignRecord) => state === 'running' && (await isRunning(home, name));
+
+  /** After a kill -9: the attempt that still runs is ended or its result taken, and everything removed. */
+  async function clear(record: CampaignRecord, observer: Observed): Promise<readonly string[]> {
+    const parts = partsOf(record, observer);
+    await settleOpen(parts, record, artifactsOf(record, around));
+    const left = await putAway(parts.services, observer);
+    for (const one of left) observer.note(`could not be removed: ${one}`);
+    if (left.length === 0) book.mark(record.id, { mayBeUp: false });
+    return left;
+  }
+
+  async function clearForeign(own: CampaignRecord, observer: Observed): Promise<void> {
+    for (const record of book.list()) {
+      if (record.id === own.id || !record.mayBeUp || record.composeFile !== own.composeFile) continue;
+      observer.note(`the campaign ${record.name} left services behind`);
+      await clear(record, observer);
+    }
+  }
+
+  async function go(
+    { record, spec }: { readonly record: CampaignRecord; readonly spec: CampaignSpec },
+    keep: boolean,
+    observer: Observed,
+    interrupts: Interrupts,
+  ): Promise<Conducted & { readonly name: string }> {
+    using _lock = await lockCampaign(home, record);
+    // What the book says now: until the lock was ours, somebody else may have been at it.
+    const campaign = { record: chosen(book, record.name), spec };
+    if (campaign.record.uid !== record.uid)
+      throw new AppError('CAMPAIGN_BUSY', { what: `The campaign ${record.name}` });
+    const parts = partsOf(record, observer);
+    // An Engine that goes away later is waited for; without one to begin with, somebody has forgotten something.
+    const answer = await parts.engine.ping(interrupts.stop);
+    if (answer.kind === 'unreachable') throw unreachable(answer.why);
+    await clearForeign(record, observer);
+    observer.begins(campaign.record, spec);
+    return { ...(await conduct(parts, campaign, { keep, interrupts })), name: record.name };
+  }
+
+  return {
+    run: async ({ file, name, only, keep }, observer, interrupts) => {
+      const loaded = loadCampaign(file, around);
+      const spec = onlyThese(loaded.spec, only);
+      const record = await create(book, home, { ...loaded, spec }, name === null ? spec.name : validName(name));
+      try {
+        return await go({ record, spec }, keep, observer, interrupts);
+      } catch (error) {
+        // Not one of those that wait to be resumed: it had no chance to begin.
+        if (error instanceof AppError && COULD_NOT_BEGIN.has(error.code)) book.discard(record.id);
+        throw error;
+      }
+    },
+    resume: async ({ name, keep }, observer, interrupts) => {
+      const record = name === null ? newestUnfinished(book) : chosen(book, name);
+      return await go({ record, spec: specOf(record, around) }, keep, observer, interrupts);
+    },
+    teardown: async (name, observer) => {
+      const records = name === null ? book.list().filter(({ mayBeUp }) => mayBeUp) : [chosen(book, name)];
+      const left: string[] = [];
+      const names: string[] = [];
+      const leftOf: string[] = [];
+      for (const record of records) {
+        if (name === null && (await isRunning(home, record.name))) continue;
+        using _lock = await lockCampaign(home, record);
+        const still = await clear(chosen(book, record.name), observer);
+        left.push(...still);
+        (still.length === 0 ? names : leftOf).push(record.name);
+      }
+      return { names, leftOf, left };
+    },
+    list: async () => {
+      const campaigns = [];
+      for (const record of book.list()) campaigns.push(summaryView(resultsOf(record), await isRun(record)));
+      return { schema_version: 1, campaigns };
+    },
+    show: async (name) => {
+      const record = name === null ? book.list()[0] : chosen(book, name);
+      if (!record) throw new AppError('NO_SUCH_CAMPAIGN', { name: 'here', meant: '' });
+      return wholeView(resultsOf(record), await isRun(record));
+    },
+    settings: (name) => {
+      const { experiments } = specOf(chosen(book, name), around);
+      return new Map(experiments.map((one) => [one.name, settingsOf(one)]));
+    },
+    close: () => book.close(),
+  };
+}
+
+async function create(
+  book: CampaignBook,
+  home: string,
+  { spec, source }: LoadedCampaign,
+  name: string,
+): Promise<CampaignRecord> {
+  const taken = book.find(name);
+  const mayReplace = taken !== null && !wasBegun(taken) && !(await isRunning(home, name));
+  if (taken && isUnfinished(taken) && !mayReplace) throw new AppError('CAMPAIGN_EXISTS', { name });
+  if (taken && mayReplace) book.discard(taken.id);
+  const uid = randomBytes(6).toString('hex');
+  const { composeFile, projectDir, experiments } = spec;
+  const free = freeName(book, name);
+  return book.create(
+    { uid, name: free, file: source.path, source: source.text, composeFile, projectDir, experiments },
+    Date.now() as CampaignRecord['createdAt'],
+  );
+}
+
+function newestUnfinished(book: CampaignBook): CampaignRecord {
+  const record = book.list().find(isUnfinished);
+  if (!record) throw new AppError('NO_SUCH_CAMPAIGN', { name: 'that could go on', meant: '' });
+  return record;
+}
+
+/** None where the file cannot be understood any more: clearing away must work all the same. */
+function artifactsOf(record: CampaignRecord, around: Around): CampaignSpec['artifacts'] {
+  try {
+    return specOf(record, around).artifacts;
+  } catch {
+    return [];
+  }
+}
+
+/** The campaign as it was when it was begun, with the variables of now. */
+function specOf(record: CampaignRecord, { env, cwd }: Around): CampaignSpec {
+  const { spec } = loadCampaignFromText({ path: record.file, text: record.source }, { env, cwd });
+  const byName = new Map(spec.experiments.map((one) => [one.name, one]));
+  const experiments = record.experiments.map(({ name }) => {
+    const found = byName.get(name);
+    if (!found)
+      throw new AppError('CAMPAIGN_CHANGED', {
+        name: record.name,
+        problem: `there is no experiment ${name} in it any more.${didYouMean(name, [...byName.keys()])}`,
+      });
+    return found;
+  });
+  return { ...spec, experiments };
+}

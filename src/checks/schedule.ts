@@ -1,0 +1,95 @@
+/** Runs all checks again and again, keeps what they came to, and tells of each change. */
+import type { CheckStatus } from './spec.ts';
+import { type CheckStretch, stretched } from './rules/stretch.ts';
+import { after, type MonoMs } from '../base/pure/ids.ts';
+import type { EventView } from '../supervision/rules/views.ts';
+import type { CheckObserver, FinishedCheck } from './observer.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { NewEvent, Store } from '../supervision/ports/store.ts';
+import type { HealthDesk } from './service.ts';
+
+export interface ScheduleParts {
+  readonly clock: Clock;
+  readonly desk: Pick<HealthDesk, 'checks' | 'reportOn'>;
+  readonly store: Pick<Store, 'commit' | 'checkResults'>;
+  readonly log: Log;
+  publish(event: EventView): void;
+}
+
+export class HealthSchedule implements Disposable {
+  readonly #parts: ScheduleParts;
+  /** The stretch that goes on, of each check. A new daemon begins new ones: nobody asked while there was none. */
+  readonly #stretches = new Map<string, CheckStretch>();
+  #everyMs: number | null = null;
+  #over = new AbortController();
+
+  constructor(parts: ScheduleParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins with the first report one period from now: a daemon that has just started has components that have just started. */
+  set(everyMs: number | null): void {
+    if (everyMs === this.#everyMs) return;
+    this.#everyMs = everyMs;
+    this.#over.abort();
+    this.#over = new AbortController();
+    if (everyMs !== null) void this.#run(everyMs, this.#over.signal);
+  }
+
+  [Symbol.dispose](): void {
+    this.#over.abort();
+  }
+
+  async #run(everyMs: number, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#parts;
+    for (let due = after(clock.now(), everyMs); ; due = nextDue(due, everyMs, clock.now())) {
+      try {
+        await clock.sleepUntil(due, signal);
+        await this.#report(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        log.error('the checks on schedule could not be run', { error: String(error) });
+      }
+    }
+  }
+
+  async #report(signal: AbortSignal): Promise<void> {
+    const { desk, store, publish } = this.#parts;
+    const finished: FinishedCheck[] = [];
+    const collect: CheckObserver = {
+      reportStarted: () => ({ checkFinished: (check) => void finished.push(check), reportFinished: () => {} }),
+    };
+    await desk.reportOn(desk.checks(), collect);
+    if (signal.aborted || finished.length === 0) return;
+    const events = finished.flatMap((check) => this.#changed(check));
+    const checked = finished.map((check) => this.#stretch(check));
+    for (const event of store.commit({ checked, events })) publish(event);
+  }
+
+  #stretch({ name, result, beganAt, tookMs }: FinishedCheck): CheckStretch {
+    const stretch = stretched(this.#stretches.get(name), { check: name, result, at: beganAt, tookMs });
+    this.#stretches.set(name, stretch);
+    return stretch;
+  }
+
+  /** What was never asked before and is ok is no news. */
+  #changed({ name, result, beganAt }: FinishedCheck): readonly NewEvent[] {
+    const before = this.#before(name);
+    const { status, message } = result;
+    if (status === (before ?? 'ok')) return [];
+    const data = { status, before, message };
+    return [{ at: beganAt, subject: { kind: 'check', name }, type: 'check.changed', run: null, data }];
+  }
+
+  #before(check: string): CheckStatus | null {
+    const known = this.#stretches.get(check) ?? this.#parts.store.checkResults({ check, limit: 1 })[0];
+    return known?.status ?? null;
+  }
+}
+
+/** One that falls due while the one before is still being made is left out. */
+function nextDue(due: MonoMs, everyMs: number, now: MonoMs): MonoMs {
+  const periods = Math.max(1, Math.ceil((now - due) / everyMs));
+  return after(due, periods * everyMs);
+}

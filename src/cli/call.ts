@@ -1,0 +1,115 @@
+/** One call of the CLI: where it was called, what the global options say, and where its words go. */
+
+import { basename, dirname } from 'node:path';
+import { type Client, createClient } from '../api/client/client.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { daemonSocket, findProject, type Project } from '../base/home.ts';
+import { type Paint, paintFor } from './print/colour.ts';
+import { jsonDocument, jsonLine } from './print/json.ts';
+import { sanitiseText } from './print/sanitise.ts';
+
+export interface Terminal {
+  write(text: string): void;
+  readonly isTty: boolean;
+  /** Read anew each time: windows change their size. */
+  readonly columns: number | undefined;
+  readonly rows: number | undefined;
+}
+
+/** The world around the CLI, handed in by main.ts, so that nothing else touches `process`. */
+export interface World {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly uid: number;
+  /** The file that was started; `up` starts the daemon with the same one. */
+  readonly entry: string;
+  readonly version: string;
+  /** The version of Node. */
+  readonly node: string;
+  /** The program of Node, absolute. */
+  readonly execPath: string;
+  /** "linux" */
+  readonly platform: string;
+  readonly out: Terminal;
+  readonly err: Terminal;
+  /** From the first call on, Ctrl-C and SIGTERM abort the signal instead of ending the process. */
+  interrupt(): AbortSignal;
+  /** From the first call on, a second Ctrl-C aborts this signal, and only a third one ends the process. */
+  interruptAgain(): AbortSignal;
+}
+
+export interface GlobalOptions {
+  readonly files: readonly string[];
+  readonly json: boolean;
+  readonly colour: boolean;
+}
+
+export class Session {
+  readonly world: World;
+  readonly json: boolean;
+  /** The -f options, as given. */
+  readonly files: readonly string[];
+  /** Colours for stdout and for stderr. */
+  readonly paint: Paint;
+  readonly errPaint: Paint;
+  #project: Project | undefined;
+
+  constructor(world: World, { files, json, colour }: GlobalOptions) {
+    this.world = world;
+    this.json = json;
+    this.paint = paintFor(world.out, world.env, colour);
+    this.errPaint = paintFor(world.err, world.env, colour);
+    this.files = files;
+  }
+
+  get signal(): AbortSignal {
+    return this.world.interrupt();
+  }
+
+  get project(): Project {
+    const { cwd, env } = this.world;
+    if (this.#project === undefined) {
+      this.#project = findProject({ cwd, env, files: this.files });
+      this.#noteIgnored(this.#project);
+    }
+    return this.#project;
+  }
+
+  /** Two configurations in one folder: whoever edits the other one must know. */
+  #noteIgnored({ files, ignored = [] }: Project): void {
+    if (ignored.length === 0) return;
+    const names = [...files, ...ignored].map((file) => basename(file));
+    this.note(
+      `warning: there are ${names.join(' and ')} in ${dirname(files[0]!)}; only ${names[0]} is used. Remove one, or name it: keepwell -f ${names[1]}`,
+    );
+  }
+
+  /** Made anew for each use: a daemon that was started meanwhile may listen elsewhere. */
+  get client(): Client {
+    const { home } = this.project;
+    const { env, uid } = this.world;
+    return createClient(daemonSocket(home, env, uid), this.signal);
+  }
+
+  /** Lines for people on stdout. With `-o json` there is nothing but JSON there, so this stays silent. */
+  print(text: string): void {
+    if (!this.json) this.world.out.write(`${text}\n`);
+  }
+
+  /** The one document of `-o json`. */
+  printJson(value: unknown): void {
+    if (this.json) this.world.out.write(jsonDocument(value));
+  }
+
+  /** One line of a stream. */
+  printJsonLine(value: unknown): void {
+    if (this.json) this.world.out.write(jsonLine(value));
+  }
+
+  /** Progress and remarks, on stderr in every mode. */
+  note(text: string): void {
+    this.world.err.write(`${sanitiseText(text)}\n`);
+  }
+}
+
+export const usage = (problem: string): AppError => new AppError('USAGE', { problem });

@@ -1,0 +1,185 @@
+/** Values that have the right key and the shape another tool gives it, and the form to paste instead. */
+import { refuse } from '../readers.ts';
+import { printable, quoted, shorten } from '../text.ts';
+import type { MapNode, Mistake, ScalarNode, TreeNode } from '../tree.ts';
+import { ALERT_FORMS } from './alert-words.ts';
+import { commandText, flowText } from './argv.ts';
+import { CHECK_FORMS } from './feature-words.ts';
+import { CONTAINER_FORMS } from './container-forms.ts';
+import { generalPlace } from './places.ts';
+import { type Form, PROBE_FORMS } from './probe-forms.ts';
+import { TICKET_FORMS } from './ticket-words.ts';
+import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './vocabulary.ts';
+
+const isText = (node: TreeNode | undefined): node is ScalarNode => node?.kind === 'scalar' && node.value !== null;
+const texts = (node: TreeNode): readonly string[] =>
+  node.kind === 'list' ? node.items.filter(isText).map(({ source }) => source) : isText(node) ? [node.source] : [];
+const lookUp = (table: Readonly<Record<string, string>>, word: string): string | null =>
+  Object.hasOwn(table, word) ? table[word]! : null;
+
+/** `restart: always`, `restart: "no"`, `restart: on-failure:5`, `restart: true`. */
+const restart: Form = (node) => {
+  if (!isText(node)) return null;
+  const [word = '', tries] = node.source.toLowerCase().split(':');
+  const policy = lookUp(FOREIGN_POLICIES, word) ?? (/^(?:always|on-failure|never)$/.test(word) ? word : 'always');
+  const limit = tries && /^\d{1,6}$/.test(tries) ? `, limit: { max: ${tries} }` : '';
+  return refuse('must be a map, not a single value', `Write: restart: { policy: ${policy}${limit} }`);
+};
+
+/** A list says who is needed but not what for, and "started" is rarely what people want. */
+const dependsOn: Form = (node) => {
+  const names = texts(node).slice(0, 20);
+  if (node.kind !== 'list' && !isText(node)) return null;
+  const pairs = (names.length > 0 ? names : ['other']).map((name) => `${flowText(name)}: started`).join(', ');
+  return refuse(
+    `must be a map of names and conditions, not a ${node.kind === 'list' ? 'list' : 'single value'}`,
+    `Write: depends_on: { ${printable(pairs)} }   (started, ready or completed)`,
+  );
+};
+
+/** Compose: `redis: { condition: service_healthy }`. */
+const condition: Form = (node) => {
+  if (node.kind !== 'map') return null;
+  const given = node.entries.get('condition')?.value;
+  const word = given?.kind === 'scalar' ? given.source : '';
+  return refuse(
+    'must be started, ready or completed, not a map',
+    `Write ${lookUp(FOREIGN_CONDITIONS, word) ?? 'started'}.`,
+  );
+};
+
+/** Compose: `environment: ["A=b"]`. */
+const env: Form = (node) => {
+  if (node.kind !== 'list') return null;
+  const pairs = texts(node)
+    .slice(0, 20)
+    .map((text) => {
+      const at = text.indexOf('=');
+      return at > 0
+        ? `${flowText(text.slice(0, at))}: ${JSON.stringify(text.slice(at + 1))}`
+        : `${flowText(text)}: "\${${text}}"`;
+    });
+  return refuse(
+    'must be a map of names and values, not a list',
+    `Write: env: { ${printable(pairs.join(', ')) || 'NAME: "value"'} }`,
+  );
+};
+
+/** Procfile: `web: npm start`. */
+const component: Form = (node) =>
+  node.kind === 'list' || isText(node)
+    ? refuse('a component is a map, not a bare command', `Write: { process: { command: ${commandText(node)} } }`)
+    : null;
+
+const process: Form = (node) =>
+  node.kind === 'list' || isText(node)
+    ? refuse('must be a map, not a bare command', `Write: process: { command: ${commandText(node)} }`)
+    : null;
+
+/** PM2 and others: a list whose entries carry a name. */
+const components: Form = (node) => {
+  if (node.kind !== 'list') return null;
+  const maps = node.items.filter((item): item is MapNode => item.kind === 'map');
+  const name = maps.map((item) => item.entries.get('name')?.value).find(isText)?.source ?? 'api';
+  return refuse(
+    'must be a map from name to component, not a list',
+    `Write: components: { ${flowText(shorten(name))}: { process: … } }`,
+  );
+};
+
+const single =
+  (key: string, form: (written: string) => string): Form =>
+  (node) =>
+    isText(node)
+      ? refuse('must be a map, not a single value', `Write: ${key}: ${form(printable(shorten(node.source)))}`)
+      : null;
+
+const neverOn: Form = (node) =>
+  isText(node)
+    ? refuse('must be a list, not a single value', `Write: never_on: [${printable(shorten(node.source))}]`)
+    : null;
+
+const FORMS: Readonly<Record<string, Form>> = {
+  ...PROBE_FORMS,
+  ...CHECK_FORMS,
+  components,
+  'components.*': component,
+  'components.*.process': process,
+  'components.*.process.env': env,
+  'components.*.container.env': env,
+  ...CONTAINER_FORMS,
+  'components.*.depends_on': dependsOn,
+  'components.*.depends_on.*': condition,
+  'components.*.stop': single('stop', (text) => (/^\d/.test(text) ? `{ grace: ${text} }` : `{ signal: ${text} }`)),
+  'components.*.heartbeat': single('heartbeat', (text) =>
+    /^\d/.test(text)
+      ? `{ log_every: ${text} }`
+      : /^(?:ping|true|yes)$/i.test(text)
+        ? '{ ping: true }'
+        : `{ file: ${text} }`,
+  ),
+  'components.*.restart': restart,
+  'components.*.restart.backoff': single('backoff', (text) => `{ initial: ${text} }`),
+  'components.*.restart.limit': single('limit', (text) => `{ max: ${text} }`),
+  'components.*.restart.never_on': neverOn,
+  ...TICKET_FORMS,
+  ...ALERT_FORMS,
+};
+
+export const wrongForm = (place: string, node: TreeNode): Mistake | null => FORMS[generalPlace(place)]?.(node) ?? null;
+
+/** What to say when a required key is not there. */
+const MISSING: Readonly<Record<string, Mistake>> = {
+  components: refuse('there are no components', 'Write: components: { api: { process: { command: [./bin/server] } } }'),
+  'components.*.process.command': refuse('the command is missing', 'Write: command: [./bin/server, --port, "7234"]'),
+  'sessions.templates': refuse(
+    'there are no templates',
+    'Write: templates: { web-easy: { image: name:tag, port: 8080 } }',
+  ),
+  'agents.types': refuse(
+    'it is not said which agents',
+    'Write: types: { architect: { command: [python, -m, agents.architect, --task, "{task}"] } }',
+  ),
+  'agents.types.*.command': refuse(
+    'the command is missing',
+    'Write: command: [python, -m, agents.architect, --task, "{task}"]',
+  ),
+  'agents.state_file.path': refuse('the path is missing', 'Write: path: data/agent_state.json'),
+  'alerts.channels': refuse('it is not said where alerts go', `Write: channels: [{ slack: { url: "\${SLACK_URL}" } }]`),
+  'alerts.channels.*.webhook.url': refuse('the address is missing', 'Write: url: "https://example.com/hook"'),
+  'alerts.channels.*.slack.url': refuse('the address is missing', `Write: url: "\${SLACK_URL}"`),
+  'alerts.channels.*.command.command': refuse('the command is missing', 'Write: command: [notify-send, Keepwell]'),
+  'tickets.trackers.*.github.repo': refuse('the repository is missing', 'Write: repo: acme/app'),
+  'tickets.trackers.*.github.token': refuse('the token is missing', `Write: token: "\${GITHUB_TOKEN}"`),
+  'tickets.trackers.*.webhook.url': refuse('the address is missing', 'Write: url: "https://example.com/hook"'),
+  'tickets.trackers.*.command.command': refuse('the command is missing', 'Write: command: [./scripts/file-ticket]'),
+  'sessions.templates.*.image': refuse('the image is missing', 'Write: image: name:tag'),
+  'components.*.container.image': refuse('the image is missing', 'Write: image: name:tag'),
+  'components.*.container.healthcheck.command': refuse(
+    'the command is missing',
+    'Write: command: [wget, -qO-, "http://localhost:9000/healthz"]',
+  ),
+  'PROBE.exec.command': refuse('the command is missing', 'Write: command: [./bin/check]'),
+  'PROBE.http.port': refuse('the port is missing', 'Write: port: 8080'),
+  'PROBE.tcp.port': refuse('the port is missing', 'Write: port: 7234'),
+  'PROBE.file_exists.any_of': refuse('nothing says what must be there', 'Write: any_of: [/path/to/file]'),
+  'PROBE.env_set.name': refuse('the name of the variable is missing', 'Write: name: GH_TOKEN'),
+  'PROBE.state_file.path': refuse('the path is missing', 'Write: path: state.json'),
+  'PROBE.grpc.port': refuse('the port is missing', 'Write: port: 7234'),
+  'PROBE.temporal.task_queue': refuse('the task queue is missing', 'Write: task_queue: workflows'),
+  'PROBE.temporal.kind': refuse(
+    'it is not said which tasks',
+    'Write "kind: workflow" or "kind: activity"; for both, put two questions into all_of.',
+  ),
+  'CAMPAIGN.campaign': refuse('the campaign has no name', 'Write: campaign: night-run'),
+  'CAMPAIGN.experiments': refuse(
+    'there are no experiments',
+    'Write: experiments: [{ name: first, service: pytorch, config: configs/a.yaml }]',
+  ),
+  'CAMPAIGN.artifacts.*.from': refuse('it is not said what to copy', 'Write: from: /app/results'),
+  'CAMPAIGN.artifacts.*.to': refuse('it is not said where to', 'Write: to: results/{name}'),
+  'PROBE.log.pattern': refuse('the pattern is missing', 'Write: pattern: "Server started"'),
+};
+
+export const missing = (place: string, key: string): Mistake =>
+  MISSING[generalPlace(place)] ?? refuse(`${quoted(key)} is missing`, null);

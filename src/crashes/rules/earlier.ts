@@ -1,0 +1,26 @@
+/** How to speak of an error that a program had written before it died of something else. */
+import type { ExitView } from '../../base/pure/exit.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { EarlierError } from './crash.ts';
+import { ownReason } from './own-reason.ts';
+
+/** Shorter than that is as good as at once: log times are known to about a second. */
+const AT_ONCE_MS = 2_000;
+
+/** "12 s before", "right before the end", "27 lines before the end". */
+export function howEarly({ age_ms: ageMs, lines_after: lines }: EarlierError): string {
+  if (ageMs !== null && (ageMs >= AT_ONCE_MS || lines === 0))
+    return ageMs < AT_ONCE_MS ? 'right before the end' : `${formatDuration(ageMs)} before`;
+  if (lines === 0) return 'right before the end';
+  return `${lines} ${lines === 1 ? 'line' : 'lines'} before the end`;
+}
+
+/** "KeyError: 'price'" */
+export const namedError = ({ type, message }: EarlierError): string =>
+  [type, (message ?? '').split('\n', 1)[0]].filter((part) => part !== null && part !== '').join(': ');
+
+/** It was the last thing that the program said, and it ended with a code of its own: such ends are told apart by it. */
+export const endedAfter = (exit: ExitView, earlier: EarlierError | null | undefined): string =>
+  exit.code === null || ownReason(exit) !== null || !earlier || earlier.lines_after > 0 || namedError(earlier) === ''
+    ? ''
+    : ` after ${namedError(earlier)}`;

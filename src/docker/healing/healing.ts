@@ -1,0 +1,199 @@
+/** One container that is looked after: its mailbox, its alarm, and what its state asks for. */
+
+import { endedWithEngine } from '../rules/with-engine.ts';
+import { next, wakeAt } from './rules/next.ts';
+import type { HealEffect, HealPolicy, Patient, PatientEvent, Sight } from './rules/state.ts';
+import { NEW_PATIENT } from './rules/state.ts';
+import { healthOf, summaryOf } from './rules/status.ts';
+import type { MonoMs } from '../../base/pure/ids.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ContainerListener, ContainerWatch } from '../container-watch.ts';
+import type { ContainerState, EngineClient } from '../ports.ts';
+import type { HealCallbacks, Healing, HealStatus } from './ports.ts';
+import type { Log } from '../../base/log.ts';
+import { restart } from './restart.ts';
+import { sightOf } from './observe.ts';
+import type { Slots } from './slots.ts';
+
+export interface HealingParts {
+  readonly engine: EngineClient;
+  readonly watch: ContainerWatch;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  random(): number;
+  readonly log: Log;
+  readonly slots: Slots;
+}
+
+export interface HealingOrder {
+  readonly container: string;
+  readonly policy: HealPolicy;
+  readonly callbacks: HealCallbacks;
+}
+
+export function beginHealing(parts: HealingParts, order: HealingOrder, ended: () => void): Healing {
+  const { engine, watch, clock, log, slots } = parts;
+  const { container, policy, callbacks } = order;
+  let patient: Patient = NEW_PATIENT;
+  let mailbox: PatientEvent[] = [];
+  let isOver = false;
+  const over = new AbortController();
+  let isAsking = false;
+  let alarm: { readonly at: MonoMs; readonly off: AbortController } | null = null;
+
+  const status = (): HealStatus => {
+    const due = wakeAt(patient);
+    return {
+      container,
+      id: patient.sight?.id ?? null,
+      state: patient.state.kind,
+      health: healthOf(patient),
+      restarts: patient.counters.total,
+      nextAttemptAt: due === null ? null : Math.round(clock.wallNow() + (due - clock.now())),
+      reason: patient.reason,
+      engineAway: patient.away,
+    };
+  };
+
+  /** Nothing of ours is on the stack when somebody else's code is called. */
+  const send = (event: PatientEvent): void => {
+    if (isOver) return;
+    mailbox.push(event);
+    if (mailbox.length === 1) queueMicrotask(serve);
+  };
+
+  const serve = (): void => {
+    const events = mailbox;
+    mailbox = [];
+    for (const event of events) if (!isOver) step(event);
+  };
+
+  const step = (event: PatientEvent): void => {
+    const before = summaryOf(patient);
+    const { patient: after, effects } = next(patient, event, { now: clock.now(), random: parts.random(), policy });
+    patient = after;
+    setAlarm();
+    if (summaryOf(patient) !== before) call(() => callbacks.changed?.(status()));
+    for (const effect of effects) if (!isOver) perform(effect);
+  };
+
+  const setAlarm = (): void => {
+    const at = wakeAt(patient);
+    if (at === (alarm?.at ?? null)) return;
+    alarm?.off.abort();
+    alarm = at === null ? null : { at, off: new AbortController() };
+    if (!alarm) return;
+    const { off } = alarm;
+    clock.sleepUntil(alarm.at, off.signal).then(
+      () => {
+        alarm = null;
+        send({ kind: 'woke' });
+      },
+      () => {}, // called off
+    );
+  };
+
+  const perform = (effect: HealEffect): void => {
+    if (effect.kind === 'restart') {
+      slots.run(() => doRestart(effect));
+      return;
+    }
+    if (effect.kind === 'remove') {
+      slots.run(() => doRemove(effect));
+      return;
+    }
+    const { what, why } = effect;
+    if (what === 'restarted') log.info(`restarted the container ${container}`, { why });
+    else log.warn(`the container ${container} ${WORDS[what]}`, { why, decision: patient.reason });
+    if (effect.what === 'failed') call(() => callbacks.failed?.(status(), why, effect.failure));
+    if (what === 'restarted') call(() => callbacks.restarted?.(status()));
+    if (what === 'gave-up') call(() => callbacks.gaveUp?.(status()));
+    if (what === 'gone') call(() => callbacks.gone?.(status()));
+  };
+
+  /** Once begun it is brought to its end, also when nobody cares any more: a container must not be left half-way. */
+  const doRestart = async ({ id, startedAt }: Extract<HealEffect, { kind: 'restart' }>): Promise<void> => {
+    if (isOver) return;
+    const never = new AbortController().signal;
+    try {
+      const outcome = await restart({ engine, clock }, { id, startedAt, graceMs: policy.graceMs }, never);
+      send(outcome);
+      if (outcome.kind === 'tried' && outcome.sight === null && !isOver) watch.hurry(container);
+    } catch (error) {
+      log.error(`restarting the container ${container} failed in an unforeseen way`, { error: String(error) });
+      send({ kind: 'tried', trial: { kind: 'not-its-fault', why: String(error) }, sight: null });
+    }
+  };
+
+  /** Looks first: what somebody has started since, or what has recovered, stays. */
+  const doRemove = async ({ id, startedAt }: Extract<HealEffect, { kind: 'remove' }>): Promise<void> => {
+    if (isOver) return;
+    const never = new AbortController().signal;
+    try {
+      const found = await engine.inspect(id, never);
+      if (found.kind === 'unreachable') return send({ kind: 'not-removed', why: found.why });
+      const sight = sightOf(found, clock.wallNow());
+      if (sight === null) return send({ kind: 'missing' });
+      const isWell = sight.phase === 'running' && sight.health.status === 'healthy';
+      if (sight.startedAt !== startedAt || sight.phase === 'paused' || isWell)
+        return send({ kind: 'seen', sight, engineWasAway: false });
+      const deed = await engine.remove(id, never);
+      if (deed.kind !== 'done' && deed.kind !== 'missing') return send({ kind: 'not-removed', why: deed.why });
+      log.info(`removed the container ${container}`, { why: patient.reason });
+      send({ kind: 'missing' });
+    } catch (error) {
+      log.error(`removing the container ${container} failed in an unforeseen way`, { error: String(error) });
+      send({ kind: 'not-removed', why: String(error) });
+    }
+  };
+
+  /** Somebody else's code: what it throws, also later, is not our end nor that of the process. */
+  const call = (callback: () => unknown): void => {
+    if (isOver) return;
+    const threw = (error: unknown) =>
+      log.error(`a listener of the container ${container} threw`, { error: String(error) });
+    try {
+      Promise.resolve(callback()).catch(threw);
+    } catch (error) {
+      threw(error);
+    }
+  };
+
+  /** It had ended before anybody of ours looked at it, so nobody saw whether the Engine had. Never rejects. */
+  const judgeFirst = async (sight: Sight, state: ContainerState): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    const networks = await engine.networks([], over.signal).catch(() => null); // nobody cares any more
+    isAsking = false;
+    const isByEngine = networks?.kind === 'listed' && endedWithEngine(state, networks.items);
+    if (patient.seenAt !== null) return; // somebody has started it meanwhile
+    send({ kind: 'seen', sight, engineWasAway: isByEngine });
+  };
+
+  const listener: ContainerListener = {
+    seen: (seen) => {
+      const sight = sightOf(seen, clock.wallNow());
+      if (sight === null || seen.kind === 'missing') return send({ kind: 'missing' });
+      if (sight.phase === 'ended' && patient.seenAt === null) return void judgeFirst(sight, seen.state);
+      send({ kind: 'seen', sight, engineWasAway: patient.seenAt !== null && watch.wasAway(patient.seenAt) });
+    },
+    blind: (why) => send({ kind: 'away', why }),
+  };
+  const watched = watch.watch(container, listener);
+
+  return {
+    get status() {
+      return status();
+    },
+    [Symbol.dispose]: () => {
+      if (isOver) return;
+      isOver = true;
+      over.abort();
+      alarm?.off.abort();
+      watched[Symbol.dispose]();
+      ended();
+    },
+  };
+}
+
+const WORDS = { failed: 'failed', 'gave-up': 'was given up', gone: 'is gone' } as const;

@@ -1,0 +1,66 @@
+/**
+ * Where the database of a project is. `store.path` says where it should be; a note in the state directory says where it is, for
+ * everybody who looks for it without reading the configuration. The caller holds the project.
+ */
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { AppError } from '../base/pure/errors.ts';
+import type { Log } from '../base/log.ts';
+import { moveDatabase } from './sqlite/move.ts';
+import { defaultDb, type HomePaths, storeNote } from '../base/home.ts';
+import { writeAtomically } from '../base/home-dir.ts';
+import { takeLock } from '../base/lock.ts';
+
+export interface StorePlace extends Disposable {
+  readonly path: string;
+}
+
+const NO_LOCK: Disposable = { [Symbol.dispose]: () => {} };
+
+export async function placeStore(paths: HomePaths, wanted: string | null, log: Log): Promise<StorePlace> {
+  const own = defaultDb(paths.home);
+  const target = wanted ?? own;
+  const lock = target === own ? NO_LOCK : await lockFor(target);
+  const path = await settled(paths.db, target, log);
+  if (path !== paths.db || path === target) note(paths.home, path, own);
+  return { path, [Symbol.dispose]: () => lock[Symbol.dispose]() };
+}
+
+/** Two projects must not write into one database. */
+async function lockFor(path: string): Promise<Disposable> {
+  try {
+    // Not ours alone: others may keep their files there. The database itself is readable by its owner only.
+    mkdirSync(dirname(path), { recursive: true });
+  } catch (error) {
+    throw new AppError('STORE_UNUSABLE', { path, problem: (error as Error).message }, { cause: error });
+  }
+  const lock = await takeLock(`${path}.lock`);
+  if (lock === null) throw new AppError('STORE_UNUSABLE', { path, problem: 'another daemon uses it' });
+  return { [Symbol.dispose]: () => lock.release() };
+}
+
+async function settled(current: string, target: string, log: Log): Promise<string> {
+  if (current === target || !existsSync(current)) return target;
+  if (existsSync(target)) {
+    log.warn('there is a history at the new place already; the old one stays where it is', {
+      used: target,
+      old: current,
+    });
+    return target;
+  }
+  try {
+    if (await moveDatabase(current, target)) {
+      log.info('the history was moved', { from: current, to: target });
+      return target;
+    }
+    log.warn('the history is in use by another program; it is moved at the next start', { path: current });
+  } catch (error) {
+    log.error('the history could not be moved; going on at the old place', { path: current, error: String(error) });
+  }
+  return current;
+}
+
+function note(home: string, path: string, own: string): void {
+  if (path === own) rmSync(storeNote(home), { force: true });
+  else writeAtomically(storeNote(home), `${path}\n`);
+}

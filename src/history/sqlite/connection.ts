@@ -1,0 +1,202 @@
+/** One open database, checked and brought to our schema. */
+import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import type { ComponentRecord } from '../../supervision/ports/store.ts';
+import type { Entry } from '../entry.ts';
+import { str } from './cells.ts';
+import { componentRecord } from './component-row.ts';
+import type { Database, Sqlite } from '../../base/sqlite.ts';
+import { LATEST, migrate, schemaVersion } from './migrate.ts';
+import { oldRows } from './old-rows.ts';
+import { DamagedError, problemOf } from './problem.ts';
+import { OLDEST_READABLE, SqliteHistory } from './reader.ts';
+import { retention } from './retention.ts';
+import { Writer } from './writer.ts';
+
+/** Waiting for another process blocks the event loop, so it is short; what cannot be written meanwhile is kept. */
+export const BUSY_TIMEOUT_MS = 250;
+
+/** More than this is only in the WAL while somebody keeps reading an old state of the database. */
+export const MAX_WAL_BYTES = 64 * 1024 * 1024;
+
+const MAX_FULL_CHECK_BYTES = 32 * 1024 * 1024;
+
+/** FULL: a crash that was acknowledged is still there after a power cut. */
+const SETTINGS = `
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+PRAGMA cache_size = -16000;
+PRAGMA journal_size_limit = ${MAX_WAL_BYTES};
+PRAGMA foreign_keys = ON;
+`;
+
+export interface Connection {
+  readonly history: SqliteHistory;
+  /** All of it or nothing of it; throws. */
+  write(batch: readonly Entry[]): void;
+  /** Deletes some of what is kept no longer; true when there is more of it. `oldBefore`: null for nothing is old. Throws. */
+  prune(oldBefore: number | null): boolean;
+  /** How long a write may wait for another process. */
+  setBusyTimeout(ms: number): void;
+  /** Moves the WAL into the database and empties it, unless somebody is reading just now. */
+  checkpoint(): void;
+  /** False once the file at the path is another one: what is written then would go nowhere. */
+  isInPlace(): boolean;
+  close(): void;
+}
+
+/** Throws DamagedError, NewerSchemaError or an error of the driver. */
+export function openConnection(sqlite: Sqlite, path: string): Connection {
+  createPrivately(path);
+  const db = sqlite.open(path, 'read-write');
+  try {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    schemaVersion(db);
+    check(db, sizeOf(path) ?? 0);
+    db.exec(SETTINGS);
+    migrate(db);
+    const [history, writer] = [new SqliteHistory(db, LATEST), new Writer(db)];
+    refuseImpossibleNumbers(history);
+    refuseReadOnlyByItself(db, path);
+    return connection({ db, path, history, write: (batch) => writer.write(batch), prune: pruner(db) });
+  } catch (error) {
+    const isDamage = problemOf(error).kind === 'damaged' || isMisfit(error);
+    const damage = isDamage ? new DamagedError(wordsFor(error), salvage(db)) : null;
+    quietly(() => db.close());
+    throw damage ?? error;
+  }
+}
+
+/**
+ * A database that cannot be opened for writing (full disk, read-only file system) or brought to our schema can still be read as it
+ * is. One that was closed properly needs nothing for that; one with a WAL needs the files that SQLite reads it through. Null when
+ * that does not work either.
+ */
+export function openAside(sqlite: Sqlite, path: string, why: unknown): Connection | null {
+  if (!sizeOf(path)) return null;
+  const hasWal = (sizeOf(`${path}-wal`) ?? 0) > 0;
+  let db: Database | null = null;
+  try {
+    db = sqlite.open(path, hasWal ? 'read-only' : 'immutable');
+    const version = schemaVersion(db);
+    if (version < OLDEST_READABLE) throw new Error('nothing to read');
+    const refuse = () => {
+      throw why;
+    };
+    return connection({ db, path, history: new SqliteHistory(db, version), write: refuse, prune: refuse });
+  } catch {
+    quietly(() => db?.close());
+    return null;
+  }
+}
+
+interface Parts extends Pick<Connection, 'history' | 'write' | 'prune'> {
+  readonly db: Database;
+  readonly path: string;
+}
+
+/** Every kind has its turn, also when the one before it is not done. */
+function pruner(db: Database): Connection['prune'] {
+  const [stretches, old] = [retention(db), oldRows(db)];
+  return (before) => [stretches(), before !== null && old(before)].includes(true);
+}
+
+function connection({ db, path, history, write, prune }: Parts): Connection {
+  const inode = inodeOf(path);
+  const setBusyTimeout = (ms: number) => db.exec(`PRAGMA busy_timeout = ${ms}`);
+  return {
+    history,
+    write,
+    prune,
+    setBusyTimeout,
+    checkpoint: () => {
+      setBusyTimeout(0);
+      try {
+        db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      } finally {
+        setBusyTimeout(BUSY_TIMEOUT_MS);
+      }
+    },
+    isInPlace: () => inodeOf(path) === inode,
+    close: () => quietly(() => db.close()),
+  };
+}
+
+/** SQLite would create the file readable for everybody; the -wal and -shm files get the same mode as this one. */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    quietly(() => chmodSync(path, 0o600));
+  }
+}
+
+/**
+ * quick_check reads every page (1.5 ms per MB) but does not compare indexes with their tables, and a wrong index hides rows without
+ * a word. integrity_check does, and takes up to four times as long: affordable while the file is small.
+ */
+function check(db: Database, sizeBytes: number): void {
+  const pragma = sizeBytes <= MAX_FULL_CHECK_BYTES ? 'integrity_check' : 'quick_check';
+  const found = str(db.prepare(`PRAGMA ${pragma}(1)`).get()?.[pragma]);
+  if (found !== 'ok') throw new DamagedError(`the database is damaged (${found})`);
+}
+
+/** A flipped bit can make a sequence number astronomical, and then there would be no next one. */
+function refuseImpossibleNumbers(history: SqliteHistory): void {
+  const last = history.lastSeq();
+  if (!(last >= 0 && last < Number.MAX_SAFE_INTEGER / 2)) throw new DamagedError(`impossible sequence number ${last}`);
+}
+
+const SQLITE_READONLY = 8;
+
+/** A changed byte in the header can make SQLite refuse to write for ever, although nothing is in the way. */
+function refuseReadOnlyByItself(db: Database, path: string): void {
+  try {
+    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${LATEST}`);
+  } catch (error) {
+    const isReadOnly = (error as { errcode?: number }).errcode === SQLITE_READONLY;
+    if (isReadOnly && mayWrite(path)) throw new DamagedError('the database calls itself read-only');
+    // Busy, full, really read-only: the first commit finds out by itself, and is kept.
+  } finally {
+    quietly(() => db.exec('ROLLBACK'));
+  }
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** At opening a plain SQL error means that the schema is not what its version says. */
+const isMisfit = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === 1;
+
+const wordsFor = (error: unknown): string =>
+  isMisfit(error) ? `the tables are not as expected (${(error as Error).message})` : problemOf(error).words;
+
+function salvage(db: Database): readonly ComponentRecord[] {
+  try {
+    return db
+      .prepare('SELECT * FROM components')
+      .all()
+      .flatMap((row) => componentRecord(row) ?? []);
+  } catch {
+    return [];
+  }
+}
+
+const inodeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+
+/** Null when there is no such file. */
+export const sizeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.size ?? null;
+
+export function quietly(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // The caller is giving up on this handle anyway.
+  }
+}

@@ -1,0 +1,209 @@
+/** The database on disk as the store sees it: there, only readable, or not there; it replaces a damaged one by itself. */
+import type { MonoMs } from '../../base/pure/ids.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
+import type { Log } from '../../base/log.ts';
+import type { ComponentRecord } from '../../supervision/ports/store.ts';
+import type { Entry } from '../entry.ts';
+import type { Condition } from './condition.ts';
+import {
+  BUSY_TIMEOUT_MS,
+  type Connection,
+  MAX_WAL_BYTES,
+  openAside,
+  openConnection,
+  quietly,
+  sizeOf,
+} from './connection.ts';
+import type { Sqlite } from '../../base/sqlite.ts';
+import { DamagedError, NewerSchemaError, problemOf } from './problem.ts';
+import { setAside } from './quarantine.ts';
+import type { SqliteHistory } from './reader.ts';
+
+/** A disk that damages a new database at once is not helped by a third one. */
+const QUARANTINE_PAUSE_MS = 10_000;
+/** SQLite empties the WAL into the database every 4 MB, but never makes the file smaller by itself. */
+const MAX_IDLE_WAL_BYTES = 4 * 1024 * 1024;
+
+export type Outcome = 'written' | 'later' | 'again' | 'refused';
+
+/** Why there is a new, empty database: told as an event. */
+export interface Anew {
+  readonly type: 'store.quarantined' | 'store.replaced';
+  readonly data: Readonly<Record<string, string>>;
+  readonly salvaged: readonly ComponentRecord[];
+}
+
+export interface DiskOptions {
+  readonly sqlite: Sqlite;
+  readonly path: string;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  readonly clock: Clock;
+  readonly condition: Condition;
+  /** There is a database to read; called before anything is written to it. */
+  readonly onOpen: (history: SqliteHistory) => void;
+  /** The old database is gone, and what is known must be written again. */
+  readonly onAnew: (anew: Anew) => void;
+}
+
+export class Disk {
+  readonly #options: DiskOptions;
+  #connection: Connection | null = null;
+  #isWritable = false;
+  #quarantinedAt: MonoMs | null = null;
+
+  constructor(options: DiskOptions) {
+    this.#options = options;
+  }
+
+  get history(): SqliteHistory | null {
+    return this.#connection?.history ?? null;
+  }
+
+  /** False: only `open` can help. */
+  get isWritable(): boolean {
+    return this.#isWritable;
+  }
+
+  /** Throws only NewerSchemaError; with every other problem there is just no writable database yet. */
+  open(): void {
+    const { sqlite, path, failpoints, condition, onOpen } = this.#options;
+    try {
+      failpoints.hit('store.open');
+      const opened = openConnection(sqlite, path);
+      this.#connection?.close();
+      this.#connection = opened;
+      onOpen(opened.history);
+      this.#isWritable = true;
+      condition.canWrite();
+    } catch (error) {
+      if (error instanceof NewerSchemaError) throw error;
+      const { kind, words } = problemOf(error);
+      if (kind === 'damaged') this.damaged(words, error instanceof DamagedError ? error.salvaged : []);
+      else this.#cannotOpen(error);
+    }
+  }
+
+  reopen(): void {
+    try {
+      this.open();
+    } catch (error) {
+      this.#cannotOpen(error);
+    }
+  }
+
+  write(batch: readonly Entry[]): Outcome {
+    if (this.#connection === null || !this.#isWritable) return 'later';
+    try {
+      this.#options.failpoints.hit('store.write');
+      this.#connection.write(batch);
+    } catch (error) {
+      return this.#writeFailed(error);
+    }
+    if (this.#options.condition.canWrite()) {
+      this.#options.log.info('the history can be written again');
+      quietly(() => this.#connection?.setBusyTimeout(BUSY_TIMEOUT_MS));
+    }
+    return 'written';
+  }
+
+  #writeFailed(error: unknown): Outcome {
+    const { condition, clock, log } = this.#options;
+    const { kind, words } = problemOf(error);
+    if (kind === 'refused') return 'refused';
+    if (kind === 'damaged') {
+      this.damaged(words);
+      return this.#isWritable ? 'again' : 'later';
+    }
+    if (kind === 'reopen') this.#isWritable = false;
+    if (condition.cannot('write', words, clock.wallNow()))
+      log.error('the history cannot be written', { problem: words });
+    // Known to be in trouble: from now on every try is only a try, and must not hold up the event loop.
+    quietly(() => this.#connection?.setBusyTimeout(0));
+    return 'later';
+  }
+
+  /** Sets the database aside and begins a new one. */
+  damaged(words: string, salvaged: readonly ComponentRecord[] = []): void {
+    const { path, clock, condition, log } = this.#options;
+    this.#drop();
+    const now = clock.now();
+    if (this.#quarantinedAt !== null && now - this.#quarantinedAt < QUARANTINE_PAUSE_MS) {
+      condition.cannot('open', words, clock.wallNow());
+      return;
+    }
+    this.#quarantinedAt = now;
+    try {
+      const file = setAside(path, clock.wallNow());
+      log.error('the history was damaged; it is set aside and a new one begins', { problem: words, file });
+      condition.begunAnew(`${words}; the old history is in ${file}`, clock.wallNow());
+      this.#beginAnew({ type: 'store.quarantined', data: { file, problem: words }, salvaged });
+    } catch (error) {
+      this.#cannotOpen(error);
+    }
+  }
+
+  /** From time to time: notices a file that was removed under us, keeps the WAL small and the stretches few. True: not done yet. */
+  maintain(oldBefore: number | null = null): boolean {
+    const { clock, condition, log } = this.#options;
+    if (this.#connection === null || !this.#isWritable) return false;
+    if (!this.#connection.isInPlace()) {
+      const problem = 'the database file was removed or replaced';
+      log.error(`${problem}; a new one begins`);
+      condition.begunAnew(problem, clock.wallNow());
+      this.#drop();
+      this.#beginAnew({ type: 'store.replaced', data: { problem }, salvaged: [] });
+      return false;
+    }
+    this.#emptyWal();
+    return this.#prune(oldBefore);
+  }
+
+  /** It cannot be emptied while somebody reads; one that reads for hours is worth telling. */
+  #emptyWal(): void {
+    const { path, condition, log } = this.#options;
+    const size = () => sizeOf(`${path}-wal`) ?? 0;
+    if (size() > MAX_IDLE_WAL_BYTES) quietly(() => this.#connection?.checkpoint());
+    const bytes = size();
+    const isNews = condition.wal(bytes > MAX_WAL_BYTES ? bytes : null);
+    if (isNews && bytes > MAX_WAL_BYTES) log.warn('the write-ahead log of the history cannot be emptied', { bytes });
+  }
+
+  /** What cannot be deleted now (busy, full disk) is deleted another time. */
+  #prune(oldBefore: number | null): boolean {
+    try {
+      return this.#connection?.prune(oldBefore) ?? false;
+    } catch (error) {
+      const { kind, words } = problemOf(error);
+      if (kind === 'damaged') this.damaged(words);
+      return false;
+    }
+  }
+
+  close(): void {
+    if (this.#isWritable) quietly(() => this.#connection?.checkpoint());
+    this.#drop();
+  }
+
+  #beginAnew(anew: Anew): void {
+    this.#options.onAnew(anew);
+    this.reopen();
+  }
+
+  #drop(): void {
+    this.#connection?.close();
+    this.#connection = null;
+    this.#isWritable = false;
+  }
+
+  #cannotOpen(error: unknown): void {
+    const { sqlite, path, clock, condition, log, onOpen } = this.#options;
+    const { words } = problemOf(error);
+    this.#isWritable = false;
+    if (condition.cannot('open', words, clock.wallNow())) log.error('the history cannot be opened', { problem: words });
+    if (this.#connection !== null) return;
+    this.#connection = openAside(sqlite, path, error);
+    if (this.#connection !== null) quietly(() => onOpen(this.#connection!.history));
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * Commits that are not on disk yet, in order. Bounded by dropping what can be missed: first the oldest samples, then the oldest
+ * probe stretches and check results, then the oldest events, then the log tails of the oldest crashes. Records, ends of runs and crashes themselves are never dropped.
+ */
+import type { CheckStretch } from '../../checks/rules/stretch.ts';
+import type { ProbeStretch } from '../../supervision/rules/health/stretch.ts';
+import type { ComponentName } from '../../base/pure/ids.ts';
+import { sampleKey } from '../../supervision/rules/usage/order.ts';
+import type { SampleStretch } from '../../supervision/rules/usage/stretch.ts';
+import { checkKey } from '../stretches.ts';
+import type { Entry } from '../entry.ts';
+import { keyOf } from '../timeline.ts';
+import { KeptAgents } from './kept-agents.ts';
+import { KeptCases } from './kept-cases.ts';
+import { KeptStretches } from './kept-stretches.ts';
+
+/** Events, probe stretches, samples and check results together. */
+const MAX_ITEMS = 10_000;
+/** Dropping one per commit would walk the list each time, so a tenth of them goes at once. */
+const ITEMS_AFTER_DROP = MAX_ITEMS * 0.9;
+const MAX_LOG_TAILS = 500;
+const TAIL_DROPPED = ['(log tail dropped, and probe answers: the disk could not be written for too long)'];
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export class Kept {
+  #entries: Mutable<Entry>[] = [];
+  /** Where the newest record of each component is: older ones are not worth keeping. */
+  readonly #newest = new Map<ComponentName, Mutable<Entry>>();
+  /** The same of each session. */
+  readonly #newestSession = new Map<string, Mutable<Entry>>();
+  /** And of each agent. */
+  readonly #agents = new KeptAgents();
+  /** And where the newest of each incident and of each ticket is. */
+  readonly #cases = new KeptCases();
+  #withTail: Mutable<Entry>[] = [];
+  readonly #probes = new KeptStretches<Mutable<Entry>, ProbeStretch>({
+    of: ({ probed = [] }) => probed,
+    put: (entry, probed) => Object.assign(entry, { probed }),
+    keyOf,
+  });
+  readonly #samples = new KeptStretches<Mutable<Entry>, SampleStretch>({
+    of: ({ sampled = [] }) => sampled,
+    put: (entry, sampled) => Object.assign(entry, { sampled }),
+    keyOf: sampleKey,
+  });
+  readonly #checks = new KeptStretches<Mutable<Entry>, CheckStretch>({
+    of: ({ checked = [] }) => checked,
+    put: (entry, checked) => Object.assign(entry, { checked }),
+    keyOf: checkKey,
+  });
+  #events = 0;
+  #droppedEvents = 0;
+  #hasDroppedProbes = false;
+  #hasDroppedSamples = false;
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  get droppedEvents(): number {
+    return this.#droppedEvents;
+  }
+
+  /** A stretch that goes on comes again, so how many were dropped would say nothing. */
+  get hasDroppedProbes(): boolean {
+    return this.#hasDroppedProbes;
+  }
+  get hasDroppedSamples(): boolean {
+    return this.#hasDroppedSamples;
+  }
+
+  get #items(): number {
+    return this.#events + this.#probes.count + this.#samples.count + this.#checks.count;
+  }
+
+  entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  push(added: Entry): void {
+    const entry: Mutable<Entry> = { ...added };
+    this.#entries.push(entry);
+    const component = entry.record?.name ?? entry.forget;
+    if (component !== undefined) {
+      delete this.#newest.get(component)?.record;
+      this.#newest.set(component, entry);
+    }
+    if (entry.session !== undefined) {
+      delete this.#newestSession.get(entry.session.id)?.session;
+      this.#newestSession.set(entry.session.id, entry);
+    }
+    this.#agents.add(entry);
+    this.#cases.add(entry);
+    this.#events += entry.events.length;
+    this.#probes.add(entry);
+    this.#samples.add(entry);
+    this.#checks.add(entry);
+    if (entry.crash !== undefined) this.#withTail.push(entry);
+    if (this.#withTail.length > MAX_LOG_TAILS) this.#dropTail(this.#withTail.shift()!);
+  }
+
+  /** Puts history (no records, no stretches) before everything else: it is older than all that is kept. */
+  prepend(older: readonly Entry[]): void {
+    const entries = older.map((entry): Mutable<Entry> => ({ ...entry }));
+    // As new arrays: as arguments of a call, a hundred thousand entries are too many.
+    this.#entries = [...entries, ...this.#entries];
+    this.#withTail = [...entries.filter(({ crash }) => crash !== undefined), ...this.#withTail];
+    for (const { events } of entries) this.#events += events.length;
+  }
+
+  /** The oldest entries, up to `count`. */
+  peek(count: number): readonly Entry[] {
+    return this.#entries.slice(0, count);
+  }
+
+  /** Takes the oldest entries away, because they are written or can never be. */
+  remove(count: number): readonly Entry[] {
+    const removed = this.#entries.splice(0, count);
+    for (const entry of removed) {
+      this.#events -= entry.events.length;
+      const component = entry.record?.name ?? entry.forget;
+      if (component !== undefined && this.#newest.get(component) === entry) this.#newest.delete(component);
+      const session = entry.session?.id;
+      if (session !== undefined && this.#newestSession.get(session) === entry) this.#newestSession.delete(session);
+      this.#agents.remove(entry);
+      this.#cases.remove(entry);
+    }
+    if (this.#withTail.length > 0) this.#withTail = this.#withTail.filter((entry) => !removed.includes(entry));
+    this.#probes.remove(removed);
+    this.#samples.remove(removed);
+    this.#checks.remove(removed);
+    if (this.#entries.length === 0) {
+      this.#droppedEvents = 0;
+      this.#hasDroppedProbes = false;
+      this.#hasDroppedSamples = false;
+    }
+    return removed;
+  }
+
+  /** For when they have to stay: what would be written twice is kept once, and what is too much is dropped. */
+  shrink(): void {
+    const isFolded = [this.#probes.fold(), this.#samples.fold(), this.#checks.fold()].includes(true);
+    const isTooMuch = this.#items > MAX_ITEMS;
+    if (isTooMuch && this.#samples.dropOldest(this.#items - ITEMS_AFTER_DROP)) this.#hasDroppedSamples = true;
+    if (this.#items > MAX_ITEMS && this.#probes.dropOldest(this.#items - ITEMS_AFTER_DROP)) {
+      this.#hasDroppedProbes = true;
+    }
+    if (this.#items > MAX_ITEMS) this.#checks.dropOldest(this.#items - ITEMS_AFTER_DROP);
+    if (this.#items > MAX_ITEMS) this.#dropEvents();
+    if (isFolded || isTooMuch) this.#entries = this.#entries.filter(saysSomething);
+  }
+
+  #dropEvents(): void {
+    for (const entry of this.#entries) {
+      if (this.#events <= ITEMS_AFTER_DROP) break;
+      this.#events -= entry.events.length;
+      this.#droppedEvents += entry.events.length;
+      entry.events = [];
+    }
+  }
+
+  #dropTail(entry: Mutable<Entry>): void {
+    if (entry.crash !== undefined) entry.crash = { ...entry.crash, logTail: TAIL_DROPPED, probes: [] };
+  }
+}
+
+/** An entry may have lost its events and its record, and still owe somebody a call. */
+export function saysSomething(entry: Entry): boolean {
+  const { record, forget, meta, runBegun, runPid, runEnded, crash, session, onDurable } = entry;
+  const facts = [record, forget, meta, runBegun, runPid, runEnded, crash, session, entry.healthCheck, onDurable];
+  const cases = (entry.incidents?.length ?? 0) + (entry.tickets?.length ?? 0) + (entry.agents?.length ?? 0);
+  const stretches = (entry.probed?.length ?? 0) + (entry.sampled?.length ?? 0) + (entry.checked?.length ?? 0);
+  return entry.events.length + stretches + cases > 0 || facts.some((fact) => fact !== undefined);
+}

@@ -1,0 +1,22 @@
+/** Getting people's attention. Nothing here blocks, throws, or is told twice. */
+import type { AlertsSpec } from './rules/alert.ts';
+import type { RaisedAlert } from './rules/book.ts';
+
+/** What is still open under the same `key` is not told again; `text` is one sentence that names whom it is about. */
+export type Alert = RaisedAlert;
+
+export interface AlertDesk {
+  /** Told soon, together with what else comes within a few seconds; and again after the reminder interval while it is not cleared. */
+  raise(alert: Alert): void;
+  /** It is over: told when it had been told. */
+  clear(key: string): void;
+  isOpen(key: string): boolean;
+  /** All that are not over, those of earlier daemons too. */
+  open(): readonly Alert[];
+  /** Which channel did not take which messages, in a sentence; null: all were taken since. */
+  lost(): string | null;
+  /** From now on. */
+  use(spec: AlertsSpec): void;
+  /** Lets go of everything; what was not delivered is kept for the next daemon. */
+  close(): Promise<void>;
+}

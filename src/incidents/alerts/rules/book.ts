@@ -1,0 +1,166 @@
+/** What is open, what people were told about it, and what there is to tell next. Pure. */
+import type { BootId, MonoMs, WallMs } from '../../../base/pure/ids.ts';
+import type { Subject } from '../../../supervision/rules/views.ts';
+import type { AlertKind } from './alert.ts';
+
+/** A moment that can be compared after a restart of ours, and after one of the machine. */
+export interface Moment {
+  readonly bootId: BootId;
+  readonly mono: MonoMs;
+  readonly wall: WallMs;
+}
+
+export interface RaisedAlert {
+  readonly kind: AlertKind;
+  readonly key: string;
+  readonly subject: Subject;
+  readonly text: string;
+  readonly incident: number | null;
+  readonly ticket: number | null;
+  /** Everybody that it is about; absent: the subject alone. */
+  readonly who?: readonly string[];
+  /** Those of them that are not started any more. Absent: that is not known. */
+  readonly givenUp?: readonly string[];
+  /** Its first words, which stay the same while others join. Absent: nothing is said about who does. */
+  readonly what?: string;
+}
+
+export interface OpenAlert {
+  readonly alert: RaisedAlert;
+  readonly since: Moment;
+  /** Null: people do not know of it yet. */
+  readonly toldAt: Moment | null;
+  /** Whom people know of; absent: the subject alone. */
+  readonly toldWho?: readonly string[];
+  readonly toldGivenUp?: readonly string[];
+  /** How often they were told who joined; absent: never. */
+  readonly followUps?: number;
+}
+
+export interface AlertBook {
+  readonly open: readonly OpenAlert[];
+  /** Over, and people were told that it had begun. */
+  readonly over: readonly OpenAlert[];
+  /** When the first of what is untold came; null: nothing is untold. */
+  readonly untoldSince: Moment | null;
+}
+
+export interface Telling {
+  readonly raised: readonly OpenAlert[];
+  /** People know of it, but not of all whom it is about by now. */
+  readonly joined: readonly OpenAlert[];
+  readonly still: readonly OpenAlert[];
+  readonly over: readonly OpenAlert[];
+}
+
+export const EMPTY_BOOK: AlertBook = { open: [], over: [], untoldSince: null };
+
+/** What comes within this time is one message: a storm has one cause more often than not. */
+export const FOLD_MS = 5_000;
+const MAX_OPEN = 500;
+/** Who joins later is told of after a pause, and each time after a longer one: a storm that goes on is no news. */
+const FIRST_FOLLOW_UP_MS = 60_000;
+const MAX_FOLLOW_UP_MS = 3_600_000;
+
+/** What people have to do about it: a later kind says more than an earlier one. */
+const WEIGHT: Readonly<Record<AlertKind, number>> = { 'crash-rate': 0, freeze: 1, 'gave-up': 1 };
+
+export const isOpen = (book: AlertBook, key: string): boolean => book.open.some(({ alert }) => alert.key === key);
+
+export function raised(book: AlertBook, alert: RaisedAlert, now: Moment): AlertBook {
+  const known = book.open.find((each) => each.alert.key === alert.key);
+  if (known && WEIGHT[alert.kind] <= WEIGHT[known.alert.kind]) {
+    // The words of a reminder are those of today.
+    const isSame = known.alert.text === alert.text && known.alert.ticket === alert.ticket;
+    if (isSame && namesIn(known.alert).join() === namesIn(alert).join()) return book;
+    const current = { ...known, alert: { ...alert, kind: known.alert.kind } };
+    return { ...book, open: book.open.map((each) => (each === known ? current : each)) };
+  }
+  if (!known && book.open.length >= MAX_OPEN) return book;
+  const open = book.open.filter((each) => each !== known);
+  const since = known?.since ?? now;
+  return {
+    open: [...open, { alert, since, toldAt: null }],
+    over: book.over.filter((each) => each.alert.key !== alert.key),
+    untoldSince: book.untoldSince ?? now,
+  };
+}
+
+const whoIn = ({ who, subject }: RaisedAlert): readonly string[] => who ?? [subject.name];
+
+const namesIn = (alert: RaisedAlert): readonly string[] => [...whoIn(alert), ...(alert.givenUp ?? [])];
+
+/** Whom people were not told of yet, and of whom they do not know that they are given up. */
+export function joinedSince(open: OpenAlert): readonly string[] {
+  const { alert, toldAt, toldWho = [alert.subject.name] } = open;
+  const { givenUp = [] } = alert;
+  const { toldGivenUp = givenUp } = open;
+  if (toldAt === null) return [];
+  return whoIn(alert).filter(
+    (name) => !toldWho.includes(name) || (givenUp.includes(name) && !toldGivenUp.includes(name)),
+  );
+}
+
+/** Null: nobody joined. */
+function untilFollowUpMs(open: OpenAlert, now: Moment): number | null {
+  const { toldAt, followUps = 0 } = open;
+  if (toldAt === null || joinedSince(open).length === 0) return null;
+  const pauseMs = Math.min(MAX_FOLLOW_UP_MS, FIRST_FOLLOW_UP_MS * 2 ** Math.min(followUps, 20));
+  return Math.max(0, pauseMs - elapsedMs(toldAt, now));
+}
+
+/** Nobody is told of the end of what nobody was told of. */
+export function cleared(book: AlertBook, key: string, now: Moment): AlertBook {
+  const known = book.open.find(({ alert }) => alert.key === key);
+  if (!known) return book;
+  const open = book.open.filter((each) => each !== known);
+  const over = known.toldAt === null ? book.over : [...book.over, known];
+  const isUntold = over.length > 0 || open.some(({ toldAt }) => toldAt === null);
+  return { open, over, untoldSince: isUntold ? (book.untoldSince ?? now) : null };
+}
+
+/** Within one boot the clock that never jumps counts; over a reboot the other one, as long as it goes forward. */
+export const elapsedMs = (from: Moment, to: Moment): number =>
+  from.bootId === to.bootId ? to.mono - from.mono : Math.max(0, to.wall - from.wall);
+
+/** What is to be told now; null: nothing yet. Told once it is in the book that comes with it. */
+export function telling(
+  book: AlertBook,
+  remindMs: number | null,
+  now: Moment,
+): { readonly book: AlertBook; readonly telling: Telling } | null {
+  const isDue = book.untoldSince !== null && elapsedMs(book.untoldSince, now) >= FOLD_MS;
+  const still = book.open.filter(
+    ({ toldAt }) => remindMs !== null && toldAt !== null && elapsedMs(toldAt, now) >= remindMs,
+  );
+  const joined = book.open.filter((each) => untilFollowUpMs(each, now) === 0);
+  if (!isDue && still.length === 0 && joined.length === 0) return null;
+  const fresh = book.open.filter(({ toldAt }) => toldAt === null);
+  const told = new Set([...fresh, ...still, ...joined]);
+  const known = (each: OpenAlert): OpenAlert => ({
+    ...each,
+    toldAt: now,
+    toldWho: whoIn(each.alert),
+    toldGivenUp: each.alert.givenUp ?? [],
+    ...(joined.includes(each) ? { followUps: (each.followUps ?? 0) + 1 } : {}),
+  });
+  return {
+    book: { open: book.open.map((each) => (told.has(each) ? known(each) : each)), over: [], untoldSince: null },
+    telling: { raised: fresh, joined, still: still.filter((each) => !joined.includes(each)), over: book.over },
+  };
+}
+
+/** How long until there may be something to tell; null: not before something happens. */
+export function untilDueMs(book: AlertBook, remindMs: number | null, now: Moment): number | null {
+  const waits = book.open.flatMap(({ toldAt }) =>
+    remindMs === null || toldAt === null ? [] : [remindMs - elapsedMs(toldAt, now)],
+  );
+  waits.push(...book.open.flatMap((each) => untilFollowUpMs(each, now) ?? []));
+  if (book.untoldSince !== null) waits.push(FOLD_MS - elapsedMs(book.untoldSince, now));
+  return waits.length === 0
+    ? null
+    : Math.max(
+        0,
+        waits.reduce((least, wait) => Math.min(least, wait)),
+      );
+}

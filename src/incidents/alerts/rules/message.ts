@@ -1,0 +1,113 @@
+/** One message to people: everything that is to be told at this moment. Pure. */
+import { someOf } from '../../rules/words.ts';
+import { redact } from '../../../base/pure/redact.ts';
+import { bugNumber } from '../../tickets/rules/number.ts';
+import type { Subject } from '../../../supervision/rules/views.ts';
+import type { AlertKind } from './alert.ts';
+import { joinedSince, type OpenAlert, type RaisedAlert, type Telling } from './book.ts';
+
+export interface AlertItem {
+  /** raised: it is new, or others joined. still: it was told before, and is not over. over: it is. */
+  readonly state: 'raised' | 'still' | 'over';
+  readonly kind: AlertKind;
+  readonly key: string;
+  readonly subject: Subject;
+  readonly text: string;
+  /** Everybody that it is about. */
+  readonly who: readonly string[];
+  /** Those of them that people were not told of before, when they know of the others. */
+  readonly joined: readonly string[];
+  readonly incident: number | null;
+  /** "BUG-003" */
+  readonly ticket: string | null;
+  readonly since: string;
+}
+
+export interface AlertMessage {
+  readonly schema_version: 1;
+  /** The same when it is sent again because it is not known whether it arrived. */
+  readonly id: string;
+  readonly at: string;
+  readonly project: string;
+  /** All of it in a sentence or two. */
+  readonly text: string;
+  readonly alerts: readonly AlertItem[];
+}
+
+const MAX_ITEMS = 50;
+const MAX_TEXT_CHARS = 500;
+const MAX_NAMED = 3;
+const MAX_NAMES = 100;
+/** Control characters, and those that turn the direction of text around. */
+const UNSEEN = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+
+export const clean = (text: string): string => {
+  const line = redact(text.replace(UNSEEN, ' ')).trim();
+  return line.length > MAX_TEXT_CHARS ? `${line.slice(0, MAX_TEXT_CHARS - 1)}…` : line;
+};
+
+const time = (at: number): string => new Date(Math.abs(at) <= 8.64e15 ? at : 0).toISOString();
+
+const itemOf =
+  (state: AlertItem['state']) =>
+  (open: OpenAlert): AlertItem => {
+    const { alert, since } = open;
+    const { kind, key, subject, incident, ticket } = alert;
+    const names = (all: readonly string[]) => all.slice(0, MAX_NAMES).map(clean);
+    return {
+      ...{ state, kind, key },
+      subject: { ...subject, name: clean(subject.name) },
+      text: clean(state === 'over' ? overText(alert) : alert.text),
+      who: names(alert.who ?? [subject.name]),
+      joined: state === 'raised' ? names(joinedSince(open)) : [],
+      incident,
+      ticket: ticket === null ? null : bugNumber(ticket),
+      since: time(since.wall),
+    };
+  };
+
+/** What was said when it began reads as its opposite when it is over. */
+function overText({ who, subject, text }: RaisedAlert): string {
+  const names = subject.kind === 'daemon' ? 'there are fewer crashes again' : someOf(who ?? [subject.name]);
+  return `${names} (was: ${text})`;
+}
+
+export function messageOf(telling: Telling, head: { id: string; at: number; project: string }): AlertMessage {
+  const { raised, joined, still, over } = telling;
+  const all = [
+    ...[...raised, ...joined].map(itemOf('raised')),
+    ...still.map(itemOf('still')),
+    ...over.map(itemOf('over')),
+  ];
+  return {
+    schema_version: 1,
+    id: head.id,
+    at: time(head.at),
+    project: head.project,
+    text: `[${head.project}] ${sentence(all)}`,
+    alerts: all.slice(0, MAX_ITEMS),
+  };
+}
+
+function sentence(items: readonly AlertItem[]): string {
+  const parts = (['raised', 'still', 'over'] as const).flatMap((state) => {
+    const some = items.filter((item) => item.state === state);
+    return some.length === 0 ? [] : [`${LEAD[state](some.length)}${named(some)}`];
+  });
+  return parts.join('. ');
+}
+
+const LEAD: Readonly<Record<AlertItem['state'], (count: number) => string>> = {
+  raised: (count) => (count === 1 ? '' : `${count} problems: `),
+  still: (count) => (count === 1 ? 'Still: ' : `${count} problems are still there: `),
+  over: (count) => (count === 1 ? 'Recovered: ' : `${count} recovered: `),
+};
+
+function named(items: readonly AlertItem[]): string {
+  const first = items.slice(0, MAX_NAMED).map(({ text, ticket, joined }) => {
+    const lead = joined.length === 0 ? '' : `Now also ${someOf(joined)}: `;
+    return `${lead}${text}${ticket === null ? '' : ` (${ticket})`}`;
+  });
+  const more = items.length - first.length;
+  return `${first.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}

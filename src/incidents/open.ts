@@ -1,0 +1,133 @@
+/** Puts together everything that happens after a crash: incidents, tickets and alerts. */
+import { randomBytes } from 'node:crypto';
+import { sendersFor } from './alerts/senders.ts';
+import { createAlertDesk } from './alerts/service.ts';
+import type { ResolvedConfig } from '../config/load.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
+import { secretValues } from '../base/pure/redact.ts';
+import type { EventView } from '../supervision/rules/views.ts';
+import type { AlertDesk } from './alerts/ports.ts';
+import type { CommandRunner } from '../base/command.ts';
+import type { EngineClient } from '../docker/ports.ts';
+import type { Failpoints } from '../base/failpoints.ts';
+import type { Casework } from './ports.ts';
+import type { Log } from '../base/log.ts';
+import type { Commit, Store } from '../supervision/ports/store.ts';
+import type { TicketDesk } from './tickets/ports.ts';
+import type { Standing } from '../supervision/standings.ts';
+import { systemClock } from '../base/system-clock.ts';
+import { createTicketDesk } from './tickets/service.ts';
+import { createAsk } from './ask-web.ts';
+import { templateSecrets } from '../sessions/in-daemon.ts';
+import { createCasework } from './service.ts';
+import { circumstances } from './circumstances.ts';
+import { createFiling } from './filing.ts';
+import { Look } from './look.ts';
+import { type SessionCases, sessionCases } from '../sessions/crashes.ts';
+import { ticketBook } from './tickets/book.ts';
+import { withCase } from './with-case.ts';
+
+export interface CaseworkOptions {
+  readonly store: Store;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  readonly commands: CommandRunner;
+  /** What commands of channels and trackers inherit. */
+  readonly env: Readonly<Record<string, string>>;
+  config(): ResolvedConfig;
+  standings(): readonly Standing[];
+  publish(event: EventView): void;
+}
+
+export interface OpenCasework {
+  readonly casework: Casework;
+  readonly tickets: TicketDesk;
+  readonly alerts: AlertDesk;
+  /** A commit of the supervisor, with what its crash brings along. */
+  noted(commit: Commit): Commit;
+  /** Takes down what happens to sessions. */
+  sessionCases(engine: EngineClient): SessionCases;
+  /** The supervisor is there: look from now on. */
+  begin(): void;
+  use(config: ResolvedConfig): void;
+  close(): Promise<void>;
+}
+
+const LOOK_MS = 2_000;
+const ID_BYTES = 8;
+const BOOK = 'alerts';
+
+export function openCasework(options: CaseworkOptions): OpenCasework {
+  const { store, log, failpoints, commands, env, config, publish } = options;
+  const clock = systemClock;
+  const commit = (...commits: readonly Commit[]) => {
+    for (const event of store.commit(...commits)) publish(event);
+  };
+  const ask = createAsk(clock);
+  const secrets = () => [...secretValues(env), ...config().secrets];
+  const tickets = createTicketDesk({
+    ...{ clock, log, failpoints, commands, env, ask, secrets },
+    book: ticketBook(store, clock, commit),
+    spec: config().tickets,
+  });
+  const alerts = createAlertDesk(
+    {
+      ...{ clock, log, failpoints },
+      memory: { read: () => store.meta(BOOK), write: (text) => store.setMeta(BOOK, text) },
+      project: () => config().name,
+      newId: () => randomBytes(ID_BYTES).toString('hex'),
+      senders: (spec) => sendersFor(spec, { ask, commands, env, secrets, cwd: config().baseDir }),
+      tell: (type, data) => {
+        const subject = { kind: 'daemon', name: 'keepwell' } as const;
+        commit({ events: [{ at: clock.wallNow(), subject, type, run: null, data }] });
+      },
+    },
+    config().alerts,
+  );
+  const casework = createCasework({
+    ...{ store, clock, log, commit },
+    filing: createFiling({
+      ...{ store, clock },
+      desk: tickets,
+      settings: () => config().tickets,
+      about: (evidence) => circumstances(evidence, config(), env),
+    }),
+    graph: () => graphOf(config().components),
+    crashSeen: (crash, incident) => look.crashSeen(crash, incident),
+    resolved: (incident) => look.resolved(incident),
+  });
+  const look = new Look({ casework, alerts, clock, store, standings: options.standings });
+  let looking: NodeJS.Timeout | undefined;
+  const lookNow = () => {
+    try {
+      look.now();
+    } catch (error) {
+      log.error('incidents could not be looked through', { error: String(error) });
+    }
+  };
+  return {
+    casework,
+    tickets,
+    alerts,
+    noted: (step) => withCase(step, casework),
+    sessionCases: (engine) =>
+      sessionCases({
+        ...{ engine, clock, log, casework, commit },
+        secrets: (name) => [...templateSecrets(config().sessions, name), ...config().secrets],
+      }),
+    begin: () => {
+      looking = setInterval(lookNow, LOOK_MS).unref();
+    },
+    use: (fresh) => {
+      tickets.use(fresh.tickets);
+      alerts.use(fresh.alerts);
+    },
+    close: async () => {
+      clearInterval(looking);
+      await Promise.all([tickets.dispose(), alerts.close()]);
+    },
+  };
+}
+
+const graphOf = (components: readonly ComponentSpec[]) =>
+  new Map(components.map(({ name, dependsOn }) => [name as string, Object.keys(dependsOn)]));

@@ -1,0 +1,65 @@
+/** Incidents as the API and the library show them. */
+import { bugNumber } from '../tickets/rules/number.ts';
+import type { Subject } from '../../supervision/rules/views.ts';
+import { type Incident, type IncidentState, onlyTask } from './incident.ts';
+
+export interface IncidentView {
+  readonly id: number;
+  readonly state: IncidentState;
+  readonly title: string;
+  readonly root_cause: string | null;
+  readonly fingerprint: string;
+  /** The task, when it is of one only. */
+  readonly task_id: string | null;
+  /** Tasks of the agents that crashed with it. */
+  readonly tasks: readonly string[];
+  /** Whose crash was the first. */
+  readonly subject: Subject;
+  /** All that crashed with it. */
+  readonly subjects: readonly Subject[];
+  /** Components that depend on them, and went down or cannot start because of it. */
+  readonly affected: readonly string[];
+  readonly count: number;
+  /** How often it came back. */
+  readonly reopened: number;
+  readonly opened_at: string;
+  readonly last_at: string;
+  readonly resolved_at: string | null;
+  /** "BUG-003" */
+  readonly ticket: string | null;
+  /** The incident that it turned out to be a part of. */
+  readonly folded_into: number | null;
+}
+
+export interface IncidentsView {
+  readonly schema_version: 1;
+  /** Newest first. */
+  readonly incidents: readonly IncidentView[];
+}
+
+const time = (at: number): string => new Date(Math.abs(at) <= 8.64e15 ? at : 0).toISOString();
+
+export const incidentsView = (incidents: readonly Incident[]): IncidentsView => ({
+  schema_version: 1,
+  incidents: incidents.map(incidentView),
+});
+
+const incidentView = (incident: Incident): IncidentView => ({
+  id: incident.id,
+  state: incident.state,
+  title: incident.title,
+  root_cause: incident.rootCause,
+  fingerprint: incident.fingerprint,
+  task_id: onlyTask(incident),
+  tasks: incident.tasks,
+  subject: incident.subject,
+  subjects: incident.subjects,
+  affected: incident.affected,
+  count: incident.count,
+  reopened: incident.reopened,
+  opened_at: time(incident.openedAt),
+  last_at: time(incident.lastAt),
+  resolved_at: incident.resolvedAt === null ? null : time(incident.resolvedAt),
+  ticket: incident.ticket === null ? null : bugNumber(incident.ticket),
+  folded_into: incident.foldedInto ?? null,
+});

@@ -1,0 +1,74 @@
+/** What trackers are still to be told. Things that say less than what comes after them are left out, so the list stays short. */
+import type { WallMs } from '../../../base/pure/ids.ts';
+import type { TicketsSpec } from './settings.ts';
+import type { Deed, Errand, Ticket, TrackerStanding } from './ticket.ts';
+
+type Trackers = TicketsSpec['trackers'];
+
+/** What there is to do: which deed, in which words. */
+export type Told = Pick<Errand, 'deed' | 'text'> & Partial<Pick<Errand, 'also' | 'details' | 'byHand'>>;
+
+/** The ticket with one more thing to do in each tracker. One that does not know the ticket yet is asked to create it instead. */
+export function withErrand(ticket: Ticket, trackers: Trackers, told: Told, now: WallMs): Ticket {
+  const { deed } = told;
+  const key = `${ticket.key}-${deed}-${now.toString(36)}`;
+  const standings: Record<string, TrackerStanding> = { ...ticket.trackers };
+  for (const { name, target } of trackers) {
+    const standing = standings[name];
+    const isKnown = standing !== undefined && standing.target === target;
+    if (isKnown) standings[name] = added(standing, { ...told, key, at: now });
+    else if (deed === 'create' || deed === 'comment' || deed === 'reopen') standings[name] = begun(ticket, target, now);
+  }
+  return { ...ticket, trackers: standings };
+}
+
+const begun = ({ key }: Ticket, target: string, at: WallMs): TrackerStanding => ({
+  target,
+  errands: [{ deed: 'create', key, text: '', at }],
+  attempts: 0,
+  nextAt: null,
+  id: null,
+  address: null,
+  error: null,
+  stopped: false,
+});
+
+function added(standing: TrackerStanding, errand: Errand): TrackerStanding {
+  const [first, ...rest] = standing.errands;
+  // What says all there is says this too, as long as it was never sent.
+  if (first?.deed === 'create' && standing.attempts === 0 && SAID_BY_CREATE.includes(errand.deed)) return standing;
+  // The first one may be on its way.
+  const outdated = rest.filter((one) => isOutdated(one, errand));
+  const said = { ...errand, ...leftToSay(outdated, errand) };
+  const errands = first === undefined ? [errand] : [first, ...rest.filter((one) => !outdated.includes(one)), said];
+  return { ...standing, errands, attempts: standing.stopped ? 0 : standing.attempts, stopped: false };
+}
+
+/** Names and findings are said once only, so they pass on to what is said instead. */
+function leftToSay(outdated: readonly Errand[], errand: Errand): Pick<Errand, 'also' | 'details'> {
+  const also = [...new Set([...outdated, errand].flatMap((one) => one.also ?? []))];
+  const details = errand.details ?? outdated.findLast((one) => one.details !== undefined)?.details;
+  return { ...(also.length > 0 ? { also } : {}), ...(details === undefined ? {} : { details }) };
+}
+
+const MAX_NAMED = 30;
+
+/** All that an errand has to say, in one line. */
+export function wordsOf({ text, also = [] }: Pick<Errand, 'text' | 'also'>): string {
+  if (also.length === 0) return text;
+  const more = also.length > MAX_NAMED ? ` and ${also.length - MAX_NAMED} more` : '';
+  return `${text}${text === '' ? '' : ' '}Also: ${also.slice(0, MAX_NAMED).join(', ')}${more}.`;
+}
+
+const SAID_BY_CREATE: readonly Deed[] = ['comment', 'update'];
+
+const OUTDATES: Readonly<Record<Deed, readonly Deed[]>> = {
+  create: [],
+  update: ['update'],
+  comment: ['update', 'comment', 'recovered'],
+  recovered: ['update', 'recovered'],
+  reopen: ['update', 'comment', 'recovered', 'close', 'reopen'],
+  close: ['update', 'comment', 'recovered', 'close', 'reopen'],
+};
+
+const isOutdated = (one: Errand, by: Errand): boolean => OUTDATES[by.deed].includes(one.deed);

@@ -1,0 +1,77 @@
+/** Where tickets are kept, closed and reopened, and from where trackers are told. A tracker that is down holds up nobody else. */
+import { AppError } from '../../base/pure/errors.ts';
+import { closed, reopenedByHand } from './rules/notes.ts';
+import { bugNumber } from './rules/number.ts';
+import type { TicketsSpec } from './rules/settings.ts';
+import type { Ticket, TicketChange, TicketsQuery } from './rules/ticket.ts';
+import type { TicketDesk } from './ports.ts';
+import { Carrier, type CarrierParts } from './delivery.ts';
+import { type TrackerParts, trackerFor } from './trackers.ts';
+
+export interface DeskParts extends CarrierParts, TrackerParts {
+  readonly spec: TicketsSpec;
+}
+
+export function createTicketDesk(parts: DeskParts): TicketDesk {
+  return new Desk(parts);
+}
+
+class Desk implements TicketDesk {
+  readonly #parts: DeskParts;
+  #spec: TicketsSpec;
+  #carriers: readonly Carrier[] = [];
+  /** Those of settings that are over: they end by themselves. */
+  #ending: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+    this.#spec = parts.spec;
+    this.use(parts.spec);
+  }
+
+  filed(tickets: readonly Ticket[]): void {
+    const numbers = tickets.map(({ number }) => number);
+    for (const carrier of this.#carriers) carrier.take(numbers);
+  }
+
+  list(query: TicketsQuery): readonly Ticket[] {
+    return this.#parts.book.list(query);
+  }
+
+  show(number: number): Ticket {
+    const ticket = this.#parts.book.find(number);
+    if (ticket === null) throw new AppError('NO_SUCH_TICKET', { ticket: bugNumber(number) });
+    return ticket;
+  }
+
+  close(number: number): Ticket {
+    const ticket = this.show(number);
+    return this.#changed(ticket, closed(ticket, this.#spec, this.#parts.clock.wallNow()));
+  }
+
+  reopen(number: number): Ticket {
+    const ticket = this.show(number);
+    return this.#changed(ticket, reopenedByHand(ticket, this.#spec, this.#parts.clock.wallNow()));
+  }
+
+  /** New carriers know of no refusal, so what had stopped is tried again. */
+  use(spec: TicketsSpec): void {
+    this.#spec = spec;
+    const old = this.#carriers;
+    const ended = Promise.all([this.#ending, ...old.map((carrier) => carrier.close())]);
+    this.#ending = ended;
+    this.#carriers = spec.trackers.map((one) => new Carrier(trackerFor(one, this.#parts), this.#parts, ended));
+    this.filed(this.#parts.book.pending());
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all([this.#ending, ...this.#carriers.map((carrier) => carrier.close())]);
+  }
+
+  #changed(before: Ticket, change: TicketChange | null): Ticket {
+    if (change === null) return before;
+    this.#parts.book.save(change.ticket, change.told);
+    this.filed([change.ticket]);
+    return change.ticket;
+  }
+}

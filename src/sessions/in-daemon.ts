@@ -1,0 +1,102 @@
+/** Sessions in the daemon: their book is the history, and what is told about them goes where all events go. */
+import { randomBytes } from 'node:crypto';
+import { readEnvFiles } from '../config/load.ts';
+import { secretValues } from '../base/pure/redact.ts';
+import type { SessionsSpec, SessionTemplate } from './rules/template.ts';
+import { type SessionsSummary, sessionsSummary } from './rules/view.ts';
+import type { EventView } from '../supervision/rules/views.ts';
+import { createHealer } from '../docker/healing/healer.ts';
+import type { Failpoints } from '../base/failpoints.ts';
+import type { Log } from '../base/log.ts';
+import type { SessionBook, Sessions } from './ports.ts';
+import type { Store } from '../supervision/ports/store.ts';
+import { createSessions } from './service.ts';
+import { systemClock } from '../base/system-clock.ts';
+import type { SessionCases } from './crashes.ts';
+import type { Edges } from '../daemon/edges.ts';
+
+export interface SessionsParts {
+  readonly containers: Edges['containers'];
+  readonly store: Store;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  readonly spec: SessionsSpec;
+  publish(event: EventView): void;
+  readonly cases: SessionCases;
+}
+
+export interface DaemonSessions extends Sessions {
+  /** Null: there are none, and no template for any. */
+  summary(): SessionsSummary | null;
+}
+
+const ID_BYTES = 16;
+
+export function openSessions(parts: SessionsParts): DaemonSessions {
+  const { containers, log, failpoints, spec } = parts;
+  const clock = systemClock;
+  const healer = createHealer({ ...containers, clock, random: Math.random, log });
+  let hasTemplates = spec.templates.length > 0;
+  const sessions = createSessions({
+    ...containers,
+    healer,
+    clock,
+    log,
+    failpoints,
+    spec,
+    book: bookOf(parts),
+    failed: (session, failure) => parts.cases.failed(session, failure),
+    newId: () => randomBytes(ID_BYTES).toString('hex'),
+    environmentOf: sessionEnvironment,
+  });
+  return {
+    spawn: (request) => sessions.spawn(request),
+    stop: (id) => sessions.stop(id),
+    extend: (id, byMs) => sessions.extend(id, byMs),
+    get: (id) => sessions.get(id),
+    list: (query) => sessions.list(query),
+    settled: sessions.settled,
+    use: (fresh) => {
+      hasTemplates = fresh.templates.length > 0;
+      sessions.use(fresh);
+    },
+    summary: () => {
+      const summary = sessionsSummary(sessions.list());
+      return hasTemplates || summary.total > 0 ? summary : null;
+    },
+    close: async (options) => {
+      await sessions.close(options);
+      await healer.close();
+    },
+  };
+}
+
+/** Values that containers of this template are given and nobody should see. */
+export function templateSecrets({ templates }: SessionsSpec, name: string): readonly string[] {
+  const template = templates.find((each) => each.name === name);
+  if (!template) return [];
+  try {
+    return secretValues(sessionEnvironment(template));
+  } catch {
+    return secretValues(template.env);
+  }
+}
+
+/** May throw: a file that is not there. */
+const sessionEnvironment = ({ env, envFiles }: SessionTemplate): Readonly<Record<string, string>> => ({
+  ...readEnvFiles(envFiles),
+  ...env,
+});
+
+const bookOf = ({ store, publish, cases }: SessionsParts): SessionBook => ({
+  open: () => store.sessions({ which: 'open', limit: 0 }),
+  find: (id) => store.session(id),
+  ended: ({ user, limit }) => store.sessions({ which: 'ended', limit, ...(user === undefined ? {} : { user }) }),
+  save: (session, told) => {
+    const at = systemClock.wallNow();
+    const subject = { kind: 'session', name: session.id } as const;
+    const events = told.map(({ type, data }) => ({ at, subject, type, run: null, data }));
+    for (const event of store.commit({ session, events })) publish(event);
+    cases.told(session, told);
+  },
+});

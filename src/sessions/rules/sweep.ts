@@ -1,0 +1,47 @@
+/** What is to be done with a container that carries our owner's label and that of a session. One clause per case. */
+import { type Instant, isOver, leaseOf } from './lease.ts';
+import type { SessionRecord } from '../spec.ts';
+import type { SessionTags } from './tags.ts';
+
+export interface Found {
+  /** The full id of the container. */
+  readonly container: string;
+  /** In the Engine's words: created, running, exited, … */
+  readonly status: string;
+  readonly tags: SessionTags | null;
+}
+
+export interface Known {
+  readonly record: SessionRecord;
+  /** Somebody in this process is making or ending it right now. */
+  readonly isInHand: boolean;
+}
+
+/** adopt: nobody knows it, and it is whole. wait: too young to tell. */
+export type Sentence =
+  | { readonly kind: 'keep' | 'wait' }
+  | { readonly kind: 'adopt'; readonly tags: SessionTags }
+  | { readonly kind: 'remove'; readonly why: string };
+
+/** Nobody knows what made a container that is not started yet: another process with the same owner gets this long. */
+export const UNSTARTED_FOR_MS = 60_000;
+
+const KEEP: Sentence = { kind: 'keep' };
+const remove = (why: string): Sentence => ({ kind: 'remove', why });
+
+export function judge({ container, status, tags }: Found, known: Known | null, at: Instant): Sentence {
+  if (tags === null) return remove('its labels are incomplete');
+  if (known === null) return judgeUnknown(tags, status, at);
+  const { record, isInHand } = known;
+  if (isInHand) return KEEP;
+  if (record.state === 'spawning') return remove('its spawn was interrupted');
+  if (record.state !== 'live') return remove('its session has ended');
+  return record.containerId === container ? KEEP : remove('its session has another container');
+}
+
+function judgeUnknown(tags: SessionTags, status: string, at: Instant): Sentence {
+  if (isOver(leaseOf(tags, at), at)) return remove('its lease is over');
+  if (status !== 'created') return { kind: 'adopt', tags };
+  const isYoung = at.wallNow - tags.createdAt < UNSTARTED_FOR_MS;
+  return isYoung ? { kind: 'wait' } : remove('it was never started');
+}

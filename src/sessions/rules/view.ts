@@ -1,0 +1,81 @@
+/** Sessions as the API returns them and `-o json` prints them. Additions are allowed, changes are not. */
+import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
+import { type EndReason, SESSION_HOST, type SessionRecord, type SessionState } from '../spec.ts';
+
+export interface SessionView {
+  readonly session_id: string;
+  readonly user_id: string;
+  /** The name of its template. */
+  readonly challenge_id: string;
+  readonly container_id: string | null;
+  /** Where its port can be reached; both null: nothing is published, or it is not known yet. */
+  readonly host: string | null;
+  readonly port: number | null;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly health_status: HealthVerdict['status'];
+  /** Why it is not healthy, or why nobody knows; null: there is nothing to say. */
+  readonly health_reason: string | null;
+  readonly state: SessionState;
+  readonly restarts: number;
+  /** When its end was decided; null: it was not. */
+  readonly ended_at: string | null;
+  readonly end_reason: EndReason | null;
+  /** A sentence about its end. */
+  readonly end_note: string | null;
+}
+
+export interface SessionsView {
+  readonly schema_version: 1;
+  readonly sessions: readonly SessionView[];
+}
+
+/** The answer to whatever is asked about one session. */
+export interface OneSessionView {
+  readonly schema_version: 1;
+  readonly session: SessionView;
+}
+
+/** For the status of the whole. */
+export interface SessionsSummary {
+  readonly total: number;
+  readonly unhealthy: number;
+}
+
+const iso = (wallMs: number): string => new Date(wallMs).toISOString();
+
+export const sessionView = (record: SessionRecord): SessionView => {
+  const { lease, health, end, port } = record;
+  return {
+    session_id: record.id,
+    user_id: record.user,
+    challenge_id: record.template,
+    container_id: record.containerId,
+    host: port === null ? null : SESSION_HOST,
+    port,
+    created_at: iso(lease.createdAt),
+    expires_at: iso(lease.expiresAt),
+    health_status: health.status,
+    health_reason: health.reason === '' ? null : health.reason,
+    state: record.state,
+    restarts: record.restarts,
+    ended_at: end && iso(end.at),
+    end_reason: end?.reason ?? null,
+    end_note: end?.why ?? null,
+  };
+};
+
+export const sessionsView = (records: readonly SessionRecord[]): SessionsView => ({
+  schema_version: 1,
+  sessions: records.map(sessionView),
+});
+
+export const oneSessionView = (record: SessionRecord): OneSessionView => ({
+  schema_version: 1,
+  session: sessionView(record),
+});
+
+export const sessionsSummary = (records: readonly SessionRecord[]): SessionsSummary => ({
+  total: records.length,
+  unhealthy: records.filter(({ health }) => health.status === 'unhealthy').length,
+});

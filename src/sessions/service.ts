@@ -1,0 +1,272 @@
+/** Sessions of one owner: spawned within the quota, kept until their lease is over, ended from any state. */
+import { AppError } from '../base/pure/errors.ts';
+import { formatDuration } from '../base/pure/format.ts';
+import { after } from '../base/pure/ids.ts';
+import { findSession, MAX_ENDED } from './rules/find.ts';
+import { extended, newLease } from './rules/lease.ts';
+import type { SessionRecord } from './spec.ts';
+import type { SessionsSpec, SessionTemplate } from './rules/template.ts';
+import { termsOf } from './rules/terms.ts';
+import type { SessionQuery, Sessions, SpawnRequest } from './ports.ts';
+import { eventOf } from './events.ts';
+import type { Hand } from './live-session.ts';
+import { Lines } from '../base/keyed-queue.ts';
+import { type Made, make } from './make.ts';
+import { ensureNetwork, removeNetworks } from './network.ts';
+import { newRecord } from './new-record.ts';
+import { checkRequest, isLength } from './request.ts';
+import { countRoom } from './quota-check.ts';
+import { Rounds } from './sweep-loop.ts';
+import { sweep } from './sweep.ts';
+import { Table, type TableOptions } from './table.ts';
+
+export interface SessionsOptions extends TableOptions {
+  readonly spec: SessionsSpec;
+  /** 32 hexadecimal digits that nobody can guess. */
+  newId(): string;
+  /** What a container is given: `env` of the template, over its files. May throw. */
+  environmentOf(template: SessionTemplate): Readonly<Record<string, string>>;
+}
+
+/** More requests of one user are refused at once: each of them would ask the Engine. */
+const MAX_IN_LINE = 32;
+/** What is under way gets this long when everything is closed. */
+const CLOSE_WITHIN_MS = 15_000;
+/** So long somebody who asked for an end waits for it; after that it is told that it is ending. */
+const ANSWER_WITHIN_MS = 10_000;
+const NETWORK = 'network';
+
+export const createSessions = (options: SessionsOptions): Sessions => new Manager(options);
+
+class Manager implements Sessions {
+  readonly #options: SessionsOptions;
+  readonly #table: Table;
+  readonly #users = new Lines();
+  readonly #networks = new Lines();
+  readonly #rounds: Rounds;
+  #spec: SessionsSpec;
+  #isClosing = false;
+  /** Sessions of this process needed the network: it may be there. */
+  #hasNetwork = false;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    this.#spec = options.spec;
+    this.#table = new Table(options, () => this.#rounds.hurry());
+    this.#rounds = new Rounds(options.clock, options.log, (signal) => this.#sweep(signal));
+  }
+
+  get settled(): Promise<void> {
+    return this.#rounds.first;
+  }
+
+  use(spec: SessionsSpec): void {
+    this.#spec = spec;
+    this.#rounds.hurry();
+  }
+
+  async spawn(request: SpawnRequest): Promise<SessionRecord> {
+    this.#refuseWhenClosing();
+    const { template, ttlMs } = checkRequest(request, this.#spec);
+    const { user } = request;
+    const count = this.#users.length(user);
+    if (count >= MAX_IN_LINE) throw new AppError('SESSIONS_BUSY', { user, count });
+    const hand = await this.#users.in(user, () => this.#spawnInTurn(user, template, ttlMs));
+    if (request.wait === 'healthy') await this.#untilHealthy(hand, template);
+    return this.#table.shown(hand.record);
+  }
+
+  async #spawnInTurn(user: string, template: SessionTemplate, ttlMs: number): Promise<Hand> {
+    const { engine, owner, failpoints, newId } = this.#options;
+    const table = this.#table;
+    await this.settled; // what an earlier process left half-made takes no place
+    const asked = { engine, owner, hands: () => table.hands, user, template, max: this.#spec.max };
+    const room = await countRoom(asked, table.signal);
+    this.#refuseWhenClosing();
+    failpoints.hit('session.before-record');
+    room.check();
+    const whose = { id: newId(), user, template: template.name };
+    const hand = table.add(newRecord(whose, newLease(ttlMs, table.instant()), termsOf(template)));
+    const made = await this.#make(hand, template);
+    hand.making = null; // in the same turn as what follows: whoever sweeps finds it in hand, or live, or ending
+    if (hand.record.end !== null) throw ended(hand.record);
+    if (made.kind !== 'made') throw await this.#undo(hand, made);
+    const { port } = made;
+    hand.save({ state: 'live', port }, eventOf(hand.record, 'session.spawned', { port }));
+    failpoints.hit('session.after-live');
+    table.keep(hand);
+    return hand;
+  }
+
+  #make(hand: Hand, template: SessionTemplate): Promise<Made> {
+    const { failpoints, owner, engine } = this.#options;
+    const parts = {
+      ...this.#options,
+      network: (signal: AbortSignal) =>
+        this.#networks.in(NETWORK, () => {
+          this.#hasNetwork = true;
+          return ensureNetwork(engine, owner, signal);
+        }),
+    };
+    const progress = {
+      created: (containerId: string) => hand.save({ containerId }),
+      isCalledOff: () => hand.record.end !== null,
+    };
+    hand.making = Promise.resolve()
+      .then(() => failpoints.hit('session.after-record'))
+      .then(() => make(hand.record, template, parts, progress, this.#table.signal))
+      .catch(
+        (error: unknown): Made => ({ kind: 'failed', why: error instanceof Error ? error.message : String(error) }),
+      );
+    return hand.making;
+  }
+
+  /** A spawn that fails leaves nothing. */
+  async #undo(hand: Hand, made: Exclude<Made, { kind: 'made' }>): Promise<AppError> {
+    const problem = made.kind === 'called-off' ? 'it was called off' : made.why;
+    await this.#table.end(hand, 'spawn-failed', problem);
+    if (made.kind === 'unreachable') return new AppError('ENGINE_UNREACHABLE', { problem });
+    if (made.kind === 'engine-fault')
+      return new AppError('SESSION_ENGINE_FAULT', { template: hand.record.template, problem });
+    return new AppError('SESSION_SPAWN_FAILED', { template: hand.record.template, problem });
+  }
+
+  async #untilHealthy(hand: Hand, { readyTimeoutMs }: SessionTemplate): Promise<void> {
+    const { clock } = this.#options;
+    const over = new AbortController();
+    const waiting = AbortSignal.any([over.signal, this.#table.signal]);
+    void clock.sleepUntil(after(clock.now(), readyTimeoutMs), waiting).then(
+      () => over.abort(),
+      () => over.abort(),
+    );
+    const isSettled = ({ health, record }: Hand) =>
+      record.end !== null || health.status === 'healthy' || health.status === 'none';
+    try {
+      await hand.until(isSettled, over.signal);
+    } catch {
+      this.#refuseWhenClosing();
+      const within = formatDuration(readyTimeoutMs);
+      const problem = hand.health.reason || `its health check says "${hand.health.status}"`;
+      await this.#table.end(hand, 'spawn-failed', `not healthy within ${within}`);
+      throw new AppError('SESSION_NOT_READY', { id: hand.record.id, after: within, problem });
+    } finally {
+      over.abort();
+    }
+    if (hand.record.end !== null) throw ended(hand.record);
+  }
+
+  async stop(id: string): Promise<SessionRecord> {
+    this.#refuseWhenClosing();
+    const record = this.#find(id);
+    const hand = this.#table.hand(record.id);
+    if (!hand) return record;
+    await this.#forAWhile(this.#table.end(hand, 'stopped', 'somebody asked for it'));
+    return this.#table.shown(hand.record);
+  }
+
+  /** Resolves when it is done, or has taken so long that whoever asked wants to know: an Engine can hang. It goes on all the same. */
+  async #forAWhile(work: Promise<void>): Promise<void> {
+    const { clock } = this.#options;
+    const over = new AbortController();
+    const enough = clock.sleepUntil(after(clock.now(), ANSWER_WITHIN_MS), over.signal).catch(() => {});
+    try {
+      await Promise.race([work, enough]);
+    } finally {
+      over.abort();
+      work.catch(() => {}); // the next sweep goes on with it
+    }
+  }
+
+  extend(id: string, byMs: number): SessionRecord {
+    this.#refuseWhenClosing();
+    const record = this.#find(id);
+    const hand = this.#table.hand(record.id);
+    if (!hand || record.end !== null) throw ended(record);
+    if (!isLength(byMs))
+      throw new AppError('SESSION_INVALID', { problem: 'A lease is extended by a number of milliseconds above 0.' });
+    const { maxTtlMs } = record.terms;
+    const lease = extended(record.lease, byMs, maxTtlMs, this.#table.instant());
+    if (lease === null) throw new AppError('SESSION_LEASE_FULL', { id: record.id, limit: formatDuration(maxTtlMs) });
+    const expires = new Date(lease.expiresAt).toISOString();
+    hand.save({ lease }, eventOf(record, 'session.extended', { expires_at: expires }));
+    hand.keeping?.until(lease.until);
+    return this.#table.shown(hand.record);
+  }
+
+  get(id: string): SessionRecord {
+    return this.#table.shown(this.#find(id));
+  }
+
+  list({ user, all = false }: SessionQuery = {}): readonly SessionRecord[] {
+    const open = this.#table.hands.map(({ record }) => this.#table.shown(record));
+    const past = all ? this.#options.book.ended({ ...(user === undefined ? {} : { user }), limit: MAX_ENDED }) : [];
+    return [...past, ...open.filter((record) => user === undefined || record.user === user)].sort(
+      (a, b) => a.lease.createdAt - b.lease.createdAt,
+    );
+  }
+
+  async close({ stopAll = false }: { readonly stopAll?: boolean } = {}): Promise<void> {
+    this.#isClosing = true;
+    const { clock } = this.#options;
+    const inTime = new AbortController();
+    const patience = clock.sleepUntil(after(clock.now(), CLOSE_WITHIN_MS), inTime.signal).catch(() => {});
+    const done = this.#settleAll(stopAll).catch(() => {}); // what could not be done is done by the next process
+    await Promise.race([done, patience]);
+    inTime.abort();
+    this.#table.close();
+    await Promise.all([done, this.#rounds.close()]);
+  }
+
+  async #settleAll(stopAll: boolean): Promise<void> {
+    const { hands, signal } = this.#table;
+    if (!stopAll) {
+      await Promise.all(hands.flatMap(({ making, noting }) => [making, noting]));
+      if (this.#hasNetwork) await this.#removeEmptyNetwork(signal);
+      return;
+    }
+    await Promise.all(hands.map((hand) => this.#table.end(hand, 'stopped', 'everything is taken down')));
+    await this.#sweep(signal);
+  }
+
+  #sweep(signal: AbortSignal): Promise<boolean> {
+    const table = this.#table;
+    if (this.#spec.templates.length === 0 && table.hands.length === 0) return Promise.resolve(true);
+    const { engine, owner, log } = this.#options;
+    const templateOf = (wanted: string) => this.#spec.templates.find(({ name }) => name === wanted);
+    return sweep(
+      {
+        ...{ engine, owner, log },
+        instant: () => table.instant(),
+        hands: () => table.hands,
+        known: (id) => table.known(id),
+        finish: (hand) => table.end(hand, 'interrupted', 'the process that was making it ended'),
+        expired: (hand) => table.end(hand, 'expired', 'its lease was over'),
+        vanished: (hand) => table.end(hand, 'vanished', 'somebody else removed its container'),
+        adopt: (containerId, tags) => table.adopt(containerId, tags, templateOf(tags.template)),
+        empty: () => this.#removeEmptyNetwork(signal),
+      },
+      signal,
+    );
+  }
+
+  #removeEmptyNetwork(signal: AbortSignal): Promise<void> {
+    const { engine, owner } = this.#options;
+    return this.#networks.in(NETWORK, async () => {
+      if (this.#table.hands.length > 0) return;
+      await removeNetworks(engine, owner, signal);
+      this.#hasNetwork = false;
+    });
+  }
+
+  #find(id: string): SessionRecord {
+    const open = this.#table.hands.map(({ record }) => record);
+    return findSession(id, open, this.#options.book);
+  }
+
+  #refuseWhenClosing(): void {
+    if (this.#isClosing) throw new AppError('SESSIONS_CLOSED');
+  }
+}
+
+const ended = ({ id, end }: SessionRecord): AppError =>
+  new AppError('SESSION_ENDED', { id, reason: end?.why ?? 'it is over' });

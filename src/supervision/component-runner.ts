@@ -1,0 +1,317 @@
+/** One component: its mailbox, its state, and the effects of each step. The only writer of that state. */
+import type { ComponentSpec } from './spec.ts';
+import type { SignalName, SpawnProblem } from '../base/pure/exit.ts';
+import type { Findings } from './rules/freeze/freeze.ts';
+import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../base/pure/ids.ts';
+import { next, wakeAt } from './rules/lifecycle/next.ts';
+import type { Attempt, Component, ComponentEvent, Effect } from './rules/lifecycle/state.ts';
+import { unseen } from './rules/lifecycle/when-held.ts';
+import { componentView, runOf } from './rules/status.ts';
+import type { ComponentView } from './rules/views.ts';
+import type { Driver, Launch, RunReport } from './ports/driver.ts';
+import type { Failpoints } from '../base/failpoints.ts';
+import type { Log } from '../base/log.ts';
+import type { Commit, ComponentRecord, Desired } from './ports/store.ts';
+import { cleanUp, isCleanedUp } from './clean-up.ts';
+import { ComponentMemory, type Past } from './component-memory.ts';
+import { type FollowersWorld, RunFollowers } from './run-monitors.ts';
+import { type Explainer, stepCommit } from './step-commit.ts';
+import type { Turns } from './event-queue.ts';
+import { tellUnlimited } from './unlimited.ts';
+
+/** What a runner needs from the world. Everything is handed in; nothing is reached for. */
+export interface RunnerWorld extends Explainer, FollowersWorld {
+  readonly driver: Driver;
+  readonly log: Log;
+  readonly failpoints: Failpoints;
+  readonly turns: Turns;
+  /** Writes to the history and tells those who listen. */
+  commit(commit: Commit): void;
+  /** Dependencies of this component whose condition does not hold right now. */
+  unmet(spec: ComponentSpec): readonly ComponentName[];
+  /** Everything the driver needs for a run, or why it cannot be given. */
+  launch(spec: ComponentSpec, run: RunId, attempt: Attempt): Launch | SpawnProblem;
+  /** Looks into the processes of a run. Never rejects. */
+  examine(spec: ComponentSpec, run: RunId, dump: SignalName | null): Promise<Findings>;
+  /** It beats. Called as often as it does. */
+  beaten(runner: ComponentRunner): void;
+  /** Called after every step that changed something, when its effects have been performed. */
+  changed(runner: ComponentRunner, before: Component): void;
+}
+
+const NEVER_BEGAN: SpawnProblem = {
+  code: 'cancelled',
+  message: 'the daemon died before this run began',
+  heals: true,
+};
+
+export class ComponentRunner {
+  spec: ComponentSpec;
+  readonly #world: RunnerWorld;
+  #component: Component;
+  #desired: Desired;
+  readonly #memory: ComponentMemory;
+  readonly #followers: RunFollowers;
+  #alarm: AbortController | null = null;
+  #closed = false;
+
+  constructor(spec: ComponentSpec, world: RunnerWorld, past: Past) {
+    const { component, desired, record } = past;
+    this.spec = spec;
+    this.#world = world;
+    this.#component = component;
+    this.#desired = desired;
+    this.#memory = new ComponentMemory(record);
+    this.#followers = new RunFollowers(world, { send: this.send, beaten: () => world.beaten(this) });
+  }
+
+  get name(): ComponentName {
+    return this.spec.name;
+  }
+  get component(): Component {
+    return this.#component;
+  }
+  get desired(): Desired {
+    return this.#desired;
+  }
+  /** When its run was last heard; null: it has no heartbeat, or was not heard yet. */
+  get beatAt(): MonoMs | null {
+    return this.#followers.heart.stored?.beatAt ?? null;
+  }
+
+  /** The configuration says this now; what is asked about the component follows it at once. */
+  respec(spec: ComponentSpec): void {
+    this.spec = spec;
+    this.send({ kind: 'probes-changed' });
+  }
+
+  /** It gives a sign of progress. */
+  beat(): void {
+    this.#followers.heart.beat();
+  }
+
+  /** What is wanted from now on, as it has to be written before anything is done about it. */
+  want(desired: Desired): Commit {
+    this.#desired = desired;
+    return { record: this.#record() };
+  }
+
+  /** The only way to change this component's state. Events are handled one at a time, in order. */
+  readonly send = (event: ComponentEvent): void => {
+    this.#world.turns.post(() => {
+      if (!this.#closed) this.#handle(event);
+    });
+  };
+
+  /** A restart of what runs, with the reason that `status` will show. */
+  restart(reason: string): void {
+    const { kind } = this.#component.state;
+    if (kind === 'running' || kind === 'starting') this.#memory.startReason = reason;
+    this.send({ kind: 'restart-requested', byHand: false });
+  }
+
+  /** What somebody asked for by hand, at once: only in a turn of the queue. */
+  carryOut(request: 'stop' | 'restart'): void {
+    if (this.#closed) return;
+    if (request === 'restart') this.#memory.startReason = 'requested by hand';
+    this.#handle(request === 'restart' ? { kind: 'restart-requested', byHand: true } : { kind: 'stop-requested' });
+  }
+
+  /** Takes over the run that the record names. `hasTraces`: its directory exists. */
+  adopt(hasTraces: boolean): void {
+    const { driver, clock } = this.#world;
+    const { state } = this.#component;
+    const run = runOf(state);
+    // The intent is written before the directory is made: nothing to see of a run that never got a pid means it never began.
+    const neverBegan = !hasTraces && (state.kind === 'starting' || (state.kind === 'stopping' && state.pid === null));
+    if (run !== null && neverBegan) this.send({ kind: 'spawn-failed', run, problem: NEVER_BEGAN });
+    else if (run !== null) {
+      this.#memory.adopted = true;
+      // Its processes can be looked at by whoever adopts them; the rest is asked for, and may not answer.
+      if (this.spec.driver.kind !== 'process') this.#component = unseen(this.#component, clock.now());
+      driver.adopt(run, this.spec.driver, (report) => this.#report(run, report));
+    } else if (state.kind === 'gave-up' && isCleanedUp(this.spec)) cleanUp(this.spec, null, this.#world); // the last daemon may not have
+    this.#letGo();
+    this.#arm();
+  }
+
+  /** Takes over a run that the record does not know about: the disk was full, or the record was lost. */
+  adoptUnrecorded(run: RunId): void {
+    const state = { kind: 'starting', run, since: this.#world.clock.now(), attempt: 'restart' } as const;
+    this.#component = { ...this.#component, state };
+    this.adopt(true);
+  }
+
+  /** Ends the mailbox and the alarm; the component itself is not touched. */
+  close(): void {
+    this.#closed = true;
+    this.#alarm?.abort();
+    this.#followers[Symbol.dispose]();
+  }
+
+  view(): ComponentView {
+    const { clock, driver, unmet, usage } = this.#world;
+    const run = runOf(this.#component.state);
+    const { adopted, startedAt, lastRestart, lastExit, survivors } = this.#memory;
+    const facts = {
+      ...{ adopted, startedAt, lastRestart, lastExit, survivors },
+      spec: this.spec,
+      component: this.#component,
+      desired: this.#desired,
+      unmet: this.#component.state.kind === 'waiting' ? unmet(this.spec) : [],
+      treeMechanism: driver.treeMechanism,
+      probes: this.#followers.probes.views(),
+      heartbeat: this.#followers.heart.view(),
+      sample: usage.last(this.name),
+      condition: run === null ? null : driver.condition(run),
+      doubt: run === null ? null : driver.doubt(run),
+      limits: run === null ? [] : driver.limits(run),
+      container: run === null ? null : driver.container(run),
+      startedByOthers: run === null ? driver.startedByOthers(this.name) : null,
+    };
+    return componentView(facts, { now: clock.now(), wall: clock.wallNow() });
+  }
+
+  #handle(event: ComponentEvent): void {
+    const { clock, random, failpoints, driver } = this.#world;
+    const before = this.#component;
+    const [at, now] = [clock.wallNow(), clock.now()];
+    const { component, effects } = next(before, event, {
+      now,
+      random: random(),
+      newRun: runId(this.name, at, random()),
+      unmet: this.#world.unmet(this.spec),
+      blind: this.#isBlind(),
+      policy: this.spec,
+    });
+    this.#component = component;
+    this.#followers.follow(this.spec, component.state, this.#memory);
+    if (component === before && effects.length === 0) {
+      this.#letGo(); // it was at rest before it was meant to be
+      return;
+    }
+    const wall = (mono: MonoMs = now) => (at - Math.max(0, now - mono)) as WallMs; // a death seen late is dated when it happened
+    this.#memory.learn(event, effects, wall);
+    failpoints.hit('step.before-commit');
+    const release = (run: RunId) => {
+      driver.release(run);
+      if (effects.some(({ kind }) => kind === 'clean-up')) cleanUp(this.spec, run, this.#world);
+    };
+    const probes = (run: RunId) => this.#followers.probes.before(run);
+    this.#world.commit(
+      stepCommit({ spec: this.spec, at, wall, event, effects, record: this.#record(), release, probes }, this.#world),
+    );
+    failpoints.hit('step.after-commit');
+    for (const effect of effects) this.#perform(effect);
+    this.#letGo();
+    this.#arm();
+    this.#world.changed(this, before);
+  }
+
+  /** A daemon that only ends stops its components, too; the next one goes on with them. */
+  #letGo(): void {
+    if (this.#component.state.kind === 'stopped' && this.#desired === 'stopped') this.#world.driver.letGo(this.name);
+  }
+
+  /** Nothing can be done to its run, or be known of it: time that passes meanwhile says nothing about it. */
+  #isBlind(): boolean {
+    const run = runOf(this.#component.state);
+    return run !== null && (this.#world.driver.condition(run) === 'engine-unreachable' || this.isDoubted);
+  }
+
+  /** How its run is cannot be found out right now. */
+  get isDoubted(): boolean {
+    const run = runOf(this.#component.state);
+    return run !== null && this.#world.driver.doubt(run) !== null;
+  }
+
+  #record(): ComponentRecord {
+    const { lastRestart, lastExit, startedAt } = this.#memory;
+    const pulse = this.#followers.heart.stored ?? this.#memory.pulse;
+    return {
+      name: this.name,
+      desired: this.#desired,
+      bootId: this.#world.clock.bootId,
+      component: this.#component,
+      specHash: this.#world.specHash(this.spec),
+      ...{ lastRestart, lastExit, startedAt },
+      ...(pulse !== null && pulse.run === runOf(this.#component.state) ? { pulse } : {}),
+    };
+  }
+
+  #perform(effect: Effect): void {
+    const { driver } = this.#world;
+    switch (effect.kind) {
+      case 'spawn':
+        this.#spawn(effect.run, effect.attempt);
+        break;
+      case 'signal':
+        driver.signal(effect.run, effect.signal);
+        this.#nameSurvivors(effect.run);
+        break;
+      case 'kill-tree':
+        driver.killTree(effect.run);
+        this.#nameSurvivors(effect.run);
+        break;
+      case 'examine': {
+        const { run, dump } = effect;
+        void this.#world.examine(this.spec, run, dump).then((found) => this.send({ kind: 'examined', run, ...found }));
+        break;
+      }
+      case 'end-run': // written with the step; the directory goes once that is durable
+      case 'clean-up': // and then the container
+      case 'tell': // written with the step
+        break;
+      default:
+        throw new Error(`no such effect: ${JSON.stringify(effect satisfies never)}`);
+    }
+  }
+
+  #spawn(run: RunId, attempt: Attempt): void {
+    const { driver, launch } = this.#world;
+    const launched = launch(this.spec, run, attempt);
+    if ('heals' in launched) this.send({ kind: 'spawn-failed', run, problem: launched });
+    else {
+      const { unhelped: failures = 0, anew = false } = this.#component.counters;
+      const isContainer = launched.kind === 'container' || launched.kind === 'compose';
+      const whole = isContainer ? { ...launched, failures, anew } : launched;
+      driver.start(whole, (report) => this.#report(run, report));
+    }
+  }
+
+  #report(run: RunId, report: RunReport): void {
+    if (report.kind === 'shim-lost') {
+      const about = { component: this.name, run };
+      this.#world.log.warn('a shim was killed; its run continues, but its exit code will be unknown', about);
+      return;
+    }
+    this.send({ ...report, run });
+    if (report.kind === 'started' && !this.#memory.adopted)
+      this.#world.turns.post(() => tellUnlimited(this.spec, run, this.#world));
+  }
+
+  /** Who is still there, for status; asked only while something is being ended. */
+  #nameSurvivors(run: RunId): void {
+    this.#world.driver.survivors(run).then(
+      (found) => {
+        if (runOf(this.#component.state) === run)
+          this.#memory.survivors = found.map(({ pid, name }) => `${pid} (${name})`);
+      },
+      (error: unknown) => this.#world.log.warn('could not list what is left of a run', { run, error: String(error) }),
+    );
+  }
+
+  /** One alarm at most, for the time the state itself names. */
+  #arm(): void {
+    this.#alarm?.abort();
+    this.#alarm = null;
+    const at = wakeAt(this.#component.state);
+    if (at === null || this.#closed) return;
+    const alarm = new AbortController();
+    this.#alarm = alarm;
+    this.#world.clock.sleepUntil(at, alarm.signal).then(
+      () => this.#alarm === alarm && this.send({ kind: 'woke' }),
+      () => {}, // a newer state has its own alarm
+    );
+  }
+}

@@ -1,0 +1,132 @@
+/** What one step of a component writes into the history: its record, its events, the begin or the end of a run, the crash. */
+import type { ComponentSpec } from './spec.ts';
+import { type ExitView, exitView } from '../base/pure/exit.ts';
+import type { Freeze } from './rules/freeze/freeze.ts';
+import type { MonoMs, RunId, WallMs } from '../base/pure/ids.ts';
+import type { ComponentEvent, Effect, RunEnd } from './rules/lifecycle/state.ts';
+import type { FreezeView, Subject } from './rules/views.ts';
+import type { Commit, ComponentRecord, NewCrash, NewEvent } from './ports/store.ts';
+
+export type Evidence = Pick<
+  NewCrash,
+  | 'logTail'
+  | 'dependencies'
+  | 'changedSinceGood'
+  | 'errorType'
+  | 'errorMessage'
+  | 'rootCause'
+  | 'fingerprint'
+  | 'stack'
+  | 'relatedFiles'
+  | 'earlier'
+>;
+
+/** How a run is identified and explained; all of it by hash and name, never by value. */
+export interface Explainer {
+  /** Hash of what a run is started with: a run with another hash has to be restarted to follow the configuration. */
+  specHash(spec: ComponentSpec): string;
+  /** What makes up a run, by name, hashed: to say what changed since the last good one. */
+  ingredients(spec: ComponentSpec): Readonly<Record<string, string>>;
+  /** The position behind the last byte of the component's log: all bytes it ever wrote. */
+  logEnd(spec: ComponentSpec): number;
+  /** The evidence of a crash beyond its exit. `at`: when it ended. */
+  evidence(spec: ComponentSpec, exit: ExitView, at: WallMs): Evidence;
+}
+
+export interface StepFacts {
+  readonly spec: ComponentSpec;
+  readonly at: WallMs;
+  /** The wall time of a moment in the past. */
+  wall(mono: MonoMs): WallMs;
+  readonly event: ComponentEvent;
+  readonly effects: readonly Effect[];
+  readonly record: ComponentRecord;
+  /** What its probes answered. */
+  probes(run: RunId): NewCrash['probes'];
+  /** The record of this run is safe: its directory may go. */
+  release(run: RunId): void;
+}
+
+export function stepCommit(facts: StepFacts, explain: Explainer): Commit {
+  const { spec, at, event, effects, record, wall } = facts;
+  const commit: { -readonly [K in keyof Commit]: Commit[K] } = { record, events: events(spec, effects, at) };
+  if (event.kind === 'started' && event.pid !== null) commit.runPid = { run: event.run, pid: event.pid };
+  for (const effect of effects) {
+    if (effect.kind === 'spawn') {
+      const { run } = effect;
+      commit.runBegun = {
+        run,
+        component: spec.name,
+        at,
+        specHash: record.specHash,
+        ingredients: explain.ingredients(spec),
+        logOffset: spec.driver.kind === 'external' ? null : explain.logEnd(spec),
+      };
+    }
+    if (effect.kind === 'end-run') {
+      const { run, end } = effect;
+      commit.runEnded = runEnded(spec, run, end, wall(end.at));
+      if (end.crash) commit.crash = crash(facts, run, end, explain);
+      commit.onDurable = () => facts.release(run);
+    }
+  }
+  return commit;
+}
+
+function freezeView({ reason, silentSince, steps, evidence }: Freeze, wall: StepFacts['wall']): FreezeView {
+  const time = (at: MonoMs) => new Date(wall(at)).toISOString();
+  return {
+    reason,
+    silent_since: time(silentSince),
+    steps: steps.map(({ at, text }) => ({ at: time(at), text })),
+    evidence: evidence ?? [],
+  };
+}
+
+const subjectOf = (spec: ComponentSpec): Subject => ({ kind: 'component', name: spec.name });
+
+function events(spec: ComponentSpec, effects: readonly Effect[], at: WallMs): readonly NewEvent[] {
+  const subject = subjectOf(spec);
+  return effects.flatMap((effect) =>
+    effect.kind === 'tell' ? [{ at, subject, type: effect.type, run: effect.run, data: effect.data }] : [],
+  );
+}
+
+function runEnded(spec: ComponentSpec, run: RunId, end: RunEnd, at: WallMs): NonNullable<Commit['runEnded']> {
+  const { uptimeMs, decision, rule, crash } = end;
+  const planned = rule === 'planned-stop';
+  return {
+    run,
+    component: spec.name,
+    at,
+    uptimeMs,
+    exit: exitView(end.cause, end.unhealthy),
+    planned,
+    good: !crash,
+    decision,
+    rule,
+  };
+}
+
+function crash({ spec, wall, probes }: StepFacts, run: RunId, end: RunEnd, explain: Explainer): NewCrash {
+  const { uptimeMs, decision, rule, counters } = end;
+  const exit = exitView(end.cause, end.unhealthy);
+  const at = wall(end.at);
+  const evidence = explain.evidence(spec, exit, at);
+  const restartsInWindow = counters.restarts.length;
+  return {
+    subject: subjectOf(spec),
+    run,
+    at,
+    uptimeMs,
+    exit,
+    decision,
+    rule,
+    counters,
+    restartsInWindow,
+    ...evidence,
+    rootCause: end.unhealthy ?? evidence.rootCause,
+    probes: probes(run),
+    ...(end.freeze ? { freeze: freezeView(end.freeze, wall) } : {}),
+  };
+}
