@@ -9,7 +9,9 @@ import { posix } from 'node:path';
 const NOUNS = ['session', 'agent', 'ticket', 'campaign', 'check'];
 /** Words that name things here and nowhere else in this field. */
 const PRIVATE_WORDS =
-  'aftermath carrier casework deed desk ear ears errand eye eyes hearing hearings patient rounds sight turns'.split(' ');
+  'aftermath carrier casework deed desk ear ears errand eye eyes hearing hearings patient rounds sight turns'.split(
+    ' ',
+  );
 
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
 const revision = process.argv[2];
@@ -26,7 +28,8 @@ function places(noun) {
   for (const file of files) {
     const parts = file.split('/').slice(1);
     const at = parts.findIndex((part) => new RegExp(`(^|-)${noun}s?(-|\\.|$)`).test(part));
-    if (at >= 0) found.add(at === parts.length - 1 ? posix.dirname(file) : ['src', ...parts.slice(0, at + 1)].join('/'));
+    if (at >= 0)
+      found.add(at === parts.length - 1 ? posix.dirname(file) : ['src', ...parts.slice(0, at + 1)].join('/'));
   }
   return [...found].sort();
 }

@@ -16,12 +16,12 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 /** What the pages are made of: name → module under src and what to take from it. */
 const INGREDIENTS = `
-  export { describeCampaign } from './src/config/campaign-describe.ts';
+  export { describeCampaign } from './src/config/campaign-shape.ts';
   export { describeConfig } from './src/config/describe.ts';
   export { jsonSchema } from './src/config/schema.ts';
   export { UNAVAILABLE, THIS_VERSION } from './src/config/words/unavailable.ts';
   export { ERRORS } from './src/base/pure/errors.ts';
-  export { openApi } from './src/api/openapi.ts';
+  export { openApi } from './src/api/routes/openapi.ts';
   export { ROUTES } from './src/api/table.ts';
   export { VERSION } from './src/version.ts';
 `;

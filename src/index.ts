@@ -1,46 +1,25 @@
 /** The public library: what is not exported here is not public. */
-export { loadConfig, type ResolvedConfig } from './config/load.ts';
+
 export type { AgentIssue, AgentsReportView as AgentsReport, AgentView as Agent } from './agents/rules/views.ts';
+export type {
+  DownOptions,
+  ReloadOptions,
+  ReloadView as Reload,
+  RestartOptions as ComponentRestartOptions,
+  ValidationView as Validation,
+} from './api/control.ts';
+export type { Log } from './base/log.ts';
+export { AppError, type ErrorCode } from './base/pure/errors.ts';
+export type { ExitView as Exit } from './base/pure/exit.ts';
 export type {
   CampaignSummary,
   CampaignView as Campaign,
   ExperimentView as Experiment,
 } from './campaigns/rules/views.ts';
 export type { CheckQuestion, CheckResult, CheckSpec, CheckStatus, HealthReport } from './checks/spec.ts';
-export type {
-  ComponentSpec,
-  DependencyCondition,
-  DriverSpec,
-  ExternalSpec,
-  ProcessSpec,
-  RestartSpec as RestartPolicy,
-} from './supervision/spec.ts';
-export { AppError, type ErrorCode } from './base/pure/errors.ts';
-export type { ExitView as Exit } from './base/pure/exit.ts';
-export type { WaitGoal } from './supervision/rules/goal.ts';
-export type { ProbeQuestion, ProbeSpec as HealthProbe } from './supervision/rules/health/probe.ts';
+export { loadConfig, type ResolvedConfig } from './config/load.ts';
 export type { IncidentView as Incident } from './incidents/rules/view.ts';
-export type { StateKind as ComponentState } from './supervision/rules/lifecycle/state.ts';
-export type { AppliedView as Applied, PlanStep } from './supervision/rules/plan.ts';
-export type { SessionView as Session } from './sessions/rules/view.ts';
-export type { CrashKind, SimulationRequest, SimulationView as Simulation } from './supervision/rules/simulation.ts';
 export type { DeliveryView as TicketDelivery, TicketView as Ticket } from './incidents/tickets/rules/view.ts';
-export type {
-  ComponentView as Component,
-  ContainerDetailsView as ContainerDetails,
-  CrashView as Crash,
-  DaemonView as Daemon,
-  EventView as KeepwellEvent,
-  FreezeView as Freeze,
-  Health,
-  HeartbeatView as Heartbeat,
-  ProbeStretchView as ProbeStretch,
-  ProbeView as Probe,
-  ResourcesView as Resources,
-  SampleView as Sample,
-  StatusView as Status,
-  WhyView as Dossier,
-} from './supervision/rules/views.ts';
 export {
   type CampaignOptions,
   type CampaignOutcome,
@@ -54,9 +33,11 @@ export {
   type ChallengeOrchestratorOptions,
   type SpawnOptions,
 } from './library/challenge-orchestrator.ts';
-export type { AgentsConfig, AgentTypeConfig } from './library/config-agents.ts';
-export type { AlertChannelConfig, AlertsConfig, StoreConfig } from './library/config-alerts.ts';
 export type {
+  AgentsConfig,
+  AgentTypeConfig,
+  AlertChannelConfig,
+  AlertsConfig,
   CheckConfig,
   ComponentConfig,
   ContainerConfig,
@@ -67,9 +48,11 @@ export type {
   RestartConfig,
   SessionsConfig,
   SessionTemplateConfig,
+  StoreConfig,
+  TicketPriority,
+  TicketsConfig,
+  TrackerConfig,
 } from './library/config-input.ts';
-export type { TicketPriority, TicketsConfig, TrackerConfig } from './library/config-tickets.ts';
-export type { ContainerHealthStatus } from './library/container-health.ts';
 export {
   ContainerManager,
   type ContainerManagerOptions,
@@ -79,12 +62,10 @@ export {
   type ServiceCheckOptions,
   type StartServicesOptions,
 } from './library/container-manager.ts';
-export type { DockerOptions, RestartOptions } from './library/container-options.ts';
-export type { DaemonAgents } from './library/daemon-agents.ts';
-export type { DaemonSessions, SpawnSessionOptions } from './library/daemon-sessions.ts';
-export type { DaemonTickets } from './library/daemon-tickets.ts';
+export type { ContainerHealthStatus, DockerOptions, RestartOptions } from './library/container-options.ts';
 export { checkDependencies, checkOrder, getHealth } from './library/health.ts';
 export { HealthMonitor, type HealthMonitorOptions, type MonitoredStatus } from './library/health-monitor.ts';
+export type { DaemonAgents, DaemonSessions, DaemonTickets, SpawnSessionOptions } from './library/keepwell.ts';
 export { Keepwell } from './library/keepwell.ts';
 export type {
   CheckOptions,
@@ -104,15 +85,37 @@ export type {
   OrchestratorHealthMonitorOptions,
 } from './library/orchestrator-health-monitor.ts';
 export { OrchestratorHealthMonitor } from './library/orchestrator-health-monitor.ts';
-export type { SessionEnd } from './library/session-desk.ts';
+export type { SessionEnd } from './library/session-manager.ts';
 export { type SessionInfo, SessionManager } from './library/session-manager.ts';
-export type {
-  DownOptions,
-  ReloadOptions,
-  ReloadView as Reload,
-  RestartOptions as ComponentRestartOptions,
-  ValidationView as Validation,
-} from './api/control.ts';
-export type { Log } from './base/log.ts';
 export type { LogLineView as LogLine } from './logs/ports.ts';
+export type { SessionView as Session } from './sessions/rules/view.ts';
+export type { WaitGoal } from './supervision/rules/goal.ts';
+export type { ProbeQuestion, ProbeSpec as HealthProbe } from './supervision/rules/health/probe.ts';
+export type { StateKind as ComponentState } from './supervision/rules/lifecycle/state.ts';
+export type { AppliedView as Applied, PlanStep } from './supervision/rules/plan.ts';
+export type { CrashKind, SimulationRequest, SimulationView as Simulation } from './supervision/rules/simulation.ts';
+export type {
+  ComponentView as Component,
+  ContainerDetailsView as ContainerDetails,
+  CrashView as Crash,
+  DaemonView as Daemon,
+  EventView as KeepwellEvent,
+  FreezeView as Freeze,
+  Health,
+  HeartbeatView as Heartbeat,
+  ProbeStretchView as ProbeStretch,
+  ProbeView as Probe,
+  ResourcesView as Resources,
+  SampleView as Sample,
+  StatusView as Status,
+  WhyView as Dossier,
+} from './supervision/rules/views.ts';
+export type {
+  ComponentSpec,
+  DependencyCondition,
+  DriverSpec,
+  ExternalSpec,
+  ProcessSpec,
+  RestartSpec as RestartPolicy,
+} from './supervision/spec.ts';
 export { VERSION } from './version.ts';

@@ -1,11 +1,11 @@
 /** An agent as the parts of the daemon see it that know components: how it is started, whose output it is, what is secret. */
-import type { AgentRecord, AgentsSpec, AgentType } from './spec.ts';
-import { agentName } from './rules/name.ts';
-import { withTask } from './rules/task.ts';
-import type { ComponentSpec } from '../supervision/spec.ts';
-import { type Circumstances, NO_CIRCUMSTANCES } from '../incidents/tickets/rules/evidence.ts';
+
 import { secretsOf } from '../crashes/evidence.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
+import { type Circumstances, NO_CIRCUMSTANCES } from '../incidents/tickets/rules/evidence.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
+import { agentName, withTask } from './rules/task.ts';
+import type { AgentRecord, AgentsSpec, AgentType } from './spec.ts';
 
 /** `type`: null when the configuration does not name it any more; then it can only be read about. */
 export function agentSpec({ name, task }: Pick<AgentRecord, 'name' | 'task'>, type: AgentType | null): ComponentSpec {

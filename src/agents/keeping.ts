@@ -1,15 +1,15 @@
 /** All agents of ours: spawned for a task, kept within the budget of that task, and taken over from earlier daemons. */
-import type { AgentRecord, AgentsSpec } from './spec.ts';
-import { agentName } from './rules/name.ts';
-import type { NewAgent } from './rules/next.ts';
-import { runOfAgent } from './rules/step.ts';
-import { checkTask } from './rules/task.ts';
+
 import { AppError } from '../base/pure/errors.ts';
 import { after, type ComponentName, type RunId } from '../base/pure/ids.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
-import type { AgentRequest, Respawns } from './ports.ts';
 import { OneAgent } from './one-agent.ts';
 import type { KeepingParts } from './parts.ts';
+import type { AgentRequest, Respawns } from './ports.ts';
+import type { NewAgent } from './rules/next.ts';
+import { runOfAgent } from './rules/step.ts';
+import { agentName, checkTask } from './rules/task.ts';
+import type { AgentRecord, AgentsSpec } from './spec.ts';
 
 export interface AgentKeeping extends Respawns {
   spawn(request: AgentRequest): AgentRecord;

@@ -1,8 +1,9 @@
 /** Reads what agents of others wrote: into the log of the component that started them. */
-import type { ComponentSpec } from '../supervision/spec.ts';
-import type { CrashTail } from '../logs/rules/tail.ts';
+
 import { componentOfRun, type RunId } from '../base/pure/ids.ts';
 import { readTail } from '../logs/log-tail.ts';
+import type { CrashTail } from '../logs/rules/tail.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
 
 /** The logs into which agents of others may write. */
 export interface LoopLogs {

@@ -1,9 +1,18 @@
 /** Watches the loop that spawns agents: files the ticket of a freeze at once, and alerts people when the restart did not help. */
-import type { AgentsSpec } from './spec.ts';
-import { NO_AGENTS } from './spec.ts';
+
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { RunId } from '../base/pure/ids.ts';
+import type { Store } from '../history/ports.ts';
+import type { AlertDesk } from '../incidents/alerts/ports.ts';
+import { type Casework, loopFreezeKey } from '../incidents/ports.ts';
+import type { ProblemEvidence } from '../incidents/tickets/rules/evidence.ts';
+import { markSimulated, SIMULATED_TITLE, type Simulated } from '../supervision/rules/simulation.ts';
+import { freezeFingerprint } from '../supervision/rules/unwell.ts';
+import type { ComponentView, EventView, Subject } from '../supervision/rules/views.ts';
+import type { LoopFindings, PassPart } from './ports.ts';
 import {
   describeLoop,
-  freezeFingerprint,
   isResponsive,
   type LoopDeed,
   type LoopSight,
@@ -12,17 +21,7 @@ import {
   type OpenFreeze,
 } from './rules/loop.ts';
 import { issueOf } from './rules/others-report.ts';
-import type { RunId } from '../base/pure/ids.ts';
-import { markSimulated, SIMULATED_TITLE, type Simulated } from '../supervision/rules/simulation.ts';
-import type { ProblemEvidence } from '../incidents/tickets/rules/evidence.ts';
-import type { ComponentView, EventView, Subject } from '../supervision/rules/views.ts';
-import type { LoopFindings, PassPart } from './ports.ts';
-import type { AlertDesk } from '../incidents/alerts/ports.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Casework } from '../incidents/ports.ts';
-import type { Log } from '../base/log.ts';
-import type { Store } from '../supervision/ports/store.ts';
-import { loopFreezeKey } from '../incidents/words.ts';
+import { type AgentsSpec, NO_AGENTS } from './spec.ts';
 
 export interface LoopParts {
   readonly clock: Clock;

@@ -1,22 +1,22 @@
 /** Puts together everything about agents: ours, those of others, the loop that spawns them, the passes over all of them. */
-import type { ComponentSpec } from '../supervision/spec.ts';
-import { runsInContainer } from '../supervision/spec.ts';
+
+import { systemClock } from '../base/clock.ts';
 import type { RunId } from '../base/pure/ids.ts';
-import { isObserved } from '../supervision/rules/restart/decide.ts';
-import type { Simulated } from '../supervision/rules/simulation.ts';
-import type { ComponentView, EventView } from '../supervision/rules/views.ts';
+import { secretsOf } from '../crashes/evidence.ts';
 import type { AlertDesk } from '../incidents/alerts/ports.ts';
 import type { Casework } from '../incidents/ports.ts';
 import { fileEar } from '../probes/heartbeat/file-source.ts';
-import { systemClock } from '../base/system-clock.ts';
-import { secretsOf } from '../crashes/evidence.ts';
-import { type DaemonAgents, openAgents } from './service.ts';
+import { isObserved } from '../supervision/rules/restart/decide.ts';
+import type { Simulated } from '../supervision/rules/simulation.ts';
+import type { ComponentView, EventView } from '../supervision/rules/views.ts';
+import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
 import { LoopWatch } from './loop.ts';
 import { loopLogs } from './loop-output.ts';
 import { Others } from './others.ts';
 import { othersCases } from './others-cases.ts';
 import type { OursParts } from './ours.ts';
 import { sightOf } from './processes.ts';
+import { type DaemonAgents, openAgents } from './service.ts';
 
 export interface AgentPartsOptions extends Omit<OursParts, 'commit'> {
   readonly casework: Casework;

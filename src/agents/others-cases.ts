@@ -1,6 +1,18 @@
 /** What becomes of an agent of others that died, and of entries that were forgotten: the dossier, the respawn, the ticket. */
+
 import { basename } from 'node:path';
-import type { AgentsSpec, StateFileSpec } from './spec.ts';
+import type { Clock } from '../base/clock.ts';
+import { exitView } from '../base/pure/exit.ts';
+import { shortHash } from '../base/pure/hash.ts';
+import type { RunId, WallMs } from '../base/pure/ids.ts';
+import type { Dossier } from '../crashes/rules/dossier.ts';
+import { portHolder } from '../drivers/process/port-holder.ts';
+import type { Commit, Store } from '../history/ports.ts';
+import type { Casework } from '../incidents/ports.ts';
+import type { NewCrash, NewEvent } from '../supervision/ports/store.ts';
+import { FRESH } from '../supervision/rules/lifecycle/state.ts';
+import type { EventView, Subject } from '../supervision/rules/views.ts';
+import type { Respawns } from './ports.ts';
 import type { Entry } from './rules/others-entry.ts';
 import { dossierFrom, type LoopOutput } from './rules/others-loop-output.ts';
 import type { Judged } from './rules/others-pass.ts';
@@ -14,17 +26,7 @@ import {
   typeOf,
 } from './rules/others-report.ts';
 import type { AgentIssue } from './rules/views.ts';
-import type { Dossier } from '../crashes/rules/dossier.ts';
-import { shortHash } from '../base/pure/hash.ts';
-import { exitView } from '../base/pure/exit.ts';
-import type { RunId, WallMs } from '../base/pure/ids.ts';
-import { FRESH } from '../supervision/rules/lifecycle/state.ts';
-import type { EventView, Subject } from '../supervision/rules/views.ts';
-import { portHolder } from '../drivers/process/port-holder.ts';
-import type { Respawns } from './ports.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Casework } from '../incidents/ports.ts';
-import type { Commit, NewCrash, NewEvent, Store } from '../supervision/ports/store.ts';
+import type { AgentsSpec, StateFileSpec } from './spec.ts';
 
 export interface OthersCases {
   /** Brings it back if that can be done, and records its crash. `living`: tasks that another entry has. `output`: of its last moments. */

@@ -2,15 +2,18 @@
  * Agents that others start: read from their state file, looked at by pid and start time, told of when they die, brought back where a
  * type of the same name is configured, and removed from the file when they are dead. What cannot be known is said, and nothing is done.
  */
+
 import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { readStateFile } from './state-file-read.ts';
-import { type Rewritten, rewriteStateFile } from './state-file.ts';
-import { type AgentsSpec, NO_AGENTS, type StateFileSpec } from './spec.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { RunId } from '../base/pure/ids.ts';
+import type { Store } from '../history/ports.ts';
+import type { LoopLogs } from './loop-output.ts';
+import type { OthersCases } from './others-cases.ts';
+import type { OthersFindings, PassPart } from './ports.ts';
 import { type Entry, readEntries } from './rules/others-entry.ts';
-import { cameBack, countDead, notCleaned, notUnderstood, wereForgotten } from './rules/others-file-issues.ts';
 import { withoutMembers } from './rules/others-json-members.ts';
-import type { Sight } from './rules/others-judge.ts';
 import type { LoopOutput } from './rules/others-loop-output.ts';
 import {
   isForgotten,
@@ -20,25 +23,26 @@ import {
   NOTHING_KNOWN,
   pass,
   type RunFate,
+  type Sight,
   stillZombies,
   withTold,
   withZombies,
 } from './rules/others-pass.ts';
 import {
   agentView,
+  cameBack,
+  countDead,
   describeForgotten,
   issueOf,
   leftZombieIssue,
+  notCleaned,
+  notUnderstood,
   standingIssues,
+  wereForgotten,
 } from './rules/others-report.ts';
 import { readStored, type Stored, storedText } from './rules/others-stored.ts';
-import type { RunId } from '../base/pure/ids.ts';
-import type { OthersFindings, PassPart } from './ports.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
-import type { Store } from '../supervision/ports/store.ts';
-import type { LoopLogs } from './loop-output.ts';
-import type { OthersCases } from './others-cases.ts';
+import { type AgentsSpec, NO_AGENTS, type StateFileSpec } from './spec.ts';
+import { type Rewritten, readStateFile, rewriteStateFile } from './state-file.ts';
 
 export interface OthersParts {
   readonly clock: Clock;

@@ -1,24 +1,25 @@
 /** Our own agents on this machine: started by the process driver in a place of their own, with a log each. */
+
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AgentKeeping, keepAgents } from './keeping.ts';
-import type { KeepingParts } from './parts.ts';
+import { systemClock } from '../base/clock.ts';
+import type { HomePaths } from '../base/home.ts';
+import type { SpawnProblem } from '../base/pure/exit.ts';
+import type { RunId } from '../base/pure/ids.ts';
 import { DEFAULTS } from '../config/defaults.ts';
 import { ingredients, specHash } from '../config/fingerprint.ts';
 import { type ResolvedConfig, readEnvFileTexts } from '../config/load.ts';
-import { type AgentsSpec, isOver } from './spec.ts';
-import { runOfAgent } from './rules/step.ts';
-import type { SpawnProblem } from '../base/pure/exit.ts';
-import type { RunId } from '../base/pure/ids.ts';
+import { collectEvidence } from '../crashes/evidence.ts';
+import { type Environment, launchRun } from '../drivers/launch-run.ts';
 import { createProcessDriver } from '../drivers/process/process-driver.ts';
+import type { Store } from '../history/ports.ts';
 import { type LogKeeper, openLogKeeper } from '../logs/keep/keeper.ts';
 import type { ProcessDriver, ProcessInfo, ProcessLaunch } from '../supervision/ports/driver.ts';
-import type { Store } from '../supervision/ports/store.ts';
-import { systemClock } from '../base/system-clock.ts';
-import { collectEvidence } from '../crashes/evidence.ts';
-import type { HomePaths } from '../base/home.ts';
-import { type Environment, launchRun } from '../drivers/launch-run.ts';
 import { agentSpec } from './agent-spec.ts';
+import { type AgentKeeping, keepAgents } from './keeping.ts';
+import type { KeepingParts } from './parts.ts';
+import { runOfAgent } from './rules/step.ts';
+import { type AgentsSpec, isOver } from './spec.ts';
 
 export interface OursParts extends Pick<KeepingParts, 'log' | 'failpoints' | 'casework' | 'commit' | 'fatal'> {
   readonly paths: HomePaths;

@@ -1,13 +1,15 @@
 /** What agents need from the world around them. */
-import type { AgentRecord, AgentType } from './spec.ts';
+
+import type { Clock } from '../base/clock.ts';
+import type { Failpoints } from '../base/failpoints.ts';
+import type { Log } from '../base/log.ts';
 import type { ExitView, SpawnProblem } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
-import type { Clock } from '../base/clock.ts';
-import type { ProcessDriver, ProcessLaunch } from '../supervision/ports/driver.ts';
-import type { Failpoints } from '../base/failpoints.ts';
+import type { Commit } from '../history/ports.ts';
 import type { Casework } from '../incidents/ports.ts';
-import type { Log } from '../base/log.ts';
-import type { Commit, NewCrash, RunBegun } from '../supervision/ports/store.ts';
+import type { ProcessDriver, ProcessLaunch } from '../supervision/ports/driver.ts';
+import type { NewCrash, RunBegun } from '../supervision/ports/store.ts';
+import type { AgentRecord, AgentType } from './spec.ts';
 
 /** What a crash tells beyond its exit. */
 export type AgentEvidence = Pick<

@@ -1,10 +1,11 @@
 /** Looks through all agents again and again: each pass is one row of `health_checks`. */
-import { isFixed } from './rules/report.ts';
-import type { AgentIssue, AgentView } from './rules/views.ts';
-import { after, type WallMs } from '../base/pure/ids.ts';
-import type { Findings, HealthCheckRow, LoopFindings, OthersFindings, PassPart } from './ports.ts';
+
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { after, type WallMs } from '../base/pure/ids.ts';
+import type { Findings, HealthCheckRow, LoopFindings, OthersFindings, PassPart } from './ports.ts';
+import { isFixed } from './rules/report.ts';
+import type { AgentIssue, AgentView } from './rules/views.ts';
 
 export interface PassesParts {
   readonly clock: Clock;

@@ -1,7 +1,8 @@
 /** Agents: typed workers that are spawned for a task, those that others spawn, and the loop that spawns them. */
-import type { AgentRecord, AgentsSpec } from './spec.ts';
-import type { AgentIssue, AgentsCheckView, AgentsReportView, AgentView } from './rules/views.ts';
+
 import type { WallMs } from '../base/pure/ids.ts';
+import type { AgentIssue, AgentsCheckView, AgentsReportView, AgentView } from './rules/views.ts';
+import type { AgentRecord, AgentsSpec } from './spec.ts';
 
 export interface AgentRequest {
   /** A type that the configuration names. */

@@ -1,11 +1,11 @@
 /** What is under a pid that somebody else wrote down. It is only ever looked at; no signal is sent to it. */
 import { readFileSync } from 'node:fs';
-import type { Sight } from './rules/others-judge.ts';
 import type { ExitCause } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
 import { causeOfWaitStatus } from '../drivers/process/exit-record.ts';
 import { isAlive, mayTrace, type ProcStat, parseStat } from '../drivers/process/proc.ts';
 import { cookieOf } from '../drivers/process/tree/proc-scan.ts';
+import type { Sight } from './rules/others-pass.ts';
 
 const MS_PER_TICK = 10;
 const MS_PER_SECOND = 1_000;

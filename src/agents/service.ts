@@ -1,17 +1,24 @@
 /** Agents in the daemon: ours, those of others, the loop that spawns them, and the passes over all of them. */
-import type { AgentRecord, AgentsSpec } from './spec.ts';
-import { agentsReport, crashIssue, HOUR_MS, isFixed, type RecentCrash } from './rules/report.ts';
-import { agentView } from './rules/view.ts';
-import type { AgentIssue, AgentsCheckView, AgentsReportView, AgentView } from './rules/views.ts';
+
+import { readdirSync } from 'node:fs';
+import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { WallMs } from '../base/pure/ids.ts';
+import { readAnyProcStat } from '../drivers/process/proc.ts';
 import { type Incident, isAwaited } from '../incidents/rules/incident.ts';
 import type { CrashView } from '../supervision/rules/views.ts';
-import type { Agents, AgentsQuery, LoopFindings, OthersFindings, PassPart, Respawns } from './ports.ts';
-import { systemClock } from '../base/system-clock.ts';
 import { hasPast, type Ours, type OursParts, openOurs } from './ours.ts';
 import { Passes } from './passes.ts';
-import { zombiesOf } from './zombies.ts';
+import type { Agents, AgentsQuery, LoopFindings, OthersFindings, PassPart, Respawns } from './ports.ts';
+import { agentsReport, crashIssue, HOUR_MS, isFixed, type RecentCrash } from './rules/report.ts';
+import {
+  type AgentIssue,
+  type AgentsCheckView,
+  type AgentsReportView,
+  type AgentView,
+  agentView,
+} from './rules/views.ts';
+import type { AgentRecord, AgentsSpec } from './spec.ts';
 
 export interface AgentsParts extends OursParts {
   /** Those who look after agents of others get this to bring them back. */
@@ -222,3 +229,21 @@ const OVER: ReadonlySet<AgentView['state']> = new Set(['finished', 'stopped', 'g
 /** Its task is well again, although others with the same cause may not be. */
 const hasRecovered = ({ subject, task_id }: CrashView, incident: Incident | null): boolean =>
   incident !== null && !isAwaited(incident, subject, task_id);
+
+// Processes that have ended and whose parent, a process of an agent, does not ask how: the kernel keeps them until it does.
+
+export interface Zombie {
+  readonly pid: number;
+  readonly parent: number;
+  readonly name: string;
+}
+
+/** Children of these that are zombies. One look through /proc, and none when nobody asks. Throws when it cannot be looked through just now. */
+export function zombiesOf(parents: ReadonlySet<number>): readonly Zombie[] {
+  if (parents.size === 0) return [];
+  const pids = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  return pids.flatMap((pid) => {
+    const stat = readAnyProcStat(pid);
+    return stat && stat.state === 'Z' && parents.has(stat.ppid) ? [{ pid, parent: stat.ppid, name: stat.name }] : [];
+  });
+}

@@ -1,7 +1,8 @@
 /** An agent: a typed worker that is spawned for a task. What the configuration says about it, and what is written down about it. */
-import type { BackoffSpec, LimitsSpec, LogKeeping, ProcessSpec, StopSpec } from '../supervision/spec.ts';
+
 import type { ExitView } from '../base/pure/exit.ts';
 import type { BootId, ComponentName, MonoMs, RunId, WallMs } from '../base/pure/ids.ts';
+import type { BackoffSpec, LimitsSpec, LogKeeping, ProcessSpec, StopSpec } from '../supervision/spec.ts';
 
 /** What an agent of this type is started with, complete and checked. */
 export interface AgentType {

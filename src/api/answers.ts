@@ -1,14 +1,23 @@
 /** What is answered to a question, whoever asks: a route of the API or the library in the same process. */
+
 import { AppError } from '../base/pure/errors.ts';
-import { stretchView } from '../supervision/rules/health/stretch.ts';
+import { didYouMean } from '../base/pure/suggest.ts';
+import type { CrashQuery } from '../history/ports.ts';
 import type { IncidentsQuery } from '../incidents/rules/incident.ts';
 import { type IncidentsView, incidentsView } from '../incidents/rules/view.ts';
-import { didYouMean } from '../base/pure/suggest.ts';
-import { sampleView } from '../supervision/rules/usage/stretch.ts';
-import type { ComponentView, CrashesView, EventsView, ProbesView, SamplesView, WhyView } from '../supervision/rules/views.ts';
-import type { Control } from './control.ts';
 import type { LogLineView, LogsQuery, LogsView } from '../logs/ports.ts';
-import type { CrashQuery, SampleQuery } from '../supervision/ports/store.ts';
+import type { SampleQuery } from '../supervision/ports/store.ts';
+import { stretchView } from '../supervision/rules/health/stretch.ts';
+import { sampleView } from '../supervision/rules/usage/stretch.ts';
+import type {
+  ComponentView,
+  CrashesView,
+  EventsView,
+  ProbesView,
+  SamplesView,
+  WhyView,
+} from '../supervision/rules/views.ts';
+import type { Control } from './control.ts';
 
 /** Throws NO_SUCH_COMPONENT, with the nearest name there is. */
 export function findComponent(control: Pick<Control, 'component' | 'status'>, name: string): ComponentView {

@@ -1,16 +1,17 @@
+import type { Agents } from '../agents/ports.ts';
 import type { CampaignsView, CampaignView } from '../campaigns/rules/views.ts';
+import type { HealthQuery } from '../checks/rules/plan.ts';
 import type { HealthReport } from '../checks/spec.ts';
-import type { CheckSelection } from '../checks/rules/plan.ts';
+import type { History } from '../history/ports.ts';
+import type { Casework } from '../incidents/ports.ts';
+import type { TicketDesk } from '../incidents/tickets/ports.ts';
+import type { Logs } from '../logs/ports.ts';
+import type { Sessions } from '../sessions/ports.ts';
+import type { SampleQuery } from '../supervision/ports/store.ts';
 import type { AppliedView } from '../supervision/rules/plan.ts';
 import type { SimulationRequest, SimulationView } from '../supervision/rules/simulation.ts';
 import type { SampleStretch } from '../supervision/rules/usage/stretch.ts';
 import type { ComponentView, EventView, StatusView } from '../supervision/rules/views.ts';
-import type { Agents } from '../agents/ports.ts';
-import type { Casework } from '../incidents/ports.ts';
-import type { Logs } from '../logs/ports.ts';
-import type { Sessions } from '../sessions/ports.ts';
-import type { History, SampleQuery } from '../supervision/ports/store.ts';
-import type { TicketDesk } from '../incidents/tickets/ports.ts';
 
 /** The answer to `reload`. `dry_run`: what would be done; nothing was. */
 export interface ReloadView extends AppliedView {
@@ -73,12 +74,6 @@ export interface ValidationView {
     readonly message: string;
     readonly hint: string | null;
   }[];
-}
-
-/** Which checks to ask (none named: all), and how. */
-export interface HealthQuery extends CheckSelection {
-  /** No check may take longer than this, whatever the configuration allows it. */
-  readonly timeoutMs?: number | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Answers: one JSON document each, errors as ErrorView with the status of the error table. */
 import type { ServerResponse } from 'node:http';
-import { AppError, errorView } from '../base/pure/errors.ts';
 import type { Log } from '../base/log.ts';
+import { AppError, errorView } from '../base/pure/errors.ts';
 
 const HEADERS = {
   'Cache-Control': 'no-store',

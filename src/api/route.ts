@@ -1,9 +1,9 @@
 /** What a route is, and how a request finds its one. The table is closed: what is not in it does not exist. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
+import type { Log } from '../base/log.ts';
 import type { ErrorCode } from '../base/pure/errors.ts';
 import type { Control } from './control.ts';
-import type { Log } from '../base/log.ts';
 import type { StreamSet } from './streams.ts';
 import type { Given } from './views/view.ts';
 

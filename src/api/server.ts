@@ -1,12 +1,11 @@
 /** The HTTP server over the routes. The daemon binds it to its unix socket. */
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { AppError, errorView } from '../base/pure/errors.ts';
-import type { Control } from './control.ts';
+import type { z } from 'zod';
 import type { Log } from '../base/log.ts';
-import { check, readBody, readQuery, refuseBody } from './body.ts';
+import { AppError, errorView } from '../base/pure/errors.ts';
 import { Connections } from './connections.ts';
-import { guard } from './guard.ts';
+import type { Control } from './control.ts';
 import { sendError, sendJson } from './reply.ts';
 import { match, type Services, STREAMING, WithStatus } from './route.ts';
 import { STREAM_LIMITS, type StreamLimits, StreamSet } from './streams.ts';
@@ -133,4 +132,83 @@ function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+}
+
+// Reads what a request brings: a JSON body of at most 64 KiB and a query, both checked strictly against the route's schemas.
+
+export const MAX_BODY_BYTES = 64 * 1024;
+
+const invalid = (problem: string): AppError => new AppError('REQUEST_INVALID', { problem });
+
+export async function readBody(request: IncomingMessage): Promise<unknown> {
+  const type = request.headers['content-type'] ?? 'nothing';
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type)) throw new AppError('BODY_NOT_JSON', { type });
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
+  } catch {
+    throw invalid('its body is not valid JSON.');
+  }
+}
+
+const tooLarge = (): AppError => new AppError('BODY_TOO_LARGE', { limit: MAX_BODY_BYTES });
+
+/** GET takes no body: one that is sent anyway is a mistake, and would only be thrown away. */
+export function refuseBody({ headers }: IncomingMessage): void {
+  const length = Number(headers['content-length'] ?? 0);
+  if (length > 0 || headers['transfer-encoding'] !== undefined) throw invalid('this route takes no body.');
+}
+
+/** The query as an object; a parameter given twice is refused rather than half ignored. */
+export function readQuery(search: string): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const [key, value] of new URLSearchParams(search)) {
+    if (values.has(key)) throw invalid(`"${key}" is given twice.`);
+    values.set(key, value);
+  }
+  return Object.fromEntries(values);
+}
+
+/** Every problem at once, each with its path. */
+export function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ path, message }) =>
+    path.length > 0 ? `${path.map(String).join('.')}: ${message}` : message,
+  );
+  throw invalid(problems.slice(0, 5).join('; '));
+}
+
+// Keeps web pages out. The socket's mode 0600 is the real protection; these checks stop a browser that was tricked into talking to it through a proxy, and they are the same ones the TCP listener will need.
+
+const HOSTS: ReadonlySet<string> = new Set(['localhost', 'keepwell']);
+const SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
+
+const refuse = (problem: string): never => {
+  throw new AppError('REQUEST_REFUSED', { problem });
+};
+
+/** Throws REQUEST_REFUSED for a foreign Host, any Origin, or a Sec-Fetch-Site that says "another site". */
+export function guard(request: IncomingMessage): void {
+  const hosts = allOf(request, 'host');
+  if (hosts.length !== 1) refuse(`it needs exactly one Host header, not ${hosts.length}.`);
+  if (!HOSTS.has(hosts[0]!.toLowerCase())) refuse('its Host header is not "localhost" or "keepwell".');
+  if (allOf(request, 'origin').length > 0) refuse('it comes from a web page (it has an Origin header).');
+  if (allOf(request, 'sec-fetch-site').some((site) => !SITES.has(site))) refuse('it comes from another web site.');
+}
+
+/** Every value of the header: node keeps only the first Host, which is what a smuggled second one counts on. */
+function allOf({ rawHeaders }: IncomingMessage, name: string): string[] {
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.toLowerCase() === name) values.push(rawHeaders[i + 1]!);
+  }
+  return values;
 }

@@ -1,9 +1,9 @@
 /** Makes the state directory, and refuses one that is not safe or not ours. */
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type HomePaths, homePaths, type Project, projectOf, refuseForeign } from './home.ts';
 import { AppError } from './pure/errors.ts';
 import { writeNewFile } from './regular-file.ts';
-import { type HomePaths, homePaths, type Project, projectOf, refuseForeign } from './home.ts';
 
 export function prepareHome(project: Project): HomePaths {
   try {

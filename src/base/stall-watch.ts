@@ -2,9 +2,9 @@
  * Notices when this process was not awake, by a timer that ought to fire ten times a second. Not more often: measured, a
  * look every 20 ms costs a daemon with 500 idle components as much as everything else it does.
  */
-import type { MonoMs } from './pure/ids.ts';
+
 import type { Clock } from './clock.ts';
-import type { Stalls } from './stalls.ts';
+import type { MonoMs } from './pure/ids.ts';
 
 const TICK_MS = 100;
 /** A timer may be this late without anybody having slept. */
@@ -55,3 +55,9 @@ export function createStallWatch(clock: Pick<Clock, 'now' | 'wallNow'>): StallWa
 }
 
 const read = (clock: Pick<Clock, 'now' | 'wallNow'>) => ({ mono: clock.now(), wall: clock.wallNow() });
+
+/** Knows when this process itself was not awake: a busy event loop, a SIGSTOP, a suspended machine, a jump of the wall clock. */
+export interface Stalls {
+  /** The longest such stretch, in milliseconds, that touches the time since `from`. */
+  longestSince(from: MonoMs): number;
+}

@@ -2,11 +2,11 @@
  * What was in the folders of artifacts before an experiment began: services live on from one to the next, and what an earlier one left
  * there is not this one's.
  */
-import { type ArtifactSpec, filled } from './spec.ts';
-import { after, type MonoMs } from '../base/pure/ids.ts';
-import type { ArchiveEntry, ArchiveSink } from '../docker/archive.ts';
+
 import type { Clock } from '../base/clock.ts';
-import type { EngineClient } from '../docker/ports.ts';
+import { after, type MonoMs } from '../base/pure/ids.ts';
+import type { ArchiveEntry, ArchiveSink, EngineClient } from '../docker/ports.ts';
+import { type ArtifactSpec, filled } from './spec.ts';
 
 export type Archives = Pick<EngineClient, 'archive'>;
 

@@ -3,9 +3,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, unlink } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { formatBytes } from '../base/pure/bytes.ts';
-import { type ArtifactSpec, filled } from './spec.ts';
-import type { ArchiveEntry } from '../docker/archive.ts';
+import type { ArchiveEntry } from '../docker/ports.ts';
 import { type Archives, type ArtifactLedger, type ArtifactSource, type Listing, stampOf } from './artifact-ledger.ts';
+import { type ArtifactSpec, filled } from './spec.ts';
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 /** Whoever owns it may read and write it, whatever the container says: it is ours now. */

@@ -1,12 +1,13 @@
 /** One attempt of an experiment, from its begin (or from finding it again) to its end, with its output and artifacts copied. */
-import type { AttemptEnd, CampaignEvent, OpenAttempt } from './rules/state.ts';
+
 import { after, type MonoMs } from '../base/pure/ids.ts';
-import type { AttemptPlace } from './ports.ts';
+import type { AttemptPlace } from '../compose/ports.ts';
 import type { ArtifactLedger } from './artifact-ledger.ts';
 import { copyArtifacts } from './artifacts.ts';
 import { openAttemptLog } from './attempt-log.ts';
 import { copyRest, type Followed, type FollowedEnd, follow } from './follow.ts';
 import type { Outages } from './outages.ts';
+import type { AttemptEnd, CampaignEvent, OpenAttempt } from './rules/state.ts';
 import type { Campaign, CampaignParts, Interrupts } from './runner-parts.ts';
 
 /** Nothing is known, and it is asked again. */

@@ -1,10 +1,11 @@
 /** A campaign from taking it up to putting everything away, whatever happens in between. */
 
+import type { Services } from '../compose/ports.ts';
 import { type Outages, watchOutages } from './outages.ts';
-import type { CampaignObserver, CampaignParts, Interrupts } from './runner-parts.ts';
+import type { CampaignRecord } from './ports.ts';
 import { type Finished, runCampaign } from './runner.ts';
+import type { CampaignObserver, CampaignParts, Interrupts } from './runner-parts.ts';
 import type { CampaignSpec } from './spec.ts';
-import type { CampaignRecord, Services } from './ports.ts';
 
 /** For everything that belongs to the services, as `docker compose down` has it. */
 export const TEARDOWN_MS = 30_000;

@@ -2,17 +2,18 @@
  * The dossier of an attempt that failed, written together with its end by whoever runs the campaign. There is no casework here, and
  * there may be no daemon: it belongs to no incident.
  */
-import type { ExperimentSpec } from './spec.ts';
-import type { Experiment, Write } from './rules/state.ts';
-import { causeOfCode } from '../docker/rules/exit.ts';
-import { dossierOf } from '../crashes/rules/dossier.ts';
+
 import { type ExitView, exitView } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
-import { FRESH } from '../supervision/rules/lifecycle/state.ts';
 import { redact, secretValues } from '../base/pure/redact.ts';
+import { dossierOf } from '../crashes/rules/dossier.ts';
+import { causeOfCode } from '../docker/rules/exit.ts';
 import type { NewCrash } from '../supervision/ports/crash.ts';
+import { FRESH } from '../supervision/rules/lifecycle/state.ts';
 import { attemptTail } from './attempt-log.ts';
+import type { Experiment, Write } from './rules/state.ts';
 import type { Campaign, CampaignParts } from './runner-parts.ts';
+import type { ExperimentSpec } from './spec.ts';
 
 type Over = Extract<Write, { kind: 'attempt-over' }>;
 

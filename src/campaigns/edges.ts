@@ -1,14 +1,15 @@
 /** Who stands behind each port of a campaign. */
-import type { CampaignObserver, CampaignParts } from './runner-parts.ts';
+
+import { systemClock } from '../base/clock.ts';
+import { secretValues } from '../base/pure/redact.ts';
 import { createExecs } from '../compose/detached/execs.ts';
 import { createServices } from '../compose/services.ts';
-import type { CampaignSpec } from './spec.ts';
-import { secretValues } from '../base/pure/redact.ts';
 import { createEngine } from '../docker/engine.ts';
 import { killMarked } from '../docker/exec/strays.ts';
-import type { CampaignBook, CampaignRecord } from './ports.ts';
-import { systemClock } from '../base/system-clock.ts';
 import { baseEnvironment, type Environment } from '../drivers/launch-run.ts';
+import type { CampaignBook, CampaignRecord } from './ports.ts';
+import type { CampaignObserver, CampaignParts } from './runner-parts.ts';
+import type { CampaignSpec } from './spec.ts';
 
 export interface Observed extends CampaignObserver {
   /** It is ours now: what will be run, under which name. */

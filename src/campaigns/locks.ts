@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../base/pure/errors.ts';
 import { takeLock } from '../base/lock.ts';
+import { AppError } from '../base/pure/errors.ts';
 
 /** Whoever only looks whether a lock is held, holds it for a moment. */
 const TRIES = 10;

@@ -1,10 +1,12 @@
 /** What the runner of a campaign works with, and whom it tells. */
-import type { CampaignSpec } from './spec.ts';
-import type { CampaignState, Request } from './rules/state.ts';
-import type { CampaignBook, CampaignRecord, Execs, Services } from './ports.ts';
+
 import type { Clock } from '../base/clock.ts';
+import type { Execs, Services } from '../compose/ports.ts';
 import type { EngineClient } from '../docker/ports.ts';
 import type { Archives } from './artifact-ledger.ts';
+import type { CampaignBook, CampaignRecord } from './ports.ts';
+import type { CampaignState, Request } from './rules/state.ts';
+import type { CampaignSpec } from './spec.ts';
 
 export interface CampaignObserver {
   /** After each decision: where the campaign is, and what is done next. */

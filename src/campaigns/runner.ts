@@ -1,4 +1,12 @@
 /** Runs a campaign: asks the core what is next, writes it down, does it, and tells the core how it went. */
+
+import { AppError } from '../base/pure/errors.ts';
+import { after } from '../base/pure/ids.ts';
+import type { Services } from '../compose/ports.ts';
+import { type ArtifactLedger, artifactLedger } from './artifact-ledger.ts';
+import { runAttempt } from './attempt.ts';
+import { crashIn } from './crash.ts';
+import type { Outages } from './outages.ts';
 import { next } from './rules/next.ts';
 import {
   type CampaignEvent,
@@ -8,13 +16,6 @@ import {
   stateFrom,
   type Write,
 } from './rules/state.ts';
-import { AppError } from '../base/pure/errors.ts';
-import { after } from '../base/pure/ids.ts';
-import type { Services } from './ports.ts';
-import { type ArtifactLedger, artifactLedger } from './artifact-ledger.ts';
-import { runAttempt } from './attempt.ts';
-import { crashIn } from './crash.ts';
-import type { Outages } from './outages.ts';
 import type { Campaign, CampaignParts, Interrupts } from './runner-parts.ts';
 
 /** The book cannot be written (a full disk): nothing is begun or forgotten meanwhile. */

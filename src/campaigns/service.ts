@@ -1,25 +1,25 @@
 /** Campaigns of one project, for the command line: begun, taken up again, put away, looked at. */
 import { randomBytes } from 'node:crypto';
-import type { CampaignParts, Interrupts } from './runner-parts.ts';
-import { settleOpen } from './settle.ts';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { findProject, homePaths, type Project, type Where } from '../base/home.ts';
+import { prepareHome } from '../base/home-dir.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { NAME_PATTERN } from '../base/pure/ids.ts';
+import { didYouMean } from '../base/pure/suggest.ts';
 import { unreachable } from '../compose/containers.ts';
 import { type LoadedCampaign, loadCampaign, loadCampaignFromText } from '../config/campaign-load.ts';
-import { type CampaignSpec, type ExperimentSettings, settingsOf } from './spec.ts';
-import type { CampaignsView, CampaignView } from './rules/views.ts';
-import { AppError } from '../base/pure/errors.ts';
-import { didYouMean } from '../base/pure/suggest.ts';
-import type { CampaignBook, CampaignRecord } from './ports.ts';
-import { openCampaignBook } from '../history/sqlite/experiments.ts';
-import type { Project } from '../base/home.ts';
-import { prepareHome } from '../base/home-dir.ts';
 import type { Environment } from '../drivers/launch-run.ts';
+import { openCampaignBook } from '../history/sqlite/experiments.ts';
+import { resultsOf, summaryView, wholeView } from './archive.ts';
 import { type Conducted, conduct, putAway } from './conduct.ts';
 import { type Observed, partsFor } from './edges.ts';
 import { campaignDir, isRunning, lockCampaign } from './locks.ts';
-import { chosen, freeName, isUnfinished, onlyThese, validName, wasBegun } from './pick.ts';
-import { resultsOf, summaryView, wholeView } from './view.ts';
-
-export { campaignProject } from './home.ts';
+import type { CampaignBook, CampaignRecord } from './ports.ts';
+import type { CampaignsView, CampaignView } from './rules/views.ts';
+import type { CampaignParts, Interrupts } from './runner-parts.ts';
+import { settleOpen } from './settle.ts';
+import { type CampaignSpec, type ExperimentSettings, settingsOf } from './spec.ts';
 
 const COULD_NOT_BEGIN: ReadonlySet<string> = new Set(['CAMPAIGN_BUSY', 'ENGINE_UNREACHABLE']);
 
@@ -214,4 +214,71 @@ function specOf(record: CampaignRecord, { env, cwd }: Around): CampaignSpec {
     return found;
   });
   return { ...spec, experiments };
+}
+
+// Which campaign is meant, and which of its experiments.
+
+const MAX_SHOWN = 80;
+
+export const isUnfinished = ({ state }: CampaignRecord): boolean => state !== 'done' && state !== 'failed';
+
+/** Nothing was ever begun: there is nothing in it to go on with. */
+export const wasBegun = ({ experiments }: CampaignRecord): boolean => experiments.some(({ attempts }) => attempts > 0);
+
+/** Throws NO_SUCH_CAMPAIGN. */
+export function chosen(book: CampaignBook, name: string): CampaignRecord {
+  const record = book.find(name);
+  if (record) return record;
+  const names = book.list().map((one) => one.name);
+  throw new AppError('NO_SUCH_CAMPAIGN', { name: `called ${name}`, meant: didYouMean(name, names) });
+}
+
+/** It becomes the name of a folder. Throws USAGE. */
+export function validName(name: string): string {
+  if (NAME_PATTERN.test(name) && !name.includes('..')) return name;
+  const problem = `A campaign cannot be called ${JSON.stringify(name.slice(0, MAX_SHOWN))}: only lower-case letters, digits, dots, dashes and underscores, at most 63.`;
+  throw new AppError('USAGE', { problem });
+}
+
+/** The name itself, or with the next number that is free: the same campaign may be run every night. */
+export function freeName(book: CampaignBook, name: string): string {
+  let candidate = name;
+  for (let number = 2; book.find(candidate) !== null; number += 1) candidate = `${name}-${number}`;
+  return candidate;
+}
+
+/** Throws USAGE when one of them does not exist. */
+export function onlyThese(spec: CampaignSpec, only: readonly string[]): CampaignSpec {
+  if (only.length === 0) return spec;
+  const names = spec.experiments.map(({ name }) => name);
+  const unknown = only.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    const problem = `There is no experiment ${unknown} in the campaign ${spec.name}.${didYouMean(unknown, names)}`;
+    throw new AppError('USAGE', { problem });
+  }
+  return { ...spec, experiments: spec.experiments.filter(({ name }) => only.includes(name)) };
+}
+
+// Where campaigns are kept: with the project's state, or, where there is no configuration, beside the campaign file.
+
+/** `file`: the campaign file, absolute; null: whatever is kept near the working directory. */
+export function campaignProject(where: Where, file: string | null): Project {
+  try {
+    return findProject(where);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'CONFIG_NOT_FOUND') throw error;
+    const { cwd, env } = where;
+    const home = env['KEEPWELL_HOME'] ? resolve(cwd, env['KEEPWELL_HOME']) : homeNear(file, cwd);
+    if (home === null) throw new AppError('NO_SUCH_CAMPAIGN', { name: 'here', meant: '' }, { cause: error });
+    return { home, files: [file ?? join(dirname(home), 'campaign.yaml')] };
+  }
+}
+
+function homeNear(file: string | null, cwd: string): string | null {
+  if (file !== null) return join(dirname(file), '.keepwell');
+  for (let dir = resolve(cwd); ; dir = dirname(dir)) {
+    const home = join(dir, '.keepwell');
+    if (existsSync(homePaths(home).db)) return home;
+    if (dir === dirname(dir)) return null;
+  }
 }

@@ -1,11 +1,12 @@
 /** Closes an attempt that a killed process left open, without going on with the campaign. */
-import type { ArtifactSpec } from './spec.ts';
-import type { OpenAttempt } from './rules/state.ts';
-import type { CampaignRecord } from './ports.ts';
+
 import { copyArtifacts } from './artifacts.ts';
 import { openAttemptLog } from './attempt-log.ts';
 import { copyRest } from './follow.ts';
+import type { CampaignRecord } from './ports.ts';
+import type { OpenAttempt } from './rules/state.ts';
 import type { CampaignParts } from './runner-parts.ts';
+import type { ArtifactSpec } from './spec.ts';
 
 /** For all of it: whoever clears away is not kept for ever by an Engine that hangs. */
 const SETTLE_WITHIN_MS = 60_000;

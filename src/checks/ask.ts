@@ -1,15 +1,16 @@
 /** Puts each kind of check to whom it belongs. */
-import type { CheckQuestion, CheckResult, CheckSpec } from './spec.ts';
-import { judgeComponent } from './rules/component-check.ts';
-import { failed } from './rules/results.ts';
+
+import { formatDuration } from '../base/pure/format.ts';
+import { after } from '../base/pure/ids.ts';
+import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
 import { containerRunning } from './kinds/container-running.ts';
-import { envSetIn } from './container/env-set.ts';
-import { fileExistsIn } from './container/file-exists.ts';
-import { envSet } from './kinds/env-set.ts';
-import { fileExists } from './kinds/file-exists.ts';
+import { envSet, envSetIn } from './kinds/env-set.ts';
+import { fileExists, fileExistsIn } from './kinds/file-exists.ts';
 import { stateFile } from './kinds/state-file.ts';
 import type { CheckParts } from './parts.ts';
-import { probeQuestion } from './probe-question.ts';
+import { judgeComponent } from './rules/component-check.ts';
+import { failed, hinted, type Judgement, ok } from './rules/results.ts';
+import type { CheckQuestion, CheckResult, CheckSpec } from './spec.ts';
 
 /** Whoever is asked lets go of everything when `signal` aborts; how it ends then does not matter. */
 export async function ask(
@@ -47,4 +48,76 @@ async function componentCheck(
 ): Promise<CheckResult> {
   const view = (await components()).find(({ name }) => name === component);
   return view ? judgeComponent(view) : failed(`nothing is known about a component ${component}`);
+}
+
+// One check, asked within its time: what is over is called off, and what was answered while we were not awake is asked again.
+
+/** We were away for this part of the time an answer may take: then it is not what was asked that was slow. */
+const VOID_RATIO = 0.25;
+
+/** Rejects only when `signal` aborts. */
+export async function askInTime(spec: CheckSpec, parts: CheckParts, signal: AbortSignal): Promise<CheckResult> {
+  const { clock, stalls } = parts;
+  const askedAt = clock.now();
+  const first = await askOnce(spec, parts, signal);
+  const isVoid = first.status === 'failed' && stalls.longestSince(askedAt) > spec.timeoutMs * VOID_RATIO;
+  return hinted(isVoid ? await askOnce(spec, parts, signal) : first, spec);
+}
+
+async function askOnce(spec: CheckSpec, parts: CheckParts, signal: AbortSignal): Promise<Judgement> {
+  const { timeoutMs, question } = spec;
+  const over = new AbortController();
+  const callOff = () => over.abort();
+  signal.addEventListener('abort', callOff, { once: true });
+  if (signal.aborted) callOff();
+  const answer = ask(spec, parts, over.signal).catch((error: unknown) =>
+    failed(`it could not be asked: ${words(error)}`),
+  );
+  try {
+    // Questions of probes keep their time themselves: they answer when what they started has been cleared away.
+    const late = question.kind === 'probe' ? answer : tooLate(timeoutMs, parts, over);
+    const result = await Promise.race([answer, isPutToTheEngine(question) ? late.then(calledOff(answer, over)) : late]);
+    signal.throwIfAborted();
+    return result;
+  } finally {
+    signal.removeEventListener('abort', callOff);
+    over.abort();
+  }
+}
+
+async function tooLate(timeoutMs: number, { clock }: CheckParts, over: AbortController): Promise<Judgement> {
+  await clock.sleepUntil(after(clock.now(), timeoutMs), over.signal).catch(() => {}); // called off: nobody listens then
+  // What waits to be read comes first: after a stall of our own, timers run before anything else.
+  await new Promise((resolve) => setImmediate(resolve));
+  return failed(`no answer within ${formatDuration(timeoutMs)}`);
+}
+
+/** Questions about containers are called off with the reason, and then answer as well: they know who was slow, and clear away. */
+const isPutToTheEngine = (question: CheckQuestion): boolean =>
+  question.kind === 'container_running' || ('in' in question && question.in !== null);
+
+const calledOff = (answer: Promise<Judgement>, over: AbortController) => (late: Judgement) => {
+  over.abort(new DOMException(late.message, 'TimeoutError'));
+  return answer;
+};
+
+const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+// Asks once what probes ask again and again.
+
+export async function probeQuestion(
+  question: ProbeQuestion,
+  { prober, target }: Pick<CheckParts, 'prober' | 'target'>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<CheckResult> {
+  const { open } = await prober();
+  const inquiry = open(question, target, () => {});
+  try {
+    const { outcome, message } = await inquiry.ask(timeoutMs, signal);
+    // Inconclusive as well: a script that asks "is it healthy?" must not hear yes.
+    return outcome === 'pass' ? ok(message) : failed(message);
+  } finally {
+    inquiry[Symbol.dispose]();
+  }
 }

@@ -1,13 +1,14 @@
 /** A prober for questions that are asked once: nothing of it watches logs or processes. */
-import { createCommandRunner } from '../drivers/process/command-runner.ts';
-import { isThere } from '../drivers/process/is-there.ts';
+
+import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { Prober } from '../supervision/ports/prober.ts';
-import { createProber, type LogPart } from '../probes/prober.ts';
-import { systemClock } from '../base/system-clock.ts';
 import { secretsOf } from '../crashes/evidence.ts';
 import { environmentOf } from '../drivers/launch-run.ts';
+import { createCommandRunner } from '../drivers/process/command-runner.ts';
+import { isThere } from '../drivers/process/is-there.ts';
+import { createProber, type LogPart } from '../probes/prober.ts';
 import { redactingProber } from '../probes/redacting-prober.ts';
+import type { Prober } from '../supervision/ports/prober.ts';
 
 export interface AskingOptions {
   /** A directory for pipes. */

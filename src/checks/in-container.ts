@@ -1,9 +1,9 @@
 /** What all questions about containers begin with: the Engine answers, there is such a container, and it runs. */
-import type { CheckResult } from './spec.ts';
+
+import { nearest } from '../base/pure/suggest.ts';
+import type { ContainerEngine, ContainerState, FullInspection } from '../docker/ports.ts';
 import { failed } from './rules/results.ts';
-import type { ContainerEngine, FullInspection } from '../docker/ports.ts';
-import { similarName } from './container/similar-name.ts';
-import { whyNotRunning } from './container/why-not-running.ts';
+import type { CheckResult } from './spec.ts';
 
 export type FoundContainer = Extract<FullInspection, { kind: 'found' }>;
 
@@ -49,3 +49,41 @@ export const notInTime = ({ reason }: AbortSignal): string =>
 
 const tooLate = (signal: AbortSignal): string =>
   `${notInTime(signal)} from the Docker Engine: it hangs or is overloaded; see whether "docker ps" answers, and restart the Engine if it does not`;
+
+// The container that was probably meant: mistyped, or known to Compose by a longer name (`app-web-1` for `web`).
+
+export function similarName(wanted: string, names: readonly string[]): string | null {
+  const mistyped = nearest(wanted, names);
+  if (mistyped !== null) return mistyped;
+  const holders = names.filter((name) => name.split(/[-_.]/).join('-').includes(wanted.split(/[-_.]/).join('-')));
+  return holders.length === 1 ? holders[0]! : null;
+}
+
+// How a container stands that does not run, and what to do about it.
+
+/** Null: it runs. */
+export function whyNotRunning(container: string, state: ContainerState): string | null {
+  const who = `container "${container}"`;
+  // The Engine calls it running, too, while it is paused and while it waits to be restarted by its own policy.
+  if (state.paused) return `${who} is paused: let it go on with "docker unpause ${container}"`;
+  if (state.restarting)
+    return `${who} does not stay up, Docker is about to restart it (${lastEnd(state)}): see "docker logs ${container}"`;
+  if (state.running) return null;
+  if (state.status === 'removing') return `${who} is being removed: wait, then create it again`;
+  if (state.status === 'dead') return `${who} is dead, Docker failed to remove it: try "docker rm -f ${container}"`;
+  if (state.error !== '') return `${who} could not be started: ${state.error}`;
+  if (state.status === 'created')
+    return `${who} was created and never started: start it with "docker start ${container}"`;
+  if (state.status === 'exited')
+    return `${who} is stopped (${lastEnd(state)}): start it with "docker start ${container}"`;
+  return `${who} is not running, Docker calls it "${state.status}"`;
+}
+
+function lastEnd({ exitCode, oomKilled, finishedAt }: ContainerState): string {
+  // Out of memory is what the Engine says, never what a code suggests.
+  const memory = oomKilled ? ', out of memory' : '';
+  return `exit code ${exitCode}${memory}${finishedAt === null ? '' : `, at ${toSeconds(finishedAt)}`}`;
+}
+
+/** Nobody needs the nanoseconds. */
+const toSeconds = (time: string): string => time.replace(/\.\d+/, '');

@@ -1,5 +1,5 @@
-import type { CheckResult, HealthReport } from './spec.ts';
 import type { WallMs } from '../base/pure/ids.ts';
+import type { CheckResult, HealthReport } from './spec.ts';
 
 /** One check of a report, asked or skipped. */
 export interface FinishedCheck {

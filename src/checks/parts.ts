@@ -1,10 +1,11 @@
 /** What asking checks needs from the outside. */
-import type { ComponentView } from '../supervision/rules/views.ts';
-import type { CheckObserver } from './observer.ts';
+
 import type { Clock } from '../base/clock.ts';
+import type { Stalls } from '../base/stall-watch.ts';
 import type { ContainerEngine } from '../docker/ports.ts';
 import type { Prober, ProbeTarget } from '../supervision/ports/prober.ts';
-import type { Stalls } from '../base/stalls.ts';
+import type { ComponentView } from '../supervision/rules/views.ts';
+import type { CheckObserver } from './observer.ts';
 
 export interface CheckParts {
   readonly clock: Clock;

@@ -1,11 +1,12 @@
 /** Asks checks in dependency order: what does not hang on each other side by side, what hangs on a failed one not at all. */
-import type { CheckResult, CheckSpec, HealthReport } from './spec.ts';
+
+import { askInTime } from './ask.ts';
+import { createGate, type Gate } from './gate.ts';
+import type { FinishedCheck, ReportObserver } from './observer.ts';
+import type { CheckParts } from './parts.ts';
 import { type Answered, skippedFor } from './rules/plan.ts';
 import { healthReport } from './rules/results.ts';
-import type { FinishedCheck, ReportObserver } from './observer.ts';
-import { askInTime } from './ask-in-time.ts';
-import { createGate, type Gate } from './gate.ts';
-import type { CheckParts } from './parts.ts';
+import type { CheckResult, CheckSpec, HealthReport } from './spec.ts';
 
 /** Questions at once, over all reports that share a gate. Waiting for a turn is no part of a check's time. */
 export const MAX_AT_ONCE = 16;

@@ -1,13 +1,15 @@
 /** Runs all checks again and again, keeps what they came to, and tells of each change. */
-import type { CheckStatus } from './spec.ts';
-import { type CheckStretch, stretched } from './rules/stretch.ts';
-import { after, type MonoMs } from '../base/pure/ids.ts';
-import type { EventView } from '../supervision/rules/views.ts';
-import type { CheckObserver, FinishedCheck } from './observer.ts';
+
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { NewEvent, Store } from '../supervision/ports/store.ts';
+import { after, type MonoMs } from '../base/pure/ids.ts';
+import type { Store } from '../history/ports.ts';
+import type { NewEvent } from '../supervision/ports/store.ts';
+import type { EventView } from '../supervision/rules/views.ts';
+import type { CheckObserver, FinishedCheck } from './observer.ts';
+import { type CheckStretch, stretched } from './rules/stretch.ts';
 import type { HealthDesk } from './service.ts';
+import type { CheckStatus } from './spec.ts';
 
 export interface ScheduleParts {
   readonly clock: Clock;

@@ -1,13 +1,16 @@
 /** Makes reports for everybody who asks the daemon: the API, the library, and the daemon itself on schedule. */
-import { createGate } from './gate.ts';
-import type { CheckParts } from './parts.ts';
-import { MAX_AT_ONCE, runChecks } from './run-checks.ts';
-import type { ResolvedConfig } from '../config/load.ts';
-import type { CheckSpec, HealthReport } from './spec.ts';
+
 import { AppError } from '../base/pure/errors.ts';
+import { DEFAULTS } from '../config/defaults.ts';
+import type { ResolvedConfig } from '../config/load.ts';
+import { createGate } from './gate.ts';
 import { type CheckObserver, together } from './observer.ts';
-import type { HealthQuery } from '../api/control.ts';
-import { asked, checksOf } from './checks-of.ts';
+import type { CheckParts } from './parts.ts';
+import { implicitChecks } from './rules/component-check.ts';
+import type { HealthQuery } from './rules/plan.ts';
+import { selectChecks } from './rules/plan.ts';
+import { MAX_AT_ONCE, runChecks } from './run-checks.ts';
+import type { CheckSpec, HealthReport } from './spec.ts';
 
 export interface HealthDesk {
   /** Throws NO_SUCH_CHECK; DAEMON_CLOSING when the daemon ends before it is complete. */
@@ -51,4 +54,25 @@ export function createHealthDesk(parts: DeskParts): HealthDesk {
       await Promise.allSettled(running);
     },
   };
+}
+
+// Which checks a configuration comes to, and those of them that somebody asks for.
+
+/** Without any of its own, one for each component. */
+export const checksOf = ({
+  checks,
+  components,
+}: Pick<ResolvedConfig, 'checks' | 'components'>): readonly CheckSpec[] =>
+  checks.length > 0
+    ? checks
+    : implicitChecks(
+        components.map(({ name }) => name),
+        DEFAULTS.check.timeoutMs,
+      );
+
+/** Throws NO_SUCH_CHECK. */
+export function asked(specs: readonly CheckSpec[], { checks, withDeps, timeoutMs }: HealthQuery): readonly CheckSpec[] {
+  const chosen = selectChecks(specs, { checks, withDeps });
+  if (timeoutMs === undefined) return chosen;
+  return chosen.map((spec) => ({ ...spec, timeoutMs: Math.min(spec.timeoutMs, timeoutMs) }));
 }

@@ -1,6 +1,7 @@
 /** A check: a named one-shot question with dependencies. What the configuration says of it, complete, and what its answer looks like. */
-import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
+
 import type { ComponentName } from '../base/pure/ids.ts';
+import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
 
 /** A check that could not be asked, whatever the reason, is failed: a script that asks "is it healthy?" must not hear yes. */
 export type CheckStatus = 'ok' | 'failed' | 'skipped';

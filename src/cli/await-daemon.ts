@@ -2,9 +2,9 @@
 
 import { ifRunning } from '../api/client/client.ts';
 import { AppError } from '../base/pure/errors.ts';
+import type { Session } from './call.ts';
 import { daemonIdentity, isAlive } from './daemon-end.ts';
 import { pause } from './interrupt.ts';
-import type { Session } from './call.ts';
 
 const PATIENCE_MS = 10_000;
 const POLL_MS = 50;

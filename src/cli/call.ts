@@ -2,8 +2,8 @@
 
 import { basename, dirname } from 'node:path';
 import { type Client, createClient } from '../api/client/client.ts';
-import { AppError } from '../base/pure/errors.ts';
 import { daemonSocket, findProject, type Project } from '../base/home.ts';
+import { AppError } from '../base/pure/errors.ts';
 import { type Paint, paintFor } from './print/colour.ts';
 import { jsonDocument, jsonLine } from './print/json.ts';
 import { sanitiseText } from './print/sanitise.ts';

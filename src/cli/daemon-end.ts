@@ -1,13 +1,13 @@
 /** Waits until a daemon is really gone: its process, not just its socket, since it closes that first. The process of a host stays. */
 import { readFileSync } from 'node:fs';
 import { ifRunning } from '../api/client/client.ts';
-import { isGone } from '../api/client/follow-events.ts';
+import { isGone } from '../api/client/event-reader.ts';
+import { type DaemonFile, homePaths, readDaemonFile } from '../base/home.ts';
 import { meansGone } from '../base/pure/errno.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { formatDuration } from '../base/pure/format.ts';
-import { type DaemonFile, homePaths, readDaemonFile } from '../base/home.ts';
-import { pause } from './interrupt.ts';
 import type { Session } from './call.ts';
+import { pause } from './interrupt.ts';
 
 const POLL_MS = 50;
 

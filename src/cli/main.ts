@@ -2,11 +2,11 @@
 /** The program: hands the process to `runCli`. Apart from the demo, the only part of the CLI that touches `process`. */
 import type { WriteStream } from 'node:tty';
 import { VERSION } from '../version.ts';
+import type { Terminal } from './call.ts';
 import { failureText, toAppError } from './failure.ts';
 import { Interrupted } from './interrupt.ts';
 import { noPaint } from './print/colour.ts';
 import { EXIT_INTERRUPTED, runCli } from './run.ts';
-import type { Terminal } from './call.ts';
 
 const terminal = (stream: WriteStream): Terminal => ({
   write: (text) => void stream.write(text),

@@ -1,7 +1,7 @@
 /** All commands, in the order in which the help shows them. */
 import { Command } from 'commander';
 import { restart, start, stop } from './commands/act.ts';
-import { agents } from './commands/agents.ts';
+import { agents, spawn } from './commands/agents.ts';
 import { backoff } from './commands/backoff.ts';
 import { beat } from './commands/beat.ts';
 import { campaign } from './commands/campaign.ts';
@@ -20,7 +20,6 @@ import { reload } from './commands/reload.ts';
 import { service } from './commands/service.ts';
 import { sessions } from './commands/sessions.ts';
 import { simulateCrash } from './commands/simulate-crash.ts';
-import { spawn } from './commands/spawn.ts';
 import { status } from './commands/status.ts';
 import { tickets } from './commands/tickets.ts';
 import { up } from './commands/up.ts';

@@ -1,7 +1,7 @@
 /** Shows how things move along, on stderr: a table that redraws itself on a terminal, a line per change elsewhere. */
 import type { ComponentView } from '../supervision/rules/views.ts';
-import { noteOf, statusTable } from './print/status.ts';
 import type { Session } from './call.ts';
+import { noteOf, statusTable } from './print/status.ts';
 
 export interface Progress {
   update(views: readonly ComponentView[]): void;

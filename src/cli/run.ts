@@ -2,12 +2,12 @@
 import { type Command, CommanderError } from 'commander';
 import { AppError } from '../base/pure/errors.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
+import type { Session, World } from './call.ts';
 import { failureText, toAppError } from './failure.ts';
 import { foreignCommand, foreignOption } from './foreign-words.ts';
 import { Interrupted } from './interrupt.ts';
 import { paintFor } from './print/colour.ts';
 import { buildProgram } from './program.ts';
-import type { Session, World } from './call.ts';
 
 export const EXIT_INTERRUPTED = 130;
 const EXIT_USAGE = 2;

@@ -1,6 +1,7 @@
 /** Something shown again and again: a terminal is redrawn in place; elsewhere, and as JSON, one answer follows the other. */
-import { pause } from './interrupt.ts';
+
 import type { Session } from './call.ts';
+import { pause } from './interrupt.ts';
 
 const ENTER_SCREEN = '\u001b[?1049h';
 const LEAVE_SCREEN = '\u001b[?1049l';

@@ -1,8 +1,9 @@
 /** Docker Compose for compose components: one call at a time for each project, for two would make the same container twice. */
-import { type ComposeProject, composeProject } from './cli/project.ts';
-import { killMarked } from '../docker/exec/strays.ts';
-import { createTurns, type Turns } from '../base/semaphore.ts';
+
 import type { Clock } from '../base/clock.ts';
+import { createTurns, type Turns } from '../base/semaphore.ts';
+import { killMarked } from '../docker/exec/strays.ts';
+import { type ComposeProject, composeProject } from './cli/project.ts';
 import type { Composer } from './ports.ts';
 
 /** `env`: what Compose sees, and with it the variables in compose files. */

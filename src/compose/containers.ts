@@ -1,7 +1,8 @@
 /** The containers of a project, found by the labels that Compose writes. */
-import { COMPOSE } from './rules/labels.ts';
+
 import { AppError } from '../base/pure/errors.ts';
 import type { ContainerSetup, ContainerState, ContainerSummary, EngineClient } from '../docker/ports.ts';
+import { COMPOSE } from './rules/project.ts';
 
 export interface Inspected {
   readonly state: ContainerState;

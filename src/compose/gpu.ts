@@ -4,12 +4,18 @@
  * nothing ends it, and each further one would hang beside it.
  */
 
-import { formatDuration } from '../base/pure/format.ts';
-import { PYNVML, readGpuJson } from './rules/json.ts';
-import { BAD_ARGUMENT, NVIDIA_SMI, OLD_NVIDIA_SMI, readNvidiaSmi } from './rules/nvidia-smi.ts';
-import type { GpuReading } from './rules/gpu.ts';
 import type { Clock } from '../base/clock.ts';
+import { formatDuration } from '../base/pure/format.ts';
 import type { ContainerState, EngineClient } from '../docker/ports.ts';
+import {
+  BAD_ARGUMENT,
+  type GpuReading,
+  NVIDIA_SMI,
+  OLD_NVIDIA_SMI,
+  PYNVML,
+  readGpuJson,
+  readNvidiaSmi,
+} from './rules/gpu.ts';
 import { timeLimit } from './time-limit.ts';
 
 /** It answers within a second; with many GPUs and without its persistence mode within some more. */

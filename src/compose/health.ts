@@ -1,12 +1,13 @@
 /** How a service stands: what Docker says of its containers, and what the GPUs in them say. */
-import type { ServiceHealth } from './rules/service-health.ts';
-import { endOf, unhealthyBecause } from './rules/readiness.ts';
-import { judgeHealth } from '../docker/rules/judge.ts';
-import { judgeGpus } from './rules/judge.ts';
-import type { WallMs } from '../base/pure/ids.ts';
+
 import type { Clock } from '../base/clock.ts';
+import type { WallMs } from '../base/pure/ids.ts';
+import { judgeHealth } from '../docker/rules/judge.ts';
 import type { Inspected } from './containers.ts';
 import type { GpuAsker } from './gpu.ts';
+import { judgeGpus } from './rules/gpu.ts';
+import { endOf, unhealthyBecause } from './rules/readiness.ts';
+import type { ServiceHealth } from './rules/service-health.ts';
 
 const NO_GPU = { gpuMemoryUsedBytes: null, gpuMemoryTotalBytes: null };
 

@@ -1,13 +1,13 @@
 /** The services of a compose file and the commands in them, put together: for campaigns and for programs that embed us. */
-import { createExecs } from './detached/execs.ts';
-import { type ExperimentResult, runExperiment } from './experiment.ts';
-import { type ComposeServices, createServices } from './services.ts';
+
+import { type Clock, systemClock } from '../base/clock.ts';
 import { createEngine } from '../docker/engine.ts';
 import { killMarked } from '../docker/exec/strays.ts';
-import type { AttemptCommand, AttemptPlace, Execs } from '../campaigns/ports.ts';
-import type { Clock } from '../base/clock.ts';
 import type { EngineClient } from '../docker/ports.ts';
-import { systemClock } from '../base/system-clock.ts';
+import { createExecs } from './detached/execs.ts';
+import { type ExperimentResult, runExperiment } from './experiment.ts';
+import type { AttemptCommand, AttemptPlace, Execs } from './ports.ts';
+import { type ComposeServices, createServices } from './services.ts';
 
 export type { ExperimentResult };
 

@@ -1,12 +1,13 @@
 /** The services of one compose file: started, looked at, brought back, removed. Compose only brings them up; the Engine tells the rest. */
+
 import { AppError } from '../base/pure/errors.ts';
-import type { Services } from '../campaigns/ports.ts';
 import type { EngineClient } from '../docker/ports.ts';
 import type { CliParts } from './cli/call.ts';
 import { type ComposePlace, composeProject, noSuchService, type Project } from './cli/project.ts';
 import { containersOf, unreachable } from './containers.ts';
 import { createGpuAsker } from './gpu.ts';
 import { healthOf, unknownHealth } from './health.ts';
+import type { Services } from './ports.ts';
 import { teardown } from './teardown.ts';
 import { timeLimit } from './time-limit.ts';
 import { waitReady } from './wait-ready.ts';

@@ -2,10 +2,11 @@
  * Removes what belongs to a project: its containers, their anonymous volumes, its networks. Named volumes hold data and stay. Found by
  * labels and not by what this process remembers, so it also clears away after a process that was killed, and after half a start.
  */
-import { COMPOSE } from './rules/labels.ts';
-import { after } from '../base/pure/ids.ts';
+
 import type { Clock } from '../base/clock.ts';
+import { after } from '../base/pure/ids.ts';
 import type { ContainerSummary, Deed, EngineClient } from '../docker/ports.ts';
+import { COMPOSE } from './rules/project.ts';
 import { timeLimit } from './time-limit.ts';
 
 /** What does not end by itself by then is killed: the time for all of it is bounded. */

@@ -1,7 +1,7 @@
 /** A bound on how long something may take: `using time = timeLimit(…)`. Disposed, no timer is left of it. */
 import { setMaxListeners } from 'node:events';
-import { after } from '../base/pure/ids.ts';
 import type { Clock } from '../base/clock.ts';
+import { after } from '../base/pure/ids.ts';
 
 export interface TimeLimit extends Disposable {
   /** Aborts when the time is over, and when it is called off from outside. */

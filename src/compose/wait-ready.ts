@@ -2,14 +2,15 @@
  * Waits until services are up: healthy where they have a health check, running otherwise. Asked of the Engine and not of Compose,
  * whose old version cannot wait and whose new one takes a service that does its work once for a failure.
  */
-import { type Readiness, readinessOf } from './rules/readiness.ts';
+
+import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { formatDuration } from '../base/pure/format.ts';
 import { after } from '../base/pure/ids.ts';
-import type { Clock } from '../base/clock.ts';
 import type { EngineClient } from '../docker/ports.ts';
+import { lastLines } from './cli/call.ts';
 import { containersOf, type Inspected } from './containers.ts';
-import { lastWords } from './last-words.ts';
+import { type Readiness, readinessOf } from './rules/readiness.ts';
 import { timeLimit } from './time-limit.ts';
 
 /** Large models take minutes to load. */
@@ -104,4 +105,37 @@ const isUnreachable = (error: unknown): boolean => error instanceof AppError && 
 function judge({ state, setup }: Inspected, hasSettled: boolean): Readiness {
   const now = readinessOf({ ...state, restartPolicy: setup.restartPolicy.name });
   return now.kind === 'running' && !hasSettled ? { kind: 'starting', why: 'it has just been started' } : now;
+}
+
+// The last lines that a container wrote since it was started, for a message about its failure.
+
+const LINES = 20;
+const MAX_BYTES = 2 ** 16;
+const WITHIN_MS = 5_000;
+/** The Engine writes down that a container was started after it has, and sometimes after it has said its last words. */
+const EARLIER_MS = 5_000;
+
+/** Empty when there are none, or they cannot be had. Rejects only when `signal` aborts. */
+export async function lastWords(
+  { engine, clock }: { readonly engine: EngineClient; readonly clock: Clock },
+  { state }: Inspected,
+  signal: AbortSignal,
+): Promise<string> {
+  using time = timeLimit(clock, WITHIN_MS, signal);
+  let kept = Buffer.alloc(0);
+  const onPiece = (piece: Buffer) => {
+    kept = Buffer.concat([kept, piece]).subarray(-MAX_BYTES);
+  };
+  try {
+    await engine.logs(state.id, { after: earlier(state.startedAt), follow: false, onPiece }, time.signal);
+  } catch (error) {
+    if (!time.isOver) throw error;
+  }
+  return lastLines(kept.toString('utf8'), LINES);
+}
+
+/** Null for what is no time: then all of it is read. */
+function earlier(time: string): string | null {
+  const at = Date.parse(time) - EARLIER_MS;
+  return Number.isFinite(at) && at > 0 ? new Date(at).toISOString() : null;
 }

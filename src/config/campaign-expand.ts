@@ -1,6 +1,7 @@
 /** From what was written to single experiments: each matrix multiplied out, each name derived where none was given. */
-import { nameFrom } from './readers.ts';
+
 import type { ExperimentConfig } from './campaign-shape.ts';
+import { nameFrom } from './readers.ts';
 
 export interface Single {
   /** Of the entry in the file. */

@@ -1,11 +1,20 @@
 /** A campaign file in, a complete campaign out. The only file of this folder that touches the disk. */
+
 import { dirname, join, resolve } from 'node:path';
-import type { CampaignSpec } from '../campaigns/spec.ts';
+import { nearest } from '../base/pure/suggest.ts';
+import { type CampaignSpec, type ExperimentSpec, filled } from '../campaigns/spec.ts';
+import { expand, MAX_EXPERIMENTS, type Single, sizeOf } from './campaign-expand.ts';
+import { type CampaignConfig, campaignSchema, type ExperimentConfig } from './campaign-shape.ts';
+import { DEFAULTS } from './defaults.ts';
 import { readDocument } from './document.ts';
-import { interpolate } from './interpolate.ts';
+import type { Draft } from './draft.ts';
 import { DIRECTORY, MISSING, readText, type Source, type Variables, variablesFrom, workingDirectory } from './load.ts';
+import { interpolate } from './merge.ts';
 import { ConfigError, type ConfigKind, Problems } from './problem.ts';
-import { resolveCampaign } from './campaign-resolve.ts';
+import { quoted } from './text.ts';
+import { locate, type MapNode, type Path } from './tree.ts';
+import { walkBy } from './walk.ts';
+import { CAMPAIGN_PLACE } from './words/feature-words.ts';
 
 const CAMPAIGN: ConfigKind = { what: 'campaign', check: 'keepwell campaign run FILE --dry-run' };
 
@@ -47,4 +56,160 @@ export function loadCampaignFromText(source: Source, { env, cwd = workingDirecto
   const spec = resolveCampaign(tree, { absolute: (path) => resolve(baseDir, path), folderOf: dirname }, problems);
   if (!spec) throw failed();
   return { spec, source };
+}
+
+// From a tree to a complete campaign: everything is checked and filled in here, and nowhere downstream again. Pure.
+
+/** Null when anything was wrong; then `problems` has all of it. */
+export function resolveCampaign(
+  root: MapNode,
+  paths: { readonly absolute: (path: string) => string; readonly folderOf: (path: string) => string },
+  problems: Problems,
+): CampaignSpec | null {
+  const components = root.entries.get('components');
+  if (components && !root.entries.has('campaign')) {
+    problems.add(
+      components.keyAt,
+      ['components'],
+      'this is a configuration, not a campaign file',
+      'Start it with: keepwell up',
+    );
+    return null;
+  }
+  const draft = walkBy<CampaignConfig>(campaignSchema, root, CAMPAIGN_PLACE, problems);
+  checkCampaign(draft, root, problems);
+  if (problems.count > 0) return null;
+  const config = draft as CampaignConfig; // nothing was reported, so nothing is missing
+  const { health = {} } = config;
+  const composeFile = paths.absolute(config.compose?.file ?? DEFAULTS.campaign.composeFile);
+  return {
+    name: config.campaign,
+    composeFile,
+    projectDir:
+      config.compose?.project_dir === undefined
+        ? paths.folderOf(composeFile)
+        : paths.absolute(config.compose.project_dir),
+    experiments: expand(config.experiments).map((one) => experimentSpec(one, config)),
+    health: {
+      gpuMemoryThresholdPct: health.gpu_memory_threshold_pct ?? DEFAULTS.campaign.health.gpuMemoryThresholdPct,
+      maxRestarts: health.max_restarts ?? DEFAULTS.campaign.health.maxRestarts,
+      everyMs: health.every === undefined || health.every === 'experiment' ? null : health.every,
+    },
+    coolDownMs: config.cool_down ?? DEFAULTS.campaign.coolDownMs,
+    onFailure: config.on_failure ?? DEFAULTS.campaign.onFailure,
+    artifacts: (config.artifacts ?? []).map(({ from, to }) => ({ from, to: paths.absolute(to) })),
+  };
+}
+
+function experimentSpec({ name, service, config, env, entry }: Single, campaign: CampaignConfig): ExperimentSpec {
+  const command = entry.command ?? campaign.command ?? DEFAULTS.campaign.command;
+  const values = { name, ...(config === null ? {} : { config }) };
+  return {
+    name,
+    service,
+    config,
+    command: command.map((part) => filled(part, values)),
+    env,
+    timeoutMs: entry.timeout ?? campaign.timeout ?? DEFAULTS.campaign.timeoutMs,
+    retries: entry.retries ?? campaign.retries ?? DEFAULTS.campaign.retries,
+  };
+}
+
+// What cannot be seen key by key: missing services, names given twice, placeholders that stand for nothing.
+
+const PLACEHOLDERS = ['config', 'name'];
+
+export function checkCampaign(draft: Draft<CampaignConfig>, root: MapNode, problems: Problems): void {
+  const add = (path: Path, message: string, hint: string | null = null) =>
+    problems.add(locate(root, path), path, message, hint);
+  checkCommand(draft.command, ['command'], add);
+  draft.experiments?.forEach((experiment, index) => {
+    if (experiment) checkExperiment(experiment, ['experiments', index], draft, add);
+  });
+  if (draft.experiments?.length === 0) add(['experiments'], 'there are no experiments');
+  if (problems.count > 0) return;
+  const experiments = (draft as CampaignConfig).experiments;
+  checkCount(experiments, add);
+  if (problems.count > 0) return;
+  checkNames(experiments, add);
+  checkArtifacts(draft as CampaignConfig, add);
+}
+
+type Add = (path: Path, message: string, hint?: string | null) => void;
+
+function checkExperiment(
+  experiment: Draft<ExperimentConfig>,
+  path: Path,
+  draft: Draft<CampaignConfig>,
+  add: Add,
+): void {
+  const { matrix, name } = experiment;
+  checkCommand(experiment.command, [...path, 'command'], add);
+  if (matrix && name !== undefined)
+    add(
+      [...path, 'name'],
+      'a matrix makes many experiments, which cannot all have this name',
+      'Remove it: names are made from the values.',
+    );
+  for (const key of ['service', 'config'] as const) {
+    if (matrix?.[key] && experiment[key] !== undefined)
+      add([...path, key], `${key} is given here and in the matrix`, 'Remove one of them.');
+  }
+  if (!has(experiment, 'service') && !has(matrix, 'service'))
+    add(path, 'the service is missing', 'Write: service: pytorch');
+  const command = experiment.command ?? draft.command ?? DEFAULTS.campaign.command;
+  const needsConfig = command.some((part) => part?.includes('{config}'));
+  if (needsConfig && !has(experiment, 'config') && !has(matrix, 'config')) {
+    add(
+      path,
+      'the command needs {config}, and there is no config',
+      'Write: config: configs/a.yaml   or give another command',
+    );
+  }
+}
+
+/** Also with a value that was wrong, which has been told already. */
+const has = (map: object | undefined, key: string): boolean => map !== undefined && Object.hasOwn(map, key);
+
+function checkCommand(command: readonly (string | undefined)[] | undefined, path: Path, add: Add): void {
+  if (command?.length === 0) add(path, 'the command is empty', 'Write: command: [python, train.py, "{config}"]');
+  command?.forEach((part, index) => {
+    for (const [, word] of part?.matchAll(/\{(\w+)\}/g) ?? []) {
+      const meant = PLACEHOLDERS.includes(word!) ? null : nearest(word!, PLACEHOLDERS);
+      if (meant !== null) add([...path, index], `there is no placeholder {${word}}`, `Did you mean {${meant}}?`);
+    }
+  });
+}
+
+function checkCount(experiments: readonly ExperimentConfig[], add: Add): void {
+  experiments.forEach((one, index) => {
+    if (sizeOf(one) === 0)
+      add(['experiments', index, 'matrix'], 'one of its lists is empty, so it makes no experiment');
+  });
+  const count = experiments.reduce((sum, one) => sum + sizeOf(one), 0);
+  if (count > MAX_EXPERIMENTS)
+    add(['experiments'], `these are ${count} experiments, and ${MAX_EXPERIMENTS} are allowed`, 'Split the campaign.');
+}
+
+function checkNames(experiments: readonly ExperimentConfig[], add: Add): void {
+  const first = new Map<string, number>();
+  for (const { name, isNamed, index } of expand(experiments)) {
+    if (!isNamed) continue;
+    if (first.has(name))
+      add(['experiments', index, 'name'], `${quoted(name)} is the name of another experiment already`);
+    first.set(name, index);
+  }
+}
+
+/** The second experiment would overwrite what the first one left. */
+function checkArtifacts({ artifacts = [], experiments }: CampaignConfig, add: Add): void {
+  if (expand(experiments).length < 2) return;
+  artifacts.forEach(({ to }, index) => {
+    if (!to.includes('{name}'))
+      add(
+        ['artifacts', index, 'to'],
+        'all experiments would write to the same place',
+        `Write: to: ${to.replace(/\/+$/, '')}/{name}`,
+      );
+  });
 }

@@ -1,9 +1,8 @@
 /** A campaign file as a schema: names, kinds, help texts. */
 import { z } from 'zod';
 import { DEFAULTS } from './defaults.ts';
+import { inner, type KeyRow, rows } from './describe.ts';
 import { durationText } from './duration.ts';
-import { readService, SERVICE_PATTERN } from './readers/service.ts';
-import { type Reader, readDuration, readText, refuse } from './readers.ts';
 import {
   duration,
   envName,
@@ -17,6 +16,8 @@ import {
   text,
   version,
 } from './leaves.ts';
+import { readService, SERVICE_PATTERN } from './readers/service.ts';
+import { type Reader, readDuration, readText, refuse } from './readers.ts';
 
 const { campaign } = DEFAULTS;
 
@@ -174,3 +175,13 @@ export const campaignSchema = z.strictObject({
 
 export type CampaignConfig = z.infer<typeof campaignSchema>;
 export type ExperimentConfig = CampaignConfig['experiments'][number];
+
+// Every key of a campaign file as a row for the reference page, those of the items of its lists included.
+
+export function describeCampaign(): readonly KeyRow[] {
+  const lists = Object.entries(campaignSchema.shape).flatMap(([key, field]) => {
+    const list = inner(field);
+    return list instanceof z.ZodArray ? rows(list.element as z.ZodType, `${key}[].`) : [];
+  });
+  return [...rows(campaignSchema, ''), ...lists];
+}

@@ -1,8 +1,11 @@
 /** A compose service, complete: every path absolute. */
+
+import { z } from 'zod';
 import type { ComposeSpec } from '../supervision/spec.ts';
 import { DEFAULTS } from './defaults.ts';
-import type { ComposeConfig } from './shape/compose.ts';
-import { emptyRecord } from './walk.ts';
+import { leaf, optional, path } from './leaves.ts';
+import { readService, SERVICE_PATTERN } from './readers/service.ts';
+import { emptyRecord } from './tree.ts';
 
 export function composeSpec(
   { file, service, project_dir }: ComposeConfig,
@@ -20,3 +23,24 @@ export function composeSpec(
     envFiles: [],
   };
 }
+
+// A service of a compose file that is kept.
+
+export const composeSchema = z.strictObject({
+  service: leaf(readService, 'compose service', { type: 'string', pattern: SERVICE_PATTERN }).meta({
+    description: 'The service, as it is called in the compose file.',
+    example: 'redis',
+  }),
+  file: optional(path, {
+    description: 'The compose file, relative to the folder of the first configuration file.',
+    defaultsTo: DEFAULTS.compose.file,
+    example: 'deploy/compose.yaml',
+  }),
+  project_dir: optional(path, {
+    description: 'What paths in the compose file are relative to, and what the compose project is called after.',
+    defaultNote: 'the folder of the compose file',
+    example: '.',
+  }),
+});
+
+export type ComposeConfig = z.output<typeof composeSchema>;

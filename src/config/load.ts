@@ -1,23 +1,23 @@
 /** Files and environment in, a complete configuration out. The only file of this folder that touches the disk. */
+
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { AgentsSpec } from '../agents/spec.ts';
-import type { AlertsSpec } from '../incidents/alerts/rules/alert.ts';
-import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
-import type { ComponentSpec, LogBounds } from '../supervision/spec.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { secretValues } from '../base/pure/redact.ts';
-import type { SessionsSpec } from '../sessions/rules/template.ts';
-import type { TelemetrySpec } from '../telemetry/spec.ts';
+import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
+import type { AlertsSpec } from '../incidents/alerts/rules/book.ts';
 import type { TicketsSpec } from '../incidents/tickets/rules/settings.ts';
+import type { SessionsSpec } from '../sessions/rules/template.ts';
+import type { ComponentSpec, LogBounds } from '../supervision/spec.ts';
+import type { TelemetrySpec } from '../telemetry/spec.ts';
 import { MAX_FILE_BYTES, readDocument, TOO_LARGE } from './document.ts';
 import { parseEnvFile } from './env-file.ts';
-import { interpolate } from './interpolate.ts';
-import { mergeTrees } from './merge.ts';
+import { interpolate, mergeTrees } from './merge.ts';
 import { ConfigError, Problems } from './problem.ts';
 import { resolveConfig } from './resolve.ts';
 import type { StoreSpec } from './store.ts';
-import { emptyRecord } from './walk.ts';
+import { emptyRecord } from './tree.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -1,8 +1,8 @@
 /** How much of what components write is kept: for the project, and for one component. */
 import { z } from 'zod';
 import { DEFAULTS } from './defaults.ts';
-import { sizeText } from './size.ts';
 import { boolean, number, optional, size } from './leaves.ts';
+import { sizeText } from './size.ts';
 
 /** Less than this would be put aside all the time. */
 const MIN_LOG_BYTES = 64 * 1024;

@@ -1,7 +1,20 @@
 /** A process to run, and as whom. */
 import { z } from 'zod';
 import { DEFAULTS } from './defaults.ts';
-import { account, boolean, envName, number, optional, path, text, umask } from './leaves.ts';
+import { durationText } from './duration.ts';
+import {
+  account,
+  boolean,
+  duration,
+  envName,
+  number,
+  optional,
+  path,
+  size,
+  stopSignal,
+  text,
+  umask,
+} from './leaves.ts';
 
 export const processSchema = z.strictObject({
   command: z.union([z.array(text), text]).meta({
@@ -52,5 +65,54 @@ export const processSchema = z.strictObject({
     description: 'Its priority for the processor, from -20 (first) to 19 (last). Below 0 needs root.',
     defaultNote: 'that of the daemon',
     example: 10,
+  }),
+});
+
+// How a component, or an agent, is ended.
+
+export const stopSchema = z.strictObject({
+  signal: optional(stopSignal, {
+    description: 'The signal that asks it to end.',
+    defaultsTo: DEFAULTS.stop.signal,
+    example: 'SIGINT',
+  }),
+  grace: optional(duration, {
+    description: 'How long it may take to end before the whole process tree gets SIGKILL.',
+    defaultsTo: durationText(DEFAULTS.stop.graceMs),
+    example: '30s',
+  }),
+});
+
+// What a run may use.
+
+/** Below this nothing starts any more. */
+const MIN_MEMORY_BYTES = 2 ** 20;
+
+export const limitsSchema = z.strictObject({
+  memory: optional(size(MIN_MEMORY_BYTES), {
+    description:
+      'What all its processes together may use. Beyond it the kernel kills the component (under cgroup v1 possibly only one of its processes), and that is recorded as out of memory.',
+    defaultNote: 'no limit',
+    example: '512MiB',
+  }),
+  soft_memory: optional(size(MIN_MEMORY_BYTES), {
+    description: 'When it uses more than this in 3 samples in a row, it is asked to end and started again.',
+    defaultNote: 'no limit',
+    example: '400MiB',
+  }),
+  cpus: optional(number({ min: 0.01, max: 1_024 }), {
+    description: 'Only with `container`: how many processors it may keep busy; 1.5 is one and a half.',
+    defaultNote: 'no limit',
+    example: 1.5,
+  }),
+  pids: optional(number({ min: 1, max: 4_194_304, whole: true }), {
+    description: 'How many processes and threads it may have at a time.',
+    defaultNote: 'no limit',
+    example: 200,
+  }),
+  nofile: optional(number({ min: 16, max: 1_048_576, whole: true }), {
+    description: 'How many files and sockets each of its processes may have open.',
+    defaultNote: 'what the daemon was started with',
+    example: 4096,
   }),
 });

@@ -1,9 +1,9 @@
 /** Reads a configuration without holding up the event loop: hundreds of components take a tenth of a second, which is spent in a thread. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { programFile } from '../base/program-file.ts';
 import type { LoadOptions, ResolvedConfig } from './load.ts';
 import { ConfigError, type Problem } from './problem.ts';
-import { programFile } from '../base/program-file.ts';
 
 export type ConfigAnswer =
   | { readonly kind: 'config'; readonly config: ResolvedConfig }

@@ -1,8 +1,8 @@
 /** One reader per kind of value: what it accepts, and what it says about everything else. */
 import type { SignalName } from '../base/pure/exit.ts';
-import { parsePattern } from '../supervision/rules/health/pattern.ts';
 import { NAME_PATTERN } from '../base/pure/ids.ts';
 import { nearest } from '../base/pure/suggest.ts';
+import { parsePattern } from '../supervision/rules/health/pattern.ts';
 import { durationHint, MAX_DURATION_MS, parseDuration } from './duration.ts';
 import { ALL_SIGNALS, FATAL_SIGNALS, SIGNAL_ALIASES, STOP_SIGNALS } from './signals.ts';
 import { MAX_SIZE_BYTES, parseSize, sizeHint } from './size.ts';

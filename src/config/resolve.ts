@@ -1,7 +1,11 @@
 /** From a tree to complete components: everything is checked and filled in here, and nowhere downstream again. Pure. */
+
 import type { AgentsSpec } from '../agents/spec.ts';
-import type { AlertsSpec } from '../incidents/alerts/rules/alert.ts';
+import { type ComponentName, componentName } from '../base/pure/ids.ts';
 import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
+import type { AlertsSpec } from '../incidents/alerts/rules/book.ts';
+import type { TicketsSpec } from '../incidents/tickets/rules/settings.ts';
+import type { SessionsSpec } from '../sessions/rules/template.ts';
 import type {
   BackoffSpec,
   ComponentSpec,
@@ -16,18 +20,14 @@ import type {
   ProcessSpec,
   RestartSpec,
 } from '../supervision/spec.ts';
-import { type ComponentName, componentName } from '../base/pure/ids.ts';
-import type { SessionsSpec } from '../sessions/rules/template.ts';
 import type { TelemetrySpec } from '../telemetry/spec.ts';
-import type { TicketsSpec } from '../incidents/tickets/rules/settings.ts';
 import { agentsSpec } from './agents.ts';
 import { alertsSpec } from './alerts.ts';
 import { checkSpec } from './check-specs.ts';
-import { nodeAt } from './validation/draft.ts';
-import { checkConfig } from './validation.ts';
 import { composeSpec } from './compose.ts';
 import { containerSpec } from './container.ts';
 import { DEFAULTS } from './defaults.ts';
+import { nodeAt } from './draft.ts';
 import { heartbeatSpec } from './heartbeat.ts';
 import { probesSpec } from './probes.ts';
 import type { Problems } from './problem.ts';
@@ -37,7 +37,9 @@ import type { ComponentConfig, Config } from './shape.ts';
 import { type StoreSpec, storeSpec } from './store.ts';
 import { ticketsSpec } from './tickets.ts';
 import type { MapNode } from './tree.ts';
-import { emptyRecord, walkConfig } from './walk.ts';
+import { emptyRecord } from './tree.ts';
+import { checkConfig } from './validation.ts';
+import { walkConfig } from './walk.ts';
 
 export interface Resolved {
   readonly name: string;

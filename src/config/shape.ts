@@ -2,18 +2,17 @@
  * The configuration as a schema: names, kinds, help texts. The JSON Schema (`schema.ts`) and the reference page (`describe.ts`) are
  * generated from it, and `walk.ts` reads files by it.
  */
+
 import { z } from 'zod';
+import { agentsSchema } from './agents.ts';
+import { alertsSchema } from './alerts.ts';
+import { checksSchema, healthSchema } from './check-specs.ts';
+import { composeSchema } from './compose.ts';
+import { containerSchema } from './container.ts';
 import { DEFAULTS } from './defaults.ts';
+import type { Draft } from './draft.ts';
 import { durationText } from './duration.ts';
-import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './words/vocabulary.ts';
-import { readAddress } from './readers/network.ts';
-import { readContainerName } from './readers.ts';
-import { agentsSchema } from './shape/agents.ts';
-import { alertsSchema } from './shape/alerts.ts';
-import { checksSchema, healthSchema } from './shape/checks.ts';
-import { composeSchema } from './shape/compose.ts';
-import { containerSchema } from './shape/container.ts';
-import { heartbeatSchema } from './shape/heartbeat.ts';
+import { heartbeatSchema } from './heartbeat.ts';
 import {
   atLeastOne,
   boolean,
@@ -29,17 +28,18 @@ import {
   text,
   version,
 } from './leaves.ts';
-import { limitsSchema } from './shape/limits.ts';
 import { componentLogsSchema, logsSchema } from './logs.ts';
-import { livenessSchema, readinessSchema, startupSchema } from './shape/probes.ts';
-import { processSchema } from './process.ts';
+import { livenessSchema, readinessSchema, startupSchema } from './probes.ts';
+import { limitsSchema, processSchema, stopSchema } from './process.ts';
 import { pattern } from './questions.ts';
+import { readAddress } from './readers/network.ts';
+import { readContainerName } from './readers.ts';
 import { backoffSchema, limitSchema } from './restart.ts';
-import { sessionsSchema } from './shape/sessions.ts';
-import { stopSchema } from './shape/stop.ts';
-import { storeSchema } from './shape/store.ts';
+import { sessionsSchema } from './sessions.ts';
+import { storeSchema } from './store.ts';
 import { telemetrySchema } from './telemetry.ts';
-import { ticketsSchema } from './shape/tickets.ts';
+import { ticketsSchema } from './tickets.ts';
+import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './words/vocabulary.ts';
 
 const externalSchema = exactlyOne(
   z.strictObject({
@@ -219,3 +219,5 @@ export const configSchema = atLeastOne(wholeSchema, ['components', 'checks', 'se
 
 export type Config = z.output<typeof configSchema>;
 export type ComponentConfig = NonNullable<Config['components']>[string];
+
+export type Component = Draft<ComponentConfig>;

@@ -1,6 +1,9 @@
 /** Where the history is, complete. */
+
+import { z } from 'zod';
 import { DEFAULTS } from './defaults.ts';
-import type { StoreConfig } from './shape/store.ts';
+import { durationText } from './duration.ts';
+import { optional, path, positiveDuration } from './leaves.ts';
 
 export interface StoreSpec {
   /** Absolute; null: in the state directory. */
@@ -14,3 +17,22 @@ export function storeSpec(config: StoreConfig | undefined, absolute: (path: stri
     retentionMs: config?.retention ?? DEFAULTS.store.retentionMs,
   };
 }
+
+// Where the history is kept, and for how long.
+
+export const storeSchema = z.strictObject({
+  path: optional(path, {
+    description:
+      'The file of the database, relative to the folder of the first configuration file. A database at the old place is moved when the daemon starts.',
+    defaultNote: '`keepwell.db` in the state directory',
+    example: '/var/lib/keepwell/history.db',
+  }),
+  retention: optional(positiveDuration, {
+    description:
+      'How long crashes, runs, events, resolved incidents, closed tickets and ended sessions are kept. What is open is kept in any case.',
+    defaultsTo: durationText(DEFAULTS.store.retentionMs),
+    example: '30d',
+  }),
+});
+
+export type StoreConfig = z.output<typeof storeSchema>;

@@ -1,8 +1,8 @@
 /** Where traces and metrics go. */
 import { z } from 'zod';
 import { DEFAULTS } from './defaults.ts';
-import { readReceiver } from './readers/url.ts';
 import { boolean, leaf, optional, orVariable } from './leaves.ts';
+import { readReceiver } from './readers/network.ts';
 
 export const telemetrySchema = z.strictObject({
   otlp: optional(leaf(readReceiver, 'URL', orVariable({ pattern: '^$|^https?://' })), {

@@ -97,3 +97,6 @@ export function locateKey(root: TreeNode, path: Path): Place {
   const entry = node.kind === 'map' && typeof last === 'string' ? node.entries.get(last) : undefined;
   return entry?.keyAt ?? locate(root, path);
 }
+
+/** Without a prototype, so that `__proto__` and `constructor` are names like any other. */
+export const emptyRecord = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;

@@ -1,27 +1,28 @@
 /** What no single value can show: combinations that cannot work, names that do not exist, loops. */
+
+import { TASK, taskInCode } from '../agents/rules/task.ts';
 import { nearest } from '../base/pure/suggest.ts';
-import { checkAgents } from './validation/agents.ts';
-import { checkAlerts } from './validation/alerts.ts';
-import { checkCommand } from './validation/command.ts';
-import { checkComposeTogether } from './validation/compose.ts';
-import { checkContainersTogether, checkReachable } from './validation/container.ts';
-import { type Component, isUnusable, nodeAt, type Say } from './validation/draft.ts';
-import { checkChecks } from './validation/health-checks.ts';
-import { checkHeartbeat } from './validation/heartbeat.ts';
-import { checkKind } from './validation/kind.ts';
-import { checkProbes } from './validation/probes.ts';
-import { checkSessions } from './validation/sessions.ts';
-import { checkTickets } from './validation/tickets.ts';
+import type { AgentsConfig, AgentTypeConfig } from './agents.ts';
+import type { AlertsConfig } from './alerts.ts';
+import type { CheckConfig } from './check-specs.ts';
 import { findLoops } from './cycles.ts';
 import { DEFAULTS } from './defaults.ts';
+import { type Draft, isUnusable, isWritten, nodeAt, type Say } from './draft.ts';
 import { durationText } from './duration.ts';
+import { checkHeartbeat } from './heartbeat.ts';
 import type { Problems } from './problem.ts';
 import { refuse } from './readers.ts';
-import type { Config } from './shape.ts';
+import type { SessionsConfig, TemplateConfig } from './sessions.ts';
+import type { Component, Config } from './shape.ts';
 import { sizeText } from './size.ts';
-import { inWords, quoted } from './text.ts';
+import { inWords, printable, quoted, shorten } from './text.ts';
+import type { TicketsConfig } from './tickets.ts';
 import { locate, locateKey, type MapNode, type Mistake, type Path } from './tree.ts';
-import type { Draft } from './walk.ts';
+import { checkCommand } from './validation/command.ts';
+import { checkComposeTogether } from './validation/compose.ts';
+import { checkCommands, checkContainersTogether, checkReachable } from './validation/container.ts';
+import { checkKind } from './validation/kind.ts';
+import { checkAsked, checkProbes } from './validation/probes.ts';
 
 type Components = ReadonlyMap<string, Component>;
 
@@ -135,4 +136,261 @@ function endsNever(component: Component | undefined, name: string): Mistake | nu
     `${quoted(name)} never completes: its restart policy is always`,
     `Give ${name} "restart: { policy: on-failure }", or wait for ready.`,
   );
+}
+
+// Agents that could not work the way they are written, and tasks that would not stay one argument.
+
+export interface AgentsDraft {
+  readonly agents?: Draft<AgentsConfig> | undefined;
+}
+
+type TypeDraft = Draft<AgentTypeConfig>;
+type CheckBackoff = (of: { readonly restart?: Component['restart'] }, path: Path, say: Say) => void;
+
+const AGENT_EXAMPLE = '[python, -m, agents.architect, --task, "{task}"]';
+const PLACEHOLDER = /\{(\w+)\}/g;
+
+export function checkAgents(
+  { agents }: AgentsDraft,
+  components: readonly string[],
+  root: MapNode,
+  say: Say,
+  checkBackoff: CheckBackoff,
+): void {
+  if (!agents) return;
+  checkLoop(agents.loop, components, root, say);
+  const at = ['agents', 'types'];
+  const written = nodeAt(root, at);
+  if (written?.kind !== 'map' || !agents.types) return;
+  if (written.entries.size === 0) say(at, 'there are no types', 'Name at least one, or remove "types".');
+  for (const name of written.entries.keys()) {
+    const type = agents.types[name];
+    if (!type) continue;
+    const path = [...at, name];
+    const wrong = checkCommand(type, nodeAt(written, [name, 'command']), AGENT_EXAMPLE);
+    if (wrong) say([...path, 'command', ...wrong.path], wrong.message, withoutShell(wrong.hint));
+    else checkTask(type, [...path, 'command'], say);
+    checkBackoff({ restart: { backoff: type.backoff } }, [...path, 'backoff'], say);
+  }
+}
+
+/** For an agent there is always a list: a task inside a line for the shell would be read by the shell. */
+const withoutShell = (hint: string): string =>
+  hint.includes('shell: true') ? 'Write: command: [sh, -c, "one | two", sh, "{task}"], with "$1" for the task.' : hint;
+
+function checkLoop(loop: string | undefined, components: readonly string[], root: MapNode, say: Say): void {
+  if (loop === undefined) return;
+  if (!components.includes(loop)) {
+    const meant = nearest(loop, components);
+    const hint = meant === null ? `Known: ${inWords(components, 'and') || 'none'}.` : `Did you mean "${meant}"?`;
+    say(['agents', 'loop'], `there is no component ${quoted(loop)}`, hint);
+  } else if (!isWritten(root, 'components', loop, 'heartbeat')) {
+    const hint = `Write in the component ${loop}: heartbeat: { file: work_loop_state.json, field: last_update }`;
+    say(['agents', 'loop'], `${quoted(loop)} has no heartbeat, so nobody could tell that it froze`, hint);
+  }
+}
+
+function checkTask({ command }: TypeDraft, path: Path, say: Say): void {
+  if (typeof command !== 'object') return;
+  const argv = command.map((part) => part ?? '');
+  argv.forEach((part, index) => {
+    for (const [, word] of part.matchAll(PLACEHOLDER)) {
+      if (word !== 'task' && nearest(word!, ['task']) !== null)
+        say([...path, index], `there is no placeholder {${word}}`, `Did you mean ${TASK}?`);
+    }
+  });
+  if (argv[0]?.includes(TASK))
+    say([...path, 0], 'the task cannot say which program is run', 'Name the program to run.');
+  const code = taskInCode(argv);
+  if (code !== null) {
+    const hint = `Give it as an argument of its own, as in: [sh, -c, 'work on "$1"', sh, "${TASK}"]`;
+    say([...path, code.at], `${quoted(code.reader)} would read the task as a part of a program`, hint);
+  }
+}
+
+// Templates of sessions that could not work the way they are written.
+
+export interface SessionsDraft {
+  readonly sessions?: Draft<SessionsConfig> | undefined;
+}
+
+type Template = Draft<TemplateConfig>;
+type CheckSessionBackoff = (of: { readonly restart?: Template['restart'] }, path: Path, say: Say) => void;
+
+export function checkSessions(
+  { sessions }: SessionsDraft,
+  root: MapNode,
+  say: Say,
+  checkBackoff: CheckSessionBackoff,
+): void {
+  const at = ['sessions', 'templates'];
+  const written = nodeAt(root, at);
+  if (written?.kind !== 'map' || !sessions?.templates) return;
+  if (written.entries.size === 0) say(at, 'there are no templates', 'Name at least one, or remove "sessions".');
+  for (const name of written.entries.keys()) {
+    const template = sessions.templates[name];
+    if (!template) continue;
+    const path = [...at, name];
+    checkTimes(template, path, say);
+    checkCommands(template, nodeAt(written, [name]), path, say);
+    checkBackoff({ restart: template.restart }, [...path, 'restart', 'backoff'], say);
+    if (template.port !== undefined && template.network === 'none') {
+      say([...path, 'port'], 'a container without a network has no ports', 'Remove port, or "network: none".');
+    }
+  }
+}
+
+function checkTimes(template: Template, path: Path, say: Say): void {
+  const { ttl, max_ttl: max } = template;
+  if (max === undefined || isUnusable(template, 'ttl') || max >= (ttl ?? DEFAULTS.sessions.ttlMs)) return;
+  const given = ttl === undefined ? `${durationText(DEFAULTS.sessions.ttlMs)} (the default)` : durationText(ttl);
+  say(
+    [...path, 'max_ttl'],
+    `max_ttl is ${durationText(max)}, which is less than ttl, ${given}`,
+    'Raise max_ttl, or lower ttl.',
+  );
+}
+
+// Trackers that could not work the way they are written.
+
+export interface TicketsDraft {
+  readonly tickets?: Draft<TicketsConfig> | undefined;
+}
+
+const TICKET_EXAMPLE = '[./scripts/file-ticket]';
+const MAX_TRACKERS = 20;
+
+export function checkTickets({ tickets }: TicketsDraft, root: MapNode, say: Say): void {
+  const trackers = tickets?.trackers ?? [];
+  const at = ['tickets', 'trackers'];
+  if (trackers.length > MAX_TRACKERS)
+    say(at, `there are more than ${MAX_TRACKERS} trackers`, 'Keep the ones that are read.');
+  const seen = new Map<string, number>();
+  trackers.forEach((tracker, index) => {
+    const path = [...at, index];
+    const { command, github, local } = tracker ?? {};
+    const wrong = command && checkCommand(command, nodeAt(root, [...path, 'command', 'command']), TICKET_EXAMPLE);
+    if (wrong) say([...path, 'command', 'command', ...wrong.path], wrong.message, trackersWithoutShell(wrong.hint));
+    const place = github?.repo ?? (local && `dir ${local.dir ?? ''}`);
+    if (place === undefined) return;
+    if (seen.has(place))
+      say(path, `leads to the same place as number ${seen.get(place)! + 1} of the list`, 'Remove one of them.');
+    else seen.set(place, index);
+  });
+}
+
+/** What crashed may have written anything: no shell reads it. */
+const trackersWithoutShell = (hint: string): string =>
+  hint.includes('shell: true') ? 'Write: command: [sh, -c, "one | two"]' : hint;
+
+// Channels of alerts that could not work the way they are written.
+
+export interface AlertsDraft {
+  readonly alerts?: Draft<AlertsConfig> | undefined;
+}
+
+const ALERT_EXAMPLE = '[notify-send, Keepwell]';
+
+export function checkAlerts({ alerts }: AlertsDraft, root: MapNode, say: Say): void {
+  const seen = new Map<string, number>();
+  (alerts?.channels ?? []).forEach((channel, index) => {
+    const path = ['alerts', 'channels', index];
+    const { webhook, slack, command } = channel ?? {};
+    const wrong = command && checkCommand(command, nodeAt(root, [...path, 'command', 'command']), ALERT_EXAMPLE);
+    if (wrong) say([...path, 'command', 'command', ...wrong.path], wrong.message, wrong.hint);
+    // What waits to be sent is kept by where it goes to: two ways to one place would get in each other's way.
+    const place = webhook?.url ?? slack?.url ?? command?.command?.join('\0');
+    if (place === undefined) return;
+    if (seen.has(place))
+      say(path, `leads to the same place as number ${seen.get(place)! + 1} of the list`, 'Remove one of them.');
+    else seen.set(place, index);
+  });
+}
+
+// Checks that could never be asked the way they are written: needs that do not exist, loops, paths that mean nothing.
+
+type Check = Draft<CheckConfig>;
+
+/** More than anybody reads; it keeps everything that walks the needs short. */
+const MAX_CHECKS = 200;
+const MAX_LISTED = 20;
+const MAX_NAME_CHARS = 63;
+
+export interface CheckedDraft {
+  readonly checks?: { readonly [name: string]: Check | undefined } | undefined;
+}
+
+/** `components`: the names in the file, whether these can be used or not. */
+export function checkChecks(
+  draft: CheckedDraft,
+  components: readonly string[],
+  root: MapNode,
+  problems: Problems,
+): void {
+  const written = root.entries.get('checks')?.value;
+  if (written?.kind !== 'map' || !draft.checks) return;
+  const say: Say = (path, message, hint) => problems.add(locate(root, path), path, message, hint);
+  const names = [...written.entries.keys()];
+  if (names.length === 0) say(['checks'], 'there are no checks', 'Name at least one, or remove the line.');
+  if (names.length > MAX_CHECKS) {
+    say(['checks'], `there are more than ${MAX_CHECKS} checks`, 'Split them into several projects.');
+    return;
+  }
+  const needs = new Map<string, readonly string[]>();
+  for (const name of names) {
+    const check = draft.checks[name];
+    if (!check) continue;
+    const path = ['checks', name];
+    checkAsked(check, nodeAt(written, [name]), path, say);
+    checkPaths(check, path, say);
+    checkComponent(check, components, path, say);
+    needs.set(name, checkNeeds(check, names, path, say));
+  }
+  for (const loop of findLoops(needs)) {
+    const [first, second] = [loop[0]!, loop[1]!];
+    const at = needs.get(first)!.indexOf(second);
+    const message = `these need each other, so none could be asked: ${loop.join(' -> ')}`;
+    say(['checks', first, 'needs', at], message, 'Remove one of these needs.');
+  }
+}
+
+/** The needs as they stand in the file, so that a place in the list is a place in the file. */
+function checkNeeds({ needs = [] }: Check, names: readonly string[], path: Path, say: Say): readonly string[] {
+  const list = needs.map((need) => need ?? '');
+  for (const [index, need] of list.entries()) {
+    if (need === '') continue; // wrong, and reported
+    const at = [...path, 'needs', index];
+    if (!names.includes(need)) say(at, `there is no check ${quoted(need)}`, others(need, names, 'checks'));
+    else if (list.indexOf(need) < index) say(at, `${quoted(need)} is given twice`, 'Keep one of them.');
+  }
+  return list;
+}
+
+function checkComponent({ component }: Check, components: readonly string[], path: Path, say: Say): void {
+  if (component === undefined || components.includes(component)) return;
+  const message = `there is no component ${quoted(component)}`;
+  say([...path, 'component'], message, others(component, components, 'components'));
+}
+
+function others(word: string, names: readonly string[], where: string): string {
+  const meant = word.length <= MAX_NAME_CHARS ? nearest(word, names) : null;
+  if (meant !== null) return `Did you mean "${meant}"?`;
+  if (names.length === 0) return `There is nothing under "${where}".`;
+  return names.length <= MAX_LISTED ? `There is ${inWords(names)}.` : `Look at the names under "${where}".`;
+}
+
+function checkPaths({ file_exists: file }: Check, path: Path, say: Say): void {
+  if (!file) return;
+  const at = [...path, 'file_exists', 'any_of'];
+  const paths = Array.isArray(file.any_of) ? file.any_of : [];
+  if (Array.isArray(file.any_of) && paths.length === 0)
+    say(at, 'is empty, so nothing could be there', 'Name at least one path.');
+  if (file.in === undefined) return;
+  const listed = typeof file.any_of === 'string' ? [file.any_of] : paths;
+  for (const [index, each] of listed.entries()) {
+    if (each === undefined || each.startsWith('/')) continue;
+    const hint = `Write /${printable(shorten(each.replace(/^(?:\.\/)+/, '')))}, or where it really is.`;
+    const place = typeof file.any_of === 'string' ? at : [...at, index];
+    say(place, 'a path inside a container must begin with a slash', hint);
+  }
 }

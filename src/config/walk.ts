@@ -2,16 +2,16 @@
  * Reads a tree by the schema and keeps what is right, so that one mistake hides nothing else: unknown keys, missing keys and wrong
  * values are all reported, each once and at its place.
  */
+
 import { z } from 'zod';
 import { componentKeys, inner, optionFor } from './describe.ts';
-import { choiceProblem } from './words/choices.ts';
-import { missing, wrongForm } from './words/forms.ts';
-import { explainKey } from './words/keys.ts';
-import type { Problems } from './problem.ts';
+import type { Draft } from './draft.ts';
 import { choiceOf, neededOf } from './leaves.ts';
+import type { Problems } from './problem.ts';
 import { type Config, configSchema } from './shape.ts';
 import {
   type BrokenNode,
+  emptyRecord,
   type ListNode,
   locate,
   type MapNode,
@@ -19,13 +19,9 @@ import {
   type ScalarNode,
   type TreeNode,
 } from './tree.ts';
-
-/** What is left of T when every part may have been wrong. */
-export type Draft<T> = T extends readonly (infer Item)[]
-  ? readonly (Draft<Item> | undefined)[]
-  : T extends object
-    ? { readonly [K in keyof T]?: Draft<T[K]> | undefined }
-    : T;
+import { choiceProblem } from './words/choices.ts';
+import { missing, wrongForm } from './words/forms.ts';
+import { explainKey } from './words/keys.ts';
 
 export interface Spot {
   readonly path: Path;
@@ -47,9 +43,6 @@ export function walkConfig(root: MapNode, problems: Problems): Draft<Config> {
 export function walkBy<T>(schema: z.ZodType, root: MapNode, place: string, problems: Problems): Draft<T> {
   return (new Walk(root, problems).value(schema, root, { path: [], place }) ?? {}) as Draft<T>;
 }
-
-/** Without a prototype, so that `__proto__` and `constructor` are names like any other. */
-export const emptyRecord = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
 
 const below = ({ path, place }: Spot, key: string, pattern = key): Spot => ({
   path: [...path, key],

@@ -1,18 +1,19 @@
 /** What a crash record gets besides the exit itself: the last output and what changed since the last good run. */
-import { ingredients } from '../config/fingerprint.ts';
-import { readEnvFileTexts } from '../config/load.ts';
+
 import { formatBytes } from '../base/pure/bytes.ts';
-import type { ComponentSpec } from '../supervision/spec.ts';
-import type { KnownPeer } from './rules/crash.ts';
-import { dossierOf, OUT_OF_MEMORY } from './rules/dossier.ts';
 import type { ExitView } from '../base/pure/exit.ts';
 import type { WallMs } from '../base/pure/ids.ts';
 import { secretValues } from '../base/pure/redact.ts';
-import { portHolder } from '../drivers/process/port-holder.ts';
-import { readTail } from '../logs/log-tail.ts';
-import type { History } from '../supervision/ports/store.ts';
-import type { SupervisorParts } from '../supervision/supervisor.ts';
+import { ingredients } from '../config/fingerprint.ts';
+import { readEnvFileTexts } from '../config/load.ts';
 import { environmentOf } from '../drivers/launch-run.ts';
+import { portHolder } from '../drivers/process/port-holder.ts';
+import type { History } from '../history/ports.ts';
+import { readTail } from '../logs/log-tail.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
+import type { SupervisorParts } from '../supervision/supervisor.ts';
+import type { KnownPeer } from './rules/crash.ts';
+import { dossierOf, OUT_OF_MEMORY } from './rules/dossier.ts';
 
 export interface EvidenceOptions {
   readonly spec: ComponentSpec;

@@ -1,9 +1,10 @@
 /** The evidence of a freeze: what the driver sees of its processes, and what the component says when it is asked where it is. */
-import type { ComponentSpec } from '../supervision/spec.ts';
+
 import { redact } from '../base/pure/redact.ts';
-import type { Driver } from '../supervision/ports/driver.ts';
 import type { Logs } from '../logs/ports.ts';
 import type { RunnerWorld } from '../supervision/component-runner.ts';
+import type { Driver } from '../supervision/ports/driver.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
 
 export interface ExaminerParts {
   readonly driver: Pick<Driver, 'examine'>;

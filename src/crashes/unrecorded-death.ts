@@ -1,13 +1,14 @@
 /** The death of a run while no daemon was there to record it, told from its run directory and its log. */
+
+import { systemClock } from '../base/clock.ts';
 import { exitView, isClean } from '../base/pure/exit.ts';
-import { stretchView } from '../supervision/rules/health/stretch.ts';
 import type { WallMs } from '../base/pure/ids.ts';
-import { runOf } from '../supervision/rules/status.ts';
-import type { WhyView } from '../supervision/rules/views.ts';
 import type { InspectedContainer } from '../drivers/container/inspect.ts';
 import type { InspectedRun } from '../drivers/process/inspect.ts';
 import type { ComponentRecord } from '../supervision/ports/store.ts';
-import { systemClock } from '../base/system-clock.ts';
+import { stretchView } from '../supervision/rules/health/stretch.ts';
+import { runOf } from '../supervision/rules/status.ts';
+import type { WhyView } from '../supervision/rules/views.ts';
 import { collectEvidence, type EvidenceOptions } from './evidence.ts';
 
 export interface DeathOptions extends Omit<EvidenceOptions, 'exit' | 'at'> {

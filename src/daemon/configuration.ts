@@ -1,10 +1,10 @@
 /** Which configuration a daemon runs with: the files as they are, or the copy that was last applied when those cannot be used. */
 import { dirname } from 'node:path';
-import { loadConfig, loadConfigFromTexts, type ResolvedConfig } from '../config/load.ts';
-import type { Log } from '../base/log.ts';
-import { readRegularFile } from '../base/regular-file.ts';
 import type { HomePaths, Project } from '../base/home.ts';
 import { writeAtomically } from '../base/home-dir.ts';
+import type { Log } from '../base/log.ts';
+import { readRegularFile } from '../base/regular-file.ts';
+import { loadConfig, loadConfigFromTexts, type ResolvedConfig } from '../config/load.ts';
 import type { Environment } from '../drivers/launch-run.ts';
 
 interface Applied {

@@ -1,20 +1,21 @@
 /** The daemon's answer to everything that can be asked of it; HTTP routes and the library are thin layers over this. */
-import type { ResolvedConfig } from '../config/load.ts';
-import { ConfigError } from '../config/problem.ts';
-import { AppError } from '../base/pure/errors.ts';
-import type { AppliedView } from '../supervision/rules/plan.ts';
-import { didYouMean } from '../base/pure/suggest.ts';
-import type { DaemonView, EventView } from '../supervision/rules/views.ts';
+
 import type { Agents } from '../agents/ports.ts';
 import type { ActionView, Control, ReloadOptions, ReloadView, UpView, ValidationView } from '../api/control.ts';
-import type { Casework } from '../incidents/ports.ts';
 import type { Log } from '../base/log.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { didYouMean } from '../base/pure/suggest.ts';
+import type { HealthDesk } from '../checks/service.ts';
+import type { ResolvedConfig } from '../config/load.ts';
+import { ConfigError } from '../config/problem.ts';
+import type { Store } from '../history/ports.ts';
+import type { Casework } from '../incidents/ports.ts';
+import type { TicketDesk } from '../incidents/tickets/ports.ts';
 import type { Logs } from '../logs/ports.ts';
 import type { Sessions } from '../sessions/ports.ts';
-import type { Store } from '../supervision/ports/store.ts';
-import type { TicketDesk } from '../incidents/tickets/ports.ts';
+import type { AppliedView } from '../supervision/rules/plan.ts';
+import type { DaemonView, EventView } from '../supervision/rules/views.ts';
 import type { Supervisor } from '../supervision/supervisor.ts';
-import type { HealthDesk } from '../checks/service.ts';
 
 export interface ControlParts {
   readonly supervisor: Supervisor;

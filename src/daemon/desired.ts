@@ -2,11 +2,12 @@
  * What is wanted of each component, kept beside the store: when that is lost, or cannot be written, what was stopped by hand must
  * still stay stopped, and what was wanted must still come back.
  */
-import type { Log } from '../base/log.ts';
-import type { Desired } from '../supervision/ports/store.ts';
-import { readRegularFile } from '../base/regular-file.ts';
+
 import type { HomePaths } from '../base/home.ts';
 import { writeAtomically } from '../base/home-dir.ts';
+import type { Log } from '../base/log.ts';
+import { readRegularFile } from '../base/regular-file.ts';
+import type { Desired } from '../supervision/ports/store.ts';
 
 export type DesiredOf = Readonly<Record<string, Desired>>;
 

@@ -1,35 +1,36 @@
 /** The only file that knows which implementations stand behind the ports through which a daemon sees and touches the world. */
-import type { ComponentSpec } from '../supervision/spec.ts';
+
+import { systemClock } from '../base/clock.ts';
+import type { CommandRunner } from '../base/command.ts';
+import type { Failpoints } from '../base/failpoints.ts';
+import type { HomePaths } from '../base/home.ts';
+import type { Log } from '../base/log.ts';
+import { programFile } from '../base/program-file.ts';
+import { createComposer } from '../compose/composer.ts';
+import type { ContainerWatch } from '../docker/container-watch.ts';
+import { createEngine } from '../docker/engine.ts';
+import type { ContainerEngine, EngineClient } from '../docker/ports.ts';
+import { createContainerWatch } from '../docker/watch/watch.ts';
 import { createContainerDriver } from '../drivers/container/container-driver.ts';
 import { createContainerSampler } from '../drivers/container/usage/sampler.ts';
 import { createExternalDriver } from '../drivers/external/external-driver.ts';
+import { type Environment, environmentOf } from '../drivers/launch-run.ts';
 import { createCommandRunner } from '../drivers/process/command-runner.ts';
 import { isThere } from '../drivers/process/is-there.ts';
 import { isHeldBy, isOfARun, searchPortHolder } from '../drivers/process/port-holder.ts';
 import { createProcessDriver } from '../drivers/process/process-driver.ts';
 import { createSampler } from '../drivers/process/usage/sampler.ts';
 import { routeRuns } from '../drivers/router.ts';
-import { createEngine } from '../docker/engine.ts';
-import { createContainerWatch } from '../docker/watch/watch.ts';
-import type { CommandRunner } from '../base/command.ts';
-import type { ContainerWatch } from '../docker/container-watch.ts';
-import type { Driver } from '../supervision/ports/driver.ts';
-import type { ContainerEngine, EngineClient } from '../docker/ports.ts';
-import type { Failpoints } from '../base/failpoints.ts';
-import type { Log } from '../base/log.ts';
 import type { HoldStill } from '../logs/log-keeping.ts';
+import { createLogWatch, type LogWatchOptions } from '../probes/log/log-watch.ts';
+import { ownPortProber } from '../probes/own-port-prober.ts';
+import { createProber } from '../probes/prober.ts';
+import { redactingProber } from '../probes/redacting-prober.ts';
+import type { Driver } from '../supervision/ports/driver.ts';
 import type { Prober } from '../supervision/ports/prober.ts';
 import type { Sampler } from '../supervision/ports/sampler.ts';
-import { createLogWatch, type LogWatchOptions } from '../probes/log/log-watch.ts';
-import { createProber } from '../probes/prober.ts';
-import { systemClock } from '../base/system-clock.ts';
-import { createComposer } from '../compose/composer.ts';
-import type { HomePaths } from '../base/home.ts';
-import { type Environment, environmentOf } from '../drivers/launch-run.ts';
-import { ownPortProber } from '../probes/own-port-prober.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
 import { ownerId } from './owner-id.ts';
-import { programFile } from '../base/program-file.ts';
-import { redactingProber } from '../probes/redacting-prober.ts';
 
 export interface EdgeOptions {
   readonly paths: HomePaths;

@@ -1,6 +1,7 @@
 /** Failpoints switched on by KEEPWELL_FAILPOINTS; see ports/failpoints.ts for the language. */
-import { AppError } from '../base/pure/errors.ts';
+
 import { FAILPOINTS, type Failpoint, type Failpoints, noFailpoints } from '../base/failpoints.ts';
+import { AppError } from '../base/pure/errors.ts';
 
 type Action =
   | { readonly kind: 'crash' }

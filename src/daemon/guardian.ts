@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openToAppend, readRegularFile } from '../base/regular-file.ts';
-import { guardianScript, PATIENCE } from './guardian-script.ts';
 import type { HomePaths, Project } from '../base/home.ts';
 import { writeAtomically } from '../base/home-dir.ts';
+import { openToAppend, readRegularFile } from '../base/regular-file.ts';
 import type { Environment } from '../drivers/launch-run.ts';
+import { guardianScript, PATIENCE } from './guardian-script.ts';
 
 export interface GuardianOptions {
   readonly project: Project;

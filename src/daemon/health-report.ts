@@ -3,23 +3,23 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CheckParts } from '../checks/parts.ts';
-import { runChecks } from '../checks/run-checks.ts';
-import { loadConfig, type ResolvedConfig } from '../config/load.ts';
-import type { HealthReport } from '../checks/spec.ts';
-import { secretValues } from '../base/pure/redact.ts';
-import type { ComponentView } from '../supervision/rules/views.ts';
-import { createEngine } from '../docker/engine.ts';
-import type { HealthQuery } from '../api/control.ts';
-import { silentLog } from '../base/log.ts';
-import type { Prober } from '../supervision/ports/prober.ts';
-import { systemClock } from '../base/system-clock.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Project } from '../base/home.ts';
-import { baseEnvironment, type Environment } from '../drivers/launch-run.ts';
+import { silentLog } from '../base/log.ts';
+import { secretValues } from '../base/pure/redact.ts';
 import { createStallWatch } from '../base/stall-watch.ts';
-import { localTelemetry } from '../telemetry/switched.ts';
-import { asked, checksOf } from '../checks/checks-of.ts';
 import { NO_RUN } from '../checks/no-run.ts';
+import type { CheckParts } from '../checks/parts.ts';
+import type { HealthQuery } from '../checks/rules/plan.ts';
+import { runChecks } from '../checks/run-checks.ts';
+import { asked, checksOf } from '../checks/service.ts';
+import type { HealthReport } from '../checks/spec.ts';
+import { loadConfig, type ResolvedConfig } from '../config/load.ts';
+import { createEngine } from '../docker/engine.ts';
+import { baseEnvironment, type Environment } from '../drivers/launch-run.ts';
+import type { Prober } from '../supervision/ports/prober.ts';
+import type { ComponentView } from '../supervision/rules/views.ts';
+import { localTelemetry } from '../telemetry/switched.ts';
 
 export interface LocalOptions {
   readonly project: Project;

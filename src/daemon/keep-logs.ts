@@ -1,10 +1,10 @@
 /** Opens the keeper of the logs with what the configuration says about each. */
 
+import { systemClock } from '../base/clock.ts';
 import { DEFAULTS } from '../config/defaults.ts';
 import type { ResolvedConfig } from '../config/load.ts';
-import type { LogKeeping } from '../supervision/spec.ts';
 import { type LogKeeper, type LogKeeperOptions, openLogKeeper } from '../logs/keep/keeper.ts';
-import { systemClock } from '../base/system-clock.ts';
+import type { LogKeeping } from '../supervision/spec.ts';
 
 export interface KeepLogsOptions
   extends Pick<LogKeeperOptions, 'dir' | 'log' | 'failpoints' | 'holdStill' | 'tell' | 'isRunning'> {

@@ -2,14 +2,14 @@
 import { rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type HomePaths, type Project, readDaemonFile } from '../base/home.ts';
+import { prepareHome } from '../base/home-dir.ts';
+import { inheritedSoftNofile } from '../base/limits.ts';
 import { errorCode } from '../base/pure/errno.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { readRegularFile } from '../base/regular-file.ts';
-import { exitFile, readLastEnd, startGuardian } from './guardian.ts';
-import { type HomePaths, type Project, readDaemonFile } from '../base/home.ts';
-import { prepareHome } from '../base/home-dir.ts';
 import type { Environment } from '../drivers/launch-run.ts';
-import { inheritedSoftNofile } from '../base/limits.ts';
+import { exitFile, readLastEnd, startGuardian } from './guardian.ts';
 
 const LAUNCH_LIMIT_MS = 30_000;
 const POLL_MS = 20;

@@ -1,5 +1,9 @@
 /** What is left of containers when no daemon runs: looked at or removed, and what daemons could not put back is put back. */
 import { existsSync } from 'node:fs';
+import { systemClock } from '../base/clock.ts';
+import { homePaths, type Project } from '../base/home.ts';
+import type { Log } from '../base/log.ts';
+import { createEngine } from '../docker/engine.ts';
 import {
   type LeftContainers,
   type LeftWorld,
@@ -8,10 +12,6 @@ import {
   removeLeft,
 } from '../drivers/container/left.ts';
 import { putBackAll } from '../drivers/container/restart-policies.ts';
-import { createEngine } from '../docker/engine.ts';
-import type { Log } from '../base/log.ts';
-import { systemClock } from '../base/system-clock.ts';
-import { homePaths, type Project } from '../base/home.ts';
 import type { Environment } from '../drivers/launch-run.ts';
 import { knownOwnerId } from './owner-id.ts';
 

@@ -1,16 +1,16 @@
 /** The daemon as a process: signals, the guardian's health, the last words before falling over, the exit code. */
 
+import { type HomePaths, type Project, readDaemonFile } from '../base/home.ts';
+import { prepareHome } from '../base/home-dir.ts';
 import { errorCode } from '../base/pure/errno.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { HANDOVER_EXIT, SERVICE_VARIABLE } from '../base/pure/service.ts';
+import type { Environment } from '../drivers/launch-run.ts';
 import { bootId, isAlive, readProcStat } from '../drivers/process/proc.ts';
 import { type DaemonLog, openDaemonLog } from './daemon-log.ts';
 import { parseFailpoints } from './failpoints.ts';
 import { openForeground } from './foreground.ts';
 import { startGuardian } from './guardian.ts';
-import { type HomePaths, type Project, readDaemonFile } from '../base/home.ts';
-import { prepareHome } from '../base/home-dir.ts';
-import type { Environment } from '../drivers/launch-run.ts';
 import { type Ending, type RunningDaemon, startDaemon } from './run.ts';
 import { untilWritable } from './until-writable.ts';
 

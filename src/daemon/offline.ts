@@ -1,31 +1,32 @@
 /** The truth without a daemon: what the records say, corrected by what /proc, the run directories and the Docker Engine show right now. */
 
 import { existsSync, readFileSync } from 'node:fs';
-import { loadConfig } from '../config/load.ts';
-import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
-import type { ContainerFacts } from '../supervision/rules/container-facts.ts';
+import { systemClock } from '../base/clock.ts';
+import { type DaemonFile, type HomePaths, homePaths, type Project, readDaemonFile } from '../base/home.ts';
 import { describeExit, exitView, isClean } from '../base/pure/exit.ts';
-import { NO_PROBES, ROLES } from '../supervision/rules/health/probe.ts';
-import { newHealth } from '../supervision/rules/health/run-health.ts';
-import { type Component, INITIAL } from '../supervision/rules/lifecycle/state.ts';
 import { secretValues } from '../base/pure/redact.ts';
-import { componentView, runOf } from '../supervision/rules/status.ts';
-import { restore } from '../supervision/rules/time.ts';
-import type { ComponentView, DaemonView, StatusView, WhyView } from '../supervision/rules/views.ts';
+import { loadConfig } from '../config/load.ts';
+import { unrecordedDeath } from '../crashes/unrecorded-death.ts';
+import { createEngine } from '../docker/engine.ts';
 import { type InspectedContainer, inspectContainers } from '../drivers/container/inspect.ts';
+import type { Environment } from '../drivers/launch-run.ts';
 import { type InspectedRun, inspectRuns, leftoversOf } from '../drivers/process/inspect.ts';
 import { sameProcess } from '../drivers/process/proc.ts';
 import { peekProcFile } from '../drivers/process/proc-file.ts';
-import { createEngine } from '../docker/engine.ts';
-import type { ComponentRecord, History } from '../supervision/ports/store.ts';
-import { openMemoryStore } from '../history/memory.ts';
-import { openHistory } from '../history/sqlite/history.ts';
-import { systemClock } from '../base/system-clock.ts';
-import { readLastEnd } from './guardian.ts';
-import { type DaemonFile, type HomePaths, homePaths, type Project, readDaemonFile } from '../base/home.ts';
-import type { Environment } from '../drivers/launch-run.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
-import { unrecordedDeath } from '../crashes/unrecorded-death.ts';
+import { openMemoryStore } from '../history/memory.ts';
+import type { History } from '../history/ports.ts';
+import { openHistory } from '../history/sqlite/history.ts';
+import type { ComponentRecord } from '../supervision/ports/store.ts';
+import type { ContainerFacts } from '../supervision/rules/container-facts.ts';
+import { NO_PROBES, ROLES } from '../supervision/rules/health/probe.ts';
+import { newHealth } from '../supervision/rules/health/run-health.ts';
+import { type Component, INITIAL } from '../supervision/rules/lifecycle/state.ts';
+import { componentView, runOf } from '../supervision/rules/status.ts';
+import { restore } from '../supervision/rules/time.ts';
+import type { ComponentView, DaemonView, StatusView, WhyView } from '../supervision/rules/views.ts';
+import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
+import { readLastEnd } from './guardian.ts';
 import { unwritable } from './until-writable.ts';
 
 /** `leftovers`: processes of the run that outlived its main process. */

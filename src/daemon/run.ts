@@ -1,25 +1,25 @@
 /** One daemon: takes the lock, serves until told to end, and closes everything in reverse. */
 import { rmSync } from 'node:fs';
-import type { ResolvedConfig } from '../config/load.ts';
+import { createHttpServer } from '../api/server.ts';
+import { systemClock } from '../base/clock.ts';
+import type { Failpoints } from '../base/failpoints.ts';
+import { type DaemonFile, type HomePaths, type Project, readDaemonFile, socketPath } from '../base/home.ts';
+import { clearDrafts, prepareHome, writeAtomically } from '../base/home-dir.ts';
+import { softNofile } from '../base/limits.ts';
+import { type ProjectLock, takeLock } from '../base/lock.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { MonoMs } from '../base/pure/ids.ts';
-import type { DaemonView } from '../supervision/rules/views.ts';
+import { createStallWatch } from '../base/stall-watch.ts';
+import type { ResolvedConfig } from '../config/load.ts';
+import type { Environment } from '../drivers/launch-run.ts';
+import { hasRoomForConnection } from '../drivers/process/launch.ts';
 import { readProcStat } from '../drivers/process/proc.ts';
-import { hasRoomForConnection } from '../drivers/process/spare-fds.ts';
-import { createHttpServer } from '../api/server.ts';
-import type { Failpoints } from '../base/failpoints.ts';
-import { systemClock } from '../base/system-clock.ts';
+import type { DaemonView } from '../supervision/rules/views.ts';
 import { VERSION } from '../version.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import { configurationFor } from './configuration.ts';
 import type { DaemonLog } from './daemon-log.ts';
-import { type DaemonFile, type HomePaths, type Project, readDaemonFile, socketPath } from '../base/home.ts';
-import { clearDrafts, prepareHome, writeAtomically } from '../base/home-dir.ts';
-import type { Environment } from '../drivers/launch-run.ts';
-import { softNofile } from '../base/limits.ts';
 import { Listener } from './listener.ts';
-import { type ProjectLock, takeLock } from '../base/lock.ts';
-import { createStallWatch } from '../base/stall-watch.ts';
 
 export interface RunOptions {
   readonly project: Project;

@@ -1,8 +1,9 @@
 /** What an answer to "do this" means, and whose fault it is when it was not done. */
-import { blame } from './rules/fault.ts';
-import type { Creation, Deed, Unreachable } from './ports.ts';
+
 import { type Answer, isUnreachable, unreachable } from './caller.ts';
 import { fieldsOf, listOf, parseJson, parseMessage, textOf } from './json.ts';
+import type { Creation, Deed, Unreachable } from './ports.ts';
+import { blame } from './rules/fault.ts';
 
 type Fault = Extract<Deed, { kind: 'refused' | 'engine-fault' }>;
 

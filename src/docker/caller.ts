@@ -1,12 +1,21 @@
 /** Puts questions to the Engine wherever it listens now, and turns every way not to be answered into a sentence. */
 import { setMaxListeners } from 'node:events';
+import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { request as secureRequest } from 'node:https';
 import type { Clock } from '../base/clock.ts';
-import type { Unreachable } from './ports.ts';
-import { type EngineEnv, findEndpoint, type Places } from './endpoint.ts';
-import { parseMessage } from './json.ts';
-import { ask, type Question, type Reply } from './request.ts';
+import { after } from '../base/pure/ids.ts';
 import { createTurns } from '../base/semaphore.ts';
-import { explain, wantsTls } from './unreachable.ts';
+import {
+  type Address,
+  addressText,
+  type Endpoint,
+  type EngineEnv,
+  findEndpoint,
+  isInstalled,
+  type Places,
+} from './endpoint.ts';
+import { parseMessage } from './json.ts';
+import type { Unreachable } from './ports.ts';
 
 /** For a whole answer, from the connection to its last byte, where nobody says otherwise. */
 export const ANSWER_WITHIN_MS = 5_000;
@@ -88,3 +97,146 @@ export function createCaller({ env, clock, places, answerWithinMs }: CallerOptio
     }
   };
 }
+
+// One question to the Engine: a connection of its own, an answer of bounded size, a deadline over all of it. An answer that is cut off, or that stops in the middle, is no answer; Node alone would wait for its end for ever.
+
+export interface Question {
+  readonly address: Address;
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE';
+  readonly path: string;
+  /** Sent as JSON; absent: none. */
+  readonly body?: unknown;
+  readonly clock: Clock;
+  /** Null: for as long as `signal` allows. */
+  readonly timeoutMs: number | null;
+  readonly maxBytes: number;
+  /**
+   * Gets the body of a successful answer piece by piece, of any size; absent: it is collected. Throws when it makes no sense.
+   * When it returns a promise, nothing more is read until then.
+   */
+  readonly onPiece?: ((piece: Buffer) => void | Promise<void>) | undefined;
+  /** A successful answer has begun. */
+  readonly onOpen?: (() => void) | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** `code`: of the system error, or one of ours. */
+export type Reply =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly headers: IncomingHttpHeaders;
+      readonly body: string;
+    }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string };
+
+const failed = (code: string, message: string): Reply => ({ kind: 'failed', code, message });
+
+/** Rejects only when `signal` aborts. */
+export async function ask(question: Question): Promise<Reply> {
+  const { address, method, path, body, clock, timeoutMs, signal } = question;
+  signal.throwIfAborted();
+  const done = new AbortController();
+  const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
+  try {
+    return await new Promise<Reply>((resolve, reject) => {
+      const asked = connect(address, { method, path, agent: false, headers }, (answer) => {
+        collect(answer, question).then(resolve, reject);
+      });
+      const onAbort = () => reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      done.signal.addEventListener('abort', () => {
+        signal.removeEventListener('abort', onAbort);
+        asked.destroy();
+      });
+      asked.on('error', (error: NodeJS.ErrnoException) => resolve(failed(error.code ?? '', error.message)));
+      asked.end(body === undefined ? undefined : JSON.stringify(body));
+      if (timeoutMs === null) return;
+      clock.sleepUntil(after(clock.now(), timeoutMs), done.signal).then(
+        () => resolve(failed('DEADLINE', `no complete answer within ${timeoutMs / 1000} s`)),
+        () => {}, // answered in time
+      );
+    });
+  } finally {
+    done.abort();
+  }
+}
+
+/** How long a connection is silent before the system asks whether the other end is still there. */
+const KEEP_ALIVE_MS = 15_000;
+
+type Options = Pick<RequestOptions, 'method' | 'path' | 'agent'> & {
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+function connect(address: Address, options: Options, onAnswer: (answer: IncomingMessage) => void) {
+  if (address.kind === 'socket')
+    return request({ ...options, socketPath: address.path, headers: { ...options.headers, Host: 'docker' } }, onAnswer);
+  const { host, port, tls } = address;
+  const { verify = true, ...credentials } = tls ?? {};
+  const asked = tls
+    ? secureRequest({ ...options, host, port, ...credentials, rejectUnauthorized: verify }, onAnswer)
+    : request({ ...options, host, port }, onAnswer);
+  asked.setSocketKeepAlive(true, KEEP_ALIVE_MS);
+  return asked;
+}
+
+async function collect(answer: IncomingMessage, { maxBytes, onPiece, onOpen }: Question): Promise<Reply> {
+  const status = answer.statusCode ?? 0;
+  const isStreamed = onPiece !== undefined && status === 200;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  if (status === 200) onOpen?.();
+  try {
+    for await (const chunk of answer) {
+      bytes += (chunk as Buffer).length;
+      if (isStreamed) {
+        await onPiece(chunk as Buffer);
+        continue;
+      }
+      if (bytes > maxBytes) return failed('TOO_LARGE', `the answer is larger than ${maxBytes} bytes`);
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    return failed('CUT_OFF', `the answer was cut off after ${bytes} bytes (${(error as Error).message})`);
+  }
+  return { kind: 'answered', status, headers: answer.headers, body: Buffer.concat(chunks).toString('utf8') };
+}
+
+// Why the Engine could not be asked, as a sentence that says what to do about it.
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+export function explain({ code, message }: Failure, endpoint: Endpoint, env: EngineEnv, places: Places): string {
+  const { address, namedBy } = endpoint;
+  const place = addressText(address);
+  const where = namedBy === null ? place : `${place} (named by ${namedBy})`;
+  const start = address.kind === 'socket' ? 'start it, for instance with "systemctl start docker"' : 'start it there';
+  switch (code) {
+    case 'ENOENT':
+      if (namedBy === null && !isInstalled(env, places))
+        return `no Docker Engine is installed here, and there is no ${place}: install Docker, or set DOCKER_HOST to the socket it listens on`;
+      return `the Docker Engine is not running, there is no ${where}: ${start}`;
+    case 'ECONNREFUSED':
+      return `the Docker Engine is not running, nobody listens on ${where}: ${start}`;
+    case 'EACCES':
+    case 'EPERM':
+      return `permission to use ${where} was denied: let the user that runs Keepwell join the group "docker", or run Keepwell as root`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the name of the machine with the Docker Engine, ${where}, cannot be resolved (${code})`;
+    case 'EMFILE':
+    case 'ENFILE':
+      return `the Docker Engine could not be asked, too many files are open (${code}): raise the limit of open files`;
+    case 'DEADLINE':
+      return `the Docker Engine at ${where} hangs or is overloaded, ${message}: see whether "docker ps" answers, and restart the Engine if it does not`;
+    default:
+      return `the Docker Engine at ${where} gave no usable answer: ${message}`;
+  }
+}
+
+export const wantsTls = ({ address }: Endpoint): string =>
+  `the Docker Engine at ${addressText(address)} wants an encrypted connection: set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to the folder with ca.pem, cert.pem and key.pem`;

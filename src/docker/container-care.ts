@@ -1,13 +1,13 @@
 /** Everything that looks after containers without a daemon around it: one client, one watch and one healer for a process. */
-import { createEngine } from './engine.ts';
-import { createContainerWatch } from './watch/watch.ts';
-import { createHealer } from './healing/healer.ts';
-import type { Clock } from '../base/clock.ts';
-import type { ContainerWatch } from './container-watch.ts';
-import type { EngineClient } from './ports.ts';
-import type { Healer } from './healing/ports.ts';
+
+import { type Clock, systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { systemClock } from '../base/system-clock.ts';
+import type { ContainerWatch } from './container-watch.ts';
+import { createEngine } from './engine.ts';
+import { createHealer } from './healing/healer.ts';
+import type { Healer } from './healing/ports.ts';
+import type { EngineClient } from './ports.ts';
+import { createContainerWatch } from './watch/watch.ts';
 
 export interface CareOptions {
   /** Says where the Engine is: DOCKER_HOST and its like. */

@@ -1,9 +1,20 @@
 /** The JSON of GET /containers/NAME/json, read with suspicion: null for anything that is not what the Engine documents. */
 import { redact, secretValues } from '../base/pure/redact.ts';
-import type { ContainerSetup, ContainerState, RestartPolicy } from './ports.ts';
-import { readHealth, readHealthCheck } from './health.ts';
-import { type Fields, fieldsOf, parseJson, textOf, textsOf } from './json.ts';
-import { readPorts } from './published-ports.ts';
+import { NOT_AN_ENGINE } from './action.ts';
+import { type Caller, isUnreachable, odd, unreachable } from './caller.ts';
+import { healthOfSummary, readHealth, readHealthCheck } from './health.ts';
+import { type Fields, fieldsOf, listOf, parseJson, parseMessage, textOf, textsOf } from './json.ts';
+import type {
+  ContainerPlan,
+  ContainerSetup,
+  ContainerState,
+  ContainerSummary,
+  FullInspection,
+  Listing,
+  NetworkSummary,
+  PublishedPort,
+  RestartPolicy,
+} from './ports.ts';
 
 export interface Container {
   /** Without the slash that Docker writes before it. */
@@ -95,3 +106,141 @@ function readVariables(entries: unknown): Readonly<Record<string, string>> {
 /** Their values are nobody's business but the program's. */
 const fillOf = (variables: Readonly<Record<string, string>>): ContainerSetup['variables'] =>
   new Map(Object.entries(variables).map(([name, value]) => [name, value === '' ? 'empty' : 'set']));
+
+// One container, by its exact name, its full id, or as much of it as `docker ps` prints.
+
+/**
+ * The Engine takes any beginning of an id that fits one container only. Less than what `docker ps` prints may as well be the name of one
+ * that is not there: "db" or "cafe" must not find a stranger whose id begins like that.
+ */
+const SHORT_ID = /^[0-9a-f]{12,}$/;
+
+export const isIdOf = (text: string, id: string): boolean =>
+  text === id || (SHORT_ID.test(text) && id.startsWith(text));
+
+const MISSING = /no such container|no container with name or id/i;
+
+/** `secrets`: values that must not be in what is said of it, beside those of its own variables. */
+export async function inspect(
+  caller: Caller,
+  container: string,
+  signal: AbortSignal,
+  secrets: readonly string[] = [],
+): Promise<FullInspection> {
+  const answer = await caller({ path: `/containers/${encodeURIComponent(container)}/json` }, signal);
+  if (isUnreachable(answer)) return answer;
+  if (answer.status === 200) {
+    const found = parseContainer(answer.body, secrets);
+    if (!found) return unreachable(NOT_AN_ENGINE);
+    const { state, setup } = found;
+    const isIt = setup.name === container || isIdOf(container, state.id);
+    return isIt ? { kind: 'found', state, setup } : { kind: 'missing' };
+  }
+  if (answer.status === 404 && MISSING.test(parseMessage(answer.body))) return { kind: 'missing' };
+  return odd(answer);
+}
+
+// Lists of containers and networks: one call for hundreds of them.
+
+/** A container is about 1 KiB of it, with many labels several. */
+const MAX_LIST_BYTES = 2 ** 25;
+
+export function listContainers(
+  caller: Caller,
+  labels: readonly string[],
+  signal: AbortSignal,
+): Promise<Listing<ContainerSummary>> {
+  return list(caller, `/containers/json?all=1${byLabels(labels, '&')}`, readContainer, signal);
+}
+
+export function listNetworks(
+  caller: Caller,
+  labels: readonly string[],
+  signal: AbortSignal,
+): Promise<Listing<NetworkSummary>> {
+  return list(caller, `/networks${byLabels(labels, '?')}`, readNetwork, signal);
+}
+
+/** The names of all containers; empty when the Engine cannot be asked. */
+export async function names(caller: Caller, signal: AbortSignal): Promise<readonly string[]> {
+  const listing = await listContainers(caller, [], signal);
+  return listing.kind === 'listed' ? listing.items.flatMap((container) => container.names) : [];
+}
+
+const byLabels = (labels: readonly string[], sign: string): string =>
+  labels.length === 0 ? '' : `${sign}filters=${encodeURIComponent(JSON.stringify({ label: labels }))}`;
+
+async function list<T>(
+  caller: Caller,
+  path: string,
+  read: (row: Fields) => T | null,
+  signal: AbortSignal,
+): Promise<Listing<T>> {
+  const answer = await caller({ path, maxBytes: MAX_LIST_BYTES }, signal);
+  if (isUnreachable(answer)) return answer;
+  if (answer.status !== 200) return odd(answer);
+  const rows = parseJson(answer.body);
+  if (!Array.isArray(rows)) return unreachable(NOT_AN_ENGINE);
+  const items = rows.map((row) => read(fieldsOf(row) ?? {}));
+  return items.includes(null) ? unreachable(NOT_AN_ENGINE) : { kind: 'listed', items: items as T[] };
+}
+
+function readContainer(row: Fields): ContainerSummary | null {
+  const { Id: id, State: status, Created } = row;
+  if (typeof id !== 'string' || typeof status !== 'string') return null;
+  return {
+    id,
+    names: listOf(row['Names'])
+      .map((name) => withoutSlash(textOf(name)))
+      .filter((name) => name !== '' && !name.includes('/')), // a link's name for another container
+    image: textOf(row['Image']),
+    imageId: textOf(row['ImageID']),
+    labels: textsOf(row['Labels']),
+    status,
+    text: textOf(row['Status']),
+    health: healthOfSummary(row),
+    createdAt: typeof Created === 'number' ? Created * 1_000 : 0,
+  };
+}
+
+function readNetwork(row: Fields): NetworkSummary | null {
+  const { Id: id, Name: name } = row;
+  if (typeof id !== 'string' || typeof name !== 'string') return null;
+  const createdAt = Date.parse(textOf(row['Created']));
+  return { id, name, createdAt: Number.isNaN(createdAt) ? null : createdAt, labels: textsOf(row['Labels']) };
+}
+
+// Ports of a container in the Engine's words: {"80/tcp": [{"HostIp": "0.0.0.0", "HostPort": "32768"}]}.
+
+export function readPorts(ports: Fields | null): readonly PublishedPort[] {
+  return Object.entries(ports ?? {}).flatMap(([name, places]) => {
+    const [number, protocol = 'tcp'] = name.split('/');
+    if (protocol !== 'tcp' && protocol !== 'udp') return [];
+    return listOf(places).flatMap((place) => {
+      const hostPort = Number(textOf(fieldsOf(place)?.['HostPort']));
+      const hostIp = textOf(fieldsOf(place)?.['HostIp']);
+      return hostPort > 0 ? [{ port: Number(number), protocol, hostIp, hostPort }] : [];
+    });
+  });
+}
+
+type PlannedPort = ContainerPlan['ports'][number];
+
+const nameOf = ({ port, protocol }: PlannedPort): string => `${port}/${protocol}`;
+
+/** For the container itself. */
+export const exposedPorts = (ports: readonly PlannedPort[]): Fields =>
+  Object.fromEntries(ports.map((port) => [nameOf(port), {}]));
+
+/** For the machine. An empty port: the Engine chooses one. */
+export function portBindings(ports: readonly PlannedPort[]): Fields {
+  const bindings: Record<string, { HostIp: string; HostPort: string }[]> = {};
+  for (const port of ports) {
+    bindings[nameOf(port)] ??= [];
+    bindings[nameOf(port)]?.push({
+      HostIp: port.hostIp,
+      HostPort: port.hostPort === null ? '' : String(port.hostPort),
+    });
+  }
+  return bindings;
+}

@@ -1,12 +1,10 @@
 /** What is done with containers. Each returns what came of it; after `unreachable` it may have been done all the same. */
-
 import type { SignalName } from '../base/pure/exit.ts';
-import type { ContainerPlan } from './container-plan.ts';
-import type { Creation, Deed, RestartPolicy } from './ports.ts';
-import type { Caller } from './caller.ts';
 import { creation, deed } from './action.ts';
-import { inspect } from './inspect.ts';
-import { createBody } from './plan.ts';
+import type { Caller } from './caller.ts';
+import { exposedPorts, inspect, portBindings } from './container.ts';
+import { nanoseconds } from './health.ts';
+import type { ContainerPlan, Creation, Deed, RestartPolicy } from './ports.ts';
 
 /** Storage, network and the runtime have a part in it; on a busy machine that is some seconds. */
 const START_WITHIN_MS = 60_000;
@@ -85,4 +83,62 @@ export async function setRestartPolicy(
 ): Promise<Deed> {
   const body = { RestartPolicy: { Name: name, MaximumRetryCount: maxRetries } };
   return deed(await caller({ method: 'POST', path: path(id, 'update'), body }, signal), { of: id });
+}
+
+// A plan for a container in the Engine's words: the body of POST /containers/create.
+
+const NANO_CPUS = 1e9;
+/**
+ * What a container writes is read as it comes; what the Engine keeps of it besides must not fill the disk, and has to be enough for a
+ * burst: the Engine itself reads it more slowly than a container can write.
+ */
+const LOG_KEEPING = { Type: 'json-file', Config: { 'max-size': '20m', 'max-file': '5' } };
+
+export function createBody(plan: ContainerPlan): unknown {
+  return {
+    Image: plan.image,
+    Cmd: plan.command ?? undefined,
+    Entrypoint: plan.entrypoint ?? undefined,
+    Env: Object.entries(plan.env).map(([name, value]) => `${name}=${value}`),
+    Labels: plan.labels,
+    User: plan.user ?? undefined,
+    WorkingDir: plan.workdir ?? undefined,
+    StopSignal: plan.stopSignal ?? undefined,
+    Healthcheck: healthCheck(plan.healthCheck),
+    ExposedPorts: exposedPorts(plan.ports),
+    HostConfig: {
+      Init: plan.init,
+      NetworkMode: plan.network ?? undefined,
+      PortBindings: portBindings(plan.ports),
+      Binds: plan.binds,
+      Tmpfs: plan.tmpfs,
+      ReadonlyRootfs: plan.readOnly,
+      CapDrop: plan.dropCapabilities,
+      CapAdd: plan.addCapabilities,
+      SecurityOpt: plan.noNewPrivileges ? ['no-new-privileges'] : [],
+      ...memory(plan.memoryBytes),
+      NanoCpus: plan.cpus === null ? undefined : Math.round(plan.cpus * NANO_CPUS),
+      PidsLimit: plan.pids ?? undefined,
+      Ulimits: plan.nofile === null ? undefined : [{ Name: 'nofile', Soft: plan.nofile, Hard: plan.nofile }],
+      // Two that restart it would work against each other.
+      RestartPolicy: { Name: 'no' },
+      LogConfig: LOG_KEEPING,
+    },
+  };
+}
+
+/** Without the second, the Engine allows as much swap again on top. */
+const memory = (bytes: number | null) => (bytes === null ? {} : { Memory: bytes, MemorySwap: bytes });
+
+function healthCheck(check: ContainerPlan['healthCheck']): unknown {
+  if (check === null) return undefined;
+  if (check === 'none') return { Test: ['NONE'] };
+  const { intervalMs, timeoutMs, startPeriodMs, retries } = check.times;
+  return {
+    Test: ['CMD', ...check.command],
+    Interval: nanoseconds(intervalMs),
+    Timeout: nanoseconds(timeoutMs),
+    StartPeriod: nanoseconds(startPeriodMs),
+    Retries: retries,
+  };
 }

@@ -1,20 +1,18 @@
 /** The Docker Engine over its socket. Paths carry no version: every Engine answers these, old and new alike. */
 import type { Clock } from '../base/clock.ts';
-import type { EngineClient } from './ports.ts';
-import { archive } from './copy-archive.ts';
-import { ANSWER_WITHIN_MS, createCaller, isUnreachable, odd } from './caller.ts';
+import { creation, deed, NOT_AN_ENGINE } from './action.ts';
+import { ANSWER_WITHIN_MS, type Answer, type Caller, createCaller, isUnreachable, odd, unreachable } from './caller.ts';
+import { inspect, listContainers, listNetworks, names } from './container.ts';
 import { create, kill, remove, removeStopped, restart, setRestartPolicy, start, stop, unpause } from './containers.ts';
+import { archive } from './copy-archive.ts';
 import { type EngineEnv, type Places, USUAL_PLACES } from './endpoint.ts';
 import { events } from './events.ts';
 import { exec, execBytes } from './exec/exec.ts';
 import { execState, launch } from './exec/launch.ts';
 import { imageOf, pull } from './images.ts';
-import { inspect } from './inspect.ts';
-import { listContainers, listNetworks, names } from './list.ts';
+import { type Fields, fieldsOf, parseJson, parseMessage, textOf } from './json.ts';
 import { logs } from './logs.ts';
-import { look } from './inspection.ts';
-import { createNetwork, removeNetwork } from './networks.ts';
-import { stats } from './stats.ts';
+import type { ContainerStats, Creation, Deed, EngineClient, Look } from './ports.ts';
 
 export { MAX_ANSWER_BYTES } from './caller.ts';
 
@@ -65,4 +63,107 @@ export function createEngine(options: EngineOptions): EngineClient {
     removeNetwork: (id, signal) => removeNetwork(caller, id, signal),
     networks: (labels, signal) => listNetworks(caller, labels, signal),
   };
+}
+
+// Networks between containers.
+
+export async function createNetwork(
+  caller: Caller,
+  { name, labels, internal, options = {} }: Parameters<EngineClient['createNetwork']>[0],
+  signal: AbortSignal,
+): Promise<Creation> {
+  // Several networks may have one name, as far as the Engine is concerned.
+  const flags = { Internal: internal, CheckDuplicate: true };
+  const body = { Name: name, Labels: labels, ...flags, Driver: 'bridge', Options: options };
+  return creation(await caller({ method: 'POST', path: '/networks/create', body, turn: 'start' }, signal));
+}
+
+/** Refused while there are containers in it. */
+export async function removeNetwork(caller: Caller, id: string, signal: AbortSignal): Promise<Deed> {
+  const answer = await caller({ method: 'DELETE', path: `/networks/${encodeURIComponent(id)}` }, signal);
+  return !isUnreachable(answer) && answer.status === 404 ? { kind: 'missing' } : deed(answer, { of: id });
+}
+
+// What a container uses right now.
+
+const NS_PER_MS = 1e6;
+/** How the Engine writes a time that has not come: the year 1. */
+const NEVER = '0001-';
+
+export async function stats(
+  caller: Caller,
+  id: string,
+  signal: AbortSignal,
+): Promise<Awaited<ReturnType<EngineClient['stats']>>> {
+  // Without "one-shot" the Engine takes two samples, a second apart. Those before 20.10 do so all the same.
+  const path = `/containers/${encodeURIComponent(id)}/stats?stream=false&one-shot=true`;
+  const answer = await caller({ path }, signal);
+  if (isUnreachable(answer) || answer.status !== 200) return deed(answer, { of: id });
+  const fields = fieldsOf(parseJson(answer.body));
+  if (fields === null) return unreachable(NOT_AN_ENGINE);
+  return readStats(fields);
+}
+
+function readStats(fields: Fields): { readonly kind: 'read'; readonly stats: ContainerStats } | Deed {
+  const memory = fieldsOf(fields['memory_stats']) ?? {};
+  const cpu = fieldsOf(fieldsOf(fields['cpu_stats'])?.['cpu_usage']) ?? {};
+  const used = memory['usage'];
+  if (textOf(fields['read']).startsWith(NEVER) || typeof used !== 'number')
+    return { kind: 'refused', why: 'the container does not run, so it uses nothing' };
+  const detail = fieldsOf(memory['stats']) ?? {};
+  // The first is of cgroup v1, the second of v2.
+  const cache = number(detail['total_inactive_file']) || number(detail['inactive_file']);
+  return {
+    kind: 'read',
+    stats: {
+      cpuMs: number(cpu['total_usage']) / NS_PER_MS,
+      memoryBytes: Math.max(0, used - cache),
+      memoryLimitBytes: number(memory['limit']) || null,
+      processes: number(fieldsOf(fields['pids_stats'])?.['current']),
+    },
+  };
+}
+
+const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+// Whether a file is there in a container, asked without running anything in it: HEAD on the archive of its path. That works in images without a shell and whatever user the container has, and it sees volumes and bind mounts. It sees neither memory that is mounted (tmpfs, /dev/shm) nor /proc, /sys and /dev: those exist only for the processes in the container.
+
+const STAT_HEADER = 'x-docker-container-path-stat';
+/** Docker follows all links itself; others that speak its language need not. */
+const MAX_LINKS = 8;
+/** The path leads through a file, or its links lead in a circle: such a path names nothing. */
+const NAMES_NOTHING = /not a directory|too many (links|levels of symbolic links)|file name too long/i;
+
+export async function look(caller: Caller, id: string, path: string, signal: AbortSignal): Promise<Look> {
+  for (let links = 0, at = path; links <= MAX_LINKS; links++) {
+    const found = await stat(caller, id, at, signal);
+    // Of a link the Engine says where it leads, and not whether something is there.
+    if (found.kind !== 'link') return found;
+    at = found.target;
+  }
+  return { kind: 'absent' };
+}
+
+type Stat = Look | { readonly kind: 'link'; readonly target: string };
+
+async function stat(caller: Caller, id: string, path: string, signal: AbortSignal): Promise<Stat> {
+  const address = `/containers/${encodeURIComponent(id)}/archive?path=${encodeURIComponent(path)}`;
+  const answer = await caller({ method: 'HEAD', path: address }, signal);
+  if (isUnreachable(answer)) return answer;
+  if (answer.status === 200) return readStat(answer);
+  if (answer.status === 404) return { kind: 'absent' };
+  // An answer to HEAD has no body to say why in.
+  const again = await caller({ path: address }, signal);
+  if (isUnreachable(again)) return again;
+  if (again.status === 200) return { kind: 'there' };
+  if (again.status === 404 || NAMES_NOTHING.test(parseMessage(again.body))) return { kind: 'absent' };
+  return { kind: 'unknown', why: odd(again).why };
+}
+
+function readStat({ headers }: Answer): Stat {
+  const header = headers[STAT_HEADER];
+  const fields = fieldsOf(parseJson(Buffer.from(String(header ?? ''), 'base64').toString('utf8')));
+  if (!fields) return unreachable('what answered is not a Docker Engine, or one that we do not understand');
+  const target = fields['linkTarget'];
+  return typeof target === 'string' && target !== '' ? { kind: 'link', target } : { kind: 'there' };
 }

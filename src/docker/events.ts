@@ -1,9 +1,9 @@
 /** The Engine's events of containers, Docker's and Podman's in the same words. */
-import type { EngineClient, EngineEvent, Unreachable } from './ports.ts';
+
 import { type Caller, isUnreachable, odd, unreachable } from './caller.ts';
 import { healthWord } from './health.ts';
-import { type Fields, fieldsOf, parseJson, textOf, textsOf } from './json.ts';
-import { lines } from './lines.ts';
+import { type Fields, fieldsOf, lines, parseJson, textOf, textsOf } from './json.ts';
+import type { EngineClient, EngineEvent, Unreachable } from './ports.ts';
 
 /** Podman's words for what Docker calls otherwise. Asked for "die" alone it tells of no death. */
 const PODMAN: Readonly<Record<string, string>> = { died: 'die', remove: 'destroy' };

@@ -1,6 +1,7 @@
 /** What an inspection says about a container's health check: its results so far and its times. */
-import type { DockerHealth, HealthCheckTimes } from '../supervision/rules/container-health.ts';
+
 import { redact } from '../base/pure/redact.ts';
+import type { DockerHealth, HealthCheckTimes } from '../supervision/rules/container-health.ts';
 import { type Fields, fieldsOf, listOf, textOf, textsOf } from './json.ts';
 
 /** The Engine keeps 4 KiB of each check, and nobody reads that much in a reason. */

@@ -1,9 +1,9 @@
 /** Images: which one a name stands for, and fetching it. */
-import type { Deed, EngineClient } from './ports.ts';
-import { type Caller, isUnreachable, odd, unreachable } from './caller.ts';
+
 import { deed, faultOf } from './action.ts';
-import { fieldsOf, parseJson, textOf } from './json.ts';
-import { lines } from './lines.ts';
+import { type Caller, isUnreachable, odd, unreachable } from './caller.ts';
+import { fieldsOf, lines, parseJson, textOf } from './json.ts';
+import type { Deed, EngineClient } from './ports.ts';
 
 export async function imageOf(
   caller: Caller,

@@ -1,8 +1,7 @@
 /** The Docker Engine, as far as it is asked and told. */
-import type { DockerHealth, HealthCheckTimes } from '../supervision/rules/container-health.ts';
+
 import type { SignalName } from '../base/pure/exit.ts';
-import type { ArchiveSink } from './archive.ts';
-import type { ContainerPlan } from './container-plan.ts';
+import type { DockerHealth, HealthCheckTimes } from '../supervision/rules/container-health.ts';
 
 /** How one container stands, in the Engine's own words. */
 export interface ContainerState {
@@ -311,4 +310,59 @@ export interface EngineClient extends ContainerEngine {
   ): Promise<Creation>;
   removeNetwork(id: string, signal: AbortSignal): Promise<Deed>;
   networks(labels: readonly string[], signal: AbortSignal): Promise<Listing<NetworkSummary>>;
+}
+
+/** Files and folders as they come out of a container. */
+export interface ArchiveEntry {
+  /** Relative, without `.` and `..`; begins with the last step of the path that was asked for. */
+  readonly path: string;
+  readonly kind: 'file' | 'directory' | 'other';
+  readonly size: number;
+  readonly mode: number;
+  /** When it was last written, in whole seconds of its own machine's clock. */
+  readonly mtimeSeconds: number;
+}
+
+/** Nothing more is read while a promise of it is open. */
+export interface ArchiveSink {
+  /** A file's content follows in `data`, then `end`. */
+  begin(entry: ArchiveEntry): void | Promise<void>;
+  data(piece: Buffer): void | Promise<void>;
+  end(): void | Promise<void>;
+}
+
+/** Everything a container is made with. Times in ms; what is absent or null is as the image or the Engine has it. */
+export interface ContainerPlan {
+  readonly image: string;
+  readonly command: readonly string[] | null;
+  readonly entrypoint: readonly string[] | null;
+  readonly env: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly user: string | null;
+  readonly workdir: string | null;
+  /** A process that reaps and passes on signals is put before the command. */
+  readonly init: boolean;
+  readonly stopSignal: SignalName | null;
+  readonly healthCheck: { readonly command: readonly string[]; readonly times: HealthCheckTimes } | 'none' | null;
+  /** A network's name, "none", "host" or "bridge"; null: the Engine's default. */
+  readonly network: string | null;
+  /** `hostPort` null: the Engine chooses one. */
+  readonly ports: readonly {
+    readonly port: number;
+    readonly protocol: 'tcp' | 'udp';
+    readonly hostIp: string;
+    readonly hostPort: number | null;
+  }[];
+  /** As Docker writes them: "/host/path:/in/container:ro", "name:/in/container". */
+  readonly binds: readonly string[];
+  /** Path → options: "rw,size=16m". */
+  readonly tmpfs: Readonly<Record<string, string>>;
+  readonly readOnly: boolean;
+  readonly dropCapabilities: readonly string[];
+  readonly addCapabilities: readonly string[];
+  readonly noNewPrivileges: boolean;
+  readonly memoryBytes: number | null;
+  readonly cpus: number | null;
+  readonly pids: number | null;
+  readonly nofile: number | null;
 }

@@ -1,14 +1,14 @@
 /** Turns a specification into everything one run needs: files are read again at each start. */
 import { join } from 'node:path';
-import { containerHash, specHash } from '../config/fingerprint.ts';
-import { readEnvFiles } from '../config/load.ts';
-import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
 import { machineFault } from '../base/pure/errno.ts';
 import type { SpawnProblem } from '../base/pure/exit.ts';
 import type { RunId } from '../base/pure/ids.ts';
-import type { Attempt } from '../supervision/rules/lifecycle/state.ts';
-import { accountVariables } from './process/account/account.ts';
+import { containerHash, specHash } from '../config/fingerprint.ts';
+import { readEnvFiles } from '../config/load.ts';
 import type { Confinement, Launch } from '../supervision/ports/driver.ts';
+import type { Attempt } from '../supervision/rules/lifecycle/state.ts';
+import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
+import { accountVariables } from './process/account/account.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -2,9 +2,10 @@
  * Gives every run to the driver of its kind. What was left on disk belongs to the driver that found it; a run that nobody here
  * knows is a process.
  */
-import { runsInContainer } from '../supervision/spec.ts';
+
 import type { RunId } from '../base/pure/ids.ts';
 import type { ContainerDriver, Driver, ExternalDriver, ProcessDriver } from '../supervision/ports/driver.ts';
+import { runsInContainer } from '../supervision/spec.ts';
 
 export interface Drivers {
   readonly process: ProcessDriver;

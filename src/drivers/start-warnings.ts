@@ -1,7 +1,7 @@
 /** What would keep components from starting on this machine, as it is now: no mistake of the configuration, but worth a word. */
 import type { ComponentSpec } from '../supervision/spec.ts';
-import { precheck } from './process/precheck.ts';
 import { baseEnvironment, type Environment, environmentOf } from './launch-run.ts';
+import { precheck } from './process/precheck.ts';
 
 export interface StartWarning {
   readonly component: string;

@@ -1,8 +1,9 @@
 /** A specification that can only end a run: for components that the configuration no longer names. */
-import { DEFAULTS } from '../config/defaults.ts';
-import { type ComponentSpec, NO_LIMITS } from '../supervision/spec.ts';
-import { NO_PROBES } from '../supervision/rules/health/probe.ts';
+
 import type { ComponentName } from '../base/pure/ids.ts';
+import { DEFAULTS } from '../config/defaults.ts';
+import { NO_PROBES } from '../supervision/rules/health/probe.ts';
+import { type ComponentSpec, NO_LIMITS } from '../supervision/spec.ts';
 
 export function straySpec(name: ComponentName): ComponentSpec {
   const { restart, stop } = DEFAULTS;

@@ -1,6 +1,8 @@
 /** Which crashes a question is about. The statements in sqlite/crashes.ts follow the same rules. */
+
+import type { NewCrash } from '../supervision/ports/store.ts';
 import type { Subject } from '../supervision/rules/views.ts';
-import type { CrashQuery, NewCrash, WhyQuery } from '../supervision/ports/store.ts';
+import type { CrashQuery, WhyQuery } from './ports.ts';
 
 export interface Whose {
   readonly subject: string | null;

@@ -1,9 +1,10 @@
 /** A commit as the stores keep it: its events numbered, and small writes (meta, forget) in the same queue so that order holds. */
+
 import type { ComponentName, WallMs } from '../base/pure/ids.ts';
+import type { NewEvent } from '../supervision/ports/store.ts';
 import type { EventView } from '../supervision/rules/views.ts';
-import type { Commit, NewEvent } from '../supervision/ports/store.ts';
-import { wholeSample } from './samples.ts';
-import { wholeStretch } from './timeline.ts';
+import type { Commit } from './ports.ts';
+import { wholeSample, wholeStretch } from './stretches.ts';
 import { isoTime } from './views.ts';
 
 export interface NumberedEvent extends NewEvent {

@@ -1,8 +1,9 @@
 /** A store that forgets when the process ends: for tests, for library use without a project, and as the last resort. */
-import type { ComponentName } from '../base/pure/ids.ts';
+
 import type { Clock } from '../base/clock.ts';
-import type { Commit, Store } from '../supervision/ports/store.ts';
+import type { ComponentName } from '../base/pure/ids.ts';
 import { type Entry, entryOf, eventView, Sequence } from './entry.ts';
+import type { Commit, Store } from './ports.ts';
 import { type Bounds, Tables } from './tables.ts';
 
 /** Small enough to be held for a year, large enough for every question people ask about the recent past. */

@@ -4,12 +4,12 @@
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError } from '../base/pure/errors.ts';
-import type { Log } from '../base/log.ts';
-import { moveDatabase } from './sqlite/move.ts';
 import { defaultDb, type HomePaths, storeNote } from '../base/home.ts';
 import { writeAtomically } from '../base/home-dir.ts';
 import { takeLock } from '../base/lock.ts';
+import type { Log } from '../base/log.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { moveDatabase } from './sqlite/move.ts';
 
 export interface StorePlace extends Disposable {
   readonly path: string;

@@ -1,36 +1,22 @@
 /** The history as plain lists: all of the memory store, and what the SQLite store shows of commits it could not write yet. */
 
+import type { HealthCheckRow } from '../agents/ports.ts';
 import type { AgentRecord } from '../agents/spec.ts';
-import type { CheckStretch } from '../checks/rules/stretch.ts';
-import type { ProbeStretch } from '../supervision/rules/health/stretch.ts';
 import type { ComponentName, RunId } from '../base/pure/ids.ts';
+import type { CheckStretch } from '../checks/rules/stretch.ts';
 import type { Incident, IncidentsQuery } from '../incidents/rules/incident.ts';
-import type { SessionRecord } from '../sessions/spec.ts';
 import type { Ticket, TicketsQuery } from '../incidents/tickets/rules/ticket.ts';
+import type { SessionRecord } from '../sessions/spec.ts';
+import type { ComponentRecord, NewCrash, SampleQuery } from '../supervision/ports/store.ts';
+import type { ProbeStretch } from '../supervision/rules/health/stretch.ts';
 import type { SampleStretch } from '../supervision/rules/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../supervision/rules/views.ts';
-import type { HealthCheckRow } from '../agents/ports.ts';
-import type {
-  CheckQuery,
-  ComponentRecord,
-  CrashQuery,
-  History,
-  NewCrash,
-  ProbeQuery,
-  RunRow,
-  SampleQuery,
-  SessionsQuery,
-  WhyQuery,
-} from '../supervision/ports/store.ts';
-import { AgentTable } from './agents.ts';
-import { incidentTable, LAST_NUMBER, ticketTable } from './records.ts';
-import { CheckResults } from './stretches.ts';
 import { isAskedFor, isTheOne } from './crash-query.ts';
 import { type Entry, eventView, type NumberedEvent } from './entry.ts';
+import type { CheckQuery, CrashQuery, History, ProbeQuery, RunRow, SessionsQuery, WhyQuery } from './ports.ts';
+import { AgentTable, incidentTable, LAST_NUMBER, SessionTable, ticketTable } from './records.ts';
 import { type KnownRun, runsAfter } from './runs.ts';
-import { Samples } from './samples.ts';
-import { SessionTable } from './sessions.ts';
-import { Timeline } from './timeline.ts';
+import { CheckResults, Samples, Timeline } from './stretches.ts';
 import { atMost, crashView, DEFAULT_CRASHES, isOf, whyView } from './views.ts';
 
 export interface Bounds {

@@ -1,9 +1,9 @@
 /** From what is stored to what is shown, the same for every store. */
 
-import { stretchView } from '../supervision/rules/health/stretch.ts';
 import { bugNumber } from '../incidents/tickets/rules/number.ts';
-import type { CrashView, Subject, WhyView } from '../supervision/rules/views.ts';
 import type { NewCrash } from '../supervision/ports/store.ts';
+import { stretchView } from '../supervision/rules/health/stretch.ts';
+import type { CrashView, Subject, WhyView } from '../supervision/rules/views.ts';
 
 /** How many crashes a query without a limit gets. */
 export const DEFAULT_CRASHES = 100;

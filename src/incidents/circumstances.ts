@@ -1,8 +1,9 @@
 /** What a ticket has to know about what crashed: how it was started, whose work it is, and which values must never appear. */
-import type { ResolvedConfig } from '../config/load.ts';
-import { type Circumstances, type Evidence, NO_CIRCUMSTANCES } from './tickets/rules/evidence.ts';
+
 import { agentCircumstances } from '../agents/agent-spec.ts';
+import type { ResolvedConfig } from '../config/load.ts';
 import { secretsOf } from '../crashes/evidence.ts';
+import { type Circumstances, type Evidence, NO_CIRCUMSTANCES } from './tickets/rules/evidence.ts';
 
 /** `base`: the environment that all of them inherit. */
 export function circumstances(

@@ -1,16 +1,18 @@
 /** The ticket of an incident: by the rules for tickets, written with the crash, delivered once that is safe. */
+
 import { randomBytes } from 'node:crypto';
-import type { Incident } from './rules/incident.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Store } from '../history/ports.ts';
+import type { NewEvent } from '../supervision/ports/store.ts';
 import { isSimulated } from '../supervision/rules/simulation.ts';
+import type { Incident } from './rules/incident.ts';
+import type { TicketDesk } from './tickets/ports.ts';
 import type { Circumstances, CrashEvidence, Evidence } from './tickets/rules/evidence.ts';
 import { afterExamination, afterNews, afterRecovery, joined } from './tickets/rules/notes.ts';
 import { ticketFor } from './tickets/rules/policy.ts';
 import { redacted } from './tickets/rules/redacted.ts';
 import type { TicketsSpec } from './tickets/rules/settings.ts';
 import type { Ticket, TicketChange } from './tickets/rules/ticket.ts';
-import type { Clock } from '../base/clock.ts';
-import type { NewEvent, Store } from '../supervision/ports/store.ts';
-import type { TicketDesk } from './tickets/ports.ts';
 
 export interface FilingParts {
   readonly store: Store;

@@ -3,19 +3,20 @@
  * from that and not from events, so nothing is missed when a daemon dies in between.
  */
 
+import type { Clock } from '../base/clock.ts';
 import type { MonoMs } from '../base/pure/ids.ts';
+import type { Store } from '../history/ports.ts';
+import type { NewCrash } from '../supervision/ports/store.ts';
+import { SIMULATED_TITLE } from '../supervision/rules/simulation.ts';
+import { UNWELL_AFTER_MS } from '../supervision/rules/unwell.ts';
+import type { Subject } from '../supervision/rules/views.ts';
+import type { Standing } from '../supervision/standings.ts';
+import type { Alert, AlertDesk } from './alerts/ports.ts';
+import { givenUpKey, incidentKey, loopFreezeKey } from './ports.ts';
 import { crashRate, type SeenCrash, withinTheHour } from './rules/crash-rate.ts';
 import { type Incident, isAwaited, isSubjectOf, subjectKey } from './rules/incident.ts';
-import { UNWELL_AFTER_MS } from '../supervision/rules/unwell.ts';
 import { affectedText, givenUpText, notRestarted, whoOf } from './rules/words.ts';
-import { SIMULATED_TITLE } from '../supervision/rules/simulation.ts';
-import type { Subject } from '../supervision/rules/views.ts';
-import type { Alert, AlertDesk } from './alerts/ports.ts';
-import type { Clock } from '../base/clock.ts';
-import type { NewCrash, Store } from '../supervision/ports/store.ts';
-import type { Standing } from '../supervision/standings.ts';
 import type { DaemonCasework } from './service.ts';
-import { givenUpKey, incidentKey, loopFreezeKey } from './words.ts';
 
 /** A component has recovered when it was well for so long, or longer if its min_uptime says so. */
 export const STEADY_MS = 10_000;

@@ -1,31 +1,30 @@
 /** Puts together everything that happens after a crash: incidents, tickets and alerts. */
+
 import { randomBytes } from 'node:crypto';
+import { systemClock } from '../base/clock.ts';
+import type { CommandRunner } from '../base/command.ts';
+import type { Failpoints } from '../base/failpoints.ts';
+import type { Log } from '../base/log.ts';
+import { secretValues } from '../base/pure/redact.ts';
+import type { ResolvedConfig } from '../config/load.ts';
+import type { EngineClient } from '../docker/ports.ts';
+import type { Commit, Store } from '../history/ports.ts';
+import { type SessionCases, sessionCases } from '../sessions/crashes.ts';
+import { templateSecrets } from '../sessions/in-daemon.ts';
+import type { EventView } from '../supervision/rules/views.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
+import type { Standing } from '../supervision/standings.ts';
+import type { AlertDesk } from './alerts/ports.ts';
 import { sendersFor } from './alerts/senders.ts';
 import { createAlertDesk } from './alerts/service.ts';
-import type { ResolvedConfig } from '../config/load.ts';
-import type { ComponentSpec } from '../supervision/spec.ts';
-import { secretValues } from '../base/pure/redact.ts';
-import type { EventView } from '../supervision/rules/views.ts';
-import type { AlertDesk } from './alerts/ports.ts';
-import type { CommandRunner } from '../base/command.ts';
-import type { EngineClient } from '../docker/ports.ts';
-import type { Failpoints } from '../base/failpoints.ts';
-import type { Casework } from './ports.ts';
-import type { Log } from '../base/log.ts';
-import type { Commit, Store } from '../supervision/ports/store.ts';
-import type { TicketDesk } from './tickets/ports.ts';
-import type { Standing } from '../supervision/standings.ts';
-import { systemClock } from '../base/system-clock.ts';
-import { createTicketDesk } from './tickets/service.ts';
-import { createAsk } from './ask-web.ts';
-import { templateSecrets } from '../sessions/in-daemon.ts';
-import { createCasework } from './service.ts';
 import { circumstances } from './circumstances.ts';
 import { createFiling } from './filing.ts';
 import { Look } from './look.ts';
-import { type SessionCases, sessionCases } from '../sessions/crashes.ts';
-import { ticketBook } from './tickets/book.ts';
-import { withCase } from './with-case.ts';
+import { type Casework, withCase } from './ports.ts';
+import { createCasework } from './service.ts';
+import type { TicketDesk } from './tickets/ports.ts';
+import { createTicketDesk, ticketBook } from './tickets/service.ts';
+import { createAsk } from './web.ts';
 
 export interface CaseworkOptions {
   readonly store: Store;

@@ -1,8 +1,9 @@
 /** The one place that is told of everything that crashes. Nothing in it blocks or throws into supervision. */
+import type { Commit } from '../history/ports.ts';
+import type { NewCrash, NewEvent } from '../supervision/ports/store.ts';
+import type { Subject } from '../supervision/rules/views.ts';
 import type { Incident, IncidentsQuery } from './rules/incident.ts';
 import type { ProblemEvidence } from './tickets/rules/evidence.ts';
-import type { Subject } from '../supervision/rules/views.ts';
-import type { Commit, NewCrash, NewEvent } from '../supervision/ports/store.ts';
 
 /** What is written in the same commit as the crash. */
 export type CaseNotes = Pick<Commit, 'incidents' | 'tickets'> & { readonly events: readonly NewEvent[] };
@@ -19,3 +20,19 @@ export interface Casework {
   problem(problem: ProblemEvidence): { readonly incident: number; readonly ticket: number | null };
   incidents(query: IncidentsQuery): readonly Incident[];
 }
+
+/** Crash, incident, ticket and what is told about them are one commit. */
+export function withCase(step: Commit, casework: Pick<Casework, 'crashed'>): Commit {
+  if (step.crash === undefined) return step;
+  const { crash, also } = casework.crashed(step.crash);
+  return { ...step, ...also, crash, events: [...(step.events ?? []), ...also.events] };
+}
+
+/** What incidents are called in alerts. */
+export const incidentKey = (id: number): string => `incident ${id}`;
+
+/** What was given up without an incident of its own: that of what took it along is over, or the history is lost. */
+export const givenUpKey = (component: string): string => `gave-up ${component}`;
+
+/** What the freeze of the loop that spawns agents is called there. */
+export const loopFreezeKey = (loop: string): string => `freeze:${loop}`;

@@ -1,6 +1,15 @@
 /** Everything that crashes is told to this one: it finds the incident and the ticket, before the crash is written. */
-import { type Graph, startOrder } from '../supervision/rules/graph.ts';
+
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import type { WallMs } from '../base/pure/ids.ts';
+import type { Commit, Store } from '../history/ports.ts';
+import type { NewCrash, NewEvent } from '../supervision/ports/store.ts';
+import { type Graph, startOrder } from '../supervision/rules/graph.ts';
+import { type Unwell, unwellFingerprint } from '../supervision/rules/unwell.ts';
+import type { Subject } from '../supervision/rules/views.ts';
+import type { Filed, Filing } from './filing.ts';
+import type { CaseNotes, Casework } from './ports.ts';
 import { fingerprintOf } from './rules/cause.ts';
 import { firstSigns, isKilledByOthers, outageOf, rootOf } from './rules/fold.ts';
 import { type Incident, type IncidentsQuery, isAwaited, isSubjectOf } from './rules/incident.ts';
@@ -8,21 +17,15 @@ import {
   alsoAffected,
   alsoKnownBy,
   foldedInto,
+  type IncidentChange,
   recovered,
+  shortTitle,
   type Trouble,
+  titleOf,
   troubled,
   unwanted,
 } from './rules/next.ts';
-import { shortTitle, titleOf } from './rules/title.ts';
-import { type Unwell, unwellFingerprint } from '../supervision/rules/unwell.ts';
 import type { ProblemEvidence } from './tickets/rules/evidence.ts';
-import type { Subject } from '../supervision/rules/views.ts';
-import type { Clock } from '../base/clock.ts';
-import type { CaseNotes, Casework } from './ports.ts';
-import type { Log } from '../base/log.ts';
-import type { Commit, NewCrash, NewEvent, Store } from '../supervision/ports/store.ts';
-import { changeEvent, incidentEvent } from './events.ts';
-import type { Filed, Filing } from './filing.ts';
 
 export interface CaseworkParts {
   readonly store: Store;
@@ -248,4 +251,26 @@ const withDependent =
 
 function notesOf({ incident, tickets, events }: Filed): Notes {
   return { incidents: [incident], ...(tickets.length > 0 ? { tickets } : {}), events };
+}
+
+// What is told about incidents.
+
+type IncidentEventType =
+  | 'incident.opened'
+  | 'incident.reopened'
+  | 'incident.resolved'
+  | 'incident.affects'
+  | 'incident.folded';
+
+export const incidentEvent = (
+  type: IncidentEventType,
+  { id, subject, title }: Incident,
+  data: Readonly<Record<string, unknown>>,
+  at: WallMs,
+): NewEvent => ({ at, subject, type, run: null, data: { incident: id, title, ...data } });
+
+export function changeEvent(change: IncidentChange, incident: Incident, at: WallMs): readonly NewEvent[] {
+  const { rootCause: root_cause, fingerprint, count, reopened } = incident;
+  if (change === 'opened') return [incidentEvent('incident.opened', incident, { root_cause, fingerprint }, at)];
+  return change === 'reopened' ? [incidentEvent('incident.reopened', incident, { count, reopened }, at)] : [];
 }

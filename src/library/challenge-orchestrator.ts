@@ -1,21 +1,25 @@
 /** Gives each user a container of their own, looks after it until its lease is over, and clears it away. */
 import { createHash, randomBytes } from 'node:crypto';
-import { readEnvFiles } from '../config/load.ts';
-import { AppError } from '../base/pure/errors.ts';
-import type { SessionRecord } from '../sessions/spec.ts';
-import type { SessionsSpec } from '../sessions/rules/template.ts';
-import type { ContainerCare } from '../docker/container-care.ts';
 import { noFailpoints } from '../base/failpoints.ts';
 import { silentLog } from '../base/log.ts';
+import { AppError } from '../base/pure/errors.ts';
+import { readEnvFiles } from '../config/load.ts';
+import type { ContainerCare } from '../docker/container-care.ts';
 import type { SessionBook, Sessions } from '../sessions/ports.ts';
+import type { SessionsSpec } from '../sessions/rules/template.ts';
+import type { SessionRecord } from '../sessions/spec.ts';
 import type { SessionTemplateConfig } from './config-input.ts';
-import { type ContainerHealthStatus, healthStatus } from './container-health.ts';
-import { careOptions, type DockerOptions } from './container-options.ts';
+import { type ContainerHealthStatus, careOptions, type DockerOptions, healthStatus } from './container-options.ts';
 import { withEmbeddedHints } from './embedded-hints.ts';
-import { openLeaseFile } from './lease-file.ts';
 import { type ConfigInput, readConfigInput } from './read-config.ts';
-import { type DeskListeners, infoOf, openBook } from './session-desk.ts';
-import { type SessionInfo, SessionManager } from './session-manager.ts';
+import {
+  type DeskListeners,
+  infoOf,
+  openBook,
+  openLeaseFile,
+  type SessionInfo,
+  SessionManager,
+} from './session-manager.ts';
 
 export interface ChallengeOrchestratorOptions extends DockerOptions, DeskListeners {
   /** The challenges by name, with the keys of `sessions.templates` in `keepwell.yaml`. */

@@ -1,11 +1,5 @@
 /** A configuration as an object: the keys of `keepwell.yaml` (docs/reference/config.md). It is checked like a file. */
 
-import type { AgentsConfig } from './config-agents.ts';
-import type { AlertsConfig, StoreConfig } from './config-alerts.ts';
-import type { SurroundingsConfig } from './config-surroundings.ts';
-import type { TicketsConfig } from './config-tickets.ts';
-import type { Duration, Size } from './config-units.ts';
-
 export interface KeepwellConfig {
   readonly version?: 1;
   readonly name?: string;
@@ -235,3 +229,109 @@ export interface SessionTemplateConfig {
   };
   readonly ready_timeout?: Duration;
 }
+
+// The keys of `agents` in a configuration object.
+
+export interface AgentsConfig {
+  readonly every?: Duration;
+  readonly max_respawns?: number;
+  /** The component that spawns them. */
+  readonly loop?: string;
+  readonly types?: Readonly<Record<string, AgentTypeConfig>>;
+  readonly state_file?:
+    | string
+    | {
+        readonly path: string;
+        readonly agents?: string;
+        readonly agent_type?: string;
+        readonly task_id?: string;
+        readonly started_at?: string;
+      };
+}
+
+/** What an agent of this type is started with; `{task}` in the command stands for its task. */
+export interface AgentTypeConfig extends SurroundingsConfig {
+  readonly command: readonly string[];
+  readonly assigned_to?: string;
+  readonly min_uptime?: Duration;
+  readonly stop?: { readonly signal?: string; readonly grace?: Duration };
+  readonly backoff?: {
+    readonly initial?: Duration;
+    readonly factor?: number;
+    readonly max?: Duration;
+    readonly jitter?: number;
+  };
+  readonly limits?: { readonly memory?: Size; readonly pids?: number; readonly nofile?: number };
+}
+
+// The keys of `alerts` and `store` in a configuration object.
+
+export interface AlertsConfig {
+  /** Default: all of them. */
+  readonly on?: readonly ('gave-up' | 'freeze' | 'crash-rate')[];
+  readonly channels: readonly AlertChannelConfig[];
+  readonly remind?: Duration | 'never';
+}
+
+export type AlertChannelConfig =
+  | { readonly webhook: { readonly url: string; readonly headers?: Readonly<Record<string, string>> } }
+  | { readonly slack: { readonly url: string } }
+  | { readonly command: { readonly command: readonly string[] } };
+
+export interface StoreConfig {
+  /** The file of the database; default: `keepwell.db` in the state directory. */
+  readonly path?: string;
+  readonly retention?: Duration;
+}
+
+// The keys of `tickets` in a configuration object.
+
+export type TicketPriority = 'low' | 'medium' | 'high' | 'critical';
+
+/** When a crash becomes a ticket, and where tickets are written. */
+export interface TicketsConfig {
+  readonly after_crashes?: number;
+  readonly rate_limit?: { readonly per?: Duration; readonly max?: number; readonly by?: 'fingerprint' | 'type' };
+  /** By type of error. */
+  readonly priorities?: Readonly<Record<string, TicketPriority>>;
+  readonly trackers?: readonly TrackerConfig[];
+}
+
+/** Exactly one of these. */
+export interface TrackerConfig {
+  readonly local?: { readonly dir?: string };
+  readonly github?: {
+    readonly repo: string;
+    readonly token: string;
+    /** Of GitHub Enterprise: `https://HOST/api/v3`. */
+    readonly url?: string;
+    readonly labels?: readonly string[];
+    readonly timeout?: Duration;
+  };
+  readonly webhook?: {
+    readonly url: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly timeout?: Duration;
+  };
+  readonly command?: { readonly command: readonly string[]; readonly timeout?: Duration };
+}
+
+/** What a command is started in and as whom: for components and for agents. */
+export interface SurroundingsConfig {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly env_file?: string | readonly string[];
+  readonly user?: string | number;
+  readonly group?: string | number;
+  /** Octal, in quotes: "027". */
+  readonly umask?: string;
+  readonly nice?: number;
+}
+
+// How times and sizes are written in a configuration.
+
+/** "500ms", "10s", "1m30s" */
+export type Duration = string;
+
+/** "512MiB", "50MB" */
+export type Size = string;

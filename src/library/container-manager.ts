@@ -1,12 +1,12 @@
 /** Experiments inside the services of a compose file, for programs that keep the list of experiments themselves. */
 import { resolve } from 'node:path';
-import { DEFAULTS } from '../config/defaults.ts';
-import { filled } from '../campaigns/spec.ts';
-import type { ServiceHealth } from '../compose/rules/service-health.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { after } from '../base/pure/ids.ts';
+import { filled } from '../campaigns/spec.ts';
 import { type ExperimentResult, type OpenedCompose, openCompose } from '../compose/open.ts';
-import type { ContainerHealthStatus } from './container-health.ts';
+import type { ServiceHealth } from '../compose/rules/service-health.ts';
+import { DEFAULTS } from '../config/defaults.ts';
+import type { ContainerHealthStatus } from './container-options.ts';
 
 export type { ExperimentResult };
 

@@ -1,8 +1,10 @@
 /** What the classes that look after containers take in common. */
-import { DEFAULTS } from '../config/defaults.ts';
-import type { BackoffSpec, LimitSpec } from '../supervision/spec.ts';
-import type { HealPolicy } from '../docker/healing/rules/state.ts';
+
 import { type Log, silentLog } from '../base/log.ts';
+import { DEFAULTS } from '../config/defaults.ts';
+import type { HealPolicy } from '../docker/healing/rules/state.ts';
+import type { HealthVerdict } from '../supervision/rules/container-health.ts';
+import type { BackoffSpec, LimitSpec } from '../supervision/spec.ts';
 
 export interface DockerOptions {
   /**
@@ -62,5 +64,35 @@ export function healPolicy(
     minUptimeMs: DEFAULTS.minUptimeMs[policy],
     graceMs: graceMs ?? DEFAULTS.stop.graceMs,
     cleanup,
+  };
+}
+
+// How a container is, in Docker's words, with a sentence for people.
+
+export interface ContainerHealthStatus {
+  /**
+   * What its health check says. `none`: it runs, and has none. `unhealthy` also when it does not run. `unknown`: the Engine cannot be
+   * asked, the container is paused, or there is none.
+   */
+  readonly status: 'healthy' | 'unhealthy' | 'starting' | 'none' | 'unknown';
+  /** May be used: `healthy`, or `none`. */
+  readonly healthy: boolean;
+  /** A sentence for people; empty when there is nothing to say. */
+  readonly reason: string;
+  /** Of the Compose service, where it is one. */
+  readonly service?: string;
+  /** The full id, once it is known. */
+  readonly containerId?: string;
+  /** Of the fullest GPU, in units of 2^30 bytes, where somebody measured it. */
+  readonly gpuMemoryUsedGb?: number;
+  readonly gpuMemoryTotalGb?: number;
+}
+
+export function healthStatus({ status, reason }: HealthVerdict, containerId: string | null): ContainerHealthStatus {
+  return {
+    status,
+    healthy: status === 'healthy' || status === 'none',
+    reason,
+    ...(containerId === null ? {} : { containerId }),
   };
 }

@@ -1,8 +1,14 @@
 /** Watches containers that somebody else made, and restarts those that are unhealthy or have died. */
 import type { ContainerCare } from '../docker/container-care.ts';
 import type { Healing, HealStatus } from '../docker/healing/ports.ts';
-import { type ContainerHealthStatus, healthStatus } from './container-health.ts';
-import { careOptions, type DockerOptions, healPolicy, type RestartOptions } from './container-options.ts';
+import {
+  type ContainerHealthStatus,
+  careOptions,
+  type DockerOptions,
+  healPolicy,
+  healthStatus,
+  type RestartOptions,
+} from './container-options.ts';
 
 export interface HealthMonitorOptions extends DockerOptions {
   readonly restart?: RestartOptions;

@@ -1,11 +1,11 @@
 /** "Is it healthy?" for programs: with a daemon or without one. */
 import { createClient } from '../api/client/client.ts';
 import { daemonHealth } from '../api/client/daemon-health.ts';
-import type { ResolvedConfig } from '../config/load.ts';
-import type { HealthReport } from '../checks/spec.ts';
-import { checkGraph, orderOf } from '../checks/rules/plan.ts';
-import { checksOf } from '../checks/checks-of.ts';
 import { daemonSocket, findProject, type Project } from '../base/home.ts';
+import { checkGraph, orderOf } from '../checks/rules/plan.ts';
+import { checksOf } from '../checks/service.ts';
+import type { HealthReport } from '../checks/spec.ts';
+import type { ResolvedConfig } from '../config/load.ts';
 import type { HealthOptions } from './options.ts';
 import { type ConfigInput, readConfigInput } from './read-config.ts';
 

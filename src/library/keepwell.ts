@@ -1,12 +1,17 @@
 /** The library's one class: the same questions and actions as the CLI has, as methods. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentsReportView, AgentView } from '../agents/rules/views.ts';
 import { type Client, createClient } from '../api/client/client.ts';
-import { isGone } from '../api/client/follow-events.ts';
-import type { AgentView } from '../agents/rules/views.ts';
+import { isGone } from '../api/client/event-reader.ts';
+import type { DownOptions, ReloadOptions, ReloadView, RestartOptions, ValidationView } from '../api/control.ts';
+import { daemonSocket, findProject } from '../base/home.ts';
+import { AppError } from '../base/pure/errors.ts';
 import type { CampaignSummary, CampaignView } from '../campaigns/rules/views.ts';
 import type { HealthReport } from '../checks/spec.ts';
-import { AppError } from '../base/pure/errors.ts';
+import type { IncidentView } from '../incidents/rules/view.ts';
+import type { TicketView } from '../incidents/tickets/rules/view.ts';
+import type { LogLineView, LogsQuery } from '../logs/ports.ts';
+import type { SessionView } from '../sessions/rules/view.ts';
 import {
   GOALS,
   gaveUp,
@@ -18,7 +23,7 @@ import {
   watchFrom,
   watchOn,
 } from '../supervision/rules/goal.ts';
-import type { IncidentView } from '../incidents/rules/view.ts';
+import { type Pattern, parsePattern } from '../supervision/rules/health/pattern.ts';
 import type { SimulationRequest, SimulationView } from '../supervision/rules/simulation.ts';
 import type {
   ComponentView,
@@ -29,15 +34,8 @@ import type {
   StatusView,
   WhyView,
 } from '../supervision/rules/views.ts';
-import { daemonSocket, findProject } from '../base/home.ts';
-import type { DownOptions, ReloadOptions, ReloadView, RestartOptions, ValidationView } from '../api/control.ts';
-import type { LogLineView } from '../logs/ports.ts';
 import type { KeepwellConfig } from './config-input.ts';
-import { DaemonAgents } from './daemon-agents.ts';
-import { DaemonSessions } from './daemon-sessions.ts';
-import { DaemonTickets } from './daemon-tickets.ts';
 import type { InProcess } from './in-process.ts';
-import { logsQuery } from './logs-query.ts';
 import type {
   CheckOptions,
   ConnectOptions,
@@ -317,3 +315,131 @@ function findSocket({ cwd = process.cwd(), files = [], home }: ConnectOptions): 
   const at = home ?? findProject({ cwd, files, env: process.env }).home;
   return daemonSocket(at, process.env, process.getuid?.() ?? 0);
 }
+
+// The agents of a daemon, as methods of the library.
+
+export class DaemonAgents {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** Those that live, in the order in which they were spawned; those that others started, too. `all`: also those that have ended. */
+  async list(options: { readonly all?: boolean } = {}): Promise<readonly AgentView[]> {
+    return (await this.#client.agents(options)).agents;
+  }
+
+  /** How they, and the loop that spawns them, are. */
+  async report(): Promise<AgentsReportView> {
+    return await this.#client.reportAgents();
+  }
+
+  /** By pid or by task; resolves when their processes are gone. They are not respawned. Rejects with NO_SUCH_AGENT. */
+  async stop(which: number | string): Promise<readonly AgentView[]> {
+    return (await this.#client.stopAgents(String(which))).agents;
+  }
+}
+
+// The sessions of a daemon, as methods of the library.
+
+export interface SpawnSessionOptions {
+  /** Default: as the template says. */
+  readonly ttlMs?: number;
+  /** started (the default): its port is known. healthy: also its health check passes. */
+  readonly wait?: 'started' | 'healthy';
+}
+
+export class DaemonSessions {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** Oldest first, with their health. `all`: also those that have ended. */
+  async list(options: { readonly user?: string; readonly all?: boolean } = {}): Promise<readonly SessionView[]> {
+    return (await this.#client.sessions(options)).sessions;
+  }
+
+  /** By its id, or a beginning of it. Rejects with NO_SUCH_SESSION. */
+  async get(id: string): Promise<SessionView> {
+    return (await this.#client.session(id)).session;
+  }
+
+  /** Rejects with SESSION_QUOTA when the user has as many as allowed; what fails leaves nothing. */
+  async spawn(template: string, user: string, options: SpawnSessionOptions = {}): Promise<SessionView> {
+    return (await this.#client.spawnSession({ template, user, ...options })).session;
+  }
+
+  /** From any state, any number of times. */
+  async stop(id: string): Promise<SessionView> {
+    return (await this.#client.stopSession(id)).session;
+  }
+
+  /** As far as its template allows. Rejects with SESSION_LEASE_FULL when there is no room at all. */
+  async extend(id: string, byMs: number): Promise<SessionView> {
+    return (await this.#client.extendSession(id, byMs)).session;
+  }
+}
+
+// The tickets of a daemon, as methods of the library.
+
+export class DaemonTickets {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** Newest first. Default: those that are open. */
+  async list(
+    options: { readonly state?: 'open' | 'closed' | 'all'; readonly limit?: number } = {},
+  ): Promise<readonly TicketView[]> {
+    return (await this.#client.tickets(options)).tickets;
+  }
+
+  /** By its number: 3 or "BUG-003". Rejects with NO_SUCH_TICKET. */
+  async get(number: number | string): Promise<TicketView> {
+    return (await this.#client.ticket(String(number))).ticket;
+  }
+
+  /** Any number of times. The next crash with the same cause opens it again. */
+  async close(number: number | string): Promise<TicketView> {
+    return (await this.#client.closeTicket(String(number))).ticket;
+  }
+
+  async reopen(number: number | string): Promise<TicketView> {
+    return (await this.#client.reopenTicket(String(number))).ticket;
+  }
+}
+
+// The options of `logs`, as the daemon is asked.
+
+const DEFAULT_LINES = 100;
+const MAX_LINES = 10_000;
+
+export function logsQuery(components: readonly string[], options: LogOptions): LogsQuery {
+  const { since, until, grep, previous = false } = options;
+  const isSpan = since !== undefined || previous;
+  return {
+    components,
+    tail: options.tail ?? (isSpan ? MAX_LINES : DEFAULT_LINES),
+    after: {},
+    sinceMs: since?.getTime(),
+    untilMs: until?.getTime(),
+    grep: grep === undefined ? undefined : patternOf(grep),
+    previous,
+  };
+}
+
+/** A text is a text here, also one with slashes around it. */
+function patternOf(grep: string | RegExp): Pattern {
+  const source = typeof grep === 'string' ? asText(grep) : `/${grep.source}/${grep.flags}`;
+  const pattern = parsePattern(source);
+  if ('problem' in pattern) throw new AppError('USAGE', { problem: `${pattern.problem}. ${pattern.hint}` });
+  return pattern;
+}
+
+const asText = (text: string): string =>
+  /^\/.*\/[A-Za-z]*$/s.test(text) ? `/${text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}/` : text;

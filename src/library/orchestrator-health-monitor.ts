@@ -1,9 +1,10 @@
 /** Looks after the agents of a program that spawns them itself, in the background of its own loop. */
-import { type Client, createClient, ifRunning } from '../api/client/client.ts';
+
 import type { AgentIssue, AgentsReportView } from '../agents/rules/views.ts';
+import { type Client, createClient, ifRunning } from '../api/client/client.ts';
+import { daemonSocket } from '../base/home.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { TicketView } from '../incidents/tickets/rules/view.ts';
-import { daemonSocket } from '../base/home.ts';
 import type { KeepwellConfig } from './config-input.ts';
 import type { InProcess } from './in-process.ts';
 import type { OpenOptions } from './options.ts';

@@ -1,7 +1,7 @@
 /** A configuration as callers of the library give it: a file, a list of files, or an object with the keys of the file. */
 import { dirname, join, resolve } from 'node:path';
-import { loadConfig, loadConfigFromTexts, type ResolvedConfig } from '../config/load.ts';
 import type { Project } from '../base/home.ts';
+import { loadConfig, loadConfigFromTexts, type ResolvedConfig } from '../config/load.ts';
 import type { KeepwellConfig } from './config-input.ts';
 import type { OpenOptions } from './options.ts';
 

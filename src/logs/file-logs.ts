@@ -1,7 +1,7 @@
 /** The logs of a project, read from its files in small bites: whoever follows a log must not hold up the daemon. */
 import { NAME_PATTERN } from '../base/pure/ids.ts';
-import type { LogBatch, LogCursor, LogLineView, Logs, LogsQuery } from './ports.ts';
 import { loggedNames } from './names.ts';
+import type { LogBatch, LogCursor, LogLineView, Logs, LogsQuery } from './ports.ts';
 import type { Wanted } from './read/beginning.ts';
 import { inOrder } from './read/interleave.ts';
 import { matcherOf } from './read/match.ts';

@@ -4,15 +4,14 @@
  */
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from './rules/tail.ts';
 import type { WallMs } from '../base/pure/ids.ts';
 import { logFile, timesFile } from './format.ts';
-import { FactBook } from './read/time-index.ts';
-import { findLastFact } from './read/fact-search.ts';
 import { statOf } from './read/files.ts';
-import { LineTimes } from './read/line-times.ts';
 import { MainFile } from './read/main-file.ts';
 import { listParts, type Part, partAt } from './read/parts.ts';
+import { LineTimes } from './read/reader.ts';
+import { FactBook, findLastFact } from './read/time-index.ts';
+import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from './rules/tail.ts';
 
 /** Unpacking this much holds up nobody noticeably. */
 const MAX_UNPACKED_BYTES = 8 * 1024 * 1024;

@@ -1,13 +1,21 @@
 /** Passes when a server says of itself, or of one of its services, that it is serving: the health protocol of gRPC. */
-import type { Answer, ProbeQuestion } from '../supervision/rules/health/probe.ts';
+
 import type { Inquiry } from '../supervision/ports/prober.ts';
+import type { Answer, ProbeQuestion } from '../supervision/rules/health/probe.ts';
 import { fail, inconclusive, pass } from './answers.ts';
 import { within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';
 import type { Names } from './names/names.ts';
 import { askServer } from './rpc/ask.ts';
-import type { Reply } from './rpc/call.ts';
-import { NOT_FOUND, OK, PERMISSION_DENIED, statusName, UNAUTHENTICATED, UNIMPLEMENTED } from './rpc/status.ts';
+import {
+  NOT_FOUND,
+  OK,
+  PERMISSION_DENIED,
+  type Reply,
+  statusName,
+  UNAUTHENTICATED,
+  UNIMPLEMENTED,
+} from './rpc/call.ts';
 import { Malformed, numberOf, readFields, textField } from './rpc/wire.ts';
 
 type GrpcQuestion = Extract<ProbeQuestion, { kind: 'grpc' }>;

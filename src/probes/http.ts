@@ -1,16 +1,15 @@
 /** Passes when an HTTP request gets a good answer. A fresh connection each time, and redirects are not followed. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Answer, ProbeQuestion } from '../supervision/rules/health/probe.ts';
 import { hangUp } from '../base/hang-up.ts';
 import type { Inquiry } from '../supervision/ports/prober.ts';
+import type { Answer, ProbeQuestion } from '../supervision/rules/health/probe.ts';
 import { fail, pass } from './answers.ts';
 import { type Deadline, within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';
 import type { Names } from './names/names.ts';
 import { connect } from './net/connect.ts';
-import { isPlainPath, plainStatus } from './net/plain-head.ts';
-import { head, search } from './net/request.ts';
+import { head, isPlainPath, plainStatus, search } from './net/request.ts';
 import { secure } from './net/tls.ts';
 
 type HttpQuestion = Extract<ProbeQuestion, { kind: 'http' }>;

@@ -1,6 +1,7 @@
 /** What all inquiries have in common: one question at a time, no answer after the end, and never a rejection. */
-import type { Answer } from '../supervision/rules/health/probe.ts';
+
 import type { Inquiry } from '../supervision/ports/prober.ts';
+import type { Answer } from '../supervision/rules/health/probe.ts';
 import { Answered, inconclusive } from './answers.ts';
 
 export type Ask = (timeoutMs: number, signal: AbortSignal) => Promise<Answer>;

@@ -3,10 +3,11 @@
  * is looked who listens: a stranger is named, and for a while the answer is not taken. Our component may just be about to find out that
  * its port is taken. If it lives on, its probe is evidently meant for that other process, and counts.
  */
-import type { ComponentSpec } from '../supervision/spec.ts';
-import { type Answer, type ProbeQuestion, ROLES } from '../supervision/rules/health/probe.ts';
+
 import type { RunId } from '../base/pure/ids.ts';
 import type { Inquiry, Prober, ProbeTarget } from '../supervision/ports/prober.ts';
+import { type Answer, type ProbeQuestion, ROLES } from '../supervision/rules/health/probe.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
 
 export interface PortParts {
   /** The processes of a run. */

@@ -1,6 +1,7 @@
 /** Passes while the main process is there. A zombie is not. That of a container may be on another machine: its run ends with it. */
-import { runsInContainer } from '../supervision/spec.ts';
+
 import type { Inquiry, ProbeTarget } from '../supervision/ports/prober.ts';
+import { runsInContainer } from '../supervision/spec.ts';
 import { fail, pass } from './answers.ts';
 import { inquiry } from './inquiry.ts';
 

@@ -1,10 +1,12 @@
 /** Puts each kind of question to whom it belongs. */
-import { describeQuestion, type ProbeQuestion } from '../supervision/rules/health/probe.ts';
+
 import type { Inquiry, Prober, ProbeTarget } from '../supervision/ports/prober.ts';
-import { allOfInquiry } from './all-of.ts';
+import { describeQuestion, type ProbeQuestion } from '../supervision/rules/health/probe.ts';
+import { pass } from './answers.ts';
 import { type ExecParts, execInquiry } from './exec.ts';
 import { grpcInquiry } from './grpc.ts';
 import { httpInquiry } from './http.ts';
+import { inquiry } from './inquiry.ts';
 import { createNames, type Names } from './names/names.ts';
 import { pidInquiry } from './pid.ts';
 import { tcpInquiry } from './tcp.ts';
@@ -49,4 +51,27 @@ export function createProber(parts: ProberParts): Prober {
     }
   };
   return { describe: describeQuestion, open, watch: (...asked) => logs.watch(...asked) };
+}
+
+// Several questions asked side by side: all must pass.
+
+export function allOfInquiry(questions: readonly ProbeQuestion[], open: (question: ProbeQuestion) => Inquiry): Inquiry {
+  const parts = questions.map((question) => ({ question, inquiry: open(question) }));
+  const whole = inquiry(async (timeoutMs, signal) => {
+    const answers = await Promise.all(
+      parts.map(async ({ question, inquiry: part }) => {
+        const { outcome, message } = await part.ask(timeoutMs, signal);
+        return { outcome, message: `${describeQuestion(question)}: ${message}` };
+      }),
+    );
+    const worst = (['fail', 'inconclusive'] as const).map((kind) => answers.find(({ outcome }) => outcome === kind));
+    return worst.find((answer) => answer !== undefined) ?? pass(`all ${answers.length} passed`);
+  });
+  return {
+    ask: whole.ask,
+    [Symbol.dispose]() {
+      whole[Symbol.dispose]();
+      for (const part of parts) part.inquiry[Symbol.dispose]();
+    },
+  };
 }

@@ -1,7 +1,8 @@
 /** What probes ask and report may have secrets in it, from the configuration or from output: they are taken out before anybody sees or stores it. */
-import type { ComponentSpec } from '../supervision/spec.ts';
+
 import { redact } from '../base/pure/redact.ts';
 import type { PatternHit, Prober } from '../supervision/ports/prober.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
 
 /** Longer lines are shown by their beginning. */
 const MAX_LINE_CHARS = 200;

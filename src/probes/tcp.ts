@@ -1,7 +1,8 @@
 /** Passes when a connection can be made. Nothing is sent. */
-import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
+
 import { hangUp } from '../base/hang-up.ts';
 import type { Inquiry } from '../supervision/ports/prober.ts';
+import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
 import { pass } from './answers.ts';
 import { within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';

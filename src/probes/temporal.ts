@@ -3,15 +3,14 @@
  * known about the worker, and it is not to blame.
  */
 import { formatDuration } from '../base/pure/format.ts';
-import type { Answer, ProbeQuestion } from '../supervision/rules/health/probe.ts';
 import type { Inquiry } from '../supervision/ports/prober.ts';
+import type { Answer, ProbeQuestion } from '../supervision/rules/health/probe.ts';
 import { Answered, fail, inconclusive, pass } from './answers.ts';
 import { within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';
 import type { Names } from './names/names.ts';
 import { askServer, hostAndPort } from './rpc/ask.ts';
-import type { Reply } from './rpc/call.ts';
-import { OK, statusName } from './rpc/status.ts';
+import { OK, type Reply, statusName } from './rpc/call.ts';
 import { bytesField, type Fields, messagesOf, numberField, numberOf, readFields, textField } from './rpc/wire.ts';
 
 type TemporalQuestion = Extract<ProbeQuestion, { kind: 'temporal' }>;

@@ -1,19 +1,20 @@
 /** Sessions in the daemon: their book is the history, and what is told about them goes where all events go. */
+
 import { randomBytes } from 'node:crypto';
-import { readEnvFiles } from '../config/load.ts';
-import { secretValues } from '../base/pure/redact.ts';
-import type { SessionsSpec, SessionTemplate } from './rules/template.ts';
-import { type SessionsSummary, sessionsSummary } from './rules/view.ts';
-import type { EventView } from '../supervision/rules/views.ts';
-import { createHealer } from '../docker/healing/healer.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Failpoints } from '../base/failpoints.ts';
 import type { Log } from '../base/log.ts';
-import type { SessionBook, Sessions } from './ports.ts';
-import type { Store } from '../supervision/ports/store.ts';
-import { createSessions } from './service.ts';
-import { systemClock } from '../base/system-clock.ts';
-import type { SessionCases } from './crashes.ts';
+import { secretValues } from '../base/pure/redact.ts';
+import { readEnvFiles } from '../config/load.ts';
 import type { Edges } from '../daemon/edges.ts';
+import { createHealer } from '../docker/healing/healer.ts';
+import type { Store } from '../history/ports.ts';
+import type { EventView, SessionsSummary } from '../supervision/rules/views.ts';
+import type { SessionCases } from './crashes.ts';
+import type { SessionBook, Sessions } from './ports.ts';
+import type { SessionsSpec, SessionTemplate } from './rules/template.ts';
+import { sessionsSummary } from './rules/view.ts';
+import { createSessions } from './service.ts';
 
 export interface SessionsParts {
   readonly containers: Edges['containers'];

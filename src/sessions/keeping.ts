@@ -1,11 +1,12 @@
 /** Looks after one live session: its health, its port and its lease. What is to be done about it is decided by who is told. */
-import type { MonoMs } from '../base/pure/ids.ts';
-import type { SessionRecord } from './spec.ts';
+
 import type { Clock } from '../base/clock.ts';
+import type { MonoMs } from '../base/pure/ids.ts';
 import type { ContainerWatch } from '../docker/container-watch.ts';
-import type { EngineClient } from '../docker/ports.ts';
 import type { Failure, Healer, HealPolicy, HealStatus } from '../docker/healing/ports.ts';
+import type { EngineClient } from '../docker/ports.ts';
 import { portOf } from './make.ts';
+import type { SessionRecord } from './spec.ts';
 
 export interface KeepingParts {
   readonly engine: EngineClient;

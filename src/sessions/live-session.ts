@@ -1,10 +1,9 @@
 /** A session that this process has in hand: its record, and what is being done with it right now. */
 import type { HealthVerdict } from '../supervision/rules/container-health.ts';
-import type { SessionEvent, SessionRecord } from './spec.ts';
-import type { SessionBook } from './ports.ts';
 import type { Keeping } from './keeping.ts';
-import type { Made } from './make.ts';
-import { NOT_SEEN } from './new-record.ts';
+import { type Made, NOT_SEEN } from './make.ts';
+import type { SessionBook } from './ports.ts';
+import type { SessionEvent, SessionRecord } from './spec.ts';
 
 const isGood = ({ status }: HealthVerdict): boolean => status === 'healthy' || status === 'none';
 

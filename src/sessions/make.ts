@@ -1,12 +1,14 @@
 /** Makes the container of a session, step by step. Whatever goes wrong, the caller clears away by the session's label. */
-import { after } from '../base/pure/ids.ts';
-import type { SessionRecord } from './spec.ts';
-import type { SessionTemplate } from './rules/template.ts';
+
 import type { Clock } from '../base/clock.ts';
-import type { Creation, EngineClient } from '../docker/ports.ts';
 import type { Failpoints } from '../base/failpoints.ts';
+import { after } from '../base/pure/ids.ts';
+import type { ContainerPlan, Creation, EngineClient } from '../docker/ports.ts';
 import type { NetworkResult } from './network.ts';
-import { nameOf, planOf } from './plan.ts';
+import type { Lease } from './rules/lease.ts';
+import { labelsOf } from './rules/tags.ts';
+import type { SessionTemplate } from './rules/template.ts';
+import { SESSION_HOST, type SessionRecord, type SessionTerms } from './spec.ts';
 
 export interface MakeParts {
   readonly engine: EngineClient;
@@ -103,3 +105,70 @@ export async function portOf(
     await clock.sleepUntil(after(clock.now(), LOOK_EVERY_MS), signal);
   }
 }
+
+// The record of a session that has just begun, for whoever makes it.
+
+/** Until somebody has looked at its container. */
+export const NOT_SEEN = { status: 'unknown', reason: 'not checked yet' } as const;
+
+export const newRecord = (
+  { id, user, template }: Pick<SessionRecord, 'id' | 'user' | 'template'>,
+  lease: Lease,
+  terms: SessionTerms,
+): SessionRecord => ({
+  id,
+  user,
+  template,
+  state: 'spawning',
+  lease,
+  containerId: null,
+  port: null,
+  health: NOT_SEEN,
+  restarts: 0,
+  terms,
+  end: null,
+});
+
+// The container of a session: everything is closed that its template does not open.
+
+/** Memory that looks like a disk counts as memory of the container; this keeps one file system from taking all of it. */
+const TMPFS_OPTIONS = 'rw,nosuid,nodev,size=64m,mode=1777';
+
+export interface PlanParts {
+  readonly owner: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Of the isolated network. */
+  readonly network: string | null;
+}
+
+export const planOf = (
+  record: SessionRecord,
+  template: SessionTemplate,
+  { owner, env, network }: PlanParts,
+): ContainerPlan => ({
+  image: template.image,
+  command: template.command,
+  entrypoint: template.entrypoint,
+  env,
+  labels: labelsOf(record, owner),
+  user: template.user,
+  workdir: template.workdir,
+  init: true,
+  stopSignal: null,
+  healthCheck: template.healthcheck,
+  network: network ?? 'none',
+  ports: template.port === null ? [] : [{ port: template.port, protocol: 'tcp', hostIp: SESSION_HOST, hostPort: null }],
+  binds: [],
+  tmpfs: Object.fromEntries(template.tmpfs.map((path) => [path, TMPFS_OPTIONS])),
+  readOnly: template.readOnly,
+  dropCapabilities: ['ALL'],
+  addCapabilities: template.addCapabilities,
+  noNewPrivileges: template.noNewPrivileges,
+  memoryBytes: template.limits.memoryBytes,
+  cpus: template.limits.cpus,
+  pids: template.limits.pids,
+  nofile: null,
+});
+
+/** For people who look at `docker ps`; the labels say whose it is. */
+export const nameOf = ({ id, template }: SessionRecord): string => `keepwell-${template}-${id.slice(0, 8)}`;

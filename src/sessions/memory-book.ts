@@ -1,6 +1,7 @@
 /** A book for programs that keep no history: what outlives them is on the containers themselves. */
-import type { SessionRecord } from './spec.ts';
+
 import type { SessionBook } from './ports.ts';
+import type { SessionRecord } from './spec.ts';
 
 /** Ended ones are remembered for a while, so that a second stop is told what became of it. */
 const MAX_ENDED = 1_000;

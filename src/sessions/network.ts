@@ -3,8 +3,8 @@
  * is translated to the world. One bridge each would run out of address ranges after some thirty (decision 0021).
  */
 import { createHash } from 'node:crypto';
-import { LABELS } from '../docker/rules/labels.ts';
 import type { EngineClient, Unreachable } from '../docker/ports.ts';
+import { LABELS } from '../docker/rules/labels.ts';
 
 /** Always the same for an owner, and always with this beginning: the guide has firewall rules for "kw-+". The kernel allows 15. */
 const bridgeOf = (owner: string): string => `kw-${createHash('sha256').update(owner).digest('hex').slice(0, 12)}`;

@@ -1,6 +1,7 @@
 /** Sessions: one user's container each, with a lease. Works in the daemon and in other people's programs alike. */
-import type { SessionEvent, SessionRecord } from './spec.ts';
+
 import type { SessionsSpec } from './rules/template.ts';
+import type { SessionEvent, SessionRecord } from './spec.ts';
 
 /**
  * What must outlive the process about sessions. Losing it costs extended leases and the history, no container: those carry labels.

@@ -1,24 +1,26 @@
 /** Sessions of one owner: spawned within the quota, kept until their lease is over, ended from any state. */
+
+import { Lines } from '../base/keyed-queue.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { formatDuration } from '../base/pure/format.ts';
 import { after } from '../base/pure/ids.ts';
+import { didYouMean } from '../base/pure/suggest.ts';
+import type { EngineClient } from '../docker/ports.ts';
+import { LABELS } from '../docker/rules/labels.ts';
+import { isLeaving } from '../supervision/rules/container-facts.ts';
+import type { Hand } from './live-session.ts';
+import { type Made, make, newRecord } from './make.ts';
+import { ensureNetwork, removeNetworks } from './network.ts';
+import type { SessionQuery, Sessions, SpawnRequest } from './ports.ts';
 import { findSession, MAX_ENDED } from './rules/find.ts';
 import { extended, newLease } from './rules/lease.ts';
-import type { SessionRecord } from './spec.ts';
+import { type Place, type Refusal, refusal } from './rules/quota.ts';
+import { tagsOf } from './rules/tags.ts';
 import type { SessionsSpec, SessionTemplate } from './rules/template.ts';
 import { termsOf } from './rules/terms.ts';
-import type { SessionQuery, Sessions, SpawnRequest } from './ports.ts';
-import { eventOf } from './events.ts';
-import type { Hand } from './live-session.ts';
-import { Lines } from '../base/keyed-queue.ts';
-import { type Made, make } from './make.ts';
-import { ensureNetwork, removeNetworks } from './network.ts';
-import { newRecord } from './new-record.ts';
-import { checkRequest, isLength } from './request.ts';
-import { countRoom } from './quota-check.ts';
-import { Rounds } from './sweep-loop.ts';
-import { sweep } from './sweep.ts';
-import { Table, type TableOptions } from './table.ts';
+import type { SessionRecord } from './spec.ts';
+import { Rounds, sweep } from './sweep.ts';
+import { eventOf, Table, type TableOptions } from './table.ts';
 
 export interface SessionsOptions extends TableOptions {
   readonly spec: SessionsSpec;
@@ -270,3 +272,80 @@ class Manager implements Sessions {
 
 const ended = ({ id, end }: SessionRecord): AppError =>
   new AppError('SESSION_ENDED', { id, reason: end?.why ?? 'it is over' });
+
+// Whether what is asked for makes sense, before anything is done about it.
+
+const MAX_USER_LENGTH = 128;
+const MAX_SHOWN = 100;
+/** Control characters, and halves of a character: those come back from the Engine as another text, which nobody could count. */
+const NOT_ALLOWED = /[\p{Cc}\p{Surrogate}]/u;
+
+/** Programs without types can ask for anything. */
+const isUserId = (user: unknown): boolean =>
+  typeof user === 'string' && user.length > 0 && user.length <= MAX_USER_LENGTH && !NOT_ALLOWED.test(user);
+
+/** A length of time in milliseconds. */
+export const isLength = (ms: unknown): ms is number => typeof ms === 'number' && ms > 0;
+
+export function checkRequest(
+  { user, template: name, ttlMs }: SpawnRequest,
+  { templates }: SessionsSpec,
+): { readonly template: SessionTemplate; readonly ttlMs: number } {
+  if (!isUserId(user)) {
+    const problem = `A user id is a text of 1 to ${MAX_USER_LENGTH} characters without control characters.`;
+    throw new AppError('SESSION_INVALID', { problem });
+  }
+  const template = templates.find((each) => each.name === name);
+  if (!template) {
+    const known = templates.map((each) => each.name);
+    const wanted = String(name).slice(0, MAX_SHOWN);
+    throw new AppError('NO_SUCH_TEMPLATE', { name: wanted, suggestion: didYouMean(wanted, known) });
+  }
+  const lengthMs = ttlMs ?? template.ttlMs;
+  if (!isLength(lengthMs) || lengthMs > template.maxTtlMs) {
+    const problem = `A session of "${name}" lives for more than 0 and at most ${formatDuration(template.maxTtlMs)}.`;
+    throw new AppError('SESSION_INVALID', { problem });
+  }
+  return { template, ttlMs: lengthMs };
+}
+
+// Whether there is room for one more session: counted from the labels of what exists, and from what is just being made.
+
+interface Room {
+  readonly engine: EngineClient;
+  readonly owner: string;
+  hands(): readonly Hand[];
+  readonly user: string;
+  readonly template: SessionTemplate;
+  readonly max: number;
+}
+
+/** What comes out throws when there is none. It must be called in the same turn in which the place is taken: others ask, too. */
+export async function countRoom(
+  { engine, owner, hands, ...asked }: Room,
+  signal: AbortSignal,
+): Promise<{ check(): void }> {
+  const before = new Set(hands().filter((hand) => !hand.isBeingMade));
+  // Only fixed texts go into the filter. Users are compared here: their ids can be any text.
+  const listing = await engine.list([`${LABELS.owner}=${owner}`, LABELS.session], signal);
+  if (listing.kind === 'unreachable') throw new AppError('ENGINE_UNREACHABLE', { problem: listing.why });
+  const listed = listing.items.flatMap((item): Place[] => {
+    const tags = isLeaving(item.status) ? null : tagsOf(item.labels);
+    return tags ? [tags] : [];
+  });
+  return {
+    check: () => {
+      // Those that came into being after the list was taken, or have no container yet.
+      const newer = hands().filter((hand) => !before.has(hand) && hand.record.end === null);
+      refuse(refusal(asked, [...listed, ...newer.map(({ record }) => record)]), asked);
+    },
+  };
+}
+
+function refuse(refused: Refusal | null, asked: Pick<Room, 'user' | 'template' | 'max'>): void {
+  if (refused === null) return;
+  if (refused.kind === 'total') throw new AppError('SESSIONS_FULL', { count: refused.count, limit: asked.max });
+  const { user, template } = asked;
+  const sessions = refused.sessions.join(', ');
+  throw new AppError('SESSION_QUOTA', { user, template: template.name, limit: template.perUser, sessions });
+}

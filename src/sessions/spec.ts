@@ -1,6 +1,7 @@
 /** One user's container with a lease, as it is written down. */
-import type { HealthVerdict } from '../supervision/rules/container-health.ts';
+
 import type { WallMs } from '../base/pure/ids.ts';
+import type { HealthVerdict } from '../supervision/rules/container-health.ts';
 import type { Lease } from './rules/lease.ts';
 import type { SessionTemplate } from './rules/template.ts';
 

@@ -1,21 +1,22 @@
 /** All sessions of one owner that have not ended: looked after while they live, and cleared away when they end. */
+
+import type { Clock } from '../base/clock.ts';
+import type { Failpoints } from '../base/failpoints.ts';
+import type { Log } from '../base/log.ts';
 import { AppError } from '../base/pure/errors.ts';
+import type { Failure, HealStatus } from '../docker/healing/ports.ts';
+import type { EngineClient } from '../docker/ports.ts';
+import { LABELS } from '../docker/rules/labels.ts';
+import { type KeepingParts, keep } from './keeping.ts';
+import { Hand } from './live-session.ts';
+import { newRecord } from './make.ts';
+import type { SessionBook } from './ports.ts';
 import { current, type Instant, leaseOf } from './rules/lease.ts';
-import type { EndReason, SessionRecord } from './spec.ts';
 import type { Known } from './rules/sweep.ts';
 import type { SessionTags } from './rules/tags.ts';
 import type { SessionTemplate } from './rules/template.ts';
 import { lostTerms, termsOf } from './rules/terms.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Failpoints } from '../base/failpoints.ts';
-import type { Failure, HealStatus } from '../docker/healing/ports.ts';
-import type { Log } from '../base/log.ts';
-import type { SessionBook } from './ports.ts';
-import { clearAway } from './clear-away.ts';
-import { endingEvents, eventOf } from './events.ts';
-import { Hand } from './live-session.ts';
-import { type KeepingParts, keep } from './keeping.ts';
-import { newRecord } from './new-record.ts';
+import type { EndReason, SessionEvent, SessionEventType, SessionRecord } from './spec.ts';
 
 export interface TableOptions extends KeepingParts {
   readonly clock: Clock;
@@ -184,4 +185,56 @@ export class Table {
       hand.returning?.[Symbol.dispose]();
     }
   }
+}
+
+// Removes the container of a session, whatever is known of it.
+
+interface Parts {
+  readonly engine: EngineClient;
+  readonly owner: string;
+  readonly log: Log;
+}
+
+/** True: nothing is left of it. False: it could not be removed now. */
+export async function clearAway(record: SessionRecord, parts: Parts, signal: AbortSignal): Promise<boolean> {
+  const containers = await containersOf(record, parts, signal);
+  if (containers === null) return false;
+  const removals = await Promise.all(containers.map((id) => parts.engine.remove(id, signal)));
+  const left = removals.filter(({ kind }) => kind !== 'done' && kind !== 'missing');
+  for (const removal of left) {
+    const problem = 'why' in removal ? removal.why : removal.kind;
+    parts.log.warn('the container of a session cannot be removed yet', { session: record.id, problem });
+  }
+  return left.length === 0;
+}
+
+/** Null: the Engine cannot be asked. One whose making was cut off may exist although nobody was told its id. */
+async function containersOf(
+  { id, containerId }: SessionRecord,
+  { engine, owner }: Parts,
+  signal: AbortSignal,
+): Promise<readonly string[] | null> {
+  if (containerId !== null) return [containerId];
+  const listing = await engine.list([`${LABELS.owner}=${owner}`, `${LABELS.session}=${id}`], signal);
+  return listing.kind === 'unreachable' ? null : listing.items.map((item) => item.id);
+}
+
+// What is told about sessions.
+
+type Data = SessionEvent['data'];
+
+export const eventOf = (
+  { user, template, health }: SessionRecord,
+  type: SessionEventType,
+  data: Data,
+): SessionEvent => ({
+  type,
+  data: { user_id: user, challenge_id: template, health_status: health.status, ...data },
+});
+
+/** That it is decided; that nothing is left of it is told later. What was never told to begin ends without a word. */
+export function endingEvents(record: SessionRecord, end: NonNullable<SessionRecord['end']>): readonly SessionEvent[] {
+  const { reason, why } = end;
+  if (reason !== 'stopped' && reason !== 'expired' && reason !== 'gave-up') return [];
+  return [eventOf(record, `session.${reason}`, { why })];
 }

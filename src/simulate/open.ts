@@ -1,17 +1,19 @@
 /** Simulated crashes in the daemon: put together from what it has. */
-import type { ResolvedConfig } from '../config/load.ts';
-import type { SignalName } from '../base/pure/exit.ts';
-import type { RunId } from '../base/pure/ids.ts';
+
+import { join } from 'node:path';
+import { agentRuns } from '../agents/ours.ts';
 import type { Agents } from '../agents/ports.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Driver } from '../supervision/ports/driver.ts';
-import type { Casework } from '../incidents/ports.ts';
-import type { Store } from '../supervision/ports/store.ts';
-import type { Supervisor } from '../supervision/supervisor.ts';
-import { agentRuns } from '../agents/ours.ts';
 import type { HomePaths } from '../base/home.ts';
-import { freezeAll } from './freeze-all.ts';
-import { signalMain } from './signal-main.ts';
+import type { SignalName } from '../base/pure/exit.ts';
+import type { RunId } from '../base/pure/ids.ts';
+import type { ResolvedConfig } from '../config/load.ts';
+import { sameProcess } from '../drivers/process/proc.ts';
+import { readStarted } from '../drivers/process/run-dir.ts';
+import type { Store } from '../history/ports.ts';
+import type { Casework } from '../incidents/ports.ts';
+import type { Driver } from '../supervision/ports/driver.ts';
+import type { Supervisor } from '../supervision/supervisor.ts';
 import { createSimulations, type Simulations } from './simulations.ts';
 
 export interface SimulateParts {
@@ -55,4 +57,42 @@ export function openSimulations(parts: SimulateParts): Simulations {
     store,
     casework,
   );
+}
+
+// SIGSTOP to everything that belongs to a run. A signal reaches the process group of a process, or the first process of a container: what runs beside these would go on, and an `init` in a container would hang in the place of the program.
+
+/** Each time, what was begun by those that were not stopped yet. */
+const ROUNDS = 3;
+const STOPPED = 'T';
+
+/** Resolves when there is nobody left whom we could stop. */
+export async function freezeAll(driver: Pick<Driver, 'signal' | 'survivors'>, run: RunId): Promise<void> {
+  driver.signal(run, 'SIGSTOP');
+  for (let round = 0; round < ROUNDS; round++) {
+    const going = (await driver.survivors(run)).filter(({ state }) => state !== STOPPED);
+    for (const { pid } of going) stop(pid);
+    if (going.length === 0) return;
+  }
+}
+
+function stop(pid: number): void {
+  try {
+    process.kill(pid, 'SIGSTOP');
+  } catch {
+    // It is gone, or another user's in a container that we only know through the Engine: its first process was stopped.
+  }
+}
+
+// A signal to the main process of a run, and to nobody who has its number by now.
+
+/** False: it is gone, or was never there. Throws when that is not known just now. */
+export function signalMain(runsDir: string, run: RunId, signal: SignalName): boolean {
+  const main = readStarted(join(runsDir, run));
+  if (!main || !sameProcess(main.pid, main.startTime)) return false;
+  try {
+    process.kill(main.pid, signal as NodeJS.Signals);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,8 @@
 /** Which runs and tasks are rehearsals. It outlives the daemon: a crash that is found by the next one is marked all the same. */
+
 import type { RunId } from '../base/pure/ids.ts';
+import type { Store } from '../history/ports.ts';
 import type { Simulated } from '../supervision/rules/simulation.ts';
-import type { Store } from '../supervision/ports/store.ts';
 
 export interface Rehearsals {
   /** The next run of the component is to be a stand-in. */

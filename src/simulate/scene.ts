@@ -1,13 +1,14 @@
 /** What a simulated crash needs to know of everything that runs, and may do to it. */
-import type { AgentsSpec } from '../agents/spec.ts';
+
 import type { AgentView } from '../agents/rules/views.ts';
-import type { ComponentSpec } from '../supervision/spec.ts';
+import type { AgentsSpec } from '../agents/spec.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { SignalName } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
 import type { CrashKind, SimulationView } from '../supervision/rules/simulation.ts';
-import type { StandInKind } from './rules/stand-in.ts';
 import type { ComponentView } from '../supervision/rules/views.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
+import type { StandInKind } from './rules/stand-in.ts';
 
 export interface Scene {
   view(component: string): ComponentView | null;

@@ -2,10 +2,17 @@
  * Makes crashes happen that somebody asked for. A real run is hit by a real signal; or the next run of a component, or an agent for
  * a task that does not exist, is a stand-in that dies as it was asked to. What is decided afterwards is decided as always.
  */
-import type { ComponentSpec } from '../supervision/spec.ts';
+
+import { randomBytes } from 'node:crypto';
+import type { AgentType } from '../agents/spec.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { SpawnProblem } from '../base/pure/exit.ts';
 import type { RunId } from '../base/pure/ids.ts';
+import { didYouMean } from '../base/pure/suggest.ts';
+import type { Store } from '../history/ports.ts';
+import type { Casework } from '../incidents/ports.ts';
+import type { Launch, ProcessLaunch } from '../supervision/ports/driver.ts';
+import type { NewCrash } from '../supervision/ports/store.ts';
 import {
   isOutcome,
   markSimulated,
@@ -13,15 +20,12 @@ import {
   type SimulationRequest,
   type SimulationView,
 } from '../supervision/rules/simulation.ts';
+import type { ComponentView, EventView, Subject } from '../supervision/rules/views.ts';
+import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
+import { type Rehearsals, rehearsals } from './rehearsals.ts';
+import { noticedWhen } from './rules/notice.ts';
 import { type StandInKind, standIn } from './rules/stand-in.ts';
-import type { EventView } from '../supervision/rules/views.ts';
-import type { Launch, ProcessLaunch } from '../supervision/ports/driver.ts';
-import type { Casework } from '../incidents/ports.ts';
-import type { NewCrash, Store } from '../supervision/ports/store.ts';
-import { crashAgent } from './agent.ts';
-import { crashComponent } from './component.ts';
-import { rehearsals } from './rehearsals.ts';
-import type { Scene } from './scene.ts';
+import { isStandIn, refused, type Scene, SEGFAULT, simulationView, type Told } from './scene.ts';
 
 export interface Simulations {
   /** Throws NO_SUCH_COMPONENT, NO_SUCH_AGENT_TYPE, COMPONENT_NOT_RUNNING, AGENTS_FULL, NOT_SIMULATED, REQUEST_INVALID. */
@@ -91,4 +95,221 @@ export function createSimulations(
       return markSimulated(crash, asked);
     },
   };
+}
+
+// A simulated crash of an agent: of one that runs, or of one for a task that does not exist.
+
+const TASK_BYTES = 3;
+
+type AgentHit = Pick<Told, 'dryRun' | 'kind' | 'subject'>;
+
+export async function crashAgent(
+  name: string,
+  request: SimulationRequest,
+  scene: Scene,
+  known: Rehearsals,
+): Promise<SimulationView> {
+  const { kind = 'import-error', dryRun = false, notify = false, task } = request;
+  const { types } = scene.agents();
+  const type = types.find((each) => each.name === name);
+  if (!type) {
+    const suggestion = didYouMean(
+      name,
+      types.map((each) => each.name),
+    );
+    throw new AppError('NO_SUCH_AGENT_TYPE', { name, suggestion });
+  }
+  const subject: Subject = { kind: 'agent', name };
+  const asked: Simulated = { kind, notify, memoryBytes: type.limits.memoryBytes, at: scene.now() };
+  const told = { dryRun, kind, subject };
+  if (isStandIn(kind)) return rehearse(type, kind, asked, told, scene, known);
+  if (kind === 'hang') {
+    const why = 'agents have no heartbeat, so it would hang for ever';
+    throw refused(name, why, 'Use another kind.');
+  }
+  return hitAgent(name, task, asked, told, scene, known);
+}
+
+/** Not a task that somebody cares about: a respawn of the real command would begin to work on it. */
+async function rehearse(
+  { name, process }: AgentType,
+  kind: StandInKind,
+  asked: Simulated,
+  told: AgentHit,
+  scene: Scene,
+  known: Rehearsals,
+): Promise<SimulationView> {
+  const task = `simulated-${randomBytes(TASK_BYTES).toString('hex')}`;
+  const { does } = standIn(kind, process.cwd, asked.memoryBytes);
+  const { maxRespawns } = scene.agents();
+  if (!told.dryRun) {
+    known.addTask(task, asked);
+    await scene.spawn(name, task);
+  }
+  const steps = [
+    `an agent of this type is spawned for the task ${task}, which does not exist`,
+    `a stand-in runs in its place each time: it ${does}`,
+    `what should follow: ${maxRespawns} respawns, ${maxRespawns + 1} crashes in "keepwell crashes --agent ${name}", and a ticket by the rules for tickets`,
+  ];
+  return simulationView({ ...told, task, run: null, pid: null, steps });
+}
+
+function hitAgent(
+  name: string,
+  task: string | undefined,
+  asked: Simulated,
+  told: AgentHit,
+  scene: Scene,
+  known: Rehearsals,
+): SimulationView {
+  const running = scene.runningAgents().filter(({ agent_type, task_id }) => {
+    return agent_type === name && (task === undefined || task_id === task);
+  });
+  const found = running.at(-1);
+  if (!found || found.run_id === null) {
+    const hint = `Start one with "keepwell spawn ${name} --task ID", or use --kind import-error.`;
+    throw refused(name, 'no such agent of ours is running', hint);
+  }
+  const run = found.run_id as RunId;
+  if (!told.dryRun) {
+    known.addRun(run, asked);
+    if (!scene.signalMain(run, SEGFAULT)) {
+      known.removeRun(run);
+      throw refused(name, 'it has just ended', 'Try again.');
+    }
+  }
+  const steps = [
+    `${SEGFAULT} to process ${found.pid}, which works on ${found.task_id}`,
+    'what should follow: a crash, and a respawn for the same task',
+  ];
+  return simulationView({ ...told, task: found.task_id, run, pid: found.pid, steps });
+}
+
+// A simulated crash of a component.
+
+interface Target {
+  readonly name: string;
+  readonly spec: ComponentSpec;
+  readonly view: ComponentView;
+  readonly run: RunId;
+}
+
+type Hit = Omit<Told, 'run' | 'pid' | 'steps'>;
+
+export async function crashComponent(
+  name: string,
+  { kind = 'exit', dryRun = false, notify = false }: SimulationRequest,
+  scene: Scene,
+  known: Rehearsals,
+): Promise<SimulationView> {
+  const target = findTarget(name, scene);
+  const memory = target.view.limits.find((limit) => limit.name === 'memory' && limit.mechanism !== null);
+  const asked: Simulated = { kind, notify, memoryBytes: memory?.max ?? null, at: scene.now() };
+  const subject: Subject = { kind: 'component', name };
+  const told = { dryRun, kind, subject, task: null };
+  if (isStandIn(kind)) return replace(target, kind, asked, told, scene, known);
+  return kind === 'hang' ? hang(target, asked, told, scene, known) : hit(target, asked, told, scene, known);
+}
+
+function findTarget(name: string, scene: Scene): Target {
+  const view = scene.view(name);
+  const specs = scene.specs();
+  const spec = specs.find((each) => each.name === name);
+  if (!view || !spec) {
+    const suggestion = didYouMean(
+      name,
+      specs.map((each) => each.name as string),
+    );
+    throw new AppError('NO_SUCH_COMPONENT', { name, suggestion });
+  }
+  if (spec.driver.kind === 'external') {
+    const why = 'others run it, and Keepwell never touches what others run';
+    throw refused(name, why, 'End it yourself, and watch what follows.');
+  }
+  if (view.state !== 'running' || view.run_id === null) throw new AppError('COMPONENT_NOT_RUNNING', { name });
+  // It would be done when the Engine is back, and nobody thinks of it any more.
+  if (view.condition === 'engine-unreachable')
+    throw refused(name, 'the Docker Engine does not answer', 'Try again when "keepwell status" says that it does.');
+  return { name, spec, view, run: view.run_id as RunId };
+}
+
+const NOTICE_FIRST = 'Give it a heartbeat or a liveness probe first.';
+const NOTICE_BETTER =
+  'Give it a heartbeat, or a liveness probe of another kind: for a process that is stopped, the kernel still answers "tcp" and "pid".';
+
+const follows = (name: string): string =>
+  `what should follow: a crash in "keepwell why ${name}", whatever its restart policy says, and a ticket by the rules for tickets`;
+
+const whenNoticed = ({ spec, view }: Target): string | null =>
+  noticedWhen(view, spec.probes.liveness?.question ?? null);
+
+function replace(
+  target: Target,
+  kind: StandInKind,
+  asked: Simulated,
+  told: Hit,
+  scene: Scene,
+  known: Rehearsals,
+): SimulationView {
+  const { name } = target;
+  const { driver } = target.spec;
+  if (driver.kind !== 'process') {
+    const why = `the command of a container cannot be replaced, so ${kind} cannot be simulated`;
+    throw refused(name, why, `Use --kind signal${whenNoticed(target) === null ? '' : ' or --kind hang'}.`);
+  }
+  const { does } = standIn(kind, driver.cwd, asked.memoryBytes);
+  if (!told.dryRun) {
+    known.want(name, asked);
+    scene.restart(name);
+  }
+  const stopped = `${name} is stopped, as with "keepwell restart"`;
+  const steps = [stopped, `a stand-in runs once in its place: it ${does}`, follows(name)];
+  return simulationView({ ...told, run: null, pid: null, steps });
+}
+
+async function hang(
+  target: Target,
+  asked: Simulated,
+  told: Hit,
+  scene: Scene,
+  known: Rehearsals,
+): Promise<SimulationView> {
+  const { name, spec, view, run } = target;
+  const when = whenNoticed(target);
+  if (when === null) {
+    const why = 'it would stay stopped for ever, because nothing would notice';
+    throw refused(name, why, spec.probes.liveness === null ? NOTICE_FIRST : NOTICE_BETTER);
+  }
+  if (!told.dryRun) {
+    known.addRun(run, asked);
+    await scene.freeze(run);
+  }
+  const steps = [
+    `SIGSTOP to all its processes: it hangs until ${when}`,
+    follows(name),
+    `if nothing notices: "keepwell restart ${name}" ends it`,
+  ];
+  return simulationView({ ...told, run, pid: view.pid, steps });
+}
+
+function hit(
+  { name, spec, view, run }: Target,
+  asked: Simulated,
+  told: Hit,
+  scene: Scene,
+  known: Rehearsals,
+): SimulationView {
+  const isContainer = runsInContainer(spec.driver);
+  // A signal that it does not handle reaches the first process of a container only if it is SIGKILL.
+  const signal = isContainer ? 'SIGKILL' : SEGFAULT;
+  if (!told.dryRun) {
+    known.addRun(run, asked);
+    if (isContainer) scene.kill(run);
+    else if (!scene.signalMain(run, signal)) {
+      known.removeRun(run);
+      throw refused(name, 'its main process is gone', 'Look at "keepwell status", and try again.');
+    }
+  }
+  const whom = view.pid === null ? 'its main process' : `its main process ${view.pid}`;
+  return simulationView({ ...told, run, pid: view.pid, steps: [`${signal} to ${whom}`, follows(name)] });
 }

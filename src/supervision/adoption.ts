@@ -1,13 +1,14 @@
 /** What a daemon does with the runs that earlier daemons left behind: every one of them is accounted for, none is doubled. */
-import type { DriverSpec } from './spec.ts';
+
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import { type ExitCause, exitView } from '../base/pure/exit.ts';
 import type { RunId } from '../base/pure/ids.ts';
-import { runOf } from './rules/status.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Driver, FoundRun } from './ports/driver.ts';
-import type { Log } from '../base/log.ts';
-import type { Commit, History } from './ports/store.ts';
+import type { Commit, History } from '../history/ports.ts';
 import type { ComponentRunner } from './component-runner.ts';
+import type { Driver, FoundRun } from './ports/driver.ts';
+import { runOf } from './rules/status.ts';
+import type { DriverSpec } from './spec.ts';
 
 export interface AdoptionWorld {
   readonly driver: Driver;

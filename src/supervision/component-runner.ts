@@ -1,23 +1,24 @@
 /** One component: its mailbox, its state, and the effects of each step. The only writer of that state. */
-import type { ComponentSpec } from './spec.ts';
+
+import type { Clock } from '../base/clock.ts';
+import type { Failpoints } from '../base/failpoints.ts';
+import type { Log } from '../base/log.ts';
 import type { SignalName, SpawnProblem } from '../base/pure/exit.ts';
-import type { Findings } from './rules/freeze/freeze.ts';
 import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../base/pure/ids.ts';
+import type { Commit } from '../history/ports.ts';
+import { ComponentMemory, type Past } from './component-memory.ts';
+import type { Turns } from './event-queue.ts';
+import type { Driver, Launch, RunReport } from './ports/driver.ts';
+import type { ComponentRecord, Desired } from './ports/store.ts';
+import type { Findings } from './rules/freeze/freeze.ts';
 import { next, wakeAt } from './rules/lifecycle/next.ts';
 import type { Attempt, Component, ComponentEvent, Effect } from './rules/lifecycle/state.ts';
 import { unseen } from './rules/lifecycle/when-held.ts';
 import { componentView, runOf } from './rules/status.ts';
 import type { ComponentView } from './rules/views.ts';
-import type { Driver, Launch, RunReport } from './ports/driver.ts';
-import type { Failpoints } from '../base/failpoints.ts';
-import type { Log } from '../base/log.ts';
-import type { Commit, ComponentRecord, Desired } from './ports/store.ts';
-import { cleanUp, isCleanedUp } from './clean-up.ts';
-import { ComponentMemory, type Past } from './component-memory.ts';
 import { type FollowersWorld, RunFollowers } from './run-monitors.ts';
+import type { ComponentSpec } from './spec.ts';
 import { type Explainer, stepCommit } from './step-commit.ts';
-import type { Turns } from './event-queue.ts';
-import { tellUnlimited } from './unlimited.ts';
 
 /** What a runner needs from the world. Everything is handed in; nothing is reached for. */
 export interface RunnerWorld extends Explainer, FollowersWorld {
@@ -313,5 +314,45 @@ export class ComponentRunner {
       () => this.#alarm === alarm && this.send({ kind: 'woke' }),
       () => {}, // a newer state has its own alarm
     );
+  }
+}
+
+// What was made for a component that gave up goes when the configuration says so, and that is told.
+
+export interface CleanUpWorld {
+  readonly driver: Pick<Driver, 'cleanUp'>;
+  readonly clock: Clock;
+  commit(commit: Commit): void;
+}
+
+export const isCleanedUp = ({ driver }: ComponentSpec): boolean =>
+  driver.kind === 'container' && driver.cleanup === 'remove';
+
+/** `run`: the one after which it gave up; null: of an earlier daemon, which may not have done it. */
+export function cleanUp({ name }: ComponentSpec, run: RunId | null, { driver, clock, commit }: CleanUpWorld): void {
+  const event = { subject: { kind: 'component', name }, type: 'component.cleaned-up', run } as const;
+  driver.cleanUp(name, (container) => commit({ events: [{ ...event, at: clock.wallNow(), data: { container } }] }));
+}
+
+// A limit that cannot be kept on this machine is said aloud with every run: once in the log, once as an event.
+
+export interface UnlimitedWorld {
+  readonly driver: Pick<Driver, 'limits'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  commit(commit: Commit): void;
+}
+
+export function tellUnlimited(
+  { name: component }: ComponentSpec,
+  run: RunId,
+  { driver, clock, log, commit }: UnlimitedWorld,
+): void {
+  for (const { name, max, mechanism, note } of driver.limits(run)) {
+    if (mechanism !== null) continue;
+    const data = { limit: name, max, why: note };
+    log.warn('a limit is not in force', { component, run, ...data });
+    const subject = { kind: 'component', name: component } as const;
+    commit({ events: [{ at: clock.wallNow(), subject, type: 'component.unlimited', run, data }] });
   }
 }

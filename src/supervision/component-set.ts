@@ -1,12 +1,13 @@
 /** All runners by name, and what their dependencies on each other say. */
-import type { ComponentSpec } from './spec.ts';
+
 import { AppError } from '../base/pure/errors.ts';
-import { dependentsOf, type Graph, startOrder, withDependencies } from './rules/graph.ts';
 import type { ComponentName } from '../base/pure/ids.ts';
-import { conditionHolds, healthOf } from './rules/status.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
-import type { WhyView } from './rules/views.ts';
 import type { ComponentRunner } from './component-runner.ts';
+import { dependentsOf, type Graph, startOrder, withDependencies } from './rules/graph.ts';
+import { conditionHolds, healthOf } from './rules/status.ts';
+import type { WhyView } from './rules/views.ts';
+import type { ComponentSpec } from './spec.ts';
 
 export class ComponentSet {
   /** In configuration order. */

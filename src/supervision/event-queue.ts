@@ -2,8 +2,9 @@
  * The one queue through which every component's mailbox is served: in order, never re-entered, and never for so long that the
  * event loop starves when hundreds of components die or start at once.
  */
-import { after, type MonoMs } from '../base/pure/ids.ts';
+
 import type { Clock } from '../base/clock.ts';
+import { after, type MonoMs } from '../base/pure/ids.ts';
 
 const BUDGET_MS = 15;
 

@@ -1,6 +1,7 @@
 /** Collects small facts and writes them in batches: a hundred a second must not be a hundred transactions. */
-import { after } from '../base/pure/ids.ts';
+
 import type { Clock } from '../base/clock.ts';
+import { after } from '../base/pure/ids.ts';
 
 export interface JournalOptions<Fact> {
   readonly clock: Clock;

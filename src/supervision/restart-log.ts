@@ -1,8 +1,9 @@
 /** Writes every restart into the daemon's log, with its reason: what ended and how, what was decided, which attempt follows. */
+
+import type { Log } from '../base/log.ts';
 import { describeExit, type ExitView } from '../base/pure/exit.ts';
 import { formatDuration } from '../base/pure/format.ts';
 import type { EventView } from './rules/views.ts';
-import type { Log } from '../base/log.ts';
 
 /** Ends that somebody asked for, or that were to be expected. */
 const EXPECTED: ReadonlySet<unknown> = new Set(['planned-stop', 'clean-exit']);

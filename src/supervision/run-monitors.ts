@@ -1,12 +1,13 @@
 /** All who ask about the run of a component: they begin and end with it, and rest while nothing can or may be asked of it. */
-import type { ComponentSpec } from './spec.ts';
-import type { Role } from './rules/health/probe.ts';
+
 import type { RunId } from '../base/pure/ids.ts';
-import type { ComponentEvent, ComponentState } from './rules/lifecycle/state.ts';
-import { holdOf } from './rules/lifecycle/when-held.ts';
 import type { ComponentMemory } from './component-memory.ts';
 import { HeartWatch, type HeartWorld } from './heartbeat/heart-watch.ts';
 import { RunProbes, type RunProbesWorld } from './probes/run-probes.ts';
+import type { Role } from './rules/health/probe.ts';
+import type { ComponentEvent, ComponentState } from './rules/lifecycle/state.ts';
+import { holdOf } from './rules/lifecycle/when-held.ts';
+import type { ComponentSpec } from './spec.ts';
 import type { UsageWatch } from './usage/usage-watch.ts';
 
 export interface FollowersWorld extends RunProbesWorld, HeartWorld {

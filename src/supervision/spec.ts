@@ -1,9 +1,10 @@
 /** What the configuration says about a component, complete and checked: nothing downstream defaults or validates again. */
-import type { HealthCheckTimes } from './rules/container-health.ts';
+
 import type { SignalName } from '../base/pure/exit.ts';
+import type { ComponentName } from '../base/pure/ids.ts';
+import type { HealthCheckTimes } from './rules/container-health.ts';
 import type { HeartbeatSpec } from './rules/freeze/heartbeat.ts';
 import type { ProbesSpec } from './rules/health/probe.ts';
-import type { ComponentName } from '../base/pure/ids.ts';
 
 export type DependencyCondition = 'started' | 'ready' | 'completed';
 

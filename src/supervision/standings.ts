@@ -1,9 +1,9 @@
 /** How components stand, for whoever decides whether they are well again. */
 
 import type { MonoMs } from '../base/pure/ids.ts';
-import { type Unwell, unwellOf } from './rules/unwell.ts';
-import { healthOf } from './rules/status.ts';
 import type { ComponentRunner } from './component-runner.ts';
+import { healthOf } from './rules/status.ts';
+import { type Unwell, unwellOf } from './rules/unwell.ts';
 
 export interface Standing {
   readonly name: string;

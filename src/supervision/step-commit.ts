@@ -1,11 +1,13 @@
 /** What one step of a component writes into the history: its record, its events, the begin or the end of a run, the crash. */
-import type { ComponentSpec } from './spec.ts';
+
 import { type ExitView, exitView } from '../base/pure/exit.ts';
-import type { Freeze } from './rules/freeze/freeze.ts';
 import type { MonoMs, RunId, WallMs } from '../base/pure/ids.ts';
+import type { Commit } from '../history/ports.ts';
+import type { ComponentRecord, NewCrash, NewEvent } from './ports/store.ts';
+import type { Freeze } from './rules/freeze/freeze.ts';
 import type { ComponentEvent, Effect, RunEnd } from './rules/lifecycle/state.ts';
 import type { FreezeView, Subject } from './rules/views.ts';
-import type { Commit, ComponentRecord, NewCrash, NewEvent } from './ports/store.ts';
+import type { ComponentSpec } from './spec.ts';
 
 export type Evidence = Pick<
   NewCrash,

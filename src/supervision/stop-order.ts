@@ -3,8 +3,9 @@
  * up after it. Every decision is taken in a turn of its own and carried out in that turn, on the states as they are then; a change
  * that it causes only asks for another look, so no decision is ever taken in the middle of one.
  */
-import { dependentsOf, type Graph } from './rules/graph.ts';
+
 import type { ComponentName } from '../base/pure/ids.ts';
+import { dependentsOf, type Graph } from './rules/graph.ts';
 import type { ComponentState } from './rules/lifecycle/state.ts';
 import { healthOf } from './rules/status.ts';
 

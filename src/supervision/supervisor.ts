@@ -1,32 +1,56 @@
 /** Keeps the set of components as the configuration and people want it: start and stop order, desired state, adoption. */
-import type { ComponentSpec } from './spec.ts';
+
+import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { ExitView } from '../base/pure/exit.ts';
-import type { ProbeStretch } from './rules/health/stretch.ts';
 import type { ComponentName, WallMs } from '../base/pure/ids.ts';
-import { type Component, type ComponentState, isUnasked } from './rules/lifecycle/state.ts';
-import { type AppliedView, appliedView, hasGivenUp, planChanges } from './rules/plan.ts';
-import { runOf } from './rules/status.ts';
-import { samplesLaidOver } from './rules/usage/order.ts';
-import type { SampleStretch } from './rules/usage/stretch.ts';
-import type { ComponentView, EventView } from './rules/views.ts';
-import type { FoundRun } from './ports/driver.ts';
-import type { Sampler } from './ports/sampler.ts';
-import type { Commit, Desired, SampleQuery, Store } from './ports/store.ts';
+import type { Commit, Store } from '../history/ports.ts';
 import { adoptAll } from './adoption.ts';
-import { Changes } from './changes.ts';
+import type { Past } from './component-memory.ts';
 import { ComponentRunner, type RunnerWorld } from './component-runner.ts';
 import { ComponentSet } from './component-set.ts';
+import { Turns } from './event-queue.ts';
 import { Beats } from './heartbeat/beats.ts';
-import type { Journal } from './journal.ts';
+import { Journal } from './journal.ts';
 import { MachineFaults } from './machine-faults.ts';
-import { NEW, pastOf, type Wish } from './past.ts';
-import { probeJournal } from './probe-journal.ts';
+import type { FoundRun } from './ports/driver.ts';
+import type { Sampler } from './ports/sampler.ts';
+import type { ComponentRecord, Desired, SampleQuery } from './ports/store.ts';
+import type { ProbeStretch } from './rules/health/stretch.ts';
+import { type Component, type ComponentState, INITIAL, isUnasked } from './rules/lifecycle/state.ts';
+import { type AppliedView, appliedView, hasGivenUp, planChanges } from './rules/plan.ts';
+import { runOf } from './rules/status.ts';
+import { restore } from './rules/time.ts';
+import { type SampleStretch, samplesLaidOver } from './rules/usage/stretch.ts';
+import type { ComponentView, EventView } from './rules/views.ts';
+import type { ComponentSpec } from './spec.ts';
 import { type Standing, standingOf } from './standings.ts';
 import type { Evidence } from './step-commit.ts';
 import { isActive, StopOrder } from './stop-order.ts';
-import { Turns } from './event-queue.ts';
 import { UsageWatch } from './usage/usage-watch.ts';
+
+/** Those who wait for something to become true of the components. */
+export class Changes {
+  readonly #watchers = new Set<() => void>();
+
+  /** Something changed: everybody looks again. */
+  tell(): void {
+    for (const watch of [...this.#watchers]) watch();
+  }
+
+  /** Resolves once `fact` is true; looked at after every change. */
+  async until(fact: () => boolean): Promise<void> {
+    if (fact()) return;
+    await new Promise<void>((resolve) => {
+      const watch = () => {
+        if (!fact()) return;
+        this.#watchers.delete(watch);
+        resolve();
+      };
+      this.#watchers.add(watch);
+    });
+  }
+}
 
 type FromRunner =
   | 'driver'
@@ -375,3 +399,30 @@ export class Supervisor {
 const CHANGED = 'its configuration changed';
 const NEW_IMAGE = 'its image was built or fetched anew';
 const AT_REST: ReadonlySet<string> = new Set(['stopped', 'completed', 'gave-up']); // nothing to stop, and remembered as they are
+
+// What a runner begins with: what earlier daemons wrote down, or nothing.
+
+/** Until somebody wants it, a new component is not wanted. */
+export const NEW: Past = { component: INITIAL, desired: 'stopped', record: null };
+
+/** What is wanted of it, as it was kept beside the history. */
+export interface Wish {
+  readonly desired: Desired;
+  /** The history could not be written then: it counts more than what stands there. */
+  readonly isNewer: boolean;
+}
+
+export function pastOf(record: ComponentRecord | undefined, clock: Clock, wish: Wish): Past {
+  if (record === undefined) return { ...NEW, desired: wish.desired };
+  const component = restore(record.component, record.bootId, clock.bootId, clock.now());
+  return { component, desired: wish.isNewer ? wish.desired : record.desired, record };
+}
+
+// Answers of probes are written a few seconds late, many at once.
+
+const BATCH_MS = 5_000;
+
+export const probeJournal = (clock: Clock, write: (probed: readonly ProbeStretch[]) => void): Journal<ProbeStretch> => {
+  const keyOf = ({ run, role, firstAt }: ProbeStretch) => `${run} ${role} ${firstAt}`;
+  return new Journal({ clock, everyMs: BATCH_MS, keyOf, write });
+};

@@ -1,6 +1,7 @@
 /** Tells how long the probes of components take to answer. */
-import { ROLES } from '../supervision/rules/health/probe.ts';
+
 import type { Prober } from '../supervision/ports/prober.ts';
+import { ROLES } from '../supervision/rules/health/probe.ts';
 import type { Telemetry } from './ports.ts';
 
 export function measuringProber(prober: Prober, probed: Telemetry['probed']): Prober {

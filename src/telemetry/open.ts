@@ -5,23 +5,20 @@
 import { hostname } from 'node:os';
 import { trace } from '@opentelemetry/api';
 import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
-import { together } from '../checks/observer.ts';
 import type { Log } from '../base/log.ts';
-import type { Telemetry, TelemetryNames } from './ports.ts';
+import { together } from '../checks/observer.ts';
 import type { HostProviders } from './host.ts';
 import type { Sources } from './metrics/instruments.ts';
 import { openMeters } from './metrics/meters.ts';
-import { Tallies } from './metrics/tallies.ts';
-import { tallyChecks } from './metrics/tally-checks.ts';
+import { Tallies, tallyChecks } from './metrics/tallies.ts';
 import { metricExporter, spanExporter } from './otlp/exporters.ts';
+import type { Telemetry, TelemetryNames } from './ports.ts';
 import { openReceivers } from './receivers.ts';
 import { SCOPE } from './scope.ts';
 import type { TelemetrySettings } from './settings.ts';
-import { traceChecks } from './traces/check-spans.ts';
 import type { EndedEpisode } from './traces/episode.ts';
-import { traceEpisode } from './traces/episode-spans.ts';
-import { type EpisodeHistory, Episodes } from './traces/episodes.ts';
-import { openTracing } from './traces/tracing.ts';
+import { type EpisodeHistory, Episodes, traceEpisode } from './traces/episodes.ts';
+import { openTracing, traceChecks } from './traces/tracing.ts';
 
 export interface TelemetryParts extends Omit<Sources, 'tallies'> {
   readonly settings: TelemetrySettings;

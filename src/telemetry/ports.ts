@@ -1,6 +1,6 @@
+import type { CheckObserver } from '../checks/observer.ts';
 import type { Role } from '../supervision/rules/health/probe.ts';
 import type { EventView } from '../supervision/rules/views.ts';
-import type { CheckObserver } from '../checks/observer.ts';
 
 /** What telemetry is made of. Nothing here ever throws, waits for a network or holds the process. */
 export interface Telemetry {

@@ -1,7 +1,6 @@
 /** The senders to the receivers of the settings. One that cannot be had is said and left out. */
 import type { Log } from '../base/log.ts';
-import { type Outages, placeOf, watchOutages } from './otlp/outages.ts';
-import { createSender, type Sender } from './otlp/sender.ts';
+import { createSender, type Outages, placeOf, type Sender, watchOutages } from './otlp/sender.ts';
 import type { Receiver, Signal, TelemetrySettings } from './settings.ts';
 
 export interface Receivers {

@@ -3,7 +3,6 @@
  * that a daemon without telemetry loads none of them.
  */
 import type { TelemetrySpec } from './spec.ts';
-import { pairs } from './pairs.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 export type Signal = 'traces' | 'metrics';
@@ -125,4 +124,23 @@ function positive(env: Variables, name: string): number | undefined {
 function temporality(env: Variables): TelemetrySettings['temporality'] {
   const wanted = variable(env, 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE')?.toLowerCase();
   return wanted === 'delta' || wanted === 'lowmemory' ? wanted : 'cumulative';
+}
+
+/** `key=value,key=value`, values percent-encoded: the form of OTEL_RESOURCE_ATTRIBUTES and OTEL_EXPORTER_OTLP_HEADERS. */
+export function pairs(text: string): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const pair of text.split(',')) {
+    const at = pair.indexOf('=');
+    const key = pair.slice(0, at).trim();
+    if (at > 0 && key !== '') found[key] = decoded(pair.slice(at + 1).trim());
+  }
+  return found;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a lone % that was meant as it stands
+  }
 }

@@ -1,12 +1,12 @@
 /** Telemetry as the configuration wants it right now. What it needs is loaded when it is switched on, and never otherwise. */
 import { createRequire } from 'node:module';
+import { programFile } from '../base/program-file.ts';
 import type { ResolvedConfig } from '../config/load.ts';
-import { noTelemetry, type Telemetry, type TelemetryNames } from './ports.ts';
+import type { Environment } from '../drivers/launch-run.ts';
 import { hostProviders, NO_HOST } from './host.ts';
 import type * as opening from './open.ts';
+import { noTelemetry, type Telemetry, type TelemetryNames } from './ports.ts';
 import { isOn, type TelemetrySettings, telemetrySettings } from './settings.ts';
-import type { Environment } from '../drivers/launch-run.ts';
-import { programFile } from '../base/program-file.ts';
 
 type Parts = Pick<opening.TelemetryParts, 'log' | 'instance' | 'components' | 'daemon' | 'history'>;
 type Configured = Pick<ResolvedConfig, 'name' | 'telemetry' | 'components' | 'checks'>;

@@ -1,10 +1,11 @@
 /** What every store promises about agents and the passes over them. */
+
 import { expect, test } from 'vitest';
-import type { AgentRecord } from '../../src/agents/spec.ts';
-import { agentName } from '../../src/agents/rules/name.ts';
-import type { WallMs } from '../../src/base/pure/ids.ts';
 import type { HealthCheckRow } from '../../src/agents/ports.ts';
-import type { Store } from '../../src/supervision/ports/store.ts';
+import { agentName } from '../../src/agents/rules/task.ts';
+import type { AgentRecord } from '../../src/agents/spec.ts';
+import type { WallMs } from '../../src/base/pure/ids.ts';
+import type { Store } from '../../src/history/ports.ts';
 import { agentRecord, NOON } from '../support/agent-samples.ts';
 
 const spawned = (second: number, task: string, more: Partial<AgentRecord> = {}): AgentRecord =>

@@ -1,7 +1,8 @@
 /** What every store promises about incidents and tickets, and about crashes that belong to one. */
+
 import { expect, test } from 'vitest';
+import type { Store } from '../../src/history/ports.ts';
 import type { Ticket } from '../../src/incidents/tickets/rules/ticket.ts';
-import type { Store } from '../../src/supervision/ports/store.ts';
 import { incidentOf } from '../support/case-samples.ts';
 import { crashOf, wall } from '../support/history-samples.ts';
 import { ticketSample } from '../support/ticket-samples.ts';

@@ -1,6 +1,7 @@
 /** What every store promises about results of checks. */
+
 import { expect, test } from 'vitest';
-import type { Store } from '../../src/supervision/ports/store.ts';
+import type { Store } from '../../src/history/ports.ts';
 import { checkedOf, eventOf, wall } from '../support/history-samples.ts';
 
 export function checkRules(store: () => Store): void {

@@ -1,7 +1,8 @@
 /** What every store promises about several commits at once. */
+
 import { expect, test } from 'vitest';
 import { componentName } from '../../src/base/pure/ids.ts';
-import type { Store } from '../../src/supervision/ports/store.ts';
+import type { Store } from '../../src/history/ports.ts';
 import { begunOf, crashOf, endedOf, eventOf, recordOf, runOf, stretchOf, wall } from '../support/history-samples.ts';
 
 const typesOf = (store: Store): readonly string[] => store.events({ afterSeq: 0, limit: 100 }).map(({ type }) => type);

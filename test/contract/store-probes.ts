@@ -1,7 +1,8 @@
 /** What every store promises about the probe timeline, and about where a run's output begins. */
+
 import { expect, test } from 'vitest';
 import { componentName } from '../../src/base/pure/ids.ts';
-import type { Store } from '../../src/supervision/ports/store.ts';
+import type { Store } from '../../src/history/ports.ts';
 import { begunOf, crashOf, endedOf, recordOf, runOf, stretchOf, wall } from '../support/history-samples.ts';
 
 export function probeRules(store: () => Store): void {

@@ -1,7 +1,8 @@
 /** What every store promises about what runs used. */
+
 import { expect, test } from 'vitest';
 import { componentName } from '../../src/base/pure/ids.ts';
-import type { Store } from '../../src/supervision/ports/store.ts';
+import type { Store } from '../../src/history/ports.ts';
 import { recordOf, sampledOf, wall } from '../support/history-samples.ts';
 
 export function sampleRules(store: () => Store): void {

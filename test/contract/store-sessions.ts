@@ -1,8 +1,9 @@
 /** What every store promises about sessions. */
+
 import { expect, test } from 'vitest';
 import type { WallMs } from '../../src/base/pure/ids.ts';
+import type { Store } from '../../src/history/ports.ts';
 import type { SessionRecord } from '../../src/sessions/spec.ts';
-import type { Store } from '../../src/supervision/ports/store.ts';
 import { sessionRecord } from '../support/session-record.ts';
 
 const created = (second: number, more: Partial<SessionRecord> = {}): SessionRecord => {

@@ -1,7 +1,8 @@
 /** What every store promises (src/supervision/ports/store.ts), whatever is behind it. */
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { componentName, type RunId } from '../../src/base/pure/ids.ts';
-import type { Store } from '../../src/supervision/ports/store.ts';
+import type { Store } from '../../src/history/ports.ts';
 import {
   begunOf,
   crashOf,

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { AgentsReportView, AgentsView, AgentView } from '../../src/agents/rules/views.ts';
-import type { TicketsView } from '../../src/incidents/tickets/rules/view.ts';
 import type { Failpoint } from '../../src/base/failpoints.ts';
+import type { TicketsView } from '../../src/incidents/tickets/rules/view.ts';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
-import type { WallMs } from '../../src/base/pure/ids.ts';
 import type { Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/table.ts';
-import { Keepwell } from '../../src/index.ts';
+import type { WallMs } from '../../src/base/pure/ids.ts';
 import { openCampaignBook } from '../../src/history/sqlite/experiments.ts';
+import { Keepwell } from '../../src/index.ts';
 import { useEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';
 

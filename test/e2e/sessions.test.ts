@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import type { Failpoint } from '../../src/base/failpoints.ts';
 import type { SessionView } from '../../src/sessions/rules/view.ts';
 import type { WhyView } from '../../src/supervision/rules/views.ts';
-import type { Failpoint } from '../../src/base/failpoints.ts';
 import { type TestEngine, useEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -1,10 +1,11 @@
 /** Agents for tests: a record, a type, and a context to step in. */
-import type { AgentRecord, AgentsSpec, AgentType } from '../../src/agents/spec.ts';
-import { agentName } from '../../src/agents/rules/name.ts';
+
 import { newAgent } from '../../src/agents/rules/next.ts';
 import type { AgentContext } from '../../src/agents/rules/step.ts';
-import { NO_LIMITS } from '../../src/supervision/spec.ts';
+import { agentName } from '../../src/agents/rules/task.ts';
+import type { AgentRecord, AgentsSpec, AgentType } from '../../src/agents/spec.ts';
 import type { BootId, MonoMs, RunId, WallMs } from '../../src/base/pure/ids.ts';
+import { NO_LIMITS } from '../../src/supervision/spec.ts';
 
 export const BOOT = 'boot-1' as BootId;
 export const NOON = 1_767_000_000_000;

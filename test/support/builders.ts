@@ -1,7 +1,7 @@
-import { type ComponentSpec, NO_LIMITS, type RestartSpec } from '../../src/supervision/spec.ts';
 import type { ExitCause, SpawnProblem } from '../../src/base/pure/exit.ts';
-import { NO_PROBES } from '../../src/supervision/rules/health/probe.ts';
 import { type ComponentName, componentName, type MonoMs, type RunId } from '../../src/base/pure/ids.ts';
+import { NO_PROBES } from '../../src/supervision/rules/health/probe.ts';
+import { type ComponentSpec, NO_LIMITS, type RestartSpec } from '../../src/supervision/spec.ts';
 
 export const mono = (ms: number): MonoMs => ms as MonoMs;
 export const run = (text: string): RunId => text as RunId;

@@ -1,6 +1,5 @@
 /** A campaign played through without a process: a world that answers each request, and a book that is all a resume has. */
-import type { CampaignSpec, ExperimentSpec } from '../../src/campaigns/spec.ts';
-import type { ServiceHealth } from '../../src/compose/rules/service-health.ts';
+
 import { next } from '../../src/campaigns/rules/next.ts';
 import {
   type CampaignEvent,
@@ -11,6 +10,8 @@ import {
   stateFrom,
   type Write,
 } from '../../src/campaigns/rules/state.ts';
+import type { CampaignSpec, ExperimentSpec } from '../../src/campaigns/spec.ts';
+import type { ServiceHealth } from '../../src/compose/rules/service-health.ts';
 
 export const newExperiment = (name: string, service: string): Experiment => ({
   ...{ name, service, state: 'pending', attempts: 0, failures: 0, exitCode: null, durationMs: null, reason: null },

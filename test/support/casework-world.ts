@@ -1,13 +1,15 @@
 /** A casework over a store in memory, without trackers, in which time passes only when a test says so. */
-import type { Graph } from '../../src/supervision/rules/graph.ts';
-import type { Incident } from '../../src/incidents/rules/incident.ts';
-import { NO_CIRCUMSTANCES } from '../../src/incidents/tickets/rules/evidence.ts';
-import { type CaseworkParts, createCasework } from '../../src/incidents/service.ts';
-import { createFiling } from '../../src/incidents/filing.ts';
-import { withCase } from '../../src/incidents/with-case.ts';
+
 import { silentLog } from '../../src/base/log.ts';
-import type { NewCrash, Store } from '../../src/supervision/ports/store.ts';
 import { openMemoryStore } from '../../src/history/memory.ts';
+import type { Store } from '../../src/history/ports.ts';
+import { createFiling } from '../../src/incidents/filing.ts';
+import { withCase } from '../../src/incidents/ports.ts';
+import type { Incident } from '../../src/incidents/rules/incident.ts';
+import { type CaseworkParts, createCasework } from '../../src/incidents/service.ts';
+import { NO_CIRCUMSTANCES } from '../../src/incidents/tickets/rules/evidence.ts';
+import type { NewCrash } from '../../src/supervision/ports/store.ts';
+import type { Graph } from '../../src/supervision/rules/graph.ts';
 import { FakeClock } from './fake-clock.ts';
 import { settings } from './ticket-samples.ts';
 

@@ -1,5 +1,5 @@
-import type { BootId, MonoMs, WallMs } from '../../src/base/pure/ids.ts';
 import type { Clock } from '../../src/base/clock.ts';
+import type { BootId, MonoMs, WallMs } from '../../src/base/pure/ids.ts';
 
 interface Sleeper {
   readonly at: number;

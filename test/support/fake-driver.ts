@@ -1,8 +1,8 @@
-import type { ExitCause, SignalName, SpawnProblem } from '../../src/base/pure/exit.ts';
-import type { Findings } from '../../src/supervision/rules/freeze/freeze.ts';
-import type { RunId } from '../../src/base/pure/ids.ts';
 import type { Clock } from '../../src/base/clock.ts';
+import type { ExitCause, SignalName, SpawnProblem } from '../../src/base/pure/exit.ts';
+import type { RunId } from '../../src/base/pure/ids.ts';
 import type { Doubt, Driver, FoundRun, Launch, ProcessInfo, Reporter } from '../../src/supervision/ports/driver.ts';
+import type { Findings } from '../../src/supervision/rules/freeze/freeze.ts';
 
 export interface FakeRun {
   readonly launch: Launch;

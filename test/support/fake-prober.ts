@@ -1,6 +1,6 @@
-import { type Answer, describeQuestion, type ProbeQuestion } from '../../src/supervision/rules/health/probe.ts';
+import type { Stalls } from '../../src/base/stall-watch.ts';
 import type { Inquiry, PatternHit, Prober, ProbeTarget } from '../../src/supervision/ports/prober.ts';
-import type { Stalls } from '../../src/base/stalls.ts';
+import { type Answer, describeQuestion, type ProbeQuestion } from '../../src/supervision/rules/health/probe.ts';
 
 export const PASS: Answer = { outcome: 'pass', message: 'fine' };
 export const FAIL: Answer = { outcome: 'fail', message: 'HTTP 503' };

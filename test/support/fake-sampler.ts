@@ -1,6 +1,6 @@
 import type { RunId } from '../../src/base/pure/ids.ts';
-import type { Usage } from '../../src/supervision/rules/usage/usage.ts';
 import type { Sampler } from '../../src/supervision/ports/sampler.ts';
+import type { Usage } from '../../src/supervision/rules/usage/usage.ts';
 
 export const MIB = 1024 * 1024;
 

@@ -1,11 +1,12 @@
 /** Commits as the supervisor makes them, with only what a test is about spelled out. */
-import type { CheckStretch } from '../../src/checks/rules/stretch.ts';
+
 import { type ExitView, exitView } from '../../src/base/pure/exit.ts';
-import type { ProbeStretch } from '../../src/supervision/rules/health/stretch.ts';
 import { type BootId, componentName, type RunId, runId, type WallMs } from '../../src/base/pure/ids.ts';
+import type { CheckStretch } from '../../src/checks/rules/stretch.ts';
+import type { ComponentRecord, NewCrash, NewEvent, RunBegun, RunEnded } from '../../src/supervision/ports/store.ts';
+import type { ProbeStretch } from '../../src/supervision/rules/health/stretch.ts';
 import { type Component, INITIAL } from '../../src/supervision/rules/lifecycle/state.ts';
 import type { SampleStretch } from '../../src/supervision/rules/usage/stretch.ts';
-import type { ComponentRecord, NewCrash, NewEvent, RunBegun, RunEnded } from '../../src/supervision/ports/store.ts';
 
 export const NOON = Date.UTC(2026, 0, 2, 12) as WallMs;
 export const wall = (ms: number): WallMs => (NOON + ms) as WallMs;

@@ -2,10 +2,10 @@
  * A small world around next(): it plays the driver and the clock, keeps its own books in the plainest way, and checks after every
  * step that what the product promises is true. Its bookkeeping shares no code with the product.
  */
-import type { ComponentSpec } from '../../src/supervision/spec.ts';
+
 import type { ExitCause } from '../../src/base/pure/exit.ts';
-import { ROLES, type Role } from '../../src/supervision/rules/health/probe.ts';
 import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../../src/base/pure/ids.ts';
+import { ROLES, type Role } from '../../src/supervision/rules/health/probe.ts';
 import { next, wakeAt } from '../../src/supervision/rules/lifecycle/next.ts';
 import {
   type Component,
@@ -16,6 +16,7 @@ import {
   type RunEnd,
 } from '../../src/supervision/rules/lifecycle/state.ts';
 import { healthOf } from '../../src/supervision/rules/status.ts';
+import type { ComponentSpec } from '../../src/supervision/spec.ts';
 
 /** What can happen to a heartbeat. */
 type Alarming =

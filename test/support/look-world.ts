@@ -1,13 +1,13 @@
 /** A casework with a real look at how components stand and a real desk of alerts, in which time passes only when a test says so. */
-import { createAlertDesk } from '../../src/incidents/alerts/service.ts';
-import { ALERT_KINDS } from '../../src/incidents/alerts/rules/alert.ts';
-import { FOLD_MS } from '../../src/incidents/alerts/rules/book.ts';
-import type { AlertMessage } from '../../src/incidents/alerts/rules/message.ts';
-import { Look } from '../../src/incidents/look.ts';
+
 import { noFailpoints } from '../../src/base/failpoints.ts';
 import { silentLog } from '../../src/base/log.ts';
-import type { Store } from '../../src/supervision/ports/store.ts';
 import { openMemoryStore } from '../../src/history/memory.ts';
+import type { Store } from '../../src/history/ports.ts';
+import { ALERT_KINDS, FOLD_MS } from '../../src/incidents/alerts/rules/book.ts';
+import type { AlertMessage } from '../../src/incidents/alerts/rules/message.ts';
+import { createAlertDesk } from '../../src/incidents/alerts/service.ts';
+import { Look } from '../../src/incidents/look.ts';
 import type { Standing } from '../../src/supervision/standings.ts';
 import { caseworkWorld } from './casework-world.ts';
 import { FakeClock } from './fake-clock.ts';

@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { ComponentView, CrashesView, StatusView } from '../../src/supervision/rules/views.ts';
 import { possibleHomes } from '../../src/drivers/process/limits/homes.ts';
 import { removeCgroup } from '../../src/drivers/process/tree/cgroup.ts';
+import type { ComponentView, CrashesView, StatusView } from '../../src/supervision/rules/views.ts';
 import { waitFor } from './wait-for.ts';
 
 export const ENTRY = resolve('dist/bin/keepwell.cjs');

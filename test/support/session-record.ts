@@ -1,8 +1,8 @@
 /** A session that lives and is well, and what such a one is made from. */
 import type { BootId, MonoMs, WallMs } from '../../src/base/pure/ids.ts';
 import { newLease } from '../../src/sessions/rules/lease.ts';
-import type { SessionRecord } from '../../src/sessions/spec.ts';
 import type { SessionTemplate } from '../../src/sessions/rules/template.ts';
+import type { SessionRecord } from '../../src/sessions/spec.ts';
 
 export const at = (ms: number) => ({ bootId: 'boot' as BootId, now: ms as MonoMs, wallNow: (1e12 + ms) as WallMs });
 

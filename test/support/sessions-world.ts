@@ -1,18 +1,17 @@
 /** Sessions over a real Engine, as one process after the other would keep them: the book outlives them, the containers too. */
 import { randomBytes } from 'node:crypto';
-import type { SessionEvent, SessionRecord } from '../../src/sessions/spec.ts';
-import type { SessionTemplate } from '../../src/sessions/rules/template.ts';
-import { createEngine } from '../../src/docker/engine.ts';
-import { createContainerWatch } from '../../src/docker/watch/watch.ts';
-import { createHealer } from '../../src/docker/healing/healer.ts';
-import type { Clock } from '../../src/base/clock.ts';
-import type { EngineClient } from '../../src/docker/ports.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { noFailpoints } from '../../src/base/failpoints.ts';
 import { silentLog } from '../../src/base/log.ts';
-import type { SessionBook, Sessions } from '../../src/sessions/ports.ts';
+import { createEngine } from '../../src/docker/engine.ts';
+import { createHealer } from '../../src/docker/healing/healer.ts';
+import type { EngineClient } from '../../src/docker/ports.ts';
+import { createContainerWatch } from '../../src/docker/watch/watch.ts';
 import { createMemoryBook } from '../../src/sessions/memory-book.ts';
+import type { SessionBook, Sessions } from '../../src/sessions/ports.ts';
+import type { SessionTemplate } from '../../src/sessions/rules/template.ts';
 import { createSessions } from '../../src/sessions/service.ts';
-import { systemClock } from '../../src/base/system-clock.ts';
+import type { SessionEvent, SessionRecord } from '../../src/sessions/spec.ts';
 import type { TestEngine } from './engine.ts';
 import { template } from './session-record.ts';
 

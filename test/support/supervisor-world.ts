@@ -1,7 +1,7 @@
-import type { ComponentSpec } from '../../src/supervision/spec.ts';
 import { noFailpoints } from '../../src/base/failpoints.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { openMemoryStore } from '../../src/history/memory.ts';
+import type { ComponentSpec } from '../../src/supervision/spec.ts';
 import { Supervisor } from '../../src/supervision/supervisor.ts';
 import { spec } from './builders.ts';
 import { FakeClock } from './fake-clock.ts';

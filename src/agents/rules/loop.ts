@@ -1,13 +1,5 @@
-/**
- * The loop that spawns agents, and what people have to know about it: a ticket as soon as it is frozen, and an alert when ending it
- * and starting it again did not help. The ladder itself is the component's own business.
- */
-import { shortHash } from '../../base/pure/hash.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import type { ComponentView } from '../../supervision/rules/views.ts';
-
-/** The freeze of a loop is one problem, whichever run it is in. */
-export const freezeFingerprint = (loop: string): string => `v1:${shortHash(`frozen\n${loop}`)}`;
 
 /** What is known about the loop. */
 export interface LoopSight {

@@ -2,10 +2,11 @@
  * What an agent of others said before it died. It inherited the output of whoever started it, so its last words stand in that log,
  * with lines of others before and behind them.
  */
+
+import type { ExitView } from '../../base/pure/exit.ts';
 import type { CrashContext } from '../../crashes/rules/crash.ts';
 import { type Dossier, dossierOf } from '../../crashes/rules/dossier.ts';
 import type { CrashTail } from '../../logs/rules/tail.ts';
-import type { ExitView } from '../../base/pure/exit.ts';
 
 export interface LoopOutput {
   /** Whose log it is. */

@@ -1,11 +1,12 @@
 /** The agents of others in words: as list, as issues of a report, as a crash, and as the ticket about entries that were forgotten. */
-import { shortHash } from '../../base/pure/hash.ts';
+
 import { isClean } from '../../base/pure/exit.ts';
+import { shortHash } from '../../base/pure/hash.ts';
 import { type ComponentName, type RunId, runId, type WallMs } from '../../base/pure/ids.ts';
 import { redact } from '../../base/pure/redact.ts';
-import type { AgentIssue, AgentIssueType, AgentView } from './views.ts';
 import type { Entry } from './others-entry.ts';
 import type { Judged, LeftZombie } from './others-pass.ts';
+import type { AgentIssue, AgentIssueType, AgentView } from './views.ts';
 
 const MAX_SHOWN_CHARS = 120;
 const UNKNOWN_TYPE = 'unknown';
@@ -104,3 +105,33 @@ export const cleanupTitle = (count: number, file: string): string =>
 
 export const CLEANUP_CAUSE =
   'whoever started these agents did not remove their entries when they ended: it was killed, or it does not take note of their end';
+
+// What a report says about the state file itself: what cannot be read, what was removed, and what could not be.
+
+export const countDead = (entries: number): string => `${entries} dead ${entries === 1 ? 'entry' : 'entries'}`;
+
+const named = (entries: readonly Entry[]): string => entries.map(describeEntry).join(', ');
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** `why` goes on after the name of the file: "is no JSON document". */
+export const notUnderstood = (path: string, why: string): AgentIssue =>
+  issueOf('state_file', null, `${nameOf(path)} ${why}; nothing is done`, 'none');
+
+export const wereForgotten = (stale: readonly Entry[], ticket: number | null): AgentIssue =>
+  issueOf('dead_entries', null, `${countDead(stale.length)}: ${named(stale)}`, 'cleaned', ticket);
+
+export function cameBack(path: string, kept: readonly Judged[]): AgentIssue {
+  const who = named(kept.map(({ entry }) => entry));
+  const why = `whoever writes ${nameOf(path)} wrote entries again that had been removed because they are dead: ${who}`;
+  return issueOf('dead_entries', null, why, 'none');
+}
+
+export function notCleaned(path: string, stale: readonly Entry[], because: string): AgentIssue {
+  const who = stale.length === 0 ? '' : `: ${named(stale)}`;
+  return issueOf(
+    'dead_entries',
+    null,
+    `${nameOf(path)} has dead entries and was not cleaned, because ${because}${who}`,
+    'none',
+  );
+}

@@ -1,7 +1,9 @@
 /** The text of a task: what it may be, and how it gets into a command without ever becoming more than one argument. */
 
-import type { ProcessSpec } from '../../supervision/spec.ts';
 import { AppError } from '../../base/pure/errors.ts';
+import { shortHash } from '../../base/pure/hash.ts';
+import { type ComponentName, componentName } from '../../base/pure/ids.ts';
+import type { ProcessSpec } from '../../supervision/spec.ts';
 
 export const TASK = '{task}';
 
@@ -67,4 +69,19 @@ function utf8Length(text: string): number {
     bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
   }
   return bytes;
+}
+
+// What an agent is called: always the same for the same type and task, and fit for file names and run ids.
+
+const MAX_NAME = 63;
+
+/** "architect-spec-111-1f0c2a9b7d3e4455": readable first, unmistakable by its end. */
+export function agentName(type: string, task: string): ComponentName {
+  const end = `-${shortHash(`${type}\n${task}`)}`;
+  const readable = `${type}-${task.slice(0, MAX_NAME)}`
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_NAME - end.length)
+    .replace(/-+$/, '');
+  return componentName(`${readable}${end}`);
 }

@@ -1,14 +1,18 @@
 /** What can be asked of a running daemon over its socket. Tiny: every command of the CLI loads it. */
 
+import type { AgentRequest, AgentsQuery } from '../../agents/ports.ts';
 import type { AgentsCheckView, AgentsReportView, AgentsView, OneAgentView } from '../../agents/rules/views.ts';
-import type { CampaignsView, CampaignView } from '../../campaigns/rules/views.ts';
-import type { HealthReport } from '../../checks/spec.ts';
 import { AppError } from '../../base/pure/errors.ts';
+import type { CampaignsView, CampaignView } from '../../campaigns/rules/views.ts';
+import type { HealthQuery } from '../../checks/rules/plan.ts';
+import type { HealthReport } from '../../checks/spec.ts';
 import type { IncidentState } from '../../incidents/rules/incident.ts';
 import type { IncidentsView } from '../../incidents/rules/view.ts';
+import type { OneTicketView, TicketsView } from '../../incidents/tickets/rules/view.ts';
+import type { LogsQuery, LogsView } from '../../logs/ports.ts';
+import type { SessionQuery, SpawnRequest } from '../../sessions/ports.ts';
 import type { OneSessionView, SessionsView } from '../../sessions/rules/view.ts';
 import type { SimulationRequest, SimulationView } from '../../supervision/rules/simulation.ts';
-import type { OneTicketView, TicketsView } from '../../incidents/tickets/rules/view.ts';
 import type {
   ComponentView,
   CrashesView,
@@ -19,24 +23,18 @@ import type {
   StatusView,
   WhyView,
 } from '../../supervision/rules/views.ts';
-import type { AgentRequest, AgentsQuery } from '../../agents/ports.ts';
 import type {
   ActionView,
   BeatView,
   DownOptions,
-  HealthQuery,
   ReloadOptions,
   ReloadView,
   RestartOptions,
   UpView,
   ValidationView,
 } from '../control.ts';
-import type { LogsQuery, LogsView } from '../../logs/ports.ts';
-import type { SessionQuery, SpawnRequest } from '../../sessions/ports.ts';
 import { type CallOptions, callJson } from './call.ts';
-import type { EventsQuery } from './event-reader.ts';
-import { filledComponent, filledStatus } from './fill-in.ts';
-import { type FollowOptions, followEvents } from './follow-events.ts';
+import { type EventsQuery, type FollowOptions, followEvents } from './event-reader.ts';
 import { createPlaces } from './places.ts';
 
 export interface CrashesQuery {
@@ -225,3 +223,30 @@ export async function ifRunning<T>(answer: Promise<T>): Promise<T | null> {
     throw error;
   }
 }
+
+// The package may be newer than the daemon that answers: what its answers do not have yet is filled in as not known.
+
+type Answer<T, Later extends keyof T> = Omit<T, Later> & Partial<Pick<T, Later>>;
+
+/** Keys that came after the first version. */
+export type AnsweredComponent = Answer<ComponentView, 'probes' | 'heartbeat' | 'limits' | 'resources' | 'trial_ms'>;
+
+export interface AnsweredStatus extends Omit<StatusView, 'daemon' | 'components'> {
+  readonly daemon: Answer<StatusView['daemon'], 'logs' | 'sessions'>;
+  readonly components: readonly AnsweredComponent[];
+}
+
+export const filledComponent = (view: AnsweredComponent): ComponentView => ({
+  ...view,
+  probes: view.probes ?? [],
+  heartbeat: view.heartbeat ?? null,
+  limits: view.limits ?? [],
+  resources: view.resources ?? null,
+  trial_ms: view.trial_ms ?? null,
+});
+
+export const filledStatus = ({ daemon, components, ...rest }: AnsweredStatus): StatusView => ({
+  ...rest,
+  daemon: { ...daemon, logs: daemon.logs ?? null, sessions: daemon.sessions ?? null },
+  components: components.map(filledComponent),
+});

@@ -1,7 +1,8 @@
 /** Has a daemon make the report on all checks, and finds out soon when it cannot: then whoever asks makes one by itself. */
-import type { HealthReport } from '../../checks/spec.ts';
+
 import { AppError } from '../../base/pure/errors.ts';
-import type { HealthQuery } from '../control.ts';
+import type { HealthQuery } from '../../checks/rules/plan.ts';
+import type { HealthReport } from '../../checks/spec.ts';
 import type { Client } from './client.ts';
 
 /** `why`: what is wrong with the daemon, for people; null: there is none, which is no news for whoever has none. */

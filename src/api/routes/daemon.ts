@@ -1,6 +1,8 @@
 /** The daemon about itself: version, alive, ready. */
 import { z } from 'zod';
-import { type Route, route, WithStatus } from '../route.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import { sendText } from '../reply.ts';
+import { type Route, route, STREAMING, WithStatus } from '../route.ts';
 import { NO_BODY, NO_QUERY, V1 } from '../schemas.ts';
 import { ALIVE, READY, VERSION_ANSWER } from '../views/daemon.ts';
 
@@ -49,6 +51,31 @@ export const daemonRoutes: readonly Route[] = [
       const facts = { reasons, store: daemon.store, components: components.length };
       if (reasons.length === 0) return { ...V1, status: 'ok' as const, ...facts };
       return new WithStatus(503, { ...V1, status: 'not-ready' as const, ...facts });
+    },
+  }),
+];
+
+// The metrics, for Prometheus: the one answer that is text.
+
+const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
+
+export const metricsRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/metrics',
+    id: 'getMetrics',
+    summary: 'The metrics as Prometheus text.',
+    success: 200,
+    query: NO_QUERY,
+    body: NO_BODY,
+    answer: z.string().meta({ examples: ['keepwell_component_up{component="api"} 1\n'] }),
+    text: PROMETHEUS_TEXT,
+    errors: ['METRICS_OFF'],
+    handler: async ({ services, response }): Promise<typeof STREAMING> => {
+      const text = services.metrics();
+      if (text === null) throw new AppError('METRICS_OFF');
+      sendText(response, PROMETHEUS_TEXT, await text);
+      return STREAMING;
     },
   }),
 ];

@@ -1,8 +1,9 @@
 /** What happened: crashes and their dossiers, answers of probes, what was used. */
+
 import { z } from 'zod';
 import { AppError } from '../../base/pure/errors.ts';
 import type { WallMs } from '../../base/pure/ids.ts';
-import type { CrashQuery } from '../../supervision/ports/store.ts';
+import type { CrashQuery } from '../../history/ports.ts';
 import { crash, crashes, incidents, probes, samples, why } from '../answers.ts';
 import { type Route, route } from '../route.ts';
 import { limit, NAME, NO_BODY, NO_QUERY, TIME } from '../schemas.ts';

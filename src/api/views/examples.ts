@@ -1,5 +1,6 @@
 /** The examples of the OpenAPI document: one small shop with an api that has just been restarted. */
 import type { ExitView } from '../../base/pure/exit.ts';
+import type { LogLineView } from '../../logs/ports.ts';
 import type {
   ComponentView,
   CrashView,
@@ -9,7 +10,6 @@ import type {
   SampleView,
   WhyView,
 } from '../../supervision/rules/views.ts';
-import type { LogLineView } from '../../logs/ports.ts';
 
 const STARTED = '2026-01-02T03:04:06.120Z';
 const DIED = '2026-01-02T03:04:05.100Z';

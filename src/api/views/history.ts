@@ -1,9 +1,11 @@
 /** What happened, as schemas: crashes, dossiers, events, answers of probes, lines of logs. */
+
 import { z } from 'zod';
-import type { EarlierError } from '../../crashes/rules/crash.ts';
+import type { LogLineView, LogsView } from '../../logs/ports.ts';
 import type {
   CrashesView,
   CrashView,
+  EarlierError,
   EventsView,
   EventView,
   FreezeView,
@@ -13,7 +15,6 @@ import type {
   SampleView,
   WhyView,
 } from '../../supervision/rules/views.ts';
-import type { LogLineView, LogsView } from '../../logs/ports.ts';
 import { EXIT, OUTCOME, ROLE, SUBJECT } from './component.ts';
 import { exampleCrash, exampleDossier, exampleEvent, exampleLine, exampleSample, exampleStretch } from './examples.ts';
 import { COUNT, named, SCHEMA_VERSION, TIME, viewOf } from './view.ts';

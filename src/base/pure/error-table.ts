@@ -1,11 +1,13 @@
 /** Every error the product can hand to people or programs: code, message, hint, exit code, HTTP status. */
-import { AGENT_ERRORS } from './errors/agents.ts';
-import { CAMPAIGN_ERRORS } from './errors/campaigns.ts';
-import { COMPOSE_ERRORS } from './errors/compose.ts';
-import type { ErrorEntry } from './error-entry.ts';
-import { SESSION_ERRORS } from './feature-errors.ts';
-import { SIMULATE_ERRORS } from './errors/simulate.ts';
-import { TICKET_ERRORS } from '../../incidents/tickets/rules/errors.ts';
+import {
+  AGENT_ERRORS,
+  CAMPAIGN_ERRORS,
+  COMPOSE_ERRORS,
+  type ErrorEntry,
+  SESSION_ERRORS,
+  SIMULATE_ERRORS,
+  TICKET_ERRORS,
+} from './feature-errors.ts';
 
 export const ERRORS = {
   COMPONENT_NAME_INVALID: {

@@ -1,5 +1,4 @@
 /** Errors around sessions: a part of the table of all errors. */
-import type { ErrorEntry } from './error-entry.ts';
 
 export const SESSION_ERRORS = {
   NO_SUCH_SESSION: {
@@ -87,3 +86,149 @@ export const SESSION_ERRORS = {
     httpStatus: 503,
   },
 } as const satisfies Record<string, ErrorEntry>;
+
+// Errors around agents: a part of the table of all errors.
+
+export const AGENT_ERRORS = {
+  NO_SUCH_AGENT_TYPE: {
+    message: 'There is no agent type "{name}".{suggestion}',
+    hint: 'Types are under "agents.types" in the configuration; run "keepwell reload" after a change.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  NO_SUCH_AGENT: {
+    message: 'There is no agent with the pid or the task "{which}".',
+    hint: '"keepwell agents list --all" lists current and past agents.',
+    exitCode: 4,
+    httpStatus: 404,
+  },
+  AGENT_NOT_OURS: {
+    message: 'The agent {which} was started by another program, according to {file}.',
+    hint: 'End it where it was started.',
+    exitCode: 1,
+    httpStatus: 409,
+  },
+  AGENT_TASK_INVALID: {
+    message: 'The task is not valid: {problem}',
+    hint: 'Give the id of the task, such as SPEC-111.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  AGENT_ALREADY_RUNNING: {
+    message: 'An agent of type "{type}" already works on the task {task} ({state}).',
+    hint: 'Wait for it, or end it first with "keepwell agents stop TASK".',
+    exitCode: 1,
+    httpStatus: 409,
+  },
+  AGENTS_FULL: {
+    message: 'There are {count} agents; the limit is {limit} at a time.',
+    hint: 'Wait until some have finished, or end some with "keepwell agents stop TASK".',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+} as const satisfies Readonly<Record<string, ErrorEntry>>;
+
+/** What campaigns can have to say, as rows of the error table. */
+export const CAMPAIGN_ERRORS = {
+  CAMPAIGN_EXISTS: {
+    message: 'There is already an unfinished campaign called {name}.',
+    hint: 'Continue it with "keepwell campaign resume {name}", or give this one another name with --name.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  CAMPAIGN_BUSY: {
+    message: '{what} is in use by another campaign right now.',
+    hint: 'Wait until it is over, or end it with Ctrl-C where it runs.',
+    exitCode: 1,
+    httpStatus: 409,
+  },
+  NO_SUCH_CAMPAIGN: {
+    message: 'There is no campaign {name}.{meant}',
+    hint: 'See "keepwell campaign list".',
+    exitCode: 4,
+    httpStatus: 404,
+  },
+  CAMPAIGN_CHANGED: {
+    message: 'The campaign {name} cannot be continued: {problem}',
+    hint: 'Start a new one with "keepwell campaign run FILE --name OTHER".',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  CAMPAIGN_BOOK: {
+    message: 'The results of campaigns cannot be saved in {path}: {problem}.',
+    hint: 'Fix the problem and try again: nothing that was saved is lost.',
+    exitCode: 1,
+    httpStatus: 500,
+  },
+} as const;
+
+/** What can go wrong with compose services: rows of the error table. */
+export const COMPOSE_ERRORS = {
+  COMPOSE_MISSING: {
+    message: 'The services of {file} need Docker Compose, which cannot be used here: {problem}',
+    hint: 'Install it (Debian: docker-compose, elsewhere: docker-compose-plugin) and check with "docker compose version".',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  COMPOSE_FILE_INVALID: {
+    message: 'The compose file {file} cannot be used: {problem}',
+    hint: 'Check it with "docker compose -f {file} config".',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  NO_SUCH_SERVICE: {
+    message: 'There is no service "{name}" in {file}.{suggestion}',
+    hint: 'Its services are: {services}.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  SERVICE_START_FAILED: {
+    message: 'Services of {file} did not start: {problem}',
+    hint: 'What was started is still there: see "docker ps -a"; remove it with a teardown or "docker compose down".',
+    exitCode: 1,
+    httpStatus: 502,
+  },
+  TEARDOWN_INCOMPLETE: {
+    message: 'Not all of the services could be removed: {left}',
+    hint: 'Run the teardown again; if the Engine cannot remove something, restart Docker.',
+    exitCode: 1,
+    httpStatus: 500,
+  },
+} as const;
+
+// Errors around simulated crashes: a part of the table of all errors.
+
+export const SIMULATE_ERRORS = {
+  NOT_SIMULATED: {
+    message: 'Nothing was done to "{name}": {problem}.',
+    hint: '{hint} See "keepwell simulate-crash --help" for all kinds.',
+    exitCode: 1,
+    httpStatus: 409,
+  },
+} as const satisfies Readonly<Record<string, ErrorEntry>>;
+
+// What can go wrong about tickets, in people's words.
+
+export const TICKET_ERRORS = {
+  NO_SUCH_TICKET: {
+    message: 'There is no ticket {ticket}.',
+    hint: '"keepwell tickets" lists the open ones, "keepwell tickets list --all" lists all.',
+    exitCode: 4,
+    httpStatus: 404,
+  },
+  TICKET_NUMBER_INVALID: {
+    message: '"{ticket}" is not the number of a ticket.',
+    hint: 'Give a number such as BUG-003, bug-3 or 3.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** One row of the table of errors. */
+export interface ErrorEntry {
+  readonly message: string;
+  /** What to do, as a sentence. */
+  readonly hint: string;
+  readonly exitCode: number;
+  readonly httpStatus: number;
+}

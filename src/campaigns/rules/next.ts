@@ -3,17 +3,21 @@
  * next. Pure. What is written is written before the request is acted upon, so that whoever comes after a kill -9 knows of everything
  * that may have been begun.
  */
-import { afterAttempt } from './attempt-end.ts';
-import type { CampaignSpec } from '../spec.ts';
-import { afterOutage, changed, service, withExperiment } from './change.ts';
+
+import { formatDuration } from '../../base/pure/format.ts';
 import type { ServiceHealth } from '../../compose/rules/service-health.ts';
+import type { CampaignSpec, ExperimentSpec } from '../spec.ts';
 import {
+  type AttemptEnd,
   type CampaignEvent,
   type CampaignState,
+  type Experiment,
   isFinal,
+  type OpenAttempt,
   type Outcome,
   type Recovery,
   type Request,
+  type ServiceState,
   type Write,
 } from './state.ts';
 
@@ -221,4 +225,84 @@ function finish(state: CampaignState, outcome: Outcome, reason: string | null, w
     writes: wasOver ? [] : [...writes, { kind: 'campaign', state: outcome, reason }],
     request: { kind: 'finish', outcome, reason },
   };
+}
+
+// Where a campaign is, with a part of it changed.
+
+export const service = (state: CampaignState, name: string): ServiceState => state.services[name]!;
+
+export const changed = (state: CampaignState, name: string, part: Partial<ServiceState>): CampaignState => ({
+  ...state,
+  services: { ...state.services, [name]: { ...service(state, name), ...part } },
+});
+
+export const withExperiment = (
+  state: CampaignState,
+  position: number,
+  experiment: CampaignState['experiments'][number],
+): CampaignState => ({
+  ...state,
+  experiments: state.experiments.map((one, index) => (index === position ? experiment : one)),
+});
+
+/**
+ * All services are started again, those that they depend on included: that costs nothing where they live. A restart that the Engine's
+ * absence spoilt did not happen.
+ */
+export function afterOutage(state: CampaignState): CampaignState {
+  const down = { ...state, areServicesUp: false, wasAway: true };
+  if (state.doing.kind !== 'recovering') return down;
+  const { position, because } = state.doing;
+  const { service: name } = state.experiments[position]!;
+  return changed(down, name, { restarts: service(state, name).restarts - 1, mustRecover: because });
+}
+
+// What the end of one attempt means for its experiment and for its service.
+
+export interface AfterAttempt {
+  readonly experiment: Experiment;
+  readonly service: ServiceState;
+  readonly writes: readonly Write[];
+}
+
+export function afterAttempt(
+  before: { readonly experiment: Experiment; readonly service: ServiceState; readonly spec: ExperimentSpec },
+  open: OpenAttempt,
+  over: { readonly end: AttemptEnd; readonly durationMs: number | null },
+): AfterAttempt {
+  const { end, durationMs } = over;
+  const reason = reasonOf(end);
+  const exitCode = end.kind === 'exited' ? end.code : null;
+  const experiment = judged(before.experiment, before.spec, end, { exitCode, durationMs, reason });
+  return {
+    experiment,
+    service: { ...before.service, mustRecover: mustRecover(end) ?? before.service.mustRecover },
+    writes: [
+      { kind: 'attempt-over', open, outcome: end.kind, exitCode, durationMs, reason },
+      { kind: 'experiment', position: open.position, experiment },
+    ],
+  };
+}
+
+type Facts = Pick<Experiment, 'exitCode' | 'durationMs' | 'reason'>;
+
+function judged(experiment: Experiment, spec: ExperimentSpec, end: AttemptEnd, facts: Facts): Experiment {
+  if (end.kind === 'exited' && end.code === 0) return { ...experiment, ...facts, state: 'done', reason: null };
+  if (end.kind === 'interrupted') return { ...experiment, state: 'pending', reason: facts.reason };
+  const failures = experiment.failures + 1;
+  const isHopeless = end.kind === 'refused' || failures > spec.retries;
+  return { ...experiment, ...facts, failures, state: isHopeless ? 'failed' : 'pending' };
+}
+
+function reasonOf(end: AttemptEnd): string | null {
+  if (end.kind === 'exited') return end.code === 0 ? null : `exit code ${end.code}`;
+  if (end.kind === 'timeout') return `took longer than ${formatDuration(end.afterMs)}`;
+  return end.why;
+}
+
+/** A command that could not be ended goes on beside the next one, so the service is restarted, whatever it says of itself. */
+function mustRecover(end: AttemptEnd): ServiceState['mustRecover'] {
+  if (end.kind === 'timeout' && end.left) return { remedy: 'restart', why: 'an experiment in it could not be ended' };
+  if (end.kind !== 'unhealthy' || end.remedy === 'none') return null;
+  return { remedy: end.remedy, why: end.why };
 }

@@ -1,11 +1,11 @@
 /** Reads the file in which an orchestrator says what it is doing. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { CheckQuestion, CheckResult } from '../spec.ts';
+import type { Clock } from '../../base/clock.ts';
+import { after } from '../../base/pure/ids.ts';
 import { failed } from '../rules/results.ts';
 import { judgeState, missingState, notJson } from '../rules/state-file.ts';
-import { after } from '../../base/pure/ids.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { CheckQuestion, CheckResult } from '../spec.ts';
 import { lookAt } from './entries.ts';
 
 type StateFile = Extract<CheckQuestion, { kind: 'state_file' }>;

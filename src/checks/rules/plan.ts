@@ -1,7 +1,7 @@
 /** Which checks are asked, in which order, and which are skipped because of what another one answered. */
 import { AppError } from '../../base/pure/errors.ts';
-import { type Graph, startOrder, withDependencies } from '../../supervision/rules/graph.ts';
 import { didYouMean } from '../../base/pure/suggest.ts';
+import { type Graph, startOrder, withDependencies } from '../../supervision/rules/graph.ts';
 import type { CheckResult, CheckSpec } from '../spec.ts';
 import { skipped } from './results.ts';
 
@@ -49,4 +49,10 @@ export function skippedFor({ needs }: Pick<CheckSpec, 'needs'>, answered: Answer
     return skipped(spec.question.kind === 'container_running' ? `${need} not running` : `${need} failed`);
   }
   return null;
+}
+
+/** Which checks to ask (none named: all), and how. */
+export interface HealthQuery extends CheckSelection {
+  /** No check may take longer than this, whatever the configuration allows it. */
+  readonly timeoutMs?: number | undefined;
 }

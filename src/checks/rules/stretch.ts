@@ -1,6 +1,7 @@
 /** A stretch of equal results of one check that runs on schedule: the history is kept as stretches, so that it stays small for years. */
-import type { Stretch } from '../../supervision/rules/health/stretch.ts';
+
 import type { WallMs } from '../../base/pure/ids.ts';
+import type { Stretch } from '../../supervision/rules/health/stretch.ts';
 import type { CheckResult, CheckStatus } from '../spec.ts';
 
 export interface CheckStretch extends Stretch {

@@ -1,12 +1,12 @@
 /** keepwell backoff: the schedule that a restart policy gives, before it is needed. */
 import { InvalidArgumentError, Option } from 'commander';
-import { durationHint, parseDuration } from '../../config/duration.ts';
-import type { RestartSpec } from '../../supervision/spec.ts';
 import { formatDuration } from '../../base/pure/format.ts';
+import { durationHint, parseDuration } from '../../config/duration.ts';
 import { NO_PROBES } from '../../supervision/rules/health/probe.ts';
 import type { LifecyclePolicy } from '../../supervision/rules/lifecycle/state.ts';
-import { countOption, type Definition, durationOption } from '../define.ts';
+import type { RestartSpec } from '../../supervision/spec.ts';
 import { type Session, usage } from '../call.ts';
+import { countOption, type Definition, durationOption } from '../define.ts';
 import { noSuch } from '../targets.ts';
 
 interface Options {

@@ -1,8 +1,8 @@
 /** keepwell beat: a component says that it goes on. Quiet and quick, because programs call it in their loops. */
 import { createClient } from '../../api/client/client.ts';
 import { componentOfRun } from '../../base/pure/ids.ts';
-import type { Definition } from '../define.ts';
 import { type Session, usage } from '../call.ts';
+import type { Definition } from '../define.ts';
 
 export const beat: Definition<Record<never, never>> = {
   usage: 'beat [NAME]',

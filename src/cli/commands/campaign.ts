@@ -1,13 +1,13 @@
 /** keepwell campaign: lists of experiments inside compose services, run to their end whatever happens to the services. */
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { settingsOf } from '../../campaigns/spec.ts';
 import { didYouMean } from '../../base/pure/suggest.ts';
 import type { CampaignDesk } from '../../campaigns/service.ts';
+import { settingsOf } from '../../campaigns/spec.ts';
+import { type Session, usage } from '../call.ts';
 import type { Definition } from '../define.ts';
 import { Interrupted } from '../interrupt.ts';
-import { campaignCsv, campaignTable, experimentTable, headline, plannedLine } from '../print/campaign.ts';
-import { type Session, usage } from '../call.ts';
+import { campaignCsv, campaignTable, experimentTable, headline, plannedLine } from './campaign-live.ts';
 
 interface Options {
   readonly name?: string;

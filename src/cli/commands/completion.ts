@@ -1,8 +1,8 @@
 /** keepwell completion: what a shell needs to complete keepwell's words; and the hidden command that its scripts ask. */
 import type { Command } from 'commander';
 import { didYouMean } from '../../base/pure/suggest.ts';
-import type { Definition } from '../define.ts';
 import { usage } from '../call.ts';
+import type { Definition } from '../define.ts';
 
 const MAX_SHOWN = 50;
 

@@ -1,7 +1,13 @@
 /** keepwell crashes: what died, newest first. */
 import { Option } from 'commander';
+import { describeExit } from '../../base/pure/exit.ts';
+import { formatDuration } from '../../base/pure/format.ts';
+import type { CrashView } from '../../supervision/rules/views.ts';
 import { countOption, type Definition, durationOption } from '../define.ts';
-import { crashTable } from '../print/crashes.ts';
+import type { Paint } from '../print/colour.ts';
+import { sanitise } from '../print/sanitise.ts';
+import { table } from '../print/table.ts';
+import { localTime } from '../print/time.ts';
 import { readRecords } from '../records/read.ts';
 import { oneName } from '../targets.ts';
 
@@ -48,3 +54,27 @@ export const crashes: Definition<Options> = {
     return 0;
   },
 };
+
+// The list of crashes, newest first.
+
+const HEADER = ['ID', 'WHEN', 'NAME', 'UPTIME', 'EXIT', 'DECISION'] as const;
+
+export const crashTable = (crashes: readonly CrashView[], paint: Paint, columns?: number): string[] =>
+  table(
+    HEADER,
+    crashes.map((crash) => [
+      { text: String(crash.id) },
+      { text: localTime(crash.at) },
+      { text: sanitise(crash.subject.name), brush: paint.bold },
+      { text: formatDuration(crash.uptime_ms) },
+      { text: oneLine(cause(crash)), brush: paint.red },
+      { text: oneLine(crash.decision) },
+    ]),
+    columns,
+  );
+
+/** The error it died of says more than its exit code. */
+const cause = ({ error_type, exit }: CrashView): string =>
+  error_type === null ? describeExit(exit) : `${error_type} (${describeExit(exit)})`;
+
+const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));

@@ -1,7 +1,7 @@
 /** keepwell demo: see it work, without a configuration. Signals belong to the demo: no interrupt() in here. */
 import { Option } from 'commander';
-import type { Definition } from '../define.ts';
 import { usage } from '../call.ts';
+import type { Definition } from '../define.ts';
 
 interface Options {
   readonly keep?: true;

@@ -7,12 +7,12 @@ import { formatDuration } from '../../base/pure/format.ts';
 import type { ComponentView } from '../../supervision/rules/views.ts';
 import { killedIn } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
+import { type Session, usage } from '../call.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { progressFor } from '../progress.ts';
 import { openOfflineRecords } from '../records/offline.ts';
 import { requireRemembered } from '../remembered.ts';
-import { type Session, usage } from '../call.ts';
 
 interface Options {
   readonly timeout: number;

@@ -1,12 +1,12 @@
 /** keepwell events: what happened, and with -f what happens. */
 import { Option } from 'commander';
 import type { EventView } from '../../supervision/rules/views.ts';
+import type { Session } from '../call.ts';
 import { countOption, type Definition } from '../define.ts';
 import { parseSpan } from '../logs/when.ts';
 import { newestEvents } from '../newest-events.ts';
 import { eventLine } from '../print/event.ts';
 import { readRecords } from '../records/read.ts';
-import type { Session } from '../call.ts';
 import { noSuch, oneName } from '../targets.ts';
 
 interface Options {

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import type { ComponentView } from '../../supervision/rules/views.ts';
+import { type Session, usage } from '../call.ts';
 import type { Definition } from '../define.ts';
 import { Interrupted } from '../interrupt.ts';
 import { offlineNote, readRecords } from '../records/read.ts';
-import { type Session, usage } from '../call.ts';
 import { resolveTargets } from '../targets.ts';
 
 interface Options {

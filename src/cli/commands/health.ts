@@ -1,15 +1,18 @@
 /** keepwell health: asks the checks and says whether all is well. JSON always, unless a person asks for text. */
+
 import { Option } from 'commander';
 import { daemonHealth } from '../../api/client/daemon-health.ts';
-import type { HealthReport } from '../../checks/spec.ts';
 import { errorView } from '../../base/pure/errors.ts';
-import type { HealthQuery } from '../../api/control.ts';
+import type { HealthQuery } from '../../checks/rules/plan.ts';
+import type { CheckResult, CheckStatus, HealthReport } from '../../checks/spec.ts';
+import type { Session } from '../call.ts';
 import type { Definition } from '../define.ts';
 import { toAppError } from '../failure.ts';
 import { Interrupted } from '../interrupt.ts';
-import { healthLines } from '../print/health.ts';
+import type { Brush, Paint } from '../print/colour.ts';
+import { sanitise } from '../print/sanitise.ts';
+import { table } from '../print/table.ts';
 import { showAgain } from '../screen.ts';
-import type { Session } from '../call.ts';
 
 interface Options {
   readonly check?: readonly string[];
@@ -84,3 +87,40 @@ async function read(session: Session, query: HealthQuery, isLocal: boolean): Pro
   const { project, world, signal } = session;
   return await localHealth({ project, env: world.env, query, signal, whose: 'this command', hosted: false });
 }
+
+// A report on all checks, for people.
+
+const HEADER = ['CHECK', 'STATUS', 'MESSAGE'] as const;
+
+export function healthLines({ status, checks }: HealthReport, paint: Paint, columns?: number): string[] {
+  const rows = Object.entries(checks);
+  const brush = status === 'healthy' ? paint.green : paint.red;
+  return [...(rows.length > 0 ? healthTable(rows, paint, columns) : []), `${brush(status)}: ${counted(rows)}`];
+}
+
+const healthTable = (rows: readonly [string, CheckResult][], paint: Paint, columns?: number): string[] =>
+  table(
+    HEADER,
+    rows.map(([name, { status, message }]) => [
+      { text: sanitise(name), brush: paint.bold },
+      { text: status, brush: statusBrush(paint, status) },
+      { text: oneLine(message) },
+    ]),
+    columns,
+  );
+
+function statusBrush(paint: Paint, status: CheckStatus): Brush {
+  if (status === 'ok') return paint.green;
+  return status === 'failed' ? paint.red : paint.yellow;
+}
+
+/** "1 failed, 2 skipped, 1 ok" */
+function counted(rows: readonly [string, CheckResult][]): string {
+  const counts = (['failed', 'skipped', 'ok'] as const).flatMap((status) => {
+    const count = rows.filter(([, result]) => result.status === status).length;
+    return count === 0 ? [] : [`${count} ${status}`];
+  });
+  return counts.join(', ') || 'there is nothing to check';
+}
+
+const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));

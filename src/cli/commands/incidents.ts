@@ -1,7 +1,11 @@
 /** keepwell incidents: problems with one cause each, also those that are too small for a ticket. */
 import { Option } from 'commander';
+import type { IncidentView } from '../../incidents/rules/view.ts';
 import type { Definition } from '../define.ts';
-import { incidentNames, incidentTable } from '../print/incidents.ts';
+import type { Paint } from '../print/colour.ts';
+import { sanitise } from '../print/sanitise.ts';
+import { table } from '../print/table.ts';
+import { relative } from '../print/time.ts';
 import { readRecords } from '../records/read.ts';
 
 interface Options {
@@ -39,3 +43,52 @@ export const incidents: Definition<Options> = {
     return 0;
   },
 };
+
+// Incidents for people.
+
+const HEADER = ['NUMBER', 'STATE', 'COUNT', 'LAST', 'TICKET', 'AFFECTED', 'WHAT'] as const;
+/** More are counted: the line is about the cause. */
+const MAX_NAMED = 3;
+
+/** Everybody but the one that it is named after: that one is in its title. */
+function othersOf({ subjects, tasks, affected }: IncidentView): readonly string[] {
+  const types = new Set(tasks.length > 0 ? ['agent'] : []);
+  const names = subjects.slice(1).flatMap(({ kind, name }) => (types.has(kind) ? [] : [name]));
+  return [...new Set([...names, ...tasks, ...affected])];
+}
+
+const affectedText = (incident: IncidentView): string => {
+  const others = othersOf(incident);
+  const more = others.length > MAX_NAMED ? ` +${others.length - MAX_NAMED}` : '';
+  return others.length === 0 ? '-' : `${others.slice(0, MAX_NAMED).join(', ')}${more}`;
+};
+
+/** The names that have no room in the table, a line for each incident. */
+export const incidentNames = (incidents: readonly IncidentView[]): string[] =>
+  incidents
+    .filter((incident) => incident.state === 'open' && othersOf(incident).length > MAX_NAMED)
+    .map((incident) => `incident ${incident.id} affects ${sanitise(othersOf(incident).join(', '))}`);
+
+/** What it was taken for first, when it turned out to be a part of another. */
+const whatText = ({ title, folded_into: into }: IncidentView): string =>
+  into === null ? title : `${title} (part of ${into})`;
+
+export const incidentTable = (
+  incidents: readonly IncidentView[],
+  paint: Paint,
+  nowMs: number,
+  columns?: number,
+): string[] =>
+  table(
+    HEADER,
+    incidents.map((incident) => [
+      { text: String(incident.id), brush: paint.bold },
+      { text: incident.state, brush: incident.state === 'open' ? paint.red : paint.dim },
+      { text: String(incident.count) },
+      { text: relative(incident.last_at, nowMs) },
+      { text: incident.ticket ?? '-' },
+      { text: sanitise(affectedText(incident)) },
+      { text: sanitise(whatText(incident).replaceAll('\n', ' ')) },
+    ]),
+    columns,
+  );

@@ -1,13 +1,12 @@
 /** keepwell init: a first configuration, from what lies in the folder. */
 import { basename, relative } from 'node:path';
 import { Option } from 'commander';
-import type { Suggested } from '../../config/starter/starter.ts';
 import { AppError } from '../../base/pure/errors.ts';
-import type { Definition } from '../define.ts';
-import { openFolder } from '../init/folder.ts';
-import { findTarget, inTheWay, type Target, write } from '../init/target.ts';
-import { sanitise } from '../print/sanitise.ts';
+import type { Suggested } from '../../config/starter/starter.ts';
 import type { Session } from '../call.ts';
+import type { Definition } from '../define.ts';
+import { findTarget, inTheWay, openFolder, type Target, write } from '../init/target.ts';
+import { sanitise } from '../print/sanitise.ts';
 
 interface Options {
   readonly force?: true;

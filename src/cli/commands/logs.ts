@@ -1,15 +1,15 @@
 /** keepwell logs: what components wrote. Reads the files themselves, so it works without a daemon. */
 import { Option } from 'commander';
-import { AppError } from '../../base/pure/errors.ts';
-import { type Pattern, parsePattern } from '../../supervision/rules/health/pattern.ts';
 import { homePaths } from '../../base/home.ts';
+import { AppError } from '../../base/pure/errors.ts';
 import { loggedNames } from '../../logs/names.ts';
+import { type Pattern, parsePattern } from '../../supervision/rules/health/pattern.ts';
+import { type Session, usage } from '../call.ts';
 import { countOption, type Definition } from '../define.ts';
 import { showDaemonLog } from '../logs/daemon.ts';
 import { followLogs, type Shown, showLogs } from '../logs/show.ts';
 import { parseSpan, type Span } from '../logs/when.ts';
 import { readRecords } from '../records/read.ts';
-import { type Session, usage } from '../call.ts';
 import { resolveTargets } from '../targets.ts';
 
 interface Options {

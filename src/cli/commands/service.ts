@@ -1,8 +1,8 @@
 /** keepwell service: the daemon as a systemd service, so that everything is back after a reboot. */
 import { Option } from 'commander';
 import { didYouMean } from '../../base/pure/suggest.ts';
-import type { Definition } from '../define.ts';
 import { usage } from '../call.ts';
+import type { Definition } from '../define.ts';
 
 interface Options {
   readonly user?: true;

@@ -2,8 +2,8 @@
 import { Option } from 'commander';
 import { CRASH_KINDS, type CrashKind } from '../../supervision/rules/simulation.ts';
 import { awaitDaemon } from '../await-daemon.ts';
-import type { Definition } from '../define.ts';
 import { usage } from '../call.ts';
+import type { Definition } from '../define.ts';
 
 interface Options {
   readonly component?: string;

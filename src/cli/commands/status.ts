@@ -2,14 +2,13 @@
 import { Option } from 'commander';
 import type { ComponentView, StatusView } from '../../supervision/rules/views.ts';
 import { wellbeing } from '../../supervision/rules/wellbeing.ts';
+import { type Session, usage } from '../call.ts';
 import { type Definition, durationOption } from '../define.ts';
-import { daemonLine, daemonRemarks, keepingLine, sessionsLine, statusTable } from '../print/status.ts';
-import { verboseBlock } from '../print/verbose.ts';
+import { daemonLine, daemonRemarks, keepingLine, sessionsLine, statusTable, verboseBlock } from '../print/status.ts';
+import { historyTable } from '../print/usage.ts';
 import { offlineNote, type Reading, readRecords } from '../records/read.ts';
 import { showAgain } from '../screen.ts';
-import { type Session, usage } from '../call.ts';
 import { resolveTargets } from '../targets.ts';
-import { showUsageHistory } from '../usage-history.ts';
 
 interface Options {
   readonly verbose?: true;
@@ -110,3 +109,26 @@ const watch = (session: Session, names: readonly string[], options: Options): Pr
     const offline = reading.offline === null ? [] : [remark(reading), ''];
     return { value: reading.value, lines: [...offline, ...lines(session, reading.value, options)] };
   });
+
+// keepwell status NAME --history: what a component used, also when no daemon runs.
+
+const DEFAULT_SINCE_MS = 60 * 60 * 1000;
+/** As many as the daemon keeps of a component. */
+const MAX_STRETCHES = 2_000;
+
+export async function showUsageHistory(session: Session, names: readonly string[], sinceMs: number = DEFAULT_SINCE_MS) {
+  const [component] = names;
+  if (component === undefined || names.length > 1) {
+    throw usage('--history shows one component: keepwell status NAME --history');
+  }
+  const from = Math.max(0, Date.now() - sinceMs);
+  const { value, offline } = await readRecords(session, (records) =>
+    records.samples({ component, sinceMs: from, limit: MAX_STRETCHES }),
+  );
+  if (offline !== null) session.note(`${offline}; this is what the records say`);
+  session.printJson(value);
+  if (value.samples.length === 0)
+    session.print(`nothing was recorded of ${component} in this time; --since 1d looks further back`);
+  else for (const line of historyTable(value.samples)) session.print(line);
+  return 0;
+}

@@ -2,16 +2,16 @@
 import { dirname } from 'node:path';
 import { Option } from 'commander';
 import { ifRunning } from '../../api/client/client.ts';
+import type { UpView } from '../../api/control.ts';
 import { AppError } from '../../base/pure/errors.ts';
 import { formatDuration } from '../../base/pure/format.ts';
-import type { UpView } from '../../api/control.ts';
 import { awaitAction } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
+import { type Session, usage } from '../call.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { Interrupted, orInterrupted } from '../interrupt.ts';
 import { followLogs } from '../logs/show.ts';
-import { type Session, usage } from '../call.ts';
 import { resolveTargets } from '../targets.ts';
 
 interface Options {

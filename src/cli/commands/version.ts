@@ -1,6 +1,7 @@
 /** keepwell version: of this program, and of the daemon if one runs. */
-import type { Definition } from '../define.ts';
+
 import type { Session } from '../call.ts';
+import type { Definition } from '../define.ts';
 
 export const version: Definition<object> = {
   usage: 'version',

@@ -2,7 +2,15 @@
 import { Option } from 'commander';
 import { AppError } from '../../base/pure/errors.ts';
 import { formatDuration } from '../../base/pure/format.ts';
-import { GOALS, judgeGoal, keepsCrashing, type WaitGoal, type Watch, watchFrom, watchOn } from '../../supervision/rules/goal.ts';
+import {
+  GOALS,
+  judgeGoal,
+  keepsCrashing,
+  type WaitGoal,
+  type Watch,
+  watchFrom,
+  watchOn,
+} from '../../supervision/rules/goal.ts';
 import type { ComponentView } from '../../supervision/rules/views.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { pause } from '../interrupt.ts';

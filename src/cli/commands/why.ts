@@ -1,11 +1,11 @@
 /** keepwell why: one death, with everything that is known about it. */
 import { AppError } from '../../base/pure/errors.ts';
 import type { ComponentView, WhyView } from '../../supervision/rules/views.ts';
+import type { Session } from '../call.ts';
 import type { Definition } from '../define.ts';
 import { whyText } from '../print/why.ts';
 import { readRecords } from '../records/read.ts';
 import type { Records } from '../records/records.ts';
-import type { Session } from '../call.ts';
 import { describe } from '../settle.ts';
 
 interface Found {

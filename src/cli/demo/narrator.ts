@@ -1,10 +1,11 @@
 /** Tells the story: numbered steps, wrapped to the width of the terminal, and a sign of life while something is waited for. */
+
+import { stripVTControlCharacters } from 'node:util';
 import { formatDuration } from '../../base/pure/format.ts';
+import type { Terminal } from '../call.ts';
 import type { Paint } from '../print/colour.ts';
 import { sanitise } from '../print/sanitise.ts';
-import { shorten } from '../print/width.ts';
-import type { Terminal } from '../call.ts';
-import { wrap } from './wrap.ts';
+import { displayWidth, shorten } from '../print/width.ts';
 
 const INDENT = '   ';
 /** Longer lines are hard to read, however wide the window is. */
@@ -152,4 +153,20 @@ export class Narrator {
   #write(text: string): void {
     if (!this.#isHushed) this.#options.out.write(text);
   }
+}
+
+// Breaks a line between words; colours take no room.
+
+/** A word that is too long for a line stays whole: it may be a path that somebody wants to copy. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line !== '' && displayWidth(stripVTControlCharacters(longer)) > width) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line];
 }

@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { createClient } from '../../api/client/client.ts';
+import { homePaths, readDaemonFile } from '../../base/home.ts';
 import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../base/pure/errors.ts';
 import type { ComponentView, StatusView } from '../../supervision/rules/views.ts';
-import { homePaths, readDaemonFile } from '../../base/home.ts';
 import { orInterrupted } from '../interrupt.ts';
 import type { Place } from './place.ts';
 

@@ -5,17 +5,16 @@
 import { existsSync } from 'node:fs';
 import { AppError } from '../../base/pure/errors.ts';
 import { formatDuration } from '../../base/pure/format.ts';
-import type { Paint } from '../print/colour.ts';
 import type { Terminal } from '../call.ts';
+import type { Paint } from '../print/colour.ts';
 import { cleanUp, IN_HASTE_MS } from './clean-up.ts';
-import { tellBeginning, tellKept, tellNext } from './farewell.ts';
+import { tellBeginning, tellKept, tellNext, tellSummary } from './farewell.ts';
 import { claim, giveAway, removeLeftBehind } from './left-behind.ts';
 import { Narrator } from './narrator.ts';
 import { freePorts, furnish, makePlace, type Place } from './place.ts';
 import { processesOf } from './processes.ts';
 import { Product } from './product.ts';
 import { play, STEPS } from './story.ts';
-import { tellSummary } from './summary.ts';
 
 export interface DemoOptions {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -4,9 +4,8 @@ import type { EventView } from '../../supervision/rules/views.ts';
 import { eventSentence } from '../print/event.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { Narrator } from './narrator.ts';
-import type { Place } from './place.ts';
+import type { Place, Ports } from './place.ts';
 import type { Product } from './product.ts';
-import type { Ports } from './stack.ts';
 
 export interface Scene {
   readonly place: Place;

@@ -1,8 +1,9 @@
 /** Where the starter file goes, and the care that nothing of anybody's is lost. */
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AppError } from '../../base/pure/errors.ts';
 import { CONFIG_NAMES } from '../../base/home.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import type { Folder } from '../../config/starter/draft.ts';
 import { usage } from '../call.ts';
 
 export interface Target {
@@ -50,3 +51,30 @@ function configAbove(folder: string): string | null {
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
+// A real folder for those who look for programs in it. Reads no more than a configuration could use.
+
+const MAX_BYTES = 1_000_000;
+
+export function openFolder(path: string): Folder {
+  return {
+    name: basename(resolve(path)),
+    has: (file) => existsSync(join(path, file)),
+    read: (file) => readText(join(path, file)),
+  };
+}
+
+/** Never waits: a named pipe called Procfile must not hold us up. */
+function readText(path: string): string | null {
+  let descriptor: number | null = null;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile() || stat.size > MAX_BYTES) return null;
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(descriptor));
+  } catch {
+    return null;
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+  }
+}

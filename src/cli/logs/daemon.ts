@@ -1,13 +1,14 @@
 /** The daemon's own log: one JSON object a line, for people as a sentence. It is kept in two files, the older one with `.1` behind. */
+
+import { homePaths } from '../../base/home.ts';
 import { daemonLine } from '../../base/pure/daemon-line.ts';
 import { fieldsOf, parseJson } from '../../base/pure/json.ts';
-import { homePaths } from '../../base/home.ts';
 import type { Line } from '../../logs/lines.ts';
-import type { Matcher } from '../../logs/read/match.ts';
 import type { LogsFilter } from '../../logs/ports.ts';
+import type { Matcher } from '../../logs/read/match.ts';
+import type { Session } from '../call.ts';
 import { pause } from '../interrupt.ts';
 import { sanitise } from '../print/sanitise.ts';
-import type { Session } from '../call.ts';
 
 const POLL_MS = 200;
 

@@ -1,12 +1,22 @@
 /** The status table, one row per component. */
 import { formatBytes } from '../../base/pure/bytes.ts';
-import { formatUptime } from '../../base/pure/format.ts';
-import type { ComponentView, DaemonView, StatusView } from '../../supervision/rules/views.ts';
+import { describeExit } from '../../base/pure/exit.ts';
+import { formatDuration, formatUptime } from '../../base/pure/format.ts';
+import type {
+  ComponentView,
+  DaemonView,
+  FreezeView,
+  HeartbeatView,
+  LimitView,
+  ProbeStretchView,
+  ProbeView,
+  StatusView,
+} from '../../supervision/rules/views.ts';
 import { healthBrush, noPaint, type Paint, stateBrush } from './colour.ts';
 import { sanitise } from './sanitise.ts';
 import { type Cell, table } from './table.ts';
-import { localTime } from './time.ts';
-import { usageCells } from './usage.ts';
+import { clockTime, localTime, relative } from './time.ts';
+import { usageCells, usageText } from './usage.ts';
 import { displayWidth, shorten } from './width.ts';
 
 const HEADER = ['NAME', 'STATE', 'HEALTH', 'READY', 'PID', 'UPTIME', 'RESTARTS', 'NOTE'] as const;
@@ -112,4 +122,164 @@ export function daemonLine(daemon: DaemonView): string {
   if (daemon.guardian_pid !== null) parts.push(`guardian pid ${daemon.guardian_pid}`);
   if (daemon.started_at !== null) parts.push(`since ${localTime(daemon.started_at)}`);
   return `daemon: ${parts.join(', ')}`;
+}
+
+// Probes in words: how they stand now, and what they had answered before a death.
+
+const MARKS = { pass: '✓', fail: '✗', inconclusive: '?' } as const;
+
+/** "liveness http :8080/healthz ✓ 3 ms, 12 s ago" */
+export function probeText({ role, question, last, failures, failure_threshold, skipped }: ProbeView, nowMs: number) {
+  const what = `${role} ${question}`;
+  if (last === null) return `${what} · not asked yet`;
+  const when = relative(last.at, nowMs);
+  const late = skipped > 0 ? `, ${skipped} skipped because the one before was still open` : '';
+  if (last.outcome === 'pass') return `${what} ${MARKS.pass} ${formatDuration(last.duration_ms)}, ${when}${late}`;
+  const times = last.outcome === 'fail' ? `, ${inARow(failures, failure_threshold)}` : ', does not count';
+  return `${what} ${MARKS[last.outcome]} ${last.message}${times}, ${when}${late}`;
+}
+
+/** "2 of 3 failures in a row"; readiness may go on failing for long: "11 failures in a row" */
+const inARow = (failures: number, threshold: number): string =>
+  failures > threshold ? `${failures} failures in a row` : `${failures} of ${threshold} failures in a row`;
+
+/** "03:04:05 to 03:04:25  liveness http :8080/healthz ✗ 3 times: HTTP 503" */
+export function stretchText({ role, question, outcome, message, first_at, last_at, count, max_ms }: ProbeStretchView) {
+  const when = count === 1 ? clockTime(first_at) : `${clockTime(first_at)} to ${clockTime(last_at)}`;
+  const times = count === 1 ? 'once' : `${count} times`;
+  const told = outcome === 'pass' ? `, at most ${formatDuration(Math.round(max_ms))}` : `: ${message}`;
+  return `${when}  ${role} ${question} ${MARKS[outcome]} ${times}${told}`;
+}
+
+// Heartbeats in words: how one stands now, and how a frozen run was dealt with.
+
+/** "last beat 12 s ago by log, frozen after 5 min 30 s of silence" */
+export function heartbeatText({ source, last_beat_at, limit_ms, problem }: HeartbeatView, nowMs: number): string {
+  const last =
+    last_beat_at === null ? `no beat yet by ${source}` : `last beat ${relative(last_beat_at, nowMs)} by ${source}`;
+  const wrong = problem === null ? '' : ` (${problem})`;
+  return `${last}${wrong}, frozen after ${formatDuration(limit_ms)} of silence`;
+}
+
+/** "03:04:05  SIGINT sent", from the last beat on. */
+export const freezeLines = ({ silent_since, steps }: FreezeView): string[] => [
+  `${clockTime(silent_since)}  last sign of progress`,
+  ...steps.map(({ at, text }) => `${clockTime(at)}  ${text}`),
+];
+
+// The limits of a component in a few words: "memory 512 MiB (cgroup v1), nofile 4096".
+
+/** Null: it has none. */
+export const limitsText = ({ limits }: Pick<ComponentView, 'limits'>): string | null =>
+  limits.map(limitText).join(', ') || null;
+
+function limitText({ name, max, mechanism, note }: LimitView): string {
+  const limit = `${name} ${name === 'memory' ? formatBytes(max) : max}`;
+  const why = note === null ? '' : `: ${note}`;
+  if (mechanism === null) return `${limit} (not in force${why})`;
+  // Open files of processes are always limited that way.
+  return name === 'nofile' && mechanism === 'rlimit' ? limit : `${limit} (${mechanism.replace('-v', ' v')}${why})`;
+}
+
+// The container of a component, in `status --verbose`.
+
+/** As Docker shortens it. */
+const SHORT_ID_CHARS = 12;
+
+export function containerRows({ container, container_details: details }: ComponentView): [string, string | null][] {
+  if (container === null) return [];
+  if (details === null) return [['Name:', container]];
+  const { id, image, image_outdated: isOutdated, health, health_reason: reason, ports, networks } = details;
+  return [
+    ['Name:', `${container} (container ${id.slice(0, SHORT_ID_CHARS)})`],
+    ['Image:', `${image}${isOutdated ? ' (outdated: built or fetched anew since)' : ''}`],
+    ['Docker:', health === 'none' ? 'no health check' : `${health}${reason === null ? '' : `: ${reason}`}`],
+    ['Ports:', ports.join(', ') || null],
+    ['Network:', networks.join(', ') || null],
+  ];
+}
+
+// `status --verbose`: a block per component with everything that is known about it.
+
+/** Of the values: status and pid, health and uptime. */
+const COLUMNS = [17, 15] as const;
+
+export function verboseBlock(view: ComponentView, paint: Paint, nowMs: number): string[] {
+  const { state, health } = view;
+  const status = mark(state === 'running' || state === 'completed', state === 'gave-up', title(state));
+  const healthy = mark(health === 'healthy', health === 'unhealthy', title(health));
+  return [
+    paint.bold(sanitise(view.name)),
+    line([
+      ['Status:', status, stateBrush(paint, state)],
+      ['Health:', healthy, healthBrush(paint, health)],
+      ['Ready:', readyOf(view), String],
+    ]),
+    line([
+      ['PID:', view.pid === null ? '-' : String(view.pid), String],
+      ['Uptime:', view.uptime_ms === null ? '-' : formatUptime(view.uptime_ms), String],
+      ['Restarts:', String(view.restarts), String],
+    ]),
+    ...details(view, nowMs).map(([label, text]) => `  ${label.padEnd(10)}${text}`),
+  ];
+}
+
+const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const mark = (good: boolean, bad: boolean, text: string): string => `${good ? '✓' : bad ? '✗' : '·'} ${text}`;
+
+function line(parts: readonly (readonly [label: string, text: string, brush: (text: string) => string])[]): string {
+  const cells = parts.map(([label, text, brush], index) => {
+    const lead = index === 0 ? label.padEnd(10) : `${label} `;
+    return `${lead}${brush(text)}${' '.repeat(Math.max(1, (COLUMNS[index] ?? 0) - text.length))}`;
+  });
+  return `  ${cells.join('')}`.trimEnd();
+}
+
+/** Only what there is. */
+function details(view: ComponentView, nowMs: number): [string, string][] {
+  const when = (iso: string) => `${localTime(iso)} (${relative(iso, nowMs)})`;
+  const { last_exit: exit, last_restart: restart, next_attempt_at: next } = view;
+  const rows: [string, string | null][] = [
+    ...watchedRows(view),
+    ...view.probes.map((probe, n): [string, string] => [n === 0 ? 'Probes:' : '', probeText(probe, nowMs)]),
+    ['Beats:', view.heartbeat && heartbeatText(view.heartbeat, nowMs)],
+    ['Usage:', view.resources && usageText(view.resources)],
+    ['Note:', noteOf(view) || null],
+    [
+      'Run:',
+      view.run_id === null ? null : `${view.run_id}${view.adopted ? ', taken over from an earlier daemon' : ''}`,
+    ],
+    ['Started:', view.started_at && when(view.started_at)],
+    ['Exited:', exit && `${describeExit(exit)}, ${when(exit.at)}`],
+    ['Restart:', restart && `${restart.reason}, ${when(restart.at)}`],
+    ['Next try:', next && when(next)],
+    ['Wanted:', view.desired === 'stopped' ? 'stopped (by hand)' : 'running'],
+    ['Needs:', dependencies(view)],
+    ['Leftover:', view.survivors.join(', ') || null],
+    ['Tree:', treeText(view)],
+    ['Limits:', limitsText(view)],
+    ...containerRows(view),
+  ];
+  return rows.flatMap(([label, text]): [string, string][] => (text === null ? [] : [[label, sanitise(text)]]));
+}
+
+/** How all of its processes are found and ended, not only the main one. */
+function treeText({ tree_mechanism: mechanism }: ComponentView): string | null {
+  if (mechanism === null) return null;
+  const how = mechanism === 'cgroup-v2' ? 'their cgroup (v2)' : 'process group and environment cookie';
+  return `all its processes are found and ended by ${how}`;
+}
+
+/** What others started: where it is looked for. Containers have a row of their own. */
+function watchedRows({ watched }: ComponentView): [string, string][] {
+  if (watched === null || watched.kind === 'container') return [];
+  return [[watched.kind === 'address' ? 'Address:' : 'Pid file:', watched.target]];
+}
+
+function dependencies({ depends_on, waiting_for }: ComponentView): string | null {
+  const names = Object.entries(depends_on);
+  if (names.length === 0) return null;
+  return names
+    .map(([name, condition]) => `${name} ${condition}${waiting_for.includes(name) ? ' (not yet)' : ''}`)
+    .join(', ');
 }

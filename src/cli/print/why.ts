@@ -1,12 +1,12 @@
 /** The dossier of one death, in the order in which somebody at three in the morning needs it. */
-import { howEarly } from '../../crashes/rules/earlier.ts';
+
 import { describeEnd, describeExit } from '../../base/pure/exit.ts';
 import { formatDuration } from '../../base/pure/format.ts';
+import { howEarly } from '../../crashes/rules/earlier.ts';
 import type { ComponentView, WhyView } from '../../supervision/rules/views.ts';
 import type { Paint } from './colour.ts';
-import { freezeLines } from './heartbeat.ts';
-import { stretchText } from './probes.ts';
 import { sanitise } from './sanitise.ts';
+import { freezeLines, stretchText } from './status.ts';
 import { localTime, relative } from './time.ts';
 
 export interface WhyContext {

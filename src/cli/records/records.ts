@@ -1,14 +1,14 @@
 /** What is known about a project: from the daemon when it runs, otherwise from its records on disk and from /proc. */
 
+import type { AgentsQuery } from '../../agents/ports.ts';
+import type { AgentsView } from '../../agents/rules/views.ts';
 import type { CrashesQuery, IncidentListQuery, SamplesQuery, TicketListQuery } from '../../api/client/client.ts';
 import type { EventsQuery } from '../../api/client/event-reader.ts';
-import type { AgentsView } from '../../agents/rules/views.ts';
 import type { IncidentsView } from '../../incidents/rules/view.ts';
-import type { OneSessionView, SessionsView } from '../../sessions/rules/view.ts';
 import type { OneTicketView, TicketsView } from '../../incidents/tickets/rules/view.ts';
-import type { CrashesView, EventsView, SamplesView, StatusView, WhyView } from '../../supervision/rules/views.ts';
-import type { AgentsQuery } from '../../agents/ports.ts';
 import type { SessionQuery } from '../../sessions/ports.ts';
+import type { OneSessionView, SessionsView } from '../../sessions/rules/view.ts';
+import type { CrashesView, EventsView, SamplesView, StatusView, WhyView } from '../../supervision/rules/views.ts';
 
 export type Which = { readonly component: string } | { readonly id: number };
 

@@ -2,13 +2,13 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ifRunning } from '../../api/client/client.ts';
-import type { ResolvedConfig } from '../../config/load.ts';
-import { AppError } from '../../base/pure/errors.ts';
 import type { DaemonFile } from '../../base/home.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import type { ResolvedConfig } from '../../config/load.ts';
 import { awaitDaemon, daemonIsThere } from '../await-daemon.ts';
+import type { Session } from '../call.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { orInterrupted } from '../interrupt.ts';
-import type { Session } from '../call.ts';
 import { environmentWarnings, pathWarnings, unitFacts } from './facts.ts';
 import { accountName, installedAt, scopeFor, unitDir } from './place.ts';
 import { untilServed } from './served.ts';

@@ -1,10 +1,10 @@
 /** Waits for the daemon that systemd starts, and starts it through systemd where a unit is installed. */
 import { ifRunning } from '../../api/client/client.ts';
-import { isGone } from '../../api/client/follow-events.ts';
+import { isGone } from '../../api/client/event-reader.ts';
 import { AppError } from '../../base/pure/errors.ts';
+import type { Session } from '../call.ts';
 import { daemonIdentity } from '../daemon-end.ts';
 import { pause } from '../interrupt.ts';
-import type { Session } from '../call.ts';
 import { findInstalled } from './place.ts';
 import { createSystemctl } from './systemctl.ts';
 

@@ -1,7 +1,7 @@
 /** The three things that `keepwell service` can do, behind one door that is loaded when it is needed. */
 import { AppError } from '../../base/pure/errors.ts';
-import { sanitise } from '../print/sanitise.ts';
 import type { Session } from '../call.ts';
+import { sanitise } from '../print/sanitise.ts';
 import { type InstallView, install } from './install.ts';
 import { serviceLines, serviceStatus } from './status.ts';
 import { type UninstallView, uninstall } from './uninstall.ts';

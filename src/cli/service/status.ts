@@ -1,8 +1,8 @@
 /** Whether the project is a service, how that is, and whether its unit still fits. */
 import type { ResolvedConfig } from '../../config/load.ts';
 import { daemonIsThere } from '../await-daemon.ts';
-import { daemonIdentity } from '../daemon-end.ts';
 import type { Session } from '../call.ts';
+import { daemonIdentity } from '../daemon-end.ts';
 import { unitFacts } from './facts.ts';
 import { findInstalled, unitName } from './place.ts';
 import { createSystemctl } from './systemctl.ts';

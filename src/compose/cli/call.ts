@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
+import { withoutEscapes } from '../../base/pure/escapes.ts';
 import { timeLimit } from '../time-limit.ts';
 
 export interface CliParts {
@@ -105,4 +106,17 @@ function killGroup(pid: number): void {
   } catch {
     // gone meanwhile
   }
+}
+
+// What a command line program said, for people.
+
+const MAX_LINE = 300;
+
+/** The last of its lines that say something. */
+export function lastLines(text: string, count: number): string {
+  const lines = withoutEscapes(text)
+    .split(/\r\n|\n|\r/)
+    .map((line) => line.trim().slice(0, MAX_LINE))
+    .filter((line) => line !== '');
+  return lines.slice(-count).join('\n');
 }

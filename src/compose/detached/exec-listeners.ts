@@ -1,8 +1,9 @@
 /** Attempts that this process has begun and still listens to. A cut connection loses nothing: it is looked for in the container then. */
-import type { MonoMs } from '../../base/pure/ids.ts';
-import type { AttemptPlace } from '../../campaigns/ports.ts';
+
 import type { Clock } from '../../base/clock.ts';
+import type { MonoMs } from '../../base/pure/ids.ts';
 import type { Launched } from '../../docker/ports.ts';
+import type { AttemptPlace } from '../ports.ts';
 import { timeLimit } from '../time-limit.ts';
 
 export interface Told {

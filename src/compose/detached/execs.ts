@@ -2,17 +2,15 @@
  * Commands that run in a container without us: output and exit code go to files in there, so neither a cut connection nor our own
  * death loses them. The files are the truth. What is heard of a command, and what the Engine remembers of it, only makes looking cheap.
  */
-import { after } from '../../base/pure/ids.ts';
-import type { AttemptBegun, AttemptPlace, AttemptSight, Execs } from '../../campaigns/ports.ts';
+
 import type { Clock } from '../../base/clock.ts';
-import type { EngineClient, ExecBytes } from '../../docker/ports.ts';
+import { after } from '../../base/pure/ids.ts';
+import type { EngineClient, ExecBytes, FullInspection } from '../../docker/ports.ts';
+import type { AttemptBegun, AttemptPlace, AttemptSight, Execs } from '../ports.ts';
 import { timeLimit } from '../time-limit.ts';
 import { createHearings } from './exec-listeners.ts';
-import { createOutputs } from './outputs.ts';
 import { BEGIN, CLEAR, END, GREETING, LOOK, MARK, MAX_TOLD_BYTES, markOf, OUTPUT, shell } from './scripts.ts';
-import { sightOf } from './sight.ts';
 import { readStopped } from './stopped.ts';
-import { lostBecause, noShell } from './words.ts';
 
 /** One of our few lines in a container; on a machine that is busy with experiments it has to wait for its turn. */
 const SCRIPT_WITHIN_MS = 30_000;
@@ -163,3 +161,70 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
 }
 
 const bytesOf = (result: ExecBytes): Buffer => (result.kind === 'exited' ? result.bytes : NOTHING);
+
+/** How far the output of each attempt has been read, and the rest of it where it came along with the news of its end. */
+export interface Rest {
+  readonly from: number;
+  readonly bytes: Buffer;
+  /** There is no more behind it. */
+  readonly isAll: boolean;
+}
+
+export function createOutputs() {
+  const positions = new Map<string, number>();
+  const rests = new Map<string, Rest>();
+  return {
+    position: (key: string): number => positions.get(key) ?? 0,
+    told: (key: string, position: number) => void positions.set(key, position),
+    keep: (key: string, rest: Rest) => void rests.set(key, rest),
+    /** Null: it has to be asked for. */
+    known: (key: string, position: number): Buffer | null => {
+      const rest = rests.get(key);
+      if (!rest || position < rest.from) return null;
+      const left = rest.bytes.subarray(position - rest.from);
+      const isAll = rest.isAll && position <= rest.from + rest.bytes.length;
+      return left.length > 0 || isAll ? left : null;
+    },
+    forget: (key: string) => {
+      positions.delete(key);
+      rests.delete(key);
+    },
+  };
+}
+
+// What the scripts in a container say of an attempt, in the words of the port.
+
+export function sightOf({ service }: AttemptPlace, said: string): AttemptSight {
+  const exit = /^exit (\d+) (\S*) (\S*) end$/.exec(said);
+  if (exit) return { kind: 'ended', exitCode: Number(exit[1]), durationMs: between(exit[2], exit[3]) };
+  if (said === 'running' || said === 'absent') return { kind: said };
+  if (said === 'dead') return { kind: 'lost', why: `it died in "${service}" without leaving an exit code` };
+  return { kind: 'unreachable', why: `what was asked in the container of "${service}" had no usable answer` };
+}
+
+/** Two times in seconds, as the kernel writes them: "8123.45". */
+function between(from: string | undefined, to: string | undefined): number | null {
+  const ms = Math.round((Number(to) - Number(from)) * 1_000);
+  return Number.isFinite(ms) && from !== '' && to !== '' ? Math.max(0, ms) : null;
+}
+
+// Why a command cannot be run in a container, or cannot be found in it any more: sentences for people.
+
+/** Null: the container runs, so it is not to blame. */
+export function lostBecause(
+  service: string,
+  now: Exclude<FullInspection, { readonly kind: 'unreachable' }>,
+): string | null {
+  if (now.kind === 'missing') return `the container of "${service}" is gone`;
+  const { running, restarting, paused, exitCode } = now.state;
+  if (paused) return `the container of "${service}" is paused`;
+  if (restarting)
+    return `the container of "${service}" is being restarted by the Engine (it ended with code ${exitCode})`;
+  return running ? null : `the container of "${service}" does not run (it ended with code ${exitCode})`;
+}
+
+/** Null: there is another reason, which may pass: an Engine on a busy machine fails to run a command now and then. */
+export function noShell(service: string, why: string): string | null {
+  if (!/executable file .*not found|exec: "sh"/i.test(why)) return null;
+  return `there is no shell ("sh") in the image of "${service}", and experiments are run by one: use an image that has a shell, as nearly all have`;
+}

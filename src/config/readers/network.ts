@@ -1,10 +1,10 @@
 /** Readers of hosts, ports and addresses. What a variable held may be a secret, so messages show the text as it was written. */
 import { isIP } from 'node:net';
 import { DEFAULTS } from '../defaults.ts';
-import { flowText } from '../words/argv.ts';
 import { type Reader, type Reading, readNumber, readText, refuse, scalarReader } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { Mistake, ScalarNode } from '../tree.ts';
+import { flowText } from '../words/argv.ts';
 
 export interface Address {
   readonly host: string;
@@ -155,4 +155,43 @@ export const readUrlPath: Reader<string> = (node) => {
   if (!read.value.startsWith('/'))
     return refuse('must begin with a slash', `Write: path: ${flowText(`/${shorten(source)}`)}`);
   return pathProblem(read.value, source) ?? read;
+};
+
+// Reader of the base URL of a receiver. What a variable held may be a secret, so messages show the text as it was written.
+
+const HTTP_URL_FORM = 'For example: http://localhost:4318';
+
+/** Null for an empty text: `${OTEL_EXPORTER_OTLP_ENDPOINT:-}` means "if there is one". */
+export const readReceiver: Reader<string | null> = (node) => {
+  const read = readText(node);
+  if (!('value' in read)) return read;
+  const text = read.value.trim();
+  if (text === '') return { value: null };
+  const source = quoted((node as ScalarNode).source);
+  if (/^[\w.-]+:\d+$/.test(text)) return refuse(`${source} lacks the scheme`, HTTP_URL_FORM);
+  if (!URL.canParse(text)) return refuse(`${source} is not a URL`, HTTP_URL_FORM);
+  const { protocol, search, hash } = new URL(text);
+  if (protocol !== 'http:' && protocol !== 'https:')
+    return refuse('must be a URL that begins with http:// or https://', `gRPC is not spoken. ${HTTP_URL_FORM}`);
+  if (search !== '' || hash !== '')
+    return refuse('must be the base URL, without "?" and "#"', 'v1/traces and v1/metrics are put behind it.');
+  return { value: text };
+};
+
+// Reader of an address that something is posted to. It may be a secret by itself: messages show it as it was written.
+
+const TARGET_FORM = 'For example: https://example.org/hooks/keepwell';
+const HEADER = 'A webhook can have a header instead: headers: { Authorization: "…" }';
+
+export const readTarget: Reader<string> = (node) => {
+  const read = readText(node);
+  if (!('value' in read)) return read;
+  const text = read.value.trim();
+  const source = quoted((node as ScalarNode).source);
+  if (!URL.canParse(text)) return refuse(`${source} is not a URL`, TARGET_FORM);
+  const { protocol, username, password } = new URL(text);
+  if (protocol !== 'http:' && protocol !== 'https:')
+    return refuse('must be a URL that begins with http:// or https://', TARGET_FORM);
+  if (username !== '' || password !== '') return refuse('has a user or a password in it', HEADER);
+  return { value: text };
 };

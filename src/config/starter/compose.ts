@@ -1,10 +1,10 @@
 /** A Compose file: its services become components when nothing else says what to run, else they are only mentioned. */
 import { readDocument } from '../document.ts';
-import { flowText } from '../words/argv.ts';
 import { Problems } from '../problem.ts';
 import { nameFrom } from '../readers.ts';
 import { inWords, printable, quoted, shorten } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
+import { flowText } from '../words/argv.ts';
 import type { Draft, Folder, Found, Need } from './draft.ts';
 
 const FILES = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'];

@@ -1,8 +1,7 @@
 /** `package.json`: which of its scripts are programs that run for long. */
-import { printable, quoted, untransportable } from '../text.ts';
+import { inWords, printable, quoted, untransportable } from '../text.ts';
 import { readLine } from './command-line.ts';
 import type { Draft, Folder, Found } from './draft.ts';
-import { chooseScripts } from './scripts.ts';
 
 const FILE = 'package.json';
 const MAX_SHOWN = 12;
@@ -79,3 +78,73 @@ const shown = (text: string): string => {
   const words = printable(text.trim()).split(' ');
   return words.length <= MAX_SHOWN ? words.join(' ') : `${words.slice(0, MAX_SHOWN).join(' ')} …`;
 };
+
+// Judgement about the scripts of a package.json: which of them are services, and what to call these.
+
+export interface Choice {
+  readonly script: string;
+  readonly name: string;
+  /** Null: its name says it all. */
+  readonly why: string | null;
+}
+
+export interface Choices {
+  readonly chosen: readonly Choice[];
+  readonly remarks: readonly string[];
+}
+
+/** The program itself, under its usual names; the first one that is there. */
+const MAIN = ['start', 'serve', 'server'];
+/** The same, made for development: taken when there is nothing else. */
+const DEVELOPMENT = ['start:prod', 'start:production', 'start:dev', 'dev', 'develop', 'dev:server'];
+/** Programs that run beside it. */
+const BESIDE = /^(?:web|api|gateway|worker|workers|queue|jobs|scheduler|cron|consumer|consumers|listener|bot)$/;
+/** "start:debug" is "start" in another way, and not a second program. */
+const MANNERS =
+  /^(?:dev|develop|development|debug|inspect|watch|hot|fast|local|prod|production|staging|test|tests|e2e|ci|docker|build|clean|only|all|windows|win|mac|linux|once|help)$/;
+/** Starts several others at the same time. */
+const RUNNER = /\b(?:concurrently|npm-run-all|run-p|run-pty|turbo|lerna|foreman|nf start|pm2)\b/;
+
+const PARTS = /^([a-z0-9]+)(?:[:._-](.+))?$/i;
+
+export function chooseScripts(names: readonly string[], texts: ReadonlyMap<string, string>): Choices {
+  const main = MAIN.find((name) => names.includes(name));
+  const beside = names.flatMap((script) => besideChoice(script));
+  const parts = beside.filter(({ script }) => script.startsWith('start') || script.startsWith('serve'));
+  const runsParts = main !== undefined && parts.length > 0 && RUNNER.test(texts.get(main) ?? '');
+  const own = main === undefined || runsParts ? [] : [{ script: main, name: 'app', why: null }];
+  const chosen = [...own, ...beside];
+  if (chosen.length === 0) chosen.push(...development(names));
+  const runner = runsParts
+    ? [`${quoted(main)} was left out: it starts ${listed(parts)} itself, and Keepwell does that.`]
+    : [];
+  const left = names.filter((name) => name !== main && !chosen.some(({ script }) => script === name));
+  return { chosen, remarks: [...runner, ...notTaken(left, chosen.length > 0)] };
+}
+
+/** "worker", "worker:mail", "start:api", "start-worker": but not "start:debug", nor "test:api". */
+function besideChoice(script: string): Choice[] {
+  const [, base = '', rest] = PARTS.exec(script) ?? [];
+  if (rest !== undefined && MANNERS.test(rest)) return [];
+  if (BESIDE.test(base)) return [{ script, name: script, why: null }];
+  return MAIN.includes(base) && rest !== undefined ? [{ script, name: rest, why: null }] : [];
+}
+
+function development(names: readonly string[]): Choice[] {
+  const script = DEVELOPMENT.find((name) => names.includes(name));
+  if (script === undefined) return [];
+  const isProduction = script.startsWith('start:prod');
+  const why = isProduction ? null : 'Made for development, but there is no "start".';
+  return [{ script, name: 'app', why }];
+}
+
+function notTaken(left: readonly string[], any: boolean): string[] {
+  if (left.length === 0) return any ? [] : ['It has no scripts.'];
+  const shown = left.slice(0, MAX_NAMED).map((name) => quoted(name));
+  const more = left.length > MAX_NAMED ? [`${left.length - MAX_NAMED} more`] : [];
+  return [`Scripts that do not look like a service of their own: ${inWords([...shown, ...more])}.`];
+}
+
+const MAX_NAMED = 10;
+
+const listed = (choices: readonly Choice[]): string => inWords(choices.map(({ script }) => quoted(script)));

@@ -1,7 +1,8 @@
 /** Drafts as the text of a configuration, with comments for people who see one for the first time. */
-import { flowList, flowText } from '../words/argv.ts';
+
 import { nameFrom } from '../readers.ts';
 import { printable } from '../text.ts';
+import { flowList, flowText } from '../words/argv.ts';
 import { composeText } from './compose.ts';
 import type { Command, Draft, Need } from './draft.ts';
 

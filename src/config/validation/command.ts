@@ -1,8 +1,8 @@
 /** Commands: a list of texts, or one text with `shell: true`, and never nothing. */
-import { argvOf } from '../words/argv.ts';
+import { isUnusable } from '../draft.ts';
 import { printable, shorten } from '../text.ts';
 import type { Path, TreeNode } from '../tree.ts';
-import { isUnusable } from './draft.ts';
+import { argvOf } from '../words/argv.ts';
 
 export interface Wrong {
   readonly path: Path;

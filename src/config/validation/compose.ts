@@ -1,8 +1,11 @@
 /** What cannot be said of a compose service here, because it stands in the compose file, and services that are kept twice. */
+
 import { DEFAULTS } from '../defaults.ts';
+import type { Say } from '../draft.ts';
+import { isWritten } from '../draft.ts';
+import type { Component } from '../shape.ts';
 import { quoted } from '../text.ts';
 import type { Path, TreeNode } from '../tree.ts';
-import { type Component, isWritten, type Say } from './draft.ts';
 import { questionPlaces } from './question-places.ts';
 
 /** `written`: the component as it stands in the file, at `path`. */

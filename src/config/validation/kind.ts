@@ -1,9 +1,12 @@
 /** What makes sense for a process only, a container only, a compose service only, and something external only. An option that would do nothing is refused. */
+
+import type { Say } from '../draft.ts';
+import { isWritten, nodeAt } from '../draft.ts';
+import type { Component } from '../shape.ts';
 import type { Path, TreeNode } from '../tree.ts';
 import { checkCommand } from './command.ts';
 import { checkCompose } from './compose.ts';
 import { checkContainer } from './container.ts';
-import { type Component, isWritten, nodeAt, type Say } from './draft.ts';
 import { questionPlaces } from './question-places.ts';
 
 /** `written`: the component as it stands in the file, at `path`. */

@@ -1,11 +1,13 @@
 /** Questions that could never be answered the way they are put. */
+
 import { ROLES } from '../../supervision/rules/health/probe.ts';
 import { DEFAULTS } from '../defaults.ts';
+import type { Draft, Say } from '../draft.ts';
+import { isUnusable, nodeAt } from '../draft.ts';
 import type { QuestionConfig } from '../questions.ts';
+import type { Component } from '../shape.ts';
 import type { Path, TreeNode } from '../tree.ts';
-import type { Draft } from '../walk.ts';
 import { checkCommand } from './command.ts';
-import { type Component, isUnusable, nodeAt, type Say } from './draft.ts';
 
 type Question = Draft<QuestionConfig>;
 

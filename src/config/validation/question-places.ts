@@ -1,7 +1,8 @@
 /** Where questions stand in a component: in each probe, and in the items of its `all_of`. */
+
 import { ROLES } from '../../supervision/rules/health/probe.ts';
+import { nodeAt } from '../draft.ts';
 import type { Path, TreeNode } from '../tree.ts';
-import { nodeAt } from './draft.ts';
 
 export function questionPlaces(written: TreeNode | undefined): readonly Path[] {
   return ROLES.flatMap((role) => {

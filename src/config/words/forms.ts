@@ -2,13 +2,11 @@
 import { refuse } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { MapNode, Mistake, ScalarNode, TreeNode } from '../tree.ts';
-import { ALERT_FORMS } from './alert-words.ts';
 import { commandText, flowText } from './argv.ts';
-import { CHECK_FORMS } from './feature-words.ts';
 import { CONTAINER_FORMS } from './container-forms.ts';
+import { ALERT_FORMS, CHECK_FORMS, TICKET_FORMS } from './feature-words.ts';
 import { generalPlace } from './places.ts';
 import { type Form, PROBE_FORMS } from './probe-forms.ts';
-import { TICKET_FORMS } from './ticket-words.ts';
 import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './vocabulary.ts';
 
 const isText = (node: TreeNode | undefined): node is ScalarNode => node?.kind === 'scalar' && node.value !== null;

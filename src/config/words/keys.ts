@@ -2,16 +2,22 @@
 import { nearest } from '../../base/pure/suggest.ts';
 import { inWords, quoted } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
-import { explainAgentsKey, isOfAgents } from './agent-words.ts';
-import { explainAlertsKey, isOfAlerts } from './alert-words.ts';
 import { commandText } from './argv.ts';
-import { explainCampaignKey, isOfCampaign } from './campaign-words.ts';
-import { explainCheckKey } from './feature-words.ts';
+import {
+  explainAgentsKey,
+  explainAlertsKey,
+  explainCampaignKey,
+  explainCheckKey,
+  explainTicketsKey,
+  isOfAgents,
+  isOfAlerts,
+  isOfCampaign,
+  isOfTickets,
+} from './feature-words.ts';
 import { secondsOf } from './foreign-probe.ts';
 import type { KeyProblem } from './key-problem.ts';
 import { type Ours, scalarText } from './ours.ts';
 import { asOfProbe, asSeenFrom, CHECK_PLACE, CONTAINER_PLACE, generalPlace } from './places.ts';
-import { explainTicketsKey, isOfTickets } from './ticket-words.ts';
 import { NOT_AVAILABLE, unavailableAt } from './unavailable.ts';
 import { foreignWord, withoutCounterpart } from './vocabulary.ts';
 

@@ -5,8 +5,7 @@ import { CONTAINER_NO_COUNTERPART, CONTAINER_WORDS, HEALTHCHECK_WORDS } from './
 import { foreignProbe } from './foreign-probe.ts';
 import { normal, type Ours, row, scalarText } from './ours.ts';
 import { CONTAINER_PLACE, generalPlace, ROLE_PLACE } from './places.ts';
-import { EXTERNAL_WORDS, PROBE_WORDS } from './probe-words.ts';
-import { RPC_WORDS } from './rpc-words.ts';
+import { EXTERNAL_WORDS, PROBE_WORDS, RPC_WORDS } from './probe-words.ts';
 
 const COMMAND = row('process.command', '[*]', './bin/server, --port, "7234"');
 /** `script: app.js` is run by what its ending says. */

@@ -75,20 +75,6 @@ export interface ParsedCrash {
   readonly rootCause: string;
 }
 
-/** An error that it had written before it died of something else. */
-export interface EarlierError {
-  readonly type: string | null;
-  readonly message: string | null;
-  /** In one sentence, as the root cause would be. */
-  readonly summary: string;
-  /** How long before the end; null: the log does not tell. */
-  readonly age_ms: number | null;
-  /** Lines written after it, blank ones not counted. */
-  readonly lines_after: number;
-  readonly stack: readonly string[];
-  readonly related_files: readonly string[];
-}
-
 /** Someone a component talks to, and the ports by which it is known. */
 export interface KnownPeer {
   readonly name: string;

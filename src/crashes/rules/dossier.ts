@@ -1,8 +1,8 @@
 /** What the last output and the exit say together: the part of a dossier that is the same for whatever crashed. */
 import { describeExit, type ExitView } from '../../base/pure/exit.ts';
+import type { CrashTail } from '../../logs/rules/tail.ts';
 import type { CrashContext } from './crash.ts';
 import { type Explanation, explainCrash } from './explain.ts';
-import type { CrashTail } from '../../logs/rules/tail.ts';
 
 export interface Dossier extends Explanation {
   readonly logTail: readonly string[];

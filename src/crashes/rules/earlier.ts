@@ -1,7 +1,8 @@
 /** How to speak of an error that a program had written before it died of something else. */
+
 import type { ExitView } from '../../base/pure/exit.ts';
 import { formatDuration } from '../../base/pure/format.ts';
-import type { EarlierError } from './crash.ts';
+import type { EarlierError } from '../../supervision/rules/views.ts';
 import { ownReason } from './own-reason.ts';
 
 /** Shorter than that is as good as at once: log times are known to about a second. */

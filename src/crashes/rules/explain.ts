@@ -1,7 +1,9 @@
 /** All that the last output of a program tells about its end, for the record of the crash. */
+
 import type { ExitView } from '../../base/pure/exit.ts';
+import type { EarlierError } from '../../supervision/rules/views.ts';
 import { causeIn } from './causes/root-cause.ts';
-import type { CrashContext, EarlierError, Found, ParsedCrash } from './crash.ts';
+import type { CrashContext, Found, ParsedCrash } from './crash.ts';
 import { fingerprint, fingerprintOfEnd } from './fingerprint.ts';
 import { lastWords, type Words } from './last-words.ts';
 import { type LogLine, readLines } from './lines.ts';

@@ -4,9 +4,9 @@
  * comparable with each other.
  */
 import { describeEnd, type ExitView } from '../../base/pure/exit.ts';
+import { shortHash } from '../../base/pure/hash.ts';
 import type { CrashContext, CrashFrame, ParsedCrash } from './crash.ts';
 import { steadyMessage } from './free-text.ts';
-import { shortHash } from '../../base/pure/hash.ts';
 import { firstLine, normalise } from './normalise.ts';
 import { steadyPath } from './paths.ts';
 

@@ -3,14 +3,13 @@
  * from the end of the stream: that ends, too, when the Engine dies. The connection is not "upgraded", there is nothing to send.
  */
 import { randomUUID } from 'node:crypto';
-import { after } from '../../base/pure/ids.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { ExecBytes, ExecResult } from '../ports.ts';
+import { after } from '../../base/pure/ids.ts';
 import { type Answer, type Caller, isUnreachable, odd, unreachable } from '../caller.ts';
 import { fieldsOf, parseJson, parseMessage } from '../json.ts';
-import { clearAway } from './clear-away.ts';
+import type { ExecBytes, ExecResult, Unreachable } from '../ports.ts';
 import { demultiplexer } from './demultiplexer.ts';
-import { ended, execRecord, neverRan, POLL_MS } from './record.ts';
+import { killMarked } from './strays.ts';
 
 /** More of what a command says is read and thrown away, so that it is not held up by its own output. */
 export const MAX_OUTPUT_BYTES = 2 ** 16;
@@ -113,4 +112,83 @@ async function run(
 /** A refusal below 500 is about the container: it is gone, it does not run, it has no such program. */
 export function refusal(answer: Answer): NotExited {
   return answer.status < 500 ? { kind: 'not-started', why: parseMessage(answer.body) } : odd(answer);
+}
+
+// What the Engine has written down about a command in a container: GET /exec/ID/json.
+
+/** How long the record is left alone between two looks. */
+export const POLL_MS = 50;
+
+export interface ExecRecord {
+  readonly kind: 'record';
+  /** Null: it has not ended, or not begun. */
+  readonly exitCode: number | null;
+  /** On the Engine's machine; 0: it has never had a process, or, with Podman, has none any more. */
+  readonly pid: number;
+  readonly running: boolean;
+}
+
+export async function execRecord(caller: Caller, id: string, signal: AbortSignal): Promise<ExecRecord | Unreachable> {
+  const answer = await caller({ path: `/exec/${id}/json` }, signal);
+  if (isUnreachable(answer)) return answer;
+  const { ExitCode: exitCode, Pid: pid, Running: running } = fieldsOf(parseJson(answer.body)) ?? {};
+  if (answer.status !== 200 || typeof pid !== 'number' || typeof running !== 'boolean') return odd(answer);
+  return { kind: 'record', exitCode: typeof exitCode === 'number' ? exitCode : null, pid, running };
+}
+
+/** The codes of a program that could not be run; a shell in the container uses them as well. */
+const START_CODES: ReadonlySet<number> = new Set([126, 127]);
+/** "OCI runtime exec failed: …", "…: OCI permission denied": what the runtime has to say, and no program. */
+const RUNTIME = /\bOCI (runtime|permission)|unable to start container process/i;
+
+/**
+ * A program that never ran has an exit code all the same, and its output is the Engine's complaint. The pid alone does not tell:
+ * Podman forgets it when the program has ended.
+ */
+export const neverRan = ({ pid, exitCode }: ExecRecord, output: string): boolean =>
+  pid === 0 && exitCode !== null && START_CODES.has(exitCode) && RUNTIME.test(output);
+
+export const ended = (record: ExecRecord): record is ExecRecord & { readonly exitCode: number } =>
+  !record.running && record.exitCode !== null;
+
+// Ends a command whose time is over, and finds out whether that worked.
+
+/** It is dead as soon as it has its signal; a busy Engine takes a moment to notice. */
+const CLEAR_WITHIN_MS = 2_000;
+
+export interface ClearParts {
+  readonly caller: Caller;
+  readonly clock: Clock;
+}
+
+/** Null: it has ended. A sentence says what is left. Never rejects. */
+export async function clearAway(
+  { caller, clock }: ClearParts,
+  id: string,
+  mark: string,
+): Promise<string | null | Unreachable> {
+  const over = new AbortController();
+  const deadline = after(clock.now(), CLEAR_WITHIN_MS);
+  clock.sleepUntil(deadline, over.signal).then(
+    () => over.abort(),
+    () => {}, // ended in time
+  );
+  let last: ExecRecord | null = null;
+  try {
+    // Again and again: the Engine may be about to start it, and a process may be about to have children.
+    for (;;) {
+      const found = await killMarked(mark);
+      const record = await execRecord(caller, id, over.signal);
+      if (record.kind === 'unreachable') return record;
+      if (ended(record) && found === 0) return null;
+      last = record;
+      await clock.sleepUntil(after(clock.now(), POLL_MS), over.signal);
+    }
+  } catch {
+    if (last === null) return unreachable('the Docker Engine did not answer in time');
+    if (ended(last) || (last.pid === 0 && !last.running)) return null; // it has ended, or was never started
+    return `its process ${last.pid} is still there and not ours to end: end it as root, or restart the container`;
+  } finally {
+    over.abort();
+  }
 }

@@ -3,12 +3,12 @@
  * it prints turns the exit code in the Engine's record into another one, and the end of the stream proves nothing: what matters the
  * command must write down itself.
  */
-import type { EngineClient, ExecState, Launched } from '../ports.ts';
+
 import { type Caller, isUnreachable } from '../caller.ts';
 import { fieldsOf, parseJson } from '../json.ts';
+import type { EngineClient, ExecState, Launched } from '../ports.ts';
 import { demultiplexer } from './demultiplexer.ts';
-import { refusal } from './exec.ts';
-import { ended, execRecord, neverRan } from './record.ts';
+import { ended, execRecord, neverRan, refusal } from './exec.ts';
 
 export async function launch(
   caller: Caller,

@@ -1,7 +1,7 @@
 /** Looks after containers one by one: restarts what is unhealthy or dead, within its budget, and tells. Never blocks who asks for it. */
+
+import { beginHealing, createSlots, type HealingParts } from './healing.ts';
 import type { Healer, Healing } from './ports.ts';
-import { beginHealing, type HealingParts } from './healing.ts';
-import { createSlots } from './slots.ts';
 
 /** Many restarts at once must not flood the Engine. */
 const RESTARTS_AT_ONCE = 4;

@@ -1,19 +1,26 @@
 /** One container that is looked after: its mailbox, its alarm, and what its state asks for. */
 
-import { endedWithEngine } from '../rules/with-engine.ts';
-import { next, wakeAt } from './rules/next.ts';
-import type { HealEffect, HealPolicy, Patient, PatientEvent, Sight } from './rules/state.ts';
-import { NEW_PATIENT } from './rules/state.ts';
-import { healthOf, summaryOf } from './rules/status.ts';
-import type { MonoMs } from '../../base/pure/ids.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { ContainerListener, ContainerWatch } from '../container-watch.ts';
-import type { ContainerState, EngineClient } from '../ports.ts';
-import type { HealCallbacks, Healing, HealStatus } from './ports.ts';
 import type { Log } from '../../base/log.ts';
-import { restart } from './restart.ts';
-import { sightOf } from './observe.ts';
-import type { Slots } from './slots.ts';
+import { after, type MonoMs, type WallMs } from '../../base/pure/ids.ts';
+import { isLeaving } from '../../supervision/rules/container-facts.ts';
+import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
+import type { ContainerListener, ContainerSight, ContainerWatch } from '../container-watch.ts';
+import type { ContainerSetup, ContainerState, Deed, EngineClient } from '../ports.ts';
+import { exitOf } from '../rules/exit.ts';
+import { judgeHealth } from '../rules/judge.ts';
+import { endedWithEngine } from '../rules/with-engine.ts';
+import type { HealCallbacks, Healing, HealStatus } from './ports.ts';
+import { healthOf, next, summaryOf, wakeAt } from './rules/next.ts';
+import {
+  type HealEffect,
+  type HealPolicy,
+  NEW_PATIENT,
+  type Patient,
+  type PatientEvent,
+  type Sight,
+  type Trial,
+} from './rules/state.ts';
 
 export interface HealingParts {
   readonly engine: EngineClient;
@@ -197,3 +204,148 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
 }
 
 const WORDS = { failed: 'failed', 'gave-up': 'was given up', gone: 'is gone' } as const;
+
+// Only so many begin at once, in the order in which they asked.
+
+export interface Slots {
+  /** Runs `task` when its turn comes. It must not reject. */
+  run(task: () => Promise<void>): void;
+  /** Resolves when nothing runs. Those that still wait begin first: they look by themselves whether they are wanted. */
+  idle(): Promise<void>;
+}
+
+export interface SlotsOptions {
+  /** How many tasks hold a slot at a time. */
+  readonly atOnce: number;
+  /** A task gives its slot back when it ends, and after this long at the latest: then it only waits for others. */
+  readonly holdMs: number;
+  readonly clock: Clock;
+}
+
+export function createSlots({ atOnce, holdMs, clock }: SlotsOptions): Slots {
+  const waiting: (() => Promise<void>)[] = [];
+  const running = new Set<Promise<void>>();
+  let held = 0;
+  const begin = (task: () => Promise<void>): void => {
+    const ended = new AbortController();
+    held += 1;
+    const release = () => {
+      held -= 1;
+      fill();
+    };
+    clock.sleepUntil(after(clock.now(), holdMs), ended.signal).then(release, release); // aborted: it has ended
+    const run = task().finally(() => {
+      running.delete(run);
+      ended.abort();
+    });
+    running.add(run);
+  };
+  const fill = (): void => {
+    while (held < atOnce) {
+      const task = waiting.shift();
+      if (!task) return;
+      begin(task);
+    }
+  };
+  return {
+    run: (task) => {
+      waiting.push(task);
+      fill();
+    },
+    idle: async () => {
+      while (running.size > 0 || waiting.length > 0) {
+        await Promise.all(running);
+        await Promise.resolve(); // the slots are given back
+      }
+    },
+  };
+}
+
+// Restarts one container: looks before and after, so that nothing is restarted that has changed meanwhile.
+
+export interface RestartOrder {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly graceMs: number;
+}
+
+export async function restart(
+  { engine, clock }: { readonly engine: EngineClient; readonly clock: Clock },
+  { id, startedAt, graceMs }: RestartOrder,
+  signal: AbortSignal,
+): Promise<PatientEvent> {
+  const before = await engine.inspect(id, signal);
+  if (before.kind === 'unreachable') return tried({ kind: 'not-its-fault', why: before.why }, null);
+  const found = sightOf(before, clock.wallNow());
+  if (found === null) return { kind: 'missing' };
+  const isWell = found.phase === 'running' && found.health.status === 'healthy';
+  if (found.startedAt !== startedAt || found.phase === 'paused' || isWell) return { kind: 'called-off', sight: found };
+  const deed = await engine.restart(id, graceMs, signal);
+  // Also after a deadline: the Engine goes on by itself, and may well have done it.
+  const after = await engine.inspect(id, signal);
+  if (after.kind === 'unreachable') return tried(trialOf(deed), null);
+  const sight = sightOf(after, clock.wallNow());
+  return sight === null ? { kind: 'missing' } : tried(trialOf(deed), sight);
+}
+
+const tried = (trial: Trial, sight: Extract<PatientEvent, { kind: 'tried' }>['sight']): PatientEvent => ({
+  kind: 'tried',
+  trial,
+  sight,
+});
+
+function trialOf(deed: Deed): Trial {
+  switch (deed.kind) {
+    case 'done':
+      return { kind: 'done' };
+    case 'refused':
+      return { kind: 'refused', why: deed.why };
+    case 'missing':
+      return { kind: 'not-its-fault', why: 'the Engine said that there is no such container' };
+    default:
+      return { kind: 'not-its-fault', why: deed.why };
+  }
+}
+
+// What an inspection says, in the words in which it is decided.
+
+/** Every container of a Swarm task carries it. */
+const SWARM_LABEL = 'com.docker.swarm.task.id';
+
+/** Null: there is none, or what is left of it cannot be started any more. */
+export function sightOf(seen: ContainerSight, now: WallMs): Sight | null {
+  if (seen.kind === 'missing') return null;
+  const { state, setup } = seen;
+  if (isLeaving(state.status)) return null;
+  const phase = phaseOf(state);
+  const swarm = SWARM_LABEL in setup.labels ? 'Docker Swarm replaces it' : null;
+  const { name } = setup.restartPolicy;
+  const policy = name === 'no' ? null : `its restart policy in Docker is ${name}`;
+  return {
+    id: state.id,
+    startedAt: state.startedAt,
+    phase,
+    health: healthAsSeen(state, setup, now),
+    cause: phase === 'ended' ? exitOf(`the container ${setup.name}`, state) : null,
+    uptimeMs: uptimeMs(state, now),
+    crashesBelongTo: swarm ?? policy,
+    healthBelongsTo: swarm,
+  };
+}
+
+function phaseOf({ status, paused, restarting, running }: ContainerState): Sight['phase'] {
+  if (paused) return 'paused';
+  if (restarting || status === 'created') return 'unsettled';
+  return running ? 'running' : 'ended';
+}
+
+function healthAsSeen(state: ContainerState, setup: ContainerSetup, now: WallMs): HealthVerdict {
+  if (state.status === 'created') return { status: 'unknown', reason: 'it was made, and not started yet' };
+  return judgeHealth(state, setup.healthCheck, now);
+}
+
+function uptimeMs({ startedAt, finishedAt }: ContainerState, now: WallMs): number {
+  const end = finishedAt === null ? now : Date.parse(finishedAt);
+  const ms = end - Date.parse(startedAt);
+  return Number.isFinite(ms) ? Math.max(0, ms) : 0;
+}

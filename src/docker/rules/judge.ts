@@ -6,7 +6,12 @@
 
 import { formatDuration } from '../../base/pure/format.ts';
 import type { WallMs } from '../../base/pure/ids.ts';
-import { type DockerHealth, failedCheck, type HealthCheckTimes, type HealthVerdict } from '../../supervision/rules/container-health.ts';
+import {
+  type DockerHealth,
+  failedCheck,
+  type HealthCheckTimes,
+  type HealthVerdict,
+} from '../../supervision/rules/container-health.ts';
 
 /** The part of an inspection that tells. Times in the Engine's own text. */
 export interface JudgedState {

@@ -1,8 +1,8 @@
 /** What is known about one container that somebody watches. */
 import type { MonoMs } from '../../base/pure/ids.ts';
+import { isIdOf } from '../container.ts';
 import type { ContainerListener } from '../container-watch.ts';
 import type { ContainerSummary, EngineEvent } from '../ports.ts';
-import { isIdOf } from '../inspect.ts';
 
 export interface Entry {
   /** As it was asked for: a name, or an id that may be a short one. */

@@ -1,7 +1,8 @@
 /** Whether the Engine can be asked, and whether it was away: gone, not only slow. */
-import { after, type MonoMs } from '../../base/pure/ids.ts';
+
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { after, type MonoMs } from '../../base/pure/ids.ts';
 
 /**
  * Where systemd keeps the socket, nobody is refused while the Engine is restarted: the answer only takes as long as that does. An

@@ -1,9 +1,8 @@
 /** Keeps a stream of events open: opened again when it breaks, from a moment before the last event, each event told once. */
-import { after, type MonoMs } from '../../base/pure/ids.ts';
+
 import type { Clock } from '../../base/clock.ts';
+import { after, type MonoMs } from '../../base/pure/ids.ts';
 import type { EngineClient, EngineEvent } from '../ports.ts';
-import { createAlarm } from './alarm.ts';
-import { backoffMs } from './backoff.ts';
 
 /** The Engine replays no more than its last 256 events. */
 const KNOWN_EVENTS = 1_024;
@@ -103,4 +102,45 @@ export function createStream({ engine, clock, random, onUp, onDown, onEvent }: S
       }
     },
   };
+}
+
+// Waiting that others can cut short.
+
+export interface Alarm {
+  /** Resolves after that time, or at once when it was rung since the last wait ended. Rejects when `signal` aborts. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  ring(): void;
+}
+
+export function createAlarm(clock: Clock): Alarm {
+  let isRung = false;
+  let cutShort: AbortController | null = null;
+  return {
+    wait: async (ms, signal) => {
+      signal.throwIfAborted();
+      if (!isRung) {
+        cutShort = new AbortController();
+        const until = AbortSignal.any([signal, cutShort.signal]);
+        await clock.sleepUntil(after(clock.now(), ms), until).catch(() => {});
+        cutShort = null;
+      }
+      isRung = false;
+      signal.throwIfAborted();
+    },
+    ring: () => {
+      isRung = true;
+      cutShort?.abort();
+    },
+  };
+}
+
+/** How long to wait before the Engine is asked again that did not answer. */
+
+const FIRST_MS = 200;
+const LONGEST_MS = 5_000;
+
+/** `failures`: in a row, the last one included. Jitter only shortens: not everybody comes back at the same moment. */
+export function backoffMs(failures: number, random: () => number): number {
+  const ms = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.max(0, failures - 1));
+  return ms * (1 - random() / 2);
 }

@@ -1,11 +1,11 @@
 /** The one watch of a process over all containers that somebody in it looks after. It costs nothing while nobody does. */
 import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { ContainerWatch } from '../container-watch.ts';
 import type { EngineClient } from '../ports.ts';
-import type { Log } from '../../base/log.ts';
+import { openSession, type Session } from './connection.ts';
 import { type Entry, newEntry } from './entry.ts';
 import { createOutage } from './outage.ts';
-import { openSession, type Session } from './connection.ts';
 
 /** How old what the events did not tell can become. */
 const RECONCILE_MS = 30_000;

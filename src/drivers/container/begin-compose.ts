@@ -2,17 +2,26 @@
  * The beginning of a run of a compose service: its container is taken over, started again, or made by Docker Compose. It is
  * Compose's: nothing is removed here, and nothing is touched that has not the labels of this project and this service.
  */
-import { COMPOSE } from '../../compose/rules/labels.ts';
-import { blame } from '../../docker/rules/fault.ts';
+
 import { AppError } from '../../base/pure/errors.ts';
 import type { SpawnProblem } from '../../base/pure/exit.ts';
 import { after } from '../../base/pure/ids.ts';
-import { isUnasked } from '../../supervision/rules/lifecycle/state.ts';
 import type { ComposeProjectUp } from '../../compose/ports.ts';
-import type { ComposeLaunch } from '../../supervision/ports/driver.ts';
+import { COMPOSE } from '../../compose/rules/project.ts';
 import type { ContainerSummary } from '../../docker/ports.ts';
-import { ANEW_AFTER_FAILURES, type Begun, isLive, MAX_ROUNDS, RESTLESS, ROUND_PAUSE_MS, startOf } from './begin.ts';
-import type { BeginParts } from './begin-parts.ts';
+import { blame } from '../../docker/rules/fault.ts';
+import type { ComposeLaunch } from '../../supervision/ports/driver.ts';
+import { isUnasked } from '../../supervision/rules/lifecycle/state.ts';
+import {
+  ANEW_AFTER_FAILURES,
+  type BeginParts,
+  type Begun,
+  isLive,
+  MAX_ROUNDS,
+  RESTLESS,
+  ROUND_PAUSE_MS,
+  startOf,
+} from './begin.ts';
 import { patiently } from './patience.ts';
 
 /** Another Compose is at it just now: its container will be found. */

@@ -1,15 +1,14 @@
 /** The driver of containers: begins, watches and ends runs as containers of the Docker Engine. It decides nothing about restarts. */
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
-import type { DriverSpec } from '../../supervision/spec.ts';
-import type { ContainerFacts } from '../../supervision/rules/container-facts.ts';
-import type { ExitCause, SignalName } from '../../base/pure/exit.ts';
-import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
-import type { ComponentName, RunId } from '../../base/pure/ids.ts';
-import type { Condition, LimitView } from '../../supervision/rules/views.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
+import type { Log } from '../../base/log.ts';
+import type { ExitCause, SignalName } from '../../base/pure/exit.ts';
+import type { ComponentName, RunId } from '../../base/pure/ids.ts';
 import type { Composer } from '../../compose/ports.ts';
 import type { ContainerWatch } from '../../docker/container-watch.ts';
+import type { EngineClient } from '../../docker/ports.ts';
 import type {
   ComposeLaunch,
   ContainerDriver,
@@ -18,9 +17,10 @@ import type {
   ProcessInfo,
   Reporter,
 } from '../../supervision/ports/driver.ts';
-import type { EngineClient } from '../../docker/ports.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
-import type { Log } from '../../base/log.ts';
+import type { ContainerFacts } from '../../supervision/rules/container-facts.ts';
+import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
+import type { Condition, LimitView } from '../../supervision/rules/views.ts';
+import type { DriverSpec } from '../../supervision/spec.ts';
 import { NOTHING_TO_SEE } from '../process/examine/examine.ts';
 import { ContainerRun, type RunWorld } from './container-run.ts';
 import { Housekeeping } from './housekeeping.ts';

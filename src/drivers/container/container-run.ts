@@ -3,30 +3,32 @@
  * as the container of that id runs since the same start.
  */
 
-import type { ContainerSpec, DriverSpec } from '../../supervision/spec.ts';
-import { causeOfCode, exitOf } from '../../docker/rules/exit.ts';
-import { type ContainerFacts, isLeaving } from '../../supervision/rules/container-facts.ts';
-import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
-import { judgeHealth } from '../../docker/rules/judge.ts';
+import { readdir } from 'node:fs/promises';
+import type { Clock } from '../../base/clock.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../../base/pure/exit.ts';
-import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
 import { after, type MonoMs } from '../../base/pure/ids.ts';
 import type { ContainerSight, ContainerWatch } from '../../docker/container-watch.ts';
-import type { ComposeLaunch, ContainerLaunch, ProcessInfo, Reporter } from '../../supervision/ports/driver.ts';
 import type { ContainerSetup, ContainerState, EngineClient } from '../../docker/ports.ts';
+import { causeOfCode, exitOf } from '../../docker/rules/exit.ts';
+import { judgeHealth } from '../../docker/rules/judge.ts';
+import { endedWithEngine } from '../../docker/rules/with-engine.ts';
+import type { ComposeLaunch, ContainerLaunch, ProcessInfo, Reporter } from '../../supervision/ports/driver.ts';
+import { type ContainerFacts, isLeaving } from '../../supervision/rules/container-facts.ts';
+import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
+import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
+import type { ContainerSpec, DriverSpec } from '../../supervision/spec.ts';
 import { cannotSee, examine, NOTHING_TO_SEE } from '../process/examine/examine.ts';
-import { REMOVED, readopt, STARTED_ANEW } from './adopt.ts';
-import { begin, type Up } from './begin.ts';
+import { isAlive, type ProcStat, readAnyProcStat, readProcStat } from '../process/proc.ts';
+import { peekProcFile } from '../process/proc-file.ts';
+import { Pace } from '../process/usage/pace.ts';
+import { type BeginParts, begin, type Up } from './begin.ts';
 import { beginCompose } from './begin-compose.ts';
-import type { BeginParts } from './begin-parts.ts';
 import { imageNow } from './image.ts';
 import { LogPump, type PumpWorld } from './log-pump.ts';
-import { infoOf, mainOf, membersOf } from './processes.ts';
+import { type Patience, patiently } from './patience.ts';
 import type { ContainerRecord, Records } from './record.ts';
 import type { RestartPolicies } from './restart-policies.ts';
 import { Signals } from './signals.ts';
-import { monoOf } from './times.ts';
-import { away, BY_ENGINE, CANCELLED, PAUSED } from './words.ts';
 
 export interface RunWorld
   extends Omit<BeginParts, 'signal' | 'blind' | 'chosen' | 'takePolicy' | 'engine'>,
@@ -329,3 +331,85 @@ export class ContainerRun {
     this.#report({ kind: 'held', why });
   }
 }
+
+// The Engine writes wall time as text; everything that is counted is counted on our own clock.
+
+/** When that was on our clock: never in the future, and now when it cannot be told. */
+export function monoOf(text: string | null, clock: Clock): MonoMs {
+  const now = clock.now();
+  const agoMs = clock.wallNow() - Date.parse(text ?? '');
+  return (Number.isNaN(agoMs) ? now : now - Math.max(0, agoMs)) as MonoMs;
+}
+
+// What is said of a run whose container did not begin, is held, or ended through no doing of its own.
+
+export const CANCELLED: SpawnProblem = { code: 'cancelled', message: 'called off before it began', heals: true };
+export const PAUSED = 'paused by somebody; no probes until it is resumed';
+export const away = (why: string): string => `${why}; until it answers nothing is done`;
+export const BY_ENGINE: ExitCause = {
+  kind: 'engine',
+  why: 'it ended with the Docker Engine, which was stopped or restarted',
+};
+
+// What became of a run that an earlier daemon began, told by its record and by the Engine.
+
+export type Readopted =
+  | Up
+  /** Nothing was ever started for it. */
+  | { readonly kind: 'never-began' }
+  | { readonly kind: 'ended'; readonly state: ContainerState; readonly cause: ExitCause }
+  | { readonly kind: 'lost'; readonly cause: ExitCause };
+
+export const REMOVED: ExitCause = { kind: 'unknown', why: 'its container was removed by somebody' };
+export const STARTED_ANEW: ExitCause = { kind: 'unknown', why: 'its container was started anew by somebody' };
+
+/** Rejects only when the signal aborts. */
+export async function readopt(
+  { container, before, started_at }: ContainerRecord,
+  parts: Patience & { readonly engine: EngineClient },
+): Promise<Readopted> {
+  // A container is chosen before it is started; one that ran already goes to the next run.
+  if (container === null) return { kind: 'never-began' };
+  const found = await patiently(parts, (signal) => parts.engine.inspect(container, signal));
+  if (found.kind === 'missing') return started_at === null ? { kind: 'never-began' } : { kind: 'lost', cause: REMOVED };
+  const { state, setup } = found;
+  if (started_at === null && state.startedAt === before) return { kind: 'never-began' };
+  if (started_at !== null && state.startedAt !== started_at) return { kind: 'lost', cause: STARTED_ANEW };
+  if (state.running) return { kind: 'up', state, setup };
+  // Where the Engine does not say when it was started, there is nothing to wait for.
+  const networks = await parts.engine.networks([], parts.signal);
+  const isByEngine = networks.kind === 'listed' && endedWithEngine(state, networks.items);
+  return { kind: 'ended', state, cause: isByEngine ? BY_ENGINE : exitOf('the container', state) };
+}
+
+// The processes of a container, where the Engine is on this machine: they are processes like others.
+
+/** The control group of a container has its full id in its name. */
+const isIn = (pid: number, container: string): boolean =>
+  peekProcFile(`/proc/${pid}/cgroup`)?.includes(container) ?? false;
+
+/** Null: it is not on this machine, or not for us to see. */
+export function mainOf(pid: number | null, container: string): ProcStat | null {
+  if (pid === null || !isIn(pid, container)) return null;
+  try {
+    const stat = readProcStat(pid);
+    return stat !== null && isAlive(stat) ? stat : null;
+  } catch {
+    return null; // it is only looked at to be described
+  }
+}
+
+export async function membersOf(container: string): Promise<readonly ProcStat[]> {
+  const pace = new Pace();
+  const found: ProcStat[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const pid = Number(name);
+    const stat = isIn(pid, container) ? readAnyProcStat(pid) : null;
+    if (stat !== null && isAlive(stat)) found.push(stat);
+    await pace.breathe();
+  }
+  return found;
+}
+
+export const infoOf = ({ pid, name, state }: ProcStat): ProcessInfo => ({ pid, name, state });

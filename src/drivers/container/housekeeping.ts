@@ -1,10 +1,11 @@
 /** Removes containers of ours that nobody needs any more. Only what carries our own labels is ever touched. */
-import { LABELS } from '../../docker/rules/labels.ts';
-import { after, type ComponentName } from '../../base/pure/ids.ts';
+
 import type { Clock } from '../../base/clock.ts';
-import type { ContainerSummary, EngineClient } from '../../docker/ports.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
+import { after, type ComponentName } from '../../base/pure/ids.ts';
+import type { ContainerSummary, EngineClient } from '../../docker/ports.ts';
+import { LABELS } from '../../docker/rules/labels.ts';
 import { patiently } from './patience.ts';
 import { labelsOf } from './plan.ts';
 

@@ -1,7 +1,8 @@
 /** The image that a container should be made from: which one its name stands for now, fetched first where that is wanted. */
-import type { ContainerSpec } from '../../supervision/spec.ts';
+
 import type { SpawnProblem } from '../../base/pure/exit.ts';
 import type { EngineClient } from '../../docker/ports.ts';
+import type { ContainerSpec } from '../../supervision/spec.ts';
 import { type Patience, patiently } from './patience.ts';
 
 export interface ImageParts extends Patience {

@@ -1,11 +1,12 @@
 /** A look at the containers of runs that changes nothing, for the CLI when there is no daemon. It takes a moment at most. */
-import { exitOf } from '../../docker/rules/exit.ts';
-import type { ContainerFacts } from '../../supervision/rules/container-facts.ts';
-import { judgeHealth } from '../../docker/rules/judge.ts';
+
+import type { Clock } from '../../base/clock.ts';
 import type { ExitCause } from '../../base/pure/exit.ts';
 import type { WallMs } from '../../base/pure/ids.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { ContainerEngine, FullInspection } from '../../docker/ports.ts';
+import { exitOf } from '../../docker/rules/exit.ts';
+import { judgeHealth } from '../../docker/rules/judge.ts';
+import type { ContainerFacts } from '../../supervision/rules/container-facts.ts';
 import type { InspectedRun } from '../process/inspect.ts';
 import { type ContainerRecord, Records } from './record.ts';
 

@@ -1,6 +1,7 @@
 /** What is left in the Engine when everything was stopped: containers and networks with our own label. Volumes are never touched. */
-import { LABELS } from '../../docker/rules/labels.ts';
+
 import type { ContainerSummary, EngineClient } from '../../docker/ports.ts';
+import { LABELS } from '../../docker/rules/labels.ts';
 import { isLive } from './begin.ts';
 
 export interface LeftWorld {

@@ -2,9 +2,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { after } from '../../base/pure/ids.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { after } from '../../base/pure/ids.ts';
 
 /** Not blocking, because a FIFO nobody reads would hold us up for ever. */
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;

@@ -1,14 +1,109 @@
 /** Brings what a container writes into its component's log, each byte once: also over the end of this daemon or of the Engine. */
-import { join } from 'node:path';
+
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { after, type ComponentName } from '../../base/pure/ids.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Deed, EngineClient } from '../../docker/ports.ts';
 import type { Log } from '../../base/log.ts';
-import { type KnownBytes, type LogCursor, RecentPieces, readCursor, resume, writeCursor } from './log-cursor.ts';
-import { createDoubt, type Doubt } from './log-doubt.ts';
+import { after, type ComponentName, type MonoMs } from '../../base/pure/ids.ts';
+import { readRegularFile } from '../../base/regular-file.ts';
+import type { Deed, EngineClient } from '../../docker/ports.ts';
 import { LogFile } from './log-file.ts';
 import { isGap, isThrownAway, type Loss, lossLine } from './log-loss.ts';
+import { writeDurably } from './record.ts';
+
+// How far the output of a container is in its component's log. The log and this are not written at once, so the difference is found out afterwards: what the log has grown by since was written by us, byte for byte as the Engine tells it.
+
+export interface LogCursor {
+  readonly container: string;
+  /** Of the Engine's times; what is later than that is still to be told, but for the first `bytes` of it. Null: its beginning. */
+  readonly after: string | null;
+  readonly bytes: number;
+  /** The newest of those times; null: nothing was told yet. */
+  readonly last: string | null;
+  /** The position in the component's log at that moment. */
+  readonly position: number;
+}
+
+/** Null: there is none. */
+export function readCursor(path: string): LogCursor | null {
+  try {
+    return JSON.parse(readRegularFile(path)) as LogCursor;
+  } catch {
+    return null;
+  }
+}
+
+export function writeCursor(path: string, cursor: LogCursor): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeDurably(path, `${JSON.stringify(cursor)}\n`);
+}
+
+/** What of the Engine's answer is in the log already. */
+export interface KnownBytes {
+  /** From where on the Engine is asked. */
+  readonly after: string | null;
+  /** How many bytes are still expected. */
+  readonly left: number;
+  /** How many of the first bytes of this piece, the next one, are known. */
+  of(bytes: number, at: string): number;
+}
+
+/** `end`: of the log, now. */
+export function resume(cursor: LogCursor | null, container: string, end: number): KnownBytes {
+  if (cursor?.container !== container) return { after: null, left: 0, of: () => 0 };
+  const unsaved = Math.max(0, end - cursor.position);
+  let left = cursor.bytes + unsaved;
+  return {
+    after: cursor.after,
+    get left() {
+      return left;
+    },
+    of: (bytes, at) => {
+      // What the Engine has thrown away meanwhile is not waited for.
+      if (cursor.last === null || Date.parse(at) > Date.parse(cursor.last)) left = Math.min(left, unsaved);
+      const known = Math.min(left, bytes);
+      left -= known;
+      return known;
+    },
+  };
+}
+
+/**
+ * The times of two outputs of one container may be out of order by a little, so the newest time is no safe place to go on from:
+ * it stays behind by so many pieces.
+ */
+const KEPT_PIECES = 64;
+
+/** Remembers when the last pieces came, to find a time from which on can be asked again. */
+export class RecentPieces {
+  #after: string | null;
+  #bytes = 0;
+  readonly #pieces: { readonly at: string; bytes: number }[] = [];
+  #last: string | null = null;
+
+  /** `after`: from where on the Engine was asked this time. */
+  constructor(after: string | null) {
+    this.#after = after;
+  }
+
+  add(at: string, bytes: number): void {
+    const last = this.#pieces.at(-1);
+    this.#bytes += bytes;
+    this.#last = at;
+    if (last?.at === at) last.bytes += bytes;
+    else this.#pieces.push({ at, bytes });
+    if (this.#pieces.length <= 2 * KEPT_PIECES) return;
+    for (const old of this.#pieces.splice(0, KEPT_PIECES)) {
+      this.#after = old.at;
+      this.#bytes -= old.bytes;
+    }
+  }
+
+  get place(): Pick<LogCursor, 'after' | 'bytes' | 'last'> {
+    return { after: this.#after, bytes: this.#bytes, last: this.#last };
+  }
+}
 
 export interface PumpWorld {
   readonly dir: string;
@@ -223,4 +318,54 @@ export class LogPump {
       log.warn('how far a container has been heard could not be written', { component, error: String(error) });
     }
   }
+}
+
+// Finds out whether a stream of what a container writes has come to a standstill. Docker 20.10 loses its place when it begins a new file for the output while somebody follows: then nothing more is ever told, and nothing is said about that.
+
+/** Who writes and is then silent for so long is asked whether that is all. */
+export const SILENT_MS = 5_000;
+/** The answer costs the Engine a look into its files. */
+const ASK_EVERY_MS = 60_000;
+
+export interface DoubtOptions {
+  readonly clock: Clock;
+  /** Ends it: the stream is over. */
+  readonly signal: AbortSignal;
+  /** Whether there is more than was told. May reject: then nothing is known. */
+  isBehind(): Promise<boolean>;
+  stalled(): void;
+}
+
+export interface Doubt {
+  /** Something was told. It costs nothing while nothing is. */
+  heard(): void;
+}
+
+export function createDoubt({ clock, signal, isBehind, stalled }: DoubtOptions): Doubt {
+  let isHeard = false;
+  let isWaiting = false;
+  let askedAt: MonoMs | null = null;
+
+  async function wait(): Promise<void> {
+    while (isHeard) {
+      isHeard = false;
+      const silentAt = after(clock.now(), SILENT_MS);
+      const mayAskAt = askedAt === null ? silentAt : after(askedAt, ASK_EVERY_MS);
+      await clock.sleepUntil(Math.max(silentAt, mayAskAt) as MonoMs, signal);
+      if (isHeard) continue;
+      askedAt = clock.now();
+      // What comes while the question is put shows that the stream goes on.
+      if ((await isBehind().catch(() => false)) && !isHeard && !signal.aborted) stalled();
+    }
+    isWaiting = false;
+  }
+
+  return {
+    heard: () => {
+      isHeard = true;
+      if (isWaiting) return;
+      isWaiting = true;
+      wait().catch(() => {}); // the stream is over
+    },
+  };
 }

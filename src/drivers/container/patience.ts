@@ -1,6 +1,7 @@
 /** Asks the Engine until it answers: while it is away nothing is concluded, and nothing is given up. */
-import { after } from '../../base/pure/ids.ts';
+
 import type { Clock } from '../../base/clock.ts';
+import { after } from '../../base/pure/ids.ts';
 import type { Unreachable } from '../../docker/ports.ts';
 
 const FIRST_PAUSE_MS = 200;

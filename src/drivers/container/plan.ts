@@ -1,8 +1,9 @@
 /** What a container of a component is made with, and how it is called. */
+
+import type { ContainerPlan } from '../../docker/ports.ts';
 import { LABELS } from '../../docker/rules/labels.ts';
-import type { LimitView } from '../../supervision/rules/views.ts';
-import type { ContainerPlan } from '../../docker/container-plan.ts';
 import type { ContainerLaunch } from '../../supervision/ports/driver.ts';
+import type { LimitView } from '../../supervision/rules/views.ts';
 
 /** Whose container it is. */
 export interface Ownership {

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { meansGone } from '../../base/pure/errno.ts';
 import { type BootId, type ComponentName, RUN_ID_PATTERN, type RunId } from '../../base/pure/ids.ts';
-import type { LimitView } from '../../supervision/rules/views.ts';
 import { NotOursError, readRegularFile, writeNewFile } from '../../base/regular-file.ts';
+import type { LimitView } from '../../supervision/rules/views.ts';
 
 export interface ContainerRecord {
   readonly v: 1;

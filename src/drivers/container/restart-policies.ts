@@ -5,12 +5,12 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { LABELS } from '../../docker/rules/labels.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { meansGone } from '../../base/pure/errno.ts';
 import { after, type ComponentName } from '../../base/pure/ids.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { ContainerSetup, Deed, EngineClient, RestartPolicy } from '../../docker/ports.ts';
-import type { Log } from '../../base/log.ts';
+import { LABELS } from '../../docker/rules/labels.ts';
 import { writeDurably } from './record.ts';
 
 export interface PoliciesWorld {

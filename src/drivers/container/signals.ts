@@ -1,10 +1,11 @@
 /** Sends signals to a container in order; what the Engine could not take is sent when it is back. */
-import type { SignalName } from '../../base/pure/exit.ts';
-import { after, type RunId } from '../../base/pure/ids.ts';
+
 import type { Clock } from '../../base/clock.ts';
-import type { EngineClient } from '../../docker/ports.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
+import type { SignalName } from '../../base/pure/exit.ts';
+import { after, type RunId } from '../../base/pure/ids.ts';
+import type { EngineClient } from '../../docker/ports.ts';
 
 export interface SignalsWorld {
   readonly engine: Pick<EngineClient, 'kill' | 'unpause'>;

@@ -1,10 +1,12 @@
 /** A target that is known by the address it listens on: it is there when a TCP connection can be made. */
-import { createConnection, type Socket } from 'node:net';
-import { after } from '../../base/pure/ids.ts';
-import { hangUp } from '../../base/hang-up.ts';
+
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { createConnection, isIP, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
+import { hangUp } from '../../base/hang-up.ts';
+import { after } from '../../base/pure/ids.ts';
 import { type Eye, gone, type Sight, there, unknown } from './target.ts';
-import type { Names } from './names.ts';
 
 /** For the name and the connection together. */
 export const CONNECT_WITHIN_MS = 1_000;
@@ -87,4 +89,38 @@ function failure(where: string, error: unknown): Sight {
   const why = `no connection to ${where} (${[...new Set(codes)].join(', ')})`;
   // An address that this machine cannot even try (IPv6 is off) does not excuse the one that refused.
   return codes.every((code) => OURS.test(code)) ? unknown(why) : gone(why);
+}
+
+// From a host name to addresses. The system's resolver cannot be called off and holds one of the few threads that also serve files, so all who ask share one: name servers that do not answer cost one thread, and nobody a second question.
+
+export interface Names {
+  /** Takes as long as the system's resolver takes. Rejects with its error. */
+  addresses(host: string): Promise<readonly LookupAddress[]>;
+}
+
+/** Both are the machine itself; many servers listen on one of them only. */
+const LOCALHOST: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+const askSystem = (host: string): Promise<readonly LookupAddress[]> => lookup(host, { all: true });
+
+export function createNames(ask: Names['addresses'] = askSystem): Names {
+  const open = new Map<string, Promise<readonly LookupAddress[]>>();
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (host: string) => {
+    const asked = last.then(() => ask(host)).finally(() => open.delete(host));
+    last = asked.catch(() => {}); // those who asked are told
+    open.set(host, asked);
+    return asked;
+  };
+  return {
+    addresses: async (host) => {
+      const family = isIP(host);
+      if (family !== 0) return [{ address: host, family }];
+      if (host.toLowerCase() === 'localhost') return LOCALHOST;
+      return open.get(host) ?? inTurn(host);
+    },
+  };
 }

@@ -1,7 +1,13 @@
 /** A target that is a container of the Docker Engine. While the Engine cannot be asked, nothing is known of its containers. */
-import { exitOf } from '../../docker/rules/exit.ts';
+
+import type { Clock } from '../../base/clock.ts';
 import type { ExitCause } from '../../base/pure/exit.ts';
+import type { ContainerSight } from '../../docker/container-watch.ts';
 import type { ContainerState, Engine } from '../../docker/ports.ts';
+import { exitOf } from '../../docker/rules/exit.ts';
+import { judgeHealth } from '../../docker/rules/judge.ts';
+import type { Reporter } from '../../supervision/ports/driver.ts';
+import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
 import { type Eye, type Found, gone, type Sight, there, unknown } from './target.ts';
 
 /** All containers are asked about in one place. */
@@ -42,4 +48,33 @@ function judge(who: string, state: ContainerState, known: Found | null): Sight {
 function causeOf(who: string, state: ContainerState): ExitCause {
   const cause = exitOf(who, state);
   return cause.kind === 'spawn-failed' ? { kind: 'unknown', why: cause.problem.message } : cause;
+}
+
+// What Docker's own health check says of a container that others run: told with its start, and whenever that changes.
+
+export class DockerWord {
+  readonly #clock: Clock;
+  readonly #report: Reporter;
+  #last: HealthVerdict = { status: 'none', reason: '' };
+  #isUp = false;
+
+  constructor(clock: Clock, report: Reporter) {
+    this.#clock = clock;
+    this.#report = report;
+  }
+
+  seen(sight: ContainerSight): void {
+    if (sight.kind !== 'found' || !sight.state.running) return; // of its end somebody else tells
+    const verdict = judgeHealth(sight.state, sight.setup.healthCheck, this.#clock.wallNow());
+    const isNews = verdict.status !== this.#last.status;
+    this.#last = verdict;
+    if (isNews && this.#isUp) this.#report({ kind: 'docker-health', verdict });
+  }
+
+  started(pid: number | null): void {
+    this.#isUp = true;
+    const health = this.#last.status === 'none' ? {} : { health: this.#last };
+    this.#report({ kind: 'started', pid, at: this.#clock.now(), ...health });
+    if (this.#last.status === 'unhealthy') this.#report({ kind: 'docker-health', verdict: this.#last });
+  }
 }

@@ -2,29 +2,27 @@
  * The driver of what others started: a process with a pid file, an address, a container. It looks, and runs the recovery
  * command it was given; it never signals, stops or removes anything.
  */
-import type { ExternalTarget } from '../../supervision/spec.ts';
-import type { ExitCause } from '../../base/pure/exit.ts';
-import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
-import type { RunId } from '../../base/pure/ids.ts';
-import type { Condition } from '../../supervision/rules/views.ts';
+
 import type { Clock } from '../../base/clock.ts';
 import type { CommandRunner } from '../../base/command.ts';
-import type { ContainerWatch } from '../../docker/container-watch.ts';
-import type { ExternalDriver, ExternalLaunch, Reporter } from '../../supervision/ports/driver.ts';
-import type { Engine } from '../../docker/ports.ts';
 import type { Log } from '../../base/log.ts';
-import { away } from '../container/words.ts';
+import type { ExitCause } from '../../base/pure/exit.ts';
+import type { RunId } from '../../base/pure/ids.ts';
+import type { ContainerWatch } from '../../docker/container-watch.ts';
+import type { Engine } from '../../docker/ports.ts';
+import type { ExternalDriver, ExternalLaunch, Reporter } from '../../supervision/ports/driver.ts';
+import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
+import type { Condition } from '../../supervision/rules/views.ts';
+import type { ExternalTarget } from '../../supervision/spec.ts';
+import { away } from '../container/container-run.ts';
 import { cannotSee, examine, NOTHING_TO_SEE } from '../process/examine/examine.ts';
 import { readProcStat } from '../process/proc.ts';
-import { addressEye } from './address.ts';
-import { containerEye } from './container.ts';
-import { DockerWord } from './docker-word.ts';
-import type { Eye } from './target.ts';
+import { addressEye, createNames } from './address.ts';
+import { containerEye, DockerWord } from './container.ts';
 import { type Beginning, live } from './life.ts';
-import { createNames } from './names.ts';
 import { pidFileEye } from './pid-file.ts';
-import { Troubles } from './troubles.ts';
-import { Watch } from './watch.ts';
+import type { Eye } from './target.ts';
+import { Troubles, Watch } from './watch.ts';
 
 export interface ExternalDriverOptions {
   readonly commands: CommandRunner;

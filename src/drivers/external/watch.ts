@@ -1,8 +1,9 @@
 /** Looking again and again at one target, at an interval, until something is certain. */
-import { after, type MonoMs } from '../../base/pure/ids.ts';
+
 import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { after, type MonoMs } from '../../base/pure/ids.ts';
 import type { Eye, Found, Sight } from './target.ts';
-import type { Troubles } from './troubles.ts';
 
 export const LOOK_EVERY_MS = 1_000;
 /** When somebody else says at once that something may have changed. */
@@ -102,5 +103,26 @@ export class Watch {
     if (sight.kind === 'unknown') troubles.begin(eye.asks, sight.why);
     else troubles.end(eye.asks);
     return sight;
+  }
+}
+
+// What cannot be asked right now: said once when it begins and once when it is over, however many ask and however often.
+
+export class Troubles {
+  readonly #log: Log;
+  readonly #open = new Map<string, string>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  begin(who: string, why: string): void {
+    if (this.#open.has(who)) return;
+    this.#open.set(who, why);
+    this.#log.warn('cannot be asked: nothing is concluded about what it tells of until it can', { who, why });
+  }
+
+  end(who: string): void {
+    if (this.#open.delete(who)) this.#log.info('can be asked again', { who });
   }
 }

@@ -1,12 +1,12 @@
 /** Taking over a run that an earlier daemon began. */
 import { closeSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { Failpoints } from '../../base/failpoints.ts';
 import { meansGone } from '../../base/pure/errno.ts';
 import { type BootId, RUN_ID_PATTERN, type RunId } from '../../base/pure/ids.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
 import { NotOursError } from '../../base/regular-file.ts';
 import { isShimOf, type RunMeta, readClaim, readMeta, revoke } from './run-dir.ts';
-import { drainFifo, openFifo } from './shim/fifo.ts';
+import { drainFifo, openFifo } from './shim/fifo-pool.ts';
 
 export type Adoption =
   /** Nothing is known of it; only who carries its cookie can still be told. */

@@ -4,11 +4,11 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
-import type { SpawnProblem } from '../../base/pure/exit.ts';
-import type { RunId } from '../../base/pure/ids.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Command, CommandResult, CommandRunner } from '../../base/command.ts';
 import type { Log } from '../../base/log.ts';
+import type { SpawnProblem } from '../../base/pure/exit.ts';
+import type { RunId } from '../../base/pure/ids.ts';
 import { accountOf } from './account/account.ts';
 import { eyesOf, OWN_EYES } from './account/eyes.ts';
 import { passing } from './command/spawn-problem.ts';

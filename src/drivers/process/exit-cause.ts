@@ -4,7 +4,7 @@ import { execFailure } from './command/exec-failure.ts';
 import { passing, permanent, soundsPassing } from './command/spawn-problem.ts';
 import { causeOfExit, type ExitRecord } from './exit-record.ts';
 import type { RunMeta } from './run-dir.ts';
-import { UNBOUND_CODE } from './shim/bounds-script.ts';
+import { UNBOUND_CODE } from './shim/shim.ts';
 
 export interface Circumstances {
   readonly meta: RunMeta | null;

@@ -2,9 +2,9 @@
 import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
 import type { ExitCause, SignalName } from '../../base/pure/exit.ts';
 import type { MonoMs } from '../../base/pure/ids.ts';
-import type { Clock } from '../../base/clock.ts';
 import { readIfThere } from './run-dir.ts';
 
 /** A line `exit CODE MESSAGE` of the shim; the message is what the shell itself printed about the death, if anything. */

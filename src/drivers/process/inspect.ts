@@ -11,15 +11,15 @@ import {
   type RunId,
   type WallMs,
 } from '../../base/pure/ids.ts';
-import type { LimitView } from '../../supervision/rules/views.ts';
 import type { FoundRun } from '../../supervision/ports/driver.ts';
+import type { LimitView } from '../../supervision/rules/views.ts';
 import { isOfBoot } from './adopt.ts';
+import { isProblem, verdict } from './exit-cause.ts';
 import { readExit } from './exit-record.ts';
 import { isAlive, sameProcess } from './proc.ts';
 import { readMeta, readStarted } from './run-dir.ts';
 import { cgroupMembers, isRunCgroup, oomKills } from './tree/cgroup.ts';
 import { ProcScan } from './tree/proc-scan.ts';
-import { isProblem, verdict } from './exit-cause.ts';
 
 /**
  * Newest first: run ids of one component sort by time, so the time in them is compared. Throws when they cannot be listed just now.

@@ -1,25 +1,31 @@
 /** Begins one run: directory, FIFO, shim. Either all of it happened, or nothing of it can still come to life. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync } from 'node:fs';
-import { join } from 'node:path';
-import type { SpawnProblem } from '../../base/pure/exit.ts';
+import {
+  closeSync,
+  constants,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import type { ProcessLaunch } from '../../supervision/ports/driver.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
+import type { SpawnProblem } from '../../base/pure/exit.ts';
+import type { ProcessLaunch } from '../../supervision/ports/driver.ts';
 import { type Account, accountOf } from './account/account.ts';
 import { BARE_ENVIRONMENT, becoming, ENVIRONMENT_FD, openEnvironment } from './account/become.ts';
 import { eyesOf, OWN_EYES } from './account/eyes.ts';
-import { oddVariables } from './command/odd-variables.ts';
-import { problemOfError } from './command/spawn-problem.ts';
+import { oddVariables, passing, permanent, problemOfError } from './command/spawn-problem.ts';
 import { type BindWorld, type Bound, bind, unbind } from './limits/bind.ts';
 import { boundsProblem, type ShimBounds } from './limits/bounds.ts';
-import { logProblem } from './log-file.ts';
 import { precheck } from './precheck.ts';
 import { makeRunDir, type RunMeta } from './run-dir.ts';
-import { openFifo } from './shim/fifo.ts';
-import type { FifoPool } from './shim/fifo-pool.ts';
+import { type FifoPool, openFifo } from './shim/fifo-pool.ts';
 import type { Tools } from './shim/tools.ts';
-import { tooFewFds } from './spare-fds.ts';
 
 export interface LaunchWorld extends BindWorld {
   readonly runsDir: string;
@@ -111,4 +117,104 @@ function spawnShim(launch: ProcessLaunch, meta: RunMeta, account: Account | null
   } finally {
     closeSync(fd);
   }
+}
+
+// The log of a run, tried before the run: opened the way the shim will.
+
+/** Not blocking, because a FIFO nobody reads would hold up the shim for ever. */
+const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+const FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
+
+export function logProblem(path: string, account: Account | null): SpawnProblem | null {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const trap = account === null ? null : trapProblem(path);
+    if (trap) return permanent('log-file', trap);
+    const fd = openSync(path, FLAGS | (account === null ? 0 : constants.O_NOFOLLOW), 0o600);
+    try {
+      if (lstatSync(path).isFile()) giveAway(fd, account);
+    } finally {
+      closeSync(fd);
+    }
+    return null;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const resources = problemOfError(error);
+    if (resources.code === 'out-of-resources') return passing('out-of-resources', `${resources.message}: ${path}`);
+    const why = code === 'EISDIR' ? 'is a directory' : `cannot be written (${code})`;
+    return permanent('log-file', `the log file ${path} ${why}`);
+  }
+}
+
+/**
+ * Root opens it for somebody else, who must not be able to put something of his own choice in its place: no link, and a
+ * directory in which nobody else can make one between our look and the shim's.
+ */
+function trapProblem(path: string): string | null {
+  const dir = dirname(path);
+  const { uid, mode } = lstatSync(dir);
+  const own = process.geteuid?.();
+  if (uid !== own && uid !== 0) return `the log directory ${dir} belongs to uid ${uid}, not to the daemon: chown it`;
+  if ((mode & 0o022) !== 0) return `the log directory ${dir} can be written by others: chmod go-w ${dir}`;
+  const file = lstatSync(path, { throwIfNoEntry: false });
+  if (file?.isSymbolicLink()) return `the log file ${path} is a symbolic link: remove it`;
+  return null;
+}
+
+/** To the one who writes it: programs open /dev/stdout and /dev/stderr by name, and then the kernel asks again who they are. */
+function giveAway(fd: number, account: Account | null): void {
+  const { uid, gid } = fstatSync(fd);
+  const owner = account?.uid ?? 0;
+  if (process.geteuid?.() === 0 && uid !== owner) fchownSync(fd, owner, gid);
+}
+
+// Keeps a few file descriptors free for everything but runs, and many more for everything but the API. Each run holds one; with the last one gone nobody could look at processes any more, ask the daemon how things are, or stop something to make room.
+
+/** What starts of runs leave free, and what connections to the API do: watching comes first, then runs, then questions. */
+const SPARE_FDS = 16;
+const SPARE_FDS_OF_API = 48;
+/** Where there are very few, most of them still are for runs. */
+const SPARE_RATIO = 0.25;
+const SPARE_RATIO_OF_API = 0.5;
+/** So many connections may be open however scarce descriptors are, as long as there is one left: or nobody could stop anything. */
+const CONNECTIONS_IN_NEED = 2;
+
+/** Null: there is room for one more run. */
+export function tooFewFds(): SpawnProblem | null {
+  const limit = ownLimit();
+  const spare = Math.min(SPARE_FDS, Math.floor(limit * SPARE_RATIO));
+  return lowestFreeFd() < limit - spare
+    ? null
+    : passing(
+        'out-of-resources',
+        `the daemon may open ${limit} files, and nearly all are in use (raise its limit of open files)`,
+      );
+}
+
+/** Whether the API may keep the connection that was just opened, its `open`th. */
+export function hasRoomForConnection(open: number): boolean {
+  try {
+    const limit = ownLimit();
+    const free = limit - openFiles();
+    const spare = Math.min(SPARE_FDS_OF_API, Math.floor(limit * SPARE_RATIO_OF_API));
+    return free >= spare || (open <= CONNECTIONS_IN_NEED && free > CONNECTIONS_IN_NEED);
+  } catch {
+    return false; // not even one is left to look with
+  }
+}
+
+/** Without the one that is used to look. */
+const openFiles = (): number => readdirSync('/proc/self/fd').length - 1;
+
+/** All below it are in use. Throws EMFILE when there is none at all. */
+function lowestFreeFd(): number {
+  const fd = openSync('/dev/null', 'r');
+  closeSync(fd);
+  return fd;
+}
+
+/** Read each time: it may be changed from outside. */
+function ownLimit(): number {
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
 }

@@ -2,18 +2,28 @@
  * The main process of one run, from the spawned shim to the end. Lines in the FIFO and exits of the shim only make it look;
  * what it tells comes from the run directory and from /proc, so a lost hint costs time and nothing else.
  */
+
+import type { Clock } from '../../base/clock.ts';
 import type { ExitCause, SpawnProblem } from '../../base/pure/exit.ts';
 import { after, type MonoMs, type RunId } from '../../base/pure/ids.ts';
-import type { Clock } from '../../base/clock.ts';
 import { passing } from './command/spawn-problem.ts';
-import { causeOfWaitStatus, type ExitRecord, hasExit, readExit } from './exit-record.ts';
+import { verdict } from './exit-cause.ts';
+import { causeOfWaitStatus, type ExitRecord, hasExit, parseExit, readExit } from './exit-record.ts';
 import type { Guard } from './guard.ts';
 import { type Identity, isAlive, mayTrace, readProcStat, sameProcess } from './proc.ts';
-import { type RunMeta, readClaim, readShimError, readStarted, revoke, type Started } from './run-dir.ts';
+import {
+  isShimOf,
+  parseStarted,
+  type RunMeta,
+  readClaim,
+  readShimError,
+  readStarted,
+  revoke,
+  type Started,
+} from './run-dir.ts';
 import { isSettled } from './settled.ts';
-import { ShimLine } from './shim/shim-line.ts';
+import { FifoWatch } from './shim/fifo-pool.ts';
 import type { Tree } from './tree/tree.ts';
-import { verdict } from './exit-cause.ts';
 
 /** In this order: at most one `started`, at most one `shimLost`, exactly one `ended`. */
 export interface MainEvents {
@@ -231,5 +241,88 @@ export class MainWatch {
     else if (isSame && (stat.waitStatus !== 0 || mayTrace(stat.pid))) {
       this.#end(causeOfWaitStatus(stat.waitStatus, tree.wasOomKilled()));
     } else if (hasWaited >= NO_ANSWER_AFTER_MS) this.#end(UNCOLLECTED);
+  }
+}
+
+// The line to the shim of one run: what it says, and the moment from which nothing can come any more.
+
+export interface ShimLineEvents {
+  started(started: Started): void;
+  exited(record: ExitRecord): void;
+  /** The shim, or whoever held its end of the FIFO last, is gone. */
+  gone(): void;
+}
+
+const NOTHING = { text: '', isShimDead: false } as const;
+
+export class ShimLine {
+  readonly #events: ShimLineEvents;
+  #fifo: FifoWatch | null = null;
+  #isShimDead = false;
+  #onSilent: (() => void)[] = [];
+
+  constructor(events: ShimLineEvents) {
+    this.#events = events;
+  }
+
+  /** `fd` null: there is nothing to listen to. `text`: what was read from it before. */
+  open(fd: number | null, before: { readonly text: string; readonly isShimDead: boolean } = NOTHING): void {
+    this.#isShimDead = before.isShimDead;
+    if (fd !== null) {
+      this.#fifo = new FifoWatch(
+        fd,
+        (line) => this.#line(line),
+        () => this.#end(),
+      );
+    }
+    if (this.#fifo) this.#fifo.feed(before.text);
+    else for (const line of before.text.split('\n')) this.#line(line);
+  }
+
+  /** The shim was our own child and its exit was seen. Somebody else may still hold the FIFO: its child, about to begin. */
+  shimExited(): void {
+    this.#isShimDead = true;
+    this.#events.gone();
+  }
+
+  /** Nobody holds the FIFO any more, so nothing of the shim or its beginning child is left. */
+  get isSilent(): boolean {
+    return this.#fifo === null;
+  }
+
+  /** Whether the shim lives or may still come. Its pid counts only together with the run id in its arguments. */
+  hasShim(dir: string, run: RunId): boolean {
+    if (this.#isShimDead) return false;
+    const claim = readClaim(dir);
+    return claim.by === 'nobody' || (claim.by === 'shim' && isShimOf(claim.pid, run));
+  }
+
+  /** Resolves when it is silent. */
+  silent(): Promise<void> {
+    if (this.isSilent) return Promise.resolve();
+    return new Promise((resolve) => this.#onSilent.push(resolve));
+  }
+
+  close(): void {
+    this.#fifo?.close();
+    this.#silence();
+  }
+
+  #line(line: string): void {
+    const started = line.startsWith('started ') ? parseStarted(line.slice('started '.length)) : null;
+    const record = parseExit(line);
+    if (started) this.#events.started(started);
+    else if (record) this.#events.exited(record);
+  }
+
+  #end(): void {
+    this.#isShimDead = true;
+    this.#silence();
+    this.#events.gone();
+  }
+
+  #silence(): void {
+    this.#fifo = null;
+    for (const resolve of this.#onSilent.splice(0)) resolve();
   }
 }

@@ -1,8 +1,8 @@
 /** Who a process is. A pid alone is reused; pid + start time within one boot is not. */
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
+import type { Clock } from '../../base/clock.ts';
 import { errorCode } from '../../base/pure/errno.ts';
 import type { BootId, MonoMs } from '../../base/pure/ids.ts';
-import type { Clock } from '../../base/clock.ts';
 import { readProcFile } from './proc-file.ts';
 
 export interface Identity {

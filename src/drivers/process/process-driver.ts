@@ -3,14 +3,21 @@ import { setMaxListeners } from 'node:events';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { SignalName } from '../../base/pure/exit.ts';
-import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
-import type { RunId } from '../../base/pure/ids.ts';
-import type { LimitView } from '../../supervision/rules/views.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Doubt, FoundRun, ProcessDriver, ProcessInfo, ProcessLaunch, Reporter } from '../../supervision/ports/driver.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
+import type { SignalName } from '../../base/pure/exit.ts';
+import type { RunId } from '../../base/pure/ids.ts';
+import type {
+  Doubt,
+  FoundRun,
+  ProcessDriver,
+  ProcessInfo,
+  ProcessLaunch,
+  Reporter,
+} from '../../supervision/ports/driver.ts';
+import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
+import type { LimitView } from '../../supervision/rules/views.ts';
 import { NOTHING_TO_SEE } from './examine/examine.ts';
 import { findRuns } from './inspect.ts';
 import type { LaunchWorld } from './launch.ts';

@@ -1,9 +1,9 @@
 /** The last steps of a run whose end is recorded: its shim falls silent, its directory and its cgroup go. */
 import { dirname, join } from 'node:path';
-import { after, RUN_ID_PATTERN, type RunId } from '../../base/pure/ids.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
+import { after, RUN_ID_PATTERN, type RunId } from '../../base/pure/ids.ts';
 import { readMeta } from './run-dir.ts';
 import type { RunWatch } from './run-watch.ts';
 import type { Trash } from './trash.ts';

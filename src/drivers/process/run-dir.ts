@@ -3,8 +3,8 @@ import { mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { errorCode, meansGone } from '../../base/pure/errno.ts';
 import type { BootId, ComponentName, RunId } from '../../base/pure/ids.ts';
-import type { LimitView } from '../../supervision/rules/views.ts';
 import { NotOursError, readRegularFile } from '../../base/regular-file.ts';
+import type { LimitView } from '../../supervision/rules/views.ts';
 import { type Identity, isHidden, readCmdline } from './proc.ts';
 
 export interface RunMeta {

@@ -1,23 +1,23 @@
 /** One run as the driver sees it, from its place in the queue to the end of its tree: commands in, reports out. */
 import { join } from 'node:path';
 import type { ExitCause, SignalName, SpawnProblem } from '../../base/pure/exit.ts';
-import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
 import type { MonoMs, RunId } from '../../base/pure/ids.ts';
-import type { LimitView } from '../../supervision/rules/views.ts';
 import type { Doubt, ProcessInfo, ProcessLaunch, Reporter, RunReport } from '../../supervision/ports/driver.ts';
+import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
+import type { LimitView } from '../../supervision/rules/views.ts';
 import { takeOver } from './adopt.ts';
-import { Aftermath } from './leftovers.ts';
 import { passing, problemOfError } from './command/spawn-problem.ts';
 import { cannotSee, examine } from './examine/examine.ts';
+import { isProblem } from './exit-cause.ts';
 import { recordedAt } from './exit-record.ts';
 import { Guard } from './guard.ts';
 import { beginRun, explain, type LaunchWorld } from './launch.ts';
+import { Aftermath } from './leftovers.ts';
 import { MainWatch } from './main-watch.ts';
 import { startedAt } from './proc.ts';
 import { type RunMeta, readStarted, type Started } from './run-dir.ts';
 import { isRunCgroup } from './tree/cgroup.ts';
 import { Tree, type TreeWorld } from './tree/tree.ts';
-import { isProblem } from './exit-cause.ts';
 
 export interface RunWorld extends LaunchWorld, TreeWorld {
   /** Asks for `poll` to be called twice a second for as long as it returns true. */

@@ -1,7 +1,8 @@
 /** Work at an interval, on the injected clock, for as long as there is some. */
-import { after } from '../../base/pure/ids.ts';
+
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { after } from '../../base/pure/ids.ts';
 
 export interface TickerOptions {
   readonly clock: Clock;

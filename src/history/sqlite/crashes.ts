@@ -1,10 +1,11 @@
 /** Reads crashes out of the database. */
+
+import type { Database, Row, Statement } from '../../base/sqlite.ts';
 import type { CrashView, WhyView } from '../../supervision/rules/views.ts';
-import type { CrashQuery, WhyQuery } from '../../supervision/ports/store.ts';
 import { whoseCrashes } from '../crash-query.ts';
+import type { CrashQuery, WhyQuery } from '../ports.ts';
 import { atMost, DEFAULT_CRASHES } from '../views.ts';
 import { num } from './cells.ts';
-import type { Database, Row, Statement } from '../../base/sqlite.ts';
 import { crashView, whyView } from './rows.ts';
 
 /** The columns a list of crashes needs: log tails stay on the disk. */

@@ -1,10 +1,15 @@
 /** The database on disk as the store sees it: there, only readable, or not there; it replaces a damaged one by itself. */
-import type { MonoMs } from '../../base/pure/ids.ts';
+
+import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
+import type { MonoMs, WallMs } from '../../base/pure/ids.ts';
+import type { Sqlite } from '../../base/sqlite.ts';
 import type { ComponentRecord } from '../../supervision/ports/store.ts';
 import type { Entry } from '../entry.ts';
+import { isoTime } from '../views.ts';
 import type { Condition } from './condition.ts';
 import {
   BUSY_TIMEOUT_MS,
@@ -15,9 +20,7 @@ import {
   quietly,
   sizeOf,
 } from './connection.ts';
-import type { Sqlite } from '../../base/sqlite.ts';
 import { DamagedError, NewerSchemaError, problemOf } from './problem.ts';
-import { setAside } from './quarantine.ts';
 import type { SqliteHistory } from './reader.ts';
 
 /** A disk that damages a new database at once is not helped by a third one. */
@@ -205,5 +208,48 @@ export class Disk {
     if (this.#connection !== null) return;
     this.#connection = openAside(sqlite, path, error);
     if (this.#connection !== null) quietly(() => onOpen(this.#connection!.history));
+  }
+}
+
+// A damaged database is set aside under a name that says when, never deleted at once: somebody may want to look into it.
+
+/** A failing disk damages one database after the other; the copies must not fill what is left of it. */
+const MAX_SETS = 5;
+
+/** Gives back the new file name. Throws when even renaming is not possible. */
+export function setAside(path: string, at: WallMs): string {
+  const aside = `${path}.corrupt-${stampAfter(setsOf(path).at(-1), isoTime(at).replaceAll(':', '-'))}`;
+  // The database first: killed after this, a left-over WAL stands beside no database, and SQLite removes it by itself.
+  renameSync(path, aside);
+  for (const suffix of ['-wal', '-shm']) renameIfThere(`${path}${suffix}`, `${aside}${suffix}`);
+  removeOldest(path);
+  return basename(aside);
+}
+
+function renameIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+/** The clock may have been set back: names must still sort in the order in which things happened, or the newest would go first. */
+function stampAfter(last: string | undefined, stamp: string): string {
+  if (last === undefined || last < stamp) return stamp;
+  const [, when = last, count = '1'] = /^(.*?)(?:\.(\d{4}))?$/.exec(last) ?? [];
+  return `${when}.${String(Number(count) + 1).padStart(4, '0')}`;
+}
+
+/** The stamps of all sets, oldest first. */
+function setsOf(path: string): readonly string[] {
+  const prefix = `${basename(path)}.corrupt-`;
+  const files = readdirSync(dirname(path)).filter((file) => file.startsWith(prefix));
+  return [...new Set(files.map((file) => file.slice(prefix.length).replace(/-(wal|shm)$/, '')))].sort();
+}
+
+function removeOldest(path: string): void {
+  for (const old of setsOf(path).slice(0, -MAX_SETS)) {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}.corrupt-${old}${suffix}`, { force: true });
   }
 }

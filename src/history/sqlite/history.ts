@@ -1,9 +1,10 @@
 /** The history read from outside the daemon: by the CLI when no daemon runs, or beside one. Never writes, never migrates. */
+
 import { AppError } from '../../base/pure/errors.ts';
-import type { History } from '../../supervision/ports/store.ts';
-import { openAside, quietly, sizeOf } from './connection.ts';
 import { loadSqlite, type Sqlite } from '../../base/sqlite.ts';
-import { schemaVersion } from './migrate.ts';
+import type { History } from '../ports.ts';
+import { openAside, quietly, sizeOf } from './connection.ts';
+import { schemaVersion } from './migrations.ts';
 import { problemOf } from './problem.ts';
 import { OLDEST_READABLE, SqliteHistory } from './reader.ts';
 

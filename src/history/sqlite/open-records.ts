@@ -1,12 +1,14 @@
 /** What is in force now, as far as this process knows: what a new database would have to be told after the old one was lost. */
+
 import { type AgentRecord, isOver } from '../../agents/spec.ts';
 import type { ComponentName, WallMs } from '../../base/pure/ids.ts';
 import type { Incident } from '../../incidents/rules/incident.ts';
-import type { SessionRecord } from '../../sessions/spec.ts';
 import type { Ticket } from '../../incidents/tickets/rules/ticket.ts';
-import type { Commit, ComponentRecord } from '../../supervision/ports/store.ts';
-import { LAST_NUMBER } from '../records.ts';
+import type { SessionRecord } from '../../sessions/spec.ts';
+import type { ComponentRecord } from '../../supervision/ports/store.ts';
 import type { Entry } from '../entry.ts';
+import type { Commit } from '../ports.ts';
+import { LAST_NUMBER } from '../records.ts';
 import type { SqliteHistory } from './reader.ts';
 
 export class Standing {

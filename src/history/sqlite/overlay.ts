@@ -1,16 +1,21 @@
 /** The history with the commits laid over it that are not on disk yet, so that nobody reads a past without its newest part. */
+
 import { bugNumber } from '../../incidents/tickets/rules/number.ts';
-import { samplesLaidOver } from '../../supervision/rules/usage/order.ts';
+import { samplesLaidOver } from '../../supervision/rules/usage/stretch.ts';
 import type { CrashView } from '../../supervision/rules/views.ts';
-import type { History } from '../../supervision/ports/store.ts';
-import { agentsLaidOver, passesLaidOver } from '../agents.ts';
-import { INCIDENTS, TICKETS } from '../records.ts';
-import { checkKey, newestResultFirst } from '../stretches.ts';
 import type { Entry } from '../entry.ts';
-import { newerOf, numberedLaidOver } from '../numbered.ts';
-import { sessionsLaidOver } from '../sessions.ts';
+import type { History } from '../ports.ts';
+import {
+  agentsLaidOver,
+  INCIDENTS,
+  newerOf,
+  numberedLaidOver,
+  passesLaidOver,
+  sessionsLaidOver,
+  TICKETS,
+} from '../records.ts';
+import { checkKey, keyOf, newestFirst, newestResultFirst } from '../stretches.ts';
 import { Tables } from '../tables.ts';
-import { keyOf, newestFirst } from '../timeline.ts';
 import { atMost, DEFAULT_CRASHES } from '../views.ts';
 import type { SqliteHistory } from './reader.ts';
 

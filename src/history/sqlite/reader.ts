@@ -1,42 +1,28 @@
 /** Reads the history out of the database. No iterators: a read that stays open would keep the WAL from being emptied. */
 
+import type { HealthCheckRow } from '../../agents/ports.ts';
 import type { AgentRecord } from '../../agents/spec.ts';
-import type { CheckStretch } from '../../checks/rules/stretch.ts';
-import type { ProbeStretch } from '../../supervision/rules/health/stretch.ts';
 import type { ComponentName, RunId } from '../../base/pure/ids.ts';
+import type { Database, Row, Statement } from '../../base/sqlite.ts';
+import type { CampaignBrief, CampaignResults } from '../../campaigns/ports.ts';
+import type { CheckStretch } from '../../checks/rules/stretch.ts';
 import type { Incident, IncidentsQuery } from '../../incidents/rules/incident.ts';
-import type { SessionRecord } from '../../sessions/spec.ts';
 import type { Ticket, TicketsQuery } from '../../incidents/tickets/rules/ticket.ts';
+import type { SessionRecord } from '../../sessions/spec.ts';
+import type { ComponentRecord, SampleQuery } from '../../supervision/ports/store.ts';
+import type { ProbeStretch } from '../../supervision/rules/health/stretch.ts';
 import type { SampleStretch } from '../../supervision/rules/usage/stretch.ts';
 import type { CrashView, EventView, WhyView } from '../../supervision/rules/views.ts';
-import type { HealthCheckRow } from '../../agents/ports.ts';
-import type { CampaignBrief, CampaignResults } from '../../campaigns/ports.ts';
-import type {
-  CheckQuery,
-  ComponentRecord,
-  CrashQuery,
-  History,
-  ProbeQuery,
-  RunRow,
-  SampleQuery,
-  SessionsQuery,
-  WhyQuery,
-} from '../../supervision/ports/store.ts';
+import type { CheckQuery, CrashQuery, History, ProbeQuery, RunRow, SessionsQuery, WhyQuery } from '../ports.ts';
 import { LAST_NUMBER } from '../records.ts';
 import type { KnownRun } from '../runs.ts';
 import { atMost } from '../views.ts';
-import { agentOf, passOf } from './agent-row.ts';
-import { briefOf, experimentOf } from './campaign-row.ts';
-import { incidentOf, ticketOf } from './record-rows.ts';
 import { num, strOrNull } from './cells.ts';
-import { checkStretch } from './check-row.ts';
-import { componentRecord } from './component-row.ts';
 import { CrashReader } from './crashes.ts';
-import type { Database, Row, Statement } from '../../base/sqlite.ts';
-import { probeStretch } from './stretch-rows.ts';
-import { eventView, ingredientsOf, knownRun } from './rows.ts';
-import { sampleStretch } from './sample-row.ts';
-import { sessionRecord } from './session-row.ts';
+import { briefOf, experimentOf } from './experiments.ts';
+import { agentOf, incidentOf, passOf, sessionRecord, ticketOf } from './record-rows.ts';
+import { componentRecord, eventView, ingredientsOf, knownRun } from './rows.ts';
+import { checkStretch, probeStretch, sampleStretch } from './stretch-rows.ts';
 
 const OF_COMPONENT = "subject_name = $component AND subject_kind = 'component'";
 

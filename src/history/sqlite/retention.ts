@@ -2,9 +2,10 @@
  * Deletes stretches of probe answers, of samples and of check results that nobody will ask for any more. Passes through the
  * components (or checks) in turn, a few of them and a bounded number of rows each time, because the event loop waits meanwhile.
  */
-import { num, str } from './cells.ts';
+
 import type { Database } from '../../base/sqlite.ts';
-import { transaction } from './migrate.ts';
+import { num, str } from './cells.ts';
+import { transaction } from './migrations.ts';
 
 /**
  * Of each component, or check, and kind: months of steady answers, or half an hour of a probe that changes its mind every second;

@@ -3,26 +3,27 @@
  * disk does not let us, commits stay in it, in order, and are written later. Nothing in here throws into the supervisor.
  */
 
-import type { ComponentName } from '../../base/pure/ids.ts';
-import { observed, oldBefore } from '../rules/progress.ts';
-import type { EventView } from '../../supervision/rules/views.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
-import type { Commit, ComponentRecord, Store } from '../../supervision/ports/store.ts';
-import { LAST_NUMBER } from '../records.ts';
+import type { ComponentName } from '../../base/pure/ids.ts';
+import { loadSqlite, type Sqlite } from '../../base/sqlite.ts';
+import type { ComponentRecord } from '../../supervision/ports/store.ts';
+import type { EventView } from '../../supervision/rules/views.ts';
 import { type Entry, entryOf, eventView, Sequence } from '../entry.ts';
 import { openMemoryStore } from '../memory.ts';
+import type { Commit, Store } from '../ports.ts';
+import { LAST_NUMBER } from '../records.ts';
+import { observed, oldBefore } from '../rules/progress.ts';
 import { Condition } from './condition.ts';
 import { type Anew, Disk } from './disk.ts';
-import { loadSqlite, type Sqlite } from '../../base/sqlite.ts';
+import { Standing } from './open-records.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 import { type Readable, readable } from './overlay.ts';
 import { NewerSchemaError, problemOf } from './problem.ts';
 import { readProgress } from './progress-cell.ts';
 import type { SqliteHistory } from './reader.ts';
 import { SeqMark } from './seq-mark.ts';
-import { Standing } from './open-records.ts';
 
 const MAINTENANCE_MS = 60_000;
 const PROGRESS = 'retention_clock';

@@ -2,17 +2,139 @@
  * Commits that are not on disk yet, in order. Bounded by dropping what can be missed: first the oldest samples, then the oldest
  * probe stretches and check results, then the oldest events, then the log tails of the oldest crashes. Records, ends of runs and crashes themselves are never dropped.
  */
+
+import type { ComponentName } from '../../base/pure/ids.ts';
 import type { CheckStretch } from '../../checks/rules/stretch.ts';
 import type { ProbeStretch } from '../../supervision/rules/health/stretch.ts';
-import type { ComponentName } from '../../base/pure/ids.ts';
-import { sampleKey } from '../../supervision/rules/usage/order.ts';
-import type { SampleStretch } from '../../supervision/rules/usage/stretch.ts';
-import { checkKey } from '../stretches.ts';
+import { type SampleStretch, sampleKey } from '../../supervision/rules/usage/stretch.ts';
 import type { Entry } from '../entry.ts';
-import { keyOf } from '../timeline.ts';
-import { KeptAgents } from './kept-agents.ts';
-import { KeptCases } from './kept-cases.ts';
-import { KeptStretches } from './kept-stretches.ts';
+import { checkKey, keyOf } from '../stretches.ts';
+
+// Agents among the commits that are not on disk yet: of each, only the newest record is worth keeping.
+
+type AgentsHolder = { -readonly [K in 'agents']?: Entry[K] };
+
+export class KeptAgents {
+  readonly #newest = new Map<string, AgentsHolder>();
+
+  add(entry: AgentsHolder): void {
+    for (const { name } of entry.agents ?? []) {
+      const older = this.#newest.get(name);
+      if (older?.agents) older.agents = older.agents.filter((record) => record.name !== name);
+      this.#newest.set(name, entry);
+    }
+  }
+
+  remove(entry: AgentsHolder): void {
+    for (const { name } of entry.agents ?? []) if (this.#newest.get(name) === entry) this.#newest.delete(name);
+  }
+}
+
+// Incidents and tickets among the commits that are not on disk yet. They are written with the crash they belong to, so that a death of ours in between leaves counts right; only when there are very many, the older states of the oldest are let go.
+
+type Holder = Mutable<Pick<Entry, 'incidents' | 'tickets'>>;
+
+const MAX_HOLDERS = 500;
+
+export class KeptCases {
+  #holders: Holder[] = [];
+  readonly #incidents = new Map<number, Holder>();
+  readonly #tickets = new Map<number, Holder>();
+
+  add(entry: Holder): void {
+    const { incidents = [], tickets = [] } = entry;
+    if (incidents.length + tickets.length === 0) return;
+    this.#holders.push(entry);
+    for (const { id } of incidents) this.#incidents.set(id, entry);
+    for (const { number } of tickets) this.#tickets.set(number, entry);
+    if (this.#holders.length > MAX_HOLDERS) this.#fold(this.#holders.shift()!);
+  }
+
+  remove(entry: Holder): void {
+    for (const { id } of entry.incidents ?? []) if (this.#incidents.get(id) === entry) this.#incidents.delete(id);
+    for (const { number } of entry.tickets ?? []) if (this.#tickets.get(number) === entry) this.#tickets.delete(number);
+    if (this.#holders.includes(entry)) this.#holders = this.#holders.filter((holder) => holder !== entry);
+  }
+
+  /** What comes again later need not be written before. */
+  #fold(entry: Holder): void {
+    if (entry.incidents) entry.incidents = entry.incidents.filter(({ id }) => this.#incidents.get(id) === entry);
+    if (entry.tickets) entry.tickets = entry.tickets.filter(({ number }) => this.#tickets.get(number) === entry);
+  }
+}
+
+/** The stretches of one kind among the commits that are not on disk yet: the first to go when there are too many of everything. */
+
+export interface KeptOptions<Holder, Stretch> {
+  /** What a commit has of them. */
+  of(holder: Holder): readonly Stretch[];
+  /** Some were taken out of it. */
+  put(holder: Holder, stretches: readonly Stretch[]): void;
+  /** A stretch that comes again, longer by then, has the same key. */
+  keyOf(stretch: Stretch): string;
+}
+
+export class KeptStretches<Holder, Stretch> {
+  readonly #options: KeptOptions<Holder, Stretch>;
+  #holders: Holder[] = [];
+  #count = 0;
+  #isFolded = true;
+
+  constructor(options: KeptOptions<Holder, Stretch>) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(holder: Holder): void {
+    const { length } = this.#options.of(holder);
+    if (length === 0) return;
+    this.#holders.push(holder);
+    this.#count += length;
+    this.#isFolded = false;
+  }
+
+  remove(gone: readonly Holder[]): void {
+    if (this.#holders.length === 0) return;
+    this.#holders = this.#holders.filter((holder) => !gone.includes(holder));
+    for (const holder of gone) this.#count -= this.#options.of(holder).length;
+  }
+
+  /** A stretch that came again, longer by then, stands for what was kept of it before. False when there was nothing to look at. */
+  fold(): boolean {
+    if (this.#isFolded) return false;
+    const { of, keyOf } = this.#options;
+    const newest = new Map<string, Stretch>();
+    for (const holder of this.#holders) for (const stretch of of(holder)) newest.set(keyOf(stretch), stretch);
+    for (const holder of this.#holders) {
+      const kept = of(holder).filter((stretch) => newest.get(keyOf(stretch)) === stretch);
+      this.#keep(holder, kept);
+    }
+    this.#forgetEmpty();
+    this.#isFolded = true;
+    return true;
+  }
+
+  /** True when there were any. */
+  dropOldest(count: number): boolean {
+    if (this.#count === 0) return false;
+    const target = Math.max(0, this.#count - count);
+    for (const holder of this.#holders) this.#keep(holder, this.#options.of(holder).slice(this.#count - target));
+    this.#forgetEmpty();
+    return true;
+  }
+
+  #keep(holder: Holder, stretches: readonly Stretch[]): void {
+    this.#count -= this.#options.of(holder).length - stretches.length;
+    this.#options.put(holder, stretches);
+  }
+
+  #forgetEmpty(): void {
+    this.#holders = this.#holders.filter((holder) => this.#options.of(holder).length > 0);
+  }
+}
 
 /** Events, probe stretches, samples and check results together. */
 const MAX_ITEMS = 10_000;

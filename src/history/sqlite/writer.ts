@@ -1,19 +1,14 @@
 /** Writes entries, a batch at a time, each batch one transaction. Every statement may be repeated without harm: a retry writes the same rows. */
 
-import { INCIDENTS, LAST_NUMBER, TICKETS } from '../records.ts';
-import type { Entry } from '../entry.ts';
-import { ownerOf } from '../runs.ts';
-import { agentRow, passRow } from './agent-row.ts';
-import { incidentRow, ticketRow } from './record-rows.ts';
-import { text } from './cells.ts';
-import { checkRow } from './check-row.ts';
-import { componentRow } from './component-row.ts';
 import type { Database, Row, Statement } from '../../base/sqlite.ts';
-import { transaction } from './migrate.ts';
-import { probeRow } from './stretch-rows.ts';
-import { begunRow, crashRow, endedRow, eventRow } from './rows.ts';
-import { sampleRow } from './sample-row.ts';
-import { sessionRow } from './session-row.ts';
+import type { Entry } from '../entry.ts';
+import { INCIDENTS, LAST_NUMBER, TICKETS } from '../records.ts';
+import { ownerOf } from '../runs.ts';
+import { text } from './cells.ts';
+import { transaction } from './migrations.ts';
+import { agentRow, incidentRow, passRow, sessionRow, ticketRow } from './record-rows.ts';
+import { begunRow, componentRow, crashRow, endedRow, eventRow } from './rows.ts';
+import { checkRow, probeRow, sampleRow } from './stretch-rows.ts';
 
 const list = (columns: readonly string[], one: (column: string) => string): string => columns.map(one).join(', ');
 

@@ -1,6 +1,5 @@
 /** Getting people's attention. Nothing here blocks, throws, or is told twice. */
-import type { AlertsSpec } from './rules/alert.ts';
-import type { RaisedAlert } from './rules/book.ts';
+import type { AlertsSpec, RaisedAlert } from './rules/book.ts';
 
 /** What is still open under the same `key` is not told again; `text` is one sentence that names whom it is about. */
 export type Alert = RaisedAlert;

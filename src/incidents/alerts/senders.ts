@@ -1,13 +1,13 @@
 /** The channels of the configuration, ready to send. */
-import type { AlertsSpec, Channel } from './rules/alert.ts';
+
+import type { CommandRunner } from '../../base/command.ts';
 import { shortHash } from '../../base/pure/hash.ts';
 import { redact } from '../../base/pure/redact.ts';
-import type { CommandRunner } from '../../base/command.ts';
-import type { Ask } from '../web.ts';
-import { hostOf } from '../web-address.ts';
-import { type ChannelSender, failure } from './channel.ts';
-import { post } from './post.ts';
-import { slackBody } from './slack.ts';
+import { retryAfterMs } from '../../base/pure/retry-after.ts';
+import { someOf } from '../rules/words.ts';
+import { type Ask, type HttpAnswer, hostOf } from '../web.ts';
+import type { AlertsSpec, Channel } from './rules/book.ts';
+import type { AlertItem, AlertMessage } from './rules/message.ts';
 
 export interface SendersWorld {
   readonly ask: Ask;
@@ -68,3 +68,77 @@ function commandSender(command: readonly string[], world: SendersWorld): Omit<Ch
     },
   };
 }
+
+// Posts JSON and tells what came of it.
+
+const TIMEOUT_MS = 10_000;
+const RETRIED: ReadonlySet<number> = new Set([408, 421, 425, 429]);
+
+export interface Post {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export async function post(ask: Ask, { url, headers = {}, body }: Post, signal: AbortSignal): Promise<Sent> {
+  const outcome = await ask({ method: 'POST', url, headers, body, timeoutMs: TIMEOUT_MS, reads: 'head' }, signal);
+  return outcome.kind === 'failed' ? failure(outcome.why) : answered(outcome.answer);
+}
+
+function answered(answer: HttpAnswer): Sent {
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { ok: true };
+  if (status >= 300 && status < 400) return failure(`it answered ${status}: redirects are not followed`, false);
+  return failure(`it answered ${status}`, status >= 500 || RETRIED.has(status), retryAfterMs(answer));
+}
+
+// The message in the form of Slack's incoming webhooks. Blocks are plain text, so nothing in them is a link or a mention.
+
+const MAX_BLOCK_CHARS = 2_900;
+const MAX_BLOCKS = 20;
+const MARK: Readonly<Record<AlertItem['state'], string>> = { raised: 'New', still: 'Still there', over: 'Recovered' };
+
+/** The short text is read as markup: these three are what begins a link or a mention. */
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const block = (text: string) => ({
+  type: 'section',
+  text: { type: 'plain_text', text: text.slice(0, MAX_BLOCK_CHARS), emoji: false },
+});
+
+export function slackBody({ text, alerts }: AlertMessage) {
+  const shown = alerts.slice(0, MAX_BLOCKS);
+  const rest = alerts.length - shown.length;
+  return {
+    text: escaped(text),
+    blocks: [
+      ...shown.map(({ state, text: what, joined, incident, ticket }) => {
+        const mark = joined.length === 0 ? MARK[state] : `Now also ${someOf(joined)}`;
+        const refs = [...(incident === null ? [] : [`incident ${incident}`]), ...(ticket === null ? [] : [ticket])];
+        return block(`${mark}: ${what}${refs.length > 0 ? ` (${refs.join(', ')})` : ''}`);
+      }),
+      ...(rest > 0 ? [block(`and ${rest} more`)] : []),
+    ],
+  };
+}
+
+// One way to people.
+
+export type Sent =
+  | { readonly ok: true }
+  /** `problem` names no secret. `retry: false`: it would be refused again. */
+  | { readonly ok: false; readonly problem: string; readonly retry: boolean; readonly pauseMs: number | null };
+
+export interface ChannelSender {
+  /** The same for the same target, and no secret: what is under way is kept by it. */
+  readonly id: string;
+  /** For people: "slack at hooks.slack.com". */
+  readonly name: string;
+  /** Never rejects, and gives up by itself. */
+  send(message: AlertMessage, signal: AbortSignal): Promise<Sent>;
+}
+
+export const failure = (problem: string, retry = true, pauseMs: number | null = null): Sent => ({
+  ok: false,
+  ...{ problem, retry, pauseMs },
+});

@@ -2,9 +2,15 @@
  * Keeps the book of what people were told, and sees to it that they are. Everything is written before it is sent, so a restart of
  * ours tells nothing twice; only a message whose fate is unknown is sent again, with the same id.
  */
-import type { AlertsSpec } from './rules/alert.ts';
+
+import type { Clock } from '../../base/clock.ts';
+import type { Failpoints } from '../../base/failpoints.ts';
+import type { Log } from '../../base/log.ts';
+import type { MonoMs } from '../../base/pure/ids.ts';
+import type { Alert, AlertDesk } from './ports.ts';
 import {
   type AlertBook,
+  type AlertsSpec,
   cleared,
   EMPTY_BOOK,
   isOpen,
@@ -15,12 +21,7 @@ import {
 } from './rules/book.ts';
 import { messageOf } from './rules/message.ts';
 import { type Delivery, failed, type Queues, queued, untilNextMs } from './rules/queue.ts';
-import type { MonoMs } from '../../base/pure/ids.ts';
-import type { Alert, AlertDesk } from './ports.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
-import type { Log } from '../../base/log.ts';
-import { type ChannelSender, failure, type Sent } from './channel.ts';
+import { type ChannelSender, failure, type Sent } from './senders.ts';
 
 export interface AlertDeskParts {
   readonly clock: Clock;

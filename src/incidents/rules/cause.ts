@@ -1,9 +1,10 @@
 /** Which incident a death belongs to, and what it is called. What we ended ourselves has our reason as its cause. Pure. */
-import { freezeFingerprint } from '../../agents/rules/loop.ts';
+
+import type { ExitView } from '../../base/pure/exit.ts';
 import { shortHash } from '../../base/pure/hash.ts';
 import { normalise } from '../../crashes/rules/normalise.ts';
-import type { ExitView } from '../../base/pure/exit.ts';
 import { markSimulated, type Simulation } from '../../supervision/rules/simulation.ts';
+import { freezeFingerprint } from '../../supervision/rules/unwell.ts';
 import type { FreezeView, Subject } from '../../supervision/rules/views.ts';
 import { subjectKey } from './incident.ts';
 

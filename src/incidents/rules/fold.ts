@@ -1,7 +1,7 @@
 /** One incident for one cause: what goes down because something it depends on is down is no incident of its own. Pure. */
 import type { ExitView } from '../../base/pure/exit.ts';
-import { type Graph, withDependencies } from '../../supervision/rules/graph.ts';
 import type { WallMs } from '../../base/pure/ids.ts';
+import { type Graph, withDependencies } from '../../supervision/rules/graph.ts';
 import type { Counters, Rule } from '../../supervision/rules/lifecycle/state.ts';
 import { isSimulated } from '../../supervision/rules/simulation.ts';
 import type { Subject } from '../../supervision/rules/views.ts';

@@ -1,6 +1,10 @@
 /** How an incident goes on: opened by the first crash, counted, resolved by a recovery, reopened by a regression. Pure. */
+
+import { describeExit, type ExitView } from '../../base/pure/exit.ts';
 import type { WallMs } from '../../base/pure/ids.ts';
-import type { Subject } from '../../supervision/rules/views.ts';
+import { endedAfter } from '../../crashes/rules/earlier.ts';
+import { SIMULATED_TITLE, type Simulation } from '../../supervision/rules/simulation.ts';
+import type { EarlierError, Subject } from '../../supervision/rules/views.ts';
 import { type Incident, isSubjectOf, memberKey, subjectKey } from './incident.ts';
 
 /** Something that went wrong, as far as incidents care. */
@@ -136,3 +140,33 @@ export const foldedInto = (incident: Incident, root: Incident, at: WallMs): Inci
   waiting: [],
   foldedInto: root.id,
 });
+
+// An incident in one line: whose, and what.
+
+const MAX_TITLE_CHARS = 200;
+const CONTROL = /\p{Cc}+/gu;
+
+interface Titled {
+  readonly subject: Subject;
+  readonly errorType: string | null;
+  readonly errorMessage: string | null;
+  readonly exit: ExitView;
+  readonly earlier?: EarlierError | null;
+  readonly simulated?: Simulation;
+}
+
+export function titleOf({ subject, errorType, errorMessage, exit, earlier, simulated }: Titled): string {
+  const mark = simulated === undefined ? '' : SIMULATED_TITLE;
+  // What it says while we end it is not why.
+  if (exit.unhealthy !== null) return shortTitle(`${mark}${subject.name}: ${exit.unhealthy}`);
+  const said = [errorType, errorMessage].filter((part) => part !== null && part !== '').join(': ');
+  return shortTitle(
+    `${mark}${subject.name}: ${said === '' ? `${describeExit(exit)}${endedAfter(exit, earlier)}` : said}`,
+  );
+}
+
+/** One line, and not a long one. */
+export function shortTitle(text: string): string {
+  const line = text.replace(CONTROL, ' ').trim();
+  return line.length > MAX_TITLE_CHARS ? `${line.slice(0, MAX_TITLE_CHARS - 1)}…` : line;
+}

@@ -1,6 +1,7 @@
 /** Incidents as the API and the library show them. */
-import { bugNumber } from '../tickets/rules/number.ts';
+
 import type { Subject } from '../../supervision/rules/views.ts';
+import { bugNumber } from '../tickets/rules/number.ts';
 import { type Incident, type IncidentState, onlyTask } from './incident.ts';
 
 export interface IncidentView {

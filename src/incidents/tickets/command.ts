@@ -1,16 +1,14 @@
 /** Tells a command: the ticket as JSON on its standard input, never through a shell. It may answer with a line of JSON: {"url": "…"}. */
 
+import type { CommandRunner } from '../../base/command.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import { fieldsOf, parseJson } from '../../base/pure/json.ts';
 import { redact } from '../../base/pure/redact.ts';
-import { cleanLine } from './rules/clean.ts';
+import { webAddress } from '../web.ts';
+import { done, halt, later, messageOf, type Tracker } from './ports.ts';
 import type { TrackerSpec } from './rules/settings.ts';
+import { cleanLine } from './rules/text.ts';
 import type { Deed } from './rules/ticket.ts';
-import type { CommandRunner } from '../../base/command.ts';
-import type { Tracker } from './ports.ts';
-import { webAddress } from '../web-address.ts';
-import { messageOf } from './message.ts';
-import { done, halt, later } from './outcome.ts';
 
 type CommandSpec = Extract<TrackerSpec, { kind: 'command' }>;
 

@@ -3,13 +3,13 @@
  * us altogether is left alone until somebody changes something. What happened is written down after every try.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { after } from '../../base/pure/ids.ts';
-import { afterFailure, afterSuccess, type Tried, withoutErrand } from './rules/outcome.ts';
-import type { Errand, Ticket, TicketChange } from './rules/ticket.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
+import { after } from '../../base/pure/ids.ts';
 import type { DeliveryProblem, DeliveryResult, TicketBook, Tracker } from './ports.ts';
+import { afterFailure, afterSuccess, type Tried, withoutErrand } from './rules/outcome.ts';
+import type { Errand, Ticket, TicketChange } from './rules/ticket.ts';
 
 const FIRST_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 15 * 60_000;

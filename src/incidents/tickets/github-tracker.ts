@@ -1,12 +1,13 @@
 /** Tickets as issues of a GitHub repository: one issue each, a comment when it happens again, reopened when it comes back. */
-import { commentBody, issueBody, plainTitle } from './rules/markdown.ts';
-import type { Deed, Priority } from './rules/ticket.ts';
-import type { Delivery, DeliveryResult, Tracker } from './ports.ts';
-import type { Ask } from '../web.ts';
-import { webAddress } from '../web-address.ts';
-import { done, failed } from './outcome.ts';
-import { type GithubApi, GithubMissing, GithubProblem, type GithubSpec, githubApi } from './github-api.ts';
-import { findIssue, hasComment, type Issue, issueOf } from './github-find.ts';
+
+import { type Fields, fieldsOf, isObject, parseJson } from '../../base/pure/json.ts';
+import { retryAfterMs, untilMs } from '../../base/pure/retry-after.ts';
+import { type Ask, type HttpAnswer, type HttpRequest, hostOf, webAddress } from '../web.ts';
+import { type Delivery, type DeliveryProblem, type DeliveryResult, done, failed, type Tracker } from './ports.ts';
+import { commentBody, hasMarker, issueBody, plainTitle } from './rules/markdown.ts';
+import type { TrackerSpec } from './rules/settings.ts';
+import { cleanLine } from './rules/text.ts';
+import type { Deed, Errand, Priority } from './rules/ticket.ts';
 
 const DEEDS: ReadonlySet<Deed> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
 const PRIORITY_LABEL = 'priority: ';
@@ -100,3 +101,158 @@ async function withoutMissing(call: Promise<unknown>): Promise<void> {
 }
 
 const labelOf = (priority: Priority): string => `${PRIORITY_LABEL}${priority}`;
+
+// Looks whether something was written before: the answer to the last try may have been lost, or we were killed before it came.
+
+export interface Issue {
+  readonly number: number;
+  readonly address: unknown;
+  readonly isOpen: boolean;
+  /** Somebody decided that nothing will be done about it. */
+  readonly isRejected: boolean;
+  readonly labels: readonly string[];
+}
+
+/** Our clock and GitHub's may differ. */
+const CLOCK_MARGIN_MS = 24 * 3_600_000;
+const PER_PAGE = 100;
+/** In a repository with more new issues in a day than this, GitHub's search has to help. */
+const MAX_PAGES = 10;
+
+/** Newest first, as far back as the ticket. Lists are up to date at once; the search takes a while to know what is new. */
+export async function findIssue(api: GithubApi, repo: string, { key, at }: Errand): Promise<Issue | null> {
+  const since = at - CLOCK_MARGIN_MS;
+  const query = `state=all&sort=created&direction=desc&since=${encodeURIComponent(iso(since))}&per_page=${PER_PAGE}`;
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const issues = objectsOf(await api.call('GET', `/issues?${query}&page=${page}`));
+    const found = issues.find((one) => hasMarker(String(one['body'] ?? ''), key));
+    if (found !== undefined) return issueOf(found);
+    const isBefore = issues.some((one) => Date.parse(String(one['created_at'])) < since);
+    if (issues.length < PER_PAGE || isBefore) return null;
+  }
+  return searchIssue(api, repo, key);
+}
+
+async function searchIssue(api: GithubApi, repo: string, key: string): Promise<Issue | null> {
+  const answer = await api.call('GET', `/search/issues?q=${encodeURIComponent(`"${key}" in:body repo:${repo}`)}`);
+  const items = objectsOf((answer as { items?: unknown } | null)?.items);
+  const found = items.find((one) => hasMarker(String(one['body'] ?? ''), key));
+  return found === undefined ? null : issueOf(found);
+}
+
+export async function hasComment(api: GithubApi, issue: number, { key, at }: Errand): Promise<boolean> {
+  const since = encodeURIComponent(iso(at - CLOCK_MARGIN_MS));
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const path = `/issues/${issue}/comments?since=${since}&per_page=${PER_PAGE}&page=${page}`;
+    const comments = objectsOf(await api.call('GET', path));
+    if (comments.some((one) => hasMarker(String(one['body'] ?? ''), key))) return true;
+    if (comments.length < PER_PAGE) return false;
+  }
+  return false;
+}
+
+export function issueOf(value: unknown): Issue | null {
+  const [one] = objectsOf([value]);
+  const number = one?.['number'];
+  if (one === undefined || typeof number !== 'number' || !Number.isSafeInteger(number)) return null;
+  return {
+    number,
+    address: one['html_url'],
+    isOpen: one['state'] !== 'closed',
+    isRejected: one['state_reason'] === 'not_planned' || one['state_reason'] === 'duplicate',
+    labels: labelsOf(one['labels']),
+  };
+}
+
+const labelsOf = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : []).flatMap((one: unknown) => {
+    const name = typeof one === 'string' ? one : objectsOf([one])[0]?.['name'];
+    return typeof name === 'string' ? [name] : [];
+  });
+
+const objectsOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value : []).filter(isObject);
+
+const iso = (wallMs: number): string => new Date(wallMs).toISOString();
+
+// Calls of GitHub's REST API for issues, and what its refusals mean.
+
+export type GithubSpec = Extract<TrackerSpec, { kind: 'github' }>;
+
+/** Thrown inside this folder only; the tracker turns it into a result. */
+export class GithubProblem extends Error {
+  readonly problem: DeliveryProblem;
+
+  constructor(problem: DeliveryProblem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+/** The thing asked for is not there, or cannot be seen with this token. */
+export class GithubMissing extends GithubProblem {}
+
+export interface GithubApi {
+  /** A path after /repos/OWNER/NAME, or a whole one that begins with /search. Gives the JSON of a good answer. */
+  call(method: HttpRequest['method'], path: string, body?: unknown): Promise<unknown>;
+}
+
+/** Without a hint from GitHub, its rules ask for a minute. */
+const SECONDARY_PAUSE_MS = 60_000;
+const MAX_WORDS_CHARS = 200;
+
+export function githubApi(spec: GithubSpec, ask: Ask, signal: AbortSignal): GithubApi {
+  const { url, repo, token, timeoutMs } = spec;
+  const headers = {
+    accept: 'application/vnd.github+json',
+    'x-github-api-version': '2022-11-28',
+    authorization: `Bearer ${token}`,
+  };
+  return {
+    async call(method, path, body) {
+      const whole = `${url}${path.startsWith('/search') ? '' : `/repos/${repo}`}${path}`;
+      const outcome = await ask(
+        { method, url: whole, headers, timeoutMs, reads: 'all', ...(body === undefined ? {} : { body }) },
+        signal,
+      );
+      if (outcome.kind === 'failed') throw new GithubProblem({ kind: 'later', message: outcome.why });
+      const { answer } = outcome;
+      if (answer.status < 200 || answer.status >= 300) throw problemOf(answer, spec);
+      const value = answer.text === '' ? null : parseJson(answer.text);
+      if (value !== undefined) return value;
+      throw new GithubProblem({ kind: 'later', message: `${hostOf(url)} answered something that is no JSON` });
+    },
+  };
+}
+
+function problemOf(answer: HttpAnswer, { url, repo, token }: GithubSpec): GithubProblem {
+  const { status } = answer;
+  const said = fieldsOf(parseJson(answer.text))?.['message'];
+  const words = typeof said === 'string' ? cleanLine(said, MAX_WORDS_CHARS, [token]) : '';
+  const what = `${hostOf(url)} answered HTTP ${status}${words === '' ? '' : `: ${words}`}`;
+  const pauseMs = pauseOf(answer, words);
+  if (pauseMs !== null) return new GithubProblem({ kind: 'later', message: what, pauseMs });
+  if (status === 401) return stop(`${what}; the token of this tracker is not accepted: give another one`);
+  if (status === 403) return stop(`${what}; the token may not write issues in ${repo}: give it "Issues: write"`);
+  if (status === 404) {
+    const hint = `is ${repo} the right repository, and may the token see it?`;
+    return new GithubMissing({ kind: 'halt', message: `${what}; ${hint}` });
+  }
+  if (status === 410)
+    return new GithubMissing({ kind: 'halt', message: `${what}; are issues switched off in ${repo}?` });
+  if (status >= 300 && status < 400) return stop(`${what}; ${repo} has moved: give its new name`);
+  if (status >= 500 || status === 408) return new GithubProblem({ kind: 'later', message: what });
+  return new GithubProblem({ kind: 'refused', message: what });
+}
+
+const stop = (message: string): GithubProblem => new GithubProblem({ kind: 'halt', message });
+
+/** How long GitHub wants to be left alone; null: it does not. */
+function pauseOf(answer: HttpAnswer, words: string): number | null {
+  const { status, header } = answer;
+  if (status !== 403 && status !== 429 && status < 500) return null;
+  const asked = retryAfterMs(answer);
+  if (asked !== null) return asked;
+  const reset = Number(header('x-ratelimit-reset'));
+  if (header('x-ratelimit-remaining') === '0' && reset > 0) return untilMs(answer, reset * 1000);
+  return status === 429 || /rate limit|abuse/i.test(words) ? SECONDARY_PAUSE_MS : null;
+}

@@ -2,8 +2,11 @@
  * Tickets: what is filed, and how trackers get to know of it. Nothing here blocks supervision. When there is a ticket is decided by
  * `ticketFor` and `afterRecovery` (src/core/tickets), and committed with the crash; the desk is told afterwards (`filed`).
  */
+
+import { wordsOf } from './rules/errands.ts';
 import type { TicketsSpec } from './rules/settings.ts';
 import type { Deed, Errand, Ticket, TicketEvent, TicketsQuery } from './rules/ticket.ts';
+import { ticketView } from './rules/view.ts';
 
 export type { TicketsQuery };
 
@@ -75,4 +78,35 @@ export interface TicketDesk {
   use(spec: TicketsSpec): void;
   /** Ends what is under way within a moment; what was not delivered is delivered by the next process. */
   dispose(): Promise<void>;
+}
+
+// How deliveries end.
+
+export const done = (delivered: Delivered): DeliveryResult => ({ kind: 'done', delivered });
+
+export const failed = (problem: DeliveryProblem): DeliveryResult => ({ kind: 'failed', problem });
+
+export const later = (message: string, pauseMs?: number): DeliveryResult =>
+  failed({ kind: 'later', message, ...(pauseMs === undefined ? {} : { pauseMs }) });
+
+export const refused = (message: string): DeliveryResult => failed({ kind: 'refused', message });
+
+export const halt = (message: string): DeliveryResult => failed({ kind: 'halt', message });
+
+// What a webhook and a command are told, as JSON.
+
+export interface TicketMessage {
+  readonly schema_version: 1;
+  readonly action: string;
+  /** The same for the same thing, however often it is sent. */
+  readonly idempotency_key: string;
+  /** What there is to say about it; empty for a new ticket. */
+  readonly text: string;
+  /** As `keepwell tickets show -o json` has it. */
+  readonly ticket: Omit<ReturnType<typeof ticketView>, 'deliveries'>;
+}
+
+export function messageOf({ ticket, errand }: Delivery): TicketMessage {
+  const { deliveries: _, ...view } = ticketView(ticket);
+  return { schema_version: 1, action: errand.deed, idempotency_key: errand.key, text: wordsOf(errand), ticket: view };
 }

@@ -1,12 +1,19 @@
 /** Where tickets are kept, closed and reopened, and from where trackers are told. A tracker that is down holds up nobody else. */
+
+import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/pure/errors.ts';
+import type { Commit, Store } from '../../history/ports.ts';
+import type { Ask } from '../web.ts';
+import { type CommandParts, createCommandTracker } from './command.ts';
+import { Carrier, type CarrierParts } from './delivery.ts';
+import { createGithubTracker } from './github-tracker.ts';
+import { createLocalTracker } from './local-tracker.ts';
+import type { TicketBook, TicketDesk, Tracker } from './ports.ts';
 import { closed, reopenedByHand } from './rules/notes.ts';
 import { bugNumber } from './rules/number.ts';
-import type { TicketsSpec } from './rules/settings.ts';
-import type { Ticket, TicketChange, TicketsQuery } from './rules/ticket.ts';
-import type { TicketDesk } from './ports.ts';
-import { Carrier, type CarrierParts } from './delivery.ts';
-import { type TrackerParts, trackerFor } from './trackers.ts';
+import type { TicketsSpec, TrackerSpec } from './rules/settings.ts';
+import { hasErrands, type Ticket, type TicketChange, type TicketsQuery } from './rules/ticket.ts';
+import { createWebhookTracker } from './webhook.ts';
 
 export interface DeskParts extends CarrierParts, TrackerParts {
   readonly spec: TicketsSpec;
@@ -75,3 +82,36 @@ class Desk implements TicketDesk {
     return change.ticket;
   }
 }
+
+// The tracker for each entry of `tickets.trackers`.
+
+export interface TrackerParts extends CommandParts {
+  readonly ask: Ask;
+}
+
+export function trackerFor(spec: TrackerSpec, parts: TrackerParts): Tracker {
+  switch (spec.kind) {
+    case 'local':
+      return createLocalTracker(spec);
+    case 'github':
+      return createGithubTracker(spec, parts.ask);
+    case 'webhook':
+      return createWebhookTracker(spec, parts.ask);
+    case 'command':
+      return createCommandTracker(spec, parts);
+  }
+}
+
+// The book of tickets is the history, and what is told about them goes where all events go.
+
+export const ticketBook = (store: Store, clock: Clock, commit: (commit: Commit) => void): TicketBook => ({
+  find: (number) => store.ticket(number),
+  list: (query) => store.tickets(query),
+  pending: () => store.tickets({ limit: Infinity }).filter(hasErrands).reverse(),
+  save: (ticket, told) => {
+    const at = clock.wallNow();
+    const { subject } = ticket;
+    const events = told.map(({ type, data }) => ({ at, subject, type, run: null, data }));
+    commit({ tickets: [ticket], events });
+  },
+});

@@ -2,13 +2,10 @@
 
 import { fieldsOf, parseJson } from '../../base/pure/json.ts';
 import { retryAfterMs } from '../../base/pure/retry-after.ts';
+import { type Ask, type HttpAnswer, hostOf, webAddress } from '../web.ts';
+import { type Delivery, type DeliveryResult, done, halt, later, messageOf, refused, type Tracker } from './ports.ts';
 import type { TrackerSpec } from './rules/settings.ts';
 import type { Deed } from './rules/ticket.ts';
-import type { Delivery, DeliveryResult, Tracker } from './ports.ts';
-import type { Ask, HttpAnswer } from '../web.ts';
-import { hostOf, webAddress } from '../web-address.ts';
-import { messageOf } from './message.ts';
-import { done, halt, later, refused } from './outcome.ts';
 
 type WebhookSpec = Extract<TrackerSpec, { kind: 'webhook' }>;
 

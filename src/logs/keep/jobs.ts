@@ -1,15 +1,22 @@
 /** What is done to logs, one job at a time: too long ones are shortened, and when there is too little space the oldest bytes go. */
-import type { LogBounds, LogKeeping } from '../../supervision/spec.ts';
+
 import type { Log } from '../../base/log.ts';
+import type { LogBounds, LogKeeping } from '../../supervision/spec.ts';
 import { type Collapse, findCollapse } from './collapse.ts';
 import { remove } from './files.ts';
 import type { KeptClock, KeptLog } from './kept-log.ts';
 import type { Part } from './parts.ts';
 import { oldestWorth, planDrop, planRotation, type Shortening, TAIL_BYTES, type Why } from './plan.ts';
-import { emptyByTruncate, type Shortened, type ShortenWorld, shortenByCollapse, shortenByTruncate } from './shorten.ts';
+import {
+  emptyByTruncate,
+  type Shortened,
+  type ShortenWorld,
+  shortenByCollapse,
+  shortenByTruncate,
+  trimPart,
+} from './shorten.ts';
 import type { SpaceWatch } from './space.ts';
 import type { Tally } from './tally.ts';
-import { trimPart } from './trim.ts';
 
 export interface JobWorld extends ShortenWorld {
   readonly clock: KeptClock;

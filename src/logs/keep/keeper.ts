@@ -2,17 +2,18 @@
  * Keeps the logs of a project within their bounds while components write to them: looks at each once a second, writes down when what
  * was written, and has shortened what is too long. Components never notice; when it cannot do its work, they go on all the same.
  */
+
+import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LogBounds, LogKeeping } from '../../supervision/spec.ts';
-import type { LogKeepingView } from '../../supervision/rules/views.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
-import type { HoldStill, LogPlace } from '../log-keeping.ts';
+import type { LogKeepingView } from '../../supervision/rules/views.ts';
+import type { LogBounds, LogKeeping } from '../../supervision/spec.ts';
 import { logFile } from '../format.ts';
+import type { HoldStill, LogPlace } from '../log-keeping.ts';
 import { type Collapse, findCollapse } from './collapse.ts';
 import { Compressor } from './compressor.ts';
-import { WriteHints } from './hints.ts';
 import { Jobs } from './jobs.ts';
 import { type KeptClock, KeptLog, type Surprise } from './kept-log.ts';
 import { listLogs, type Part } from './parts.ts';
@@ -276,4 +277,50 @@ class Keeper implements LogKeeper {
 function known({ parts: before, base }: KeptLog, listed: readonly Part[]): readonly Part[] {
   const byPath = new Map(before.map((part) => [part.path, part]));
   return listed.filter((part) => part.base < base).map((part) => byPath.get(part.path) ?? part);
+}
+
+// Which logs were written to, as the kernel tells: so that those that rest cost nothing. Only a hint: watching may fail, and where very much is written it is cheaper to look than to be told. Then it is not known, and all have to be looked at.
+
+/** More in one round are not listened to. */
+const MAX_HINTS = 200;
+
+export class WriteHints implements Disposable {
+  readonly #dir: string;
+  #watcher: FSWatcher | null = null;
+  #files = new Set<string>();
+  #heard = 0;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** The files that something happened to since the last time; null: that is not known. */
+  take(): ReadonlySet<string> | null {
+    const files = this.#files;
+    const wasListening = this.#watcher !== null;
+    this.#files = new Set();
+    this.#heard = 0;
+    if (!wasListening) this.#listen();
+    return wasListening ? files : null;
+  }
+
+  [Symbol.dispose](): void {
+    this.#watcher?.close();
+    this.#watcher = null;
+  }
+
+  #listen(): void {
+    try {
+      this.#watcher = watch(this.#dir, { persistent: false }, (_event, file) => this.#hear(file));
+      this.#watcher.on('error', () => this[Symbol.dispose]());
+    } catch {
+      this.#watcher = null; // no such directory, or no watches left
+    }
+  }
+
+  #hear(file: string | null): void {
+    this.#heard += 1;
+    if (file === null || this.#heard > MAX_HINTS) this[Symbol.dispose]();
+    else this.#files.add(file);
+  }
 }

@@ -1,8 +1,8 @@
 /** What is known about the log of one component: where it begins, how long it is, and which parts of it were put aside. */
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import type { LogPlace, PartPlace } from '../log-keeping.ts';
 import { logFile, partFile, timesFile } from '../format.ts';
+import type { LogPlace, PartPlace } from '../log-keeping.ts';
 import { look } from './files.ts';
 import { lengthOf, type Part } from './parts.ts';
 import { Times } from './times.ts';

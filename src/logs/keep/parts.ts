@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { NAME_PATTERN } from '../../base/pure/ids.ts';
 import { logFile, parsePartFile, partFile } from '../format.ts';
-import { gzLength } from '../read/gz-length.ts';
+import { gzLength } from '../read/gz-stream.ts';
 import { look } from './files.ts';
 
 /** How the name of everything ends that is not finished yet. */

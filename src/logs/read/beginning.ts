@@ -1,9 +1,8 @@
 /** Where to begin in the log of a component, and where to end, for what somebody wants of it. */
 import type { Matcher } from './match.ts';
-import { newestLines } from './newest.ts';
-import { lastRuns, type Range, rangeOf } from './range.ts';
-import { nextLineStart } from './scan.ts';
+import { nextLineStart, scanBreaks, scanMatches, type Window } from './scan.ts';
 import type { LogSpace } from './space.ts';
+import { FactStream } from './time-index.ts';
 
 export interface Wanted {
   /** Lines to begin with; null: all. */
@@ -84,4 +83,130 @@ function spanOf(space: LogSpace, timesPath: string, wanted: Wanted, oldest: numb
     if (unknown > 0) onNote(`when its next ${unknown} bytes were written is not known; they are left out`);
   }
   return range;
+}
+
+// Which positions were written in a span of time, or by a run, as the facts of NAME.log.times tell. The log itself is not read.
+
+export interface Span {
+  readonly sinceMs: number | null;
+  readonly untilMs: number | null;
+}
+
+export interface Range {
+  readonly from: number;
+  /** Lines that begin here or later are not meant. */
+  readonly to: number;
+}
+
+export interface FoundRange extends Range {
+  /** The first time that is known; null: there is none. */
+  readonly firstMs: number | null;
+}
+
+const WHOLE_RANGE = Number.MAX_SAFE_INTEGER;
+
+/** `latestMs`: when the log was last written to. Clocks jump, so this may be too much: the time of each line decides. */
+export function rangeOf(path: string, { sinceMs, untilMs }: Span, latestMs: number | null): FoundRange {
+  const latest = latestMs ?? Number.NEGATIVE_INFINITY;
+  let from: number | null = sinceMs === null ? 0 : null;
+  let to = 0;
+  let before: number | null = null;
+  let knownFrom = WHOLE_RANGE;
+  let firstMs: number | null = null;
+  const stream = new FactStream(path);
+  for (let fact = stream.next(); fact; fact = stream.next()) {
+    if (fact.kind === 'base') continue;
+    knownFrom = Math.min(knownFrom, fact.position);
+    firstMs ??= fact.wallMs;
+    if (from === null && sinceMs !== null && fact.wallMs >= sinceMs) from = before ?? fact.position;
+    if (untilMs !== null && fact.wallMs <= untilMs) to = Math.max(to, fact.position);
+    before = fact.position;
+  }
+  // What has no time is left out of "since", if there is anything that has: it is older. Without any facts all of it may be meant.
+  from ??= sinceMs !== null && latest >= sinceMs ? (before ?? 0) : WHOLE_RANGE;
+  const isOpen = untilMs === null || latest <= untilMs || before === null;
+  return { from, to: isOpen ? WHOLE_RANGE : to || knownFrom, firstMs };
+}
+
+export interface RunRange extends Range {
+  readonly run: string;
+}
+
+/** The last two runs, the newer one first. A run that was adopted may have been written down several times. */
+export function lastRuns(path: string): readonly RunRange[] {
+  const runs: { run: string; from: number }[] = [];
+  const stream = new FactStream(path);
+  for (let fact = stream.next(); fact; fact = stream.next()) {
+    if (fact.kind !== 'run' || runs.at(-1)?.run === fact.run) continue;
+    runs.push({ run: fact.run, from: fact.position });
+    if (runs.length > 2) runs.shift();
+  }
+  const [older, newer] = runs.length === 2 ? runs : [undefined, runs[0]];
+  return [...(newer ? [{ ...newer, to: WHOLE_RANGE }] : []), ...(older ? [{ ...older, to: newer!.from }] : [])];
+}
+
+// Where the last lines of a log begin, found from its end, without reading more of it than that takes and without holding it.
+
+const WINDOW_BYTES = 64 * 1024;
+const MAX_WINDOW_BYTES = 4 * 1024 * 1024;
+
+export interface Newest {
+  /** A line begins here, or nothing is kept that is so old. */
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  /** Only lines that fit count; null: all. */
+  readonly matcher: Matcher | null;
+  /** No further back than this, however few lines that gives. */
+  readonly maxBytes: number;
+}
+
+/** Goes back window by window. A compressed part is one window: it can only be read from its beginning. */
+export async function newestLines(space: LogSpace, { from, to, count, matcher, maxBytes }: Newest): Promise<number> {
+  const end = Math.min(await space.end(), to);
+  const first = Math.max(from, end - maxBytes);
+  let missing = count;
+  let found: number | null = null;
+  let windowBytes = WINDOW_BYTES;
+  for (let at = end; at > first && missing > 0; windowBytes = Math.min(MAX_WINDOW_BYTES, windowBytes * 2)) {
+    const segment = await space.segmentBefore(at);
+    if (!segment || segment.to <= first) break;
+    const begin = Math.max(first, segment.from, segment.whole ? 0 : segment.to - windowBytes);
+    const window: Window = {
+      from: begin,
+      to: segment.to,
+      isOpen: begin === from || (begin === segment.from && segment.isBroken),
+      lastStart: segment.to === at && at < end ? at : segment.to - 1,
+    };
+    const starts = new LastOf(missing);
+    if (matcher) await scanMatches(space, window, matcher, (start) => starts.add(start));
+    else await scanBreaks(space, window, (start) => starts.add(start));
+    found = starts.first ?? found;
+    missing -= starts.count;
+    at = begin;
+  }
+  return found ?? (matcher || count === 0 ? end : first); // rather a part of a line than nothing at all
+}
+
+/** The last so many of a long row of numbers. */
+class LastOf {
+  readonly #capacity: number;
+  readonly #ring: number[] = [];
+  #added = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  add(value: number): void {
+    this.#ring[this.#added++ % this.#capacity] = value;
+  }
+
+  get count(): number {
+    return this.#ring.length;
+  }
+
+  get first(): number | null {
+    return this.#ring[this.#added > this.#capacity ? this.#added % this.#capacity : 0] ?? null;
+  }
 }

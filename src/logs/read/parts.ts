@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PartName, parsePartFile, partFile } from '../format.ts';
 import { statOf } from './files.ts';
-import { gzLength } from './gz-length.ts';
+import { gzLength } from './gz-stream.ts';
 
 export interface Part {
   readonly base: number;

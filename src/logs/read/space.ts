@@ -6,14 +6,16 @@
  * the file do not fit together, somebody may be in the middle of it: that is waited for, and only what stays so for a while was done
  * by hand, or left half done by a daemon that is gone.
  */
+
+import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { logFile, timesFile } from '../format.ts';
-import { FactBook } from './time-index.ts';
+import { openToRead, Scratch } from './files.ts';
+import { type GzStream, openGz } from './gz-stream.ts';
 import { MainFile } from './main-file.ts';
-import { PartReader } from './part-reader.ts';
 import { listParts, type Part, partAt } from './parts.ts';
-import type { Piece, Segment } from './piece.ts';
+import { FactBook } from './time-index.ts';
 
 const STEP_MS = 10;
 /** Cutting the head off and writing the new base down takes milliseconds. */
@@ -252,5 +254,74 @@ export class LogSpace implements AsyncDisposable {
   async #closePart(): Promise<void> {
     await this.#part?.[Symbol.asyncDispose]();
     this.#part = null;
+  }
+}
+
+/** What reading a log at a position gives, and where positions lie together. */
+
+export type Piece =
+  /** Good until the next call. */
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | { readonly kind: 'end' }
+  /** What lies between is not kept any more. */
+  | { readonly kind: 'lost'; readonly to: number }
+  /** NAME.log was cut back or replaced by hand: what is in it now begins there. */
+  | {
+      readonly kind: 'restart';
+      readonly why: 'truncated' | 'replaced';
+      readonly to: number;
+      readonly lostBytes: number;
+    }
+  /** The next byte has another position than was thought. */
+  | { readonly kind: 'renumbered'; readonly to: number };
+
+/** A stretch of positions in one file. */
+export interface Segment {
+  readonly from: number;
+  readonly to: number;
+  /** The byte before it is not kept. */
+  readonly isBroken: boolean;
+  /** It can only be read from its beginning. */
+  readonly whole: boolean;
+}
+
+// The bytes of one part, by position. Compressed ones are streamed: going on is cheap, going back begins again at their beginning.
+
+/** Null: the part is gone. Empty: it ends here, or cannot be read any further. Good until the next call. */
+export type PartBytes = Buffer | null;
+
+export class PartReader implements AsyncDisposable {
+  readonly part: Part;
+  readonly #scratch = new Scratch();
+  #fd: number | null = null;
+  #gz: GzStream | null = null;
+
+  constructor(part: Part) {
+    this.part = part;
+  }
+
+  async read(position: number, maxBytes: number): Promise<PartBytes> {
+    const offset = position - this.part.base;
+    const length = Math.min(maxBytes, this.part.end - position);
+    if (this.part.form === 'gz') return await this.#readGz(offset, length);
+    this.#fd ??= openToRead(this.part.path);
+    return this.#fd === null ? null : this.#scratch.read(this.#fd, offset, length);
+  }
+
+  async #readGz(offset: number, length: number): Promise<PartBytes> {
+    if (this.#gz && this.#gz.offset > offset) await this.#closeGz();
+    this.#gz ??= await openGz(this.part.path);
+    return (await this.#gz?.read(offset, length)) ?? null;
+  }
+
+  async #closeGz(): Promise<void> {
+    await this.#gz?.close();
+    this.#gz = null;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#closeGz();
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
   }
 }

@@ -1,7 +1,7 @@
 /** Lines that say a component is in trouble, told as they are written, a few in a second at most. */
-import type { Pattern } from '../../supervision/rules/health/pattern.ts';
+
 import type { PatternHit, ProbeTarget } from '../../supervision/ports/prober.ts';
-import { HitLimit } from './hit-limit.ts';
+import type { Pattern } from '../../supervision/rules/health/pattern.ts';
 import { LineSearch, type SearchWorld } from './line-search.ts';
 
 export interface CrashLinesOptions {
@@ -44,4 +44,35 @@ export function watchCrashLines(options: CrashLinesOptions, world: SearchWorld):
       void search.close();
     },
   };
+}
+
+/** At most so many hits in a second are told; the rest are counted. One is a failed answer; a thousand say no more than ten. */
+const WINDOW_MS = 1_000;
+const MAX_HITS = 10;
+
+export class HitLimit {
+  readonly #onUntold: (count: number) => void;
+  #beganMs = Number.NEGATIVE_INFINITY;
+  #hits = 0;
+
+  /** `onUntold`: so many were kept back; told when the next window begins, and at the end. */
+  constructor(onUntold: (count: number) => void) {
+    this.#onUntold = onUntold;
+  }
+
+  /** Whether this one is told. */
+  take(nowMs: number): boolean {
+    if (nowMs - this.#beganMs >= WINDOW_MS) {
+      this.flush();
+      this.#beganMs = nowMs;
+    }
+    this.#hits += 1;
+    return this.#hits <= MAX_HITS;
+  }
+
+  flush(): void {
+    const untold = this.#hits - MAX_HITS;
+    this.#hits = 0;
+    if (untold > 0) this.#onUntold(untold);
+  }
 }

@@ -9,18 +9,52 @@
  * - Replaced or moved away: the open file is read to its end first. The new one is read once something is in it, because a program
  *   that was not told of the change goes on writing to the old one.
  */
+
+import { createGunzip } from 'node:zlib';
 import type { Log } from '../../base/log.ts';
-import type { LogCut, LogPlace } from '../../logs/log-keeping.ts';
-import { Aside } from './aside.ts';
+import type { LogCut, LogPlace, PartPlace } from '../../logs/log-keeping.ts';
 import type { Listener } from './directory-hints.ts';
-import { Gate } from './gate.ts';
 import type { Holdable, Holds } from './holds.ts';
-import { KEPT_AFTER_SKIP_BYTES, MAX_BEHIND_BYTES } from './limits.ts';
+import { CHUNK_BYTES, KEPT_AFTER_SKIP_BYTES, MAX_BEHIND_BYTES } from './limits.ts';
 import { LineCutter } from './line-cutter.ts';
 import { countLines } from './lines.ts';
 import { type Identity, type LogFile, lookAt, openLogFile } from './log-file.ts';
 import type { LogPoll } from './log-poll.ts';
 import type { ReadBuffers } from './read-buffers.ts';
+
+/** A door through which one piece of work at a time goes. When it is shut, the work inside is finished and the next one waits. */
+export class Gate {
+  #shut: { readonly opened: Promise<void>; readonly open: () => void } | null = null;
+  #inside: Promise<unknown> | null = null;
+
+  /** Never twice at once. */
+  async pass<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#shut) await this.#shut.opened;
+    const done = work();
+    this.#inside = done.catch(() => {});
+    try {
+      return await done;
+    } finally {
+      this.#inside = null;
+    }
+  }
+
+  async shut(): Promise<void> {
+    if (!this.#shut) {
+      let open = (): void => {};
+      const opened = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      this.#shut = { opened, open };
+    }
+    await this.#inside;
+  }
+
+  open(): void {
+    this.#shut?.open();
+    this.#shut = null;
+  }
+}
 
 export interface FollowWorld {
   readonly poll: LogPoll;
@@ -282,4 +316,91 @@ export class Follower implements Listener, Holdable {
     this.#file = null;
     await file?.close().catch(() => {}); // it was only read
   }
+}
+
+// What was put aside of a log before somebody had read it: read from the part it lies in, plain or compressed.
+
+/** Reads on from where it was read to. */
+interface PartReader {
+  /** 0: it ends here. */
+  read(buffer: Buffer, lengthBytes: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export class Aside {
+  readonly #place: PartPlace;
+  #at: number;
+  #reader: PartReader | null = null;
+
+  constructor(place: PartPlace) {
+    this.#place = place;
+    this.#at = place.from;
+  }
+
+  get leftBytes(): number {
+    return this.#place.to - this.#at;
+  }
+
+  /** How many bytes it read; 0: the rest is not to be had. */
+  async read(buffer: Buffer, lengthBytes: number): Promise<number> {
+    this.#reader ??= await openPart(this.#place.path, this.#at);
+    const bytes = (await this.#reader?.read(buffer, Math.min(lengthBytes, this.leftBytes))) ?? 0;
+    this.#at += bytes;
+    return bytes;
+  }
+
+  async close(): Promise<void> {
+    await this.#reader?.close();
+    this.#reader = null;
+  }
+}
+
+/** Null: it is gone. */
+async function openPart(path: string, from: number): Promise<PartReader | null> {
+  const plain = await openLogFile(path);
+  if (!plain) return await openGzip(`${path}.gz`, from);
+  let at = from;
+  return {
+    read: async (buffer, lengthBytes) => {
+      const bytes = await plain.read(buffer, lengthBytes, at);
+      at += bytes;
+      return bytes;
+    },
+    close: () => plain.close(),
+  };
+}
+
+async function openGzip(path: string, from: number): Promise<PartReader | null> {
+  const file = await openLogFile(path);
+  if (!file) return null;
+  const unpacked = createGunzip({ chunkSize: CHUNK_BYTES });
+  const packed = file.stream();
+  packed.on('error', (error) => unpacked.destroy(error));
+  packed.pipe(unpacked);
+  const chunks: AsyncIterator<Buffer> = unpacked[Symbol.asyncIterator]();
+  let rest: Buffer = Buffer.alloc(0);
+  let toSkip = from;
+  const fill = async (): Promise<boolean> => {
+    while (rest.length === 0) {
+      const { value, done } = await chunks.next().catch(() => ({ done: true as const, value: null })); // it is damaged
+      if (done) return false;
+      const skipped = Math.min(toSkip, value.length);
+      toSkip -= skipped;
+      rest = value.subarray(skipped);
+    }
+    return true;
+  };
+  return {
+    read: async (buffer, lengthBytes) => {
+      if (!(await fill())) return 0;
+      const bytes = rest.copy(buffer, 0, 0, lengthBytes);
+      rest = rest.subarray(bytes);
+      return bytes;
+    },
+    close: async () => {
+      packed.destroy();
+      unpacked.destroy();
+      await file.close();
+    },
+  };
 }

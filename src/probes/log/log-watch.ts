@@ -2,11 +2,12 @@
  * What a component writes, watched: for the line that says it is ready (`open`), and for lines that say it is in trouble (`watch`).
  * Both read from the position `target.logFrom` on, so whoever calls decides what is new. Nothing runs while nobody watches.
  */
-import type { ComponentSpec } from '../../supervision/spec.ts';
-import { type Pattern, parsePattern } from '../../supervision/rules/health/pattern.ts';
+
 import type { Log } from '../../base/log.ts';
 import type { HoldStill, LogPlace } from '../../logs/log-keeping.ts';
 import type { Inquiry, Prober, ProbeTarget } from '../../supervision/ports/prober.ts';
+import { type Pattern, parsePattern } from '../../supervision/rules/health/pattern.ts';
+import type { ComponentSpec } from '../../supervision/spec.ts';
 import { watchCrashLines } from './crash-lines.ts';
 import { Holds } from './holds.ts';
 import { POLL_LIMITS } from './limits.ts';

@@ -1,7 +1,7 @@
 /** Where questions about regular expressions wait for their turn with the one thread, which is there only while somebody may ask. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ExpressionPattern } from '../../supervision/rules/health/pattern.ts';
 import type { Log } from '../../base/log.ts';
+import type { ExpressionPattern } from '../../supervision/rules/health/pattern.ts';
 import { type MatchReply, type PatternThread, startPatternThread } from './pattern-thread.ts';
 
 export interface DeskSeat extends Disposable {

@@ -1,8 +1,8 @@
 /** The question whether a line that fits has been written: yes for good once it was, and told at once. */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Inquiry, ProbeTarget } from '../../supervision/ports/prober.ts';
 import { describePattern, type Pattern } from '../../supervision/rules/health/pattern.ts';
 import type { Answer } from '../../supervision/rules/health/probe.ts';
-import type { Inquiry, ProbeTarget } from '../../supervision/ports/prober.ts';
 import { LineSearch, type SearchWorld } from './line-search.ts';
 
 export interface ReadyLineOptions {

@@ -3,12 +3,11 @@
  * that do not answer, and every file operation of the daemon waits behind them.
  */
 import { promises } from 'node:dns';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { formatDuration } from '../../base/pure/format.ts';
 import { Answered, fail, inconclusive } from '../answers.ts';
-import { cachedFile } from './cached-file.ts';
-import { type Found, query } from './query.ts';
-import { candidates, parseCompletion, parseHosts } from './system-files.ts';
 
 export interface Names {
   /** Never empty. Throws `Answered`: a name that does not exist is a failure, a name server that is silent is not. */
@@ -99,3 +98,143 @@ async function lookUp(
 
 const silent = (host: string, limitMs: number): string =>
   `the name ${host} could not be looked up: no answer from the name server within ${formatDuration(limitMs)}`;
+
+// A small file that is read again only when it has changed.
+
+const MAX_BYTES = 256 * 1024;
+
+/** What cannot be read counts as empty. Only the first 256 KiB are looked at. */
+export function cachedFile<T>(path: string, parse: (text: string) => T): () => T {
+  let version = '';
+  let parsed = parse('');
+  return () => {
+    const current = versionOf(path);
+    if (current === version) return parsed;
+    parsed = parse(readStart(path));
+    version = current;
+    return parsed;
+  };
+}
+
+function versionOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat ? `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs}` : '';
+}
+
+function readStart(path: string): string {
+  try {
+    const fd = openSync(path, 'r');
+    try {
+      const buffer = Buffer.alloc(MAX_BYTES);
+      return buffer.toString('utf8', 0, readSync(fd, buffer));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return '';
+  }
+}
+
+// One name asked for at the name server, both kinds of addresses side by side. Never through the thread pool.
+
+export interface Found {
+  readonly addresses: readonly string[];
+  readonly ttlMs: number;
+  /** Why nothing is known; null: the server did answer. */
+  readonly trouble: string | null;
+}
+
+/** What the server says when there is no such name, or no address of this kind. */
+const NONE: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** RFC 8305: how long the other kind of addresses is waited for once there are some. */
+const OTHER_KIND_MS = 50;
+
+export async function query(resolver: promises.Resolver, name: string): Promise<Found> {
+  const v4 = settle(resolver.resolve4(name, { ttl: true }));
+  const v6 = settle(resolver.resolve6(name, { ttl: true }));
+  const first = await v4;
+  const second = first.addresses.length === 0 ? await v6 : await soon(v6);
+  return {
+    addresses: [...first.addresses, ...second.addresses],
+    ttlMs: Math.min(first.ttlMs, second.ttlMs),
+    trouble: first.trouble ?? second.trouble,
+  };
+}
+
+const NOTHING: Found = { addresses: [], ttlMs: Number.POSITIVE_INFINITY, trouble: null };
+
+async function soon(found: Promise<Found>): Promise<Found> {
+  const end = new AbortController();
+  try {
+    return await Promise.race([found, pause(OTHER_KIND_MS, NOTHING, { signal: end.signal })]);
+  } finally {
+    end.abort();
+  }
+}
+
+type Record = { readonly address: string; readonly ttl: number };
+
+async function settle(asked: Promise<readonly Record[]>): Promise<Found> {
+  try {
+    const records = await asked;
+    const ttls = records.map(({ ttl }) => ttl * 1000);
+    return { addresses: records.map(({ address }) => address), ttlMs: Math.min(...ttls), trouble: null };
+  } catch (error) {
+    const { code = 'EUNKNOWN' } = error as NodeJS.ErrnoException;
+    return NONE.has(code) ? NOTHING : { ...NOTHING, trouble: code };
+  }
+}
+
+// What the machine itself says about names: /etc/hosts, and how resolv.conf wants short names to be completed.
+
+/** Lower-case names and their addresses, in the order of the file. */
+export type Hosts = ReadonlyMap<string, readonly string[]>;
+
+export function parseHosts(text: string): Hosts {
+  const hosts = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = line.replace(/#.*$/, '').trim().split(/\s+/);
+    if (isIP(address) === 0) continue;
+    for (const name of names) {
+      const known = hosts.get(name.toLowerCase());
+      if (known === undefined) hosts.set(name.toLowerCase(), [address]);
+      else if (!known.includes(address)) known.push(address);
+    }
+  }
+  return hosts;
+}
+
+export interface Completion {
+  readonly search: readonly string[];
+  /** A name with at least this many dots is tried as it is first. */
+  readonly ndots: number;
+}
+
+const MAX_SEARCH = 6;
+const MAX_NDOTS = 15;
+
+/** As in resolv.conf(5): the last `search` or `domain` wins. c-ares does not complete names that are asked for by type. */
+export function parseCompletion(text: string): Completion {
+  let search: readonly string[] = [];
+  let ndots = 1;
+  for (const line of text.split('\n')) {
+    const [keyword, ...words] = line
+      .replace(/[#;].*$/, '')
+      .trim()
+      .split(/\s+/);
+    if (keyword === 'search') search = words.slice(0, MAX_SEARCH);
+    if (keyword === 'domain') search = words.slice(0, 1);
+    const [, dots] = keyword === 'options' ? (/\bndots:(\d+)/.exec(words.join(' ')) ?? []) : [];
+    if (dots !== undefined) ndots = Math.min(Number(dots), MAX_NDOTS);
+  }
+  return { search, ndots };
+}
+
+/** The full names to ask for, in order. */
+export function candidates(name: string, { search, ndots }: Completion): readonly string[] {
+  if (name.endsWith('.')) return [name.slice(0, -1)];
+  const completed = search.filter((domain) => domain !== '.').map((domain) => `${name}.${domain.replace(/\.$/, '')}`);
+  const dots = name.split('.').length - 1;
+  return dots >= ndots ? [name, ...completed] : [...completed, name];
+}

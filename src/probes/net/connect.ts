@@ -1,7 +1,7 @@
 /** A fresh connection to a host, whichever of its addresses answers. */
 import { connect as open, type Socket } from 'node:net';
-import type { Answer } from '../../supervision/rules/health/probe.ts';
 import { hangUp } from '../../base/hang-up.ts';
+import type { Answer } from '../../supervision/rules/health/probe.ts';
 import { Answered, fail } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Names } from '../names/names.ts';

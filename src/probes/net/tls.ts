@@ -1,8 +1,8 @@
 /** TLS over a connection that is there already. */
 import { isIP, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls';
-import type { Answer } from '../../supervision/rules/health/probe.ts';
 import { hangUp } from '../../base/hang-up.ts';
+import type { Answer } from '../../supervision/rules/health/probe.ts';
 import { Answered, fail } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
 import { socketFailure } from './socket-failure.ts';

@@ -2,12 +2,11 @@
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
 import { hangUp, LINGER_MS } from '../../base/hang-up.ts';
+import type { Answer } from '../../supervision/rules/health/probe.ts';
 import { Answered, fail } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
 import { lastLine } from '../last-line.ts';
-import { framed, MessageReader } from './frames.ts';
-import { statusOfHttp } from './status.ts';
-import { watchTroubles } from './troubles.ts';
+import { tlsFailure } from '../net/tls.ts';
 
 export interface Call {
   /** `/package.Service/Method` */
@@ -125,3 +124,158 @@ function detailIn(headers: IncomingHttpHeaders): string {
     return lastLine(text);
   }
 }
+
+/** A message on its way: whether it is compressed, its length, and its bytes, in as many pieces as the network likes. */
+
+const HEAD_BYTES = 5;
+
+export function framed(message: Uint8Array): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+/** What is wrong with the answer, for people. */
+type Problem = string;
+
+/** Takes the pieces of the one message that an answer may have. */
+export class MessageReader {
+  readonly #maxBytes: number;
+  /** Joined once, at the end: thousands of tiny pieces must not be copied again and again. */
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+  #head: Buffer = Buffer.alloc(0);
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** What is wrong is told as soon as it can be known. */
+  add(piece: Buffer): Problem | null {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    if (this.#head.length < HEAD_BYTES) this.#head = Buffer.concat([this.#head, piece.subarray(0, HEAD_BYTES)]);
+    if (this.#bytes < HEAD_BYTES) return null;
+    const compression = this.#head[0]!;
+    if (compression === 1) return 'the answer is compressed, which was not asked for';
+    if (compression !== 0) return 'not a gRPC answer';
+    if (this.#length > this.#maxBytes) return `the answer is longer than ${this.#maxBytes} bytes`;
+    return this.#bytes > HEAD_BYTES + this.#length ? 'the answer has more than one message' : null;
+  }
+
+  /** When no more will come. Null: there was none. */
+  end(): { readonly message: Buffer | null } | Problem {
+    if (this.#bytes === 0) return { message: null };
+    const isWhole = this.#bytes >= HEAD_BYTES && this.#bytes === HEAD_BYTES + this.#length;
+    return isWhole ? { message: Buffer.concat(this.#pieces).subarray(HEAD_BYTES) } : 'the answer was cut off';
+  }
+
+  get #length(): number {
+    return this.#head.readUInt32BE(1);
+  }
+}
+
+// Why a connection did not bring an answer. Node tells it in several places at once, in an order that differs from case to case: so all of them are heard first, and the one that says most is told.
+
+const NOT_HTTP2 = 'not an HTTP/2 answer: is this the port of a gRPC server, and does it want TLS?';
+
+/** The error codes of HTTP/2 by number. */
+const CODES: readonly string[] = [
+  ...['NO_ERROR', 'PROTOCOL_ERROR', 'INTERNAL_ERROR', 'FLOW_CONTROL_ERROR', 'SETTINGS_TIMEOUT', 'STREAM_CLOSED'],
+  ...['FRAME_SIZE_ERROR', 'REFUSED_STREAM', 'CANCEL', 'COMPRESSION_ERROR', 'CONNECT_ERROR', 'ENHANCE_YOUR_CALM'],
+  ...['INADEQUATE_SECURITY', 'HTTP_1_1_REQUIRED'],
+];
+const codeName = (code: number): string => CODES[code] ?? `code ${code}`;
+
+interface Heard {
+  /** The server has begun to speak HTTP/2. */
+  greeted: boolean;
+  error: NodeJS.ErrnoException | null;
+  goaway: number | null;
+  /** Nothing more can come from this side. */
+  ended: boolean;
+  reset: number;
+}
+
+/** `tell` is called once, soon after the first sign of trouble, unless the caller has let go by then. */
+export function watchTroubles(
+  { session, stream, socket }: { session: ClientHttp2Session; stream: ClientHttp2Stream; socket: Socket },
+  tell: (answer: Answer) => void,
+): () => void {
+  const heard: Heard = { greeted: false, error: null, goaway: null, ended: false, reset: 0 };
+  let turn: NodeJS.Immediate | undefined;
+  const soon = (): void => {
+    turn ??= setImmediate(() => tell(judge(heard, socket)));
+  };
+  const failed = (error: NodeJS.ErrnoException): void => {
+    heard.error ??= error;
+    soon();
+  };
+  const ended = (): void => {
+    heard.ended = true;
+    soon();
+  };
+  const greeted = (): void => {
+    heard.greeted = true;
+  };
+  const goaway = (code: number): void => {
+    heard.goaway = code;
+  };
+  const closed = (): void => {
+    heard.reset = stream.rstCode;
+    soon();
+  };
+  for (const each of [session, stream]) each.on('error', () => {}); // for good: the end of the socket is an error to them
+  session.on('remoteSettings', greeted).on('goaway', goaway).on('error', failed);
+  stream.on('error', failed).on('close', closed);
+  socket.on('end', ended).on('close', ended).on('error', failed);
+  return () => {
+    clearImmediate(turn);
+    session.off('remoteSettings', greeted).off('goaway', goaway).off('error', failed);
+    stream.off('error', failed).off('close', closed);
+    socket.off('end', ended).off('close', ended).off('error', failed);
+  };
+}
+
+function judge({ greeted, error, goaway, ended, reset }: Heard, { bytesRead }: Socket): Answer {
+  const isOfHttp2 = error?.code?.startsWith('ERR_HTTP2') ?? false;
+  if (error && !isOfHttp2) return tlsFailure(error);
+  if (!greeted && (isOfHttp2 || (ended && bytesRead > 0))) return fail(NOT_HTTP2);
+  if (goaway !== null) return fail(`the server ends the connection (GOAWAY, ${codeName(goaway)})`);
+  if (ended) return fail('the connection was closed before an answer');
+  if (error?.code === 'ERR_HTTP2_ERROR') return fail(`broken HTTP/2: ${error.message}`);
+  return fail(reset === 0 ? 'the answer has no gRPC status' : `the server broke the answer off (${codeName(reset)})`);
+}
+
+/** How a gRPC call ended, by number and by name. */
+
+export const OK = 0;
+export const NOT_FOUND = 5;
+export const PERMISSION_DENIED = 7;
+export const UNIMPLEMENTED = 12;
+export const UNAUTHENTICATED = 16;
+const UNKNOWN = 2;
+const INTERNAL = 13;
+const UNAVAILABLE = 14;
+
+const NAMES: readonly string[] = [
+  ...['OK', 'CANCELLED', 'UNKNOWN', 'INVALID_ARGUMENT', 'DEADLINE_EXCEEDED', 'NOT_FOUND', 'ALREADY_EXISTS'],
+  ...['PERMISSION_DENIED', 'RESOURCE_EXHAUSTED', 'FAILED_PRECONDITION', 'ABORTED', 'OUT_OF_RANGE', 'UNIMPLEMENTED'],
+  ...['INTERNAL', 'UNAVAILABLE', 'DATA_LOSS', 'UNAUTHENTICATED'],
+];
+
+export const statusName = (status: number): string => NAMES[status] ?? `status ${status}`;
+
+/** What gRPC takes the answer of a proxy, or of a server without gRPC, for. */
+const OF_HTTP: Readonly<Record<number, number>> = {
+  400: INTERNAL,
+  401: UNAUTHENTICATED,
+  403: PERMISSION_DENIED,
+  404: UNIMPLEMENTED,
+  429: UNAVAILABLE,
+  502: UNAVAILABLE,
+  503: UNAVAILABLE,
+  504: UNAVAILABLE,
+};
+
+export const statusOfHttp = (status: number): number => OF_HTTP[status] ?? UNKNOWN;

@@ -1,6 +1,7 @@
 /** What is to be done with a container that carries our owner's label and that of a session. One clause per case. */
-import { type Instant, isOver, leaseOf } from './lease.ts';
+
 import type { SessionRecord } from '../spec.ts';
+import { type Instant, isOver, leaseOf } from './lease.ts';
 import type { SessionTags } from './tags.ts';
 
 export interface Found {

@@ -1,6 +1,7 @@
 /** What is written on the container of a session, so that it can be found and understood without any record of ours. */
-import { LABELS } from '../../docker/rules/labels.ts';
+
 import type { WallMs } from '../../base/pure/ids.ts';
+import { LABELS } from '../../docker/rules/labels.ts';
 import type { SessionRecord } from '../spec.ts';
 
 export interface SessionTags {

@@ -1,6 +1,7 @@
 /** What a session is made from: a template of the configuration, complete and checked. */
-import type { BackoffSpec, LimitSpec } from '../../supervision/spec.ts';
+
 import type { HealthCheckTimes } from '../../supervision/rules/container-health.ts';
+import type { BackoffSpec, LimitSpec } from '../../supervision/spec.ts';
 
 export interface SessionTemplate {
   readonly name: string;

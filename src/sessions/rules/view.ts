@@ -1,5 +1,7 @@
 /** Sessions as the API returns them and `-o json` prints them. Additions are allowed, changes are not. */
+
 import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
+import type { SessionsSummary } from '../../supervision/rules/views.ts';
 import { type EndReason, SESSION_HOST, type SessionRecord, type SessionState } from '../spec.ts';
 
 export interface SessionView {
@@ -34,12 +36,6 @@ export interface SessionsView {
 export interface OneSessionView {
   readonly schema_version: 1;
   readonly session: SessionView;
-}
-
-/** For the status of the whole. */
-export interface SessionsSummary {
-  readonly total: number;
-  readonly unhealthy: number;
 }
 
 const iso = (wallMs: number): string => new Date(wallMs).toISOString();

@@ -1,11 +1,12 @@
 /** Pings from outside, and what is remembered of all heartbeats: in memory, and now and then in the history, all in one go. */
-import { AppError } from '../../base/pure/errors.ts';
-import { runOf } from '../rules/status.ts';
+
 import type { Clock } from '../../base/clock.ts';
-import type { Commit } from '../ports/store.ts';
+import { AppError } from '../../base/pure/errors.ts';
+import type { Commit } from '../../history/ports.ts';
 import type { ComponentRunner } from '../component-runner.ts';
 import type { ComponentSet } from '../component-set.ts';
 import { Journal } from '../journal.ts';
+import { runOf } from '../rules/status.ts';
 
 /** A thousand beats a second are one row in this time. What is lost by a kill is as if it had beaten when it was found again. */
 const BATCH_MS = 15_000;

@@ -1,5 +1,9 @@
 /** Listens for the heartbeat of one component, following its state, and drives the alarm: one look after the other, at its own pace. */
-import type { ComponentSpec } from '../spec.ts';
+
+import type { Clock } from '../../base/clock.ts';
+import { after, type MonoMs, type RunId, type WallMs } from '../../base/pure/ids.ts';
+import type { Ear, Ears, Hearing } from '../ports/heartbeat-source.ts';
+import type { StoredPulse } from '../ports/store.ts';
 import { isRested, isTimeToRest, ONLY_ECHOES } from '../rules/freeze/echo.ts';
 import { describeSource, type HeartbeatSpec, silenceLimitMs } from '../rules/freeze/heartbeat.ts';
 import {
@@ -13,13 +17,10 @@ import {
   type Pulse,
   silentMs,
 } from '../rules/freeze/pulse.ts';
-import { after, type MonoMs, type RunId, type WallMs } from '../../base/pure/ids.ts';
 import type { ComponentEvent, ComponentState, In } from '../rules/lifecycle/state.ts';
 import { isoTime } from '../rules/status.ts';
 import type { HeartbeatView } from '../rules/views.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Ear, Ears, Hearing } from '../ports/heartbeat-source.ts';
-import type { StoredPulse } from '../ports/store.ts';
+import type { ComponentSpec } from '../spec.ts';
 import { Questions } from './questions.ts';
 
 export interface HeartWorld {

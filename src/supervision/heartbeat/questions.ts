@@ -1,8 +1,9 @@
 /** When one of our probes asks a component that is listened to: its listener is told of the first question and of the end of the last. */
-import { ECHO_MS } from '../rules/freeze/echo.ts';
-import { after } from '../../base/pure/ids.ts';
+
 import type { Clock } from '../../base/clock.ts';
+import { after } from '../../base/pure/ids.ts';
 import type { Ear } from '../ports/heartbeat-source.ts';
+import { ECHO_MS } from '../rules/freeze/echo.ts';
 
 export class Questions implements Disposable {
   readonly #clock: Clock;

@@ -1,11 +1,11 @@
 /** A crash as it is written into the history, by whoever saw it. */
-import type { EarlierError } from '../../crashes/rules/crash.ts';
+
 import type { ExitView } from '../../base/pure/exit.ts';
-import type { ProbeStretch } from '../rules/health/stretch.ts';
 import type { RunId, WallMs } from '../../base/pure/ids.ts';
+import type { ProbeStretch } from '../rules/health/stretch.ts';
 import type { Counters, Rule } from '../rules/lifecycle/state.ts';
 import type { Simulation } from '../rules/simulation.ts';
-import type { FreezeView, Subject, WhyView } from '../rules/views.ts';
+import type { EarlierError, FreezeView, Subject, WhyView } from '../rules/views.ts';
 
 export interface NewCrash {
   readonly subject: Subject;

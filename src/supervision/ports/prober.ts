@@ -1,6 +1,6 @@
-import type { ComponentSpec } from '../spec.ts';
-import type { Answer, ProbeQuestion } from '../rules/health/probe.ts';
 import type { RunId } from '../../base/pure/ids.ts';
+import type { Answer, ProbeQuestion } from '../rules/health/probe.ts';
+import type { ComponentSpec } from '../spec.ts';
 
 /** The run that is asked about. */
 export interface ProbeTarget {

@@ -1,4 +1,9 @@
 /** Asks one question about one run again and again: at most one at a time, void when we were not awake, silent once it is over. */
+
+import type { Clock } from '../../base/clock.ts';
+import type { MonoMs, WallMs } from '../../base/pure/ids.ts';
+import type { Stalls } from '../../base/stall-watch.ts';
+import type { Inquiry, Prober, ProbeTarget } from '../ports/prober.ts';
 import { type Answer, isNoticed, type ProbeSpec, type Role } from '../rules/health/probe.ts';
 import {
   answered,
@@ -11,12 +16,8 @@ import {
   type Probing,
   voided,
 } from '../rules/health/probing.ts';
-import type { MonoMs, WallMs } from '../../base/pure/ids.ts';
 import { isoTime } from '../rules/status.ts';
 import type { ProbeView } from '../rules/views.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Inquiry, Prober, ProbeTarget } from '../ports/prober.ts';
-import type { Stalls } from '../../base/stalls.ts';
 
 /** We were away for this part of the time an answer may take: then it is not the component that was slow. */
 const VOID_RATIO = 0.25;

@@ -1,14 +1,14 @@
 /** All probes of one component, following its state: begun with a run, gated by its startup probe, ended with it. */
 
-import type { ComponentSpec } from '../spec.ts';
+import type { RunId } from '../../base/pure/ids.ts';
+import type { ProbeTarget } from '../ports/prober.ts';
 import { ROLES, type Role } from '../rules/health/probe.ts';
 import type { ProbeVerdict } from '../rules/health/probing.ts';
 import type { RunHealth } from '../rules/health/run-health.ts';
 import type { ProbeStretch } from '../rules/health/stretch.ts';
-import type { RunId } from '../../base/pure/ids.ts';
 import type { ComponentState, In } from '../rules/lifecycle/state.ts';
 import type { ProbeView } from '../rules/views.ts';
-import type { ProbeTarget } from '../ports/prober.ts';
+import type { ComponentSpec } from '../spec.ts';
 import { type Heard, ProbeLoop, type ProbeWorld } from './probe-loop.ts';
 import { Timeline } from './timeline.ts';
 

@@ -1,7 +1,8 @@
 /** The answers of a run's probes as stretches of equal ones: what `why` shows, and what goes into the history in batches. */
+
+import type { ComponentName, RunId } from '../../base/pure/ids.ts';
 import type { Role } from '../rules/health/probe.ts';
 import type { ProbeStretch } from '../rules/health/stretch.ts';
-import type { ComponentName, RunId } from '../../base/pure/ids.ts';
 import type { Heard } from './probe-loop.ts';
 
 /** Stretches that a crash is told with. */

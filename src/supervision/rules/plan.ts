@@ -3,9 +3,9 @@
  * what it says, so the two cannot disagree. It names what changed and never shows a value.
  */
 
+import { isObject } from '../../base/pure/json.ts';
 import type { ComponentSpec } from '../spec.ts';
 import { withDependencies } from './graph.ts';
-import { isObject } from '../../base/pure/json.ts';
 import type { StateKind } from './lifecycle/state.ts';
 
 export type PlanAction = 'added' | 'restarted' | 'changed' | 'removed' | 'unchanged';

@@ -1,11 +1,12 @@
 /** What people and scripts are told about one component: a pure reading of its state. */
-import type { ComponentSpec, DependencyCondition } from '../spec.ts';
-import { type ContainerFacts, portText } from './container-facts.ts';
+
 import { describeExit, type ExitView, exitView } from '../../base/pure/exit.ts';
 import { formatDuration } from '../../base/pure/format.ts';
+import type { MonoMs, RunId, WallMs } from '../../base/pure/ids.ts';
+import type { ComponentSpec, DependencyCondition } from '../spec.ts';
+import { type ContainerFacts, portText } from './container-facts.ts';
 import { FREEZE_STEP_MS, type Freeze } from './freeze/freeze.ts';
 import { isReady, type RunHealth } from './health/run-health.ts';
-import type { MonoMs, RunId, WallMs } from '../../base/pure/ids.ts';
 import { wakeAt } from './lifecycle/next.ts';
 import type { Component, ComponentState, In } from './lifecycle/state.ts';
 import { holdOf } from './lifecycle/when-held.ts';

@@ -1,9 +1,9 @@
 /** Time that survives the daemon: monotonic times are only good within the boot they were read in. */
 
+import type { BootId, MonoMs } from '../../base/pure/ids.ts';
 import { resumed } from './freeze/freeze.ts';
 import { NO_PROBES } from './health/probe.ts';
 import { newHealth } from './health/run-health.ts';
-import type { BootId, MonoMs } from '../../base/pure/ids.ts';
 import { type Component, type ComponentState, FRESH, INITIAL, type In } from './lifecycle/state.ts';
 
 /**

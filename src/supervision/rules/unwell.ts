@@ -1,5 +1,4 @@
 /** What is wrong with a component without a crash: it is not ready, waits, is frozen, or cannot be reached. Pure. */
-import { freezeFingerprint } from '../../agents/rules/loop.ts';
 import { shortHash } from '../../base/pure/hash.ts';
 import type { ComponentView } from './views.ts';
 import { type Seen as SeenWell, wellbeing } from './wellbeing.ts';
@@ -52,3 +51,6 @@ export function unwellFingerprint({ name, kind }: Unwell): string {
   if (kind === 'frozen') return freezeFingerprint(name);
   return `v1:${shortHash(kind === 'unreachable' ? 'unwell\nengine' : `unwell\n${name}`)}`;
 }
+
+/** The freeze of a loop is one problem, whichever run it is in. */
+export const freezeFingerprint = (loop: string): string => `v1:${shortHash(`frozen\n${loop}`)}`;

@@ -1,9 +1,7 @@
 /** The stable JSON shapes of design section 7: what the API returns and `-o json` prints. Additions are allowed, changes are not. */
-import type { EarlierError } from '../../crashes/rules/crash.ts';
 import type { ExitView } from '../../base/pure/exit.ts';
 import type { Outcome, Role } from './health/probe.ts';
 import type { StateKind } from './lifecycle/state.ts';
-import type { SessionsSummary } from '../../sessions/rules/view.ts';
 
 export type Health = 'unknown' | 'starting' | 'healthy' | 'unhealthy';
 export type Condition = 'engine-unreachable' | 'not-known' | 'daemonised' | 'unkillable' | 'frozen';
@@ -311,4 +309,24 @@ export interface EventView {
   readonly type: string;
   readonly run_id: string | null;
   readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** An error that it had written before it died of something else. */
+export interface EarlierError {
+  readonly type: string | null;
+  readonly message: string | null;
+  /** In one sentence, as the root cause would be. */
+  readonly summary: string;
+  /** How long before the end; null: the log does not tell. */
+  readonly age_ms: number | null;
+  /** Lines written after it, blank ones not counted. */
+  readonly lines_after: number;
+  readonly stack: readonly string[];
+  readonly related_files: readonly string[];
+}
+
+/** For the status of the whole. */
+export interface SessionsSummary {
+  readonly total: number;
+  readonly unhealthy: number;
 }

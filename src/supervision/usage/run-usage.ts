@@ -1,8 +1,7 @@
 /** What one run uses, from sample to sample: the last one for people, the history, and whether it is too much. */
-import type { ComponentSpec } from '../spec.ts';
+
 import { after, type MonoMs, type RunId } from '../../base/pure/ids.ts';
 import type { ComponentEvent } from '../rules/lifecycle/state.ts';
-import { SOFT_MEMORY_SAMPLES, samplesAbove } from '../rules/usage/soft-memory.ts';
 import {
   addSample,
   endFolding,
@@ -11,7 +10,8 @@ import {
   openStretches,
   type SampleStretch,
 } from '../rules/usage/stretch.ts';
-import { type Reading, type Sample, sampleOf } from '../rules/usage/usage.ts';
+import { type Reading, type Sample, SOFT_MEMORY_SAMPLES, sampleOf, samplesAbove } from '../rules/usage/usage.ts';
+import type { ComponentSpec } from '../spec.ts';
 
 /** How often a run is looked at; more often when it matters how much it uses. */
 const PERIOD_MS = 15_000;

@@ -1,12 +1,13 @@
 /** Looks at every running process and container now and then, one after the other, and knows what each used last. */
-import type { ComponentSpec } from '../spec.ts';
+
+import type { Clock } from '../../base/clock.ts';
 import type { ComponentName, MonoMs } from '../../base/pure/ids.ts';
+import { Journal } from '../journal.ts';
+import type { Sampler } from '../ports/sampler.ts';
 import type { ComponentEvent, ComponentState } from '../rules/lifecycle/state.ts';
 import type { SampleStretch } from '../rules/usage/stretch.ts';
 import type { Sample } from '../rules/usage/usage.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Sampler } from '../ports/sampler.ts';
-import { Journal } from '../journal.ts';
+import type { ComponentSpec } from '../spec.ts';
 import { RunUsage } from './run-usage.ts';
 
 export interface UsageWorld {

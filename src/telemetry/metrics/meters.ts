@@ -1,8 +1,15 @@
 /** The meters that everything is measured with: our own, and that of the program around us if it has one. */
 import { type Meter, metrics } from '@opentelemetry/api';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import type { Resource } from '@opentelemetry/resources';
+import {
+  MeterProvider,
+  MetricReader,
+  PeriodicExportingMetricReader,
+  type PushMetricExporter,
+} from '@opentelemetry/sdk-metrics';
 import { SCOPE } from '../scope.ts';
 import { instruments, type Sources } from './instruments.ts';
-import { type OwnMeterOptions, ownMeter } from './own-meter.ts';
 
 export interface MetersOptions extends OwnMeterOptions {
   readonly sources: Sources;
@@ -46,3 +53,62 @@ export function openMeters(options: MetersOptions): Meters {
 }
 
 const hostMeter = (): Meter => metrics.getMeter(SCOPE.name, SCOPE.version);
+
+// Our own provider of metrics: collected when Prometheus asks, and sent from time to time.
+
+/** Far more than anybody has components; without it the SDK begins to throw away at 2,000. */
+const MAX_SERIES = 100_000;
+const EVERY_KIND = {
+  counter: MAX_SERIES,
+  gauge: MAX_SERIES,
+  histogram: MAX_SERIES,
+  observableCounter: MAX_SERIES,
+  observableGauge: MAX_SERIES,
+};
+
+/** Collects when it is told to. */
+class OnDemand extends MetricReader {
+  constructor() {
+    super({ cardinalitySelector: () => MAX_SERIES });
+  }
+
+  protected override onShutdown(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  protected override onForceFlush(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+export interface OwnMeter {
+  readonly meter: Meter;
+  /** As Prometheus text. */
+  text(): Promise<string>;
+  /** Sends once more what there is. */
+  close(): Promise<void>;
+}
+
+export interface OwnMeterOptions {
+  readonly resource: Resource;
+  /** Null: nobody to send to. */
+  readonly push: { readonly exporter: PushMetricExporter; readonly intervalMs: number } | null;
+}
+
+export function ownMeter({ resource, push }: OwnMeterOptions): OwnMeter {
+  const pull = new OnDemand();
+  const periodic =
+    push &&
+    new PeriodicExportingMetricReader({
+      exporter: { ...push.exporter, shutdown: () => Promise.resolve() }, // it outlives this provider
+      exportIntervalMillis: push.intervalMs,
+      cardinalityLimits: EVERY_KIND,
+    });
+  const provider = new MeterProvider({ resource, readers: [pull, ...(periodic ? [periodic] : [])] });
+  const serializer = new PrometheusSerializer('', false, undefined, false, true);
+  return {
+    meter: provider.getMeter(SCOPE.name, SCOPE.version),
+    text: async () => serializer.serialize((await pull.collect()).resourceMetrics),
+    close: () => provider.shutdown(),
+  };
+}

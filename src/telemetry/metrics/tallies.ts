@@ -1,4 +1,6 @@
 /** What is counted between two looks, for the names of the configuration only. */
+
+import type { CheckObserver } from '../../checks/observer.ts';
 import type { CheckStatus } from '../../checks/spec.ts';
 import type { EventView } from '../../supervision/rules/views.ts';
 import type { TelemetryNames } from '../ports.ts';
@@ -50,3 +52,12 @@ export class Tallies {
 
 const kept = <T>(before: ReadonlyMap<string, T>, names: readonly string[], fresh: () => T): ReadonlyMap<string, T> =>
   new Map(names.map((name) => [name, before.get(name) ?? fresh()]));
+
+// Counts the answers of the checks.
+
+export const tallyChecks = (tallies: Tallies): CheckObserver => ({
+  reportStarted: () => ({
+    checkFinished: ({ name, result }) => tallies.checked(name, result.status),
+    reportFinished: () => {},
+  }),
+});

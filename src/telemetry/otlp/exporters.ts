@@ -8,8 +8,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Signal, TelemetrySettings } from '../settings.ts';
-import type { Outages } from './outages.ts';
-import type { Sender } from './sender.ts';
+import type { Outages, Sender } from './sender.ts';
 
 /** As the SDK wants to hear it: 0 is success, 1 is failure. */
 const SUCCESS = { code: 0 };

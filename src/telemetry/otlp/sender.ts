@@ -6,8 +6,9 @@ import { Agent, type ClientRequest, type IncomingMessage, request as plain } fro
 import { Agent as SecureAgent, request as secure } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import type { Log } from '../../base/log.ts';
 import { readRegularFile } from '../../base/regular-file.ts';
-import type { Receiver } from '../settings.ts';
+import type { Receiver, Signal } from '../settings.ts';
 
 const CONTENT_TYPE = 'application/x-protobuf';
 const MAX_SOCKETS = 2;
@@ -117,4 +118,34 @@ function certificates({ caFile, certFile, keyFile }: Receiver) {
     ...(certFile === null ? {} : { cert: readRegularFile(certFile, { follow: true }) }),
     ...(keyFile === null ? {} : { key: readRegularFile(keyFile, { follow: true }) }),
   };
+}
+
+// Says once that telemetry cannot be delivered, however long that lasts and however many signals it concerns.
+
+export interface Outages {
+  delivered(signal: Signal): void;
+  failed(signal: Signal, problem: string): void;
+}
+
+/** `places`: where each signal goes, for people. */
+export function watchOutages(log: Log, places: Readonly<Record<Signal, string>>): Outages {
+  const out = new Map<Signal, string>();
+  return {
+    delivered: (signal) => void out.delete(signal),
+    failed: (signal, problem) => {
+      if (out.has(signal)) return;
+      const isKnown = out.size > 0; // the same receiver, most likely, and it has been said
+      out.set(signal, problem);
+      if (!isKnown)
+        log.warn('telemetry cannot be delivered, and is dropped until it can; nothing else is affected', {
+          ...{ signal, to: places[signal], problem },
+        });
+    },
+  };
+}
+
+/** Without user, password and query, which may be secrets. */
+export function placeOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
 }

@@ -2,9 +2,11 @@
  * The open episodes of all components. They are kept nowhere but in the history: a daemon that comes after another one reads the
  * newest events again and goes on where that one was. What has been told is marked there too, so that it is not told twice.
  */
+
+import { type Attributes, ROOT_CONTEXT, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import type { Store } from '../../history/ports.ts';
 import type { EventView } from '../../supervision/rules/views.ts';
-import type { Store } from '../../supervision/ports/store.ts';
-import { type EndedEpisode, type Episode, nextTurn, settled } from './episode.ts';
+import { type EndedEpisode, type Episode, type Facts, nextTurn, settled } from './episode.ts';
 
 /** Events that are read again when a daemon begins. */
 const READ_AGAIN = 5_000;
@@ -107,3 +109,48 @@ const OPENERS: ReadonlySet<string> = new Set([
   'component.leftovers',
   'component.starting',
 ]);
+
+// An ended episode as a trace: one root span, and one child for each phase of it.
+
+const ROOT = 'keepwell.restart';
+
+export function traceEpisode(tracer: Tracer, ended: EndedEpisode): void {
+  const { component, from, to, cause, phases, outcome, restarts, omitted, rule, decision } = ended;
+  const name = { 'component.name': component };
+  const root = tracer.startSpan(
+    ROOT,
+    {
+      startTime: from,
+      attributes: {
+        ...name,
+        'episode.cause': cause,
+        'episode.outcome': outcome,
+        'episode.restarts': restarts,
+        'run.ids': runsOf(ended),
+        ...(rule === null ? {} : { 'decision.rule': rule }),
+        ...(decision === null ? {} : { 'decision.text': decision }),
+        ...(omitted === 0 ? {} : { 'episode.omitted': omitted }),
+      },
+    },
+    ROOT_CONTEXT,
+  );
+  const within = trace.setSpan(ROOT_CONTEXT, root);
+  for (const { kind, from: startTime, to: end, facts, failure } of phases) {
+    const attributes = { ...name, ...attributesOf(facts) };
+    const span = tracer.startSpan(`${ROOT}.${kind}`, { startTime, attributes }, within);
+    if (failure !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: failure });
+    span.end(end ?? to);
+  }
+  if (outcome === 'gave-up') root.setStatus({ code: SpanStatusCode.ERROR, message: decision ?? 'gave up' });
+  root.end(to);
+}
+
+function runsOf({ phases }: EndedEpisode): string[] {
+  const runs = phases.flatMap(({ facts }) => (typeof facts['run.id'] === 'string' ? [facts['run.id']] : []));
+  return [...new Set(runs)];
+}
+
+const attributesOf = (facts: Facts): Attributes =>
+  Object.fromEntries(
+    Object.entries(facts).map(([key, value]) => [key, typeof value === 'object' ? [...value] : value]),
+  );

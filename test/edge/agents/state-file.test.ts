@@ -15,10 +15,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { readStateFile } from '../../../src/agents/state-file-read.ts';
-import { rewriteStateFile } from '../../../src/agents/state-file.ts';
-import { withoutMembers } from '../../../src/agents/rules/others-json-members.ts';
 import { sightOf } from '../../../src/agents/processes.ts';
+import { withoutMembers } from '../../../src/agents/rules/others-json-members.ts';
+import { readStateFile, rewriteStateFile } from '../../../src/agents/state-file.ts';
 import { loopThatNeverWaits } from '../../support/loop-without-wait.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

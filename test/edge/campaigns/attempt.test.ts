@@ -1,15 +1,17 @@
 /** What one attempt comes to when the Engine is away at an odd moment, or somebody interrupts it. */
+
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { MonoMs, WallMs } from '../../../src/base/pure/ids.ts';
 import { artifactLedger } from '../../../src/campaigns/artifact-ledger.ts';
 import { runAttempt } from '../../../src/campaigns/attempt.ts';
 import { openAttemptLog } from '../../../src/campaigns/attempt-log.ts';
 import type { Outages } from '../../../src/campaigns/outages.ts';
+import type { CampaignRecord } from '../../../src/campaigns/ports.ts';
+import type { Write } from '../../../src/campaigns/rules/state.ts';
 import type { CampaignParts } from '../../../src/campaigns/runner-parts.ts';
 import { settleOpen } from '../../../src/campaigns/settle.ts';
-import type { Write } from '../../../src/campaigns/rules/state.ts';
-import type { MonoMs, WallMs } from '../../../src/base/pure/ids.ts';
-import type { AttemptSight, CampaignRecord } from '../../../src/campaigns/ports.ts';
+import type { AttemptSight } from '../../../src/compose/ports.ts';
 import { campaignSpec, experimentSpec, FakeBook } from '../../support/campaign-world.ts';
 import { NO_OUTAGES } from '../../support/no-outages.ts';
 import { tempDir } from '../../support/temp-dir.ts';

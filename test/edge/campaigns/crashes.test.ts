@@ -1,9 +1,10 @@
 /** Attempts that fail leave a dossier in the project's history, written by the campaign itself: no daemon is there. */
+
 import { expect, test } from 'vitest';
-import type { CampaignParts } from '../../../src/campaigns/runner-parts.ts';
-import { runCampaign } from '../../../src/campaigns/runner.ts';
 import type { MonoMs, WallMs } from '../../../src/base/pure/ids.ts';
-import type { AttemptPlace, AttemptSight } from '../../../src/campaigns/ports.ts';
+import { runCampaign } from '../../../src/campaigns/runner.ts';
+import type { CampaignParts } from '../../../src/campaigns/runner-parts.ts';
+import type { AttemptPlace, AttemptSight } from '../../../src/compose/ports.ts';
 import { openCampaignBook } from '../../../src/history/sqlite/experiments.ts';
 import { openHistory } from '../../../src/history/sqlite/history.ts';
 import { campaignSpec, experimentSpec, HEALTHY } from '../../support/campaign-world.ts';

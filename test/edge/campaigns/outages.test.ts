@@ -1,8 +1,8 @@
 /** An Engine that goes away under a campaign, as the campaign notices and tells it. */
 import { expect, test } from 'vitest';
+import type { MonoMs } from '../../../src/base/pure/ids.ts';
 import { watchOutages } from '../../../src/campaigns/outages.ts';
 import type { CampaignParts } from '../../../src/campaigns/runner-parts.ts';
-import type { MonoMs } from '../../../src/base/pure/ids.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const NEVER = new AbortController().signal;

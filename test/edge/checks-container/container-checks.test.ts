@@ -1,12 +1,12 @@
 /** Checks about containers, put to a real Docker Engine. */
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { containerRunning } from '../../../src/checks/kinds/container-running.ts';
-import { envSetIn } from '../../../src/checks/container/env-set.ts';
-import { fileExistsIn } from '../../../src/checks/container/file-exists.ts';
+import { envSetIn } from '../../../src/checks/kinds/env-set.ts';
+import { fileExistsIn } from '../../../src/checks/kinds/file-exists.ts';
 import type { CheckResult } from '../../../src/checks/spec.ts';
 import { createEngine } from '../../../src/docker/engine.ts';
 import type { ContainerEngine } from '../../../src/docker/ports.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { OUT_OF_MEMORY, type TestEngine, useEngine, WITHOUT_SHELL } from '../../support/engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

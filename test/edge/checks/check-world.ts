@@ -1,13 +1,14 @@
 /** Checks with everything real but the Engine and the components: a directory of their own, gone with all they started. */
+
+import { systemClock } from '../../../src/base/clock.ts';
+import { silentLog } from '../../../src/base/log.ts';
+import { openAskingProber } from '../../../src/checks/asking-prober.ts';
+import { NO_RUN } from '../../../src/checks/no-run.ts';
+import type { FinishedCheck } from '../../../src/checks/observer.ts';
 import type { CheckParts } from '../../../src/checks/parts.ts';
 import { type RunOptions, runChecks } from '../../../src/checks/run-checks.ts';
 import type { CheckQuestion, CheckSpec, HealthReport } from '../../../src/checks/spec.ts';
 import type { ComponentView } from '../../../src/supervision/rules/views.ts';
-import { openAskingProber } from '../../../src/checks/asking-prober.ts';
-import { NO_RUN } from '../../../src/checks/no-run.ts';
-import type { FinishedCheck } from '../../../src/checks/observer.ts';
-import { silentLog } from '../../../src/base/log.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** Long enough for any machine, where a test is about something else. */

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { CheckResult, CheckSpec } from '../../../src/checks/spec.ts';
-import { failed, healthReport, ok } from '../../../src/checks/rules/results.ts';
-import type { EventView } from '../../../src/supervision/rules/views.ts';
-import type { HealthDesk } from '../../../src/checks/service.ts';
-import { HealthSchedule } from '../../../src/checks/schedule.ts';
 import { silentLog } from '../../../src/base/log.ts';
+import { failed, healthReport, ok } from '../../../src/checks/rules/results.ts';
+import { HealthSchedule } from '../../../src/checks/schedule.ts';
+import type { HealthDesk } from '../../../src/checks/service.ts';
+import type { CheckResult, CheckSpec } from '../../../src/checks/spec.ts';
 import { openMemoryStore } from '../../../src/history/memory.ts';
+import type { EventView } from '../../../src/supervision/rules/views.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 /** A schedule whose checks answer what the test says, and take the time it says. */

@@ -1,8 +1,8 @@
 /** The CLI in this process, against a served fake daemon or none, with everything it says kept. */
 import { mkdirSync, writeFileSync } from 'node:fs';
+import type { World } from '../../../src/cli/call.ts';
 import { Interrupted } from '../../../src/cli/interrupt.ts';
 import { runCli } from '../../../src/cli/run.ts';
-import type { World } from '../../../src/cli/call.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { Served } from '../http/serve.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { COMMANDS } from '../../../src/cli/program.ts';
 import { AppError } from '../../../src/base/pure/errors.ts';
+import { COMMANDS } from '../../../src/cli/program.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { component, event, sampled, why } from '../http/fake-control.ts';
 import { CliWorld } from './cli-world.ts';

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Session } from '../../../src/cli/call.ts';
 import { findInstalled } from '../../../src/cli/service/place.ts';
 import { unitText } from '../../../src/cli/service/unit.ts';
-import type { Session } from '../../../src/cli/call.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { CliWorld } from './cli-world.ts';
 

@@ -1,14 +1,14 @@
 /** What may hang: command line programs, and questions to GPUs. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { call } from '../../../src/compose/cli/call.ts';
-import { detect } from '../../../src/compose/cli/detect.ts';
+import { detect } from '../../../src/compose/cli/project.ts';
+import { keptOutput } from '../../../src/compose/experiment.ts';
 import { createGpuAsker } from '../../../src/compose/gpu.ts';
-import { keptOutput } from '../../../src/compose/kept-output.ts';
-import { NVIDIA_SMI, OLD_NVIDIA_SMI } from '../../../src/compose/rules/nvidia-smi.ts';
+import { NVIDIA_SMI, OLD_NVIDIA_SMI } from '../../../src/compose/rules/gpu.ts';
 import { killMarked } from '../../../src/docker/exec/strays.ts';
 import type { ContainerState, EngineClient, ExecResult } from '../../../src/docker/ports.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

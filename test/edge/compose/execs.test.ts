@@ -1,14 +1,15 @@
 /** Commands that go on in a container whoever began them, with the shells that images have. */
+
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { after } from '../../../src/base/pure/ids.ts';
 import { createExecs } from '../../../src/compose/detached/execs.ts';
 import { MAX_TOLD_BYTES } from '../../../src/compose/detached/scripts.ts';
 import { runExperiment } from '../../../src/compose/experiment.ts';
-import { after } from '../../../src/base/pure/ids.ts';
+import type { Execs } from '../../../src/compose/ports.ts';
 import { createEngine } from '../../../src/docker/engine.ts';
-import type { Execs } from '../../../src/campaigns/ports.ts';
 import type { EngineClient } from '../../../src/docker/ports.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { type TestEngine, useEngine, WITHOUT_SHELL } from '../../support/engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

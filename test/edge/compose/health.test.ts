@@ -1,9 +1,9 @@
 /** What Docker's word about a service is worth, and which refusals of the Engine last. */
 import { expect, test } from 'vitest';
-import type { Inspected } from '../../../src/compose/containers.ts';
-import { noShell } from '../../../src/compose/detached/words.ts';
-import { healthOf } from '../../../src/compose/health.ts';
 import type { WallMs } from '../../../src/base/pure/ids.ts';
+import type { Inspected } from '../../../src/compose/containers.ts';
+import { noShell } from '../../../src/compose/detached/execs.ts';
+import { healthOf } from '../../../src/compose/health.ts';
 
 const NOW = Date.parse('2026-01-02T04:00:00Z');
 const parts = {

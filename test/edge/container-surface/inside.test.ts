@@ -1,17 +1,17 @@
 /** Questions that are put inside a container, and what a container uses. One container for several facts: they are slow to make. */
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { ContainerSpec } from '../../../src/supervision/spec.ts';
-import type { ContainerFacts } from '../../../src/supervision/rules/container-facts.ts';
-import type { ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { componentName } from '../../../src/base/pure/ids.ts';
+import { createEngine } from '../../../src/docker/engine.ts';
+import type { EngineClient } from '../../../src/docker/ports.ts';
 import { inspectContainers } from '../../../src/drivers/container/inspect.ts';
 import { Records } from '../../../src/drivers/container/record.ts';
 import { createContainerSampler } from '../../../src/drivers/container/usage/sampler.ts';
-import { createEngine } from '../../../src/docker/engine.ts';
-import type { EngineClient } from '../../../src/docker/ports.ts';
 import type { Sampler } from '../../../src/supervision/ports/sampler.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import type { ContainerFacts } from '../../../src/supervision/rules/container-facts.ts';
+import type { ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
+import type { ContainerSpec } from '../../../src/supervision/spec.ts';
 import { run, spec } from '../../support/builders.ts';
 import { useEngine } from '../../support/engine.ts';
 import { tempDir } from '../../support/temp-dir.ts';

@@ -1,17 +1,17 @@
 /** The container driver against a real Engine: whose containers it takes, and whose it does not. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { NO_LIMITS } from '../../../src/supervision/spec.ts';
-import { componentName, type RunId, runId, type WallMs } from '../../../src/base/pure/ids.ts';
-import { createComposer } from '../../../src/compose/composer.ts';
-import { createContainerDriver } from '../../../src/drivers/container/container-driver.ts';
-import { createEngine } from '../../../src/docker/engine.ts';
-import { createContainerWatch } from '../../../src/docker/watch/watch.ts';
-import type { ContainerDriver, ContainerLaunch, RunReport } from '../../../src/supervision/ports/driver.ts';
-import type { Deed, EngineClient } from '../../../src/docker/ports.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import { componentName, type RunId, runId, type WallMs } from '../../../src/base/pure/ids.ts';
+import { createComposer } from '../../../src/compose/composer.ts';
+import { createEngine } from '../../../src/docker/engine.ts';
+import type { Deed, EngineClient } from '../../../src/docker/ports.ts';
+import { createContainerWatch } from '../../../src/docker/watch/watch.ts';
+import { createContainerDriver } from '../../../src/drivers/container/container-driver.ts';
+import type { ContainerDriver, ContainerLaunch, RunReport } from '../../../src/supervision/ports/driver.ts';
+import { NO_LIMITS } from '../../../src/supervision/spec.ts';
 import { startEngine, TestEngine, useEngine } from '../../support/engine.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,11 +1,11 @@
 /** The log of a container over everything that can interrupt it, with an Engine that keeps its output like a real one. */
 import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { componentName } from '../../../src/base/pure/ids.ts';
-import { LogPump } from '../../../src/drivers/container/log-pump.ts';
-import type { Deed, EngineClient } from '../../../src/docker/ports.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import { componentName } from '../../../src/base/pure/ids.ts';
+import type { Deed, EngineClient } from '../../../src/docker/ports.ts';
+import { LogPump } from '../../../src/drivers/container/log-pump.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

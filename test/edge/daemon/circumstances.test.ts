@@ -1,10 +1,10 @@
 /** What tickets know about what crashed, and the secrets that they must not tell, also those that stand in files. */
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { circumstances } from '../../../src/incidents/circumstances.ts';
 import type { Evidence } from '../../../src/incidents/tickets/rules/evidence.ts';
 import { NO_CIRCUMSTANCES } from '../../../src/incidents/tickets/rules/evidence.ts';
 import { textOf } from '../../../src/incidents/tickets/rules/text.ts';
-import { circumstances } from '../../../src/incidents/circumstances.ts';
 import { agentsSpec, agentType } from '../../support/agent-samples.ts';
 import { spec } from '../../support/builders.ts';
 import { incidentOf } from '../../support/case-samples.ts';

@@ -3,11 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import type { Incident } from '../../../src/incidents/rules/incident.ts';
 import { standIn } from '../../../src/simulate/rules/stand-in.ts';
-import type { ComponentView } from '../../../src/supervision/rules/views.ts';
 import type { Scene } from '../../../src/simulate/scene.ts';
 import { createSimulations } from '../../../src/simulate/simulations.ts';
 import type { ProcessLaunch } from '../../../src/supervision/ports/driver.ts';
 import type { NewCrash } from '../../../src/supervision/ports/store.ts';
+import type { ComponentView } from '../../../src/supervision/rules/views.ts';
 import { run, spec } from '../../support/builders.ts';
 import { crashSample, incidentSample, START, wall } from '../../support/ticket-samples.ts';
 

@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { homePaths } from '../../../src/base/home.ts';
-import { placeStore } from '../../../src/history/place.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { loadSqlite } from '../../../src/base/sqlite.ts';
+import { placeStore } from '../../../src/history/place.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** Opened and written to as a store does, without statements: with those the SQLite of older Nodes closes files late. */

@@ -1,9 +1,9 @@
 /** Commands in containers: of a real Docker Engine, and of a fake where no real one can be made to stumble. */
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { createEngine } from '../../../src/docker/engine.ts';
 import { MAX_OUTPUT_BYTES } from '../../../src/docker/exec/exec.ts';
 import type { ExecResult } from '../../../src/docker/ports.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { type TestEngine, useEngine, WITHOUT_SHELL } from '../../support/engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { answer, fakeEngine } from './fake-engine.ts';

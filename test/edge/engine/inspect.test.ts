@@ -1,10 +1,10 @@
 /** What a real Docker Engine says about real containers. */
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readProcStat } from '../../../src/drivers/process/proc.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { createEngine } from '../../../src/docker/engine.ts';
 import type { ContainerState, Engine } from '../../../src/docker/ports.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import { readProcStat } from '../../../src/drivers/process/proc.ts';
 import { OUT_OF_MEMORY, startEngine, TestEngine, useEngine } from '../../support/engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { fastClock, isThere } from '../process/workshop.ts';

@@ -1,7 +1,7 @@
 /** What is different with Podman, asked of a real one. */
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { createEngine } from '../../../src/docker/engine.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { usePodman } from '../../support/podman.ts';
 
 const need = usePodman();

@@ -1,6 +1,6 @@
 /** What is told of the messages of a container, whose times are the Engine's. */
 import { expect, test } from 'vitest';
-import { timedMessages } from '../../../src/docker/timed-messages.ts';
+import { timedMessages } from '../../../src/docker/logs.ts';
 
 const at = (second: number) => `2026-01-02T03:04:${String(second).padStart(2, '0')}.000000001Z`;
 const NOON = Date.parse('2026-01-02T12:00:00Z');

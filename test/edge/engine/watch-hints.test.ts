@@ -1,8 +1,8 @@
 /** Events are only hints: dropped, doubled, out of order or in floods, what is told in the end is the truth, and soon. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createContainerWatch } from '../../../src/docker/watch/watch.ts';
-import type { ContainerWatch } from '../../../src/docker/container-watch.ts';
 import { silentLog } from '../../../src/base/log.ts';
+import type { ContainerWatch } from '../../../src/docker/container-watch.ts';
+import { createContainerWatch } from '../../../src/docker/watch/watch.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { EXITED, FakeContainers } from './fake-containers.ts';
 import { Watcher } from './watching.ts';

@@ -1,10 +1,10 @@
 /** The watch over containers of a real Docker Engine. */
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { silentLog } from '../../../src/base/log.ts';
+import type { ContainerSight } from '../../../src/docker/container-watch.ts';
 import { judgeHealth } from '../../../src/docker/rules/judge.ts';
 import { createContainerWatch } from '../../../src/docker/watch/watch.ts';
-import type { ContainerSight } from '../../../src/docker/container-watch.ts';
-import { silentLog } from '../../../src/base/log.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { startEngine, TestEngine, useEngine } from '../../support/engine.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { Watcher } from './watching.ts';

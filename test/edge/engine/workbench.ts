@@ -1,8 +1,8 @@
 /** The client under test, and plans for containers of the test image. */
+
+import { systemClock } from '../../../src/base/clock.ts';
 import { createEngine } from '../../../src/docker/engine.ts';
-import type { ContainerPlan } from '../../../src/docker/container-plan.ts';
-import type { ContainerSetup, ContainerState, EngineClient } from '../../../src/docker/ports.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import type { ContainerPlan, ContainerSetup, ContainerState, EngineClient } from '../../../src/docker/ports.ts';
 import type { TestEngine } from '../../support/engine.ts';
 
 export const never = new AbortController().signal;

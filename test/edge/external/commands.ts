@@ -1,9 +1,9 @@
 /** A plain CommandRunner on child_process: each command in a session of its own, killed with it at the limit or when aborted. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { after } from '../../../src/base/pure/ids.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import type { Command, CommandResult, CommandRunner } from '../../../src/base/command.ts';
+import { after } from '../../../src/base/pure/ids.ts';
 
 export interface RecordedRunner extends CommandRunner {
   readonly commands: readonly Command[];

@@ -1,11 +1,11 @@
 /** Containers that others started, of a real Docker Engine; where no Engine can be made to say something, said by a stand-in. */
 import { describe, expect, test } from 'vitest';
-import { containerEye } from '../../../src/drivers/external/container.ts';
-import { createEngine } from '../../../src/docker/engine.ts';
-import { createContainerWatch } from '../../../src/docker/watch/watch.ts';
-import type { ContainerState, Engine, Inspection } from '../../../src/docker/ports.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import { createEngine } from '../../../src/docker/engine.ts';
+import type { ContainerState, Engine, Inspection } from '../../../src/docker/ports.ts';
+import { createContainerWatch } from '../../../src/docker/watch/watch.ts';
+import { containerEye } from '../../../src/drivers/external/container.ts';
 import { type ContainerOptions, OUT_OF_MEMORY, type TestEngine, useEngine, whenTold } from '../../support/engine.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';

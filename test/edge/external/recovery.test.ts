@@ -1,10 +1,10 @@
 /** Bringing back what others started: when the command is run, what becomes of it, and what is told. */
 import { readFileSync, rmSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { CommandRunner } from '../../../src/base/command.ts';
 import { createCommandRunner } from '../../../src/drivers/process/command-runner.ts';
 import { type Identity, readProcStat, sameProcess } from '../../../src/drivers/process/proc.ts';
-import type { CommandRunner } from '../../../src/base/command.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { isThere, readText } from '../process/workshop.ts';
 import { plainRunner } from './commands.ts';

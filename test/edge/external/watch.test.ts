@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { after } from '../../../src/base/pure/ids.ts';
 import { type Eye, gone, type Sight, there, unknown } from '../../../src/drivers/external/target.ts';
-import { Troubles } from '../../../src/drivers/external/troubles.ts';
-import { type Known, Watch } from '../../../src/drivers/external/watch.ts';
+import { type Known, Troubles, Watch } from '../../../src/drivers/external/watch.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { RecordedLog } from './lookout.ts';
 

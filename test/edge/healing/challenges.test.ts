@@ -4,7 +4,7 @@ import {
   ChallengeOrchestrator,
   type ChallengeOrchestratorOptions,
 } from '../../../src/library/challenge-orchestrator.ts';
-import type { ContainerHealthStatus } from '../../../src/library/container-health.ts';
+import type { ContainerHealthStatus } from '../../../src/library/container-options.ts';
 import { type SessionInfo, SessionManager } from '../../../src/library/session-manager.ts';
 import { type TestEngine, useEngine } from '../../support/engine.ts';
 import { tempDir } from '../../support/temp-dir.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { HealthMonitor, type HealthMonitorOptions } from '../../../src/library/health-monitor.ts';
 import { silentLog } from '../../../src/base/log.ts';
+import { HealthMonitor, type HealthMonitorOptions } from '../../../src/library/health-monitor.ts';
 import { startEngine, TestEngine, useEngine } from '../../support/engine.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

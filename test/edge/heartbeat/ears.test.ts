@@ -1,8 +1,8 @@
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { ProbeTarget } from '../../../src/supervision/ports/prober.ts';
 import { fileEar } from '../../../src/probes/heartbeat/file-source.ts';
-import { logEar } from '../../../src/probes/heartbeat/log-source.ts';
+import { logEar } from '../../../src/probes/heartbeat/sources.ts';
+import type { ProbeTarget } from '../../../src/supervision/ports/prober.ts';
 import { FakeProber } from '../../support/fake-prober.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 

@@ -1,30 +1,38 @@
 /** A Control without a daemon: two components, a history in memory, and a record of what was asked. */
-import { agentView } from '../../../src/agents/rules/view.ts';
-import type { AgentsReportView, AgentView } from '../../../src/agents/rules/views.ts';
-import type { CampaignSummary } from '../../../src/campaigns/rules/views.ts';
-import type { HealthReport } from '../../../src/checks/spec.ts';
-import { AppError } from '../../../src/base/pure/errors.ts';
-import type { ProbeStretch } from '../../../src/supervision/rules/health/stretch.ts';
-import { componentName, type MonoMs, type RunId, type WallMs } from '../../../src/base/pure/ids.ts';
-import type { Incident, IncidentsQuery } from '../../../src/incidents/rules/incident.ts';
-import { appliedView, type PlanStep } from '../../../src/supervision/rules/plan.ts';
-import type { SessionRecord } from '../../../src/sessions/spec.ts';
-import { didYouMean } from '../../../src/base/pure/suggest.ts';
-import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
-import type { SampleStretch } from '../../../src/supervision/rules/usage/stretch.ts';
-import type { ComponentView, CrashView, EventView, StatusView, Subject, WhyView } from '../../../src/supervision/rules/views.ts';
+
+import { type AgentsReportView, type AgentView, agentView } from '../../../src/agents/rules/views.ts';
 import type {
   ActionView,
   BeatView,
   Control,
-  HealthQuery,
   ReloadOptions,
   ReloadView,
   UpView,
   ValidationView,
 } from '../../../src/api/control.ts';
+import { AppError } from '../../../src/base/pure/errors.ts';
+import { componentName, type MonoMs, type RunId, type WallMs } from '../../../src/base/pure/ids.ts';
+import { didYouMean } from '../../../src/base/pure/suggest.ts';
+import type { CampaignSummary } from '../../../src/campaigns/rules/views.ts';
+import type { HealthQuery } from '../../../src/checks/rules/plan.ts';
+import type { HealthReport } from '../../../src/checks/spec.ts';
+import type { History, WhyQuery } from '../../../src/history/ports.ts';
+import type { Incident, IncidentsQuery } from '../../../src/incidents/rules/incident.ts';
+import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
 import type { LogLineView, Logs, LogsQuery } from '../../../src/logs/ports.ts';
-import type { History, SampleQuery, WhyQuery } from '../../../src/supervision/ports/store.ts';
+import type { SessionRecord } from '../../../src/sessions/spec.ts';
+import type { SampleQuery } from '../../../src/supervision/ports/store.ts';
+import type { ProbeStretch } from '../../../src/supervision/rules/health/stretch.ts';
+import { appliedView, type PlanStep } from '../../../src/supervision/rules/plan.ts';
+import type { SampleStretch } from '../../../src/supervision/rules/usage/stretch.ts';
+import type {
+  ComponentView,
+  CrashView,
+  EventView,
+  StatusView,
+  Subject,
+  WhyView,
+} from '../../../src/supervision/rules/views.ts';
 import { agentRecord, agentsSpec } from '../../support/agent-samples.ts';
 import { sessionRecord } from '../../support/session-record.ts';
 import { START, ticketSample, wall } from '../../support/ticket-samples.ts';

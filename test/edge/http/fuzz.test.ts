@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { ERRORS } from '../../../src/base/pure/errors.ts';
 import { ROUTES } from '../../../src/api/table.ts';
+import { ERRORS } from '../../../src/base/pure/errors.ts';
 import { Served } from './serve.ts';
 
 let served: Served;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ERRORS } from '../../../src/base/pure/errors.ts';
-import type { Subject } from '../../../src/supervision/rules/views.ts';
-import { openApi } from '../../../src/api/openapi.ts';
+import { openApi } from '../../../src/api/routes/openapi.ts';
 import { ROUTES } from '../../../src/api/table.ts';
 import { viewOf } from '../../../src/api/views/view.ts';
+import { ERRORS } from '../../../src/base/pure/errors.ts';
+import type { Subject } from '../../../src/supervision/rules/views.ts';
 import { Served } from './serve.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever is there

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { AppError } from '../../../src/base/pure/errors.ts';
 import { ROUTES } from '../../../src/api/table.ts';
+import { AppError } from '../../../src/base/pure/errors.ts';
 import { component, crash, event, sampled, stretch, why } from './fake-control.ts';
 import { Served } from './serve.ts';
 

@@ -1,13 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { noFailpoints } from '../../../src/base/failpoints.ts';
+import { silentLog } from '../../../src/base/log.ts';
 import { partFile } from '../../../src/logs/format.ts';
 import { Compressor } from '../../../src/logs/keep/compressor.ts';
 import { KeptLog } from '../../../src/logs/keep/kept-log.ts';
 import type { Part } from '../../../src/logs/keep/parts.ts';
-import { noFailpoints } from '../../../src/base/failpoints.ts';
-import { silentLog } from '../../../src/base/log.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const BYTES = 10_000;

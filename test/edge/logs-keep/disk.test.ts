@@ -1,8 +1,8 @@
 import { mkdirSync, statfsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { after } from '../../../src/base/pure/ids.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { canMount, smallDisk } from '../store/mounts.ts';
 import { KeeperWorld, numbered } from './keeper-world.ts';

@@ -1,11 +1,11 @@
 /** A keeper over real files, with what it told, and somebody who writes as components do. */
 import { appendFileSync, closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { LogBounds, LogKeeping } from '../../../src/supervision/spec.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { noFailpoints } from '../../../src/base/failpoints.ts';
 import { FactReader, parsePartFile } from '../../../src/logs/format.ts';
 import { type LogKeeper, type LogKeeperOptions, openLogKeeper } from '../../../src/logs/keep/keeper.ts';
-import { noFailpoints } from '../../../src/base/failpoints.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import type { LogBounds, LogKeeping } from '../../../src/supervision/spec.ts';
 import { recordingLog, type Said } from '../probes-log/log-world.ts';
 
 export interface Told {

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LogKeeper } from '../../../src/logs/keep/keeper.ts';
 import { silentLog } from '../../../src/base/log.ts';
+import type { LogKeeper } from '../../../src/logs/keep/keeper.ts';
 import { Follower } from '../../../src/probes/log/follower.ts';
 import { Holds } from '../../../src/probes/log/holds.ts';
 import { LogPoll } from '../../../src/probes/log/log-poll.ts';

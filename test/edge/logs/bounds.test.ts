@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Pattern, parsePattern } from '../../../src/supervision/rules/health/pattern.ts';
 import { MAX_LINE_BYTES } from '../../../src/logs/lines.ts';
+import { type Pattern, parsePattern } from '../../../src/supervision/rules/health/pattern.ts';
 import { LogWorld, readAll } from './log-world.ts';
 
 const GIB = 2 ** 30;

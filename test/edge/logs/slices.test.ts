@@ -1,8 +1,8 @@
 /** Searching a log is done in slices: whatever is looked for, and by however many, everything else has its turn in between. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Pattern } from '../../../src/supervision/rules/health/pattern.ts';
 import { FileCursor } from '../../../src/logs/file-logs.ts';
+import type { Pattern } from '../../../src/supervision/rules/health/pattern.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 import { ALL, LogWorld } from './log-world.ts';
 

@@ -2,11 +2,11 @@
 import { appendFileSync, readdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import type { ComponentSpec } from '../../../src/supervision/spec.ts';
-import type { Answer } from '../../../src/supervision/rules/health/probe.ts';
 import type { Log } from '../../../src/base/log.ts';
-import type { Inquiry, PatternHit } from '../../../src/supervision/ports/prober.ts';
 import { createLogWatch, type LogWatch } from '../../../src/probes/log/log-watch.ts';
+import type { Inquiry, PatternHit } from '../../../src/supervision/ports/prober.ts';
+import type { Answer } from '../../../src/supervision/rules/health/probe.ts';
+import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import { type Bundle, bundle } from '../../support/bundle.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

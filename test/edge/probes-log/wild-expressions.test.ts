@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ExpressionPattern } from '../../../src/supervision/rules/health/pattern.ts';
 import { PatternDesk } from '../../../src/probes/log/pattern-matcher.ts';
+import type { ExpressionPattern } from '../../../src/supervision/rules/health/pattern.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { askUntil, logWorld, recordingLog, threads } from './log-world.ts';
 import { target } from './target.ts';

@@ -5,18 +5,18 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import type { Answer, ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { Command, CommandResult, CommandRunner } from '../../../src/base/command.ts';
+import { silentLog } from '../../../src/base/log.ts';
 import {
   type ClosableCommandRunner,
   type CommandRunnerOptions,
   createCommandRunner,
 } from '../../../src/drivers/process/command-runner.ts';
 import { isThere } from '../../../src/drivers/process/is-there.ts';
-import type { Command, CommandResult, CommandRunner } from '../../../src/base/command.ts';
-import { silentLog } from '../../../src/base/log.ts';
-import type { Inquiry, Prober, ProbeTarget } from '../../../src/supervision/ports/prober.ts';
 import { createProber, type ProberParts } from '../../../src/probes/prober.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import type { Inquiry, Prober, ProbeTarget } from '../../../src/supervision/ports/prober.ts';
+import type { Answer, ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
 import { run, spec } from '../../support/builders.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

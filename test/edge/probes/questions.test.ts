@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
 import { expect, test } from 'vitest';
-import type { Answer, ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
 import { isThere } from '../../../src/drivers/process/is-there.ts';
 import type { Inquiry } from '../../../src/supervision/ports/prober.ts';
+import type { Answer, ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
 import { freePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { finallyDo, http, never, open, PLENTY_MS, prober, SHORT_MS, serve, target, tcp } from './probe-world.ts';

@@ -1,9 +1,8 @@
 /** What servers have to say about being asked: nothing. */
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { addressEye } from '../../../src/drivers/external/address.ts';
-import { createNames } from '../../../src/drivers/external/names.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { addressEye, createNames } from '../../../src/drivers/external/address.ts';
 import { missing, PAGE_BYTES, type RealServer, type ServerName, startServer } from '../../support/real-servers.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { ask, connections, finallyDo, http, never, SHORT_MS, tcp } from './probe-world.ts';

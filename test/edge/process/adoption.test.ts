@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { inspectRuns } from '../../../src/drivers/process/inspect.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import type { Failpoint } from '../../../src/base/failpoints.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import { inspectRuns } from '../../../src/drivers/process/inspect.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { fastClock, isThere, type Run, readText, shimsOf, workshop } from './workshop.ts';
 

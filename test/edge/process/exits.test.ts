@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { SHELLS, shellPath } from './shells.ts';
 import { readText, workshop } from './workshop.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { after, type MonoMs } from '../../../src/base/pure/ids.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 
 const never = new AbortController().signal;
 

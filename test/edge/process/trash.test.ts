@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Trash } from '../../../src/drivers/process/trash.ts';
 import { silentLog } from '../../../src/base/log.ts';
+import { Trash } from '../../../src/drivers/process/trash.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

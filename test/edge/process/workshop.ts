@@ -3,13 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlink
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { noFailpoints } from '../../../src/base/failpoints.ts';
 import { type ComponentName, componentName, type RunId, runId, type WallMs } from '../../../src/base/pure/ids.ts';
 import { possibleHomes } from '../../../src/drivers/process/limits/homes.ts';
 import { createProcessDriver, type ProcessDriverOptions } from '../../../src/drivers/process/process-driver.ts';
-import type { Clock } from '../../../src/base/clock.ts';
 import type { ProcessDriver, ProcessLaunch, RunReport } from '../../../src/supervision/ports/driver.ts';
-import { noFailpoints } from '../../../src/base/failpoints.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 type Kind = RunReport['kind'];

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { MonoMs } from '../../../src/base/pure/ids.ts';
-import type { Clock } from '../../../src/base/clock.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { startEngine, TestEngine, useEngine } from '../../support/engine.ts';
 import { SessionsWorld } from '../../support/sessions-world.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { noFailpoints } from '../../../src/base/failpoints.ts';
+import { silentLog } from '../../../src/base/log.ts';
 import type { AppError } from '../../../src/base/pure/errors.ts';
 import type { WallMs } from '../../../src/base/pure/ids.ts';
-import type { Clock } from '../../../src/base/clock.ts';
 import type { ContainerWatch } from '../../../src/docker/container-watch.ts';
-import type { EngineClient } from '../../../src/docker/ports.ts';
-import { noFailpoints } from '../../../src/base/failpoints.ts';
 import type { Healer } from '../../../src/docker/healing/ports.ts';
-import { silentLog } from '../../../src/base/log.ts';
+import type { EngineClient } from '../../../src/docker/ports.ts';
 import { createMemoryBook } from '../../../src/sessions/memory-book.ts';
 import { createSessions, type SessionsOptions } from '../../../src/sessions/service.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { sessionRecord, template } from '../../support/session-record.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Write } from '../../../src/campaigns/rules/state.ts';
 import type { RunId, WallMs } from '../../../src/base/pure/ids.ts';
-import { openCampaignBook } from '../../../src/history/sqlite/experiments.ts';
 import { loadSqlite } from '../../../src/base/sqlite.ts';
-import { LATEST } from '../../../src/history/sqlite/migrate.ts';
+import type { Write } from '../../../src/campaigns/rules/state.ts';
+import { openCampaignBook } from '../../../src/history/sqlite/experiments.ts';
+import { LATEST } from '../../../src/history/sqlite/migrations.ts';
 import { crashOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { openStore } from './open-store.ts';

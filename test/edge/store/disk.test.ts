@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../../src/base/sqlite.ts';
 import { openHistory } from '../../../src/history/sqlite/history.ts';
-import { LATEST } from '../../../src/history/sqlite/migrate.ts';
+import { LATEST } from '../../../src/history/sqlite/migrations.ts';
 import { crashOf, recordOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,12 +1,12 @@
 /** What is over is deleted when it is old, what is open never, and a clock that jumps makes nothing old. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { componentName, type RunId } from '../../../src/base/pure/ids.ts';
-import { SLACK_MS } from '../../../src/history/rules/progress.ts';
-import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import { OLD_ROWS_PER_PASS } from '../../../src/history/sqlite/old-rows.ts';
+import { componentName, type RunId } from '../../../src/base/pure/ids.ts';
+import { SLACK_MS } from '../../../src/history/rules/progress.ts';
+import { OLD_ROWS_PER_PASS } from '../../../src/history/sqlite/connection.ts';
 import { openSqliteStore } from '../../../src/history/sqlite/sqlite-store.ts';
+import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
 import { incidentOf } from '../../support/case-samples.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { begunOf, crashOf, endedOf, eventOf, NOON, runOf, wall } from '../../support/history-samples.ts';

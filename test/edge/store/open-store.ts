@@ -1,9 +1,10 @@
 /** A store in the test's own process, and everything it had to say. */
-import type { EventView } from '../../../src/supervision/rules/views.ts';
+
+import { systemClock } from '../../../src/base/clock.ts';
 import { type Failpoints, noFailpoints } from '../../../src/base/failpoints.ts';
-import type { Store } from '../../../src/supervision/ports/store.ts';
+import type { Store } from '../../../src/history/ports.ts';
 import { openSqliteStore } from '../../../src/history/sqlite/sqlite-store.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import type { EventView } from '../../../src/supervision/rules/views.ts';
 import { eventOf, recordOf } from '../../support/history-samples.ts';
 
 export interface Opened extends Disposable {

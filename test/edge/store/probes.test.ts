@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { ProbeStretch } from '../../../src/supervision/rules/health/stretch.ts';
 import { openHistory } from '../../../src/history/sqlite/history.ts';
+import type { ProbeStretch } from '../../../src/supervision/rules/health/stretch.ts';
 import { begunOf, crashOf, endedOf, eventOf, runOf, stretchOf, wall } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WallMs } from '../../../src/base/pure/ids.ts';
+import { setAside } from '../../../src/history/sqlite/disk.ts';
 import { openHistory } from '../../../src/history/sqlite/history.ts';
-import { setAside } from '../../../src/history/sqlite/quarantine.ts';
 import { begunOf, crashOf, endedOf, eventOf, recordOf, runningOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { column, integrity } from './inspect.ts';

@@ -1,8 +1,8 @@
 /** A reader that stays keeps the WAL from being emptied; once it has gone the WAL is small again, whatever was written meanwhile. */
 import { statSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { MAX_WAL_BYTES } from '../../../src/history/sqlite/connection.ts';
 import { loadSqlite } from '../../../src/base/sqlite.ts';
+import { MAX_WAL_BYTES } from '../../../src/history/sqlite/connection.ts';
 import { crashOf, eventOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { column, integrity } from './inspect.ts';

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import type { RunId, WallMs } from '../../../src/base/pure/ids.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import type { Log } from '../../../src/base/log.ts';
+import type { RunId, WallMs } from '../../../src/base/pure/ids.ts';
 import { openMemoryStore } from '../../../src/history/memory.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
 import { NO_HOST } from '../../../src/telemetry/host.ts';
 import { openTelemetry } from '../../../src/telemetry/open.ts';
 import { telemetrySettings } from '../../../src/telemetry/settings.ts';

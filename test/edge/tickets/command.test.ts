@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { TrackerSpec } from '../../../src/incidents/tickets/rules/settings.ts';
-import { createCommandRunner } from '../../../src/drivers/process/command-runner.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import { systemClock } from '../../../src/base/system-clock.ts';
+import { createCommandRunner } from '../../../src/drivers/process/command-runner.ts';
+import type { TrackerSpec } from '../../../src/incidents/tickets/rules/settings.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { settings, ticketSample } from '../../support/ticket-samples.ts';
 import { waitFor } from '../../support/wait-for.ts';

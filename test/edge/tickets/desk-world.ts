@@ -1,12 +1,13 @@
 /** A desk with a clock of its own: what is tried again later is tried again at once when the test says so. */
-import type { TicketsSpec } from '../../../src/incidents/tickets/rules/settings.ts';
-import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
+
 import type { CommandRunner } from '../../../src/base/command.ts';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
 import type { Log } from '../../../src/base/log.ts';
 import type { TicketDesk } from '../../../src/incidents/tickets/ports.ts';
+import type { TicketsSpec } from '../../../src/incidents/tickets/rules/settings.ts';
+import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
 import { createTicketDesk } from '../../../src/incidents/tickets/service.ts';
-import { createAsk } from '../../../src/incidents/ask-web.ts';
+import { createAsk } from '../../../src/incidents/web.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { MemoryBook } from '../../support/ticket-samples.ts';
 import { waitFor } from '../../support/wait-for.ts';

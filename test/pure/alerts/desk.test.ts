@@ -1,14 +1,13 @@
 /** People are told once, together, again after a while, and when it is over; whatever channels and daemons do. */
 import { describe, expect, test } from 'vitest';
-import { type ChannelSender, failure, type Sent } from '../../../src/incidents/alerts/channel.ts';
-import { createAlertDesk } from '../../../src/incidents/alerts/service.ts';
-import type { AlertsSpec } from '../../../src/incidents/alerts/rules/alert.ts';
-import { FOLD_MS } from '../../../src/incidents/alerts/rules/book.ts';
-import type { AlertMessage } from '../../../src/incidents/alerts/rules/message.ts';
-import { MAX_ATTEMPTS } from '../../../src/incidents/alerts/rules/queue.ts';
-import type { Alert } from '../../../src/incidents/alerts/ports.ts';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
 import { silentLog } from '../../../src/base/log.ts';
+import type { Alert } from '../../../src/incidents/alerts/ports.ts';
+import { type AlertsSpec, FOLD_MS } from '../../../src/incidents/alerts/rules/book.ts';
+import type { AlertMessage } from '../../../src/incidents/alerts/rules/message.ts';
+import { MAX_ATTEMPTS } from '../../../src/incidents/alerts/rules/queue.ts';
+import { type ChannelSender, failure, type Sent } from '../../../src/incidents/alerts/senders.ts';
+import { createAlertDesk } from '../../../src/incidents/alerts/service.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const HOUR = 3_600_000;

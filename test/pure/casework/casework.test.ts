@@ -1,11 +1,12 @@
 /** From crashes to incidents and tickets: counting, folding, recovery, regression. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { freezeFingerprint } from '../../../src/agents/rules/loop.ts';
 import { exitView, type SignalName } from '../../../src/base/pure/exit.ts';
 import { fromRecord } from '../../../src/incidents/rules/incident.ts';
 import type { ProblemEvidence } from '../../../src/incidents/tickets/rules/evidence.ts';
 import type { NewCrash } from '../../../src/supervision/ports/store.ts';
+import { freezeFingerprint } from '../../../src/supervision/rules/unwell.ts';
 import { incidentOf } from '../../support/case-samples.ts';
 import { caseworkWorld } from '../../support/casework-world.ts';
 import { crashOf, exited, wall } from '../../support/history-samples.ts';

@@ -62,9 +62,7 @@ describe('components that share a cause', () => {
     world.crash(crashOf('api', 2, giveUp));
     world.stands('billing', { isWell: false });
     world.stands('api', gone);
-    expect((await world.told()).join()).toContain(
-      'api is down and no longer restarted; it also happens to billing',
-    );
+    expect((await world.told()).join()).toContain('api is down and no longer restarted; it also happens to billing');
     world.stands('billing', gone);
     await passes(world, MINUTE);
     expect((await world.told()).join()).toMatch(/^\[shop\] Now also billing: billing, api are down/);

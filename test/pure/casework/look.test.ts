@@ -56,9 +56,7 @@ describe('given up', () => {
     await clock.advance(HOUR);
     expect(await told()).toEqual([]);
     stands('db');
-    expect(await told()).toEqual([
-      '[shop] Recovered: db (was: db is down and no longer restarted (no space left))',
-    ]);
+    expect(await told()).toEqual(['[shop] Recovered: db (was: db is down and no longer restarted (no space left))']);
   });
 
   test.each<[string, (world: ReturnType<typeof lookWorld>) => void]>([

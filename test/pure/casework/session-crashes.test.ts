@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
+import { silentLog } from '../../../src/base/log.ts';
 import { exitView } from '../../../src/base/pure/exit.ts';
 import type { WallMs } from '../../../src/base/pure/ids.ts';
-import { FRESH } from '../../../src/supervision/rules/lifecycle/state.ts';
-import type { SessionRecord } from '../../../src/sessions/spec.ts';
-import type { Subject } from '../../../src/supervision/rules/views.ts';
-import { sessionCases } from '../../../src/sessions/crashes.ts';
-import type { EngineClient } from '../../../src/docker/ports.ts';
 import type { Failure } from '../../../src/docker/healing/ports.ts';
-import { silentLog } from '../../../src/base/log.ts';
+import type { EngineClient } from '../../../src/docker/ports.ts';
+import { sessionCases } from '../../../src/sessions/crashes.ts';
+import type { SessionRecord } from '../../../src/sessions/spec.ts';
 import type { NewCrash } from '../../../src/supervision/ports/store.ts';
+import { FRESH } from '../../../src/supervision/rules/lifecycle/state.ts';
+import type { Subject } from '../../../src/supervision/rules/views.ts';
 
 const SESSION = { id: 'f00d', template: 'lab', containerId: 'c1' } as SessionRecord;
 const BEGAN = '2026-01-02T03:04:05.000000000Z';

@@ -1,9 +1,9 @@
 /** Rehearsals beside real crashes: neither gets in the way of the other. */
 import { expect, test } from 'vitest';
 import { agentsReport } from '../../../src/agents/rules/report.ts';
-import { markSimulated } from '../../../src/supervision/rules/simulation.ts';
-import { createFiling } from '../../../src/incidents/filing.ts';
 import { openMemoryStore } from '../../../src/history/memory.ts';
+import { createFiling } from '../../../src/incidents/filing.ts';
+import { markSimulated } from '../../../src/supervision/rules/simulation.ts';
 import { caseworkWorld } from '../../support/casework-world.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { crashOf } from '../../support/history-samples.ts';

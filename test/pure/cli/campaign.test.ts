@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { campaignCsv, plannedLine } from '../../../src/cli/print/campaign.ts';
-import { settingsOf } from '../../../src/campaigns/spec.ts';
 import type { CampaignView } from '../../../src/campaigns/rules/views.ts';
+import { settingsOf } from '../../../src/campaigns/spec.ts';
+import { campaignCsv, plannedLine } from '../../../src/cli/commands/campaign-live.ts';
 import { experimentSpec } from '../../support/campaign-world.ts';
 
 const VIEW = {

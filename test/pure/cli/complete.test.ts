@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { wanted } from '../../../src/cli/complete/wanted.ts';
-import { buildProgram, COMMANDS } from '../../../src/cli/program.ts';
 import type { World } from '../../../src/cli/call.ts';
+import { wanted } from '../../../src/cli/complete/answer.ts';
+import { buildProgram, COMMANDS } from '../../../src/cli/program.ts';
 import { componentNames } from '../../../src/config/names.ts';
 
 const SILENT = { write: () => {}, isTty: false, columns: 80, rows: 24 };

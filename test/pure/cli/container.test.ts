@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { containerRows } from '../../../src/cli/print/container.ts';
-import { limitsText } from '../../../src/cli/print/limits.ts';
-import { noteOf } from '../../../src/cli/print/status.ts';
+import { containerRows, limitsText, noteOf } from '../../../src/cli/print/status.ts';
 import { portText } from '../../../src/supervision/rules/container-facts.ts';
 import { view } from './views.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { Narrator } from '../../../src/cli/demo/narrator.ts';
-import { stackYaml } from '../../../src/cli/demo/stack.ts';
-import { tellSummary } from '../../../src/cli/demo/summary.ts';
-import { wrap } from '../../../src/cli/demo/wrap.ts';
+import { tellSummary } from '../../../src/cli/demo/farewell.ts';
+import { Narrator, wrap } from '../../../src/cli/demo/narrator.ts';
+import { stackYaml } from '../../../src/cli/demo/place.ts';
 import { noPaint } from '../../../src/cli/print/colour.ts';
 import { loadConfigFromTexts } from '../../../src/config/load.ts';
 

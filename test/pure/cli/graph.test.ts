@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
-import { dot, graphNodes, graphTable, graphView, mermaid } from '../../../src/cli/commands/graph-drawing.ts';
-import type { GraphNode } from '../../../src/cli/graph/nodes.ts';
-import { noPaint } from '../../../src/cli/print/colour.ts';
 import type { ComponentName } from '../../../src/base/pure/ids.ts';
+import {
+  dot,
+  type GraphNode,
+  graphNodes,
+  graphTable,
+  graphView,
+  mermaid,
+} from '../../../src/cli/commands/graph-drawing.ts';
+import { noPaint } from '../../../src/cli/print/colour.ts';
 import { spec } from '../../support/builders.ts';
 import { idle, view } from './views.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/commands/status.ts';
 import { noPaint } from '../../../src/cli/print/colour.ts';
 import { eventSentence } from '../../../src/cli/print/event.ts';
-import { heartbeatText } from '../../../src/cli/print/heartbeat.ts';
+import { heartbeatText } from '../../../src/cli/print/status.ts';
 import { whyText } from '../../../src/cli/print/why.ts';
 import { event, NOW, view, why } from './views.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { buildProgram, COMMANDS } from '../../../src/cli/program.ts';
 import type { World } from '../../../src/cli/call.ts';
+import { buildProgram, COMMANDS } from '../../../src/cli/program.ts';
 
 const COLUMNS = 80;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { eventSentence } from '../../../src/cli/print/event.ts';
-import { limitsText } from '../../../src/cli/print/limits.ts';
 import { describeExit, exitView } from '../../../src/base/pure/exit.ts';
+import { eventSentence } from '../../../src/cli/print/event.ts';
+import { limitsText } from '../../../src/cli/print/status.ts';
 import type { LimitView } from '../../../src/supervision/rules/views.ts';
 
 const limit = (

@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { pathWarnings } from '../../../src/cli/service/facts.ts';
-import { argument, assignment, bare, label, program } from '../../../src/cli/service/quote.ts';
-import { stopSeconds } from '../../../src/cli/service/stop-time.ts';
-import { differences, filesOf, type UnitFacts, unitText } from '../../../src/cli/service/unit.ts';
+import { pathWarnings, stopSeconds } from '../../../src/cli/service/facts.ts';
+import {
+  argument,
+  assignment,
+  bare,
+  differences,
+  filesOf,
+  label,
+  program,
+  type UnitFacts,
+  unitText,
+} from '../../../src/cli/service/unit.ts';
 import { load } from '../config/support.ts';
 
 const FACTS: UnitFacts = {

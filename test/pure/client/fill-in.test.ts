@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
+import { type AnsweredStatus, filledComponent, filledStatus } from '../../../src/api/client/client.ts';
 import { noPaint } from '../../../src/cli/print/colour.ts';
-import { statusTable } from '../../../src/cli/print/status.ts';
-import { verboseBlock } from '../../../src/cli/print/verbose.ts';
-import { type AnsweredStatus, filledComponent, filledStatus } from '../../../src/api/client/fill-in.ts';
+import { statusTable, verboseBlock } from '../../../src/cli/print/status.ts';
 import { NOW, status, view } from '../cli/views.ts';
 
 const LATER = new Set(['probes', 'heartbeat', 'limits', 'resources', 'logs']);

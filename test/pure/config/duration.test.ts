@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { durationHint, durationText, parseDuration } from '../../../src/config/duration.ts';
 import { formatDuration, formatUptime } from '../../../src/base/pure/format.ts';
+import { durationHint, durationText, parseDuration } from '../../../src/config/duration.ts';
 
 describe('a duration in the configuration', () => {
   test.each([

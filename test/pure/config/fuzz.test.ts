@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { NAME_PATTERN } from '../../../src/base/pure/ids.ts';
 import { describeConfig } from '../../../src/config/describe.ts';
 import { loadConfigFromTexts } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/problem.ts';
 import { jsonSchema } from '../../../src/config/schema.ts';
-import type { ContainerSpec, DriverSpec } from '../../../src/supervision/spec.ts';
 import { parsePattern } from '../../../src/supervision/rules/health/pattern.ts';
 import type { ProbeQuestion, ProbeSpec } from '../../../src/supervision/rules/health/probe.ts';
-import { NAME_PATTERN } from '../../../src/base/pure/ids.ts';
+import type { ContainerSpec, DriverSpec } from '../../../src/supervision/spec.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 import { probed } from './arbitrary-probes.ts';
 import { accepts } from './json-schema.ts';

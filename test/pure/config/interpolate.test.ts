@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { expand } from '../../../src/config/interpolate.ts';
+import { expand } from '../../../src/config/merge.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 import { api, linesOf, load, oneProblem, problemsOf, proc, processOf } from './support.ts';
 

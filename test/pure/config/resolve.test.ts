@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { AppError } from '../../../src/base/pure/errors.ts';
 import { loadConfigFromTexts } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/problem.ts';
-import { AppError } from '../../../src/base/pure/errors.ts';
 import { api, load, only, proc, processOf } from './support.ts';
 
 describe('a resolved component is complete', () => {

@@ -1,14 +1,19 @@
 /** What the core makes of containers: Docker's word about their health, an Engine that is away, and what is cleaned up. */
 import { describe, expect, test } from 'vitest';
-import type { ContainerSpec } from '../../../src/supervision/spec.ts';
 import type { HealthVerdict } from '../../../src/supervision/rules/container-health.ts';
 import { NO_PROBES } from '../../../src/supervision/rules/health/probe.ts';
 import { newHealth } from '../../../src/supervision/rules/health/run-health.ts';
 import { next } from '../../../src/supervision/rules/lifecycle/next.ts';
-import { type Component, type ComponentEvent, type Context, FRESH } from '../../../src/supervision/rules/lifecycle/state.ts';
+import {
+  type Component,
+  type ComponentEvent,
+  type Context,
+  FRESH,
+} from '../../../src/supervision/rules/lifecycle/state.ts';
 import { unseen } from '../../../src/supervision/rules/lifecycle/when-held.ts';
 import { KILL_WAIT_MS } from '../../../src/supervision/rules/lifecycle/when-stopping.ts';
 import { conditionHolds, healthOf } from '../../../src/supervision/rules/status.ts';
+import type { ContainerSpec } from '../../../src/supervision/spec.ts';
 import { isActive } from '../../../src/supervision/stop-order.ts';
 import { mono, restartSpec, run, spec } from '../../support/builders.ts';
 

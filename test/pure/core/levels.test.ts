@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { levels } from '../../../src/supervision/rules/levels.ts';
+import { levels } from '../../../src/supervision/rules/graph.ts';
 
 test('a step holds what can start at the same time, whatever the order in the file', () => {
   const graph = new Map([

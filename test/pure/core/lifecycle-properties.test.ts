@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import type { HeartbeatSpec } from '../../../src/supervision/rules/freeze/heartbeat.ts';
 import { type ProbeSpec, ROLES, type Role } from '../../../src/supervision/rules/health/probe.ts';
+import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import { exitCode, killedBy, restartSpec, spec, UNKNOWN } from '../../support/builders.ts';
 import { type Choice, LifecycleWorld } from '../../support/lifecycle-world.ts';
 

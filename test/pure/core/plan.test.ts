@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ingredients, specHash } from '../../../src/config/fingerprint.ts';
-import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import type { StateKind } from '../../../src/supervision/rules/lifecycle/state.ts';
 import { appliedView, type PlanStep, planChanges, type Standing } from '../../../src/supervision/rules/plan.ts';
+import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import { load } from '../config/support.ts';
 
 const specs = (text: string): readonly ComponentSpec[] => load(`components: { ${text} }`).components;

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { AppError, ERRORS } from '../../../src/base/pure/errors.ts';
 import { describeExit, exitView } from '../../../src/base/pure/exit.ts';
 import { type BootId, componentName, componentOfRun, runId, type WallMs } from '../../../src/base/pure/ids.ts';
-import { FRESH, INITIAL } from '../../../src/supervision/rules/lifecycle/state.ts';
 import { redact, secretValues } from '../../../src/base/pure/redact.ts';
 import { didYouMean, distance, nearest } from '../../../src/base/pure/suggest.ts';
+import { FRESH, INITIAL } from '../../../src/supervision/rules/lifecycle/state.ts';
 import { restore } from '../../../src/supervision/rules/time.ts';
 import { exitCode, killedBy, mono, notStarted, run, UNKNOWN } from '../../support/builders.ts';
 

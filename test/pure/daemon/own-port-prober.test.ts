@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ComponentSpec } from '../../../src/supervision/spec.ts';
-import type { ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
 import { ownPortProber, type PortParts } from '../../../src/probes/own-port-prober.ts';
 import type { Prober } from '../../../src/supervision/ports/prober.ts';
+import type { ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
+import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import { run, spec } from '../../support/builders.ts';
 
 const tcp = (host: string): ProbeQuestion => ({ kind: 'tcp', host, port: 4204 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { EventView } from '../../../src/supervision/rules/views.ts';
 import { restartLog } from '../../../src/supervision/restart-log.ts';
+import type { EventView } from '../../../src/supervision/rules/views.ts';
 
 function told(...events: readonly Pick<EventView, 'type' | 'data'>[]): readonly string[] {
   const lines: string[] = [];

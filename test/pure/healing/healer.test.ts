@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createHealer } from '../../../src/docker/healing/healer.ts';
-import type { Deed } from '../../../src/docker/ports.ts';
-import type { HealPolicy } from '../../../src/docker/healing/ports.ts';
 import { silentLog } from '../../../src/base/log.ts';
+import { createHealer } from '../../../src/docker/healing/healer.ts';
+import type { HealPolicy } from '../../../src/docker/healing/ports.ts';
+import type { Deed } from '../../../src/docker/ports.ts';
 import { restartSpec } from '../../support/builders.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeContainers } from '../../support/fake-containers.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { logsQuery } from '../../../src/library/logs-query.ts';
+import { logsQuery } from '../../../src/library/keepwell.ts';
 
 test('what is left out has the defaults of the API', () => {
   expect(logsQuery([], {})).toMatchObject({ components: [], tail: 100, after: {}, previous: false });

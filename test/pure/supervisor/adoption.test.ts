@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { componentName, type RunId } from '../../../src/base/pure/ids.ts';
-import { FRESH } from '../../../src/supervision/rules/lifecycle/state.ts';
-import type { FoundRun } from '../../../src/supervision/ports/driver.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import type { Commit } from '../../../src/supervision/ports/store.ts';
+import { componentName, type RunId } from '../../../src/base/pure/ids.ts';
+import type { Commit } from '../../../src/history/ports.ts';
 import { adoptAll } from '../../../src/supervision/adoption.ts';
 import type { ComponentRunner } from '../../../src/supervision/component-runner.ts';
+import type { FoundRun } from '../../../src/supervision/ports/driver.ts';
+import { FRESH } from '../../../src/supervision/rules/lifecycle/state.ts';
 import { exitCode, spec } from '../../support/builders.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 

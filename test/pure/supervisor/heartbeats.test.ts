@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ComponentSpec } from '../../../src/supervision/spec.ts';
+import { openMemoryStore } from '../../../src/history/memory.ts';
+import type { Commit } from '../../../src/history/ports.ts';
 import type { HeartbeatSource } from '../../../src/supervision/rules/freeze/heartbeat.ts';
 import { NO_PROBES, type ProbeSpec } from '../../../src/supervision/rules/health/probe.ts';
-import type { Commit } from '../../../src/supervision/ports/store.ts';
-import { openMemoryStore } from '../../../src/history/memory.ts';
+import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import { spec } from '../../support/builders.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { supervisorWorld } from '../../support/supervisor-world.ts';

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { ComponentSpec } from '../../../src/supervision/spec.ts';
-import { type Answer, NO_PROBES, type ProbeSpec, type ProbesSpec } from '../../../src/supervision/rules/health/probe.ts';
 import type { RunId } from '../../../src/base/pure/ids.ts';
 import { openMemoryStore } from '../../../src/history/memory.ts';
+import {
+  type Answer,
+  NO_PROBES,
+  type ProbeSpec,
+  type ProbesSpec,
+} from '../../../src/supervision/rules/health/probe.ts';
+import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import { restartSpec, spec } from '../../support/builders.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FAIL, PASS, UNSURE } from '../../support/fake-prober.ts';

@@ -1,7 +1,7 @@
 /** Who counts as well: with a heartbeat only who has been heard in this run. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import type { HeartbeatSource } from '../../../src/supervision/rules/freeze/heartbeat.ts';
+import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import { spec } from '../../support/builders.ts';
 import { supervisorWorld } from '../../support/supervisor-world.ts';
 

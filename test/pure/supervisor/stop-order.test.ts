@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ComponentSpec, DependencyCondition } from '../../../src/supervision/spec.ts';
 import type { MonoMs, RunId } from '../../../src/base/pure/ids.ts';
+import type { ComponentSpec, DependencyCondition } from '../../../src/supervision/spec.ts';
 import { exitCode, killedBy, restartSpec, spec } from '../../support/builders.ts';
 import type { FakeRun } from '../../support/fake-driver.ts';
 import { supervisorWorld } from '../../support/supervisor-world.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { MonoMs } from '../../../src/base/pure/ids.ts';
 import type { Clock } from '../../../src/base/clock.ts';
+import type { MonoMs } from '../../../src/base/pure/ids.ts';
 import { Turns } from '../../../src/supervision/event-queue.ts';
 
 /** Every task takes this long. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type ComponentSpec, NO_LIMITS } from '../../../src/supervision/spec.ts';
 import type { ProbeSpec } from '../../../src/supervision/rules/health/probe.ts';
 import { NO_PROBES } from '../../../src/supervision/rules/health/probe.ts';
+import { type ComponentSpec, NO_LIMITS } from '../../../src/supervision/spec.ts';
 import { killedBy, restartSpec, spec } from '../../support/builders.ts';
 import { MIB, usageOf } from '../../support/fake-sampler.ts';
 import { supervisorWorld } from '../../support/supervisor-world.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { pairs } from '../../../src/telemetry/pairs.ts';
-import { isOn, telemetrySettings } from '../../../src/telemetry/settings.ts';
+import { isOn, pairs, telemetrySettings } from '../../../src/telemetry/settings.ts';
 
 const OFF = { otlp: null, prometheus: false };
 const urls = (otlp: string | null, env: Record<string, string>) => {

@@ -1,7 +1,7 @@
 /** What follows from one event for one container that is looked after. Pure: what is to be done comes out as effects. */
-import type { ExitCause } from '../../../base/pure/exit.ts';
-import { describeEnd, exitView } from '../../../base/pure/exit.ts';
+import { describeEnd, type ExitCause, exitView } from '../../../base/pure/exit.ts';
 import { after } from '../../../base/pure/ids.ts';
+import type { HealthVerdict } from '../../../supervision/rules/container-health.ts';
 import { type Attempt, FRESH } from '../../../supervision/rules/lifecycle/state.ts';
 import { decide, type End, type Verdict } from '../../../supervision/rules/restart/decide.ts';
 import {
@@ -255,4 +255,27 @@ function tried(
   const current = sight === null ? patient : { ...patient, sight, seenAt: context.now };
   const course = { end, nextAttempt: attempt, before };
   return carryOut(current, verdict, describeEnd(exitView(cause)), course, context);
+}
+
+// How a container that is looked after is, in words for people and programs.
+
+/** What its health comes to now: Docker's own verdict, and what we know besides. */
+export function healthOf({ away, state, sight, past, why, reason }: Patient): HealthVerdict {
+  if (away !== null) return { status: 'unknown', reason: away };
+  if (state.kind === 'gone') return { status: 'unknown', reason };
+  if (sight === null) return { status: 'unknown', reason: 'not checked yet' };
+  if (state.kind === 'restarting') return { status: 'starting', reason: `it is being restarted: ${why}` };
+  if (state.kind === 'watching' && sight.startedAt === past)
+    return { status: 'starting', reason: 'it was restarted, and not seen since' };
+  if (sight.phase !== 'ended') return sight.health;
+  const how = sight.cause === null ? 'it does not run' : describeEnd(exitView(sight.cause));
+  const who = sight.crashesBelongTo === null ? '' : `; not restarted by us: ${sight.crashesBelongTo}`;
+  return { status: 'unhealthy', reason: `${how}${who}` };
+}
+
+/** Two patients with the same summary look the same from outside. */
+export function summaryOf(patient: Patient): string {
+  const { state, sight, counters, away, reason } = patient;
+  const { status, reason: because } = healthOf(patient);
+  return JSON.stringify([state.kind, wakeAt(patient), sight?.id, status, because, counters.total, away, reason]);
 }

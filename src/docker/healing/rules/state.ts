@@ -1,9 +1,10 @@
 /** One container that is looked after without being a component: what is known of it, what can happen, what can be asked for. */
-import type { RestartSpec } from '../../../supervision/spec.ts';
-import type { HealthVerdict } from '../../../supervision/rules/container-health.ts';
+
 import type { ExitCause, ExitView } from '../../../base/pure/exit.ts';
 import type { MonoMs } from '../../../base/pure/ids.ts';
+import type { HealthVerdict } from '../../../supervision/rules/container-health.ts';
 import { type Attempt, type Counters, FRESH, type Rule } from '../../../supervision/rules/lifecycle/state.ts';
+import type { RestartSpec } from '../../../supervision/spec.ts';
 
 export interface HealPolicy {
   /** `limit.retryMs` null: what gave up stays so. */

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fchownSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { isShellName } from '../command/odd-variables.ts';
+import { isShellName } from '../command/spawn-problem.ts';
 import { UNFINISHED } from '../run-dir.ts';
 import type { Tools } from '../shim/tools.ts';
 import type { Account } from './account.ts';

@@ -4,9 +4,8 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { machineFault } from '../../../base/pure/errno.ts';
 import type { Tools } from '../shim/tools.ts';
-import type { Account } from './account.ts';
+import { type Account, knownGroups } from './account.ts';
 import { BARE_ENVIRONMENT, switching } from './become.ts';
-import { knownGroups } from './directory.ts';
 
 /** What is in the way, as the end of a sentence; null: nothing. */
 export interface Eyes {

@@ -2,16 +2,19 @@
  * What the processes of a run do, seen over a few seconds: whether they work, are stopped or wait, and for what. Evidence for the
  * dossier of a run that is about to be ended, so it is bounded in time and size, and what cannot be seen is said.
  */
-import type { SignalName } from '../../../base/pure/exit.ts';
-import type { Findings } from '../../../supervision/rules/freeze/freeze.ts';
-import { after } from '../../../base/pure/ids.ts';
+
+import { readlinkSync } from 'node:fs';
 import type { Clock } from '../../../base/clock.ts';
+import type { SignalName } from '../../../base/pure/exit.ts';
+import { formatDuration } from '../../../base/pure/format.ts';
+import { after } from '../../../base/pure/ids.ts';
+import type { Findings } from '../../../supervision/rules/freeze/freeze.ts';
+import { firstNames } from '../first-names.ts';
 import type { Identity } from '../proc.ts';
+import { peekProcFile } from '../proc-file.ts';
 import { Pace } from '../usage/pace.ts';
 import { type Activity, activityOf, isSame, type Looks, lookAt } from './activity.ts';
-import { describeProcess } from './describe-process.ts';
-import { busyText, stoppedText } from './judge.ts';
-import { socketTables } from './sockets.ts';
+import { type SocketTables, socketTables } from './sockets.ts';
 
 export interface ExamineOptions {
   readonly tree: ExaminedTree;
@@ -85,4 +88,118 @@ async function describe(
   }
   if (sorted.length > MAX_DESCRIBED) lines.push(`and ${sorted.length - MAX_DESCRIBED} more processes`);
   return lines;
+}
+
+// Whether processes work, are stopped, or do nothing.
+
+/** Together they use this part of one core: somebody works. A child that writes a line now and then uses far less. */
+const BUSY_RATIO = 0.1;
+/** Found running, or waiting for a processor, in this part of the looks: it works, even if the machine gives it little. */
+const RUNNING_RATIO = 0.6;
+
+/** `looks`: how many there were; one that was only there for a moment was not seen in all of them. */
+export function busyText(activities: readonly Activity[], windowMs: number, looks: number): string | null {
+  const usedMs = activities.reduce((sum, activity) => sum + activity.usedMs, 0);
+  const most = activities.toSorted((a, b) => b.usedMs - a.usedMs)[0];
+  if (most && usedMs >= windowMs * BUSY_RATIO) {
+    const who = activities.length === 1 ? '' : `, most of it ${named(most)}`;
+    return `busy: ${formatDuration(usedMs)} of CPU in ${formatDuration(windowMs)}${who}`;
+  }
+  const running = activities.find(({ states }) => states.split('R').length - 1 >= looks * RUNNING_RATIO);
+  return running ? `busy: ${named(running)} is running or waits for a processor` : null;
+}
+
+const named = ({ pid, name }: Activity): string => `${pid} (${name})`;
+
+/** Without pids: this becomes the reason of the end, and equal reasons should be equal. */
+export function stoppedText(activities: readonly Activity[], main: Identity | null): string | null {
+  const first = activities.find((activity) => main !== null && isSame(activity, main));
+  if (first?.state === 'T') return 'its process is stopped (SIGSTOP)';
+  return first?.state === 't' ? 'its process is held by a debugger' : null;
+}
+
+// One process in a few lines: its state, what it waits for, how much it works, whom it talks to.
+
+export interface DescribeOptions {
+  readonly isMain: boolean;
+  readonly windowMs: number;
+  readonly tables: SocketTables;
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  R: 'running',
+  S: 'waiting',
+  D: 'waiting, and cannot be interrupted (state D)',
+  T: 'stopped (state T)',
+  t: 'held by a debugger (state t)',
+  I: 'idle',
+};
+
+/** Far more than is shown: who knows the secrets in it has to see them whole. */
+const MAX_COMMAND_CHARS = 4_000;
+const MAX_STACK_FRAMES = 8;
+const MAX_FDS = 512;
+const MAX_SOCKETS = 10;
+
+export function describeProcess(activity: Activity, { isMain, windowMs, tables }: DescribeOptions): readonly string[] {
+  const { pid, ppid, name, state, threads, usedMs, cpuMs } = activity;
+  const who = isMain ? 'main process' : `child of ${ppid}`;
+  const wchan = waitsIn(pid);
+  const waiting = wchan === null || state === 'R' ? '' : ` in ${wchan}`;
+  const used = `${formatDuration(usedMs)} of CPU in ${formatDuration(windowMs)}, ${formatDuration(cpuMs)} in all`;
+  const many = threads === 1 ? '1 thread' : `${threads} threads`;
+  return [
+    `${pid} (${name}), ${who}: ${STATES[state] ?? `state ${state}`}${waiting}; ${used}; ${many}`,
+    // Whoever waits like this may hold the lock of its memory, and the kernel would let us wait for it, too.
+    ...indented('command', state === 'D' ? null : commandOf(pid)),
+    ...indented('kernel stack', kernelStack(pid)),
+    ...indented('sockets', socketsOf(pid, tables)),
+  ];
+}
+
+const indented = (what: string, text: string | null): readonly string[] =>
+  text === null ? [] : [`  ${what}: ${text}`];
+
+const commandOf = (pid: number): string | null =>
+  peekProcFile(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim().slice(0, MAX_COMMAND_CHARS) || null;
+
+/** Where in the kernel it sleeps; null where the kernel does not tell. */
+function waitsIn(pid: number): string | null {
+  const wchan = peekProcFile(`/proc/${pid}/wchan`)?.trim() ?? '';
+  return wchan === '' || wchan === '0' ? null : wchan;
+}
+
+/** Only root may look. */
+function kernelStack(pid: number): string | null {
+  const frames = (peekProcFile(`/proc/${pid}/stack`) ?? '')
+    .split('\n')
+    .map((line) => line.replace(/^\[<[^>]*>\]\s*/, '').replace(/\/0x[0-9a-f]+$/, ''))
+    .filter((line) => line !== '' && line !== '0xffffffffffffffff');
+  return frames.length === 0 ? null : frames.slice(0, MAX_STACK_FRAMES).join(' < ');
+}
+
+function socketsOf(pid: number, tables: SocketTables): string | null {
+  const found = new Set(inodesOf(pid).flatMap((inode) => tables.get(inode) ?? []));
+  if (found.size === 0) return null;
+  const shown = [...found].slice(0, MAX_SOCKETS).join('; ');
+  return found.size > MAX_SOCKETS ? `${shown}; and ${found.size - MAX_SOCKETS} more` : shown;
+}
+
+function inodesOf(pid: number): readonly string[] {
+  try {
+    return firstNames(`/proc/${pid}/fd`, MAX_FDS).flatMap((fd) => {
+      const [, inode] = /^socket:\[(\d+)\]$/.exec(readlink(`/proc/${pid}/fd/${fd}`)) ?? [];
+      return inode === undefined ? [] : [inode];
+    });
+  } catch {
+    return []; // not ours to look into, or gone
+  }
+}
+
+function readlink(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
 }

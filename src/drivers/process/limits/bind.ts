@@ -1,13 +1,17 @@
 /** The bonds of one run: its cgroups, made with their limits, and what its shim has to do. */
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { SpawnProblem } from '../../../base/pure/exit.ts';
-import type { LimitView } from '../../../supervision/rules/views.ts';
+import type { RunId } from '../../../base/pure/ids.ts';
 import type { ProcessLaunch } from '../../../supervision/ports/driver.ts';
+import type { LimitView } from '../../../supervision/rules/views.ts';
 import type { Account } from '../account/account.ts';
 import { passing, problemOfError } from '../command/spawn-problem.ts';
-import { makeRunCgroup } from '../tree/cgroup.ts';
+import { makeRunCgroup, removeCgroup, removeEmpty } from '../tree/cgroup.ts';
+import type { Controller } from '../tree/own-cgroup.ts';
 import { limitsOf, limitViews, type ShimBounds, shimBounds } from './bounds.ts';
-import { type LimitCgroups, makeLimitCgroups, removeLimitCgroup } from './cgroups.ts';
-import { type LimitHomes, NO_HOMES } from './homes.ts';
+import { handDown, LIMIT_FILES, type LimitHomes, NO_HOMES } from './homes.ts';
 
 export interface Bound {
   /** Of the tree; null: the tree is held together by its process group and its cookie. */
@@ -51,4 +55,71 @@ function notMade(error: unknown): SpawnProblem {
     code === 'out-of-resources' ? code : 'limits',
     `the cgroup for its limits could not be made: ${message}`,
   );
+}
+
+// The cgroups of one run that has limits: made with their limits before it begins, removed with it.
+
+export interface LimitCgroups {
+  /** With v2 the cgroup of the tree has the limits, too; null: they are elsewhere. */
+  readonly tree: string | null;
+  /** One for each controller with v1. */
+  readonly others: readonly string[];
+}
+
+/** Throws when one cannot be made; then nothing is left of the others. */
+export function makeLimitCgroups(run: RunId, views: readonly LimitView[], homes: LimitHomes): LimitCgroups {
+  const made: { tree: string | null; others: string[] } = { tree: null, others: [] };
+  try {
+    for (const { name, max, mechanism } of views) {
+      if (name !== 'memory' && name !== 'pids') continue;
+      if (mechanism === 'cgroup-v2' && homes.v2) {
+        made.tree ??= makeV2(join(homes.v2.path, run), homes.v2.controllers);
+        writeFileSync(join(made.tree, LIMIT_FILES.v2[name]), String(max));
+        if (name === 'memory') afterMemoryV2(made.tree);
+      }
+      const home = mechanism === 'cgroup-v1' ? homes.v1[name] : null;
+      if (home === null) continue;
+      const path = join(home, run);
+      mkdirSync(path, { recursive: true });
+      if (!made.others.includes(path)) made.others.push(path); // both controllers may be in one hierarchy
+      writeFileSync(join(path, LIMIT_FILES.v1[name]), String(max));
+      if (name === 'memory') afterMemoryV1(path, max);
+    }
+    return made;
+  } catch (error) {
+    for (const path of cgroupsOf(made)) removeLimitCgroup(path);
+    throw error;
+  }
+}
+
+const cgroupsOf = ({ tree, others }: LimitCgroups): readonly string[] => [...(tree === null ? [] : [tree]), ...others];
+
+function makeV2(path: string, controllers: readonly Controller[]): string {
+  mkdirSync(dirname(path), { recursive: true });
+  handDown(dirname(path), controllers);
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+/** Swap would only make it slow before it ends; and half a component that lives on is worse than one that is restarted. */
+function afterMemoryV2(path: string): void {
+  writeIfThere(join(path, 'memory.swap.max'), '0');
+  writeIfThere(join(path, 'memory.oom.group'), '1');
+}
+
+/** Memory and swap together; the file is missing where swap is not accounted for. */
+function afterMemoryV1(path: string, max: number): void {
+  if (!writeIfThere(join(path, 'memory.memsw.limit_in_bytes'), String(max)))
+    writeIfThere(join(path, 'memory.swappiness'), '0');
+}
+
+function writeIfThere(path: string, text: string): boolean {
+  if (!existsSync(path)) return false;
+  writeFileSync(path, text);
+  return true;
+}
+
+/** With its home when it was the last one there. */
+export function removeLimitCgroup(path: string): void {
+  if (removeCgroup(path)) removeEmpty(dirname(path));
 }

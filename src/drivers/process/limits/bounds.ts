@@ -1,8 +1,8 @@
 /** What one run is bounded by, and how: decided before it begins, told to its shim, kept in its directory. */
 import { getPriority } from 'node:os';
 import type { SpawnProblem } from '../../../base/pure/exit.ts';
-import type { LimitView } from '../../../supervision/rules/views.ts';
 import type { Confinement } from '../../../supervision/ports/driver.ts';
+import type { LimitView } from '../../../supervision/rules/views.ts';
 import type { Account } from '../account/account.ts';
 import { permanent } from '../command/spawn-problem.ts';
 import type { LimitHomes } from './homes.ts';

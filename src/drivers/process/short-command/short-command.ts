@@ -1,20 +1,21 @@
 /** One short command from its start to the end of everything it started. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, fchownSync, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Command, CommandResult } from '../../../base/command.ts';
 import type { SpawnProblem } from '../../../base/pure/exit.ts';
 import type { RunId } from '../../../base/pure/ids.ts';
-import type { Command, CommandResult } from '../../../base/command.ts';
 import type { Account } from '../account/account.ts';
-import { BARE_ENVIRONMENT, openEnvironment } from '../account/become.ts';
-import { problemOfError } from '../command/spawn-problem.ts';
+import { BARE_ENVIRONMENT, becoming, openEnvironment } from '../account/become.ts';
+import { notBecome, notExecuted } from '../command/exec-failure.ts';
+import { oddVariables, problemOfError } from '../command/spawn-problem.ts';
 import { precheck } from '../precheck.ts';
 import { type ProcStat, readProcStat } from '../proc.ts';
 import type { Tools } from '../shim/tools.ts';
 import { Tree, type TreeWorld } from '../tree/tree.ts';
 import type { CommandCgroups } from './cgroups.ts';
-import { commandLine, handOverProblem } from './command-line.ts';
-import { openInput } from './input.ts';
 import type { Limit } from './limit.ts';
 import type { OutputPipe, OutputPipes } from './output-pipes.ts';
 import type { Strays } from './strays.ts';
@@ -242,5 +243,65 @@ function send(pid: number): void {
     if (pid < -1) process.kill(pid, 'SIGKILL');
   } catch {
     // nobody is left
+  }
+}
+
+// The few words of shell in front of a short command: they give it what a component gets, then are replaced by it.
+
+/** What the shell calls itself when it complains, so that its words can be told from the command's. */
+const NAME = 'keepwell';
+
+/** Arguments: soft limit of open files, cgroup to join, then the command; a dash for none. */
+const SCRIPT = `[ "$1" = - ] || ulimit -S -n "$1" 2>/dev/null
+ulimit -S -c 0 2>/dev/null
+[ "$2" = - ] || { printf 0 >"$2/cgroup.procs"; } 2>/dev/null
+shift 2
+exec "$@"`;
+
+export interface Wrapping {
+  readonly tools: Pick<Tools, 'sh' | 'env' | 'setpriv'>;
+  readonly softNofile: number | null;
+  readonly cgroup: string | null;
+  /** Whose command it is; null: the daemon's own. */
+  readonly account: Account | null;
+}
+
+export function commandLine({ command, env }: Pick<Command, 'command' | 'env'>, wrapping: Wrapping): readonly string[] {
+  const { tools, softNofile, cgroup, account } = wrapping;
+  const way = account === null ? oddVariables(env, tools) : becoming(account, tools);
+  return ['-c', SCRIPT, NAME, String(softNofile ?? '-'), cgroup ?? '-', ...way, ...command];
+}
+
+export interface HandOver {
+  readonly code: number | null;
+  readonly output: string;
+  readonly program: string;
+  /** For sentences; null: it was not to become somebody else. */
+  readonly account: string | null;
+}
+
+/** Why the shell could not hand over to the command, or null when this is the command's own end. */
+export function handOverProblem({ code, output, program, account }: HandOver): SpawnProblem | null {
+  const [line = ''] = output.split('\n');
+  if (account !== null && code !== 0 && line.startsWith('setpriv: ')) return notBecome(line, account);
+  return (code === 126 || code === 127) && line.startsWith(`${NAME}: `) ? notExecuted(line, program) : null;
+}
+
+// What a short command reads from its standard input: a file without a name, so that nobody waits for a command that does not read.
+
+/** `dir`: where it has its name for a moment. Throws when there is no room. */
+export function openInput(text: string, account: Account | null, dir: string): number {
+  const path = join(dir, `.input-${randomBytes(8).toString('hex')}`);
+  const fd = openSync(path, 'wx+', 0o600);
+  try {
+    unlinkSync(path); // before there is anything in it
+    const bytes = Buffer.from(text);
+    // At a position: whoever reads it next begins at the beginning.
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
+    if (account !== null) fchownSync(fd, account.uid, account.gid);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
   }
 }

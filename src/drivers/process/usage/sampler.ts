@@ -2,17 +2,21 @@
  * What runs use. A run with a cgroup is asked for there: its processes, its CPU time with that of processes that are gone and,
  * where the kernel counts it, its memory. Otherwise its tree is searched and the processes are added up.
  */
-import { resolve } from 'node:path';
+
+import { opendirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import type { RunId } from '../../../base/pure/ids.ts';
-import type { Usage } from '../../../supervision/rules/usage/usage.ts';
 import type { Sampler } from '../../../supervision/ports/sampler.ts';
-import { isAlive, readProcStat } from '../proc.ts';
-import { sumOfWords } from '../proc-file.ts';
+import type { Usage } from '../../../supervision/rules/usage/usage.ts';
+import { type Identity, isAlive, readProcStat } from '../proc.ts';
+import { readProcFile, sumOfWords } from '../proc-file.ts';
+import { readMeta, readStarted } from '../run-dir.ts';
+import { isRunCgroup } from '../tree/cgroup.ts';
+import { cgroupOf } from '../tree/own-cgroup.ts';
 import { members } from './members.ts';
+import { type MemoryCounter, memoryCounter } from './memory-counter.ts';
 import { Pace } from './pace.ts';
-import { findPlace, type Place } from './place.ts';
 import { ProcTable } from './proc-table.ts';
-import { countFds, readMemory } from './process-usage.ts';
 
 /** So often what a run holds is taken to be what it held before, as long as it has not used a tick of CPU time since. */
 const MAX_REUSES = 3;
@@ -116,4 +120,95 @@ const US_PER_MS = 1_000;
 function cgroupCpuMs(cgroup: string): number | null {
   const us = sumOfWords(`${cgroup}/cpu.stat`, ['usage_usec']);
   return us === null ? null : us / US_PER_MS;
+}
+
+// Where to look for a run: its directory says who the main process is and which cgroup it was given, also to a later daemon.
+
+export interface Place {
+  readonly main: Identity;
+  /** Where the kernel lists its processes; null: they are searched for. */
+  readonly cgroup: string | null;
+  /** Null: the memory of each process is read. */
+  readonly memory: MemoryCounter | null;
+}
+
+/** Null while its main process is not known. */
+export function findPlace(runsDir: string, run: RunId): Place | null {
+  const dir = join(runsDir, run);
+  const started = readStarted(dir);
+  if (started === null) return null;
+  const given = started.inCgroup ? readMeta(dir)?.cgroup : null;
+  const own = given && isRunCgroup(given, run) ? given : null;
+  const counting = countingCgroup(started.pid, run);
+  const counters = [own, counting].map((path) => (path === null ? null : memoryCounter(path)));
+  const memory = counters.find((counter) => counter !== null) ?? null;
+  return { main: started, cgroup: own ?? counting, memory };
+}
+
+/** With cgroup v1 the memory of a run may be counted in a cgroup of its own beside the one that lists it. */
+function countingCgroup(pid: number, run: RunId): string | null {
+  const path = cgroupOf(pid, 'memory');
+  return path !== null && basename(path) === run ? path : null;
+}
+
+// What one process uses, as /proc says.
+
+export interface MemoryUsage {
+  readonly privateBytes: number;
+  /** Pages of files and of shared memory: others may have the same ones. */
+  readonly sharedBytes: number;
+}
+
+export function readMemory(pid: number): MemoryUsage {
+  const [, resident = 0, shared = 0] = (readProcFile(`/proc/${pid}/statm`) ?? '').split(' ').map(Number);
+  return { privateBytes: Math.max(0, resident - shared) * pageBytes(), sharedBytes: shared * pageBytes() };
+}
+
+let knownPageBytes: number | undefined;
+
+/** From what the kernel told this very process at its start: pairs of words, of which type 6 is the size of a page. */
+function pageBytes(): number {
+  knownPageBytes ??= readPageBytes();
+  return knownPageBytes;
+}
+
+const AT_PAGESZ = 6n;
+
+function readPageBytes(): number {
+  try {
+    const words = new BigUint64Array(Uint8Array.from(readFileSync('/proc/self/auxv')).buffer);
+    const at = words.findIndex((word, index) => index % 2 === 0 && word === AT_PAGESZ);
+    return at < 0 ? 4096 : Number(words[at + 1]);
+  } catch {
+    return 4096;
+  }
+}
+
+/** Since Linux 6.2 the size of the directory is the number of its entries. */
+let isSizeKnown: boolean | undefined;
+const ENTRIES_PER_STEP = 500;
+
+/** How many files it has open; null when we may not look. */
+export async function countFds(pid: number, pace: Pace): Promise<number | null> {
+  try {
+    isSizeKnown ??= statSync('/proc/self/fd').size > 0;
+    return isSizeKnown ? statSync(`/proc/${pid}/fd`).size : await countEntries(`/proc/${pid}/fd`, pace);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ESRCH' ? 0 : null; // it ended meanwhile
+  }
+}
+
+async function countEntries(path: string, pace: Pace): Promise<number> {
+  const dir = opendirSync(path, { bufferSize: ENTRIES_PER_STEP });
+  try {
+    let count = 0;
+    while (dir.readSync() !== null) {
+      count += 1;
+      if (count % ENTRIES_PER_STEP === 0) await pace.breathe();
+    }
+    return count;
+  } finally {
+    dir.closeSync();
+  }
 }

@@ -1,7 +1,6 @@
 /** What is open, what people were told about it, and what there is to tell next. Pure. */
 import type { BootId, MonoMs, WallMs } from '../../../base/pure/ids.ts';
 import type { Subject } from '../../../supervision/rules/views.ts';
-import type { AlertKind } from './alert.ts';
 
 /** A moment that can be compared after a restart of ours, and after one of the machine. */
 export interface Moment {
@@ -164,3 +163,21 @@ export function untilDueMs(book: AlertBook, remindMs: number | null, now: Moment
         waits.reduce((least, wait) => Math.min(least, wait)),
       );
 }
+
+/** What is worth people's attention, and by which ways they are told. */
+export const ALERT_KINDS = ['gave-up', 'freeze', 'crash-rate'] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
+
+export type Channel =
+  | { readonly kind: 'webhook'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'slack'; readonly url: string }
+  | { readonly kind: 'command'; readonly command: readonly string[] };
+
+export interface AlertsSpec {
+  readonly on: readonly AlertKind[];
+  readonly channels: readonly Channel[];
+  /** What is still open is told again after so long; null: never. */
+  readonly remindMs: number | null;
+}
+
+export const NO_ALERTS: AlertsSpec = { on: [], channels: [], remindMs: null };

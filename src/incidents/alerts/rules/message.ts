@@ -1,10 +1,10 @@
 /** One message to people: everything that is to be told at this moment. Pure. */
-import { someOf } from '../../rules/words.ts';
+
 import { redact } from '../../../base/pure/redact.ts';
-import { bugNumber } from '../../tickets/rules/number.ts';
 import type { Subject } from '../../../supervision/rules/views.ts';
-import type { AlertKind } from './alert.ts';
-import { joinedSince, type OpenAlert, type RaisedAlert, type Telling } from './book.ts';
+import { someOf } from '../../rules/words.ts';
+import { bugNumber } from '../../tickets/rules/number.ts';
+import { type AlertKind, joinedSince, type OpenAlert, type RaisedAlert, type Telling } from './book.ts';
 
 export interface AlertItem {
   /** raised: it is new, or others joined. still: it was told before, and is not over. over: it is. */

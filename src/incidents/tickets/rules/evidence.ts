@@ -1,10 +1,10 @@
 /** What a ticket is made of. A crash as it is recorded fits `CrashEvidence` as it is. */
-import type { EarlierError } from '../../../crashes/rules/crash.ts';
+
 import type { ExitView } from '../../../base/pure/exit.ts';
 import type { WallMs } from '../../../base/pure/ids.ts';
 import type { Rule } from '../../../supervision/rules/lifecycle/state.ts';
 import type { Simulation } from '../../../supervision/rules/simulation.ts';
-import type { FreezeView, Subject } from '../../../supervision/rules/views.ts';
+import type { EarlierError, FreezeView, Subject } from '../../../supervision/rules/views.ts';
 import type { Priority, TicketCategory } from './ticket.ts';
 
 export interface CrashEvidence {

@@ -1,8 +1,8 @@
 /** Who a ticket is about: everybody that crashed with its cause is named, and whoever joins later is news. Pure. */
-import type { Incident } from '../../rules/incident.ts';
-import { subjectKey } from '../../rules/incident.ts';
+
 import type { Subject } from '../../../supervision/rules/views.ts';
-import { cleanLine } from './clean.ts';
+import { type Incident, subjectKey } from '../../rules/incident.ts';
+import { cleanLine } from './text.ts';
 import type { Ticket } from './ticket.ts';
 
 /** Names and tasks may be anything that somebody once typed. */

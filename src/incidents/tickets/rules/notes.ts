@@ -2,16 +2,15 @@
 import { describeExit } from '../../../base/pure/exit.ts';
 import { formatDuration } from '../../../base/pure/format.ts';
 import type { WallMs } from '../../../base/pure/ids.ts';
-import type { Incident } from '../../rules/incident.ts';
 import { isSimulated } from '../../../supervision/rules/simulation.ts';
-import { cleanLine } from './clean.ts';
+import type { Incident } from '../../rules/incident.ts';
 import { withErrand } from './errands.ts';
 import type { CrashEvidence, Evidence } from './evidence.ts';
 import { withMembers } from './members.ts';
 import { bugNumber } from './number.ts';
 import { mayTellNews, withTold } from './rate.ts';
 import type { TicketsSpec } from './settings.ts';
-import { headline, textOfEnd } from './text.ts';
+import { cleanLine, headline, textOfEnd } from './text.ts';
 import type { Ticket, TicketChange, TicketEvent } from './ticket.ts';
 
 const MAX_NOTE_CHARS = 1_500;

@@ -3,20 +3,18 @@
  * Nothing is done here: what trackers are to be told is part of the ticket, and written with the crash.
  */
 import type { WallMs } from '../../../base/pure/ids.ts';
-import type { Incident } from '../../rules/incident.ts';
 import { MAX_SPAWN_ERRORS } from '../../../supervision/rules/restart/decide.ts';
-import { cleanLine } from './clean.ts';
+import type { Incident } from '../../rules/incident.ts';
 import { withErrand } from './errands.ts';
 import { type Circumstances, type CrashEvidence, type Evidence, NO_CIRCUMSTANCES } from './evidence.ts';
 import { MAX_NAME_CHARS, membersOf, withGivenUp, withMembers } from './members.ts';
 import { againText, openedEvent } from './notes.ts';
 import { bugNumber } from './number.ts';
-import { crashesWithin, higher, priorityOf } from './priority.ts';
 import { mayTell, toldOfType, withTold } from './rate.ts';
 import { redacted, redactedCircumstances } from './redacted.ts';
-import type { TicketsSpec } from './settings.ts';
-import { textOf } from './text.ts';
-import type { Ticket, TicketCategory, TicketChange } from './ticket.ts';
+import { CRITICAL_ABOVE, DEFAULT_PRIORITY, TICKET_WINDOW_MS, type TicketsSpec } from './settings.ts';
+import { cleanLine, errorTypeOf, textOf } from './text.ts';
+import type { Priority, Ticket, TicketCategory, TicketChange } from './ticket.ts';
 
 export interface TicketInput {
   /** With the crash counted in. */
@@ -145,3 +143,27 @@ function categoryOf(evidence: Evidence): TicketCategory {
   if (evidence.kind === 'problem') return evidence.problem.category;
   return evidence.crash.freeze === undefined ? 'crash' : 'freeze';
 }
+
+// How urgent a ticket is. It is raised, never lowered: people may have sorted their work by it.
+
+const ORDER: readonly Priority[] = ['low', 'medium', 'high', 'critical'];
+
+export const higher = (one: Priority, other: Priority): Priority =>
+  ORDER.indexOf(one) >= ORDER.indexOf(other) ? one : other;
+
+export function priorityOf(evidence: Evidence, incident: Incident, { priorities }: TicketsSpec, now: WallMs): Priority {
+  if (evidence.kind === 'problem') return evidence.problem.priority ?? DEFAULT_PRIORITY;
+  const errorType = errorTypeOf(evidence.crash);
+  const named = errorType === null ? undefined : (own(priorities, errorType) ?? own(priorities, lastPart(errorType)));
+  return crashesWithin(incident, now) > CRITICAL_ABOVE ? 'critical' : (named ?? DEFAULT_PRIORITY);
+}
+
+/** Those of the last 24 hours. A clock that was set back loses none. */
+export const crashesWithin = ({ recent }: Incident, now: WallMs): number =>
+  recent.filter((at) => at > now - TICKET_WINDOW_MS).length;
+
+/** "java.net.ConnectException" and "MyApp::Timeout" are known by their last part, too. */
+const lastPart = (type: string): string => type.split(/[.:\\/]/).at(-1) ?? type;
+
+const own = (table: TicketsSpec['priorities'], name: string): Priority | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;

@@ -2,9 +2,9 @@
  * Evidence without secrets, each text by itself. Once texts are put together, quoted and cut to their first line, a secret in them
  * may not be recognised any more.
  */
-import type { EarlierError } from '../../../crashes/rules/crash.ts';
+
 import { redact } from '../../../base/pure/redact.ts';
-import type { Subject } from '../../../supervision/rules/views.ts';
+import type { EarlierError, Subject } from '../../../supervision/rules/views.ts';
 import type { Circumstances, CrashEvidence, Evidence, ProblemEvidence } from './evidence.ts';
 
 type Hide = (text: string, fromEnd?: boolean) => string;

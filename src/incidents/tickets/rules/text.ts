@@ -1,11 +1,13 @@
 /** What a ticket says. All of it is plain text; each tracker writes it in its own way. */
-import { endedAfter, howEarly } from '../../../crashes/rules/earlier.ts';
+
+import { withoutEscapes } from '../../../base/pure/escapes.ts';
 import { describeExit } from '../../../base/pure/exit.ts';
 import { formatDuration } from '../../../base/pure/format.ts';
-import type { Incident } from '../../rules/incident.ts';
+import { redact } from '../../../base/pure/redact.ts';
+import { endedAfter, howEarly } from '../../../crashes/rules/earlier.ts';
 import { SIMULATED_TITLE } from '../../../supervision/rules/simulation.ts';
 import type { Subject } from '../../../supervision/rules/views.ts';
-import { cleanLine, cleanText } from './clean.ts';
+import type { Incident } from '../../rules/incident.ts';
 import type { Circumstances, CrashEvidence, Evidence, ProblemEvidence } from './evidence.ts';
 import type { Step, StepPart, Ticket } from './ticket.ts';
 
@@ -176,3 +178,41 @@ function logsOf({ logTail, stack = [] }: CrashEvidence): readonly string[] {
   const isShown = last === '' || tail.some((line) => line.includes(last));
   return [...(isShown ? [] : [...stack, '']), ...tail];
 }
+
+// Text that others wrote, before it becomes part of a ticket: without secrets, colours and invisible characters, and not too long.
+
+/** Controls, and characters that change the direction or hide what is there. Tabs and line ends stay. */
+const INVISIBLE =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ufe00-\ufe0f]|\p{Surrogate}|[\u{e0000}-\u{e0fff}]/gu;
+
+/** So much is looked at: what follows is cut in any case. */
+const MAX_READ_CHARS = 256 * 1024;
+const LEFT_OUT = '…';
+
+/** Several lines. `known`: values that must never appear. */
+export function cleanText(text: string, maxChars: number, known: readonly string[] = []): string {
+  const cut = text.length > MAX_READ_CHARS;
+  const plain = withoutEscapes(text.slice(-MAX_READ_CHARS)).replace(/\r\n?/g, '\n').replace(INVISIBLE, '');
+  return lastChars(redact(plain, known, { start: cut }), maxChars);
+}
+
+/** One line, cut at its end. */
+export function cleanLine(text: string, maxChars: number, known: readonly string[] = []): string {
+  const start = text.slice(0, MAX_READ_CHARS);
+  const plain = withoutEscapes(start).replace(INVISIBLE, '');
+  const line = redact(plain, known, { end: start.length < text.length })
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length <= maxChars ? line : `${whole(line.slice(0, maxChars - 1)).trimEnd()}${LEFT_OUT}`;
+}
+
+/** The end of a log tells more than its beginning. Cut at a line where there is one near. */
+function lastChars(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const kept = text.slice(2 + LEFT_OUT.length - maxChars);
+  const lineEnd = kept.indexOf('\n');
+  return `${LEFT_OUT}\n${lineEnd >= 0 && lineEnd < kept.length / 2 ? kept.slice(lineEnd + 1) : kept}`;
+}
+
+/** Without half of a character at its end. */
+const whole = (text: string): string => text.replace(/[\ud800-\udbff]$/, '');

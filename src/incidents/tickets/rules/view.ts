@@ -1,6 +1,7 @@
 /** Tickets as the API returns them and `-o json` prints them. Additions are allowed, changes are not. */
-import { onlyTask } from '../../rules/incident.ts';
+
 import type { Subject } from '../../../supervision/rules/views.ts';
+import { onlyTask } from '../../rules/incident.ts';
 import { bugNumber } from './number.ts';
 import type { Priority, Ticket, TicketCategory, TrackerStanding } from './ticket.ts';
 

@@ -1,6 +1,7 @@
 /** What the answers of all probes of a run come to. Kept in the component's state, so that it outlives the daemon. */
-import type { HealthVerdict } from '../container-health.ts';
+
 import type { MonoMs } from '../../../base/pure/ids.ts';
+import type { HealthVerdict } from '../container-health.ts';
 import type { ProbesSpec, Role } from './probe.ts';
 
 export interface RunHealth {

@@ -1,6 +1,7 @@
 /** The whole behaviour of a component: next(component, event, context) → the component afterwards, and what to do. Nothing is done here. */
-import { isReady, newHealth } from '../health/run-health.ts';
+
 import type { MonoMs } from '../../../base/pure/ids.ts';
+import { isReady, newHealth } from '../health/run-health.ts';
 import {
   type Component,
   type ComponentEvent,

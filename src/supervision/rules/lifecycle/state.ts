@@ -1,11 +1,12 @@
 /** One state per component; each kind carries only what exists in that state. Events are facts, effects are requests. */
+
+import type { ExitCause, SignalName, SpawnProblem } from '../../../base/pure/exit.ts';
+import type { ComponentName, MonoMs, RunId } from '../../../base/pure/ids.ts';
 import type { ComponentSpec } from '../../spec.ts';
 import type { HealthVerdict } from '../container-health.ts';
-import type { ExitCause, SignalName, SpawnProblem } from '../../../base/pure/exit.ts';
 import type { Findings, Freeze } from '../freeze/freeze.ts';
 import type { Role } from '../health/probe.ts';
 import type { RunHealth } from '../health/run-health.ts';
-import type { ComponentName, MonoMs, RunId } from '../../../base/pure/ids.ts';
 
 /**
  * Why a run was begun: by hand or boot, again after an end that was asked for, by the restart policy, or as the one quiet retry

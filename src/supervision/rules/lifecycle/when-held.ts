@@ -2,8 +2,9 @@
  * A run of which nothing can or may be asked: its Engine does not answer, or somebody paused it. It is neither ended nor restarted
  * for that, and nobody may rely on it until it has been seen again.
  */
-import { isReady } from '../health/run-health.ts';
+
 import type { MonoMs } from '../../../base/pure/ids.ts';
+import { isReady } from '../health/run-health.ts';
 import type { Component, ComponentEvent, ComponentState, Context, Hold, Step } from './state.ts';
 import { stay, step, tell } from './transitions.ts';
 

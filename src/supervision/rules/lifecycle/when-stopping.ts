@@ -1,7 +1,7 @@
 /** A run that is being ended: asked, then killed, then reported as unkillable; never forgotten and never doubled. */
 import { isClean } from '../../../base/pure/exit.ts';
-import { withStep } from '../freeze/freeze.ts';
 import { after, type MonoMs } from '../../../base/pure/ids.ts';
+import { withStep } from '../freeze/freeze.ts';
 import {
   type Component,
   type ComponentEvent,

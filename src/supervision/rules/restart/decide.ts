@@ -2,9 +2,9 @@
 import { type ExitCause, isClean, type SpawnProblem } from '../../../base/pure/exit.ts';
 import { formatDuration } from '../../../base/pure/format.ts';
 import type { MonoMs } from '../../../base/pure/ids.ts';
+import type { LimitSpec } from '../../spec.ts';
 import type { Attempt, Counters, LifecyclePolicy, Rule } from '../lifecycle/state.ts';
 import { delayMs } from './backoff.ts';
-import { spend } from './budget.ts';
 
 export interface End {
   readonly cause: ExitCause;
@@ -184,3 +184,15 @@ function listed(cause: ExitCause, neverOn: readonly (number | string)[]): boolea
 
 const named = (cause: ExitCause): string =>
   cause.kind === 'signal' ? cause.signal : cause.kind === 'code' ? `exit code ${cause.code}` : 'this end';
+
+export interface Spent {
+  readonly allowed: boolean;
+  /** The history to keep, with `now` added if allowed. */
+  readonly recent: readonly MonoMs[];
+}
+
+/** May there be one more restart? Those older than the window no longer count. */
+export function spend(recent: readonly MonoMs[], now: MonoMs, limit: LimitSpec): Spent {
+  const kept = recent.filter((at) => now - at < limit.withinMs);
+  return kept.length < limit.max ? { allowed: true, recent: [...kept, now] } : { allowed: false, recent: kept };
+}

@@ -1,4 +1,6 @@
 /** What a run uses: one look at its whole tree, and what two looks say together. */
+
+import { formatBytes, formatBytesFinely } from '../../../base/pure/bytes.ts';
 import type { MonoMs, WallMs } from '../../../base/pure/ids.ts';
 
 /** All processes of a run together. */
@@ -43,4 +45,19 @@ function cpuPercent(before: Reading, after: Reading, plannedMs: number): number 
   const jumpedMs = Math.abs(after.wall - before.wall - passedMs);
   const isVoid = passedMs <= 0 || jumpedMs > JUMP_MS || passedMs > plannedMs * LATE_RATIO + LATE_MS;
   return isVoid ? null : (100 * Math.max(0, after.usage.cpuMs - before.usage.cpuMs)) / passedMs;
+}
+
+// When a run uses too much memory for too long to be left alone, and the words for it.
+
+/** Samples in a row above `soft_memory`: one alone may be a peak that is over already. */
+export const SOFT_MEMORY_SAMPLES = 3;
+
+/** How many samples in a row were above the limit, with this one. */
+export const samplesAbove = (before: number, usedBytes: number, limitBytes: number | null): number =>
+  limitBytes !== null && usedBytes > limitBytes ? before + 1 : 0;
+
+/** "soft_memory: 412 MiB, more than 400 MiB in 3 samples" */
+export function softMemoryReason(usedBytes: number, limitBytes: number, samples: number): string {
+  const format = formatBytes(usedBytes) === formatBytes(limitBytes) ? formatBytesFinely : formatBytes;
+  return `soft_memory: ${format(usedBytes)}, more than ${format(limitBytes)} in ${samples} samples`;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentRecord } from '../../../../src/agents/spec.ts';
-import { agentName } from '../../../../src/agents/rules/name.ts';
 import { agentWakesAt, newAgent, nextOfAgent } from '../../../../src/agents/rules/next.ts';
 import { type AgentContext, type AgentEvent, type AgentStep, runOfAgent } from '../../../../src/agents/rules/step.ts';
+import { agentName } from '../../../../src/agents/rules/task.ts';
+import type { AgentRecord } from '../../../../src/agents/spec.ts';
 import type { ExitCause } from '../../../../src/base/pure/exit.ts';
 import type { BootId, MonoMs, RunId } from '../../../../src/base/pure/ids.ts';
 import { agentContext, agentRecord, agentType } from '../../../support/agent-samples.ts';

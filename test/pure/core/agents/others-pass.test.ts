@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Entry } from '../../../../src/agents/rules/others-entry.ts';
-import { judge, type Sight, START_SLACK_MS } from '../../../../src/agents/rules/others-judge.ts';
 import {
   isForgotten,
+  judge,
   type Memory,
   NOTHING_KNOWN,
   pass,
   type RunFate,
+  type Sight,
+  START_SLACK_MS,
   stillZombies,
   withTold,
   withZombies,

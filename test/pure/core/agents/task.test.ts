@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { agentName } from '../../../../src/agents/rules/name.ts';
-import { checkTask, taskInCode, withTask } from '../../../../src/agents/rules/task.ts';
+import { agentName, checkTask, taskInCode, withTask } from '../../../../src/agents/rules/task.ts';
 import { NAME_PATTERN } from '../../../../src/base/pure/ids.ts';
 import { agentType } from '../../../support/agent-samples.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CampaignSpec } from '../../../../src/campaigns/spec.ts';
 import type { CampaignEvent, Request } from '../../../../src/campaigns/rules/state.ts';
+import type { CampaignSpec } from '../../../../src/campaigns/spec.ts';
 import {
   campaignSpec,
   experimentSpec,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { WallMs } from '../../../../src/base/pure/ids.ts';
 import { judgeComponent } from '../../../../src/checks/rules/component-check.ts';
 import { judgeState, missingState } from '../../../../src/checks/rules/state-file.ts';
 import { stretched } from '../../../../src/checks/rules/stretch.ts';
-import type { WallMs } from '../../../../src/base/pure/ids.ts';
 
 type Seen = Parameters<typeof judgeComponent>[0];
 

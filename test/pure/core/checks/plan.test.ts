@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CheckQuestion, CheckResult, CheckSpec, CheckStatus } from '../../../../src/checks/spec.ts';
+import type { WallMs } from '../../../../src/base/pure/ids.ts';
 import { orderOf, selectChecks, skippedFor } from '../../../../src/checks/rules/plan.ts';
 import { failed, healthReport, hinted, ok, skipped } from '../../../../src/checks/rules/results.ts';
-import type { WallMs } from '../../../../src/base/pure/ids.ts';
+import type { CheckQuestion, CheckResult, CheckSpec, CheckStatus } from '../../../../src/checks/spec.ts';
 
 const FILE: CheckQuestion = { kind: 'file_exists', in: null, anyOf: ['/a'] };
 const CONTAINER: CheckQuestion = { kind: 'container_running', container: 'box' };

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { projectName } from '../../../../src/compose/rules/project.ts';
+import { knowsJson, parseVersion, projectName } from '../../../../src/compose/rules/project.ts';
 import { readinessOf, type ServiceContainer } from '../../../../src/compose/rules/readiness.ts';
-import { knowsJson, parseVersion } from '../../../../src/compose/rules/version.ts';
 
 test.each([
   ['1.29.2\n', 1, 29, '1.29.2'],

@@ -1,9 +1,9 @@
 /** When Docker's word about a container's health can be believed. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { DockerHealth, HealthCheckTimes } from '../../../../src/supervision/rules/container-health.ts';
-import { doubtAfterMs, type JudgedState, judgeHealth } from '../../../../src/docker/rules/judge.ts';
 import type { WallMs } from '../../../../src/base/pure/ids.ts';
+import { doubtAfterMs, type JudgedState, judgeHealth } from '../../../../src/docker/rules/judge.ts';
+import type { DockerHealth, HealthCheckTimes } from '../../../../src/supervision/rules/container-health.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const TIMES: HealthCheckTimes = { intervalMs: 30_000, timeoutMs: 10_000, startPeriodMs: 60_000, retries: 3 };

@@ -1,7 +1,7 @@
 /** Deaths of real programs (test/fixtures/deaths), what has to be said of each, and how well that is done. */
 import { readFileSync } from 'node:fs';
-import { type Explanation, explainCrash } from '../../../../src/crashes/rules/explain.ts';
 import { type ExitCause, exitView } from '../../../../src/base/pure/exit.ts';
+import { type Explanation, explainCrash } from '../../../../src/crashes/rules/explain.ts';
 
 const ROOT = 'test/fixtures/deaths';
 

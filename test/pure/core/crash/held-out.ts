@@ -1,7 +1,7 @@
 /** Deaths of programs that the rules were not made for (test/fixtures/deaths/held-out), read as they are read now. */
 import { readFileSync } from 'node:fs';
-import { type Explanation, explainCrash } from '../../../../src/crashes/rules/explain.ts';
 import { exitView } from '../../../../src/base/pure/exit.ts';
+import { type Explanation, explainCrash } from '../../../../src/crashes/rules/explain.ts';
 import { exitOf, type Told, whole } from './deaths.ts';
 
 export const SETS = ['set-1', 'set-2', 'set-3', 'set-4', 'set-5', 'set-6', 'set-7'] as const;

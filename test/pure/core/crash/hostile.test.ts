@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { exitView } from '../../../../src/base/pure/exit.ts';
 import { explainCrash } from '../../../../src/crashes/rules/explain.ts';
 import { normalise } from '../../../../src/crashes/rules/normalise.ts';
-import { exitView } from '../../../../src/base/pure/exit.ts';
 import { exitCode } from '../../../support/builders.ts';
 import { outOfProportion } from '../../../support/linear.ts';
 import { parseCrash } from '../../../support/parse-crash.ts';

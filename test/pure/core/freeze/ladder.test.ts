@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import type { ComponentSpec } from '../../../../src/supervision/spec.ts';
 import type { Findings } from '../../../../src/supervision/rules/freeze/freeze.ts';
 import type { HeartbeatSpec } from '../../../../src/supervision/rules/freeze/heartbeat.ts';
 import { next, wakeAt } from '../../../../src/supervision/rules/lifecycle/next.ts';
-import { type ComponentEvent, type Effect, FRESH, INITIAL, type In } from '../../../../src/supervision/rules/lifecycle/state.ts';
+import {
+  type ComponentEvent,
+  type Effect,
+  FRESH,
+  INITIAL,
+  type In,
+} from '../../../../src/supervision/rules/lifecycle/state.ts';
 import { componentView, type Facts } from '../../../../src/supervision/rules/status.ts';
 import { restore } from '../../../../src/supervision/rules/time.ts';
+import type { ComponentSpec } from '../../../../src/supervision/spec.ts';
 import { exitCode, killedBy, mono, restartSpec, run, spec } from '../../../support/builders.ts';
 
 const PING: HeartbeatSpec = { source: { kind: 'ping' }, freezeAfterMs: 300_000, dumpSignal: null };

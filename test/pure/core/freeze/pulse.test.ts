@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { describeSource, type HeartbeatSpec, silenceLimitMs } from '../../../../src/supervision/rules/freeze/heartbeat.ts';
-import { alarmed, beaten, isOverdue, looked, lookPeriodMs, newPulse } from '../../../../src/supervision/rules/freeze/pulse.ts';
+import {
+  describeSource,
+  type HeartbeatSpec,
+  silenceLimitMs,
+} from '../../../../src/supervision/rules/freeze/heartbeat.ts';
+import {
+  alarmed,
+  beaten,
+  isOverdue,
+  looked,
+  lookPeriodMs,
+  newPulse,
+} from '../../../../src/supervision/rules/freeze/pulse.ts';
 import { mono } from '../../../support/builders.ts';
 
 const PING: HeartbeatSpec = { source: { kind: 'ping' }, freezeAfterMs: 10_000, dumpSignal: null };

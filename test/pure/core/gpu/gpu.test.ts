@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { readGpuJson } from '../../../../src/compose/rules/json.ts';
-import { judgeGpus } from '../../../../src/compose/rules/judge.ts';
-import { readNvidiaSmi } from '../../../../src/compose/rules/nvidia-smi.ts';
+import { judgeGpus, readGpuJson, readNvidiaSmi } from '../../../../src/compose/rules/gpu.ts';
 
 const MIB = 2 ** 20;
 const judge = (code: number, output: string, expected: number | null = null, thresholdPct: number | null = 90) =>

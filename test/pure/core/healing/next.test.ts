@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { next, wakeAt } from '../../../../src/docker/healing/rules/next.ts';
+import { healthOf, next, wakeAt } from '../../../../src/docker/healing/rules/next.ts';
 import {
   type HealEffect,
   type HealPolicy,
@@ -8,7 +8,6 @@ import {
   type PatientEvent,
   type Sight,
 } from '../../../../src/docker/healing/rules/state.ts';
-import { healthOf } from '../../../../src/docker/healing/rules/status.ts';
 import { exitCode, mono, restartSpec } from '../../../support/builders.ts';
 
 const POLICY: HealPolicy = { restart: restartSpec({ limit: { max: 3 } }), minUptimeMs: 0, graceMs: 10_000 };

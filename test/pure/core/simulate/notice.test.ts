@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ProbeQuestion } from '../../../../src/supervision/rules/health/probe.ts';
 import { noticedWhen } from '../../../../src/simulate/rules/notice.ts';
+import type { ProbeQuestion } from '../../../../src/supervision/rules/health/probe.ts';
 import type { ComponentView } from '../../../../src/supervision/rules/views.ts';
 
 const TCP: ProbeQuestion = { kind: 'tcp', host: '127.0.0.1', port: 1 };

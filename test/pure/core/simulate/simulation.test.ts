@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { titleOf } from '../../../../src/incidents/rules/title.ts';
-import { type CrashKind, isOutcome, isSimulated, markSimulated } from '../../../../src/supervision/rules/simulation.ts';
+import { titleOf } from '../../../../src/incidents/rules/next.ts';
 import { reopenedByHand } from '../../../../src/incidents/tickets/rules/notes.ts';
 import type { TicketsSpec } from '../../../../src/incidents/tickets/rules/settings.ts';
 import { textOf } from '../../../../src/incidents/tickets/rules/text.ts';
+import { type CrashKind, isOutcome, isSimulated, markSimulated } from '../../../../src/supervision/rules/simulation.ts';
 import {
   crashSample,
   githubSpec,

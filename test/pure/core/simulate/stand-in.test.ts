@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { explainCrash } from '../../../../src/crashes/rules/explain.ts';
 import { exitView } from '../../../../src/base/pure/exit.ts';
+import { explainCrash } from '../../../../src/crashes/rules/explain.ts';
 import { standIn } from '../../../../src/simulate/rules/stand-in.ts';
 
 const ENDED = exitView({ kind: 'code', code: 1, ambiguous: false });

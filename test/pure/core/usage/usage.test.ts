@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { formatBytes, formatBytesFinely } from '../../../../src/base/pure/bytes.ts';
 import type { MonoMs, WallMs } from '../../../../src/base/pure/ids.ts';
-import { samplesAbove, softMemoryReason } from '../../../../src/supervision/rules/usage/soft-memory.ts';
-import { type Reading, sampleOf } from '../../../../src/supervision/rules/usage/usage.ts';
+import {
+  type Reading,
+  sampleOf,
+  samplesAbove,
+  softMemoryReason,
+} from '../../../../src/supervision/rules/usage/usage.ts';
 import { MIB, usageOf } from '../../../support/fake-sampler.ts';
 
 test.each([

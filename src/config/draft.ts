@@ -1,9 +1,13 @@
-/** Small things that every check of a configuration with mistakes needs. */
-import type { ComponentConfig } from '../shape.ts';
-import type { Path, TreeNode } from '../tree.ts';
-import type { Draft } from '../walk.ts';
+/** What is left of a configuration when every part of it may have been wrong. */
+import type { Path, TreeNode } from './tree.ts';
 
-export type Component = Draft<ComponentConfig>;
+/** What is left of T when every part may have been wrong. */
+export type Draft<T> = T extends readonly (infer Item)[]
+  ? readonly (Draft<Item> | undefined)[]
+  : T extends object
+    ? { readonly [K in keyof T]?: Draft<T[K]> | undefined }
+    : T;
+
 export type Say = (path: Path, message: string, hint: string | null) => void;
 
 /** Present in the file, but wrong and reported: nothing can be concluded from it. */
