@@ -1,5 +1,5 @@
 import type { Agents } from '../agents/ports.ts';
-import type { CampaignsView, CampaignView } from '../campaigns/rules/views.ts';
+import type { CampaignArchive } from '../campaigns/ports.ts';
 import type { HealthQuery } from '../checks/rules/plan.ts';
 import type { HealthReport } from '../checks/spec.ts';
 import type { History } from '../history/ports.ts';
@@ -122,13 +122,7 @@ export interface Control {
   readonly incidents: Pick<Casework, 'incidents'>;
   /** Problems that people should look at. */
   readonly tickets: Pick<TicketDesk, 'list' | 'show' | 'close' | 'reopen'>;
-  /** What campaigns came to, and how the one that runs goes. They are run elsewhere, never by the daemon. */
-  readonly campaigns: {
-    /** Newest first. */
-    list(): Promise<CampaignsView>;
-    /** Rejects with NO_SUCH_CAMPAIGN. */
-    get(name: string): Promise<CampaignView>;
-  };
+  readonly campaigns: CampaignArchive;
   readonly history: History;
   /** What a component used, newest first; also what the history does not have yet. */
   samples(query: SampleQuery): readonly SampleStretch[];

@@ -1,17 +1,16 @@
 /** The campaigns of a project, for a daemon that does not run them: read from its history, and never changed. */
 
-import type { Control } from '../api/control.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
 import type { History } from '../history/ports.ts';
 import { isRunning } from './locks.ts';
-import type { CampaignBrief, CampaignRecord, CampaignResults } from './ports.ts';
+import type { CampaignArchive, CampaignBrief, CampaignRecord, CampaignResults } from './ports.ts';
 import { type CampaignSummary, type CampaignView, experimentView } from './rules/views.ts';
 
 /** Years of nights. */
 const MAX_LISTED = 1_000;
 
-export function campaignArchive(history: Pick<History, 'campaigns' | 'campaign'>, home: string): Control['campaigns'] {
+export function campaignArchive(history: Pick<History, 'campaigns' | 'campaign'>, home: string): CampaignArchive {
   const isRun = ({ state, name }: CampaignBrief) => state === 'running' && isRunning(home, name);
   return {
     list: async () => {

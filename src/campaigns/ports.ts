@@ -1,7 +1,7 @@
 import type { WallMs } from '../base/pure/ids.ts';
 import type { NewCrash } from '../supervision/ports/crash.ts';
 import type { Experiment, OpenAttempt, Write } from './rules/state.ts';
-import type { CampaignRecordState } from './rules/views.ts';
+import type { CampaignRecordState, CampaignsView, CampaignView } from './rules/views.ts';
 
 export interface CampaignRecord {
   readonly id: number;
@@ -60,4 +60,12 @@ export interface CampaignBook {
   /** It is run again, or its services were started or removed. */
   mark(id: number, what: { readonly state?: 'running'; readonly mayBeUp?: boolean }): void;
   close(): void;
+}
+
+/** What campaigns came to, and how the one that runs goes. They are run elsewhere, never by the daemon. */
+export interface CampaignArchive {
+  /** Newest first. */
+  list(): Promise<CampaignsView>;
+  /** Rejects with NO_SUCH_CAMPAIGN. */
+  get(name: string): Promise<CampaignView>;
 }

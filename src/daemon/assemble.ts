@@ -1,6 +1,7 @@
 /** Puts a daemon together: the history, the edges, the supervisor, and the control that everybody talks to. */
 
 import { dirname, join } from 'node:path';
+import { agentCircumstances } from '../agents/agent-spec.ts';
 import { openAgentParts } from '../agents/open.ts';
 import type { DaemonAgents } from '../agents/service.ts';
 import type { Control } from '../api/control.ts';
@@ -149,6 +150,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     config: () => config,
     standings: () => supervisor.standings(),
     publish: events.publish,
+    aboutAgent: agentCircumstances,
   });
   const simulations = openSimulations({
     ...{ paths, store, driver, clock: systemClock, casework: cases.casework },
@@ -231,7 +233,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     ...{ containers, store, log, failpoints },
     spec: config.sessions,
     publish: events.publish,
-    cases: cases.sessionCases(containers.engine),
+    casework: cases.casework,
+    secrets: () => config.secrets,
   });
   const agents = await openAgentParts({
     ...{ paths, env, base, log, failpoints, store },

@@ -2,31 +2,19 @@
 
 import type { AgentBook, HealthCheckRow } from '../agents/ports.ts';
 import type { AgentRecord } from '../agents/spec.ts';
-import type { ExitView } from '../base/pure/exit.ts';
 import type { ComponentName, RunId, WallMs } from '../base/pure/ids.ts';
 import type { CampaignBrief, CampaignResults } from '../campaigns/ports.ts';
 import type { CheckStretch } from '../checks/rules/stretch.ts';
 import type { Incident, IncidentsQuery } from '../incidents/rules/incident.ts';
 import type { Ticket, TicketsQuery } from '../incidents/tickets/rules/ticket.ts';
 import type { SessionRecord } from '../sessions/spec.ts';
-import type { NewCrash } from '../supervision/ports/crash.ts';
-import type { ComponentRecord, NewEvent, RunBegun, RunEnded, SampleQuery } from '../supervision/ports/store.ts';
+import type { ComponentCommit, ComponentRecord, RunRow, SampleQuery } from '../supervision/ports/store.ts';
 import type { ProbeStretch } from '../supervision/rules/health/stretch.ts';
 import type { SampleStretch } from '../supervision/rules/usage/stretch.ts';
 import type { CrashView, EventView, Subject, WhyView } from '../supervision/rules/views.ts';
 
-/** What one step of one component changes: written in one transaction, or kept and written later. */
-export interface Commit {
-  readonly record?: ComponentRecord;
-  readonly runBegun?: RunBegun;
-  readonly runPid?: { readonly run: RunId; readonly pid: number };
-  readonly runEnded?: RunEnded;
-  readonly crash?: NewCrash;
-  readonly events?: readonly NewEvent[];
-  /** Written over the stretch with the same run, role and first time. */
-  readonly probed?: readonly ProbeStretch[];
-  /** Written over the stretch with the same run and first time. */
-  readonly sampled?: readonly SampleStretch[];
+/** What one step changes, whoever takes it: written in one transaction, or kept and written later. */
+export interface Commit extends ComponentCommit {
   /** Written over the stretch with the same check and first time. */
   readonly checked?: readonly CheckStretch[];
   /** Written over the session with the same id. */
@@ -39,8 +27,6 @@ export interface Commit {
   readonly agents?: readonly AgentRecord[];
   /** One pass over all agents. */
   readonly healthCheck?: HealthCheckRow;
-  /** Called once the commit is safely on disk: at once normally, later when the disk was full. */
-  readonly onDurable?: () => void;
 }
 
 export interface CrashQuery {
@@ -81,17 +67,6 @@ export interface SessionsQuery {
   readonly which: 'open' | 'ended';
   readonly user?: string;
   readonly limit: number;
-}
-
-export interface RunRow {
-  readonly run: RunId;
-  readonly component: ComponentName;
-  readonly begunAt: WallMs;
-  readonly endedAt: WallMs | null;
-  readonly pid: number | null;
-  readonly exit: ExitView | null;
-  readonly planned: boolean | null;
-  readonly logOffset: number | null;
 }
 
 /** Reads the history. Used by the daemon's API and, when no daemon runs, by the CLI. */

@@ -1,9 +1,8 @@
 /** How the facts about one run add up, in whatever order they arrive. The upserts in sqlite/writer.ts follow the same rules. */
 
 import { type ComponentName, componentOfRun, type RunId, type WallMs } from '../base/pure/ids.ts';
-import type { RunEnded } from '../supervision/ports/store.ts';
+import type { RunEnded, RunRow } from '../supervision/ports/store.ts';
 import type { Entry } from './entry.ts';
-import type { RunRow } from './ports.ts';
 
 /** One run in memory: what is shown of it, and what only the next crash asks for. */
 export interface KnownRun {

@@ -7,17 +7,14 @@ import type { Failpoints } from '../base/failpoints.ts';
 import type { Log } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import type { ResolvedConfig } from '../config/load.ts';
-import type { EngineClient } from '../docker/ports.ts';
 import type { Commit, Store } from '../history/ports.ts';
-import { type SessionCases, sessionCases } from '../sessions/crashes.ts';
-import { templateSecrets } from '../sessions/in-daemon.ts';
 import type { EventView } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 import type { Standing } from '../supervision/standings.ts';
 import type { AlertDesk } from './alerts/ports.ts';
 import { sendersFor } from './alerts/senders.ts';
 import { createAlertDesk } from './alerts/service.ts';
-import { circumstances } from './circumstances.ts';
+import { type AboutAgent, circumstances } from './circumstances.ts';
 import { createFiling } from './filing.ts';
 import { Look } from './look.ts';
 import { type Casework, withCase } from './ports.ts';
@@ -36,6 +33,8 @@ export interface CaseworkOptions {
   config(): ResolvedConfig;
   standings(): readonly Standing[];
   publish(event: EventView): void;
+  /** What a ticket has to know about an agent that crashed. */
+  readonly aboutAgent: AboutAgent;
 }
 
 export interface OpenCasework {
@@ -44,8 +43,6 @@ export interface OpenCasework {
   readonly alerts: AlertDesk;
   /** A commit of the supervisor, with what its crash brings along. */
   noted(commit: Commit): Commit;
-  /** Takes down what happens to sessions. */
-  sessionCases(engine: EngineClient): SessionCases;
   /** The supervisor is there: look from now on. */
   begin(): void;
   use(config: ResolvedConfig): void;
@@ -89,7 +86,7 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
       ...{ store, clock },
       desk: tickets,
       settings: () => config().tickets,
-      about: (evidence) => circumstances(evidence, config(), env),
+      about: (evidence) => circumstances(evidence, config(), env, options.aboutAgent),
     }),
     graph: () => graphOf(config().components),
     crashSeen: (crash, incident) => look.crashSeen(crash, incident),
@@ -109,11 +106,6 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
     tickets,
     alerts,
     noted: (step) => withCase(step, casework),
-    sessionCases: (engine) =>
-      sessionCases({
-        ...{ engine, clock, log, casework, commit },
-        secrets: (name) => [...templateSecrets(config().sessions, name), ...config().secrets],
-      }),
     begin: () => {
       looking = setInterval(lookNow, LOOK_MS).unref();
     },

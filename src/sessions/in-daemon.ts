@@ -6,24 +6,27 @@ import type { Failpoints } from '../base/failpoints.ts';
 import type { Log } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import { readEnvFiles } from '../config/load.ts';
-import type { Edges } from '../daemon/edges.ts';
+import type { ContainerWatch } from '../docker/container-watch.ts';
 import { createHealer } from '../docker/healing/healer.ts';
-import type { Store } from '../history/ports.ts';
+import type { EngineClient } from '../docker/ports.ts';
+import type { Commit, Store } from '../history/ports.ts';
 import type { EventView, SessionsSummary } from '../supervision/rules/views.ts';
-import type { SessionCases } from './crashes.ts';
+import { type SessionCases, type SessionCrashParts, sessionCases } from './crashes.ts';
 import type { SessionBook, Sessions } from './ports.ts';
 import type { SessionsSpec, SessionTemplate } from './rules/template.ts';
 import { sessionsSummary } from './rules/view.ts';
 import { createSessions } from './service.ts';
 
 export interface SessionsParts {
-  readonly containers: Edges['containers'];
+  readonly containers: { readonly engine: EngineClient; readonly watch: ContainerWatch; readonly owner: string };
   readonly store: Store;
   readonly log: Log;
   readonly failpoints: Failpoints;
   readonly spec: SessionsSpec;
   publish(event: EventView): void;
-  readonly cases: SessionCases;
+  readonly casework: SessionCrashParts['casework'];
+  /** Values of the configuration that nobody should see. */
+  secrets(): readonly string[];
 }
 
 export interface DaemonSessions extends Sessions {
@@ -34,10 +37,17 @@ export interface DaemonSessions extends Sessions {
 const ID_BYTES = 16;
 
 export function openSessions(parts: SessionsParts): DaemonSessions {
-  const { containers, log, failpoints, spec } = parts;
+  const { containers, store, log, failpoints, casework, publish, spec } = parts;
   const clock = systemClock;
+  const commit = (commit: Commit) => {
+    for (const event of store.commit(commit)) publish(event);
+  };
+  let templates = spec;
+  const cases = sessionCases({
+    ...{ engine: containers.engine, clock, log, casework, commit },
+    secrets: (name) => [...templateSecrets(templates, name), ...parts.secrets()],
+  });
   const healer = createHealer({ ...containers, clock, random: Math.random, log });
-  let hasTemplates = spec.templates.length > 0;
   const sessions = createSessions({
     ...containers,
     healer,
@@ -45,8 +55,8 @@ export function openSessions(parts: SessionsParts): DaemonSessions {
     log,
     failpoints,
     spec,
-    book: bookOf(parts),
-    failed: (session, failure) => parts.cases.failed(session, failure),
+    book: bookOf(store, cases, commit),
+    failed: (session, failure) => cases.failed(session, failure),
     newId: () => randomBytes(ID_BYTES).toString('hex'),
     environmentOf: sessionEnvironment,
   });
@@ -58,12 +68,12 @@ export function openSessions(parts: SessionsParts): DaemonSessions {
     list: (query) => sessions.list(query),
     settled: sessions.settled,
     use: (fresh) => {
-      hasTemplates = fresh.templates.length > 0;
+      templates = fresh;
       sessions.use(fresh);
     },
     summary: () => {
       const summary = sessionsSummary(sessions.list());
-      return hasTemplates || summary.total > 0 ? summary : null;
+      return templates.templates.length > 0 || summary.total > 0 ? summary : null;
     },
     close: async (options) => {
       await sessions.close(options);
@@ -89,7 +99,7 @@ const sessionEnvironment = ({ env, envFiles }: SessionTemplate): Readonly<Record
   ...env,
 });
 
-const bookOf = ({ store, publish, cases }: SessionsParts): SessionBook => ({
+const bookOf = (store: Store, cases: SessionCases, commit: (commit: Commit) => void): SessionBook => ({
   open: () => store.sessions({ which: 'open', limit: 0 }),
   find: (id) => store.session(id),
   ended: ({ user, limit }) => store.sessions({ which: 'ended', limit, ...(user === undefined ? {} : { user }) }),
@@ -97,7 +107,7 @@ const bookOf = ({ store, publish, cases }: SessionsParts): SessionBook => ({
     const at = systemClock.wallNow();
     const subject = { kind: 'session', name: session.id } as const;
     const events = told.map(({ type, data }) => ({ at, subject, type, run: null, data }));
-    for (const event of store.commit({ session, events })) publish(event);
+    commit({ session, events });
     cases.told(session, told);
   },
 });

@@ -4,18 +4,18 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { type ExitCause, exitView } from '../base/pure/exit.ts';
 import type { RunId } from '../base/pure/ids.ts';
-import type { Commit, History } from '../history/ports.ts';
 import type { ComponentRunner } from './component-runner.ts';
 import type { Driver, FoundRun } from './ports/driver.ts';
+import type { ComponentCommit, ComponentStore } from './ports/store.ts';
 import { runOf } from './rules/status.ts';
 import type { DriverSpec } from './spec.ts';
 
 export interface AdoptionWorld {
   readonly driver: Driver;
-  readonly history: History;
+  readonly history: Pick<ComponentStore, 'run'>;
   readonly clock: Clock;
   readonly log: Log;
-  commit(commit: Commit): void;
+  commit(commit: ComponentCommit): void;
   /** The runner of this component; for one the configuration does not name any more, a runner that will only end it. */
   runnerFor(found: FoundRun): ComponentRunner;
 }

@@ -5,11 +5,11 @@ import type { Failpoints } from '../base/failpoints.ts';
 import type { Log } from '../base/log.ts';
 import type { SignalName, SpawnProblem } from '../base/pure/exit.ts';
 import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../base/pure/ids.ts';
-import type { Commit } from '../history/ports.ts';
+
 import { ComponentMemory, type Past } from './component-memory.ts';
 import type { Turns } from './event-queue.ts';
 import type { Driver, Launch, RunReport } from './ports/driver.ts';
-import type { ComponentRecord, Desired } from './ports/store.ts';
+import type { ComponentCommit, ComponentRecord, Desired } from './ports/store.ts';
 import type { Findings } from './rules/freeze/freeze.ts';
 import { next, wakeAt } from './rules/lifecycle/next.ts';
 import type { Attempt, Component, ComponentEvent, Effect } from './rules/lifecycle/state.ts';
@@ -27,7 +27,7 @@ export interface RunnerWorld extends Explainer, FollowersWorld {
   readonly failpoints: Failpoints;
   readonly turns: Turns;
   /** Writes to the history and tells those who listen. */
-  commit(commit: Commit): void;
+  commit(commit: ComponentCommit): void;
   /** Dependencies of this component whose condition does not hold right now. */
   unmet(spec: ComponentSpec): readonly ComponentName[];
   /** Everything the driver needs for a run, or why it cannot be given. */
@@ -92,7 +92,7 @@ export class ComponentRunner {
   }
 
   /** What is wanted from now on, as it has to be written before anything is done about it. */
-  want(desired: Desired): Commit {
+  want(desired: Desired): ComponentCommit {
     this.#desired = desired;
     return { record: this.#record() };
   }
@@ -322,7 +322,7 @@ export class ComponentRunner {
 export interface CleanUpWorld {
   readonly driver: Pick<Driver, 'cleanUp'>;
   readonly clock: Clock;
-  commit(commit: Commit): void;
+  commit(commit: ComponentCommit): void;
 }
 
 export const isCleanedUp = ({ driver }: ComponentSpec): boolean =>
@@ -340,7 +340,7 @@ export interface UnlimitedWorld {
   readonly driver: Pick<Driver, 'limits'>;
   readonly clock: Clock;
   readonly log: Log;
-  commit(commit: Commit): void;
+  commit(commit: ComponentCommit): void;
 }
 
 export function tellUnlimited(

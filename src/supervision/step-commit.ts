@@ -2,8 +2,8 @@
 
 import { type ExitView, exitView } from '../base/pure/exit.ts';
 import type { MonoMs, RunId, WallMs } from '../base/pure/ids.ts';
-import type { Commit } from '../history/ports.ts';
-import type { ComponentRecord, NewCrash, NewEvent } from './ports/store.ts';
+
+import type { ComponentCommit, ComponentRecord, NewCrash, NewEvent } from './ports/store.ts';
 import type { Freeze } from './rules/freeze/freeze.ts';
 import type { ComponentEvent, Effect, RunEnd } from './rules/lifecycle/state.ts';
 import type { FreezeView, Subject } from './rules/views.ts';
@@ -49,9 +49,12 @@ export interface StepFacts {
   release(run: RunId): void;
 }
 
-export function stepCommit(facts: StepFacts, explain: Explainer): Commit {
+export function stepCommit(facts: StepFacts, explain: Explainer): ComponentCommit {
   const { spec, at, event, effects, record, wall } = facts;
-  const commit: { -readonly [K in keyof Commit]: Commit[K] } = { record, events: events(spec, effects, at) };
+  const commit: { -readonly [K in keyof ComponentCommit]: ComponentCommit[K] } = {
+    record,
+    events: events(spec, effects, at),
+  };
   if (event.kind === 'started' && event.pid !== null) commit.runPid = { run: event.run, pid: event.pid };
   for (const effect of effects) {
     if (effect.kind === 'spawn') {
@@ -94,7 +97,7 @@ function events(spec: ComponentSpec, effects: readonly Effect[], at: WallMs): re
   );
 }
 
-function runEnded(spec: ComponentSpec, run: RunId, end: RunEnd, at: WallMs): NonNullable<Commit['runEnded']> {
+function runEnded(spec: ComponentSpec, run: RunId, end: RunEnd, at: WallMs): NonNullable<ComponentCommit['runEnded']> {
   const { uptimeMs, decision, rule, crash } = end;
   const planned = rule === 'planned-stop';
   return {

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { ExitView } from '../base/pure/exit.ts';
 import type { ComponentName, WallMs } from '../base/pure/ids.ts';
-import type { Commit, Store } from '../history/ports.ts';
+
 import { adoptAll } from './adoption.ts';
 import type { Past } from './component-memory.ts';
 import { ComponentRunner, type RunnerWorld } from './component-runner.ts';
@@ -15,7 +15,7 @@ import { Journal } from './journal.ts';
 import { MachineFaults } from './machine-faults.ts';
 import type { FoundRun } from './ports/driver.ts';
 import type { Sampler } from './ports/sampler.ts';
-import type { ComponentRecord, Desired, SampleQuery } from './ports/store.ts';
+import type { ComponentCommit, ComponentRecord, ComponentStore, Desired, SampleQuery } from './ports/store.ts';
 import type { ProbeStretch } from './rules/health/stretch.ts';
 import { type Component, type ComponentState, INITIAL, isUnasked } from './rules/lifecycle/state.ts';
 import { type AppliedView, appliedView, hasGivenUp, planChanges } from './rules/plan.ts';
@@ -64,7 +64,7 @@ type FromRunner =
   | 'logEnd';
 
 export interface SupervisorParts extends Pick<RunnerWorld, FromRunner | 'clock' | 'random' | 'log' | 'failpoints'> {
-  readonly store: Store;
+  readonly store: ComponentStore;
   readonly sampler: Sampler;
   /** `at`: when it ended. */
   evidence(
@@ -78,7 +78,7 @@ export interface SupervisorParts extends Pick<RunnerWorld, FromRunner | 'clock' 
   /** A step failed half-way: this process must end, components go on, the next daemon finds the truth on disk. */
   fatal(error: unknown): void;
   /** What a commit brings along: the incident of a crash. Never throws. */
-  noted(commit: Commit): Commit;
+  noted(commit: ComponentCommit): ComponentCommit;
   /** Every event, in order, after it was written (or kept for later when the disk is full). */
   publish(event: EventView): void;
 }
@@ -362,7 +362,7 @@ export class Supervisor {
     this.#parts.driver.tidy(this.#set.isContainer, this.#set.isCompose);
   }
 
-  #commit(...commits: readonly Commit[]): void {
+  #commit(...commits: readonly ComponentCommit[]): void {
     const { store, noted, publish } = this.#parts;
     for (const event of store.commit(...commits.map(noted))) publish(event);
   }

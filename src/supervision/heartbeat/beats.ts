@@ -2,10 +2,10 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/pure/errors.ts';
-import type { Commit } from '../../history/ports.ts';
 import type { ComponentRunner } from '../component-runner.ts';
 import type { ComponentSet } from '../component-set.ts';
 import { Journal } from '../journal.ts';
+import type { ComponentCommit } from '../ports/store.ts';
 import { runOf } from '../rules/status.ts';
 
 /** A thousand beats a second are one row in this time. What is lost by a kill is as if it had beaten when it was found again. */
@@ -14,7 +14,7 @@ const BATCH_MS = 15_000;
 export interface BeatsWorld {
   readonly clock: Clock;
   readonly set: Pick<ComponentSet, 'get' | 'find'>;
-  commit(...commits: readonly Commit[]): void;
+  commit(...commits: readonly ComponentCommit[]): void;
 }
 
 export class Beats {

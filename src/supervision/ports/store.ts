@@ -1,7 +1,9 @@
 import type { ExitView } from '../../base/pure/exit.ts';
 import type { BootId, ComponentName, MonoMs, RunId, WallMs } from '../../base/pure/ids.ts';
+import type { ProbeStretch } from '../rules/health/stretch.ts';
 import type { Component, Rule } from '../rules/lifecycle/state.ts';
-import type { Subject } from '../rules/views.ts';
+import type { SampleStretch } from '../rules/usage/stretch.ts';
+import type { EventView, Subject } from '../rules/views.ts';
 import type { NewCrash } from './crash.ts';
 
 export type { NewCrash };
@@ -71,4 +73,43 @@ export interface SampleQuery {
   /** Only what goes on at or after this time. */
   readonly since?: WallMs;
   readonly limit: number;
+}
+
+/** What one step of one component changes: written in one transaction, or kept and written later. */
+export interface ComponentCommit {
+  readonly record?: ComponentRecord;
+  readonly runBegun?: RunBegun;
+  readonly runPid?: { readonly run: RunId; readonly pid: number };
+  readonly runEnded?: RunEnded;
+  readonly crash?: NewCrash;
+  readonly events?: readonly NewEvent[];
+  /** Written over the stretch with the same run, role and first time. */
+  readonly probed?: readonly ProbeStretch[];
+  /** Written over the stretch with the same run and first time. */
+  readonly sampled?: readonly SampleStretch[];
+  /** Called once the commit is safely on disk: at once normally, later when the disk was full. */
+  readonly onDurable?: () => void;
+}
+
+export interface RunRow {
+  readonly run: RunId;
+  readonly component: ComponentName;
+  readonly begunAt: WallMs;
+  readonly endedAt: WallMs | null;
+  readonly pid: number | null;
+  readonly exit: ExitView | null;
+  readonly planned: boolean | null;
+  readonly logOffset: number | null;
+}
+
+/** What supervision itself reads and writes of the history. */
+export interface ComponentStore {
+  components(): readonly ComponentRecord[];
+  run(run: RunId): RunRow | null;
+  /** What a component used, newest first. */
+  samples(query: SampleQuery): readonly SampleStretch[];
+  /** Writes them in order, together as far as the disk lets us. Returns the events with their sequence numbers. Never throws. */
+  commit(...commits: readonly ComponentCommit[]): readonly EventView[];
+  /** Removes the record of a component that the configuration no longer names; its history stays. */
+  forget(component: ComponentName): void;
 }

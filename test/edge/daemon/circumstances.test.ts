@@ -1,6 +1,7 @@
 /** What tickets know about what crashed, and the secrets that they must not tell, also those that stand in files. */
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { agentCircumstances } from '../../../src/agents/agent-spec.ts';
 import { circumstances } from '../../../src/incidents/circumstances.ts';
 import type { Evidence } from '../../../src/incidents/tickets/rules/evidence.ts';
 import { NO_CIRCUMSTANCES } from '../../../src/incidents/tickets/rules/evidence.ts';
@@ -33,7 +34,7 @@ describe('of an agent', () => {
     };
     const agents = agentsSpec({ types: [agentType({ process })] });
     const about = (evidence: Evidence) =>
-      circumstances(evidence, { components: [], agents, secrets: [] }, { MY_SECRET: INHERITED });
+      circumstances(evidence, { components: [], agents, secrets: [] }, { MY_SECRET: INHERITED }, agentCircumstances);
     return { dir, about, [Symbol.dispose]: () => dir[Symbol.dispose]() };
   };
 
@@ -79,7 +80,8 @@ test('of a component they are its command, its folder and its secrets; of anythi
     env: { A_TOKEN: OF_ENV },
   } as const;
   const components = [spec('api', { driver: { ...process, envFiles: [] } })];
-  const about = (evidence: Evidence) => circumstances(evidence, { components, agents: agentsSpec(), secrets: [] }, {});
+  const about = (evidence: Evidence) =>
+    circumstances(evidence, { components, agents: agentsSpec(), secrets: [] }, {}, agentCircumstances);
   expect(about({ kind: 'crash', crash: crashOf('api') })).toEqual({
     ...{ command: ['server'], cwd: '/srv', assignedTo: null, secrets: [OF_ENV] },
   });
