@@ -19,7 +19,7 @@ const INGREDIENTS = `
   export { describeCampaign } from './src/config/campaign-shape.ts';
   export { describeConfig } from './src/config/describe.ts';
   export { jsonSchema } from './src/config/schema.ts';
-  export { UNAVAILABLE, THIS_VERSION } from './src/config/words/unavailable.ts';
+  export { UNAVAILABLE, THIS_VERSION } from './src/config/words/keys.ts';
   export { ERRORS } from './src/base/pure/errors.ts';
   export { openApi } from './src/api/routes/openapi.ts';
   export { ROUTES } from './src/api/table.ts';

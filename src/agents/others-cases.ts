@@ -1,17 +1,19 @@
 /** What becomes of an agent of others that died, and of entries that were forgotten: the dossier, the respawn, the ticket. */
-
 import { basename } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { exitView } from '../base/pure/exit.ts';
 import { shortHash } from '../base/pure/hash.ts';
-import type { RunId, WallMs } from '../base/pure/ids.ts';
-import type { Dossier } from '../crashes/rules/dossier.ts';
+import { componentOfRun, type RunId, type WallMs } from '../base/pure/ids.ts';
+import type { Dossier } from '../crashes/rules/earlier.ts';
 import { portHolder } from '../drivers/process/port-holder.ts';
 import type { Commit, Store } from '../history/ports.ts';
 import type { Casework } from '../incidents/ports.ts';
+import { readTail } from '../logs/log-tail.ts';
+import type { CrashTail } from '../logs/rules/tail.ts';
 import type { NewCrash, NewEvent } from '../supervision/ports/store.ts';
 import { FRESH } from '../supervision/rules/lifecycle/state.ts';
 import type { EventView, Subject } from '../supervision/rules/views.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
 import type { Respawns } from './ports.ts';
 import type { Entry } from './rules/others-entry.ts';
 import { dossierFrom, type LoopOutput } from './rules/others-loop-output.ts';
@@ -169,3 +171,37 @@ function crashOf(dead: Judged, { decision, rule }: Decision, found: Dossier | nu
     ...(entry.task === null ? {} : { taskId: entry.task }),
   };
 }
+
+// Reads what agents of others wrote: into the log of the component that started them.
+
+/** The logs into which agents of others may write. */
+export interface LoopLogs {
+  /** The component whose log an agent writes into; `run`: that it belongs to. Null: its output goes elsewhere. */
+  writerOf(run: RunId | null): string | null;
+  /** The position behind the last byte of its log. */
+  end(component: string): number;
+  /** What was written behind this position. */
+  since(component: string, position: number): CrashTail;
+}
+
+export interface LoopLogsParts {
+  readonly logsDir: string;
+  /** Values of this component's that must never be shown. */
+  secretsOf(spec: ComponentSpec): readonly string[];
+  logEnd(component: string): number;
+  specOf(name: string): ComponentSpec | undefined;
+  /** The component that spawns agents; null: none is named. */
+  loop(): string | null;
+}
+
+export const loopLogs = ({ logsDir, secretsOf, logEnd, specOf, loop }: LoopLogsParts): LoopLogs => ({
+  writerOf: (run) => {
+    const name = run === null ? loop() : componentOfRun(run);
+    return name !== null && specOf(name)?.driver.kind === 'process' ? name : null;
+  },
+  end: logEnd,
+  since: (component, position) => {
+    const spec = specOf(component);
+    return readTail(logsDir, component, spec ? secretsOf(spec) : [], { since: position });
+  },
+});

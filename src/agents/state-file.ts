@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, renameSync, type Stats, statSync } from 'node:fs';
 import { chmod, chown, type FileHandle, open, realpath, rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { formatBytes } from '../base/pure/bytes.ts';
+import { formatBytes } from '../base/pure/format.ts';
 
 export type Rewritten =
   | { readonly kind: 'done' }

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, unlink } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { formatBytes } from '../base/pure/bytes.ts';
+import { formatBytes } from '../base/pure/format.ts';
 import type { ArchiveEntry } from '../docker/ports.ts';
 import { type Archives, type ArtifactLedger, type ArtifactSource, type Listing, stampOf } from './artifact-ledger.ts';
 import { type ArtifactSpec, filled } from './spec.ts';

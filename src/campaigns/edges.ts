@@ -5,7 +5,7 @@ import { secretValues } from '../base/pure/redact.ts';
 import { createExecs } from '../compose/detached/execs.ts';
 import { createServices } from '../compose/services.ts';
 import { createEngine } from '../docker/engine.ts';
-import { killMarked } from '../docker/exec/strays.ts';
+import { killMarked } from '../docker/exec/exec.ts';
 import { baseEnvironment, type Environment } from '../drivers/launch-run.ts';
 import type { CampaignBook, CampaignRecord } from './ports.ts';
 import type { CampaignObserver, CampaignParts } from './runner-parts.ts';

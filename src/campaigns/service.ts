@@ -8,18 +8,23 @@ import { AppError } from '../base/pure/errors.ts';
 import { NAME_PATTERN } from '../base/pure/ids.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
 import { unreachable } from '../compose/containers.ts';
+import type { Services } from '../compose/ports.ts';
 import { type LoadedCampaign, loadCampaign, loadCampaignFromText } from '../config/campaign-load.ts';
 import type { Environment } from '../drivers/launch-run.ts';
 import { openCampaignBook } from '../history/sqlite/experiments.ts';
 import { resultsOf, summaryView, wholeView } from './archive.ts';
-import { type Conducted, conduct, putAway } from './conduct.ts';
+import { copyArtifacts } from './artifacts.ts';
+import { openAttemptLog } from './attempt-log.ts';
 import { type Observed, partsFor } from './edges.ts';
+import { copyRest } from './follow.ts';
 import { campaignDir, isRunning, lockCampaign } from './locks.ts';
+import { type Outages, watchOutages } from './outages.ts';
 import type { CampaignBook, CampaignRecord } from './ports.ts';
+import type { OpenAttempt } from './rules/state.ts';
 import type { CampaignsView, CampaignView } from './rules/views.ts';
-import type { CampaignParts, Interrupts } from './runner-parts.ts';
-import { settleOpen } from './settle.ts';
-import { type CampaignSpec, type ExperimentSettings, settingsOf } from './spec.ts';
+import { type Finished, runCampaign } from './runner.ts';
+import type { CampaignObserver, CampaignParts, Interrupts } from './runner-parts.ts';
+import { type ArtifactSpec, type CampaignSpec, type ExperimentSettings, settingsOf } from './spec.ts';
 
 const COULD_NOT_BEGIN: ReadonlySet<string> = new Set(['CAMPAIGN_BUSY', 'ENGINE_UNREACHABLE']);
 
@@ -281,4 +286,146 @@ function homeNear(file: string | null, cwd: string): string | null {
     if (existsSync(homePaths(home).db)) return home;
     if (dir === dirname(dir)) return null;
   }
+}
+
+// A campaign from taking it up to putting everything away, whatever happens in between.
+
+/** For everything that belongs to the services, as `docker compose down` has it. */
+export const TEARDOWN_MS = 30_000;
+
+export interface Conducted extends Finished {
+  /** What could not be removed; empty: nothing is left, or it was wanted so. */
+  readonly left: readonly string[];
+}
+
+/** Rejects with what went wrong unforeseen, after everything has been put away then, too. */
+export async function conduct(
+  parts: CampaignParts,
+  campaign: { readonly record: CampaignRecord; readonly spec: CampaignSpec },
+  options: { readonly keep: boolean; readonly interrupts: Interrupts },
+): Promise<Conducted> {
+  const { book, clock, observer } = parts;
+  const { record } = campaign;
+  const { stop, rush } = options.interrupts;
+  book.mark(record.id, { state: 'running' });
+  let finished: Finished;
+  let failure: unknown = null;
+  using outages = watchOutages(parts);
+  try {
+    finished = await runCampaign(parts, campaign, options.interrupts, outages);
+  } catch (error) {
+    const isInterrupt = rush.aborted || (stop.aborted && error === stop.reason);
+    failure = isInterrupt ? null : error;
+    const reason = isInterrupt ? 'interrupted' : error instanceof Error ? error.message : String(error);
+    finished = { outcome: 'interrupted', reason };
+    quietly(() => book.write(record.id, [{ kind: 'campaign', state: 'interrupted', reason }], clock.wallNow()));
+  }
+  const left = options.keep ? [] : await putAwayPatiently(parts, outages, stop);
+  if (!options.keep && left.length === 0) quietly(() => book.mark(record.id, { mayBeUp: false }));
+  for (const one of left) observer.note(`could not be removed: ${one}`);
+  if (left.length > 0) observer.note(`to remove it later: keepwell campaign teardown ${record.name}`);
+  if (failure !== null) throw failure;
+  return { ...finished, left };
+}
+
+/** As below; but an Engine that is away is waited for, as long as nobody wants an end of it. */
+async function putAwayPatiently(
+  { services, observer }: CampaignParts,
+  outages: Outages,
+  stop: AbortSignal,
+): Promise<readonly string[]> {
+  // Interrupted while it waits: then it is tried once more, and what is left is told.
+  const over = () => outages.over(stop).catch(() => {});
+  for (;;) {
+    const before = outages.count;
+    if (outages.isAway) await over();
+    const left = await putAway(services, observer);
+    if (left.length > 0 || outages.isAway) await over();
+    if (left.length === 0 || stop.aborted || outages.count === before) return left;
+  }
+}
+
+/** Never rejects, and takes no longer than it may. Resolves with what is still there. */
+export async function putAway(
+  services: Services,
+  observer: Pick<CampaignObserver, 'note'>,
+): Promise<readonly string[]> {
+  observer.note('removing the services');
+  const late = new AbortController();
+  const limit = new Promise<readonly string[]>((resolve) => {
+    const timer = setTimeout(() => resolve(['it took too long']), TEARDOWN_MS + 1_000);
+    late.signal.addEventListener('abort', () => clearTimeout(timer));
+  });
+  const work = services.teardown({ timeoutMs: TEARDOWN_MS }).catch((error: Error) => [error.message]);
+  const left = await Promise.race([work, limit]);
+  late.abort();
+  return left;
+}
+
+function quietly(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // The book cannot be written: what it says then is what a kill -9 would have left, and a resume knows what to do with that.
+  }
+}
+
+// Closes an attempt that a killed process left open, without going on with the campaign.
+
+/** For all of it: whoever clears away is not kept for ever by an Engine that hangs. */
+const SETTLE_WITHIN_MS = 60_000;
+
+/**
+ * Its container is about to be removed: what came to a good end is taken now, everything else is run again. Where the Engine does not
+ * answer it stays open: it may go on in there, and whoever resumes looks for it.
+ */
+export async function settleOpen(
+  parts: CampaignParts,
+  record: CampaignRecord,
+  artifacts: readonly ArtifactSpec[],
+): Promise<void> {
+  try {
+    if (record.open) await settle(parts, record, record.open, artifacts);
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'TimeoutError')) throw error;
+    parts.observer.note(`${record.name}: the Docker Engine takes too long to say what became of the last experiment`);
+  }
+}
+
+async function settle(
+  parts: CampaignParts,
+  record: CampaignRecord,
+  open: OpenAttempt,
+  artifacts: readonly ArtifactSpec[],
+): Promise<void> {
+  const { execs, book, clock, observer } = parts;
+  const experiment = record.experiments[open.position]!;
+  const place = { service: experiment.service, container: open.container, attempt: open.attempt };
+  const signal = AbortSignal.timeout(SETTLE_WITHIN_MS);
+  const sight = await execs.look(place, signal);
+  if (sight.kind === 'unreachable') return;
+  if (sight.kind === 'running') await execs.end(place, signal);
+  const log = openAttemptLog(parts.logDir, experiment.name, open.number);
+  await copyRest(parts, { place, log, experiment: experiment.name }, signal);
+  const isDone = sight.kind === 'ended' && sight.exitCode === 0;
+  if (isDone) {
+    const from = { container: open.container, experiment: experiment.name };
+    const { troubles } = await copyArtifacts({ archives: parts.archives, ledger: null }, from, artifacts, signal);
+    for (const trouble of troubles) observer.note(trouble);
+  }
+  const reason = isDone ? null : 'it was put away while nobody ran the campaign';
+  const [exitCode, durationMs] = sight.kind === 'ended' ? [sight.exitCode, sight.durationMs] : [null, null];
+  const state = isDone ? ('done' as const) : ('pending' as const);
+  book.write(
+    record.id,
+    [
+      { kind: 'attempt-over', open, outcome: isDone ? 'exited' : 'interrupted', exitCode, durationMs, reason },
+      {
+        kind: 'experiment',
+        position: open.position,
+        experiment: { ...experiment, state, exitCode, durationMs, reason },
+      },
+    ],
+    clock.wallNow(),
+  );
 }

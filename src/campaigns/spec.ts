@@ -1,5 +1,5 @@
 /** A campaign as it was asked for: experiments that run one after the other inside compose services. */
-import { HIDDEN } from '../base/pure/redact/hidden.ts';
+import { HIDDEN } from '../base/pure/redact/span.ts';
 import { redact, SECRET_NAME, secretValues } from '../base/pure/redact.ts';
 
 export interface CampaignSpec {

@@ -1,15 +1,24 @@
 /** Puts each kind of check to whom it belongs. */
 
+import { systemClock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import { formatDuration } from '../base/pure/format.ts';
-import { after } from '../base/pure/ids.ts';
+import { after, type ComponentName, type RunId } from '../base/pure/ids.ts';
+import { secretsOf } from '../crashes/evidence.ts';
+import { environmentOf } from '../drivers/launch-run.ts';
+import { createCommandRunner } from '../drivers/process/command-runner.ts';
+import { isThere } from '../drivers/process/is-there.ts';
+import { straySpec } from '../drivers/stray-spec.ts';
+import { createProber, type LogPart } from '../probes/prober.ts';
+import { redactingProber } from '../probes/redacting-prober.ts';
+import type { Prober, ProbeTarget } from '../supervision/ports/prober.ts';
 import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
 import { containerRunning } from './kinds/container-running.ts';
 import { envSet, envSetIn } from './kinds/env-set.ts';
 import { fileExists, fileExistsIn } from './kinds/file-exists.ts';
 import { stateFile } from './kinds/state-file.ts';
 import type { CheckParts } from './parts.ts';
-import { judgeComponent } from './rules/component-check.ts';
-import { failed, hinted, type Judgement, ok } from './rules/results.ts';
+import { failed, hinted, type Judgement, judgeComponent, ok } from './rules/results.ts';
 import type { CheckQuestion, CheckResult, CheckSpec } from './spec.ts';
 
 /** Whoever is asked lets go of everything when `signal` aborts; how it ends then does not matter. */
@@ -121,3 +130,43 @@ export async function probeQuestion(
     inquiry[Symbol.dispose]();
   }
 }
+
+// A prober for questions that are asked once: nothing of it watches logs or processes.
+
+export interface AskingOptions {
+  /** A directory for pipes. */
+  readonly home: string;
+  /** What commands see. */
+  readonly base: Readonly<Record<string, string>>;
+  /** Values of the configuration that must never be shown. */
+  readonly secrets: readonly string[];
+  readonly log: Log;
+}
+
+/** The configuration refuses a check that would ask for a line of a log. */
+const noLogs = (): never => {
+  throw new Error('a check cannot ask about a log');
+};
+const NO_LOGS: LogPart = { open: noLogs, watch: noLogs };
+
+export function openAskingProber(options: AskingOptions): { prober: Prober; close(): Promise<void> } {
+  const { home, base, secrets, log } = options;
+  // Without cgroups: a command that is called by hand makes none in the cgroup of its caller.
+  const commands = createCommandRunner({ home, cgroup: 'off', clock: systemClock, log, softNofile: null });
+  const prober = createProber({
+    commands,
+    logs: NO_LOGS,
+    environmentOf: (spec) => environmentOf(spec, base),
+    isAlive: isThere,
+  });
+  return { prober: redactingProber(prober, (spec) => secretsOf(spec, base, secrets)), close: () => commands.close() };
+}
+
+// What stands where a probe expects a run: a check is about none, so its commands see what the one who asks sees.
+
+export const NO_RUN: ProbeTarget = {
+  spec: straySpec('check' as ComponentName),
+  run: '' as RunId,
+  pid: null,
+  logFrom: 0,
+};

@@ -6,9 +6,8 @@ import type { ResolvedConfig } from '../config/load.ts';
 import { createGate } from './gate.ts';
 import { type CheckObserver, together } from './observer.ts';
 import type { CheckParts } from './parts.ts';
-import { implicitChecks } from './rules/component-check.ts';
-import type { HealthQuery } from './rules/plan.ts';
-import { selectChecks } from './rules/plan.ts';
+import { type HealthQuery, selectChecks } from './rules/plan.ts';
+import { implicitChecks } from './rules/results.ts';
 import { MAX_AT_ONCE, runChecks } from './run-checks.ts';
 import type { CheckSpec, HealthReport } from './spec.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import { createTurns, type Turns } from '../base/semaphore.ts';
-import { killMarked } from '../docker/exec/strays.ts';
+import { killMarked } from '../docker/exec/exec.ts';
 import { type ComposeProject, composeProject } from './cli/project.ts';
 import type { Composer } from './ports.ts';
 

@@ -2,7 +2,7 @@
 
 import { type Clock, systemClock } from '../base/clock.ts';
 import { createEngine } from '../docker/engine.ts';
-import { killMarked } from '../docker/exec/strays.ts';
+import { killMarked } from '../docker/exec/exec.ts';
 import type { EngineClient } from '../docker/ports.ts';
 import { createExecs } from './detached/execs.ts';
 import { type ExperimentResult, runExperiment } from './experiment.ts';

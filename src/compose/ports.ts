@@ -1,5 +1,5 @@
 import type { MonoMs } from '../base/pure/ids.ts';
-import type { ServiceHealth } from './rules/service-health.ts';
+import type { ServiceHealth } from './rules/readiness.ts';
 
 /** How a driver has Docker Compose make the container of a service. */
 

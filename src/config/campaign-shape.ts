@@ -1,5 +1,6 @@
 /** A campaign file as a schema: names, kinds, help texts. */
 import { z } from 'zod';
+import { readService, SERVICE_PATTERN } from './compose.ts';
 import { DEFAULTS } from './defaults.ts';
 import { inner, type KeyRow, rows } from './describe.ts';
 import { durationText } from './duration.ts';
@@ -16,7 +17,6 @@ import {
   text,
   version,
 } from './leaves.ts';
-import { readService, SERVICE_PATTERN } from './readers/service.ts';
 import { type Reader, readDuration, readText, refuse } from './readers.ts';
 
 const { campaign } = DEFAULTS;

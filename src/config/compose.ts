@@ -1,11 +1,25 @@
 /** A compose service, complete: every path absolute. */
-
 import { z } from 'zod';
 import type { ComposeSpec } from '../supervision/spec.ts';
 import { DEFAULTS } from './defaults.ts';
 import { leaf, optional, path } from './leaves.ts';
-import { readService, SERVICE_PATTERN } from './readers/service.ts';
+import { type Reader, readText, refuse } from './readers.ts';
+import { quoted } from './text.ts';
 import { emptyRecord } from './tree.ts';
+
+// The name of a service of a compose file.
+
+export const SERVICE_PATTERN = '^[A-Za-z0-9._-]+$|\\$\\{';
+
+export const readService: Reader<string> = (node) => {
+  const read = readText(node);
+  if (!('value' in read) || /^[A-Za-z0-9._-]{1,200}$/.test(read.value)) return read;
+  const shown = node.kind === 'scalar' ? quoted(node.source) : 'it';
+  return refuse(
+    `${shown} is not the name of a compose service`,
+    'Use the name as it stands under "services:" in the compose file.',
+  );
+};
 
 export function composeSpec(
   { file, service, project_dir }: ComposeConfig,

@@ -2,7 +2,6 @@
  * The configuration as a schema: names, kinds, help texts. The JSON Schema (`schema.ts`) and the reference page (`describe.ts`) are
  * generated from it, and `walk.ts` reads files by it.
  */
-
 import { z } from 'zod';
 import { agentsSchema } from './agents.ts';
 import { alertsSchema } from './alerts.ts';
@@ -22,24 +21,82 @@ import {
   leaf,
   name,
   nameKey,
+  number,
   oneOf,
   optional,
+  orVariable,
   path,
+  size,
   text,
   version,
 } from './leaves.ts';
-import { componentLogsSchema, logsSchema } from './logs.ts';
 import { livenessSchema, readinessSchema, startupSchema } from './probes.ts';
 import { limitsSchema, processSchema, stopSchema } from './process.ts';
 import { pattern } from './questions.ts';
-import { readAddress } from './readers/network.ts';
+import { readAddress, readReceiver } from './readers/network.ts';
 import { readContainerName } from './readers.ts';
 import { backoffSchema, limitSchema } from './restart.ts';
 import { sessionsSchema } from './sessions.ts';
+import { sizeText } from './size.ts';
 import { storeSchema } from './store.ts';
-import { telemetrySchema } from './telemetry.ts';
 import { ticketsSchema } from './tickets.ts';
 import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './words/vocabulary.ts';
+
+// How much of what components write is kept: for the project, and for one component.
+
+/** Less than this would be put aside all the time. */
+const MIN_LOG_BYTES = 64 * 1024;
+
+const keeping = {
+  max_size: optional(size(MIN_LOG_BYTES), {
+    description: 'When the log of a component is larger than this, it is rotated.',
+    defaultsTo: sizeText(DEFAULTS.logs.maxBytes),
+    example: '10MB',
+  }),
+  keep: optional(number({ min: 0, max: 1_000, whole: true }), {
+    description: 'How many rotated parts are kept; the oldest is removed first.',
+    defaultsTo: DEFAULTS.logs.keep,
+    example: 10,
+  }),
+  compress: optional(boolean, {
+    description: 'Compress rotated parts (gzip).',
+    defaultsTo: DEFAULTS.logs.compress,
+    example: false,
+  }),
+};
+
+export const logsSchema = z.strictObject({
+  ...keeping,
+  max_total: optional(size(MIN_LOG_BYTES), {
+    description: 'Limit for all logs of the project together. Beyond it, the oldest parts are removed first.',
+    defaultsTo: sizeText(DEFAULTS.logs.maxTotalBytes),
+    example: '2GB',
+  }),
+  min_free: optional(size(0), {
+    description:
+      'Logs are cut, the largest first, to keep at least this much of their disk free: a full disk would stop the components. `0B` switches it off.',
+    defaultNote: '`1GB` or 5 % of the disk, whichever is more, but at most a quarter of it',
+    example: '5GB',
+  }),
+});
+
+export const componentLogsSchema = z.strictObject(keeping);
+
+// Where traces and metrics go.
+
+export const telemetrySchema = z.strictObject({
+  otlp: optional(leaf(readReceiver, 'URL', orVariable({ pattern: '^$|^https?://' })), {
+    description:
+      'The base URL of an OTLP receiver: traces and metrics are sent there by HTTP as protobuf. Empty text means none.',
+    defaultNote: 'from the OTEL_EXPORTER_OTLP_… variables of the daemon, else none',
+    example: 'http://localhost:4318',
+  }),
+  prometheus: optional(boolean, {
+    description: 'Serve the metrics as Prometheus text at `/metrics`.',
+    defaultsTo: DEFAULTS.telemetry.prometheus,
+    example: true,
+  }),
+});
 
 const externalSchema = exactlyOne(
   z.strictObject({

@@ -1,11 +1,9 @@
 /** What no single value can show: combinations that cannot work, names that do not exist, loops. */
-
 import { TASK, taskInCode } from '../agents/rules/task.ts';
 import { nearest } from '../base/pure/suggest.ts';
 import type { AgentsConfig, AgentTypeConfig } from './agents.ts';
 import type { AlertsConfig } from './alerts.ts';
 import type { CheckConfig } from './check-specs.ts';
-import { findLoops } from './cycles.ts';
 import { DEFAULTS } from './defaults.ts';
 import { type Draft, isUnusable, isWritten, nodeAt, type Say } from './draft.ts';
 import { durationText } from './duration.ts';
@@ -19,9 +17,8 @@ import { inWords, printable, quoted, shorten } from './text.ts';
 import type { TicketsConfig } from './tickets.ts';
 import { locate, locateKey, type MapNode, type Mistake, type Path } from './tree.ts';
 import { checkCommand } from './validation/command.ts';
-import { checkComposeTogether } from './validation/compose.ts';
 import { checkCommands, checkContainersTogether, checkReachable } from './validation/container.ts';
-import { checkKind } from './validation/kind.ts';
+import { checkComposeTogether, checkKind } from './validation/kind.ts';
 import { checkAsked, checkProbes } from './validation/probes.ts';
 
 type Components = ReadonlyMap<string, Component>;
@@ -393,4 +390,67 @@ function checkPaths({ file_exists: file }: Check, path: Path, say: Say): void {
     const place = typeof file.any_of === 'string' ? at : [...at, index];
     say(place, 'a path inside a container must begin with a slash', hint);
   }
+}
+
+// Loops among dependencies. Without recursion: a chain of a thousand components is no reason to run out of stack.
+
+/** Name → the names it depends on, with their order. Names without an entry are ignored. */
+export type Dependencies = ReadonlyMap<string, readonly string[]>;
+
+/** Every loop once, as a walk that ends where it began: `a`, `b`, `a`. Loops that share components count as one. */
+export function findLoops(dependencies: Dependencies): readonly (readonly string[])[] {
+  const loops: string[][] = [];
+  const left = new Map<string, readonly string[]>();
+  for (const [name, needs] of dependencies) {
+    if (needs.includes(name)) loops.push([name, name]);
+    left.set(
+      name,
+      needs.filter((need) => need !== name),
+    );
+  }
+  for (;;) {
+    withoutDeadEnds(left);
+    const [start] = left.keys();
+    if (start === undefined) return loops;
+    const loop = follow(left, start);
+    loops.push(loop);
+    for (const name of loop) left.delete(name);
+  }
+}
+
+/** Takes away everything that depends on nothing that is left, again and again; what stays lies on a loop or leads into one. */
+function withoutDeadEnds(left: Map<string, readonly string[]>): void {
+  const dependents = new Map<string, string[]>();
+  const open = new Map<string, number>();
+  for (const [name, needs] of left) {
+    const present = needs.filter((need) => left.has(need));
+    open.set(name, present.length);
+    for (const need of present) {
+      const known = dependents.get(need);
+      if (known) known.push(name);
+      else dependents.set(need, [name]);
+    }
+  }
+  const ended = [...open].filter(([, count]) => count === 0).map(([name]) => name);
+  for (let name = ended.pop(); name !== undefined; name = ended.pop()) {
+    left.delete(name);
+    for (const dependent of dependents.get(name) ?? []) {
+      const count = open.get(dependent)! - 1;
+      open.set(dependent, count);
+      if (count === 0) ended.push(dependent);
+    }
+  }
+}
+
+/** Everything left depends on something left, so walking on must come back to where it has been. */
+function follow(left: Dependencies, start: string): string[] {
+  const walked: string[] = [];
+  const seen = new Set<string>();
+  let at = start;
+  while (!seen.has(at)) {
+    seen.add(at);
+    walked.push(at);
+    at = left.get(at)!.find((need) => left.has(need))!;
+  }
+  return [...walked.slice(walked.indexOf(at)), at];
 }

@@ -1,7 +1,7 @@
 /** What a crash record gets besides the exit itself: the last output and what changed since the last good run. */
 
-import { formatBytes } from '../base/pure/bytes.ts';
 import type { ExitView } from '../base/pure/exit.ts';
+import { formatBytes } from '../base/pure/format.ts';
 import type { WallMs } from '../base/pure/ids.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import { ingredients } from '../config/fingerprint.ts';
@@ -13,7 +13,7 @@ import { readTail } from '../logs/log-tail.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 import type { SupervisorParts } from '../supervision/supervisor.ts';
 import type { KnownPeer } from './rules/crash.ts';
-import { dossierOf, OUT_OF_MEMORY } from './rules/dossier.ts';
+import { dossierOf, OUT_OF_MEMORY } from './rules/earlier.ts';
 
 export interface EvidenceOptions {
   readonly spec: ComponentSpec;

@@ -1,6 +1,6 @@
 /** Puts a daemon together: the history, the edges, the supervisor, and the control that everybody talks to. */
-
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { agentCircumstances } from '../agents/agent-spec.ts';
 import { openAgentParts } from '../agents/open.ts';
 import type { DaemonAgents } from '../agents/service.ts';
@@ -12,9 +12,10 @@ import type { Log } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import type { Stalls } from '../base/stall-watch.ts';
 import { campaignArchive } from '../campaigns/archive.ts';
-import { NO_RUN } from '../checks/no-run.ts';
+import { NO_RUN } from '../checks/ask.ts';
 import { HealthSchedule } from '../checks/schedule.ts';
 import { createHealthDesk } from '../checks/service.ts';
+import { DEFAULTS } from '../config/defaults.ts';
 import { ingredients, specHash } from '../config/fingerprint.ts';
 import { type ResolvedConfig, readEnvFileTexts } from '../config/load.ts';
 import { readConfig } from '../config/read-config.ts';
@@ -27,13 +28,14 @@ import { openSqliteStore } from '../history/sqlite/sqlite-store.ts';
 import { openCasework } from '../incidents/open.ts';
 import { type Casework, withCase } from '../incidents/ports.ts';
 import { fileLogs } from '../logs/file-logs.ts';
+import { type LogKeeper, type LogKeeperOptions, openLogKeeper } from '../logs/keep/keeper.ts';
 import { createEars } from '../probes/heartbeat/sources.ts';
 import { type DaemonSessions, openSessions } from '../sessions/in-daemon.ts';
 import { openSimulations } from '../simulate/open.ts';
+import { restartLog } from '../supervision/journal.ts';
 import type { Desired } from '../supervision/ports/store.ts';
-import { restartLog } from '../supervision/restart-log.ts';
 import type { DaemonView, LogKeepingView } from '../supervision/rules/views.ts';
-import type { ComponentSpec } from '../supervision/spec.ts';
+import type { ComponentSpec, LogKeeping } from '../supervision/spec.ts';
 import { Supervisor } from '../supervision/supervisor.ts';
 import { measuringProber } from '../telemetry/measuring-prober.ts';
 import { switchedTelemetry } from '../telemetry/switched.ts';
@@ -41,9 +43,7 @@ import { saveApplied } from './configuration.ts';
 import { type ControlParts, createControl, EventBus } from './control.ts';
 import { openDesired } from './desired.ts';
 import { openEdges } from './edges.ts';
-import { keepLogs } from './keep-logs.ts';
 import { removeContainers } from './left-containers.ts';
-import { untilKnown } from './until-known.ts';
 
 export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly paths: HomePaths;
@@ -314,3 +314,45 @@ const daemonReadings = ({ loop_delay_ms, started_at }: DaemonView) => ({
   loopDelayMs: loop_delay_ms ?? 0,
   startedAt: Date.parse(started_at ?? ''),
 });
+
+// What has to be known before a daemon may begin is asked for until it is: whoever began without it would take what is alive for gone.
+
+const AGAIN_MS = 500;
+
+export async function untilKnown(what: string, ask: () => unknown, log: Log): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      ask();
+      if (tries > 1) log.info('it is known now', { what, tries });
+      return;
+    } catch (error) {
+      if (tries === 1) log.error('not known now; asking again until it is', { what, error: String(error) });
+      await pause(AGAIN_MS);
+    }
+  }
+}
+
+// Opens the keeper of the logs with what the configuration says about each.
+
+export interface KeepLogsOptions
+  extends Pick<LogKeeperOptions, 'dir' | 'log' | 'failpoints' | 'holdStill' | 'tell' | 'isRunning'> {
+  /** As it is now. */
+  config(): ResolvedConfig;
+}
+
+export function keepLogs({ config, ...rest }: KeepLogsOptions): Promise<LogKeeper> {
+  let known: { readonly of: ResolvedConfig; readonly keeping: ReadonlyMap<string, LogKeeping> } | null = null;
+  const keeping = (name: string): LogKeeping => {
+    const current = config();
+    if (known?.of !== current)
+      known = { of: current, keeping: new Map(current.components.map(({ name: one, logs }) => [one, logs])) };
+    return known.keeping.get(name) ?? DEFAULTS.logs; // it left the configuration
+  };
+  return openLogKeeper({
+    ...rest,
+    clock: systemClock,
+    freeRule: DEFAULTS.logs.minFree,
+    keeping,
+    bounds: () => config().logs,
+  });
+}

@@ -8,7 +8,7 @@ import type { Project } from '../base/home.ts';
 import { silentLog } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import { createStallWatch } from '../base/stall-watch.ts';
-import { NO_RUN } from '../checks/no-run.ts';
+import { NO_RUN } from '../checks/ask.ts';
 import type { CheckParts } from '../checks/parts.ts';
 import type { HealthQuery } from '../checks/rules/plan.ts';
 import { runChecks } from '../checks/run-checks.ts';
@@ -85,7 +85,7 @@ interface LazyProber extends AsyncDisposable {
 function lazyProber(env: Environment, secrets: readonly string[]): LazyProber {
   let opened: Promise<{ readonly prober: Prober; close(): Promise<void> }> | null = null;
   const begin = async () => {
-    const { openAskingProber } = await import('../checks/asking-prober.ts');
+    const { openAskingProber } = await import('../checks/ask.ts');
     const home = mkdtempSync(join(tmpdir(), 'keepwell-health-'));
     const { prober, close } = openAskingProber({ home, base: baseEnvironment(env), secrets, log: silentLog });
     return {

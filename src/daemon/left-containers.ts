@@ -13,7 +13,7 @@ import {
 } from '../drivers/container/left.ts';
 import { putBackAll } from '../drivers/container/restart-policies.ts';
 import type { Environment } from '../drivers/launch-run.ts';
-import { knownOwnerId } from './owner-id.ts';
+import { knownOwnerId } from './edges.ts';
 
 export { NOTHING_LEFT };
 

@@ -1,15 +1,17 @@
 /** The daemon as a process: signals, the guardian's health, the last words before falling over, the exit code. */
 
+import { fstatSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { type HomePaths, type Project, readDaemonFile } from '../base/home.ts';
 import { prepareHome } from '../base/home-dir.ts';
 import { errorCode } from '../base/pure/errno.ts';
 import { AppError } from '../base/pure/errors.ts';
+import { withoutEscapes } from '../base/pure/escapes.ts';
 import { HANDOVER_EXIT, SERVICE_VARIABLE } from '../base/pure/service.ts';
 import type { Environment } from '../drivers/launch-run.ts';
 import { bootId, isAlive, readProcStat } from '../drivers/process/proc.ts';
 import { type DaemonLog, openDaemonLog } from './daemon-log.ts';
 import { parseFailpoints } from './failpoints.ts';
-import { openForeground } from './foreground.ts';
 import { startGuardian } from './guardian.ts';
 import { type Ending, type RunningDaemon, startDaemon } from './run.ts';
 import { untilWritable } from './until-writable.ts';
@@ -208,5 +210,51 @@ class Guardian {
 
   dispose(): void {
     if (this.#timer) clearInterval(this.#timer);
+  }
+}
+
+// What a daemon in the foreground says on its standard output, for journalctl, `docker logs` and whoever looks on. Nobody may hold up supervision by not reading: a pipe is written to without waiting, and what nobody takes is dropped.
+
+const STDOUT = 1;
+const MAX_WAITING_BYTES = 256 * 1024;
+
+export interface Foreground extends Disposable {
+  write(line: string): void;
+}
+
+export function openForeground(fd = STDOUT): Foreground {
+  const stream = pipeTo(fd);
+  return {
+    write: (raw) => {
+      const line = withoutEscapes(raw).replace(/\p{Cc}/gu, ' '); // it may quote what a component wrote
+      if (stream === null) writeNow(fd, line);
+      else if (stream.writable && stream.writableLength < MAX_WAITING_BYTES) stream.write(`${line}\n`);
+    },
+    [Symbol.dispose]: () => {
+      stream?.end();
+      stream?.unref();
+    },
+  };
+}
+
+/** Null: a file or a terminal, which takes what it is given. */
+function pipeTo(fd: number): Socket | null {
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFIFO() && !stat.isSocket()) return null;
+    const stream = new Socket({ fd, readable: false, writable: true });
+    stream.on('error', () => {}); // nobody reads any more: daemon.log has it all
+    stream.unref();
+    return stream;
+  } catch {
+    return null;
+  }
+}
+
+function writeNow(fd: number, line: string): void {
+  try {
+    writeSync(fd, `${line}\n`);
+  } catch {
+    // closed, or a full disk: daemon.log has it
   }
 }

@@ -18,7 +18,7 @@ import { openMemoryStore } from '../history/memory.ts';
 import type { History } from '../history/ports.ts';
 import { openHistory } from '../history/sqlite/history.ts';
 import type { ComponentRecord } from '../supervision/ports/store.ts';
-import type { ContainerFacts } from '../supervision/rules/container-facts.ts';
+import type { ContainerFacts } from '../supervision/rules/container-health.ts';
 import { NO_PROBES, ROLES } from '../supervision/rules/health/probe.ts';
 import { newHealth } from '../supervision/rules/health/run-health.ts';
 import { type Component, INITIAL } from '../supervision/rules/lifecycle/state.ts';

@@ -3,7 +3,7 @@
 import { type Answer, isUnreachable, unreachable } from './caller.ts';
 import { fieldsOf, listOf, parseJson, parseMessage, textOf } from './json.ts';
 import type { Creation, Deed, Unreachable } from './ports.ts';
-import { blame } from './rules/fault.ts';
+import { blame } from './rules/exit.ts';
 
 type Fault = Extract<Deed, { kind: 'refused' | 'engine-fault' }>;
 

@@ -1,18 +1,16 @@
 /** The Docker Engine over its socket. Paths carry no version: every Engine answers these, old and new alike. */
 import type { Clock } from '../base/clock.ts';
-import { creation, deed, NOT_AN_ENGINE } from './action.ts';
+import { creation, deed, faultOf, NOT_AN_ENGINE } from './action.ts';
 import { ANSWER_WITHIN_MS, type Answer, type Caller, createCaller, isUnreachable, odd, unreachable } from './caller.ts';
 import { inspect, listContainers, listNetworks, names } from './container.ts';
 import { create, kill, remove, removeStopped, restart, setRestartPolicy, start, stop, unpause } from './containers.ts';
 import { archive } from './copy-archive.ts';
 import { type EngineEnv, type Places, USUAL_PLACES } from './endpoint.ts';
-import { events } from './events.ts';
-import { exec, execBytes } from './exec/exec.ts';
-import { execState, launch } from './exec/launch.ts';
-import { imageOf, pull } from './images.ts';
-import { type Fields, fieldsOf, parseJson, parseMessage, textOf } from './json.ts';
+import { exec, execBytes, execState, launch } from './exec/exec.ts';
+import { healthWord } from './health.ts';
+import { type Fields, fieldsOf, lines, parseJson, parseMessage, textOf, textsOf } from './json.ts';
 import { logs } from './logs.ts';
-import type { ContainerStats, Creation, Deed, EngineClient, Look } from './ports.ts';
+import type { ContainerStats, Creation, Deed, EngineClient, EngineEvent, Look, Unreachable } from './ports.ts';
 
 export { MAX_ANSWER_BYTES } from './caller.ts';
 
@@ -167,3 +165,114 @@ function readStat({ headers }: Answer): Stat {
   const target = fields['linkTarget'];
   return typeof target === 'string' && target !== '' ? { kind: 'link', target } : { kind: 'there' };
 }
+
+// Images: which one a name stands for, and fetching it.
+
+export async function imageOf(
+  caller: Caller,
+  image: string,
+  signal: AbortSignal,
+): Promise<Awaited<ReturnType<EngineClient['imageOf']>>> {
+  // The slashes of a name belong to the path.
+  const path = image.split('/').map(encodeURIComponent).join('/');
+  const answer = await caller({ path: `/images/${path}/json` }, signal);
+  if (isUnreachable(answer)) return answer;
+  if (answer.status === 404) return { kind: 'missing' };
+  const id = answer.status === 200 ? fieldsOf(parseJson(answer.body))?.['Id'] : undefined;
+  return typeof id === 'string' ? { kind: 'found', id } : odd(answer);
+}
+
+/** The Engine tells in 200 that it has begun, and in the last of many lines whether it has managed. */
+export async function pull(caller: Caller, image: string, signal: AbortSignal): Promise<Deed> {
+  let failure = '';
+  let last: unknown = null;
+  const told = lines((line) => {
+    last = parseJson(line);
+    failure ||= textOf(fieldsOf(last)?.['error']);
+  });
+  const path = `/images/create?fromImage=${encodeURIComponent(withTag(image))}`;
+  const answer = await caller({ method: 'POST', path, onPiece: told.push }, signal);
+  if (isUnreachable(answer)) return answer;
+  told.end();
+  if (failure !== '') return faultOf(failure, false);
+  if (answer.status === 404) return { kind: 'refused', why: faultText(answer.body, image) };
+  if (answer.status === 200 && fieldsOf(last) === null)
+    return unreachable(`the Docker Engine did not say what came of fetching ${image}`);
+  return deed(answer, { of: image });
+}
+
+const faultText = (body: string, image: string): string =>
+  textOf(fieldsOf(parseJson(body))?.['message']) || `there is no image ${image}`;
+
+/** Without a tag, all tags would be fetched. */
+function withTag(image: string): string {
+  const last = image.slice(image.lastIndexOf('/') + 1);
+  return last.includes(':') || last.includes('@') ? image : `${image}:latest`;
+}
+
+// The Engine's events of containers, Docker's and Podman's in the same words.
+
+/** Podman's words for what Docker calls otherwise. Asked for "die" alone it tells of no death. */
+const PODMAN: Readonly<Record<string, string>> = { died: 'die', remove: 'destroy' };
+
+/** Each health check makes three more, which nobody needs: what is not in here is left out by the Engine. */
+const ACTIONS = [
+  'create',
+  'start',
+  'restart',
+  'die',
+  'kill',
+  'stop',
+  'oom',
+  'pause',
+  'unpause',
+  'destroy',
+  'health_status',
+  'rename',
+  'update',
+];
+const FILTERS = encodeURIComponent(
+  JSON.stringify({ type: ['container'], event: [...ACTIONS, ...Object.keys(PODMAN)] }),
+);
+
+export async function events(
+  caller: Caller,
+  { since, opened, onEvent }: Parameters<EngineClient['events']>[0],
+  signal: AbortSignal,
+): Promise<Unreachable> {
+  const told = lines((line) => {
+    const event = readEvent(line);
+    if (event === 'unreadable') throw new Error('a line of it is not an event');
+    if (event !== null) onEvent(event);
+  });
+  const path = `/events?filters=${FILTERS}${since === null ? '' : `&since=${since}`}`;
+  const answer = await caller({ path, onPiece: told.push, onOpen: opened }, signal);
+  if (isUnreachable(answer)) return answer;
+  return answer.status === 200 ? unreachable('the Docker Engine ended the stream of its events') : odd(answer);
+}
+
+/** Null: of something else than containers, or an action that nobody asked for. */
+export function readEvent(line: string): EngineEvent | null | 'unreadable' {
+  const fields = fieldsOf(parseJson(line));
+  if (fields === null) return 'unreadable';
+  const actor = fieldsOf(fields['Actor']) ?? {};
+  const attributes = textsOf(actor['Attributes']);
+  const id = textOf(actor['ID']) || textOf(fields['id']);
+  const [word = '', detail = ''] = (textOf(fields['Action']) || textOf(fields['status'])).split(': ');
+  const action = PODMAN[word] ?? word;
+  if (id === '' || !ACTIONS.includes(action) || !isAboutContainer(fields)) return null;
+  const health = action === 'health_status' ? healthOf(detail, fields, attributes) : null;
+  const time = typeof fields['time'] === 'number' ? fields['time'] : 0;
+  return { action, id, attributes, health, time, key: `${nanoseconds(line) ?? time} ${id} ${action} ${health ?? ''}` };
+}
+
+const isAboutContainer = ({ Type }: Fields): boolean => Type === undefined || Type === 'container';
+
+/** Docker writes it behind the action; Podman beside it, or in its attributes. */
+const healthOf = (detail: string, fields: Fields, attributes: Readonly<Record<string, string>>) =>
+  healthWord(detail) ??
+  healthWord(attributes['health_status'] ?? '') ??
+  healthWord(textOf(fields['HealthStatus']) || textOf(fields['health_status']));
+
+/** As text: the number is larger than what JavaScript can hold exactly. The last one of the line, no label can stand behind it. */
+const nanoseconds = (line: string): string | undefined => [...line.matchAll(/"timeNano":\s*(\d+)/g)].at(-1)?.[1];

@@ -9,6 +9,7 @@ import type { Confinement, Launch } from '../supervision/ports/driver.ts';
 import type { Attempt } from '../supervision/rules/lifecycle/state.ts';
 import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
 import { accountVariables } from './process/account/account.ts';
+import { precheck } from './process/precheck.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -84,4 +85,25 @@ export function confinementOf({ driver, limits: { memoryBytes, pids, nofile } }:
     ...(nice === undefined ? {} : { nice }),
     limits: { memoryBytes, pids, nofile },
   };
+}
+
+// What would keep components from starting on this machine, as it is now: no mistake of the configuration, but worth a word.
+
+export interface StartWarning {
+  readonly component: string;
+  readonly problem: string;
+}
+
+export function startWarnings(components: readonly ComponentSpec[], env: Environment): readonly StartWarning[] {
+  const base = baseEnvironment(env);
+  return components.flatMap((spec) => {
+    const { name, driver } = spec;
+    if (driver.kind !== 'process') return [];
+    const environment = environmentOf(spec, base);
+    const problem =
+      'heals' in environment
+        ? environment
+        : precheck({ command: driver.command, cwd: driver.cwd, env: environment.env });
+    return problem === null ? [] : [{ component: name, problem: problem.message }];
+  });
 }

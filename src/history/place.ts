@@ -2,14 +2,14 @@
  * Where the database of a project is. `store.path` says where it should be; a note in the state directory says where it is, for
  * everybody who looks for it without reading the configuration. The caller holds the project.
  */
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { defaultDb, type HomePaths, storeNote } from '../base/home.ts';
 import { writeAtomically } from '../base/home-dir.ts';
 import { takeLock } from '../base/lock.ts';
 import type { Log } from '../base/log.ts';
 import { AppError } from '../base/pure/errors.ts';
-import { moveDatabase } from './sqlite/move.ts';
+import { loadSqlite } from '../base/sqlite.ts';
 
 export interface StorePlace extends Disposable {
   readonly path: string;
@@ -63,4 +63,43 @@ async function settled(current: string, target: string, log: Log): Promise<strin
 function note(home: string, path: string, own: string): void {
   if (path === own) rmSync(storeNote(home), { force: true });
   else writeAtomically(storeNote(home), `${path}\n`);
+}
+
+// Moves a database that nobody uses to another place.
+
+/** False: another program has it open, so it stays. Killed anywhere, it is whole at one of the two places. Throws when it cannot be. */
+export async function moveDatabase(from: string, to: string): Promise<boolean> {
+  if (!(await isFree(from))) return false;
+  mkdirSync(dirname(to), { recursive: true });
+  moveFile(from, to);
+  for (const beside of ['.seq']) if (existsSync(`${from}${beside}`)) moveFile(`${from}${beside}`, `${to}${beside}`);
+  return true;
+}
+
+/** Out of WAL mode all of it is in one file; SQLite allows that only to the last one who has it open. */
+async function isFree(path: string): Promise<boolean> {
+  const db = (await loadSqlite()).open(path, 'read-write');
+  try {
+    db.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE');
+    return !existsSync(`${path}-wal`);
+  } catch {
+    return false;
+  } finally {
+    db.close();
+  }
+}
+
+function moveFile(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    const half = `${to}.moving`;
+    copyFileSync(from, half);
+    const fd = openSync(half, 'r');
+    fsyncSync(fd);
+    closeSync(fd);
+    renameSync(half, to);
+    rmSync(from, { force: true });
+  }
 }

@@ -1,5 +1,4 @@
 /** Puts together everything that happens after a crash: incidents, tickets and alerts. */
-
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../base/clock.ts';
 import type { CommandRunner } from '../base/command.ts';
@@ -7,6 +6,7 @@ import type { Failpoints } from '../base/failpoints.ts';
 import type { Log } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import type { ResolvedConfig } from '../config/load.ts';
+import { secretsOf } from '../crashes/evidence.ts';
 import type { Commit, Store } from '../history/ports.ts';
 import type { EventView } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
@@ -14,12 +14,12 @@ import type { Standing } from '../supervision/standings.ts';
 import type { AlertDesk } from './alerts/ports.ts';
 import { sendersFor } from './alerts/senders.ts';
 import { createAlertDesk } from './alerts/service.ts';
-import { type AboutAgent, circumstances } from './circumstances.ts';
 import { createFiling } from './filing.ts';
 import { Look } from './look.ts';
 import { type Casework, withCase } from './ports.ts';
 import { createCasework } from './service.ts';
 import type { TicketDesk } from './tickets/ports.ts';
+import { type Circumstances, type Evidence, NO_CIRCUMSTANCES } from './tickets/rules/evidence.ts';
 import { createTicketDesk, ticketBook } from './tickets/service.ts';
 import { createAsk } from './web.ts';
 
@@ -122,3 +122,32 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
 
 const graphOf = (components: readonly ComponentSpec[]) =>
   new Map(components.map(({ name, dependsOn }) => [name as string, Object.keys(dependsOn)]));
+
+// What a ticket has to know about what crashed: how it was started, whose work it is, and which values must never appear.
+
+/** For an agent's tickets: how it was started, and whose work it is. */
+export type AboutAgent = (
+  agent: { readonly agentType?: string; readonly taskId?: string },
+  agents: ResolvedConfig['agents'],
+  base: Readonly<Record<string, string>>,
+  secrets: readonly string[],
+) => Circumstances;
+
+/** `base`: the environment that all of them inherit. */
+export function circumstances(
+  evidence: Evidence,
+  { components, agents, secrets }: Pick<ResolvedConfig, 'components' | 'agents' | 'secrets'>,
+  base: Readonly<Record<string, string>>,
+  aboutAgent: AboutAgent,
+): Circumstances {
+  const { kind, name } = evidence.kind === 'crash' ? evidence.crash.subject : evidence.problem.subject;
+  if (kind === 'agent') {
+    const about = evidence.kind === 'crash' ? evidence.crash : {};
+    return aboutAgent({ agentType: name, ...about }, agents, base, secrets);
+  }
+  const spec = kind === 'component' ? components.find((each) => each.name === name) : undefined;
+  if (spec === undefined) return { ...NO_CIRCUMSTANCES, secrets };
+  const { driver } = spec;
+  const started = driver.kind === 'process' ? { command: driver.command, cwd: driver.cwd } : {};
+  return { ...NO_CIRCUMSTANCES, ...started, secrets: secretsOf(spec, base, secrets) };
+}

@@ -10,12 +10,12 @@ import { type Unwell, unwellFingerprint } from '../supervision/rules/unwell.ts';
 import type { Subject } from '../supervision/rules/views.ts';
 import type { Filed, Filing } from './filing.ts';
 import type { CaseNotes, Casework } from './ports.ts';
-import { fingerprintOf } from './rules/cause.ts';
 import { firstSigns, isKilledByOthers, outageOf, rootOf } from './rules/fold.ts';
 import { type Incident, type IncidentsQuery, isAwaited, isSubjectOf } from './rules/incident.ts';
 import {
   alsoAffected,
   alsoKnownBy,
+  fingerprintOf,
   foldedInto,
   type IncidentChange,
   recovered,

@@ -2,15 +2,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { noFailpoints } from '../base/failpoints.ts';
 import { silentLog } from '../base/log.ts';
-import { AppError } from '../base/pure/errors.ts';
+import { AppError, type ErrorCode } from '../base/pure/errors.ts';
 import { readEnvFiles } from '../config/load.ts';
-import type { ContainerCare } from '../docker/container-care.ts';
+import type { ContainerCare } from '../docker/healing/healer.ts';
 import type { SessionBook, Sessions } from '../sessions/ports.ts';
 import type { SessionsSpec } from '../sessions/rules/template.ts';
 import type { SessionRecord } from '../sessions/spec.ts';
 import type { SessionTemplateConfig } from './config-input.ts';
 import { type ContainerHealthStatus, careOptions, type DockerOptions, healthStatus } from './container-options.ts';
-import { withEmbeddedHints } from './embedded-hints.ts';
 import { type ConfigInput, readConfigInput } from './read-config.ts';
 import {
   type DeskListeners,
@@ -140,7 +139,7 @@ export class ChallengeOrchestrator implements AsyncDisposable {
 
   async #open(options: ReturnType<typeof careOptions>, spec: SessionsSpec): Promise<Opened> {
     const [{ openContainerCare }, { createSessions }] = await Promise.all([
-      import('../docker/container-care.ts'),
+      import('../docker/healing/healer.ts'),
       import('../sessions/service.ts'),
     ]);
     const care = openContainerCare(options);
@@ -200,3 +199,25 @@ const OWNER_LENGTH = 16;
 
 const ownerOf = (directory: string): string =>
   `embedded-${createHash('sha256').update(directory).digest('hex').slice(0, OWNER_LENGTH)}`;
+
+// Hints of errors about sessions for programs that keep them by themselves: there is no command to be typed.
+
+const HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
+  NO_SUCH_SESSION: 'sessions.listSessions() lists them.',
+  NO_SUCH_TEMPLATE: 'Give it in "templates" when the ChallengeOrchestrator is made.',
+  SESSION_QUOTA: 'Use the existing one, or end it first with stopChallenge(sessionId).',
+  SESSIONS_FULL: 'Wait until one ends, or give a larger "maxSessions" when the ChallengeOrchestrator is made.',
+  SESSION_ENDED: 'Spawn a new one with spawnChallenge().',
+  SESSIONS_CLOSED: 'It was shut down: make a new ChallengeOrchestrator.',
+};
+
+/** What `ask` rejects with says what to do in the words of the library. */
+export async function withEmbeddedHints<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    const hint = error instanceof AppError ? HINTS[error.code] : undefined;
+    if (!(error instanceof AppError) || hint === undefined) throw error;
+    throw new AppError(error.code, error.details, { cause: error.cause, hint });
+  }
+}

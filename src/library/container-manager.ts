@@ -4,7 +4,7 @@ import { AppError } from '../base/pure/errors.ts';
 import { after } from '../base/pure/ids.ts';
 import { filled } from '../campaigns/spec.ts';
 import { type ExperimentResult, type OpenedCompose, openCompose } from '../compose/open.ts';
-import type { ServiceHealth } from '../compose/rules/service-health.ts';
+import type { ServiceHealth } from '../compose/rules/readiness.ts';
 import { DEFAULTS } from '../config/defaults.ts';
 import type { ContainerHealthStatus } from './container-options.ts';
 

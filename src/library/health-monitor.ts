@@ -1,5 +1,5 @@
 /** Watches containers that somebody else made, and restarts those that are unhealthy or have died. */
-import type { ContainerCare } from '../docker/container-care.ts';
+import type { ContainerCare } from '../docker/healing/healer.ts';
 import type { Healing, HealStatus } from '../docker/healing/ports.ts';
 import {
   type ContainerHealthStatus,
@@ -111,7 +111,7 @@ export class HealthMonitor implements AsyncDisposable {
 
   /** Only those who monitor something load what speaks to Docker. */
   #open(): Promise<ContainerCare> {
-    this.#opened ??= import('../docker/container-care.ts').then(({ openContainerCare }) =>
+    this.#opened ??= import('../docker/healing/healer.ts').then(({ openContainerCare }) =>
       openContainerCare(this.#care),
     );
     return this.#opened;

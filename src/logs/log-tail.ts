@@ -8,8 +8,8 @@ import type { WallMs } from '../base/pure/ids.ts';
 import { logFile, timesFile } from './format.ts';
 import { statOf } from './read/files.ts';
 import { MainFile } from './read/main-file.ts';
-import { listParts, type Part, partAt } from './read/parts.ts';
 import { LineTimes } from './read/reader.ts';
+import { listParts, type Part, partAt } from './read/space.ts';
 import { FactBook, findLastFact } from './read/time-index.ts';
 import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from './rules/tail.ts';
 

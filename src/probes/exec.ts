@@ -9,9 +9,8 @@ import type { ContainerEngine } from '../docker/ports.ts';
 import type { Inquiry, ProbeTarget } from '../supervision/ports/prober.ts';
 import type { Answer, ProbeQuestion } from '../supervision/rules/health/probe.ts';
 import { runsInContainer } from '../supervision/spec.ts';
-import { fail, inconclusive, pass } from './answers.ts';
+import { fail, inconclusive, lastLine, pass } from './answers.ts';
 import { inquiry } from './inquiry.ts';
-import { lastLine } from './last-line.ts';
 
 type ExecQuestion = Extract<ProbeQuestion, { kind: 'exec' }>;
 type Env = Readonly<Record<string, string>>;

@@ -6,8 +6,8 @@ import { fail, inconclusive, pass } from './answers.ts';
 import { within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';
 import type { Names } from './names/names.ts';
-import { askServer } from './rpc/ask.ts';
 import {
+  askServer,
   NOT_FOUND,
   OK,
   PERMISSION_DENIED,

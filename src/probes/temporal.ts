@@ -9,8 +9,7 @@ import { Answered, fail, inconclusive, pass } from './answers.ts';
 import { within } from './deadline.ts';
 import { inquiry } from './inquiry.ts';
 import type { Names } from './names/names.ts';
-import { askServer, hostAndPort } from './rpc/ask.ts';
-import { OK, type Reply, statusName } from './rpc/call.ts';
+import { askServer, hostAndPort, OK, type Reply, statusName } from './rpc/call.ts';
 import { bytesField, type Fields, messagesOf, numberField, numberOf, readFields, textField } from './rpc/wire.ts';
 
 type TemporalQuestion = Extract<ProbeQuestion, { kind: 'temporal' }>;

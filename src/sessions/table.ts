@@ -12,10 +12,9 @@ import { Hand } from './live-session.ts';
 import { newRecord } from './make.ts';
 import type { SessionBook } from './ports.ts';
 import { current, type Instant, leaseOf } from './rules/lease.ts';
-import type { Known } from './rules/sweep.ts';
+import { type Known, lostTerms, termsOf } from './rules/sweep.ts';
 import type { SessionTags } from './rules/tags.ts';
 import type { SessionTemplate } from './rules/template.ts';
-import { lostTerms, termsOf } from './rules/terms.ts';
 import type { EndReason, SessionEvent, SessionEventType, SessionRecord } from './spec.ts';
 
 export interface TableOptions extends KeepingParts {

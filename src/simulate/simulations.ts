@@ -2,18 +2,19 @@
  * Makes crashes happen that somebody asked for. A real run is hit by a real signal; or the next run of a component, or an agent for
  * a task that does not exist, is a stand-in that dies as it was asked to. What is decided afterwards is decided as always.
  */
-
 import { randomBytes } from 'node:crypto';
-import type { AgentType } from '../agents/spec.ts';
+import type { AgentView } from '../agents/rules/views.ts';
+import type { AgentsSpec, AgentType } from '../agents/spec.ts';
 import { AppError } from '../base/pure/errors.ts';
-import type { SpawnProblem } from '../base/pure/exit.ts';
-import type { RunId } from '../base/pure/ids.ts';
+import type { SignalName, SpawnProblem } from '../base/pure/exit.ts';
+import type { RunId, WallMs } from '../base/pure/ids.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
 import type { Store } from '../history/ports.ts';
 import type { Casework } from '../incidents/ports.ts';
 import type { Launch, ProcessLaunch } from '../supervision/ports/driver.ts';
 import type { NewCrash } from '../supervision/ports/store.ts';
 import {
+  type CrashKind,
   isOutcome,
   markSimulated,
   type Simulated,
@@ -22,10 +23,8 @@ import {
 } from '../supervision/rules/simulation.ts';
 import type { ComponentView, EventView, Subject } from '../supervision/rules/views.ts';
 import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
-import { type Rehearsals, rehearsals } from './rehearsals.ts';
 import { noticedWhen } from './rules/notice.ts';
 import { type StandInKind, standIn } from './rules/stand-in.ts';
-import { isStandIn, refused, type Scene, SEGFAULT, simulationView, type Told } from './scene.ts';
 
 export interface Simulations {
   /** Throws NO_SUCH_COMPONENT, NO_SUCH_AGENT_TYPE, COMPONENT_NOT_RUNNING, AGENTS_FULL, NOT_SIMULATED, REQUEST_INVALID. */
@@ -313,3 +312,103 @@ function hit(
   const whom = view.pid === null ? 'its main process' : `its main process ${view.pid}`;
   return simulationView({ ...told, run, pid: view.pid, steps: [`${signal} to ${whom}`, follows(name)] });
 }
+
+// Which runs and tasks are rehearsals. It outlives the daemon: a crash that is found by the next one is marked all the same.
+
+export interface Rehearsals {
+  /** The next run of the component is to be a stand-in. */
+  want(component: string, asked: Simulated): void;
+  /** What the run that begins now is to be; null: itself. Once. */
+  due(component: string): Simulated | null;
+  /** It is not begun after all: who starts it later wants itself. */
+  unwant(component: string): void;
+  addRun(run: RunId, asked: Simulated): void;
+  addTask(task: string, asked: Simulated): void;
+  /** Nothing was done to it. */
+  removeRun(run: RunId): void;
+  ofRun(run: RunId): Simulated | null;
+  ofTask(task: string): Simulated | null;
+}
+
+const META = 'simulations';
+/** Nobody rehearses that often; the oldest are forgotten. */
+const MAX_KNOWN = 100;
+
+type Table = Record<string, Simulated>;
+
+export function rehearsals(store: Pick<Store, 'meta' | 'setMeta'>): Rehearsals {
+  const wanted = new Map<string, Simulated>();
+  const known = read(store.meta(META));
+  const save = (): void => store.setMeta(META, JSON.stringify(Object.fromEntries(known)));
+  const add = (key: string, asked: Simulated): void => {
+    known.delete(key);
+    known.set(key, asked);
+    for (const oldest of [...known.keys()].slice(0, -MAX_KNOWN)) known.delete(oldest);
+    save();
+  };
+  return {
+    want: (component, asked) => void wanted.set(component, asked),
+    due: (component) => {
+      const asked = wanted.get(component) ?? null;
+      wanted.delete(component);
+      return asked;
+    },
+    unwant: (component) => void wanted.delete(component),
+    addRun: (run, asked) => add(`run ${run}`, asked),
+    addTask: (task, asked) => add(`task ${task}`, asked),
+    removeRun: (run) => {
+      if (known.delete(`run ${run}`)) save();
+    },
+    ofRun: (run) => known.get(`run ${run}`) ?? null,
+    ofTask: (task) => known.get(`task ${task}`) ?? null,
+  };
+}
+
+function read(text: string | null): Map<string, Simulated> {
+  try {
+    return new Map(Object.entries(JSON.parse(text ?? '{}') as Table));
+  } catch {
+    return new Map();
+  }
+}
+
+// What a simulated crash needs to know of everything that runs, and may do to it.
+
+export interface Scene {
+  view(component: string): ComponentView | null;
+  specs(): readonly ComponentSpec[];
+  agents(): AgentsSpec;
+  /** Ours, in the order in which they were spawned. */
+  runningAgents(): readonly AgentView[];
+  /** Running, or about to be respawned. */
+  hasAgentFor(task: string): boolean;
+  spawn(type: string, task: string): Promise<unknown>;
+  /** By hand. */
+  restart(component: string): void;
+  /** To the main process alone, if it is still the one that was begun. False: it is gone. */
+  signalMain(run: RunId, signal: SignalName): boolean;
+  /** To the container of the run: SIGKILL. */
+  kill(run: RunId): void;
+  /** SIGSTOP to all processes of the run. */
+  freeze(run: RunId): Promise<void>;
+  now(): WallMs;
+}
+
+/** What a process dies of that no longer knows what it does. */
+export const SEGFAULT: SignalName = 'SIGSEGV';
+
+export const isStandIn = (kind: CrashKind): kind is StandInKind => kind !== 'signal' && kind !== 'hang';
+
+export const refused = (name: string, problem: string, hint: string): AppError =>
+  new AppError('NOT_SIMULATED', { name, problem, hint });
+
+export interface Told extends Pick<SimulationView, 'kind' | 'subject' | 'steps' | 'pid'> {
+  readonly dryRun: boolean;
+  readonly task: string | null;
+  readonly run: RunId | null;
+}
+
+export const simulationView = ({ dryRun, task, run, ...rest }: Told): SimulationView => ({
+  ...{ schema_version: 1, dry_run: dryRun, ...rest },
+  ...{ task_id: task, run_id: run },
+});

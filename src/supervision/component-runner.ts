@@ -1,24 +1,25 @@
 /** One component: its mailbox, its state, and the effects of each step. The only writer of that state. */
-
 import type { Clock } from '../base/clock.ts';
 import type { Failpoints } from '../base/failpoints.ts';
 import type { Log } from '../base/log.ts';
 import type { SignalName, SpawnProblem } from '../base/pure/exit.ts';
 import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../base/pure/ids.ts';
-
 import { ComponentMemory, type Past } from './component-memory.ts';
 import type { Turns } from './event-queue.ts';
+import { HeartWatch, type HeartWorld } from './heartbeat/heart-watch.ts';
 import type { Driver, Launch, RunReport } from './ports/driver.ts';
 import type { ComponentCommit, ComponentRecord, Desired } from './ports/store.ts';
+import { RunProbes, type RunProbesWorld } from './probes/run-probes.ts';
 import type { Findings } from './rules/freeze/freeze.ts';
+import type { Role } from './rules/health/probe.ts';
 import { next, wakeAt } from './rules/lifecycle/next.ts';
-import type { Attempt, Component, ComponentEvent, Effect } from './rules/lifecycle/state.ts';
-import { unseen } from './rules/lifecycle/when-held.ts';
+import type { Attempt, Component, ComponentEvent, ComponentState, Effect } from './rules/lifecycle/state.ts';
+import { holdOf, unseen } from './rules/lifecycle/when-held.ts';
 import { componentView, runOf } from './rules/status.ts';
 import type { ComponentView } from './rules/views.ts';
-import { type FollowersWorld, RunFollowers } from './run-monitors.ts';
 import type { ComponentSpec } from './spec.ts';
 import { type Explainer, stepCommit } from './step-commit.ts';
+import type { UsageWatch } from './usage/usage-watch.ts';
 
 /** What a runner needs from the world. Everything is handed in; nothing is reached for. */
 export interface RunnerWorld extends Explainer, FollowersWorld {
@@ -354,5 +355,51 @@ export function tellUnlimited(
     log.warn('a limit is not in force', { component, run, ...data });
     const subject = { kind: 'component', name: component } as const;
     commit({ events: [{ at: clock.wallNow(), subject, type: 'component.unlimited', run, data }] });
+  }
+}
+
+// All who ask about the run of a component: they begin and end with it, and rest while nothing can or may be asked of it.
+
+export interface FollowersWorld extends RunProbesWorld, HeartWorld {
+  readonly usage: Pick<UsageWatch, 'follow' | 'last'>;
+}
+
+export interface FollowersListener {
+  send(event: ComponentEvent): void;
+  /** It beats. Called as often as it does. */
+  beaten(): void;
+}
+
+const NOTHING: ComponentState = { kind: 'stopped' };
+
+export class RunFollowers implements Disposable {
+  readonly probes: RunProbes;
+  readonly heart: HeartWatch;
+  readonly #world: FollowersWorld;
+
+  constructor(world: FollowersWorld, listener: FollowersListener) {
+    this.#world = world;
+    const verdict = (run: RunId, role: Role, pass: boolean, reason: string) =>
+      listener.send({ kind: 'probed', run, role, pass, reason });
+    this.probes = new RunProbes(world, verdict, () => this.heart.asking());
+    this.heart = new HeartWatch(world, {
+      send: listener.send,
+      noted: listener.beaten,
+      rest: (isResting) => this.probes.rest(isResting),
+    });
+  }
+
+  /** The component is in this state now. */
+  follow(spec: ComponentSpec, state: ComponentState, { adopted, pulse }: ComponentMemory): void {
+    const isHeld = holdOf(state) !== null;
+    const asked = isHeld ? NOTHING : state;
+    this.probes.follow(spec, asked, adopted);
+    this.heart.follow(spec, state, pulse, isHeld);
+    this.#world.usage.follow(spec, asked);
+  }
+
+  [Symbol.dispose](): void {
+    this.probes[Symbol.dispose]();
+    this.heart[Symbol.dispose]();
   }
 }

@@ -1,7 +1,10 @@
 /** Collects small facts and writes them in batches: a hundred a second must not be a hundred transactions. */
-
 import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { describeExit, type ExitView } from '../base/pure/exit.ts';
+import { formatDuration } from '../base/pure/format.ts';
 import { after } from '../base/pure/ids.ts';
+import type { EventView } from './rules/views.ts';
 
 export interface JournalOptions<Fact> {
   readonly clock: Clock;
@@ -46,4 +49,51 @@ export class Journal<Fact> {
     this.#changed = new Map();
     this.#options.write(facts);
   }
+}
+
+// Writes every restart into the daemon's log, with its reason: what ended and how, what was decided, which attempt follows.
+
+/** Ends that somebody asked for, or that were to be expected. */
+const EXPECTED: ReadonlySet<unknown> = new Set(['planned-stop', 'clean-exit']);
+const UNASKED: Readonly<Record<string, string>> = { restart: 'restart', quiet: 'quiet retry' };
+
+export function restartLog(log: Log): (event: EventView) => void {
+  return ({ type, subject, run_id: run, data }) => {
+    const { name } = subject;
+    const about = { [subject.kind]: name, ...(run === null ? {} : { run }) };
+    switch (type) {
+      case 'component.exited': {
+        if (EXPECTED.has(data['rule'])) return;
+        const message = `${name}: ${data['exit']}; ran for ${formatDuration(Number(data['uptime_ms']))}; ${data['decision']}`;
+        log[data['crash'] === true ? 'warn' : 'info'](message, { ...about, rule: data['rule'] });
+        return;
+      }
+      case 'component.starting': {
+        const attempt = UNASKED[String(data['attempt'])];
+        if (attempt !== undefined) log.info(`${name}: ${attempt}`, about);
+        return;
+      }
+      case 'agent.crashed': {
+        const how = data['exit'] ? describeExit(data['exit'] as ExitView) : String(data['why']);
+        log.warn(`${name}: crashed: ${how}`, { ...about, task: data['task'] });
+        return;
+      }
+      case 'agent.respawned':
+        log.info(`${name}: respawned (${data['number']} of ${data['of']})`, { ...about, task: data['task'] });
+        return;
+      case 'agent.gave-up':
+        log.warn(`${name}: gave up: no more respawns`, { ...about, task: data['task'] });
+        return;
+      case 'session.unhealthy':
+        log.warn(`${name}: session failed: ${data['why']}; ${data['decision']}`, about);
+        return;
+      case 'session.restarted':
+        log.info(`${name}: session restarted (${data['restarts']} so far)`, about);
+        return;
+      case 'session.gave-up':
+        log.warn(`${name}: session given up: ${data['why']}`, about);
+        return;
+      default:
+    }
+  };
 }

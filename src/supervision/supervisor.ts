@@ -1,10 +1,8 @@
 /** Keeps the set of components as the configuration and people want it: start and stop order, desired state, adoption. */
-
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { ExitView } from '../base/pure/exit.ts';
-import type { ComponentName, WallMs } from '../base/pure/ids.ts';
-
+import type { ComponentName, MonoMs, WallMs } from '../base/pure/ids.ts';
 import { adoptAll } from './adoption.ts';
 import type { Past } from './component-memory.ts';
 import { ComponentRunner, type RunnerWorld } from './component-runner.ts';
@@ -12,7 +10,6 @@ import { ComponentSet } from './component-set.ts';
 import { Turns } from './event-queue.ts';
 import { Beats } from './heartbeat/beats.ts';
 import { Journal } from './journal.ts';
-import { MachineFaults } from './machine-faults.ts';
 import type { FoundRun } from './ports/driver.ts';
 import type { Sampler } from './ports/sampler.ts';
 import type { ComponentCommit, ComponentRecord, ComponentStore, Desired, SampleQuery } from './ports/store.ts';
@@ -28,6 +25,25 @@ import { type Standing, standingOf } from './standings.ts';
 import type { Evidence } from './step-commit.ts';
 import { isActive, StopOrder } from './stop-order.ts';
 import { UsageWatch } from './usage/usage-watch.ts';
+
+// Faults of the machine that keep components from being started, from the first to the first start that succeeds again.
+
+/** A single failure says little: what is over within this needs no announcement, its next try comes as soon. */
+const WORTH_TELLING_MS = 1_000;
+
+export class MachineFaults {
+  #since: MonoMs | null = null;
+
+  /** One component went from one state to the other. Returns since when there was a fault that is over with this; null: none is. */
+  noted(before: ComponentState, state: ComponentState, now: MonoMs): MonoMs | null {
+    if (state.kind === 'backing-off' && state.machine) this.#since ??= now;
+    const since = this.#since;
+    const isStarted = before.kind === 'starting' && state.kind === 'running';
+    if (since === null || !isStarted || now - since < WORTH_TELLING_MS) return null;
+    this.#since = null;
+    return since;
+  }
+}
 
 /** Those who wait for something to become true of the components. */
 export class Changes {

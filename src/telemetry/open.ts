@@ -3,22 +3,33 @@
  * when something is asked for, and not before.
  */
 import { hostname } from 'node:os';
-import { trace } from '@opentelemetry/api';
+import { context, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import { ProtobufMetricsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  InstrumentType,
+  type PushMetricExporter,
+  type ResourceMetrics,
+} from '@opentelemetry/sdk-metrics';
+import {
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  type ReadableSpan,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../base/log.ts';
-import { together } from '../checks/observer.ts';
+import { type CheckObserver, type FinishedCheck, type ReportObserver, together } from '../checks/observer.ts';
 import type { HostProviders } from './host.ts';
 import type { Sources } from './metrics/instruments.ts';
 import { openMeters } from './metrics/meters.ts';
 import { Tallies, tallyChecks } from './metrics/tallies.ts';
-import { metricExporter, spanExporter } from './otlp/exporters.ts';
+import { createSender, type Outages, placeOf, type Sender, watchOutages } from './otlp/sender.ts';
 import type { Telemetry, TelemetryNames } from './ports.ts';
-import { openReceivers } from './receivers.ts';
 import { SCOPE } from './scope.ts';
-import type { TelemetrySettings } from './settings.ts';
+import type { Receiver, Signal, TelemetrySettings } from './settings.ts';
 import type { EndedEpisode } from './traces/episode.ts';
 import { type EpisodeHistory, Episodes, traceEpisode } from './traces/episodes.ts';
-import { openTracing, traceChecks } from './traces/tracing.ts';
 
 export interface TelemetryParts extends Omit<Sources, 'tallies'> {
   readonly settings: TelemetrySettings;
@@ -103,4 +114,136 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   });
   await Promise.race([work, enough]);
   clearTimeout(timer);
+}
+
+// The senders to the receivers of the settings. One that cannot be had is said and left out.
+
+export interface Receivers {
+  readonly traces: Sender | null;
+  readonly metrics: Sender | null;
+  readonly outages: Outages;
+  close(): void;
+}
+
+export function openReceivers(settings: TelemetrySettings, log: Log): Receivers {
+  const open = (signal: Signal): Sender | null => {
+    const receiver = settings[signal];
+    return receiver && senderOrNote(signal, receiver, log);
+  };
+  const place = (signal: Signal) => (settings[signal] ? placeOf(settings[signal].url) : '');
+  const traces = open('traces');
+  const metrics = open('metrics');
+  return {
+    traces,
+    metrics,
+    outages: watchOutages(log, { traces: place('traces'), metrics: place('metrics') }),
+    close: () => {
+      traces?.close();
+      metrics?.close();
+    },
+  };
+}
+
+/** A certificate that cannot be read is no reason not to supervise. */
+function senderOrNote(signal: Signal, receiver: Receiver, log: Log): Sender | null {
+  try {
+    return createSender(receiver);
+  } catch (error) {
+    log.warn(`${signal} are not sent: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+// Our own provider of traces: spans are sent in batches, and thrown away when there are too many of them.
+
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** Sends what there is. */
+  close(): Promise<void>;
+}
+
+export function openTracing(exporter: SpanExporter, resource: Resource): Tracing {
+  const provider = new BasicTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(exporter)] });
+  return { tracer: provider.getTracer(SCOPE.name, SCOPE.version), close: () => provider.shutdown() };
+}
+
+// A report of `keepwell health` as a trace: `orchestrator.health`, and one child for each check.
+
+const ROOT = 'orchestrator.health';
+
+export const traceChecks = (tracer: Tracer): CheckObserver => ({
+  reportStarted: (beganAt): ReportObserver => {
+    // In somebody else's program it belongs to what that is doing.
+    const root = tracer.startSpan(ROOT, { startTime: beganAt }, context.active());
+    const within = trace.setSpan(context.active(), root);
+    return {
+      checkFinished: ({ name, result, beganAt: startTime, tookMs }: FinishedCheck) => {
+        const { status, message } = result;
+        const attributes = { 'check.name': name, 'check.status': status, 'check.message': message };
+        const span = tracer.startSpan(`${ROOT}.${name}`, { startTime, attributes }, within);
+        if (status === 'failed') span.setStatus({ code: SpanStatusCode.ERROR, message });
+        span.end(startTime + tookMs);
+      },
+      reportFinished: (report, tookMs) => {
+        root.setAttribute('health.status', report?.status ?? 'called off');
+        if (report?.status === 'unhealthy') root.setStatus({ code: SpanStatusCode.ERROR });
+        root.end(beganAt + tookMs);
+      },
+    };
+  },
+});
+
+// What OpenTelemetry's SDK hands spans and metrics to: made protobuf by its own serializers, and sent.
+
+/** As the SDK wants to hear it: 0 is success, 1 is failure. */
+const SUCCESS = { code: 0 };
+type Told = Parameters<SpanExporter['export']>[1];
+
+function deliver(body: Uint8Array | undefined, signal: Signal, sender: Sender, outages: Outages, told: Told): void {
+  if (body === undefined) {
+    told({ code: 1, error: new Error('it could not be written as protobuf') });
+    return;
+  }
+  sender.send(body).then(
+    () => {
+      outages.delivered(signal);
+      told(SUCCESS);
+    },
+    (error: Error) => {
+      outages.failed(signal, error.message);
+      told({ code: 1, error });
+    },
+  );
+}
+
+export const spanExporter = (sender: Sender, outages: Outages): SpanExporter => ({
+  export: (spans: ReadableSpan[], told) =>
+    deliver(ProtobufTraceSerializer.serializeRequest(spans), 'traces', sender, outages, told),
+  shutdown: () => Promise.resolve(sender.close()),
+});
+
+export const metricExporter = (
+  sender: Sender,
+  outages: Outages,
+  temporality: TelemetrySettings['temporality'],
+): PushMetricExporter => ({
+  export: (metrics: ResourceMetrics, told) =>
+    deliver(ProtobufMetricsSerializer.serializeRequest(metrics), 'metrics', sender, outages, told),
+  forceFlush: () => Promise.resolve(),
+  shutdown: () => Promise.resolve(sender.close()),
+  selectAggregationTemporality: (type) =>
+    isDelta(type, temporality) ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE,
+});
+
+/** The table of the standard. */
+function isDelta(type: InstrumentType, temporality: TelemetrySettings['temporality']): boolean {
+  switch (type) {
+    case InstrumentType.COUNTER:
+    case InstrumentType.HISTOGRAM:
+      return temporality !== 'cumulative';
+    case InstrumentType.OBSERVABLE_COUNTER:
+      return temporality === 'delta';
+    default:
+      return false;
+  }
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/program.ts';
-import { UNAVAILABLE } from '../../src/config/words/unavailable.ts';
+import { UNAVAILABLE } from '../../src/config/words/keys.ts';
 
 const README = readFileSync('README.md', 'utf8');
 const section = (title: string): string => README.split(/^## /m).find((text) => text.startsWith(`${title}\n`)) ?? '';

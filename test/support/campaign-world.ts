@@ -11,7 +11,7 @@ import {
   type Write,
 } from '../../src/campaigns/rules/state.ts';
 import type { CampaignSpec, ExperimentSpec } from '../../src/campaigns/spec.ts';
-import type { ServiceHealth } from '../../src/compose/rules/service-health.ts';
+import type { ServiceHealth } from '../../src/compose/rules/readiness.ts';
 
 export const newExperiment = (name: string, service: string): Experiment => ({
   ...{ name, service, state: 'pending', attempts: 0, failures: 0, exitCode: null, durationMs: null, reason: null },

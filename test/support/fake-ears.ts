@@ -1,6 +1,6 @@
 import type { Ear, Ears, Hearing } from '../../src/supervision/ports/heartbeat-source.ts';
-import { ONLY_ECHOES } from '../../src/supervision/rules/freeze/echo.ts';
 import type { Findings } from '../../src/supervision/rules/freeze/freeze.ts';
+import { ONLY_ECHOES } from '../../src/supervision/rules/freeze/pulse.ts';
 
 /** Hears what a test says. A beat is heard once, by whoever listens next. */
 export class FakeEars implements Ears {

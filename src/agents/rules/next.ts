@@ -3,7 +3,7 @@
 import { type ExitCause, exitView } from '../../base/pure/exit.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import { after, type MonoMs, type RunId } from '../../base/pure/ids.ts';
-import { delayMs } from '../../supervision/rules/restart/backoff.ts';
+import { delayMs } from '../../supervision/rules/restart/decide.ts';
 import type { AgentEndState, AgentRecord, AgentState, AgentType, Pause } from '../spec.ts';
 import {
   type AgentContext,

@@ -1,5 +1,4 @@
 /** What can be asked of a running daemon over its socket. Tiny: every command of the CLI loads it. */
-
 import type { AgentRequest, AgentsQuery } from '../../agents/ports.ts';
 import type { AgentsCheckView, AgentsReportView, AgentsView, OneAgentView } from '../../agents/rules/views.ts';
 import { AppError } from '../../base/pure/errors.ts';
@@ -35,7 +34,6 @@ import type {
 } from '../control.ts';
 import { type CallOptions, callJson } from './call.ts';
 import { type EventsQuery, type FollowOptions, followEvents } from './event-reader.ts';
-import { createPlaces } from './places.ts';
 
 export interface CrashesQuery {
   readonly component?: string | undefined;
@@ -250,3 +248,24 @@ export const filledStatus = ({ daemon, components, ...rest }: AnsweredStatus): S
   daemon: { ...daemon, logs: daemon.logs ?? null, sessions: daemon.sessions ?? null },
   components: components.map(filledComponent),
 });
+
+/** So many calls at once: a program with a hundred users asks for a hundred things, and the daemon has places for others, too. */
+
+export type Places = <T>(call: () => Promise<T>) => Promise<T>;
+
+/** Those that come when all places are taken wait for their turn, in order. */
+export function createPlaces(count: number): Places {
+  let free = count;
+  const waiting: (() => void)[] = [];
+  return async (call) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await call();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}

@@ -5,7 +5,7 @@
  */
 
 import { formatDuration } from '../../base/pure/format.ts';
-import type { ServiceHealth } from '../../compose/rules/service-health.ts';
+import type { ServiceHealth } from '../../compose/rules/readiness.ts';
 import type { CampaignSpec, ExperimentSpec } from '../spec.ts';
 import {
   type AttemptEnd,

@@ -1,5 +1,5 @@
 /** Where a campaign is: what each experiment came to, how its services stand, and what is being done right now. */
-import type { ServiceHealth } from '../../compose/rules/service-health.ts';
+import type { ServiceHealth } from '../../compose/rules/readiness.ts';
 
 export type ExperimentState = 'pending' | 'running' | 'done' | 'failed';
 

@@ -1,10 +1,10 @@
 /** Passes when one of these paths is there, on this machine. */
 import { lstat, stat } from 'node:fs/promises';
 import type { ContainerEngine, Look } from '../../docker/ports.ts';
+import { createGate, type Gate } from '../gate.ts';
 import { type FoundContainer, inRunning, notInTime } from '../in-container.ts';
 import { failed, ok } from '../rules/results.ts';
 import type { CheckQuestion, CheckResult } from '../spec.ts';
-import { lookAt } from './entries.ts';
 
 type FileExists = Extract<CheckQuestion, { kind: 'file_exists' }>;
 
@@ -114,3 +114,24 @@ export async function lookFromWithin(
       throw new Error(`no such result: ${JSON.stringify(result satisfies never)}`);
   }
 }
+
+// Looks at files of this machine, few at a time. A file on a drive that does not answer keeps one of Node's four threads until it does, and nothing can call that off: asked again every minute, such a file would soon hold up all that a daemon does with files. So a path that has not been answered for is not asked for again, and never more than half of the threads are used.
+
+const MAX_AT_ONCE = 2;
+
+/** Rejects with the signal's reason when it aborts before the turn has come. */
+export type Looks = <T>(path: string, look: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+
+export function createLooks(): Looks {
+  const together = createGate(MAX_AT_ONCE);
+  /** As many as the configuration has named. */
+  const alone = new Map<string, Gate>();
+  return (path, look, signal) => {
+    const gate = alone.get(path) ?? createGate(1);
+    alone.set(path, gate);
+    return gate.pass(() => together.pass(look, signal), signal);
+  };
+}
+
+/** One for the process, because the threads are. */
+export const lookAt = createLooks();

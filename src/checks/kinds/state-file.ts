@@ -6,7 +6,7 @@ import { after } from '../../base/pure/ids.ts';
 import { failed } from '../rules/results.ts';
 import { judgeState, missingState, notJson } from '../rules/state-file.ts';
 import type { CheckQuestion, CheckResult } from '../spec.ts';
-import { lookAt } from './entries.ts';
+import { lookAt } from './file-exists.ts';
 
 type StateFile = Extract<CheckQuestion, { kind: 'state_file' }>;
 

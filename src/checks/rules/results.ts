@@ -1,5 +1,6 @@
 /** The three kinds of results, and the report that is made of them. */
-import type { WallMs } from '../../base/pure/ids.ts';
+import type { ComponentName, WallMs } from '../../base/pure/ids.ts';
+import { type Seen, wellbeing } from '../../supervision/rules/wellbeing.ts';
 import type { CheckResult, CheckSpec, HealthReport } from '../spec.ts';
 
 /** What a check came to by itself, before the configuration has its say. */
@@ -30,4 +31,22 @@ export function healthReport(results: ReadonlyMap<string, CheckResult>, at: Wall
     timestamp: new Date(at).toISOString(),
     checks: Object.fromEntries(results),
   };
+}
+
+// What the state of a component means for a check about it, and the checks there are when the configuration names none.
+
+/** One check for each component, by its name. */
+export const implicitChecks = (names: readonly string[], timeoutMs: number): readonly CheckSpec[] =>
+  names.map((name) => ({
+    name,
+    needs: [],
+    question: { kind: 'component', component: name as ComponentName },
+    hint: null,
+    timeoutMs,
+  }));
+
+/** Only what can be used now is ok: one that is stopped, also by hand, and one whose health nobody knows, is not. */
+export function judgeComponent(view: Seen): Judgement {
+  const { kind, message, ...rest } = wellbeing(view);
+  return kind === 'well' ? ok(message) : failed(message, 'advice' in rest ? rest.advice : undefined);
 }

@@ -3,16 +3,20 @@ import { StringDecoder } from 'node:string_decoder';
 import { formatDuration } from '../../base/pure/format.ts';
 import { redact, secretValues } from '../../base/pure/redact.ts';
 import type { Observed } from '../../campaigns/edges.ts';
-import { type Progress, progressOf } from '../../campaigns/rules/eta.ts';
 import type { CampaignState, Experiment, Request } from '../../campaigns/rules/state.ts';
-import type { CampaignSummary, CampaignView, ExperimentView } from '../../campaigns/rules/views.ts';
+import {
+  type CampaignSummary,
+  type CampaignView,
+  type ExperimentView,
+  type Progress,
+  progressOf,
+} from '../../campaigns/rules/views.ts';
 import { type ExperimentSettings, type ExperimentSpec, settingsOf } from '../../campaigns/spec.ts';
 import type { Session } from '../call.ts';
 import type { Brush, Paint } from '../print/colour.ts';
+import { localTime } from '../print/json.ts';
 import { sanitiseText } from '../print/sanitise.ts';
-import { type Cell, table } from '../print/table.ts';
-import { localTime } from '../print/time.ts';
-import { shorten } from '../print/width.ts';
+import { type Cell, shorten, table } from '../print/table.ts';
 
 const REDRAW_MS = 1_000;
 const USUAL_COLUMNS = 80;

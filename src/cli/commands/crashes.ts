@@ -5,9 +5,9 @@ import { formatDuration } from '../../base/pure/format.ts';
 import type { CrashView } from '../../supervision/rules/views.ts';
 import { countOption, type Definition, durationOption } from '../define.ts';
 import type { Paint } from '../print/colour.ts';
+import { localTime } from '../print/json.ts';
 import { sanitise } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { localTime } from '../print/time.ts';
 import { readRecords } from '../records/read.ts';
 import { oneName } from '../targets.ts';
 

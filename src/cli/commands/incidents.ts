@@ -3,9 +3,9 @@ import { Option } from 'commander';
 import type { IncidentView } from '../../incidents/rules/view.ts';
 import type { Definition } from '../define.ts';
 import type { Paint } from '../print/colour.ts';
+import { relative } from '../print/json.ts';
 import { sanitise } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { relative } from '../print/time.ts';
 import { readRecords } from '../records/read.ts';
 
 interface Options {

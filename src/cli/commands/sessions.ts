@@ -6,9 +6,9 @@ import { awaitDaemon } from '../await-daemon.ts';
 import { type Session, usage } from '../call.ts';
 import { type Definition, durationOption } from '../define.ts';
 import type { Brush, Paint } from '../print/colour.ts';
+import { localTime, relative } from '../print/json.ts';
 import { sanitise } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { localTime, relative } from '../print/time.ts';
 import { readRecords } from '../records/read.ts';
 
 interface Options {

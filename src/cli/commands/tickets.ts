@@ -9,9 +9,9 @@ import { awaitDaemon } from '../await-daemon.ts';
 import { type Session, usage } from '../call.ts';
 import type { Definition } from '../define.ts';
 import type { Brush, Paint } from '../print/colour.ts';
+import { localTime, relative } from '../print/json.ts';
 import { sanitise, sanitiseText } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { localTime, relative } from '../print/time.ts';
 import { readRecords } from '../records/read.ts';
 import { matches } from '../targets.ts';
 

@@ -18,7 +18,7 @@ export const validate: Definition<object> = {
     try {
       const config = loadConfig({ files, env: session.world.env, cwd: session.world.cwd });
       const { components, checks, sessions, agents } = config;
-      const { startWarnings } = await import('../../drivers/start-warnings.ts');
+      const { startWarnings } = await import('../../drivers/launch-run.ts');
       const warnings = [...envFileWarnings(config), ...startWarnings(components, session.world.env)];
       for (const line of new Set(warnings.map(({ component, problem }) => `${component}: ${problem}`)))
         session.note(line);

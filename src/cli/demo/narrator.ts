@@ -5,7 +5,7 @@ import { formatDuration } from '../../base/pure/format.ts';
 import type { Terminal } from '../call.ts';
 import type { Paint } from '../print/colour.ts';
 import { sanitise } from '../print/sanitise.ts';
-import { displayWidth, shorten } from '../print/width.ts';
+import { displayWidth, shorten } from '../print/table.ts';
 
 const INDENT = '   ';
 /** Longer lines are hard to read, however wide the window is. */

@@ -2,18 +2,19 @@
  * `keepwell demo`: a small stack, broken before your eyes and put right again. Ends by itself and leaves nothing behind,
  * whichever way it ends.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { homePaths, readDaemonFile } from '../../base/home.ts';
 import { AppError } from '../../base/pure/errors.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import type { Terminal } from '../call.ts';
 import type { Paint } from '../print/colour.ts';
-import { cleanUp, IN_HASTE_MS } from './clean-up.ts';
-import { tellBeginning, tellKept, tellNext, tellSummary } from './farewell.ts';
-import { claim, giveAway, removeLeftBehind } from './left-behind.ts';
-import { Narrator } from './narrator.ts';
-import { freePorts, furnish, makePlace, type Place } from './place.ts';
-import { processesOf } from './processes.ts';
-import { Product } from './product.ts';
+import { displayWidth, table } from '../print/table.ts';
+import { Narrator, wrap } from './narrator.ts';
+import { DIR_PREFIX, freePorts, furnish, makePlace, type Place, placeAt, temporaryFolder, written } from './place.ts';
+import { type Found, isAlive, processesOf, startTimeOf } from './processes.ts';
+import { Product, type ProductOptions } from './product.ts';
+import type { Outcome } from './scene.ts';
 import { play, STEPS } from './story.ts';
 
 export interface DemoOptions {
@@ -132,4 +133,184 @@ function tellClean(narrator: Narrator, place: Place): void {
   if (left.length > 0) narrator.bad(`still there: pids ${left.join(', ')}`);
   if (existsSync(place.dir)) narrator.bad(`still there: ${place.dir}`);
   if (left.length === 0 && !existsSync(place.dir)) narrator.good(`no process is left, and ${place.dir} is gone`);
+}
+
+// The first and the last words.
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function tellBeginning(narrator: Narrator, { dir }: Place): void {
+  narrator.line(narrator.paint.bold('Keepwell demo'));
+  narrator.say(
+    'Four small programs are started and then broken, one after the other, each in its own way. ' +
+      'It takes about 15 seconds. Ctrl-C ends it at any time and cleans up.',
+  );
+  narrator.say(`Everything happens in ${dir}`);
+}
+
+/** What to type next: as it was called, by npx or installed. */
+export function tellNext(narrator: Narrator, env: Environment): void {
+  const keepwell = program(env);
+  narrator.line();
+  narrator.line('Now with your own programs, in their folder:');
+  list(narrator, [
+    [`${keepwell} init`, 'writes a first keepwell.yaml from what it finds there'],
+    [`${keepwell} up`, 'starts everything and waits until it is ready'],
+    [`${keepwell} status`, 'how everything is'],
+  ]);
+}
+
+export function tellKept(narrator: Narrator, { dir, config }: Place, env: Environment): void {
+  const keepwell = `${program(env)} -f ${config}`;
+  narrator.line();
+  narrator.line(`The stack is still up, in ${dir}.`);
+  list(narrator, [
+    [`${keepwell} status`, 'how it is'],
+    [`${keepwell} why reports`, 'why the hanging one was ended'],
+    [`${keepwell} down && rm -r ${dir}`, 'ends it and leaves nothing behind'],
+  ]);
+}
+
+const program = (env: Environment): string => (env['npm_command'] === 'exec' ? 'npx keepwell' : 'keepwell');
+
+/** Side by side where there is room, else one below the other: a command must never be broken. */
+function list(narrator: Narrator, entries: readonly (readonly [command: string, what: string])[]): void {
+  const width = Math.max(...entries.map(([command]) => command.length));
+  for (const [command, what] of entries) {
+    const beside = `  ${narrator.paint.cyan(command)}${' '.repeat(width - command.length)}  ${what}`;
+    if (width + what.length + 4 <= narrator.width) narrator.line(beside);
+    else {
+      for (const line of wrap(`${what}:`, narrator.width)) narrator.line(line);
+      narrator.line(`  ${narrator.paint.cyan(command)}`);
+    }
+  }
+}
+
+// The end of the story: what was broken, what Keepwell did about it, and how long that took.
+
+const HEADER = ['WHAT WAS BROKEN', 'WHAT KEEPWELL DID', 'TOOK'] as const;
+
+export function tellSummary(narrator: Narrator, outcomes: readonly Outcome[], tookMs: number): void {
+  const { paint } = narrator;
+  const rows = outcomes.map(({ broken, done, tookMs }) => [
+    { text: broken, brush: paint.bold },
+    { text: done },
+    { text: formatDuration(tookMs), brush: paint.green },
+  ]);
+  const lines = table(HEADER, rows);
+  const plain = table(
+    HEADER,
+    rows.map((cells) => cells.map(({ text }) => ({ text }))),
+  );
+  narrator.line();
+  narrator.line(paint.bold(`Done in ${formatDuration(tookMs)}`));
+  if (plain.every((line) => displayWidth(line) <= narrator.width)) for (const line of lines) narrator.line(line);
+  else for (const { broken, done, tookMs } of outcomes) narrator.good(`${broken}: ${done} (${formatDuration(tookMs)})`);
+}
+
+// A demo that was killed with SIGKILL cannot clean up. The next one does it instead.
+
+interface Owner {
+  readonly pid: number;
+  readonly start_time: string | null;
+}
+
+const ownerFile = ({ dir }: Place): string => join(dir, 'demo.json');
+
+/** Whose demo this is: so one that was killed can be told from one that is going on. */
+export function claim(place: Place): void {
+  const owner: Owner = { pid: process.pid, start_time: startTimeOf(process.pid) };
+  written(place.dir, () => writeFileSync(ownerFile(place), `${JSON.stringify(owner)}\n`));
+}
+
+/** From now on it belongs to whoever asked to keep it. */
+export const giveAway = (place: Place): void => rmSync(ownerFile(place), { force: true });
+
+/** Gives the directories that were cleared away. Those of other people, of demos that go on and of --keep stay. */
+export function removeLeftBehind(options: Omit<ProductOptions, 'place'>): readonly string[] {
+  const folder = temporaryFolder();
+  return namesIn(folder).flatMap((name) => {
+    const place = placeAt(join(folder, name));
+    if (!name.startsWith(DIR_PREFIX) || !isOurs(place.dir)) return [];
+    const owner = readOwner(place);
+    if (owner === null || startTimeOf(owner.pid) === owner.start_time) return [];
+    cleanUp(place, new Product({ ...options, place }));
+    return [place.dir];
+  });
+}
+
+/** A folder may be there for writing only. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Not a link, and nobody else can have put it there. */
+function isOurs(dir: string): boolean {
+  const stat = lstatSync(dir, { throwIfNoEntry: false });
+  return stat?.isDirectory() === true && stat.uid === process.getuid?.();
+}
+
+function readOwner(place: Place): Owner | null {
+  try {
+    return JSON.parse(readFileSync(ownerFile(place), 'utf8')) as Owner;
+  } catch {
+    return null; // kept, or killed before it had made anything else
+  }
+}
+
+// Leaves nothing behind, whatever happened before: no process, no socket, no directory. Blocks, so that it can also run while the process exits, and so that no second signal comes in between.
+
+/** For calls that are under way: one of them may be starting a daemon just now. */
+const CALLS_MS = 1_500;
+/** For stopping in order; after that there is only SIGKILL. */
+const IN_ORDER_MS = 8_000;
+/** The same when there is no time left. */
+export const IN_HASTE_MS = 3_000;
+/** For SIGKILL to take effect. */
+const BY_FORCE_MS = 1_000;
+const LOOK_MS = 50;
+
+export function cleanUp(place: Place, product: Product, inOrderMs = IN_ORDER_MS): void {
+  product.stopFollowing();
+  const calls = [...product.underWay].flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
+  for (const pid of calls) kill(pid, 'SIGINT'); // it ends what is waited for, but never leaves half a start behind
+  until(CALLS_MS, () => !calls.some(isAlive));
+  for (const pid of calls) kill(pid);
+  until(inOrderMs, (leftMs) => {
+    if (processesOf(place).length === 0) return true;
+    // Again and again: a daemon that was killed is not there until its guardian has brought it back.
+    product.runBlocking(['down'], leftMs);
+    return false;
+  });
+  until(BY_FORCE_MS, () => endByForce(processesOf(place)));
+  const { socket } = readDaemonFile(homePaths(place.home)) ?? {}; // a clean end has removed both
+  if (socket !== undefined) rmSync(socket, { force: true });
+  rmSync(place.dir, { recursive: true, force: true, maxRetries: 3 });
+}
+
+function endByForce(found: readonly Found[]): boolean {
+  const guardians = found.filter(({ isGuardian }) => isGuardian);
+  for (const { pid } of guardians.length > 0 ? guardians : found) kill(pid);
+  return found.length === 0;
+}
+
+function until(limitMs: number, isDone: (leftMs: number) => boolean): void {
+  const end = performance.now() + limitMs;
+  while (!isDone(Math.max(1, end - performance.now())) && performance.now() < end) pauseBlocking(LOOK_MS);
+}
+
+function pauseBlocking(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // gone already
+  }
 }

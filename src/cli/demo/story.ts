@@ -1,6 +1,6 @@
 /** The acts, in order. */
-
 import { renameSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { AppError } from '../../base/pure/errors.ts';
 import { formatDuration } from '../../base/pure/format.ts';
@@ -8,10 +8,9 @@ import type { ComponentView, EventView, ProbeView, StatusView, WhyView } from '.
 import { pause } from '../interrupt.ts';
 import { noPaint } from '../print/colour.ts';
 import { statusTable } from '../print/status.ts';
+import { displayWidth } from '../print/table.ts';
 import { whyText } from '../print/why.ts';
-import { displayWidth } from '../print/width.ts';
 import { EventFeed } from './event-feed.ts';
-import { ask, hit } from './http.ts';
 import type { Narrator } from './narrator.ts';
 import { ALL_WELL, type Place, type Ports } from './place.ts';
 import { isAlive } from './processes.ts';
@@ -276,4 +275,30 @@ export async function showWhy({ product, narrator }: Scene): Promise<void> {
     Promise.all([product.ask<WhyView>(['why', 'mailer']), product.component('mailer')]),
   );
   narrator.output(whyText(why, { current, nowMs: Date.now(), paint: narrator.paint }));
+}
+
+// The demo as a visitor of its own web servers.
+
+const TIMEOUT_MS = 2_000;
+const HOST = '127.0.0.1';
+
+/** The status of the answer, or null when there was none. */
+export function ask(port: number, path: string, signal: AbortSignal): Promise<number | null> {
+  return new Promise((done) => {
+    const asked = request({ host: HOST, port, path, agent: false, timeout: TIMEOUT_MS, signal }, (response) => {
+      response.resume();
+      response.once('close', () => done(response.statusCode ?? null));
+    });
+    asked.on('timeout', () => asked.destroy());
+    asked.on('error', () => done(null));
+    asked.end();
+  });
+}
+
+/** Asks, and does not expect an answer. */
+export function hit(port: number, path: string): void {
+  const asked = request({ host: HOST, port, path, agent: false });
+  asked.on('socket', (socket) => socket.unref());
+  asked.on('error', () => {});
+  asked.end();
 }

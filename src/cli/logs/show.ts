@@ -5,8 +5,8 @@ import type { LogLineView, LogsFilter } from '../../logs/ports.ts';
 import type { Session } from '../call.ts';
 import { pause } from '../interrupt.ts';
 import type { Brush, Paint } from '../print/colour.ts';
+import { localTime } from '../print/json.ts';
 import { sanitise } from '../print/sanitise.ts';
-import { localTime } from '../print/time.ts';
 
 const POLL_MS = 200;
 /** Lines that are written to the terminal together. */

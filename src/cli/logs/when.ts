@@ -1,7 +1,7 @@
 /** Points in time as people write them after --since and --until: how long ago, a day, a time of day, or all of it. */
 import { durationHint, parseDuration } from '../../config/duration.ts';
 import { usage } from '../call.ts';
-import { localTime } from '../print/time.ts';
+import { localTime } from '../print/json.ts';
 
 /** A day, with a time or without; as `-t` prints it, or as ISO 8601 has it. */
 const DAY = /^(\d{4})-(\d\d?)-(\d\d?)(?:[T ](\d\d?):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(Z|[+-]\d\d:?\d\d)?)?$/;

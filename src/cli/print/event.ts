@@ -1,11 +1,11 @@
 /** One event in one line. */
-import { formatBytes } from '../../base/pure/bytes.ts';
+
 import { describeExit, type ExitView } from '../../base/pure/exit.ts';
-import { formatDuration } from '../../base/pure/format.ts';
+import { formatBytes, formatDuration } from '../../base/pure/format.ts';
 import type { EventView } from '../../supervision/rules/views.ts';
 import type { Paint } from './colour.ts';
+import { localTime } from './json.ts';
 import { sanitise } from './sanitise.ts';
-import { localTime } from './time.ts';
 
 type Data = EventView['data'];
 

@@ -1,7 +1,7 @@
 /** The status table, one row per component. */
-import { formatBytes } from '../../base/pure/bytes.ts';
+
 import { describeExit } from '../../base/pure/exit.ts';
-import { formatDuration, formatUptime } from '../../base/pure/format.ts';
+import { formatBytes, formatDuration, formatUptime } from '../../base/pure/format.ts';
 import type {
   ComponentView,
   DaemonView,
@@ -13,11 +13,10 @@ import type {
   StatusView,
 } from '../../supervision/rules/views.ts';
 import { healthBrush, noPaint, type Paint, stateBrush } from './colour.ts';
+import { clockTime, localTime, relative } from './json.ts';
 import { sanitise } from './sanitise.ts';
-import { type Cell, table } from './table.ts';
-import { clockTime, localTime, relative } from './time.ts';
+import { type Cell, displayWidth, shorten, table } from './table.ts';
 import { usageCells, usageText } from './usage.ts';
-import { displayWidth, shorten } from './width.ts';
 
 const HEADER = ['NAME', 'STATE', 'HEALTH', 'READY', 'PID', 'UPTIME', 'RESTARTS', 'NOTE'] as const;
 const WIDE_HEADER = [...HEADER.slice(0, -1), 'CPU', 'MEM', 'NOTE'] as const;

@@ -1,9 +1,8 @@
 /** What a component uses, in words, in two columns of the status table, and as a table of its history. */
-import { formatBytes } from '../../base/pure/bytes.ts';
-import { formatUptime } from '../../base/pure/format.ts';
+import { formatBytes, formatUptime } from '../../base/pure/format.ts';
 import type { ResourcesView, SampleView } from '../../supervision/rules/views.ts';
+import { localTime } from './json.ts';
 import { table } from './table.ts';
-import { localTime } from './time.ts';
 
 /** Never "0.0 %" for something that does work. */
 export function percentText(percent: number | null): string {

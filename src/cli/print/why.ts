@@ -5,9 +5,9 @@ import { formatDuration } from '../../base/pure/format.ts';
 import { howEarly } from '../../crashes/rules/earlier.ts';
 import type { ComponentView, WhyView } from '../../supervision/rules/views.ts';
 import type { Paint } from './colour.ts';
+import { localTime, relative } from './json.ts';
 import { sanitise } from './sanitise.ts';
 import { freezeLines, stretchText } from './status.ts';
-import { localTime, relative } from './time.ts';
 
 export interface WhyContext {
   /** How the component is now; null when the configuration no longer names it. */

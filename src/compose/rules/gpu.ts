@@ -1,4 +1,4 @@
-import { formatBytes } from '../../base/pure/bytes.ts';
+import { formatBytes } from '../../base/pure/format.ts';
 import { isObject, parseJson } from '../../base/pure/json.ts';
 
 /** What the GPUs of a container say of themselves. */

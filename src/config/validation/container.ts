@@ -1,14 +1,13 @@
 /** Containers that could not be made the way they are written, or not beside each other. */
 
 import { DEFAULTS } from '../defaults.ts';
-import type { Say } from '../draft.ts';
-import { isUnusable, isWritten, nodeAt } from '../draft.ts';
+import { isUnusable, isWritten, nodeAt, type Say } from '../draft.ts';
 import type { Component } from '../shape.ts';
 import { sizeText } from '../size.ts';
 import { quoted } from '../text.ts';
 import type { Path, TreeNode } from '../tree.ts';
 import { checkCommand } from './command.ts';
-import { questionPlaces } from './question-places.ts';
+import { questionPlaces } from './probes.ts';
 
 /** The Engine refuses less. */
 const MIN_MEMORY_BYTES = 6 * 2 ** 20;

@@ -1,9 +1,7 @@
 /** Questions that could never be answered the way they are put. */
-
 import { ROLES } from '../../supervision/rules/health/probe.ts';
 import { DEFAULTS } from '../defaults.ts';
-import type { Draft, Say } from '../draft.ts';
-import { isUnusable, nodeAt } from '../draft.ts';
+import { type Draft, isUnusable, nodeAt, type Say } from '../draft.ts';
 import type { QuestionConfig } from '../questions.ts';
 import type { Component } from '../shape.ts';
 import type { Path, TreeNode } from '../tree.ts';
@@ -68,4 +66,14 @@ function checkHttp(http: NonNullable<Question['http']>, path: Path, say: Say): v
     if (first === undefined) seen.set(name.toLowerCase(), name);
     else say([...path, 'headers', name], `${first} and ${name} are the same header`, 'Keep one of them.');
   }
+}
+
+// Where questions stand in a component: in each probe, and in the items of its `all_of`.
+
+export function questionPlaces(written: TreeNode | undefined): readonly Path[] {
+  return ROLES.flatMap((role) => {
+    const items = nodeAt(written, [role, 'all_of']);
+    const count = items?.kind === 'list' ? items.items.length : 0;
+    return [[role], ...Array.from({ length: count }, (_, index): Path => [role, 'all_of', index])];
+  });
 }

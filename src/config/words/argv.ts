@@ -55,3 +55,63 @@ export function commandText(node: TreeNode): string {
   const line = node.kind === 'scalar' ? node.source.trim() : '';
   return line === '' ? '[./bin/server]' : `${printable(JSON.stringify(shorten(line)))}, shell: true`;
 }
+
+// One row of the vocabulary: where we keep what another tool calls by another name, and how to write it here.
+
+export interface Ours {
+  /** Seen from the component, keys of probes as `readiness.…`; 'components' and 'name' are top level. */
+  readonly to: string;
+  /** The value to paste; `*` stands for what was written, `*s` and `*ms` for what was written with its unit. */
+  readonly form: string;
+  /** Instead of `*` when what was written cannot be shown. */
+  readonly sample: string;
+  /** The whole value to paste, made from what was written; null: take `form`. */
+  readonly put: (written: TreeNode) => string | null;
+}
+
+export const row = (to: string, form: string, sample = '', put: Ours['put'] = () => null): Ours => ({
+  ...{ to, form, sample, put },
+});
+
+const MAX_SHOWN = 80;
+
+export const scalarText: Ours['put'] = (node) =>
+  node.kind === 'scalar' && node.value !== null && node.source.length <= MAX_SHOWN ? flowText(node.source) : null;
+
+/** Words are compared without case, dashes and underscores, so `workingDir`, `working_dir` and `WorkingDir` are one row. */
+export const normal = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
+
+/** The same hints for the three probes and for the questions inside `all_of`: a place seen without what tells these apart. */
+
+export const ROLE_PLACE = /^components\.\*\.(startup|liveness|readiness)(\.all_of\.\*)?(?=\.|$)/;
+
+export const CONTAINER_PLACE = 'components.*.container';
+
+/** A check asks the same questions. */
+export const CHECK_PLACE = /^checks\.\*(\.all_of\.\*)?(?=\.|$)/;
+
+/** What a probe can ask; the rest of its keys say how. */
+const QUESTIONS: readonly string[] = ['exec', 'http', 'tcp', 'grpc', 'temporal', 'pid', 'log', 'all_of'];
+
+/** `components.*.liveness.all_of.*.http` and `components.*.startup.http` are both `PROBE.http`; an item of `all_of` is `ITEM`, a check `CHECK`. */
+export function generalPlace(place: string): string {
+  const check = CHECK_PLACE.exec(place);
+  if (check) return placeOf(place.slice(check[0].length), check[1], 'CHECK');
+  const match = ROLE_PLACE.exec(place);
+  return match ? placeOf(place.slice(match[0].length), match[2], 'PROBE') : place;
+}
+
+const placeOf = (rest: string, item: string | undefined, whole: string): string =>
+  rest === '' ? (item ? 'ITEM' : whole) : `PROBE${rest}`;
+
+/** A question of a check is that of a probe: what is known about one goes for the other. */
+export const asOfProbe = (place: string): string =>
+  CHECK_PLACE.test(place) ? place.replace(/^checks\.\*/, 'components.*.readiness') : place;
+
+/** Hints name keys of probes as `readiness.…`; from inside another probe, or an item of `all_of`, that one is meant. */
+export function asSeenFrom(place: string, to: string): string {
+  const [, role, inItem = ''] = ROLE_PLACE.exec(place) ?? [];
+  if (role === undefined || !to.startsWith('readiness.')) return to;
+  const rest = to.slice('readiness.'.length);
+  return `${role}${QUESTIONS.includes(rest.split('.')[0]!) ? inItem : ''}.${rest}`;
+}

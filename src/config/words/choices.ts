@@ -2,7 +2,7 @@
 import { refuse } from '../readers.ts';
 import { inWords } from '../text.ts';
 import type { Mistake } from '../tree.ts';
-import { generalPlace } from './places.ts';
+import { generalPlace } from './argv.ts';
 
 interface Choice {
   readonly none: Mistake;

@@ -1,7 +1,6 @@
 /** What Compose, `docker run` and Kubernetes write about a container, and where we keep it. Compared like the rest of the vocabulary. */
 import type { TreeNode } from '../tree.ts';
-import { argvOf, flowList } from './argv.ts';
-import { type Ours, row, scalarText } from './ours.ts';
+import { argvOf, flowList, type Ours, row, scalarText } from './argv.ts';
 
 const argv: Ours['put'] = (node) => {
   const line = node.kind === 'scalar' ? node.source.trim() : '';

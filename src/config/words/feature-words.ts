@@ -2,9 +2,8 @@
 import { refuse } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
-import { argvOf, commandText, flowText } from './argv.ts';
+import { argvOf, commandText, flowText, normal, scalarText } from './argv.ts';
 import type { KeyProblem } from './key-problem.ts';
-import { normal, scalarText } from './ours.ts';
 import type { Form } from './probe-forms.ts';
 
 interface CheckWord {

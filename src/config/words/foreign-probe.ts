@@ -1,8 +1,7 @@
 /** Probes as Kubernetes, Compose and process-compose write them, put into our words. */
 import { parseDuration } from '../duration.ts';
 import type { MapNode, TreeNode } from '../tree.ts';
-import { commandText, flowList, flowText } from './argv.ts';
-import { normal } from './ours.ts';
+import { commandText, flowList, flowText, normal } from './argv.ts';
 
 const MAX_LENGTH = 300;
 

@@ -2,7 +2,16 @@
 import { nearest } from '../../base/pure/suggest.ts';
 import { inWords, quoted } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
-import { commandText } from './argv.ts';
+import {
+  asOfProbe,
+  asSeenFrom,
+  CHECK_PLACE,
+  CONTAINER_PLACE,
+  commandText,
+  generalPlace,
+  type Ours,
+  scalarText,
+} from './argv.ts';
 import {
   explainAgentsKey,
   explainAlertsKey,
@@ -16,9 +25,6 @@ import {
 } from './feature-words.ts';
 import { secondsOf } from './foreign-probe.ts';
 import type { KeyProblem } from './key-problem.ts';
-import { type Ours, scalarText } from './ours.ts';
-import { asOfProbe, asSeenFrom, CHECK_PLACE, CONTAINER_PLACE, generalPlace } from './places.ts';
-import { NOT_AVAILABLE, unavailableAt } from './unavailable.ts';
 import { foreignWord, withoutCounterpart } from './vocabulary.ts';
 
 export interface UnknownKey {
@@ -172,3 +178,18 @@ function relative(to: string, place: string): string | null {
 /** `process.env` around `{ A: b }` is `process: { env: { A: b } }`. */
 const nest = (path: string, form: string): string =>
   path.split('.').reduceRight((inner, key, index) => (index === 0 ? `${key}: ${inner}` : `{ ${key}: ${inner} }`), form);
+
+/**
+ * What the design has and this version has not, by place. Accepting one of these silently would be a promise we do not keep.
+ * A row is deleted when the thing arrives in the schema.
+ */
+export const THIS_VERSION = '0.1';
+
+export const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
+  '': ['dashboard'],
+};
+
+export const NOT_AVAILABLE = `not available in this version (${THIS_VERSION})`;
+
+export const unavailableAt = (place: string): readonly string[] =>
+  Object.hasOwn(UNAVAILABLE, place) ? UNAVAILABLE[place]! : [];

@@ -3,13 +3,14 @@
  * from the end of the stream: that ends, too, when the Engine dies. The connection is not "upgraded", there is nothing to send.
  */
 import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import { after } from '../../base/pure/ids.ts';
 import { type Answer, type Caller, isUnreachable, odd, unreachable } from '../caller.ts';
 import { fieldsOf, parseJson, parseMessage } from '../json.ts';
-import type { ExecBytes, ExecResult, Unreachable } from '../ports.ts';
+import type { EngineClient, ExecBytes, ExecResult, ExecState, Launched, Unreachable } from '../ports.ts';
 import { demultiplexer } from './demultiplexer.ts';
-import { killMarked } from './strays.ts';
 
 /** More of what a command says is read and thrown away, so that it is not held up by its own output. */
 export const MAX_OUTPUT_BYTES = 2 ** 16;
@@ -190,5 +191,111 @@ export async function clearAway(
     return `its process ${last.pid} is still there and not ours to end: end it as root, or restart the container`;
   } finally {
     over.abort();
+  }
+}
+
+// Begins a command in a container that goes on without us, and listens to it for as long as that works. A connection that is cut while it prints turns the exit code in the Engine's record into another one, and the end of the stream proves nothing: what matters the command must write down itself.
+
+export async function launch(
+  caller: Caller,
+  container: string,
+  command: readonly string[],
+  { env, greeting, maxBytes }: Parameters<EngineClient['launch']>[2],
+  signal: AbortSignal,
+): Promise<Launched> {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const body = { Cmd: command, Env: variables, AttachStdout: true, AttachStderr: true };
+  const path = `/containers/${encodeURIComponent(container)}/exec`;
+  const created = await caller({ method: 'POST', path, body }, signal);
+  if (isUnreachable(created)) return created;
+  const id = fieldsOf(parseJson(created.body))?.['Id'];
+  if (created.status !== 201 || typeof id !== 'string') return refusal(created);
+
+  const heard = listener(greeting, maxBytes);
+  const start = { method: 'POST', path: `/exec/${id}/start`, body: { Detach: false, Tty: false } } as const;
+  const stream = caller({ ...start, onPiece: heard.push }, signal);
+  const said = stream.then(heard.rest, heard.rest);
+  const early = await Promise.race([heard.greeted, stream]);
+  if (early === 'greeted' || heard.isGreeted) return { kind: 'launched', exec: id, said };
+  if (isUnreachable(early)) return early;
+  if (early.status !== 200) return refusal(early);
+  // The Engine accepts before it tries: a program that never ran leaves its complaint on the stream.
+  const record = await execRecord(caller, id, signal);
+  if (record.kind === 'unreachable') return record;
+  // Its record may be late by a moment.
+  const isUnbegun = record.pid === 0 && !ended(record);
+  if (isUnbegun || neverRan(record, heard.text())) return { kind: 'not-started', why: heard.text().trim() };
+  return { kind: 'launched', exec: id, said };
+}
+
+export async function execState(caller: Caller, exec: string, signal: AbortSignal): Promise<ExecState> {
+  const record = await execRecord(caller, exec, signal);
+  if (record.kind === 'unreachable') return record;
+  return ended(record) ? { kind: 'ended', code: record.exitCode } : { kind: 'running' };
+}
+
+function listener(greeting: string, maxBytes: number) {
+  const hello = Buffer.from(greeting);
+  const kept: Buffer[] = [];
+  let room = hello.length + maxBytes;
+  let isGreeted = false;
+  let greet: (word: 'greeted') => void = () => {};
+  const greeted = new Promise<'greeted'>((resolve) => {
+    greet = resolve;
+  });
+  const all = () => Buffer.concat(kept);
+  const frames = demultiplexer((bytes) => {
+    if (room > 0) kept.push(Buffer.from(bytes.subarray(0, room)));
+    room -= bytes.length;
+    if (isGreeted || !all().subarray(0, hello.length).equals(hello)) return;
+    isGreeted = true;
+    greet('greeted');
+  });
+  return {
+    greeted,
+    get isGreeted() {
+      return isGreeted;
+    },
+    push: (piece: Buffer) => frames.push(piece),
+    text: () => all().toString('utf8'),
+    rest: () => all().subarray(isGreeted ? hello.length : 0),
+  };
+}
+
+// Ends what a command in a container has started, from outside: the Engine has no call for that. The processes are found by the mark that the command was given as a variable, which all its children inherit, and each is asked for the mark right before its signal. So nothing else is ever hit: not a successor of the same pid, and not a process of the container itself. It reaches only processes that this user may look into: as root all of them, else only those of the same user. Where the Engine runs elsewhere (a virtual machine, another pid namespace) there is nothing of it in /proc, and nothing is done.
+
+/** Looking through thousands of processes must not hold up everybody else. */
+const PAUSE_AFTER_MS = 8;
+
+/** `mark`: NAME=VALUE. Says how many there were. */
+export async function killMarked(mark: string): Promise<number> {
+  let found = 0;
+  let began = performance.now();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    if (performance.now() - began > PAUSE_AFTER_MS) {
+      await turn();
+      began = performance.now();
+    }
+    if (!hasMark(name, mark)) continue;
+    found++;
+    kill(Number(name));
+  }
+  return found;
+}
+
+function hasMark(pid: string, mark: string): boolean {
+  try {
+    return `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}`.includes(`\0${mark}\0`);
+  } catch {
+    return false; // gone, or not for us
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // gone meanwhile
   }
 }

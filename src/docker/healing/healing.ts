@@ -3,8 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { after, type MonoMs, type WallMs } from '../../base/pure/ids.ts';
-import { isLeaving } from '../../supervision/rules/container-facts.ts';
-import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
+import { type HealthVerdict, isLeaving } from '../../supervision/rules/container-health.ts';
 import type { ContainerListener, ContainerSight, ContainerWatch } from '../container-watch.ts';
 import type { ContainerSetup, ContainerState, Deed, EngineClient } from '../ports.ts';
 import { exitOf } from '../rules/exit.ts';

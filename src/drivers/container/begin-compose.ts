@@ -9,7 +9,7 @@ import { after } from '../../base/pure/ids.ts';
 import type { ComposeProjectUp } from '../../compose/ports.ts';
 import { COMPOSE } from '../../compose/rules/project.ts';
 import type { ContainerSummary } from '../../docker/ports.ts';
-import { blame } from '../../docker/rules/fault.ts';
+import { blame } from '../../docker/rules/exit.ts';
 import type { ComposeLaunch } from '../../supervision/ports/driver.ts';
 import { isUnasked } from '../../supervision/rules/lifecycle/state.ts';
 import {

@@ -2,7 +2,6 @@
  * The beginning of a run: the component's container is found and taken over, started again, or made anew. What the Engine could
  * not answer may have been done all the same, so after every doubt it begins with a look.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
@@ -13,7 +12,7 @@ import type { ContainerSetup, ContainerState, ContainerSummary, EngineClient } f
 import { LABELS } from '../../docker/rules/labels.ts';
 import type { ContainerLaunch } from '../../supervision/ports/driver.ts';
 import { isUnasked } from '../../supervision/rules/lifecycle/state.ts';
-import { type ImageNow, imageNow } from './image.ts';
+import type { ContainerSpec } from '../../supervision/spec.ts';
 import { type Patience, patiently } from './patience.ts';
 import { labelsOf, nameOf, type Ownership, otherNameOf, planOf } from './plan.ts';
 
@@ -212,4 +211,38 @@ function madeBy({ labels }: ContainerSetup, { owner }: BeginParts): string {
   if (labels[LABELS.owner] === owner) return `which belongs to component "${component ?? '?'}" of this project`;
   if (labels[LABELS.owner] === undefined) return 'which was not made by Keepwell';
   return `which was made by another Keepwell project, "${labels[LABELS.project] ?? '?'}"`;
+}
+
+// The image that a container should be made from: which one its name stands for now, fetched first where that is wanted.
+
+export interface ImageParts extends Patience {
+  readonly engine: Pick<EngineClient, 'imageOf' | 'pull'>;
+}
+
+export interface ImageNow {
+  /** Null: there is none of that name. */
+  readonly id: string | null;
+  /** Why it could not be fetched; null: it was, or was not to be. */
+  readonly problem: SpawnProblem | null;
+}
+
+/** Rejects only when the signal aborts. */
+export async function imageNow(
+  { image, pull }: Pick<ContainerSpec, 'image' | 'pull'>,
+  parts: ImageParts,
+): Promise<ImageNow> {
+  const { engine } = parts;
+  const before = pull === 'always' ? null : await idOf(image, parts);
+  if (pull === 'never' || before !== null) return { id: before, problem: null };
+  const deed = await patiently(parts, (until) => engine.pull(image, until));
+  const id = await idOf(image, parts);
+  if (deed.kind === 'done') return { id, problem: null };
+  const why = deed.kind === 'missing' ? 'there is no such image' : deed.why;
+  const message = `the image "${image}" could not be fetched: ${why}`;
+  return { id, problem: { code: 'image', message, heals: deed.kind === 'engine-fault' } };
+}
+
+async function idOf(image: string, parts: ImageParts): Promise<string | null> {
+  const found = await patiently(parts, (until) => parts.engine.imageOf(image, until));
+  return found.kind === 'found' ? found.id : null;
 }

@@ -6,7 +6,7 @@ import type { WallMs } from '../../base/pure/ids.ts';
 import type { ContainerEngine, FullInspection } from '../../docker/ports.ts';
 import { exitOf } from '../../docker/rules/exit.ts';
 import { judgeHealth } from '../../docker/rules/judge.ts';
-import type { ContainerFacts } from '../../supervision/rules/container-facts.ts';
+import type { ContainerFacts } from '../../supervision/rules/container-health.ts';
 import type { InspectedRun } from '../process/inspect.ts';
 import { type ContainerRecord, Records } from './record.ts';
 

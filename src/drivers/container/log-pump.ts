@@ -1,5 +1,4 @@
 /** Brings what a container writes into its component's log, each byte once: also over the end of this daemon or of the Engine. */
-
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -9,7 +8,6 @@ import { after, type ComponentName, type MonoMs } from '../../base/pure/ids.ts';
 import { readRegularFile } from '../../base/regular-file.ts';
 import type { Deed, EngineClient } from '../../docker/ports.ts';
 import { LogFile } from './log-file.ts';
-import { isGap, isThrownAway, type Loss, lossLine } from './log-loss.ts';
 import { writeDurably } from './record.ts';
 
 // How far the output of a container is in its component's log. The log and this are not written at once, so the difference is found out afterwards: what the log has grown by since was written by us, byte for byte as the Engine tells it.
@@ -369,3 +367,24 @@ export function createDoubt({ clock, signal, isBehind, stalled }: DoubtOptions):
     },
   };
 }
+
+// Lines of a container that nobody can read any more. Docker keeps only so much of what a container writes: what was not read when it began to throw away is gone, and it says nothing about that. It is certain when its oldest is newer than the last that was told.
+
+/** The Engine's times of the last line before and of the first line after what is missing. */
+export interface Loss {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Where it went on with the very next line there is nothing missing: that was written sooner than a file of many megabytes. */
+const GAP_MS = 20;
+
+/** `last`: that was told; `oldest`: that Docker still has. */
+export const isThrownAway = (last: string, oldest: string | null): boolean => oldest !== null && ms(oldest) > ms(last);
+
+export const isGap = ({ from, to }: Loss): boolean => ms(to) - ms(from) >= GAP_MS;
+
+const ms = (time: string): number => Date.parse(time);
+
+export const lossLine = ({ from, to }: Loss): string =>
+  `[keepwell] lines are missing here: Docker threw away what was written from ${from} to ${to} before it was read\n`;

@@ -2,7 +2,6 @@
  * The main process of one run, from the spawned shim to the end. Lines in the FIFO and exits of the shim only make it look;
  * what it tells comes from the run directory and from /proc, so a lost hint costs time and nothing else.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { ExitCause, SpawnProblem } from '../../base/pure/exit.ts';
 import { after, type MonoMs, type RunId } from '../../base/pure/ids.ts';
@@ -21,8 +20,8 @@ import {
   revoke,
   type Started,
 } from './run-dir.ts';
-import { isSettled } from './settled.ts';
 import { FifoWatch } from './shim/fifo-pool.ts';
+import { cookieOf } from './tree/proc-scan.ts';
 import type { Tree } from './tree/tree.ts';
 
 /** In this order: at most one `started`, at most one `shimLost`, exactly one `ended`. */
@@ -325,4 +324,14 @@ export class ShimLine {
     this.#fifo = null;
     for (const resolve of this.#onSilent.splice(0)) resolve();
   }
+}
+
+// Whether the main process of a run carries the marks by which all of its tree is found.
+
+/** In its cgroup it is found without any mark. One that is gone needs none. Throws when that is not known just now. */
+export function isSettled({ pid, startTime, inCgroup }: Started, run: RunId): boolean {
+  if (inCgroup) return true;
+  const stat = readProcStat(pid);
+  if (stat === null || stat.startTime !== startTime || !isAlive(stat)) return true;
+  return stat.session === pid && cookieOf(pid) === run;
 }

@@ -2,9 +2,8 @@
  * Who listens on a port: "nginx (pid 812)". Best effort and bounded: the kernel names the socket, and the processes we may look into
  * are looked through for it. Only called when something died because a port was taken, and once for a run that is asked on one.
  */
-import { readdirSync, readlinkSync } from 'node:fs';
+import { opendirSync, readdirSync, readlinkSync } from 'node:fs';
 import { isListeningOn } from './examine/sockets.ts';
-import { firstNames } from './first-names.ts';
 import { readProcFile } from './proc-file.ts';
 
 /** The event loop waits meanwhile. Mostly it takes a few milliseconds; a busy machine takes its time. */
@@ -89,5 +88,23 @@ function target(path: string): string {
     return readlinkSync(path);
   } catch {
     return '';
+  }
+}
+
+// The first names in a directory. One that somebody else fills may have a million, and reading them all would hold up everything.
+
+/** So many are asked of the kernel at a time. */
+const AT_A_TIME = 256;
+
+/** Throws what opening it throws. */
+export function firstNames(path: string, count: number): readonly string[] {
+  const dir = opendirSync(path, { bufferSize: Math.min(count, AT_A_TIME) });
+  try {
+    const names: string[] = [];
+    for (let entry = dir.readSync(); entry !== null && names.length < count; entry = dir.readSync())
+      names.push(entry.name);
+    return names;
+  } finally {
+    dir.closeSync();
   }
 }

@@ -1,13 +1,13 @@
 /** The process driver: begins, watches and ends runs as processes of this machine. It decides nothing about restarts. */
 import { setMaxListeners } from 'node:events';
 import { mkdirSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
 import type { SignalName } from '../../base/pure/exit.ts';
-import type { RunId } from '../../base/pure/ids.ts';
+import { after, RUN_ID_PATTERN, type RunId } from '../../base/pure/ids.ts';
 import type {
   Doubt,
   FoundRun,
@@ -22,16 +22,14 @@ import { NOTHING_TO_SEE } from './examine/examine.ts';
 import { findRuns } from './inspect.ts';
 import type { LaunchWorld } from './launch.ts';
 import { areComplete, findLimitHomes, NO_HOMES, possibleHomes } from './limits/homes.ts';
-import { Releases } from './releases.ts';
-import { UNFINISHED } from './run-dir.ts';
+import { readMeta, UNFINISHED } from './run-dir.ts';
 import { RunWatch, type RunWorld } from './run-watch.ts';
 import { FifoPool } from './shim/fifo-pool.ts';
 import { shimScript } from './shim/shim.ts';
 import { findTools, type Tools } from './shim/tools.ts';
 import { StartQueue } from './start-queue.ts';
-import { Ticker } from './ticker.ts';
 import { Trash } from './trash.ts';
-import { childCgroups, findHomeCgroup, removeCgroup, removeEmpty } from './tree/cgroup.ts';
+import { childCgroups, findHomeCgroup, isRunCgroup, removeCgroup, removeEmpty } from './tree/cgroup.ts';
 import { ProcScan } from './tree/proc-scan.ts';
 
 export interface ProcessDriverOptions {
@@ -216,5 +214,132 @@ class WatchedProcesses implements ProcessDriver {
       if (index % SWEEP_CHUNK === SWEEP_CHUNK - 1) await nextTurn();
     }
     return !this.#end.signal.aborted;
+  }
+}
+
+// Work at an interval, on the injected clock, for as long as there is some.
+
+export interface TickerOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly everyMs: number;
+  readonly signal: AbortSignal;
+  /** Returns false when it need not be called again until the next `wake`. */
+  readonly work: () => boolean | Promise<boolean>;
+}
+
+export class Ticker {
+  readonly #options: TickerOptions;
+  #isRunning = false;
+
+  constructor(options: TickerOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the interval unless it is running. */
+  wake(): void {
+    if (this.#isRunning || this.#options.signal.aborted) return;
+    this.#isRunning = true;
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log, everyMs, signal, work } = this.#options;
+    try {
+      for (let goesOn = true; goesOn; ) {
+        await clock.sleepUntil(after(clock.now(), everyMs), signal);
+        goesOn = await work();
+      }
+      this.#isRunning = false;
+    } catch (error) {
+      this.#isRunning = false;
+      if (signal.aborted) return;
+      log.error('watching runs failed, going on', { error: String(error) });
+      this.wake();
+    }
+  }
+}
+
+// The last steps of a run whose end is recorded: its shim falls silent, its directory and its cgroup go.
+
+export interface ReleaseWorld {
+  readonly runsDir: string;
+  readonly clock: Clock;
+  readonly failpoints: Failpoints;
+  readonly log: Log;
+  readonly trash: Trash;
+  readonly signal: AbortSignal;
+}
+
+/** The shim needs a few milliseconds to write its record; one that is stopped is not waited for. */
+const SHIM_LIMIT_MS = 1_000;
+
+export class Releases {
+  readonly #world: ReleaseWorld;
+  readonly #active = new Map<RunId, Promise<void>>();
+  /** Directories that could not be moved, and cgroups that were not empty yet: tried again by the sweep. */
+  readonly #unmoved = new Set<RunId>();
+  readonly #cgroups = new Set<string>();
+
+  constructor(world: ReleaseWorld) {
+    this.#world = world;
+  }
+
+  add(run: RunId, watch: RunWatch | null): void {
+    if (this.#active.has(run) || !RUN_ID_PATTERN.test(run)) return;
+    const done = this.#release(run, watch).finally(() => this.#active.delete(run));
+    this.#active.set(run, done);
+  }
+
+  retry(): void {
+    for (const run of this.#unmoved) this.#move(run);
+    for (const path of this.#cgroups) this.#removeCgroup(path);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#active.values());
+    this.retry();
+  }
+
+  async #release(run: RunId, watch: RunWatch | null): Promise<void> {
+    if (watch) {
+      await this.#untilSilent(watch);
+      watch.close();
+    }
+    this.#move(run);
+  }
+
+  async #untilSilent(watch: RunWatch): Promise<void> {
+    const { clock, signal } = this.#world;
+    const tooLong = clock.sleepUntil(after(clock.now(), SHIM_LIMIT_MS), signal).catch(() => {});
+    await Promise.race([watch.mute(), tooLong]);
+  }
+
+  #move(run: RunId): void {
+    const { runsDir, failpoints, trash, log } = this.#world;
+    const dir = join(runsDir, run);
+    try {
+      failpoints.hit('exit.before-release');
+      const meta = readMeta(dir);
+      failpoints.hit('release.before-rename');
+      trash.take(dir);
+      failpoints.hit('release.after-rename');
+      this.#unmoved.delete(run);
+      for (const path of [meta?.cgroup ?? '', ...(meta?.limit_cgroups ?? [])]) {
+        if (isRunCgroup(path, run)) this.#removeCgroup(path);
+      }
+    } catch (error) {
+      if (!this.#unmoved.has(run))
+        log.warn('a run directory could not be moved to the trash', { run, error: String(error) });
+      this.#unmoved.add(run);
+    }
+  }
+
+  #removeCgroup(path: string): void {
+    if (!removeCgroup(path)) this.#cgroups.add(path);
+    else {
+      this.#cgroups.delete(path);
+      removeEmpty(dirname(path)); // the last one closes the door; the next run makes it again
+    }
   }
 }

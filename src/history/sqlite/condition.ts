@@ -1,5 +1,5 @@
 /** What is wrong with the store right now, kept as facts and said as one sentence by `health()`. */
-import { formatBytes } from '../../base/pure/bytes.ts';
+import { formatBytes } from '../../base/pure/format.ts';
 import type { WallMs } from '../../base/pure/ids.ts';
 import type { Kept } from './unwritten.ts';
 

@@ -1,8 +1,11 @@
 /** Commits on their way to the disk, in order: normally out again at once, otherwise kept and tried again until they are. */
+
+import { readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import type { Log } from '../../base/log.ts';
 import type { Entry } from '../entry.ts';
 import { json } from './cells.ts';
 import type { Condition } from './condition.ts';
+import { quietly } from './connection.ts';
 import type { Disk } from './disk.ts';
 import { Kept, saysSomething } from './unwritten.ts';
 
@@ -147,4 +150,54 @@ function historyOf(entry: Entry): Entry {
     ...history
   } = entry;
   return history;
+}
+
+// Numbers that were handed out and are not in the database yet must not be handed out again by the next daemon: whoever follows the events by number would miss the new ones. So in trouble, and only then, they are covered by a mark beside the database: a symbolic link to a number, because making one needs no space on most disks and is all or nothing.
+
+/** One mark covers that many numbers more, so that a long trouble does not mean one for every commit. */
+const AHEAD = 1_000;
+
+export class SeqMark {
+  readonly #path: string;
+  #covered: number;
+
+  constructor(databasePath: string) {
+    this.#path = `${databasePath}.seq`;
+    this.#covered = readMark(this.#path);
+  }
+
+  /** Up to here numbers may have been used; 0 when there is no mark. */
+  get covered(): number {
+    return this.#covered;
+  }
+
+  /** Best effort: on a disk that takes nothing at all there is nothing to be done. */
+  cover(seq: number): void {
+    if (seq <= this.#covered) return;
+    const covered = seq + AHEAD;
+    const next = `${this.#path}-next`;
+    quietly(() => {
+      rmSync(next, { force: true });
+      symlinkSync(`${covered}`, next);
+      renameSync(next, this.#path);
+      this.#covered = covered;
+    });
+  }
+
+  clear(): void {
+    if (this.#covered === 0) return;
+    quietly(() => {
+      rmSync(this.#path, { force: true });
+      this.#covered = 0;
+    });
+  }
+}
+
+function readMark(path: string): number {
+  try {
+    const covered = Number(readlinkSync(path));
+    return Number.isSafeInteger(covered) && covered < Number.MAX_SAFE_INTEGER / 2 ? covered : 0;
+  } catch {
+    return 0;
+  }
 }

@@ -2,7 +2,6 @@
  * The store of the daemon. Everything goes through one queue: normally a commit is written at once and leaves it empty; when the
  * disk does not let us, commits stay in it, in order, and are written later. Nothing in here throws into the supervisor.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
@@ -14,16 +13,15 @@ import { type Entry, entryOf, eventView, Sequence } from '../entry.ts';
 import { openMemoryStore } from '../memory.ts';
 import type { Commit, Store } from '../ports.ts';
 import { LAST_NUMBER } from '../records.ts';
-import { observed, oldBefore } from '../rules/progress.ts';
+import { observed, oldBefore, type Progress } from '../rules/progress.ts';
+import { isList, isObject, parsed } from './cells.ts';
 import { Condition } from './condition.ts';
 import { type Anew, Disk } from './disk.ts';
 import { Standing } from './open-records.ts';
-import { Outbox, type OutboxOptions } from './outbox.ts';
+import { Outbox, type OutboxOptions, SeqMark } from './outbox.ts';
 import { type Readable, readable } from './overlay.ts';
 import { NewerSchemaError, problemOf } from './problem.ts';
-import { readProgress } from './progress-cell.ts';
 import type { SqliteHistory } from './reader.ts';
-import { SeqMark } from './seq-mark.ts';
 
 const MAINTENANCE_MS = 60_000;
 const PROGRESS = 'retention_clock';
@@ -242,4 +240,14 @@ class SqliteStore implements Store {
   readonly campaign: Store['campaign'] = (name) => this.#read((from) => from.campaign(name));
   readonly lastGoodIngredients: Store['lastGoodIngredients'] = (component) =>
     this.#read((from) => from.lastGoodIngredients(component));
+}
+
+// What is remembered about the clocks, for the retention.
+
+/** Null: nothing that can be read, so counting begins anew and nothing is old for a while. */
+export function readProgress(text: string | null): Progress | null {
+  const isWhole = (value: unknown) =>
+    isObject(value) && isObject(value['last']) && Number.isFinite(value['countedMs']) && isList(value['marks']);
+  const progress = parsed<Progress | null>(text ?? undefined, null, isWhole);
+  return progress !== null && progress.marks.length > 0 ? progress : null;
 }

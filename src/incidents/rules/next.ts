@@ -1,10 +1,12 @@
 /** How an incident goes on: opened by the first crash, counted, resolved by a recovery, reopened by a regression. Pure. */
-
 import { describeExit, type ExitView } from '../../base/pure/exit.ts';
+import { shortHash } from '../../base/pure/hash.ts';
 import type { WallMs } from '../../base/pure/ids.ts';
 import { endedAfter } from '../../crashes/rules/earlier.ts';
-import { SIMULATED_TITLE, type Simulation } from '../../supervision/rules/simulation.ts';
-import type { EarlierError, Subject } from '../../supervision/rules/views.ts';
+import { normalise } from '../../crashes/rules/normalise.ts';
+import { markSimulated, SIMULATED_TITLE, type Simulation } from '../../supervision/rules/simulation.ts';
+import { freezeFingerprint } from '../../supervision/rules/unwell.ts';
+import type { EarlierError, FreezeView, Subject } from '../../supervision/rules/views.ts';
 import { type Incident, isSubjectOf, memberKey, subjectKey } from './incident.ts';
 
 /** Something that went wrong, as far as incidents care. */
@@ -170,3 +172,37 @@ export function shortTitle(text: string): string {
   const line = text.replace(CONTROL, ' ').trim();
   return line.length > MAX_TITLE_CHARS ? `${line.slice(0, MAX_TITLE_CHARS - 1)}…` : line;
 }
+
+// Which incident a death belongs to, and what it is called. What we ended ourselves has our reason as its cause. Pure.
+
+interface Death {
+  readonly subject: Subject;
+  readonly exit: ExitView;
+  readonly fingerprint?: string;
+  readonly rootCause: string | null;
+  readonly freeze?: FreezeView;
+  readonly simulated?: Simulation;
+}
+
+/**
+ * Nothing that a program says when we end it tells why it had to be ended: a KeyboardInterrupt is our own SIGINT. `isFreezeOpen`:
+ * a freeze of this fingerprint is known already, and whatever the run ends with, that is what it dies of.
+ */
+export function fingerprintOf(death: Death, isFreezeOpen: (fingerprint: string) => boolean): string {
+  const { subject, exit, simulated } = death;
+  const asTold = death.fingerprint ?? named(['end', subjectKey(subject), JSON.stringify(exit)]);
+  if (subject.kind === 'session') return asTold;
+  const marked = (fingerprint: string): string =>
+    simulated === undefined
+      ? fingerprint
+      : markSimulated({ fingerprint, rootCause: null }, { ...simulated, memoryBytes: null }).fingerprint!;
+  if (death.freeze !== undefined) {
+    const frozen = marked(
+      subject.kind === 'component' ? freezeFingerprint(subject.name) : named(['frozen', subjectKey(subject)]),
+    );
+    if (exit.unhealthy !== null || isFreezeOpen(frozen)) return frozen;
+  }
+  return exit.unhealthy === null ? asTold : marked(named(['ended', subjectKey(subject), normalise(exit.unhealthy)]));
+}
+
+const named = (parts: readonly string[]): string => `v1:${shortHash(parts.join('\n'))}`;

@@ -1,6 +1,6 @@
 /** How much is free on the disk of the logs, and whether that is enough. Tells once when it is not, and once when it is again. */
 import { statfsSync } from 'node:fs';
-import { formatBytes } from '../../base/pure/bytes.ts';
+import { formatBytes } from '../../base/pure/format.ts';
 import type { LogBounds } from '../../supervision/spec.ts';
 
 /** Of a disk: at least so many bytes or this part of it, but never more than the second part. */

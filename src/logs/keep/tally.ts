@@ -1,7 +1,7 @@
 /** Counts bytes that were not kept, and tells of them: at once the first time, then at most once a minute for each log. */
 
 import type { Log } from '../../base/log.ts';
-import { formatBytes } from '../../base/pure/bytes.ts';
+import { formatBytes } from '../../base/pure/format.ts';
 import type { Why } from './plan.ts';
 import type { Shortened } from './shorten.ts';
 

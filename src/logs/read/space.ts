@@ -6,15 +6,13 @@
  * the file do not fit together, somebody may be in the middle of it: that is waited for, and only what stays so for a while was done
  * by hand, or left half done by a daemon that is gone.
  */
-
-import { closeSync } from 'node:fs';
+import { closeSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import { logFile, timesFile } from '../format.ts';
-import { openToRead, Scratch } from './files.ts';
-import { type GzStream, openGz } from './gz-stream.ts';
+import { logFile, type PartName, parsePartFile, partFile, timesFile } from '../format.ts';
+import { openToRead, Scratch, statOf } from './files.ts';
+import { type GzStream, gzLength, openGz } from './gz-stream.ts';
 import { MainFile } from './main-file.ts';
-import { listParts, type Part, partAt } from './parts.ts';
 import { FactBook } from './time-index.ts';
 
 const STEP_MS = 10;
@@ -324,4 +322,55 @@ export class PartReader implements AsyncDisposable {
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
   }
+}
+
+// The parts of a log that were put aside: which there are, and from where to where each reaches.
+
+export interface Part {
+  readonly base: number;
+  readonly end: number;
+  readonly path: string;
+  readonly form: PartName['form'];
+}
+
+/** A part that is being compressed has two names for a moment and the other one afterwards. */
+const MAX_PART_TRIES = 5;
+
+/** From old to new; they do not overlap. */
+export function listParts(dir: string, component: string): readonly Part[] {
+  let parts: readonly (Part | null)[] = [];
+  for (let tries = 0; tries < MAX_PART_TRIES; tries++) {
+    const bases = partBases(dir, component);
+    parts = bases.map((base, at) => partAt(dir, component, base, bases[at + 1]));
+    if (!parts.includes(null)) break; // otherwise one has just gone, and maybe more than one
+  }
+  return parts.filter((part) => part !== null);
+}
+
+function partBases(dir: string, component: string): readonly number[] {
+  try {
+    const bases = readdirSync(dir).flatMap((file) => {
+      const name = file.startsWith(component) ? parsePartFile(file) : null;
+      return name?.component === component ? [name.base] : [];
+    });
+    return [...new Set(bases)].sort((a, b) => a - b);
+  } catch {
+    return [];
+  }
+}
+
+/** The part that begins there; null: there is none. `next`: where the next one begins, which is where this one ends at the latest. */
+export function partAt(dir: string, component: string, base: number, next = Number.MAX_SAFE_INTEGER): Part | null {
+  // Plain before compressed: the compressed one is there before the plain one goes, so that one of them is always found.
+  for (const form of ['plain', 'gz'] as const) {
+    const path = join(dir, partFile(component, base, form));
+    const length = form === 'plain' ? plainLength(path) : gzLength(path, next - base);
+    if (length !== null) return { base, end: Math.min(next, base + length), path, form };
+  }
+  return null;
+}
+
+function plainLength(path: string): number | null {
+  const seen = statOf(path);
+  return seen?.isFile() ? seen.size : null;
 }

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { formatBytes } from '../../base/pure/bytes.ts';
+import { formatBytes } from '../../base/pure/format.ts';
 import type { Ear, Hearing } from '../../supervision/ports/heartbeat-source.ts';
 
 /** A state file is small; more is not read. */

@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import type { Ear, Ears, Hearing } from '../../supervision/ports/heartbeat-source.ts';
 import type { Prober, ProbeTarget } from '../../supervision/ports/prober.ts';
-import { ONLY_ECHOES } from '../../supervision/rules/freeze/echo.ts';
+import { ONLY_ECHOES } from '../../supervision/rules/freeze/pulse.ts';
 import { fileEar } from './file-source.ts';
 
 export const createEars = (parts: LogEarParts): Ears => ({

@@ -2,7 +2,7 @@
 import type { Pattern } from '../../supervision/rules/health/pattern.ts';
 import { Follower, type FollowWorld } from './follower.ts';
 import { MAX_FOUND } from './limits.ts';
-import { countLines, lineAt, linesWith } from './lines.ts';
+import { countLines, lineAt, linesWith } from './log-file.ts';
 import type { DeskSeat, PatternDesk } from './pattern-matcher.ts';
 
 export interface SearchWorld extends FollowWorld {

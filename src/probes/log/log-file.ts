@@ -2,6 +2,9 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import type { GoOn, HoldStill, LogCut } from '../../logs/log-keeping.ts';
+import { DirectoryHints, type Listener } from './directory-hints.ts';
+import { CHUNK_BYTES, MAX_READS, type PollLimits } from './limits.ts';
 
 export interface Identity {
   readonly device: number;
@@ -65,3 +68,142 @@ const fileOf = (handle: FileHandle, identity: Identity): LogFile => ({
   stream: () => handle.createReadStream({ autoClose: false, start: 0 }),
   close: () => handle.close(),
 });
+
+// Which logs are being shortened just now: their readers hold still meanwhile, and go on where everything has moved to.
+
+export interface Holdable {
+  readonly path: string;
+  /** Resolves when nothing is being read. */
+  hold(): Promise<void>;
+  goOn(cut: LogCut | null): void;
+}
+
+export class Holds {
+  readonly #readers = new Set<Holdable>();
+  readonly #held = new Set<string>();
+
+  add(reader: Holdable): void {
+    this.#readers.add(reader);
+    if (this.#held.has(reader.path)) void reader.hold();
+  }
+
+  delete(reader: Holdable): void {
+    this.#readers.delete(reader);
+  }
+
+  readonly holdStill: HoldStill = async (path) => {
+    this.#held.add(path);
+    await Promise.all(this.#readersOf(path).map((reader) => reader.hold()));
+    const goOn: GoOn = (cut) => {
+      this.#held.delete(path);
+      for (const reader of this.#readersOf(path)) reader.goOn(cut);
+    };
+    return goOn;
+  };
+
+  #readersOf(path: string): readonly Holdable[] {
+    return [...this.#readers].filter((reader) => reader.path === path);
+  }
+}
+
+// Buffers for reading, lent to one reader after the other: hundreds of logs are read with the memory of a few.
+
+export class ReadBuffers {
+  readonly #free: Buffer[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #made = 0;
+
+  async use<T>(work: (buffer: Buffer) => Promise<T>): Promise<T> {
+    while (this.#free.length === 0 && this.#made >= MAX_READS) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    const buffer = this.#free.pop() ?? this.#make();
+    try {
+      return await work(buffer);
+    } finally {
+      this.#free.push(buffer);
+      this.#waiting.shift()?.();
+    }
+  }
+
+  #make(): Buffer {
+    this.#made += 1;
+    return Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  }
+}
+
+/** Small questions about a text of whole lines, each ended by a line break. They cost one pass, however many lines there are. */
+
+const NEWLINE = 0x0a;
+
+export function countLines(lines: string, from = 0, end = lines.length): number {
+  let count = 0;
+  for (let at = from; at < end; at++) if (lines.charCodeAt(at) === NEWLINE) count++;
+  return count;
+}
+
+/** The line that begins there. */
+export const lineAt = (lines: string, start: number): string => lines.slice(start, lines.indexOf('\n', start));
+
+/** Where the lines begin in which the text stands; the first `maxCount` of them. */
+export function linesWith(lines: string, text: string, maxCount: number): number[] {
+  const starts: number[] = [];
+  for (let at = lines.indexOf(text); at >= 0 && starts.length < maxCount; ) {
+    starts.push(lines.lastIndexOf('\n', at) + 1);
+    at = lines.indexOf(text, lines.indexOf('\n', at) + 1);
+  }
+  return starts;
+}
+
+// Looks at all followed logs in rounds, and gives each its share of what may be read in a round. Rests while nothing is followed.
+
+export class LogPoll {
+  readonly #limits: PollLimits;
+  readonly #hints = new DirectoryHints();
+  readonly #listeners = new Set<Listener>();
+  /** Bytes read in this round, by path: those who follow the same log share. */
+  readonly #spent = new Map<string, number>();
+  #spentInAll = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(limits: PollLimits) {
+    this.#limits = limits;
+  }
+
+  add(listener: Listener): void {
+    this.#listeners.add(listener);
+    this.#hints.add(listener);
+    if (this.#timer) return;
+    this.#forget();
+    this.#timer = setInterval(() => this.#round(), this.#limits.everyMs).unref();
+  }
+
+  delete(listener: Listener): void {
+    this.#listeners.delete(listener);
+    this.#hints.delete(listener);
+    if (this.#listeners.size > 0 || !this.#timer) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** How many of the wanted bytes may be read now. 0: not before the next round. */
+  grant(path: string, wantedBytes: number): number {
+    const spent = this.#spent.get(path) ?? 0;
+    const { bytesPerRound, bytesPerRoundInAll } = this.#limits;
+    const granted = Math.min(wantedBytes, bytesPerRound - spent, bytesPerRoundInAll - this.#spentInAll);
+    this.#spent.set(path, spent + granted);
+    this.#spentInAll += granted;
+    return granted;
+  }
+
+  #round(): void {
+    this.#forget();
+    this.#hints.renew();
+    for (const listener of this.#listeners) listener.wake();
+  }
+
+  #forget(): void {
+    this.#spent.clear();
+    this.#spentInAll = 0;
+  }
+}

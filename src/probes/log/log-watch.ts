@@ -3,19 +3,17 @@
  * Both read from the position `target.logFrom` on, so whoever calls decides what is new. Nothing runs while nobody watches.
  */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../base/log.ts';
 import type { HoldStill, LogPlace } from '../../logs/log-keeping.ts';
-import type { Inquiry, Prober, ProbeTarget } from '../../supervision/ports/prober.ts';
-import { type Pattern, parsePattern } from '../../supervision/rules/health/pattern.ts';
+import type { Inquiry, PatternHit, Prober, ProbeTarget } from '../../supervision/ports/prober.ts';
+import { describePattern, type Pattern, parsePattern } from '../../supervision/rules/health/pattern.ts';
+import type { Answer } from '../../supervision/rules/health/probe.ts';
 import type { ComponentSpec } from '../../supervision/spec.ts';
-import { watchCrashLines } from './crash-lines.ts';
-import { Holds } from './holds.ts';
 import { POLL_LIMITS } from './limits.ts';
-import type { LineSearch, SearchWorld } from './line-search.ts';
-import { LogPoll } from './log-poll.ts';
+import { LineSearch, type SearchWorld } from './line-search.ts';
+import { Holds, LogPoll, ReadBuffers } from './log-file.ts';
 import { PatternDesk } from './pattern-matcher.ts';
-import { ReadBuffers } from './read-buffers.ts';
-import { ReadyLine } from './ready-line.ts';
 
 export interface LogWatchOptions {
   /** Where the output of a component goes. */
@@ -74,3 +72,167 @@ const unaskable = (message: string): Inquiry => ({
   ask: async () => ({ outcome: 'inconclusive', message }),
   [Symbol.dispose]: () => {},
 });
+
+// Lines that say a component is in trouble, told as they are written, a few in a second at most.
+
+export interface CrashLinesOptions {
+  readonly patterns: readonly Pattern[];
+  readonly path: string;
+  readonly target: ProbeTarget;
+  readonly onHit: (hit: PatternHit) => void;
+  /** None of the patterns is looked for any more. */
+  readonly onGone?: (reason: string) => void;
+}
+
+export function watchCrashLines(options: CrashLinesOptions, world: SearchWorld): Disposable {
+  const { patterns, path, target, onHit, onGone } = options;
+  const component = target.spec.name;
+  const live = new Set(patterns);
+  const limit = new HitLimit((untold) => {
+    world.log.warn('more lines fitted a crash pattern than were told', { component, untold });
+  });
+  const search = new LineSearch(
+    {
+      path,
+      from: target.logFrom,
+      patterns,
+      onFound: ({ pattern, line }) => {
+        if (limit.take(performance.now())) onHit({ pattern: pattern.source, line });
+      },
+      onRetired: (pattern, reason) => {
+        world.log.warn('a crash pattern is no longer searched', { component, pattern: pattern.source, reason });
+        live.delete(pattern);
+        if (live.size > 0) return;
+        void search.close();
+        onGone?.(reason);
+      },
+    },
+    world,
+  );
+  return {
+    [Symbol.dispose]: () => {
+      limit.flush();
+      void search.close();
+    },
+  };
+}
+
+/** At most so many hits in a second are told; the rest are counted. One is a failed answer; a thousand say no more than ten. */
+const WINDOW_MS = 1_000;
+const MAX_HITS = 10;
+
+export class HitLimit {
+  readonly #onUntold: (count: number) => void;
+  #beganMs = Number.NEGATIVE_INFINITY;
+  #hits = 0;
+
+  /** `onUntold`: so many were kept back; told when the next window begins, and at the end. */
+  constructor(onUntold: (count: number) => void) {
+    this.#onUntold = onUntold;
+  }
+
+  /** Whether this one is told. */
+  take(nowMs: number): boolean {
+    if (nowMs - this.#beganMs >= WINDOW_MS) {
+      this.flush();
+      this.#beganMs = nowMs;
+    }
+    this.#hits += 1;
+    return this.#hits <= MAX_HITS;
+  }
+
+  flush(): void {
+    const untold = this.#hits - MAX_HITS;
+    this.#hits = 0;
+    if (untold > 0) this.#onUntold(untold);
+  }
+}
+
+// The question whether a line that fits has been written: yes for good once it was, and told at once.
+
+export interface ReadyLineOptions {
+  readonly pattern: Pattern;
+  readonly path: string;
+  readonly target: ProbeTarget;
+  /** Called once, when the line was found. */
+  readonly onNews: () => void;
+}
+
+type State =
+  | { readonly kind: 'looking' }
+  | { readonly kind: 'found'; readonly number: number }
+  | { readonly kind: 'retired'; readonly reason: string };
+
+const BYTES_PER_MB = 1_000_000;
+
+export class ReadyLine implements Inquiry {
+  readonly #pattern: Pattern;
+  readonly #search: LineSearch;
+  readonly #world: SearchWorld;
+  #state: State = { kind: 'looking' };
+
+  constructor({ pattern, path, target, onNews }: ReadyLineOptions, world: SearchWorld) {
+    this.#pattern = pattern;
+    this.#world = world;
+    this.#search = new LineSearch(
+      {
+        path,
+        from: target.logFrom,
+        patterns: [pattern],
+        onFound: ({ number }) => {
+          this.#end({ kind: 'found', number });
+          onNews();
+        },
+        onRetired: (_pattern, reason) => this.#end({ kind: 'retired', reason }),
+      },
+      world,
+    );
+  }
+
+  async ask(timeoutMs: number, signal: AbortSignal): Promise<Answer> {
+    if (this.#state.kind !== 'looking') return this.#answer(true);
+    return this.#answer(await isDoneWithin(timeoutMs, signal, this.#search.follower.look()));
+  }
+
+  [Symbol.dispose](): void {
+    void this.#search.close();
+  }
+
+  #end(state: State): void {
+    this.#state = state;
+    void this.#search.close();
+  }
+
+  /** `hasLooked`: what stands in the log has been tried. */
+  #answer(hasLooked: boolean): Answer {
+    const what = describePattern(this.#pattern);
+    if (this.#state.kind === 'found') return pass(`line ${this.#state.number} has ${what}`);
+    if (this.#state.kind === 'retired') return unknown(`${what} is no longer searched: ${this.#state.reason}`);
+    const { problem, hasCaughtUp, linesRead, skippedBytes } = this.#search.follower;
+    if (problem !== null) return unknown(`its log cannot be read: ${problem}`);
+    if (this.#pattern.kind === 'expression' && this.#world.desk.problem !== null)
+      return unknown(this.#world.desk.problem);
+    const lines = linesRead === 1 ? '1 line' : `${linesRead} lines`;
+    if (!hasCaughtUp || !hasLooked) return unknown(`its log is still being read (${lines} so far)`);
+    const skipped = skippedBytes > 0 ? `, ${Math.ceil(skippedBytes / BYTES_PER_MB)} MB skipped` : '';
+    return { outcome: 'fail', message: `no line with ${what} yet (${lines} read${skipped})` };
+  }
+}
+
+const pass = (message: string): Answer => ({ outcome: 'pass', message });
+const unknown = (message: string): Answer => ({ outcome: 'inconclusive', message });
+
+/** Waits for the work, but no longer than that, and not when called off. */
+async function isDoneWithin(timeoutMs: number, signal: AbortSignal, work: Promise<void>): Promise<boolean> {
+  if (signal.aborted) return false;
+  const alarm = new AbortController();
+  const callOff = (): void => alarm.abort();
+  signal.addEventListener('abort', callOff, { once: true });
+  try {
+    const rung = pause(timeoutMs, false, { signal: alarm.signal }).catch(() => false);
+    return await Promise.race([work.then(() => true), rung]);
+  } finally {
+    signal.removeEventListener('abort', callOff);
+    alarm.abort();
+  }
+}

@@ -5,7 +5,7 @@ import { hangUp } from '../../base/hang-up.ts';
 import type { Answer } from '../../supervision/rules/health/probe.ts';
 import { Answered, fail } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
-import { socketFailure } from './socket-failure.ts';
+import { socketFailure } from './connect.ts';
 
 export interface Secured {
   /** Whose certificate is expected. */

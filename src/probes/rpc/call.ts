@@ -3,10 +3,11 @@ import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 
 import type { Socket } from 'node:net';
 import { hangUp, LINGER_MS } from '../../base/hang-up.ts';
 import type { Answer } from '../../supervision/rules/health/probe.ts';
-import { Answered, fail } from '../answers.ts';
+import { Answered, fail, lastLine } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
-import { lastLine } from '../last-line.ts';
-import { tlsFailure } from '../net/tls.ts';
+import type { Names } from '../names/names.ts';
+import { connect } from '../net/connect.ts';
+import { secure, tlsFailure } from '../net/tls.ts';
 
 export interface Call {
   /** `/package.Service/Method` */
@@ -279,3 +280,33 @@ const OF_HTTP: Readonly<Record<number, number>> = {
 };
 
 export const statusOfHttp = (status: number): number => OF_HTTP[status] ?? UNKNOWN;
+
+// Puts one gRPC question to a server: a fresh connection, with TLS if wanted, and nothing left of it afterwards.
+
+export interface Server {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  /** Accept a certificate that cannot be verified. */
+  readonly insecure: boolean;
+  /** Whose certificate is expected; null: that of the host. */
+  readonly serverName: string | null;
+}
+
+export type Question = Pick<Call, 'path' | 'message' | 'maxBytes'>;
+
+/** Throws `Answered` when there is no answer of a gRPC server. */
+export async function askServer(server: Server, question: Question, names: Names, deadline: Deadline): Promise<Reply> {
+  const { tls, insecure, serverName } = server;
+  const plain = await connect(server, names, deadline);
+  const name = serverName ?? server.host;
+  const socket = tls ? await secure(plain, { name, insecure, protocol: 'h2' }, deadline) : plain;
+  const authority = serverName ?? hostAndPort(server);
+  return call({ ...question, scheme: tls ? 'https' : 'http', authority }, socket, deadline);
+}
+
+/** The zone of an address means nothing to the other side. */
+export function hostAndPort({ host, port }: Pick<Server, 'host' | 'port'>): string {
+  const bare = host.replace(/%.*$/, '');
+  return bare.includes(':') ? `[${bare}]:${port}` : `${bare}:${port}`;
+}

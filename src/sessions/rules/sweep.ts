@@ -1,8 +1,8 @@
 /** What is to be done with a container that carries our owner's label and that of a session. One clause per case. */
-
-import type { SessionRecord } from '../spec.ts';
+import type { SessionRecord, SessionTerms } from '../spec.ts';
 import { type Instant, isOver, leaseOf } from './lease.ts';
 import type { SessionTags } from './tags.ts';
+import type { SessionTemplate } from './template.ts';
 
 export interface Found {
   /** The full id of the container. */
@@ -46,3 +46,21 @@ function judgeUnknown(tags: SessionTags, status: string, at: Instant): Sentence 
   const isYoung = at.wallNow - tags.createdAt < UNSTARTED_FOR_MS;
   return isYoung ? { kind: 'wait' } : remove('it was never started');
 }
+
+// What is agreed with a session when it begins, so that a configuration that changes later changes nothing about it.
+
+export const termsOf = ({ maxTtlMs, restart, port }: SessionTemplate): SessionTerms => ({
+  maxTtlMs,
+  restart,
+  isPublished: port !== null,
+});
+
+/** For a session of which nothing is left but its container, of a template that nobody knows any more: it lives to its lease. */
+export const lostTerms = (ttlMs: number): SessionTerms => ({
+  maxTtlMs: ttlMs,
+  restart: {
+    backoff: { initialMs: 1_000, factor: 2, maxMs: 60_000, jitterRatio: 0.1, resetAfterMs: 600_000 },
+    limit: { max: 3, withinMs: 600_000, retryMs: null },
+  },
+  isPublished: true,
+});

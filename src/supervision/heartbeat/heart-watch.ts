@@ -1,19 +1,21 @@
 /** Listens for the heartbeat of one component, following its state, and drives the alarm: one look after the other, at its own pace. */
-
 import type { Clock } from '../../base/clock.ts';
 import { after, type MonoMs, type RunId, type WallMs } from '../../base/pure/ids.ts';
 import type { Ear, Ears, Hearing } from '../ports/heartbeat-source.ts';
 import type { StoredPulse } from '../ports/store.ts';
-import { isRested, isTimeToRest, ONLY_ECHOES } from '../rules/freeze/echo.ts';
 import { describeSource, type HeartbeatSpec, silenceLimitMs } from '../rules/freeze/heartbeat.ts';
 import {
   alarmed,
   beaten,
   countedFrom,
+  ECHO_MS,
   isOverdue,
+  isRested,
+  isTimeToRest,
   looked,
   lookPeriodMs,
   newPulse,
+  ONLY_ECHOES,
   type Pulse,
   silentMs,
 } from '../rules/freeze/pulse.ts';
@@ -21,7 +23,6 @@ import type { ComponentEvent, ComponentState, In } from '../rules/lifecycle/stat
 import { isoTime } from '../rules/status.ts';
 import type { HeartbeatView } from '../rules/views.ts';
 import type { ComponentSpec } from '../spec.ts';
-import { Questions } from './questions.ts';
 
 export interface HeartWorld {
   readonly clock: Clock;
@@ -243,3 +244,52 @@ export class HeartWatch implements Disposable {
 
 /** Pings come by themselves. */
 const SILENCE: Hearing = { kind: 'silence', mark: null, note: null };
+
+// When one of our probes asks a component that is listened to: its listener is told of the first question and of the end of the last.
+
+export class Questions implements Disposable {
+  readonly #clock: Clock;
+  readonly #ear: Ear | null;
+  #open = 0;
+  #isClosed = false;
+  /** The last answer is there, but what it causes may still come. */
+  #echo: AbortController | null = null;
+
+  constructor(clock: Clock, ear: Ear | null) {
+    this.#clock = clock;
+    this.#ear = ear;
+  }
+
+  get areOpen(): boolean {
+    return this.#open > 0 || this.#echo !== null;
+  }
+
+  /** A question begins; call what it returns when it is answered. */
+  begin(): () => void {
+    if (!this.areOpen) this.#ear?.asked?.(true);
+    this.#echo?.abort();
+    this.#echo = null;
+    this.#open += 1;
+    return () => {
+      this.#open -= 1;
+      if (this.#open === 0 && !this.#isClosed) void this.#die();
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    this.#echo?.abort();
+  }
+
+  async #die(): Promise<void> {
+    const echo = new AbortController();
+    this.#echo = echo;
+    try {
+      await this.#clock.sleepUntil(after(this.#clock.now(), ECHO_MS), echo.signal);
+    } catch {
+      return; // the next question came before, or it is over
+    }
+    this.#echo = null;
+    this.#ear?.asked?.(false);
+  }
+}

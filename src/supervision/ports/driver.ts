@@ -1,7 +1,6 @@
 import type { ExitCause, SignalName, SpawnProblem } from '../../base/pure/exit.ts';
 import type { ComponentName, MonoMs, RunId } from '../../base/pure/ids.ts';
-import type { ContainerFacts } from '../rules/container-facts.ts';
-import type { HealthVerdict } from '../rules/container-health.ts';
+import type { ContainerFacts, HealthVerdict } from '../rules/container-health.ts';
 import type { Findings } from '../rules/freeze/freeze.ts';
 import type { Attempt } from '../rules/lifecycle/state.ts';
 import type { Condition, LimitView } from '../rules/views.ts';

@@ -4,7 +4,7 @@ import { describeExit, type ExitView, exitView } from '../../base/pure/exit.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import type { MonoMs, RunId, WallMs } from '../../base/pure/ids.ts';
 import type { ComponentSpec, DependencyCondition } from '../spec.ts';
-import { type ContainerFacts, portText } from './container-facts.ts';
+import { type ContainerFacts, portText } from './container-health.ts';
 import { FREEZE_STEP_MS, type Freeze } from './freeze/freeze.ts';
 import { isReady, type RunHealth } from './health/run-health.ts';
 import { wakeAt } from './lifecycle/next.ts';

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { LoopLogs } from '../../../src/agents/loop-output.ts';
+import { sightOf } from '../../../src/agents/open.ts';
 import { Others } from '../../../src/agents/others.ts';
-import { othersCases } from '../../../src/agents/others-cases.ts';
+import { type LoopLogs, othersCases } from '../../../src/agents/others-cases.ts';
 import type { AgentRequest } from '../../../src/agents/ports.ts';
-import { sightOf } from '../../../src/agents/processes.ts';
 import { NOTHING_KNOWN, type RunFate, type Sight } from '../../../src/agents/rules/others-pass.ts';
 import { storedText } from '../../../src/agents/rules/others-stored.ts';
 import { type AgentsSpec, NO_AGENTS } from '../../../src/agents/spec.ts';

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { sightOf } from '../../../src/agents/processes.ts';
+import { sightOf } from '../../../src/agents/open.ts';
 import { withoutMembers } from '../../../src/agents/rules/others-json-members.ts';
 import { readStateFile, rewriteStateFile } from '../../../src/agents/state-file.ts';
 import { loopThatNeverWaits } from '../../support/loop-without-wait.ts';

@@ -2,8 +2,7 @@
 
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import { openAskingProber } from '../../../src/checks/asking-prober.ts';
-import { NO_RUN } from '../../../src/checks/no-run.ts';
+import { NO_RUN, openAskingProber } from '../../../src/checks/ask.ts';
 import type { FinishedCheck } from '../../../src/checks/observer.ts';
 import type { CheckParts } from '../../../src/checks/parts.ts';
 import { type RunOptions, runChecks } from '../../../src/checks/run-checks.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createLooks } from '../../../src/checks/kinds/entries.ts';
+import { createLooks } from '../../../src/checks/kinds/file-exists.ts';
 import type { CheckQuestion, CheckResult } from '../../../src/checks/spec.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CheckWorld } from './check-world.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { foreignCommand } from '../../../src/cli/foreign-words.ts';
 import { COMMANDS } from '../../../src/cli/program.ts';
+import { foreignCommand } from '../../../src/cli/run.ts';
 import { why } from '../http/fake-control.ts';
 import { CliWorld } from './cli-world.ts';
 

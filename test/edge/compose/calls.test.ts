@@ -7,7 +7,7 @@ import { detect } from '../../../src/compose/cli/project.ts';
 import { keptOutput } from '../../../src/compose/experiment.ts';
 import { createGpuAsker } from '../../../src/compose/gpu.ts';
 import { NVIDIA_SMI, OLD_NVIDIA_SMI } from '../../../src/compose/rules/gpu.ts';
-import { killMarked } from '../../../src/docker/exec/strays.ts';
+import { killMarked } from '../../../src/docker/exec/exec.ts';
 import type { ContainerState, EngineClient, ExecResult } from '../../../src/docker/ports.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

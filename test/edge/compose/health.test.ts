@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { WallMs } from '../../../src/base/pure/ids.ts';
 import type { Inspected } from '../../../src/compose/containers.ts';
 import { noShell } from '../../../src/compose/detached/execs.ts';
-import { healthOf } from '../../../src/compose/health.ts';
+import { healthOf } from '../../../src/compose/services.ts';
 
 const NOW = Date.parse('2026-01-02T04:00:00Z');
 const parts = {

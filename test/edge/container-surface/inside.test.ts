@@ -9,7 +9,7 @@ import { inspectContainers } from '../../../src/drivers/container/inspect.ts';
 import { Records } from '../../../src/drivers/container/record.ts';
 import { createContainerSampler } from '../../../src/drivers/container/usage/sampler.ts';
 import type { Sampler } from '../../../src/supervision/ports/sampler.ts';
-import type { ContainerFacts } from '../../../src/supervision/rules/container-facts.ts';
+import type { ContainerFacts } from '../../../src/supervision/rules/container-health.ts';
 import type { ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
 import type { ContainerSpec } from '../../../src/supervision/spec.ts';
 import { run, spec } from '../../support/builders.ts';

@@ -2,9 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { agentCircumstances } from '../../../src/agents/agent-spec.ts';
-import { circumstances } from '../../../src/incidents/circumstances.ts';
-import type { Evidence } from '../../../src/incidents/tickets/rules/evidence.ts';
-import { NO_CIRCUMSTANCES } from '../../../src/incidents/tickets/rules/evidence.ts';
+import { circumstances } from '../../../src/incidents/open.ts';
+import { type Evidence, NO_CIRCUMSTANCES } from '../../../src/incidents/tickets/rules/evidence.ts';
 import { textOf } from '../../../src/incidents/tickets/rules/text.ts';
 import { agentsSpec, agentType } from '../../support/agent-samples.ts';
 import { spec } from '../../support/builders.ts';

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { guardianScript } from '../../../src/daemon/guardian-script.ts';
+import { guardianScript } from '../../../src/daemon/guardian.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 /** A stand-in for the daemon: says that it began, and answers --livez as the file `livez` says. */

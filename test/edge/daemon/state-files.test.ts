@@ -7,7 +7,7 @@ import { clearDrafts, writeAtomically } from '../../../src/base/home-dir.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { openDesired } from '../../../src/daemon/desired.ts';
 import { exitFile, readLastEnd } from '../../../src/daemon/guardian.ts';
-import { Listener } from '../../../src/daemon/listener.ts';
+import { Listener } from '../../../src/daemon/run.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** The kernel gives no pid above 2^22. */

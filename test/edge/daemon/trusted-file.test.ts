@@ -1,8 +1,7 @@
 /** Which configuration files are used without being named: none that somebody else could have written or put there. */
 import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { findProject } from '../../../src/base/home.ts';
-import { type Asker, distrust } from '../../../src/base/trusted-file.ts';
+import { type Asker, distrust, findProject } from '../../../src/base/home.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const ALICE = 1001;

@@ -1,6 +1,6 @@
 /** The stream of events as it comes over a socket: cut anywhere, in Docker's words and in Podman's. */
 import { expect, test } from 'vitest';
-import { readEvent } from '../../../src/docker/events.ts';
+import { readEvent } from '../../../src/docker/engine.ts';
 import type { EngineEvent } from '../../../src/docker/ports.ts';
 import { useEngine } from '../../support/engine.ts';
 import { waitFor } from '../../support/wait-for.ts';

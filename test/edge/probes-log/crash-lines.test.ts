@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HitLimit } from '../../../src/probes/log/crash-lines.ts';
+import { HitLimit } from '../../../src/probes/log/log-watch.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { logWorld } from './log-world.ts';
 import { target } from './target.ts';

@@ -2,9 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import { silentLog } from '../../../src/base/log.ts';
 import { Follower } from '../../../src/probes/log/follower.ts';
-import { Holds } from '../../../src/probes/log/holds.ts';
-import { LogPoll } from '../../../src/probes/log/log-poll.ts';
-import { ReadBuffers } from '../../../src/probes/log/read-buffers.ts';
+import { Holds, LogPoll, ReadBuffers } from '../../../src/probes/log/log-file.ts';
 import { neverShortened } from './target.ts';
 
 const [path] = process.argv.slice(2) as [string];

@@ -1,9 +1,9 @@
 import { StringDecoder } from 'node:string_decoder';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { LineCutter } from '../../../src/probes/log/follower.ts';
 import { BATCH_BYTES, CHUNK_BYTES, MAX_LINE_BYTES } from '../../../src/probes/log/limits.ts';
-import { LineCutter } from '../../../src/probes/log/line-cutter.ts';
-import { countLines, lineAt, linesWith } from '../../../src/probes/log/lines.ts';
+import { countLines, lineAt, linesWith } from '../../../src/probes/log/log-file.ts';
 
 const cut = (chunks: readonly Buffer[]): string => {
   const cutter = new LineCutter();

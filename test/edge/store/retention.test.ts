@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadSqlite } from '../../../src/base/sqlite.ts';
+import {
+  COMPONENTS_PER_PASS,
+  MAX_STRETCHES,
+  ROWS_PER_PASS,
+  retention,
+} from '../../../src/history/sqlite/connection.ts';
 import { migrate } from '../../../src/history/sqlite/migrations.ts';
-import { COMPONENTS_PER_PASS, MAX_STRETCHES, ROWS_PER_PASS, retention } from '../../../src/history/sqlite/retention.ts';
 import { stretchOf, wall } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { column, upTo } from './inspect.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { MAX_STRETCHES } from '../../../src/history/sqlite/connection.ts';
 import { openHistory } from '../../../src/history/sqlite/history.ts';
-import { MAX_STRETCHES } from '../../../src/history/sqlite/retention.ts';
 import { crashOf, eventOf, sampledOf, stretchOf } from '../../support/history-samples.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

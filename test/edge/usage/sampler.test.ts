@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { memoryCounter } from '../../../src/drivers/process/usage/memory-counter.ts';
+import { memoryCounter } from '../../../src/drivers/process/usage/members.ts';
 import { createSampler } from '../../../src/drivers/process/usage/sampler.ts';
 import type { Usage } from '../../../src/supervision/rules/usage/usage.ts';
 import { tempDir } from '../../support/temp-dir.ts';

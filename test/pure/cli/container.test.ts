@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { containerRows, limitsText, noteOf } from '../../../src/cli/print/status.ts';
-import { portText } from '../../../src/supervision/rules/container-facts.ts';
+import { portText } from '../../../src/supervision/rules/container-health.ts';
 import { view } from './views.ts';
 
 const details = {

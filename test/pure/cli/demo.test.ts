@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { tellSummary } from '../../../src/cli/demo/farewell.ts';
 import { Narrator, wrap } from '../../../src/cli/demo/narrator.ts';
 import { stackYaml } from '../../../src/cli/demo/place.ts';
+import { tellSummary } from '../../../src/cli/demo/run.ts';
 import { noPaint } from '../../../src/cli/print/colour.ts';
 import { loadConfigFromTexts } from '../../../src/config/load.ts';
 

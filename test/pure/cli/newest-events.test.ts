@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newestEvents } from '../../../src/cli/newest-events.ts';
+import { newestEvents } from '../../../src/cli/commands/events.ts';
 import type { EventView } from '../../../src/supervision/rules/views.ts';
 
 const all: EventView[] = Array.from({ length: 5000 }, (_, index) => ({

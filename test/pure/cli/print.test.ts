@@ -2,11 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { crashTable } from '../../../src/cli/commands/crashes.ts';
 import { noPaint, paintFor } from '../../../src/cli/print/colour.ts';
 import { eventLine } from '../../../src/cli/print/event.ts';
+import { localTime, relative } from '../../../src/cli/print/json.ts';
 import { daemonLine, daemonRemarks, statusTable, verboseBlock } from '../../../src/cli/print/status.ts';
-import { table } from '../../../src/cli/print/table.ts';
-import { localTime, relative } from '../../../src/cli/print/time.ts';
+import { displayWidth, shorten, table } from '../../../src/cli/print/table.ts';
 import { whyText } from '../../../src/cli/print/why.ts';
-import { displayWidth, shorten } from '../../../src/cli/print/width.ts';
 import type { ResourcesView } from '../../../src/supervision/rules/views.ts';
 import { event, exit, idle, NOW, status, view, why } from './views.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findLoops } from '../../../src/config/cycles.ts';
+import { findLoops } from '../../../src/config/validation.ts';
 import { linesOf, oneProblem, problemsOf } from './support.ts';
 
 /** `a: b c` per entry: a depends on b and c. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { flowList, splitCommand } from '../../../src/config/words/argv.ts';
-import { UNAVAILABLE } from '../../../src/config/words/unavailable.ts';
+import { UNAVAILABLE } from '../../../src/config/words/keys.ts';
 import { api, linesOf, oneProblem, problemsOf, proc } from './support.ts';
 
 const GOOD = 'components: { api: { process: { command: [server] } } }';

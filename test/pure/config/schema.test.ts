@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { describeConfig } from '../../../src/config/describe.ts';
 import { jsonSchema } from '../../../src/config/schema.ts';
-import { EXTERNAL_WORDS, PROBE_WORDS, RPC_WORDS } from '../../../src/config/words/probe-words.ts';
-import { UNAVAILABLE } from '../../../src/config/words/unavailable.ts';
-import { FOREIGN_WORDS, NO_COUNTERPART } from '../../../src/config/words/vocabulary.ts';
+import { UNAVAILABLE } from '../../../src/config/words/keys.ts';
+import {
+  EXTERNAL_WORDS,
+  FOREIGN_WORDS,
+  NO_COUNTERPART,
+  PROBE_WORDS,
+  RPC_WORDS,
+} from '../../../src/config/words/vocabulary.ts';
 import { load } from './support.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { restartLog } from '../../../src/supervision/restart-log.ts';
+import { restartLog } from '../../../src/supervision/journal.ts';
 import type { EventView } from '../../../src/supervision/rules/views.ts';
 
 function told(...events: readonly Pick<EventView, 'type' | 'data'>[]): readonly string[] {

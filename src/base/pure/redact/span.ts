@@ -1,5 +1,4 @@
 /** Where secrets are in a text. Each way of finding them looks at the original text, so that what one hides never blinds another. */
-import { HIDDEN } from './hidden.ts';
 
 /** `to` is the first character behind it. */
 export interface Span {
@@ -36,3 +35,6 @@ export function hide(text: string, spans: readonly Span[]): string {
   parts.push(text.slice(Math.max(kept, to)));
   return parts.join('');
 }
+
+/** What stands in place of a secret. */
+export const HIDDEN = '[redacted]';

@@ -2,8 +2,7 @@
 import type { CrashContext, CrashFrame } from '../crash.ts';
 import { firstLine } from '../normalise.ts';
 import type { Case, Rule, Symptoms } from './cause.ts';
-import { CODE } from './code.ts';
-import { MACHINE, RIGHTS } from './machine.ts';
+import { CODE, MACHINE, RIGHTS } from './code.ts';
 import { MISSING, MISSING_FILE } from './missing.ts';
 import { LATE_RULES, NETWORK } from './network.ts';
 

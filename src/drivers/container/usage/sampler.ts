@@ -4,12 +4,11 @@ import type { Clock } from '../../../base/clock.ts';
 import { after, type MonoMs, type RunId } from '../../../base/pure/ids.ts';
 import type { ContainerStats, EngineClient } from '../../../docker/ports.ts';
 import type { Sampler } from '../../../supervision/ports/sampler.ts';
-import type { ContainerFacts } from '../../../supervision/rules/container-facts.ts';
+import type { ContainerFacts } from '../../../supervision/rules/container-health.ts';
 import type { Usage } from '../../../supervision/rules/usage/usage.ts';
 import { readNumber, sumOfWords } from '../../process/proc-file.ts';
-import { type CgroupKind, cgroupOf } from '../../process/tree/own-cgroup.ts';
-import { members } from '../../process/usage/members.ts';
-import { memoryCounter } from '../../process/usage/memory-counter.ts';
+import { type CgroupKind, cgroupOf } from '../../process/tree/cgroup.ts';
+import { members, memoryCounter } from '../../process/usage/members.ts';
 
 export interface ContainerSamplerParts {
   readonly engine: Pick<EngineClient, 'stats'>;

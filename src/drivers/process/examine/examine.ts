@@ -2,18 +2,16 @@
  * What the processes of a run do, seen over a few seconds: whether they work, are stopped or wait, and for what. Evidence for the
  * dossier of a run that is about to be ended, so it is bounded in time and size, and what cannot be seen is said.
  */
-
 import { readlinkSync } from 'node:fs';
 import type { Clock } from '../../../base/clock.ts';
 import type { SignalName } from '../../../base/pure/exit.ts';
 import { formatDuration } from '../../../base/pure/format.ts';
 import { after } from '../../../base/pure/ids.ts';
 import type { Findings } from '../../../supervision/rules/freeze/freeze.ts';
-import { firstNames } from '../first-names.ts';
-import type { Identity } from '../proc.ts';
+import { firstNames } from '../port-holder.ts';
+import { type Identity, isAlive, type ProcStat, readProcStat } from '../proc.ts';
 import { peekProcFile } from '../proc-file.ts';
-import { Pace } from '../usage/pace.ts';
-import { type Activity, activityOf, isSame, type Looks, lookAt } from './activity.ts';
+import { Pace } from '../usage/members.ts';
 import { type SocketTables, socketTables } from './sockets.ts';
 
 export interface ExamineOptions {
@@ -202,4 +200,37 @@ function readlink(path: string): string {
   } catch {
     return '';
   }
+}
+
+// What one process did between the looks: how much CPU time it used, and in which state it was found.
+
+export interface Activity extends ProcStat {
+  /** CPU time from the first look to the last. */
+  readonly usedMs: number;
+  /** In every look, oldest first. */
+  readonly states: string;
+}
+
+/** By pid: a run may have thousands of processes. */
+export type Looks = ReadonlyMap<number, ProcStat>;
+
+export async function lookAt(members: readonly Identity[], pace: Pace): Promise<Looks> {
+  const looks = new Map<number, ProcStat>();
+  for (const member of members) {
+    const look = readProcStat(member.pid);
+    if (look && isSame(look, member)) looks.set(member.pid, look);
+    await pace.breathe();
+  }
+  return looks;
+}
+
+export const isSame = (a: Identity, b: Identity): boolean => a.pid === b.pid && a.startTime === b.startTime;
+
+/** Null: it is gone by the last look, or dead and only waits to be collected. `looks`: as `lookAt` gave them for this member. */
+export function activityOf({ pid }: Identity, looks: readonly Looks[]): Activity | null {
+  const seen = looks.flatMap((look) => look.get(pid) ?? []);
+  const last = looks.at(-1)?.get(pid);
+  if (!last || !isAlive(last)) return null;
+  const usedMs = Math.max(0, last.cpuMs - seen[0]!.cpuMs);
+  return { ...last, usedMs, states: seen.map(({ state }) => state).join('') };
 }

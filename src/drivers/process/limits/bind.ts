@@ -8,8 +8,7 @@ import type { ProcessLaunch } from '../../../supervision/ports/driver.ts';
 import type { LimitView } from '../../../supervision/rules/views.ts';
 import type { Account } from '../account/account.ts';
 import { passing, problemOfError } from '../command/spawn-problem.ts';
-import { makeRunCgroup, removeCgroup, removeEmpty } from '../tree/cgroup.ts';
-import type { Controller } from '../tree/own-cgroup.ts';
+import { type Controller, makeRunCgroup, removeCgroup, removeEmpty } from '../tree/cgroup.ts';
 import { limitsOf, limitViews, type ShimBounds, shimBounds } from './bounds.ts';
 import { handDown, LIMIT_FILES, type LimitHomes, NO_HOMES } from './homes.ts';
 

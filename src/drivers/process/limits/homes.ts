@@ -4,8 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeEmpty, tryOut } from '../tree/cgroup.ts';
-import { type Controller, cgroupsAround, homeName, ownCgroupV1 } from '../tree/own-cgroup.ts';
+import { type Controller, cgroupsAround, homeName, ownCgroupV1, removeEmpty, tryOut } from '../tree/cgroup.ts';
 
 export interface LimitHomes {
   /** Null: v2 offers none of the controllers here. */

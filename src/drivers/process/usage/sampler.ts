@@ -2,21 +2,16 @@
  * What runs use. A run with a cgroup is asked for there: its processes, its CPU time with that of processes that are gone and,
  * where the kernel counts it, its memory. Otherwise its tree is searched and the processes are added up.
  */
-
-import { opendirSync, readFileSync, statSync } from 'node:fs';
+import { opendirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { RunId } from '../../../base/pure/ids.ts';
 import type { Sampler } from '../../../supervision/ports/sampler.ts';
 import type { Usage } from '../../../supervision/rules/usage/usage.ts';
-import { type Identity, isAlive, readProcStat } from '../proc.ts';
+import { type Identity, isAlive, type ProcStat, readAnyProcStat, readProcStat } from '../proc.ts';
 import { readProcFile, sumOfWords } from '../proc-file.ts';
 import { readMeta, readStarted } from '../run-dir.ts';
-import { isRunCgroup } from '../tree/cgroup.ts';
-import { cgroupOf } from '../tree/own-cgroup.ts';
-import { members } from './members.ts';
-import { type MemoryCounter, memoryCounter } from './memory-counter.ts';
-import { Pace } from './pace.ts';
-import { ProcTable } from './proc-table.ts';
+import { cgroupOf, isRunCgroup } from '../tree/cgroup.ts';
+import { type MemoryCounter, members, memoryCounter, Pace } from './members.ts';
 
 /** So often what a run holds is taken to be what it held before, as long as it has not used a tick of CPU time since. */
 const MAX_REUSES = 3;
@@ -211,4 +206,78 @@ async function countEntries(path: string, pace: Pace): Promise<number> {
   } finally {
     dir.closeSync();
   }
+}
+
+// Who is whose child, where there is no cgroup to ask: one list of all processes, shared by all runs. Only newcomers are looked at each time, which costs a fiftieth of looking at everybody; now and then everybody is, because numbers are used again.
+
+type Kin = Pick<ProcStat, 'ppid' | 'pgrp' | 'session'>;
+
+const FORGET_AFTER_MS = 60_000;
+
+export class ProcTable {
+  readonly #pace: Pace;
+  #known = new Map<number, Kin>();
+  #children = new Map<number, number[]>();
+  #groups = new Map<number, number[]>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #forgotAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | null = null;
+
+  constructor(pace: Pace) {
+    this.#pace = pace;
+  }
+
+  /**
+   * The main process, everybody of its session or group, and the descendants of all of these. The caller knows that it lives.
+   * All who ask within `maxAgeMs` get the same list.
+   */
+  async treeOf(main: number, maxAgeMs: number): Promise<readonly number[]> {
+    if (performance.now() - this.#lookedAt > maxAgeMs) {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = null;
+      });
+      await this.#looking;
+    }
+    const found = new Set([main, ...(this.#groups.get(main) ?? [])]);
+    // A Set may grow while it is walked: grandchildren are reached too.
+    for (const parent of found) for (const child of this.#children.get(parent) ?? []) found.add(child);
+    found.delete(process.pid);
+    return [...found];
+  }
+
+  async #look(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#forgotAt > FORGET_AFTER_MS) {
+      this.#forgotAt = now;
+      this.#known = new Map();
+    }
+    const before = this.#known;
+    this.#known = new Map();
+    for (const name of readdirSync('/proc')) {
+      const pid = Number(name);
+      if (!(pid > 0)) continue;
+      const known = before.get(pid);
+      const kin = known ?? readAnyProcStat(pid);
+      if (kin) this.#known.set(pid, kin);
+      if (!known) await this.#pace.breathe();
+    }
+    this.#index();
+    this.#lookedAt = performance.now();
+  }
+
+  #index(): void {
+    this.#children = new Map();
+    this.#groups = new Map();
+    for (const [pid, { ppid, pgrp, session }] of this.#known) {
+      add(this.#children, ppid, pid);
+      add(this.#groups, session, pid);
+      if (pgrp !== session) add(this.#groups, pgrp, pid);
+    }
+  }
+}
+
+function add(map: Map<number, number[]>, key: number, value: number): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
 }

@@ -7,10 +7,18 @@ import { MAX_SPAWN_ERRORS } from '../../../supervision/rules/restart/decide.ts';
 import type { Incident } from '../../rules/incident.ts';
 import { withErrand } from './errands.ts';
 import { type Circumstances, type CrashEvidence, type Evidence, NO_CIRCUMSTANCES } from './evidence.ts';
-import { MAX_NAME_CHARS, membersOf, withGivenUp, withMembers } from './members.ts';
-import { againText, openedEvent } from './notes.ts';
+import {
+  againText,
+  MAX_NAME_CHARS,
+  mayTell,
+  membersOf,
+  openedEvent,
+  toldOfType,
+  withGivenUp,
+  withMembers,
+  withTold,
+} from './notes.ts';
 import { bugNumber } from './number.ts';
-import { mayTell, toldOfType, withTold } from './rate.ts';
 import { redacted, redactedCircumstances } from './redacted.ts';
 import { CRITICAL_ABOVE, DEFAULT_PRIORITY, TICKET_WINDOW_MS, type TicketsSpec } from './settings.ts';
 import { cleanLine, errorTypeOf, textOf } from './text.ts';

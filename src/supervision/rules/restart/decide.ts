@@ -2,9 +2,8 @@
 import { type ExitCause, isClean, type SpawnProblem } from '../../../base/pure/exit.ts';
 import { formatDuration } from '../../../base/pure/format.ts';
 import type { MonoMs } from '../../../base/pure/ids.ts';
-import type { LimitSpec } from '../../spec.ts';
+import type { BackoffSpec, LimitSpec } from '../../spec.ts';
 import type { Attempt, Counters, LifecyclePolicy, Rule } from '../lifecycle/state.ts';
-import { delayMs } from './backoff.ts';
 
 export interface End {
   readonly cause: ExitCause;
@@ -195,4 +194,13 @@ export interface Spent {
 export function spend(recent: readonly MonoMs[], now: MonoMs, limit: LimitSpec): Spent {
   const kept = recent.filter((at) => now - at < limit.withinMs);
   return kept.length < limit.max ? { allowed: true, recent: [...kept, now] } : { allowed: false, recent: kept };
+}
+
+/**
+ * How long to wait before restart number `attempt` (0 = the first). `random` is a number in [0, 1) handed in by the caller, so
+ * the result is a function of its arguments. Jitter only shortens: the maximum stays a maximum.
+ */
+export function delayMs(backoff: BackoffSpec, attempt: number, random: number): number {
+  const plain = Math.min(backoff.maxMs, backoff.initialMs * backoff.factor ** Math.min(attempt, 1_000));
+  return Math.round(plain * (1 - backoff.jitterRatio * random));
 }

@@ -1,6 +1,6 @@
 /** What a run uses: one look at its whole tree, and what two looks say together. */
 
-import { formatBytes, formatBytesFinely } from '../../../base/pure/bytes.ts';
+import { formatBytes, formatBytesFinely } from '../../../base/pure/format.ts';
 import type { MonoMs, WallMs } from '../../../base/pure/ids.ts';
 
 /** All processes of a run together. */

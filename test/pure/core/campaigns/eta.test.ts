@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { progressOf } from '../../../../src/campaigns/rules/eta.ts';
 import type { Experiment } from '../../../../src/campaigns/rules/state.ts';
+import { progressOf } from '../../../../src/campaigns/rules/views.ts';
 import { newExperiment } from '../../../support/campaign-world.ts';
 
 const done = (service: string, durationMs: number | null): Experiment => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { WallMs } from '../../../../src/base/pure/ids.ts';
-import { judgeComponent } from '../../../../src/checks/rules/component-check.ts';
+import { judgeComponent } from '../../../../src/checks/rules/results.ts';
 import { judgeState, missingState } from '../../../../src/checks/rules/state-file.ts';
 import { stretched } from '../../../../src/checks/rules/stretch.ts';
 

@@ -1,8 +1,7 @@
 /** How a container ended, and whose fault it is that one did not begin. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type EndedState, exitOf } from '../../../../src/docker/rules/exit.ts';
-import { blame } from '../../../../src/docker/rules/fault.ts';
+import { blame, type EndedState, exitOf } from '../../../../src/docker/rules/exit.ts';
 
 const ended = (parts: Partial<EndedState>): EndedState => ({
   status: 'exited',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { refusal } from '../../../../src/sessions/rules/quota.ts';
 import { judge, UNSTARTED_FOR_MS } from '../../../../src/sessions/rules/sweep.ts';
 import { labelsOf, tagsOf } from '../../../../src/sessions/rules/tags.ts';
+import { refusal } from '../../../../src/sessions/rules/template.ts';
 import { at, sessionRecord, template } from '../../../support/session-record.ts';
 
 const record = sessionRecord({ user: 'a=b,"c', lease: { ...sessionRecord().lease } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatBytes, formatBytesFinely } from '../../../../src/base/pure/bytes.ts';
+import { formatBytes, formatBytesFinely } from '../../../../src/base/pure/format.ts';
 import type { MonoMs, WallMs } from '../../../../src/base/pure/ids.ts';
 import {
   type Reading,
