@@ -4,8 +4,8 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { RunId } from '../base/pure/ids.ts';
 import type { Store } from '../history/ports.ts';
-import type { AlertDesk } from '../incidents/alerts/ports.ts';
-import { type Casework, loopFreezeKey } from '../incidents/ports.ts';
+import type { AlertService } from '../incidents/alerts/ports.ts';
+import { type Incidents, loopFreezeKey } from '../incidents/ports.ts';
 import type { ProblemEvidence } from '../incidents/tickets/rules/evidence.ts';
 import { markSimulated, SIMULATED_TITLE, type Simulated } from '../supervision/rules/simulation.ts';
 import { freezeFingerprint } from '../supervision/rules/unwell.ts';
@@ -14,10 +14,10 @@ import type { LoopFindings, PassPart } from './ports.ts';
 import {
   describeLoop,
   isResponsive,
-  type LoopDeed,
-  type LoopSight,
+  type LoopAction,
+  type LoopObservation,
   lastSignMs,
-  loopDeed,
+  loopAction,
   type OpenFreeze,
 } from './rules/loop.ts';
 import { issueOf } from './rules/others-report.ts';
@@ -27,8 +27,8 @@ export interface LoopParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Pick<Store, 'meta' | 'setMeta'>;
-  readonly casework: Pick<Casework, 'problem' | 'recovered'>;
-  readonly alerts: Pick<AlertDesk, 'raise' | 'clear'>;
+  readonly incidentService: Pick<Incidents, 'problem' | 'recovered'>;
+  readonly alerts: Pick<AlertService, 'raise' | 'clear'>;
   /** Null: there is no such component (any more). */
   view(name: string): ComponentView | null;
   isObserved(name: string): boolean;
@@ -45,7 +45,7 @@ export interface LoopParts {
 const META = 'agents.loop';
 const MS_PER_SECOND = 1_000;
 /** Filing can lead to alerting at once, where nothing can be restarted. */
-const DEEDS_AT_ONCE = 2;
+const ACTIONS_AT_ONCE = 2;
 const NO_LOOP: LoopFindings = { responsive: null, lastPollAgeSeconds: null, issues: [], actions: [], bugs: [] };
 
 export class LoopWatch implements PassPart<LoopFindings> {
@@ -107,10 +107,10 @@ export class LoopWatch implements PassPart<LoopFindings> {
       const name = this.#spec.loop;
       if (name === null || this.#isClosed) return;
       const sight = await this.#sight(name);
-      for (let deeds = 0; sight && deeds < DEEDS_AT_ONCE; deeds += 1) {
-        const deed = loopDeed(this.#open, sight);
-        if (deed === null || this.#isClosed) return;
-        this.#do(name, deed, sight);
+      for (let loopActions = 0; sight && loopActions < ACTIONS_AT_ONCE; loopActions += 1) {
+        const action = loopAction(this.#open, sight);
+        if (action === null || this.#isClosed) return;
+        this.#do(name, action, sight);
       }
     });
     this.#last = mine.catch((error: unknown) => {
@@ -119,7 +119,7 @@ export class LoopWatch implements PassPart<LoopFindings> {
     return this.#last as Promise<void>;
   }
 
-  async #sight(name: string): Promise<LoopSight | null> {
+  async #sight(name: string): Promise<LoopObservation | null> {
     const ageOfFile = await this.#parts.fileAgeMs(name);
     const view = this.#parts.view(name);
     if (view === null) return null;
@@ -135,15 +135,15 @@ export class LoopWatch implements PassPart<LoopFindings> {
     return { view, ageMs, observed: this.#parts.isObserved(name), unsupervised: isAlone ? { limitMs } : null };
   }
 
-  #do(name: string, deed: LoopDeed, { view }: LoopSight): void {
-    const { casework, alerts, clock } = this.#parts;
+  #do(name: string, action: LoopAction, { view }: LoopObservation): void {
+    const { incidentService: casework, alerts, clock } = this.#parts;
     const subject: Subject = { kind: 'component', name };
-    switch (deed.kind) {
+    switch (action.kind) {
       case 'file': {
         const asked = view.run_id === null ? null : this.#parts.simulated(view.run_id as RunId);
         const problem: ProblemEvidence = {
-          ...{ subject, fingerprint: freezeFingerprint(name), title: deed.title, rootCause: deed.rootCause },
-          ...{ category: 'freeze', priority: 'critical', assignedTo: null, atOnce: true, evidence: deed.evidence },
+          ...{ subject, fingerprint: freezeFingerprint(name), title: action.title, rootCause: action.rootCause },
+          ...{ category: 'freeze', priority: 'critical', assignedTo: null, atOnce: true, evidence: action.evidence },
           reproduction: [
             `"keepwell status --verbose ${name}" says how long it has been silent.`,
             `"keepwell why ${name}" shows, once it was ended, what it was doing.`,
@@ -161,20 +161,20 @@ export class LoopWatch implements PassPart<LoopFindings> {
       case 'alert': {
         const { incident, ticket, run } = this.#open!;
         const isAsked = run !== null && this.#parts.simulated(run as RunId) !== null;
-        const text = `${isAsked ? SIMULATED_TITLE : ''}${deed.text}`;
+        const text = `${isAsked ? SIMULATED_TITLE : ''}${action.text}`;
         this.#keep(name, { ...this.#open!, alert: text });
         alerts.raise({ kind: 'freeze', key: loopFreezeKey(name), subject, text, incident, ticket });
         this.#actions.push(`alerted: ${text}`);
         break;
       }
       case 'over':
-        if (deed.well) casework.recovered(subject);
+        if (action.well) casework.recovered(subject);
         alerts.clear(loopFreezeKey(name));
         this.#keep(name, null);
-        this.#actions.push(deed.well ? `${name} is making progress again` : `${name} was stopped`);
+        this.#actions.push(action.well ? `${name} is making progress again` : `${name} was stopped`);
         break;
       default:
-        throw new Error(`no such deed: ${JSON.stringify(deed satisfies never)}`);
+        throw new Error(`no such deed: ${JSON.stringify(action satisfies never)}`);
     }
   }
 

@@ -117,7 +117,7 @@ export class OneAgent {
   }
 
   #perform(effect: AgentEffect, type: AgentType | null): void {
-    const { driver, casework } = this.#world;
+    const { driver, incidentService } = this.#world;
     switch (effect.kind) {
       case 'start':
         this.#start(effect.run, type);
@@ -129,7 +129,7 @@ export class OneAgent {
         driver.killTree(effect.run);
         break;
       case 'recovered':
-        casework.recovered(subjectOf(this.#record), this.#record.task);
+        incidentService.recovered(subjectOf(this.#record), this.#record.task);
         break;
       case 'release': // once the record is durable
       case 'tell': // written with the step
@@ -244,7 +244,7 @@ export function stepCommit(facts: StepFacts, parts: KeepingParts): StepCommit {
     ...(end ? { runEnded: endedOf(facts, end) } : {}),
   };
   if (found === null) return { record, commit: { ...base, events } };
-  const { crash, also } = parts.casework.crashed(found);
+  const { crash, also } = parts.incidentService.crashed(found);
   const { events: more, ...cases } = also;
   return { record, commit: { ...base, ...cases, crash, events: [...events, ...more] } };
 }

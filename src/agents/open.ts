@@ -8,9 +8,9 @@ import { secretsOf } from '../crashes/evidence.ts';
 import { causeOfWaitStatus } from '../drivers/process/exit-record.ts';
 import { isAlive, mayTrace, type ProcStat, parseStat } from '../drivers/process/proc.ts';
 import { cookieOf } from '../drivers/process/tree/proc-scan.ts';
-import type { AlertDesk } from '../incidents/alerts/ports.ts';
-import type { Casework } from '../incidents/ports.ts';
-import { fileEar } from '../probes/heartbeat/file-source.ts';
+import type { AlertService } from '../incidents/alerts/ports.ts';
+import type { Incidents } from '../incidents/ports.ts';
+import { fileSource } from '../probes/heartbeat/file-source.ts';
 import { isObserved } from '../supervision/rules/restart/decide.ts';
 import type { Simulated } from '../supervision/rules/simulation.ts';
 import type { ComponentView, EventView } from '../supervision/rules/views.ts';
@@ -23,8 +23,8 @@ import type { Sight } from './rules/others-pass.ts';
 import { type DaemonAgents, openAgents } from './service.ts';
 
 export interface AgentPartsOptions extends Omit<OursParts, 'commit'> {
-  readonly casework: Casework;
-  readonly alerts: Pick<AlertDesk, 'raise' | 'clear'>;
+  readonly incidentService: Incidents;
+  readonly alerts: Pick<AlertService, 'raise' | 'clear'>;
   components(): readonly ComponentView[];
   /** Somebody asked for what happens to this run; null: nobody did. */
   simulated(run: RunId): Simulated | null;
@@ -37,7 +37,7 @@ export interface AgentPartsOptions extends Omit<OursParts, 'commit'> {
 }
 
 export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents> {
-  const { store, log, casework, alerts, config, publish } = options;
+  const { store, log, incidentService: casework, alerts, config, publish } = options;
   const clock = systemClock;
   const specOf = (name: string): ComponentSpec | undefined => config().components.find((spec) => spec.name === name);
   const spec = () => config().agents;
@@ -50,7 +50,7 @@ export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents
       new Others({
         ...{ clock, log, store },
         cases: othersCases({
-          ...{ clock, store, casework, respawns, spec, publish },
+          ...{ clock, store, incidentService: casework, respawns, spec, publish },
           cwdOf: (name) => specOf(name)?.driver.cwd ?? null,
         }),
         logs: loopLogs({
@@ -72,7 +72,15 @@ export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents
         },
       }),
     loop: new LoopWatch({
-      ...{ clock, log, store, casework, alerts, subscribe: options.subscribe, simulated: options.simulated },
+      ...{
+        clock,
+        log,
+        store,
+        incidentService: casework,
+        alerts,
+        subscribe: options.subscribe,
+        simulated: options.simulated,
+      },
       view: (name) => options.components().find((view) => view.name === name) ?? null,
       isObserved: (name) => {
         const component = specOf(name);
@@ -82,8 +90,8 @@ export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents
       fileAgeMs: async (name) => {
         const source = specOf(name)?.heartbeat?.source;
         if (source?.kind !== 'file') return null;
-        using ear = fileEar(source.path, source.field, null);
-        const heard = await ear.listen();
+        using openSource = fileSource(source.path, source.field, null);
+        const heard = await openSource.listen();
         return heard.kind !== 'beat' || heard.ageMs === null ? null : Math.max(0, heard.ageMs);
       },
     }),

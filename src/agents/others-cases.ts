@@ -7,7 +7,7 @@ import { componentOfRun, type RunId, type WallMs } from '../base/pure/ids.ts';
 import type { Dossier } from '../crashes/rules/earlier.ts';
 import { portHolder } from '../drivers/process/port-holder.ts';
 import type { Commit, Store } from '../history/ports.ts';
-import type { Casework } from '../incidents/ports.ts';
+import type { Incidents } from '../incidents/ports.ts';
 import { readTail } from '../logs/log-tail.ts';
 import type { CrashTail } from '../logs/rules/tail.ts';
 import type { NewCrash, NewEvent } from '../supervision/ports/store.ts';
@@ -53,7 +53,7 @@ export interface OthersCases {
 export interface OthersCasesParts {
   readonly clock: Clock;
   readonly store: Pick<Store, 'commit'>;
-  readonly casework: Pick<Casework, 'crashed' | 'problem' | 'recovered'>;
+  readonly incidentService: Pick<Incidents, 'crashed' | 'problem' | 'recovered'>;
   readonly respawns: Respawns;
   spec(): AgentsSpec;
   /** Where the files of a component are; null: there is no such component. */
@@ -64,7 +64,7 @@ export interface OthersCasesParts {
 type Decision = Pick<NewCrash, 'decision' | 'rule'> & { readonly respawned: boolean };
 
 export function othersCases(parts: OthersCasesParts): OthersCases {
-  const { clock, store, casework, respawns, spec, publish } = parts;
+  const { clock, store, incidentService: casework, respawns, spec, publish } = parts;
   const tell = (commit: Commit): void => {
     for (const event of store.commit(commit)) publish(event);
   };

@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts';
 import type { ExitView, SpawnProblem } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
 import type { Commit } from '../history/ports.ts';
-import type { Casework } from '../incidents/ports.ts';
+import type { Incidents } from '../incidents/ports.ts';
 import type { ProcessDriver, ProcessLaunch } from '../supervision/ports/driver.ts';
 import type { NewCrash, RunBegun } from '../supervision/ports/store.ts';
 import type { AgentRecord, AgentType } from './spec.ts';
@@ -32,7 +32,7 @@ export interface KeepingParts {
   random(): number;
   readonly log: Log;
   readonly failpoints: Failpoints;
-  readonly casework: Pick<Casework, 'crashed' | 'recovered'>;
+  readonly incidentService: Pick<Incidents, 'crashed' | 'recovered'>;
   /** In one transaction, and told to all listeners. Never throws. */
   commit(commit: Commit): void;
   /** Whether the end of this run is written down. */

@@ -39,12 +39,12 @@ const MAX_CRASHES = 1_000;
 const TIDY_PASSES = 120;
 
 export async function openAgents(parts: AgentsParts): Promise<DaemonAgents> {
-  const desk = new Desk(parts);
-  await desk.open(parts.config().agents);
-  return desk;
+  const agentService = new AgentService(parts);
+  await agentService.open(parts.config().agents);
+  return agentService;
 }
 
-class Desk implements DaemonAgents {
+class AgentService implements DaemonAgents {
   readonly #parts: AgentsParts;
   readonly #others: PassPart<OthersFindings>;
   readonly #passes: Passes;

@@ -3,8 +3,8 @@ import type { CampaignArchive } from '../campaigns/ports.ts';
 import type { HealthQuery } from '../checks/rules/plan.ts';
 import type { HealthReport } from '../checks/spec.ts';
 import type { History } from '../history/ports.ts';
-import type { Casework } from '../incidents/ports.ts';
-import type { TicketDesk } from '../incidents/tickets/ports.ts';
+import type { Incidents } from '../incidents/ports.ts';
+import type { TicketService } from '../incidents/tickets/ports.ts';
 import type { Logs } from '../logs/ports.ts';
 import type { Sessions } from '../sessions/ports.ts';
 import type { SampleQuery } from '../supervision/ports/store.ts';
@@ -119,9 +119,9 @@ export interface Control {
   /** Workers that are spawned for a task. */
   readonly agents: Agents;
   /** Open problems, each with one cause. */
-  readonly incidents: Pick<Casework, 'incidents'>;
+  readonly incidents: Pick<Incidents, 'incidents'>;
   /** Problems that people should look at. */
-  readonly tickets: Pick<TicketDesk, 'list' | 'show' | 'close' | 'reopen'>;
+  readonly tickets: Pick<TicketService, 'list' | 'show' | 'close' | 'reopen'>;
   readonly campaigns: CampaignArchive;
   readonly history: History;
   /** What a component used, newest first; also what the history does not have yet. */

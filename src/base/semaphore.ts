@@ -1,10 +1,10 @@
 /** At most so many at once, first come, first served. Whoever stops waiting leaves the queue. */
-export interface Turns {
+export interface Semaphore {
   /** Resolves with what gives the turn back; calling that twice does nothing more. Rejects only when `signal` aborts. */
   take(signal: AbortSignal): Promise<() => void>;
 }
 
-export function createTurns(max: number): Turns {
+export function createSemaphore(max: number): Semaphore {
   const waiting = new Set<() => void>();
   let taken = 0;
 

@@ -43,7 +43,7 @@ export interface Around {
   readonly cwd: string;
 }
 
-export interface CampaignDesk {
+export interface CampaignService {
   run(options: RunOptions, observer: Observed, interrupts: Interrupts): Promise<Conducted & { readonly name: string }>;
   /** `name` null: the newest that is not finished. */
   resume(
@@ -74,7 +74,7 @@ export function planCampaign({ file, only }: Pick<RunOptions, 'file' | 'only'>, 
   return onlyThese(loadCampaign(file, { env, cwd }).spec, only);
 }
 
-export async function openCampaigns(around: Around): Promise<CampaignDesk> {
+export async function openCampaigns(around: Around): Promise<CampaignService> {
   const { home, db } = prepareHome(around.project);
   const book = await openCampaignBook(db);
 

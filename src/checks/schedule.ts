@@ -8,12 +8,12 @@ import type { NewEvent } from '../supervision/ports/store.ts';
 import type { EventView } from '../supervision/rules/views.ts';
 import type { CheckObserver, FinishedCheck } from './observer.ts';
 import { type CheckStretch, stretched } from './rules/stretch.ts';
-import type { HealthDesk } from './service.ts';
+import type { HealthReports } from './service.ts';
 import type { CheckStatus } from './spec.ts';
 
 export interface ScheduleParts {
   readonly clock: Clock;
-  readonly desk: Pick<HealthDesk, 'checks' | 'reportOn'>;
+  readonly reports: Pick<HealthReports, 'checks' | 'reportOn'>;
   readonly store: Pick<Store, 'commit' | 'checkResults'>;
   readonly log: Log;
   publish(event: EventView): void;
@@ -57,7 +57,7 @@ export class HealthSchedule implements Disposable {
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    const { desk, store, publish } = this.#parts;
+    const { reports: desk, store, publish } = this.#parts;
     const finished: FinishedCheck[] = [];
     const collect: CheckObserver = {
       reportStarted: () => ({ checkFinished: (check) => void finished.push(check), reportFinished: () => {} }),

@@ -11,7 +11,7 @@ import { implicitChecks } from './rules/results.ts';
 import { MAX_AT_ONCE, runChecks } from './run-checks.ts';
 import type { CheckSpec, HealthReport } from './spec.ts';
 
-export interface HealthDesk {
+export interface HealthReports {
   /** Throws NO_SUCH_CHECK; DAEMON_CLOSING when the daemon ends before it is complete. */
   report(query: HealthQuery): Promise<HealthReport>;
   /** All of these; `also` is told of every check besides. Rejects as `report` does. */
@@ -22,11 +22,11 @@ export interface HealthDesk {
   close(): Promise<void>;
 }
 
-export interface DeskParts extends CheckParts {
+export interface HealthReportsParts extends CheckParts {
   current(): ResolvedConfig;
 }
 
-export function createHealthDesk(parts: DeskParts): HealthDesk {
+export function createHealthReports(parts: HealthReportsParts): HealthReports {
   const end = new AbortController();
   const gate = createGate(MAX_AT_ONCE);
   const running = new Set<Promise<unknown>>();

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/pure/format.ts';
 import { after } from '../base/pure/ids.ts';
-import type { AttemptCommand, AttemptPlace, AttemptSight, Execs } from './ports.ts';
+import type { AttemptCommand, AttemptObservation, AttemptPlace, Execs } from './ports.ts';
 import { timeLimit } from './time-limit.ts';
 
 export interface ExperimentResult {
@@ -30,7 +30,7 @@ export interface ExperimentParts {
 }
 
 type End =
-  | Exclude<AttemptSight, { kind: 'running' | 'unreachable' }>
+  | Exclude<AttemptObservation, { kind: 'running' | 'unreachable' }>
   | { readonly kind: 'failed'; readonly why: string };
 
 /** Rejects only when `signal` aborts; the command has been ended then, too. */

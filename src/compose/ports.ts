@@ -71,7 +71,7 @@ export type AttemptBegun =
   /** The Engine cannot be asked: it may have begun or not. */
   | { readonly kind: 'unreachable'; readonly why: string };
 
-export type AttemptSight =
+export type AttemptObservation =
   | { readonly kind: 'running' }
   /** `durationMs`: from its begin to its end as measured in there; null: unknown. */
   | { readonly kind: 'ended'; readonly exitCode: number; readonly durationMs: number | null }
@@ -84,7 +84,7 @@ export type AttemptSight =
 /** Nothing here throws unless `signal` aborts. */
 export interface Execs {
   begin(place: AttemptPlace, command: AttemptCommand, signal: AbortSignal): Promise<AttemptBegun>;
-  look(place: AttemptPlace, signal: AbortSignal): Promise<AttemptSight>;
+  look(place: AttemptPlace, signal: AbortSignal): Promise<AttemptObservation>;
   /** Resolves at that time, or before it when the end of the attempt is heard of. Not every end is: look all the same. */
   pause(place: AttemptPlace, until: MonoMs, signal: AbortSignal): Promise<void>;
   /** The output from this position on, a piece of it (at most 1 MiB); empty: there is no more now, or it cannot be had. */

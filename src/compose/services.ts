@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { after, type WallMs } from '../base/pure/ids.ts';
-import type { ContainerSummary, Deed, EngineClient } from '../docker/ports.ts';
+import type { ActionResult, ContainerSummary, EngineClient } from '../docker/ports.ts';
 import { judgeHealth } from '../docker/rules/judge.ts';
 import type { CliParts } from './cli/call.ts';
 import { type ComposePlace, composeProject, noSuchService, type Project } from './cli/project.ts';
@@ -329,4 +329,4 @@ async function whatIsLeft(
 const unseen = ({ project }: TeardownOptions, why: string): string =>
   `what there is of the compose project ${project}, because ${why}`;
 
-const isGone = ({ kind }: Deed): boolean => kind === 'done' || kind === 'missing';
+const isGone = ({ kind }: ActionResult): boolean => kind === 'done' || kind === 'missing';

@@ -14,7 +14,7 @@ import type { Stalls } from '../base/stall-watch.ts';
 import { campaignArchive } from '../campaigns/archive.ts';
 import { NO_RUN } from '../checks/ask.ts';
 import { HealthSchedule } from '../checks/schedule.ts';
-import { createHealthDesk } from '../checks/service.ts';
+import { createHealthReports } from '../checks/service.ts';
 import { DEFAULTS } from '../config/defaults.ts';
 import { ingredients, specHash } from '../config/fingerprint.ts';
 import { type ResolvedConfig, readEnvFileTexts } from '../config/load.ts';
@@ -25,11 +25,11 @@ import { baseEnvironment, type Environment, launchRun, withSocket } from '../dri
 import { straySpec } from '../drivers/stray-spec.ts';
 import { placeStore } from '../history/place.ts';
 import { openSqliteStore } from '../history/sqlite/sqlite-store.ts';
-import { openCasework } from '../incidents/open.ts';
-import { type Casework, withCase } from '../incidents/ports.ts';
+import { openIncidents } from '../incidents/open.ts';
+import { type Incidents, withCase } from '../incidents/ports.ts';
 import { fileLogs } from '../logs/file-logs.ts';
 import { type LogKeeper, type LogKeeperOptions, openLogKeeper } from '../logs/keep/keeper.ts';
-import { createEars } from '../probes/heartbeat/sources.ts';
+import { createHeartbeatSources } from '../probes/heartbeat/sources.ts';
 import { type DaemonSessions, openSessions } from '../sessions/in-daemon.ts';
 import { openSimulations } from '../simulate/open.ts';
 import { restartLog } from '../supervision/journal.ts';
@@ -144,7 +144,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   telemetry.apply(config);
   events.subscribe(telemetry.told);
   events.subscribe(restartLog(log));
-  const cases = openCasework({
+  const cases = openIncidents({
     ...{ store, log, failpoints, commands },
     env: base,
     config: () => config,
@@ -153,15 +153,15 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     aboutAgent: agentCircumstances,
   });
   const simulations = openSimulations({
-    ...{ paths, store, driver, clock: systemClock, casework: cases.casework },
+    ...{ paths, store, driver, clock: systemClock, incidentService: cases.incidentService },
     config: () => config,
     supervisor: () => supervisor,
     agents: () => agents,
   });
   events.subscribe(simulations.told);
-  const casework: Casework = {
-    ...cases.casework,
-    crashed: (crash) => cases.casework.crashed(simulations.marked(crash)),
+  const incidentService: Incidents = {
+    ...cases.incidentService,
+    crashed: (crash) => cases.incidentService.crashed(simulations.marked(crash)),
   };
   const supervisor = new Supervisor({
     clock: systemClock,
@@ -174,7 +174,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     log,
     failpoints,
     logEnd: (spec) => keeper.end(spec.name),
-    ears: createEars({
+    heartbeatSources: createHeartbeatSources({
       prober,
       logPath: ({ spec }) => logPath(spec),
       logEnd: ({ spec }) => keeper.end(spec.name),
@@ -198,7 +198,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       const { secrets } = config;
       return collectEvidence({ spec, exit, at, specs, logsDir: paths.logs, base, secrets, history: store });
     },
-    noted: (commit) => withCase(commit, casework),
+    noted: (commit) => withCase(commit, incidentService),
     publish: events.publish,
     fatal: options.fatal,
   });
@@ -217,7 +217,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     saveApplied(paths, config, log);
   };
   save();
-  const health = createHealthDesk({
+  const health = createHealthReports({
     clock: systemClock,
     stalls,
     whose: 'the daemon',
@@ -233,12 +233,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     ...{ containers, store, log, failpoints },
     spec: config.sessions,
     publish: events.publish,
-    casework: cases.casework,
+    incidentService: cases.incidentService,
     secrets: () => config.secrets,
   });
   const agents = await openAgentParts({
     ...{ paths, env, base, log, failpoints, store },
-    ...{ casework, alerts: cases.alerts, softNofile: options.softNofile },
+    ...{ incidentService, alerts: cases.alerts, softNofile: options.softNofile },
     launchOf: simulations.agentLaunchOf,
     simulated: simulations.ofRun,
     config: () => config,
@@ -251,7 +251,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     fatal: options.fatal,
   });
   simulations.begin();
-  const schedule = new HealthSchedule({ clock: systemClock, desk: health, store, log, publish: events.publish });
+  const schedule = new HealthSchedule({ clock: systemClock, reports: health, store, log, publish: events.publish });
   schedule.set(config.health.everyMs);
   const control = createControl({
     supervisor,
@@ -262,7 +262,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     sessions,
     agents,
     simulate: simulations.crash,
-    incidents: cases.casework,
+    incidents: cases.incidentService,
     tickets: cases.tickets,
     campaigns: campaignArchive(store, paths.home),
     events,

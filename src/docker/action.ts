@@ -2,10 +2,10 @@
 
 import { type Answer, isUnreachable, unreachable } from './caller.ts';
 import { fieldsOf, listOf, parseJson, parseMessage, textOf } from './json.ts';
-import type { Creation, Deed, Unreachable } from './ports.ts';
+import type { ActionResult, Creation, Unreachable } from './ports.ts';
 import { blame } from './rules/exit.ts';
 
-type Fault = Extract<Deed, { kind: 'refused' | 'engine-fault' }>;
+type Fault = Extract<ActionResult, { kind: 'refused' | 'engine-fault' }>;
 
 export function fault({ status, body }: Pick<Answer, 'status' | 'body'>): Fault {
   const why = parseMessage(body) || `the Docker Engine answered with status ${status} and no reason`;
@@ -25,7 +25,7 @@ export interface Meaning {
   readonly done?: RegExp;
 }
 
-export function deed(answer: Answer | Unreachable, { of, done }: Meaning): Deed {
+export function actionResult(answer: Answer | Unreachable, { of, done }: Meaning): ActionResult {
   if (isUnreachable(answer)) return answer;
   if ((answer.status >= 200 && answer.status < 300) || answer.status === 304) return { kind: 'done' };
   const message = parseMessage(answer.body);

@@ -4,7 +4,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, re
 import { request as secureRequest } from 'node:https';
 import type { Clock } from '../base/clock.ts';
 import { after } from '../base/pure/ids.ts';
-import { createTurns } from '../base/semaphore.ts';
+import { createSemaphore } from '../base/semaphore.ts';
 import {
   type Address,
   addressText,
@@ -65,8 +65,8 @@ export interface CallerOptions {
 
 /** The endpoint is looked up for every question: it costs next to nothing, and an Engine may be installed while we run. */
 export function createCaller({ env, clock, places, answerWithinMs }: CallerOptions): Caller {
-  const calls = createTurns(MAX_CALLS);
-  const starts = createTurns(MAX_STARTS);
+  const calls = createSemaphore(MAX_CALLS);
+  const starts = createSemaphore(MAX_STARTS);
 
   async function put(call: Call, signal: AbortSignal): Promise<Answer | Unreachable> {
     const endpoint = findEndpoint(env, places);

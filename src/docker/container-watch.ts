@@ -3,7 +3,7 @@ import type { MonoMs } from '../base/pure/ids.ts';
 import type { FullInspection } from './ports.ts';
 
 /** One container as it is now, looked at because something may have changed. */
-export type ContainerSight = Exclude<FullInspection, { kind: 'unreachable' }>;
+export type ContainerObservation = Exclude<FullInspection, { kind: 'unreachable' }>;
 
 export interface ContainerListener {
   /**
@@ -13,7 +13,7 @@ export interface ContainerListener {
    * code of the last `die` event before this inspection and since the last sight, which an inspection of a container that was
    * removed or started again cannot tell; null: none was heard. Must not throw, and returns at once.
    */
-  seen(sight: ContainerSight, died: number | null): void;
+  seen(sight: ContainerObservation, died: number | null): void;
   /**
    * The container cannot be looked at, and why; null: it can again (a fresh sight follows). Told once at each change, and soon
    * after the beginning when it is so then.

@@ -1,10 +1,10 @@
 /** What is done with containers. Each returns what came of it; after `unreachable` it may have been done all the same. */
 import type { SignalName } from '../base/pure/exit.ts';
-import { creation, deed } from './action.ts';
+import { actionResult, creation } from './action.ts';
 import type { Caller } from './caller.ts';
 import { exposedPorts, inspect, portBindings } from './container.ts';
 import { nanoseconds } from './health.ts';
-import type { ContainerPlan, Creation, Deed, RestartPolicy } from './ports.ts';
+import type { ActionResult, ContainerPlan, Creation, RestartPolicy } from './ports.ts';
 
 /** Storage, network and the runtime have a part in it; on a busy machine that is some seconds. */
 const START_WITHIN_MS = 60_000;
@@ -27,23 +27,23 @@ export async function create(
   return creation(await caller({ ...call, timeoutMs: START_WITHIN_MS }, signal));
 }
 
-export async function start(caller: Caller, id: string, signal: AbortSignal): Promise<Deed> {
+export async function start(caller: Caller, id: string, signal: AbortSignal): Promise<ActionResult> {
   const call = { method: 'POST', path: path(id, 'start'), turn: 'start', timeoutMs: START_WITHIN_MS } as const;
-  return deed(await caller(call, signal), { of: id });
+  return actionResult(await caller(call, signal), { of: id });
 }
 
 /** The Engine goes on stopping it when we have stopped waiting: then it is looked at, and never asked twice. */
-export async function stop(caller: Caller, id: string, graceMs: number, signal: AbortSignal): Promise<Deed> {
-  const stopped = deed(await caller(waiting(id, 'stop', graceMs), signal), { of: id });
+export async function stop(caller: Caller, id: string, graceMs: number, signal: AbortSignal): Promise<ActionResult> {
+  const stopped = actionResult(await caller(waiting(id, 'stop', graceMs), signal), { of: id });
   if (stopped.kind !== 'unreachable') return stopped;
   const now = await inspect(caller, id, signal);
   if (now.kind === 'missing') return now;
   return now.kind === 'found' && !now.state.running ? { kind: 'done' } : stopped;
 }
 
-export async function restart(caller: Caller, id: string, graceMs: number, signal: AbortSignal): Promise<Deed> {
+export async function restart(caller: Caller, id: string, graceMs: number, signal: AbortSignal): Promise<ActionResult> {
   const { timeoutMs, ...call } = waiting(id, 'restart', graceMs);
-  return deed(await caller({ ...call, timeoutMs: timeoutMs + START_WITHIN_MS }, signal), { of: id });
+  return actionResult(await caller({ ...call, timeoutMs: timeoutMs + START_WITHIN_MS }, signal), { of: id });
 }
 
 /** It costs the Engine nothing to wait for the end of a container: a slow one must not hold up the others. */
@@ -53,26 +53,34 @@ function waiting(id: string, action: string, graceMs: number) {
   return { method: 'POST', path: path(id, `${action}?t=${seconds}`), turn: 'none', timeoutMs } as const;
 }
 
-export async function kill(caller: Caller, id: string, unixSignal: SignalName, signal: AbortSignal): Promise<Deed> {
+export async function kill(
+  caller: Caller,
+  id: string,
+  unixSignal: SignalName,
+  signal: AbortSignal,
+): Promise<ActionResult> {
   const call = { method: 'POST', path: path(id, `kill?signal=${unixSignal}`) } as const;
   // Podman: "can only kill running containers".
-  return deed(await caller(call, signal), { of: id, done: /is not running|only kill running/i });
+  return actionResult(await caller(call, signal), { of: id, done: /is not running|only kill running/i });
 }
 
-export async function unpause(caller: Caller, id: string, signal: AbortSignal): Promise<Deed> {
-  return deed(await caller({ method: 'POST', path: path(id, 'unpause') }, signal), { of: id, done: /is not paused/i });
+export async function unpause(caller: Caller, id: string, signal: AbortSignal): Promise<ActionResult> {
+  return actionResult(await caller({ method: 'POST', path: path(id, 'unpause') }, signal), {
+    of: id,
+    done: /is not paused/i,
+  });
 }
 
-export const remove = (caller: Caller, id: string, signal: AbortSignal): Promise<Deed> =>
+export const remove = (caller: Caller, id: string, signal: AbortSignal): Promise<ActionResult> =>
   removal(caller, id, 'force=1&v=1', signal);
 
-export const removeStopped = (caller: Caller, id: string, signal: AbortSignal): Promise<Deed> =>
+export const removeStopped = (caller: Caller, id: string, signal: AbortSignal): Promise<ActionResult> =>
   removal(caller, id, 'force=0&v=0', signal);
 
-async function removal(caller: Caller, id: string, how: string, signal: AbortSignal): Promise<Deed> {
+async function removal(caller: Caller, id: string, how: string, signal: AbortSignal): Promise<ActionResult> {
   const address = `/containers/${encodeURIComponent(id)}?${how}`;
   const call = { method: 'DELETE', path: address, timeoutMs: REMOVE_WITHIN_MS } as const;
-  return deed(await caller(call, signal), { of: id, done: /removal of container .* is already in progress/i });
+  return actionResult(await caller(call, signal), { of: id, done: /removal of container .* is already in progress/i });
 }
 
 export async function setRestartPolicy(
@@ -80,9 +88,9 @@ export async function setRestartPolicy(
   id: string,
   { name, maxRetries }: RestartPolicy,
   signal: AbortSignal,
-): Promise<Deed> {
+): Promise<ActionResult> {
   const body = { RestartPolicy: { Name: name, MaximumRetryCount: maxRetries } };
-  return deed(await caller({ method: 'POST', path: path(id, 'update'), body }, signal), { of: id });
+  return actionResult(await caller({ method: 'POST', path: path(id, 'update'), body }, signal), { of: id });
 }
 
 // A plan for a container in the Engine's words: the body of POST /containers/create.

@@ -1,6 +1,6 @@
 /** Files out of a container, as the Engine packs them, and unpacked as they come. */
 import { PassThrough } from 'node:stream';
-import { deed } from './action.ts';
+import { actionResult } from './action.ts';
 import { type Caller, isUnreachable } from './caller.ts';
 import { parseMessage } from './json.ts';
 import type { ArchiveSink, EngineClient } from './ports.ts';
@@ -28,7 +28,7 @@ export async function archive(
     if (why !== null) return { kind: 'broken', why };
     const isAbsent = !isUnreachable(answer) && answer.status === 404 && NO_SUCH_PATH.test(parseMessage(answer.body));
     if (isAbsent) return { kind: 'absent' };
-    if (isUnreachable(answer) || answer.status !== 200) return deed(answer, { of: id });
+    if (isUnreachable(answer) || answer.status !== 200) return actionResult(answer, { of: id });
     pipe.end();
     await read;
     return why === null ? { kind: 'done' } : { kind: 'broken', why };

@@ -1,6 +1,6 @@
 /** The Docker Engine over its socket. Paths carry no version: every Engine answers these, old and new alike. */
 import type { Clock } from '../base/clock.ts';
-import { creation, deed, faultOf, NOT_AN_ENGINE } from './action.ts';
+import { actionResult, creation, faultOf, NOT_AN_ENGINE } from './action.ts';
 import { ANSWER_WITHIN_MS, type Answer, type Caller, createCaller, isUnreachable, odd, unreachable } from './caller.ts';
 import { inspect, listContainers, listNetworks, names } from './container.ts';
 import { create, kill, remove, removeStopped, restart, setRestartPolicy, start, stop, unpause } from './containers.ts';
@@ -10,7 +10,7 @@ import { exec, execBytes, execState, launch } from './exec/exec.ts';
 import { healthWord } from './health.ts';
 import { type Fields, fieldsOf, lines, parseJson, parseMessage, textOf, textsOf } from './json.ts';
 import { logs } from './logs.ts';
-import type { ContainerStats, Creation, Deed, EngineClient, EngineEvent, Look, Unreachable } from './ports.ts';
+import type { ActionResult, ContainerStats, Creation, EngineClient, EngineEvent, Look, Unreachable } from './ports.ts';
 
 export { MAX_ANSWER_BYTES } from './caller.ts';
 
@@ -77,9 +77,9 @@ export async function createNetwork(
 }
 
 /** Refused while there are containers in it. */
-export async function removeNetwork(caller: Caller, id: string, signal: AbortSignal): Promise<Deed> {
+export async function removeNetwork(caller: Caller, id: string, signal: AbortSignal): Promise<ActionResult> {
   const answer = await caller({ method: 'DELETE', path: `/networks/${encodeURIComponent(id)}` }, signal);
-  return !isUnreachable(answer) && answer.status === 404 ? { kind: 'missing' } : deed(answer, { of: id });
+  return !isUnreachable(answer) && answer.status === 404 ? { kind: 'missing' } : actionResult(answer, { of: id });
 }
 
 // What a container uses right now.
@@ -96,13 +96,13 @@ export async function stats(
   // Without "one-shot" the Engine takes two samples, a second apart. Those before 20.10 do so all the same.
   const path = `/containers/${encodeURIComponent(id)}/stats?stream=false&one-shot=true`;
   const answer = await caller({ path }, signal);
-  if (isUnreachable(answer) || answer.status !== 200) return deed(answer, { of: id });
+  if (isUnreachable(answer) || answer.status !== 200) return actionResult(answer, { of: id });
   const fields = fieldsOf(parseJson(answer.body));
   if (fields === null) return unreachable(NOT_AN_ENGINE);
   return readStats(fields);
 }
 
-function readStats(fields: Fields): { readonly kind: 'read'; readonly stats: ContainerStats } | Deed {
+function readStats(fields: Fields): { readonly kind: 'read'; readonly stats: ContainerStats } | ActionResult {
   const memory = fieldsOf(fields['memory_stats']) ?? {};
   const cpu = fieldsOf(fieldsOf(fields['cpu_stats'])?.['cpu_usage']) ?? {};
   const used = memory['usage'];
@@ -183,7 +183,7 @@ export async function imageOf(
 }
 
 /** The Engine tells in 200 that it has begun, and in the last of many lines whether it has managed. */
-export async function pull(caller: Caller, image: string, signal: AbortSignal): Promise<Deed> {
+export async function pull(caller: Caller, image: string, signal: AbortSignal): Promise<ActionResult> {
   let failure = '';
   let last: unknown = null;
   const told = lines((line) => {
@@ -198,7 +198,7 @@ export async function pull(caller: Caller, image: string, signal: AbortSignal): 
   if (answer.status === 404) return { kind: 'refused', why: faultText(answer.body, image) };
   if (answer.status === 200 && fieldsOf(last) === null)
     return unreachable(`the Docker Engine did not say what came of fetching ${image}`);
-  return deed(answer, { of: image });
+  return actionResult(answer, { of: image });
 }
 
 const faultText = (body: string, image: string): string =>

@@ -3,11 +3,11 @@
  * parts of one long line, and nobody wants times in the middle of it.
  */
 
-import { deed } from './action.ts';
+import { actionResult } from './action.ts';
 import { type Caller, isUnreachable, unreachable } from './caller.ts';
 import { inspect } from './container.ts';
 import { demultiplexer } from './exec/demultiplexer.ts';
-import type { Deed, EngineClient } from './ports.ts';
+import type { ActionResult, EngineClient } from './ports.ts';
 
 const LINE_BREAK = 0x0a;
 
@@ -24,7 +24,7 @@ export async function logs(
   id: string,
   options: LogOptions,
   signal: AbortSignal,
-): Promise<Deed> {
+): Promise<ActionResult> {
   // Only this says whether the stream is in frames: older Engines send no content type.
   const inspection = await inspect(caller, id, signal);
   if (inspection.kind !== 'found') return inspection;
@@ -38,7 +38,7 @@ export async function logs(
   if (options.last !== undefined) query.set('tail', `${options.last}`);
   if (options.after !== null) query.set('since', sinceOf(options.after));
   const answer = await caller({ path: `/containers/${encodeURIComponent(id)}/logs?${query}`, onPiece }, signal);
-  if (isUnreachable(answer) || answer.status !== 200) return deed(answer, { of: id });
+  if (isUnreachable(answer) || answer.status !== 200) return actionResult(answer, { of: id });
   return stream.isWhole ? { kind: 'done' } : unreachable('the Docker Engine cut off what the container writes');
 }
 

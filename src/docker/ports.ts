@@ -161,7 +161,7 @@ export type Listing<T> = { readonly kind: 'listed'; readonly items: readonly T[]
  * The Engine did it, or it was so already. `missing`: there is no such thing (any more), or somebody is removing it. `unreachable`:
  * it may have been done all the same, so look before you ask again.
  */
-export type Deed =
+export type ActionResult =
   | { readonly kind: 'done' }
   | { readonly kind: 'missing' }
   /** It is about what was asked for: trying again does not help. */
@@ -219,18 +219,18 @@ export interface EngineClient extends ContainerEngine {
   list(labels: readonly string[], signal: AbortSignal): Promise<Listing<ContainerSummary>>;
   /** `name` null: the Engine makes one up. */
   create(name: string | null, plan: ContainerPlan, signal: AbortSignal): Promise<Creation>;
-  start(id: string, signal: AbortSignal): Promise<Deed>;
+  start(id: string, signal: AbortSignal): Promise<ActionResult>;
   /** Asks with the container's own stop signal, and kills after `graceMs` (whole seconds, rounded up). Resolves when it has ended. */
-  stop(id: string, graceMs: number, signal: AbortSignal): Promise<Deed>;
-  restart(id: string, graceMs: number, signal: AbortSignal): Promise<Deed>;
+  stop(id: string, graceMs: number, signal: AbortSignal): Promise<ActionResult>;
+  restart(id: string, graceMs: number, signal: AbortSignal): Promise<ActionResult>;
   /** `done` also when it does not run. */
-  kill(id: string, unixSignal: SignalName, signal: AbortSignal): Promise<Deed>;
-  unpause(id: string, signal: AbortSignal): Promise<Deed>;
+  kill(id: string, unixSignal: SignalName, signal: AbortSignal): Promise<ActionResult>;
+  unpause(id: string, signal: AbortSignal): Promise<ActionResult>;
   /** With its anonymous volumes, by force. `done` also when somebody else is removing it. */
-  remove(id: string, signal: AbortSignal): Promise<Deed>;
+  remove(id: string, signal: AbortSignal): Promise<ActionResult>;
   /** Refused while it runs. Its volumes stay. */
-  removeStopped(id: string, signal: AbortSignal): Promise<Deed>;
-  setRestartPolicy(id: string, policy: RestartPolicy, signal: AbortSignal): Promise<Deed>;
+  removeStopped(id: string, signal: AbortSignal): Promise<ActionResult>;
+  setRestartPolicy(id: string, policy: RestartPolicy, signal: AbortSignal): Promise<ActionResult>;
   /** Like `exec`, for output that is data. */
   execBytes(id: string, command: readonly string[], maxBytes: number, signal: AbortSignal): Promise<ExecBytes>;
   /**
@@ -251,7 +251,10 @@ export interface EngineClient extends ContainerEngine {
   ): Promise<Launched>;
   /** How what was launched stands; also `unreachable` when the Engine has forgotten it. */
   execState(exec: string, signal: AbortSignal): Promise<ExecState>;
-  stats(id: string, signal: AbortSignal): Promise<{ readonly kind: 'read'; readonly stats: ContainerStats } | Deed>;
+  stats(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly kind: 'read'; readonly stats: ContainerStats } | ActionResult>;
   /**
    * Tells events of containers as they come, from `since` (seconds of the Engine's time) on or from now. Resolves when the stream
    * ends, with why. `opened` is called when the Engine has accepted. `onEvent` must return at once: a slow reader slows the Engine.
@@ -280,7 +283,7 @@ export interface EngineClient extends ContainerEngine {
       readonly onPiece: (piece: Buffer, at: string) => void | Promise<void>;
     },
     signal: AbortSignal,
-  ): Promise<Deed>;
+  ): Promise<ActionResult>;
   /**
    * What is at that path in the container, also in one that does not run: the file, or the folder with all that is in it. `absent`:
    * nothing is. `broken`: the sink threw, or what the Engine sent makes no sense or would lead out of the folder; `why` says which.
@@ -290,14 +293,14 @@ export interface EngineClient extends ContainerEngine {
     path: string,
     sink: ArchiveSink,
     signal: AbortSignal,
-  ): Promise<Deed | { readonly kind: 'absent' } | { readonly kind: 'broken'; readonly why: string }>;
+  ): Promise<ActionResult | { readonly kind: 'absent' } | { readonly kind: 'broken'; readonly why: string }>;
   /** The id of the image that this name stands for now: nothing is fetched. */
   imageOf(
     image: string,
     signal: AbortSignal,
   ): Promise<{ readonly kind: 'found'; readonly id: string } | { readonly kind: 'missing' } | Unreachable>;
   /** Fetches it; may take minutes. */
-  pull(image: string, signal: AbortSignal): Promise<Deed>;
+  pull(image: string, signal: AbortSignal): Promise<ActionResult>;
   createNetwork(
     network: {
       readonly name: string;
@@ -308,7 +311,7 @@ export interface EngineClient extends ContainerEngine {
     },
     signal: AbortSignal,
   ): Promise<Creation>;
-  removeNetwork(id: string, signal: AbortSignal): Promise<Deed>;
+  removeNetwork(id: string, signal: AbortSignal): Promise<ActionResult>;
   networks(labels: readonly string[], signal: AbortSignal): Promise<Listing<NetworkSummary>>;
 }
 

@@ -6,7 +6,7 @@ import type { Store } from '../history/ports.ts';
 import type { NewEvent } from '../supervision/ports/store.ts';
 import { isSimulated } from '../supervision/rules/simulation.ts';
 import type { Incident } from './rules/incident.ts';
-import type { TicketDesk } from './tickets/ports.ts';
+import type { TicketService } from './tickets/ports.ts';
 import type { Circumstances, CrashEvidence, Evidence } from './tickets/rules/evidence.ts';
 import { afterExamination, afterNews, afterRecovery, joined } from './tickets/rules/notes.ts';
 import { ticketFor } from './tickets/rules/policy.ts';
@@ -17,7 +17,7 @@ import type { Ticket, TicketChange } from './tickets/rules/ticket.ts';
 export interface FilingParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly desk: Pick<TicketDesk, 'filed'>;
+  readonly ticketService: Pick<TicketService, 'filed'>;
   settings(): TicketsSpec;
   /** How it was started, and whose work it is. */
   about(evidence: Evidence): Circumstances;
@@ -45,7 +45,7 @@ const KEY_BYTES = 16;
 /** Those that may have been told about within the longest rate limit people set. */
 const MAX_OTHERS = 500;
 
-export function createFiling({ store, clock, desk, settings, about }: FilingParts): Filing {
+export function createFiling({ store, clock, ticketService: desk, settings, about }: FilingParts): Filing {
   const ticketOf = ({ ticket }: Incident) => (ticket === null ? null : store.ticket(ticket));
   /** Numbers of tickets that somebody joined whom trackers were not told of. */
   const withNews = new Set(

@@ -10,26 +10,26 @@ import type { NewCrash } from '../supervision/ports/store.ts';
 import { SIMULATED_TITLE } from '../supervision/rules/simulation.ts';
 import { UNWELL_AFTER_MS } from '../supervision/rules/unwell.ts';
 import type { Subject } from '../supervision/rules/views.ts';
-import type { Standing } from '../supervision/standings.ts';
-import type { Alert, AlertDesk } from './alerts/ports.ts';
+import type { ComponentStanding } from '../supervision/standings.ts';
+import type { Alert, AlertService } from './alerts/ports.ts';
 import { givenUpKey, incidentKey, loopFreezeKey } from './ports.ts';
 import { crashRate, type SeenCrash, withinTheHour } from './rules/crash-rate.ts';
 import { type Incident, isAwaited, isSubjectOf, subjectKey } from './rules/incident.ts';
 import { affectedText, givenUpText, notRestarted, whoOf } from './rules/words.ts';
-import type { DaemonCasework } from './service.ts';
+import type { IncidentService } from './service.ts';
 
 /** A component has recovered when it was well for so long, or longer if its min_uptime says so. */
 export const STEADY_MS = 10_000;
 
 export interface LookParts {
-  readonly casework: Pick<DaemonCasework, 'open' | 'recovered' | 'unwanted' | 'unwell' | 'tellNews'>;
-  readonly alerts: AlertDesk;
+  readonly incidentService: Pick<IncidentService, 'open' | 'recovered' | 'unwanted' | 'unwell' | 'tellNews'>;
+  readonly alerts: AlertService;
   readonly clock: Clock;
   readonly store: Pick<Store, 'crashes' | 'incident' | 'why'>;
-  standings(): readonly Standing[];
+  standings(): readonly ComponentStanding[];
 }
 
-type Standings = ReadonlyMap<string, Standing>;
+type Standings = ReadonlyMap<string, ComponentStanding>;
 
 const RATE_KEY = 'crash-rate';
 const HOUR_MS = 3_600_000;
@@ -63,7 +63,7 @@ export class Look {
   }
 
   now(): void {
-    const { casework, alerts } = this.#parts;
+    const { incidentService: casework, alerts } = this.#parts;
     const standings: Standings = new Map(this.#parts.standings().map((standing) => [standing.name, standing]));
     this.#recoveries(standings);
     this.#unwell(standings);
@@ -105,7 +105,7 @@ export class Look {
 
   /** By the watch over the loop of agents, or for another open incident of the same one. */
   #isFreezeTold(subject: Subject, { id }: Incident): boolean {
-    const { alerts, casework } = this.#parts;
+    const { alerts, incidentService: casework } = this.#parts;
     if (alerts.isOpen(loopFreezeKey(subject.name))) return true;
     const key = subjectKey(subject);
     const others = [...casework.open()].filter((each) => each.id !== id && each.waiting.includes(key));
@@ -113,7 +113,7 @@ export class Look {
   }
 
   #recoveries(standings: Standings): void {
-    const { casework } = this.#parts;
+    const { incidentService: casework } = this.#parts;
     const waiting = new Set<string>();
     for (const incident of casework.open()) {
       for (const key of incident.waiting) if (key.startsWith(COMPONENT)) waiting.add(key.slice(COMPONENT.length));
@@ -137,11 +137,11 @@ export class Look {
       this.#unwellSince.set(name, since);
       return now - since >= UNWELL_AFTER_MS ? [unwell] : [];
     });
-    if (lasting.length > 0) this.#parts.casework.unwell(lasting);
+    if (lasting.length > 0) this.#parts.incidentService.unwell(lasting);
   }
 
   #gaveUp(standings: Standings): void {
-    const { alerts, casework } = this.#parts;
+    const { alerts, incidentService: casework } = this.#parts;
     const names = [...standings.values()].filter(({ state }) => state === 'gave-up').map(({ name }) => name);
     if (names.length === 0) return;
     const untold = new Set(names.filter((name) => !alerts.isOpen(givenUpKey(name))));
@@ -160,7 +160,9 @@ export class Look {
 
   /** Who joined an incident that people know of is named to them, too. */
   #joined(): void {
-    const open = new Map([...this.#parts.casework.open()].map((incident) => [incidentKey(incident.id), incident]));
+    const open = new Map(
+      [...this.#parts.incidentService.open()].map((incident) => [incidentKey(incident.id), incident]),
+    );
     for (const { key, kind, what, givenUp } of this.#parts.alerts.open()) {
       const incident = open.get(key);
       if (incident !== undefined && what !== undefined) this.#raise(kind, incident, what, givenUp);
@@ -168,7 +170,7 @@ export class Look {
   }
 
   #rate(): void {
-    const { alerts, clock, store, casework } = this.#parts;
+    const { alerts, clock, store, incidentService: casework } = this.#parts;
     this.#seen = withinTheHour(this.#seen, clock.now());
     const told = new Set(alerts.open().map(({ incident }) => incident));
     const found = crashRate(
@@ -199,7 +201,7 @@ export class Look {
 }
 
 /** Gone from the configuration is over as well. */
-function hasRecovered(standing: Standing | undefined): boolean {
+function hasRecovered(standing: ComponentStanding | undefined): boolean {
   if (standing === undefined || standing.state === 'completed') return true;
   return standing.isWell && standing.upMs >= Math.max(STEADY_MS, standing.minUptimeMs);
 }

@@ -10,20 +10,20 @@ import { secretsOf } from '../crashes/evidence.ts';
 import type { Commit, Store } from '../history/ports.ts';
 import type { EventView } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
-import type { Standing } from '../supervision/standings.ts';
-import type { AlertDesk } from './alerts/ports.ts';
+import type { ComponentStanding } from '../supervision/standings.ts';
+import type { AlertService } from './alerts/ports.ts';
 import { sendersFor } from './alerts/senders.ts';
-import { createAlertDesk } from './alerts/service.ts';
+import { createAlertService } from './alerts/service.ts';
 import { createFiling } from './filing.ts';
 import { Look } from './look.ts';
-import { type Casework, withCase } from './ports.ts';
-import { createCasework } from './service.ts';
-import type { TicketDesk } from './tickets/ports.ts';
+import { type Incidents, withCase } from './ports.ts';
+import { createIncidentService } from './service.ts';
+import type { TicketService } from './tickets/ports.ts';
 import { type Circumstances, type Evidence, NO_CIRCUMSTANCES } from './tickets/rules/evidence.ts';
-import { createTicketDesk, ticketBook } from './tickets/service.ts';
+import { createTicketService, ticketBook } from './tickets/service.ts';
 import { createAsk } from './web.ts';
 
-export interface CaseworkOptions {
+export interface IncidentsOptions {
   readonly store: Store;
   readonly log: Log;
   readonly failpoints: Failpoints;
@@ -31,16 +31,16 @@ export interface CaseworkOptions {
   /** What commands of channels and trackers inherit. */
   readonly env: Readonly<Record<string, string>>;
   config(): ResolvedConfig;
-  standings(): readonly Standing[];
+  standings(): readonly ComponentStanding[];
   publish(event: EventView): void;
   /** What a ticket has to know about an agent that crashed. */
   readonly aboutAgent: AboutAgent;
 }
 
-export interface OpenCasework {
-  readonly casework: Casework;
-  readonly tickets: TicketDesk;
-  readonly alerts: AlertDesk;
+export interface OpenIncidents {
+  readonly incidentService: Incidents;
+  readonly tickets: TicketService;
+  readonly alerts: AlertService;
   /** A commit of the supervisor, with what its crash brings along. */
   noted(commit: Commit): Commit;
   /** The supervisor is there: look from now on. */
@@ -53,7 +53,7 @@ const LOOK_MS = 2_000;
 const ID_BYTES = 8;
 const BOOK = 'alerts';
 
-export function openCasework(options: CaseworkOptions): OpenCasework {
+export function openIncidents(options: IncidentsOptions): OpenIncidents {
   const { store, log, failpoints, commands, env, config, publish } = options;
   const clock = systemClock;
   const commit = (...commits: readonly Commit[]) => {
@@ -61,12 +61,12 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
   };
   const ask = createAsk(clock);
   const secrets = () => [...secretValues(env), ...config().secrets];
-  const tickets = createTicketDesk({
+  const tickets = createTicketService({
     ...{ clock, log, failpoints, commands, env, ask, secrets },
     book: ticketBook(store, clock, commit),
     spec: config().tickets,
   });
-  const alerts = createAlertDesk(
+  const alerts = createAlertService(
     {
       ...{ clock, log, failpoints },
       memory: { read: () => store.meta(BOOK), write: (text) => store.setMeta(BOOK, text) },
@@ -80,11 +80,11 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
     },
     config().alerts,
   );
-  const casework = createCasework({
+  const incidentService = createIncidentService({
     ...{ store, clock, log, commit },
     filing: createFiling({
       ...{ store, clock },
-      desk: tickets,
+      ticketService: tickets,
       settings: () => config().tickets,
       about: (evidence) => circumstances(evidence, config(), env, options.aboutAgent),
     }),
@@ -92,7 +92,7 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
     crashSeen: (crash, incident) => look.crashSeen(crash, incident),
     resolved: (incident) => look.resolved(incident),
   });
-  const look = new Look({ casework, alerts, clock, store, standings: options.standings });
+  const look = new Look({ incidentService, alerts, clock, store, standings: options.standings });
   let looking: NodeJS.Timeout | undefined;
   const lookNow = () => {
     try {
@@ -102,10 +102,10 @@ export function openCasework(options: CaseworkOptions): OpenCasework {
     }
   };
   return {
-    casework,
+    incidentService,
     tickets,
     alerts,
-    noted: (step) => withCase(step, casework),
+    noted: (step) => withCase(step, incidentService),
     begin: () => {
       looking = setInterval(lookNow, LOOK_MS).unref();
     },

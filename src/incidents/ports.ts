@@ -8,7 +8,7 @@ import type { ProblemEvidence } from './tickets/rules/evidence.ts';
 /** What is written in the same commit as the crash. */
 export type CaseNotes = Pick<Commit, 'incidents' | 'tickets'> & { readonly events: readonly NewEvent[] };
 
-export interface Casework {
+export interface Incidents {
   /**
    * Called with every crash before it is written: gives it back with its incident, and what is to be committed with it. Whoever
    * calls it commits what it gives, at once.
@@ -22,9 +22,9 @@ export interface Casework {
 }
 
 /** Crash, incident, ticket and what is told about them are one commit. */
-export function withCase(step: Commit, casework: Pick<Casework, 'crashed'>): Commit {
+export function withCase(step: Commit, incidentService: Pick<Incidents, 'crashed'>): Commit {
   if (step.crash === undefined) return step;
-  const { crash, also } = casework.crashed(step.crash);
+  const { crash, also } = incidentService.crashed(step.crash);
   return { ...step, ...also, crash, events: [...(step.events ?? []), ...also.events] };
 }
 

@@ -9,7 +9,7 @@ import { type Graph, startOrder } from '../supervision/rules/graph.ts';
 import { type Unwell, unwellFingerprint } from '../supervision/rules/unwell.ts';
 import type { Subject } from '../supervision/rules/views.ts';
 import type { Filed, Filing } from './filing.ts';
-import type { CaseNotes, Casework } from './ports.ts';
+import type { CaseNotes, Incidents } from './ports.ts';
 import { firstSigns, isKilledByOthers, outageOf, rootOf } from './rules/fold.ts';
 import { type Incident, type IncidentsQuery, isAwaited, isSubjectOf } from './rules/incident.ts';
 import {
@@ -27,7 +27,7 @@ import {
 } from './rules/next.ts';
 import type { ProblemEvidence } from './tickets/rules/evidence.ts';
 
-export interface CaseworkParts {
+export interface IncidentServiceParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,7 +42,7 @@ export interface CaseworkParts {
   resolved(incident: Incident): void;
 }
 
-export interface DaemonCasework extends Casework {
+export interface IncidentService extends Incidents {
   /** All that are open. */
   open(): Iterable<Incident>;
   /** All that have not been well for a while: what has no incident yet gets one, or is named in that of its cause. */
@@ -67,7 +67,7 @@ function countByTicket(incidents: Iterable<Incident>): Map<number | null, number
   return counts;
 }
 
-export function createCasework(parts: CaseworkParts): DaemonCasework {
+export function createIncidentService(parts: IncidentServiceParts): IncidentService {
   const { store, clock, log, filing, graph } = parts;
   const open = new Map<number, Incident>();
   for (const incident of store.incidents({ state: 'open', limit: Infinity })) open.set(incident.id, incident);

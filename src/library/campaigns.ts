@@ -1,7 +1,7 @@
 /** Campaigns for programs: the same code that `keepwell campaign run` and `resume` call. */
 import { resolve } from 'node:path';
 import type { CampaignView } from '../campaigns/rules/views.ts';
-import type { CampaignDesk } from '../campaigns/service.ts';
+import type { CampaignService } from '../campaigns/service.ts';
 
 export interface CampaignOptions {
   /** Leave the services up at the end. */
@@ -46,8 +46,8 @@ const NEVER = new AbortController().signal;
 export function runCampaign(file: string, options: RunCampaignOptions = {}): Promise<CampaignOutcome> {
   const { name = null, only = [], keep = false } = options;
   const path = resolve(file);
-  return conducted(path, process.cwd(), options, (desk, ...rest) =>
-    desk.run({ file: path, name, only, keep }, ...rest),
+  return conducted(path, process.cwd(), options, (campaignService, ...rest) =>
+    campaignService.run({ file: path, name, only, keep }, ...rest),
   );
 }
 
@@ -57,29 +57,35 @@ export function resumeCampaign(
   options: ResumeCampaignOptions = {},
 ): Promise<CampaignOutcome> {
   const { keep = false, cwd = process.cwd() } = options;
-  return conducted(null, resolve(cwd), options, (desk, ...rest) => desk.resume({ name, keep }, ...rest));
+  return conducted(null, resolve(cwd), options, (campaignService, ...rest) =>
+    campaignService.resume({ name, keep }, ...rest),
+  );
 }
 
-type Observer = Parameters<CampaignDesk['resume']>[1];
-type Interrupts = Parameters<CampaignDesk['resume']>[2];
+type Observer = Parameters<CampaignService['resume']>[1];
+type Interrupts = Parameters<CampaignService['resume']>[2];
 
 async function conducted(
   file: string | null,
   cwd: string,
   { signal = NEVER, docker, onOutput = () => {}, onNote = () => {} }: CampaignOptions,
-  work: (desk: CampaignDesk, observer: Observer, interrupts: Interrupts) => ReturnType<CampaignDesk['resume']>,
+  work: (
+    campaignService: CampaignService,
+    observer: Observer,
+    interrupts: Interrupts,
+  ) => ReturnType<CampaignService['resume']>,
 ): Promise<CampaignOutcome> {
   const { campaignProject, openCampaigns, planCampaign } = await import('../campaigns/service.ts');
   const env = docker === undefined ? process.env : { ...process.env, DOCKER_HOST: docker };
   const around = { project: campaignProject({ cwd, env, files: [] }, file), env, cwd };
   // A mistake in the file is told before anything is made beside it.
   if (file !== null) planCampaign({ file, only: [] }, around);
-  const desk = await openCampaigns(around);
+  const campaignService = await openCampaigns(around);
   try {
     const observer = { begins: () => {}, step: () => {}, output: onOutput, note: onNote };
-    const { name, left } = await work(desk, observer, { stop: signal, rush: NEVER });
-    return { ...(await desk.show(name)), left };
+    const { name, left } = await work(campaignService, observer, { stop: signal, rush: NEVER });
+    return { ...(await campaignService.show(name)), left };
   } finally {
-    desk.close();
+    campaignService.close();
   }
 }

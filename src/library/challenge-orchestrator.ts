@@ -12,15 +12,15 @@ import type { SessionTemplateConfig } from './config-input.ts';
 import { type ContainerHealthStatus, careOptions, type DockerOptions, healthStatus } from './container-options.ts';
 import { type ConfigInput, readConfigInput } from './read-config.ts';
 import {
-  type DeskListeners,
   infoOf,
   openBook,
   openLeaseFile,
   type SessionInfo,
+  type SessionListeners,
   SessionManager,
 } from './session-manager.ts';
 
-export interface ChallengeOrchestratorOptions extends DockerOptions, DeskListeners {
+export interface ChallengeOrchestratorOptions extends DockerOptions, SessionListeners {
   /** The challenges by name, with the keys of `sessions.templates` in `keepwell.yaml`. */
   readonly templates?: Readonly<Record<string, SessionTemplateConfig>>;
   /** Instead of `templates`: a configuration with a section `sessions`, as a file or an object. */

@@ -73,19 +73,19 @@ export interface SessionEnd {
   readonly why: string;
 }
 
-export interface DeskListeners {
+export interface SessionListeners {
   onHealthChange?(session: SessionInfo, health: ContainerHealthStatus): void;
   onSessionEnd?(session: SessionInfo, end: SessionEnd): void;
 }
 
-export interface DeskParts {
+export interface SessionManagerParts {
   readonly manager: SessionManager;
-  readonly listeners: DeskListeners;
+  readonly listeners: SessionListeners;
   readonly leases: LeaseFile | null;
   readonly log: Log;
 }
 
-export function openBook({ manager, listeners, leases, log }: DeskParts): SessionBook {
+export function openBook({ manager, listeners, leases, log }: SessionManagerParts): SessionBook {
   const book = createMemoryBook(leases?.read() ?? []);
   const shown = new Map<string, SessionRecord>();
 

@@ -43,15 +43,15 @@ export function parsePartFile(file: string): PartName | null {
   return component === undefined ? null : { component, base: Number(digits), form: gz ? 'gz' : 'plain' };
 }
 
-export type Fact =
+export type TimeEntry =
   | { readonly kind: 'base'; readonly position: number }
   | { readonly kind: 'at'; readonly position: number; readonly wallMs: number }
   | { readonly kind: 'run'; readonly position: number; readonly wallMs: number; readonly run: string };
 
-export type Moment = Extract<Fact, { kind: 'at' }>;
+export type Moment = Extract<TimeEntry, { kind: 'at' }>;
 
 /** One line, its break included. `last`: the moment written before it, which makes a short line possible. */
-export function factLine(fact: Fact, last: Moment | null): string {
+export function timeEntryLine(fact: TimeEntry, last: Moment | null): string {
   switch (fact.kind) {
     case 'base':
       return `base ${fact.position}\n`;
@@ -68,16 +68,16 @@ export function factLine(fact: Fact, last: Moment | null): string {
 }
 
 /** Reads line by line; a line that makes no sense (a kill in the middle of writing, a full disk) is left out. */
-export class FactReader {
+export class TimeEntryReader {
   #last: Moment | null = null;
 
-  read(line: string): Fact | null {
+  read(line: string): TimeEntry | null {
     const fact = this.#parse(line);
     if (fact?.kind === 'at') this.#last = fact;
     return fact;
   }
 
-  #parse(line: string): Fact | null {
+  #parse(line: string): TimeEntry | null {
     const [word = '', ...rest] = line.split(' ');
     const [first = Number.NaN, second = Number.NaN] = rest
       .slice(0, 2)
@@ -92,7 +92,7 @@ export class FactReader {
   }
 }
 
-function valid(fact: Fact): Fact | null {
+function valid(fact: TimeEntry): TimeEntry | null {
   const numbers = fact.kind === 'base' ? [fact.position] : [fact.position, fact.wallMs];
   return numbers.every((number) => Number.isSafeInteger(number)) ? fact : null;
 }

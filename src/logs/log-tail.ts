@@ -10,7 +10,7 @@ import { statOf } from './read/files.ts';
 import { MainFile } from './read/main-file.ts';
 import { LineTimes } from './read/reader.ts';
 import { listParts, type Part, partAt } from './read/space.ts';
-import { FactBook, findLastFact } from './read/time-index.ts';
+import { findLastTimeEntry, TimeIndex } from './read/time-index.ts';
 import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from './rules/tail.ts';
 
 /** Unpacking this much holds up nobody noticeably. */
@@ -77,8 +77,8 @@ interface Newest {
 
 function newestBytes(dir: string, component: string, since: number): Newest {
   const times = join(dir, timesFile(component));
-  const { base, end, bytes } = newestOfLog(dir, component, new FactBook(times));
-  const began = findLastFact(times, 'run')?.fact.position ?? 0;
+  const { base, end, bytes } = newestOfLog(dir, component, new TimeIndex(times));
+  const began = findLastTimeEntry(times, 'run')?.fact.position ?? 0;
   const isKnown = began <= end; // otherwise the log was cut back by hand, and all that is in it is new
   const from = Math.max(isKnown ? began : base, end - MAX_TAIL_BYTES, Math.min(since, end));
   const ofLog = bytes.subarray(Math.max(0, bytes.length - (end - from)));
@@ -87,18 +87,18 @@ function newestBytes(dir: string, component: string, since: number): Newest {
 }
 
 /** The newest bytes of NAME.log, up to `end`. Read again when its head was cut off meanwhile: that is done by another process. */
-function newestOfLog(dir: string, component: string, book: FactBook): { base: number; end: number; bytes: Buffer } {
+function newestOfLog(dir: string, component: string, book: TimeIndex): { base: number; end: number; bytes: Buffer } {
   for (let tries = 1; ; tries++) {
-    const factBase = book.base() ?? listParts(dir, component).at(-1)?.end ?? 0;
-    const half = partAt(dir, component, factBase);
-    using log = MainFile.open(join(dir, logFile(component)), factBase, factBase);
-    if (!log) return { base: factBase, end: factBase, bytes: Buffer.alloc(0) };
+    const indexBase = book.base() ?? listParts(dir, component).at(-1)?.end ?? 0;
+    const half = partAt(dir, component, indexBase);
+    using log = MainFile.open(join(dir, logFile(component)), indexBase, indexBase);
+    if (!log) return { base: indexBase, end: indexBase, bytes: Buffer.alloc(0) };
     const { size } = log.state();
     const isCut = half !== null && !headIsThere(log, half, size, book.known);
-    const base = isCut ? (listParts(dir, component).at(-1)?.end ?? factBase) : factBase;
+    const base = isCut ? (listParts(dir, component).at(-1)?.end ?? indexBase) : indexBase;
     const offset = Math.max(0, size - MAX_TAIL_BYTES);
     const bytes = log.read(offset, size - offset);
-    const isSame = partAt(dir, component, factBase)?.end === half?.end && (book.base() ?? factBase) === factBase;
+    const isSame = partAt(dir, component, indexBase)?.end === half?.end && (book.base() ?? indexBase) === indexBase;
     if ((isSame && log.state().size >= size) || tries === MAX_TRIES) return { base, end: base + size, bytes };
   }
 }

@@ -9,7 +9,7 @@ import { dossierOf } from '../crashes/rules/earlier.ts';
 import type { Failure } from '../docker/healing/ports.ts';
 import type { EngineClient } from '../docker/ports.ts';
 import type { Commit } from '../history/ports.ts';
-import { type Casework, withCase } from '../incidents/ports.ts';
+import { type Incidents, withCase } from '../incidents/ports.ts';
 import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from '../logs/rules/tail.ts';
 import type { NewCrash } from '../supervision/ports/store.ts';
 import type { Subject } from '../supervision/rules/views.ts';
@@ -19,7 +19,7 @@ export interface SessionCrashParts {
   readonly engine: Pick<EngineClient, 'logs'>;
   readonly clock: Pick<Clock, 'wallNow'>;
   readonly log: Log;
-  readonly casework: Pick<Casework, 'crashed' | 'recovered'>;
+  readonly incidentService: Pick<Incidents, 'crashed' | 'recovered'>;
   /** Values that containers of this template are given and nobody should see. */
   secrets(template: string): readonly string[];
   commit(commit: Commit): void;
@@ -38,13 +38,13 @@ export function sessionCases(parts: SessionCrashParts): SessionCases {
   return {
     told: (session, events) => {
       const isOver = events.some(({ type }) => type === 'session.ready' || type === 'session.removed');
-      if (isOver) parts.casework.recovered(subjectOf(session));
+      if (isOver) parts.incidentService.recovered(subjectOf(session));
     },
     failed: async (session, failure) => {
       const at = parts.clock.wallNow();
       try {
         const crash = await crashOf(parts, session, failure, at);
-        parts.commit(withCase({ crash }, parts.casework));
+        parts.commit(withCase({ crash }, parts.incidentService));
       } catch (error) {
         parts.log.warn('a crash of a session could not be recorded', { session: session.id, error: String(error) });
       }

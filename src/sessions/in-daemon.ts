@@ -24,7 +24,7 @@ export interface SessionsParts {
   readonly failpoints: Failpoints;
   readonly spec: SessionsSpec;
   publish(event: EventView): void;
-  readonly casework: SessionCrashParts['casework'];
+  readonly incidentService: SessionCrashParts['incidentService'];
   /** Values of the configuration that nobody should see. */
   secrets(): readonly string[];
 }
@@ -37,14 +37,14 @@ export interface DaemonSessions extends Sessions {
 const ID_BYTES = 16;
 
 export function openSessions(parts: SessionsParts): DaemonSessions {
-  const { containers, store, log, failpoints, casework, publish, spec } = parts;
+  const { containers, store, log, failpoints, incidentService: casework, publish, spec } = parts;
   const clock = systemClock;
   const commit = (commit: Commit) => {
     for (const event of store.commit(commit)) publish(event);
   };
   let templates = spec;
   const cases = sessionCases({
-    ...{ engine: containers.engine, clock, log, casework, commit },
+    ...{ engine: containers.engine, clock, log, incidentService: casework, commit },
     secrets: (name) => [...templateSecrets(templates, name), ...parts.secrets()],
   });
   const healer = createHealer({ ...containers, clock, random: Math.random, log });

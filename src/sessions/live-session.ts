@@ -7,7 +7,7 @@ import type { SessionEvent, SessionRecord } from './spec.ts';
 
 const isGood = ({ status }: HealthVerdict): boolean => status === 'healthy' || status === 'none';
 
-export class Hand {
+export class LiveSession {
   readonly #book: SessionBook;
   readonly #listeners = new Set<() => void>();
   #record: SessionRecord;
@@ -74,7 +74,7 @@ export class Hand {
   }
 
   /** Resolves when this is so, looked at after each change. Rejects when `signal` aborts. */
-  until(isSo: (hand: Hand) => boolean, signal: AbortSignal): Promise<void> {
+  until(isSo: (live: LiveSession) => boolean, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void) => {
         this.#listeners.delete(look);

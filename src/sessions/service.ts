@@ -8,7 +8,7 @@ import { didYouMean } from '../base/pure/suggest.ts';
 import type { EngineClient } from '../docker/ports.ts';
 import { LABELS } from '../docker/rules/labels.ts';
 import { isLeaving } from '../supervision/rules/container-health.ts';
-import type { Hand } from './live-session.ts';
+import type { LiveSession } from './live-session.ts';
 import { type Made, make, newRecord } from './make.ts';
 import { ensureNetwork, removeNetworks } from './network.ts';
 import type { SessionQuery, Sessions, SpawnRequest } from './ports.ts';
@@ -18,7 +18,7 @@ import { tagsOf } from './rules/tags.ts';
 import { type Place, type Refusal, refusal, type SessionsSpec, type SessionTemplate } from './rules/template.ts';
 import { findSession, MAX_ENDED } from './rules/view.ts';
 import type { SessionRecord } from './spec.ts';
-import { Rounds, sweep } from './sweep.ts';
+import { SweepLoop, sweep } from './sweep.ts';
 import { eventOf, Table, type TableOptions } from './table.ts';
 
 export interface SessionsOptions extends TableOptions {
@@ -44,7 +44,7 @@ class Manager implements Sessions {
   readonly #table: Table;
   readonly #users = new Lines();
   readonly #networks = new Lines();
-  readonly #rounds: Rounds;
+  readonly #sweepLoop: SweepLoop;
   #spec: SessionsSpec;
   #isClosing = false;
   /** Sessions of this process needed the network: it may be there. */
@@ -53,17 +53,17 @@ class Manager implements Sessions {
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.#spec = options.spec;
-    this.#table = new Table(options, () => this.#rounds.hurry());
-    this.#rounds = new Rounds(options.clock, options.log, (signal) => this.#sweep(signal));
+    this.#table = new Table(options, () => this.#sweepLoop.hurry());
+    this.#sweepLoop = new SweepLoop(options.clock, options.log, (signal) => this.#sweep(signal));
   }
 
   get settled(): Promise<void> {
-    return this.#rounds.first;
+    return this.#sweepLoop.first;
   }
 
   use(spec: SessionsSpec): void {
     this.#spec = spec;
-    this.#rounds.hurry();
+    this.#sweepLoop.hurry();
   }
 
   async spawn(request: SpawnRequest): Promise<SessionRecord> {
@@ -72,34 +72,34 @@ class Manager implements Sessions {
     const { user } = request;
     const count = this.#users.length(user);
     if (count >= MAX_IN_LINE) throw new AppError('SESSIONS_BUSY', { user, count });
-    const hand = await this.#users.in(user, () => this.#spawnInTurn(user, template, ttlMs));
-    if (request.wait === 'healthy') await this.#untilHealthy(hand, template);
-    return this.#table.shown(hand.record);
+    const live = await this.#users.in(user, () => this.#spawnInTurn(user, template, ttlMs));
+    if (request.wait === 'healthy') await this.#untilHealthy(live, template);
+    return this.#table.shown(live.record);
   }
 
-  async #spawnInTurn(user: string, template: SessionTemplate, ttlMs: number): Promise<Hand> {
+  async #spawnInTurn(user: string, template: SessionTemplate, ttlMs: number): Promise<LiveSession> {
     const { engine, owner, failpoints, newId } = this.#options;
     const table = this.#table;
     await this.settled; // what an earlier process left half-made takes no place
-    const asked = { engine, owner, hands: () => table.hands, user, template, max: this.#spec.max };
-    const room = await countRoom(asked, table.signal);
+    const asked = { engine, owner, liveSessions: () => table.liveSessions, user, template, max: this.#spec.max };
+    const room = await countQuota(asked, table.signal);
     this.#refuseWhenClosing();
     failpoints.hit('session.before-record');
     room.check();
     const whose = { id: newId(), user, template: template.name };
-    const hand = table.add(newRecord(whose, newLease(ttlMs, table.instant()), termsOf(template)));
-    const made = await this.#make(hand, template);
-    hand.making = null; // in the same turn as what follows: whoever sweeps finds it in hand, or live, or ending
-    if (hand.record.end !== null) throw ended(hand.record);
-    if (made.kind !== 'made') throw await this.#undo(hand, made);
+    const live = table.add(newRecord(whose, newLease(ttlMs, table.instant()), termsOf(template)));
+    const made = await this.#make(live, template);
+    live.making = null; // in the same turn as what follows: whoever sweeps finds it in hand, or live, or ending
+    if (live.record.end !== null) throw ended(live.record);
+    if (made.kind !== 'made') throw await this.#undo(live, made);
     const { port } = made;
-    hand.save({ state: 'live', port }, eventOf(hand.record, 'session.spawned', { port }));
+    live.save({ state: 'live', port }, eventOf(live.record, 'session.spawned', { port }));
     failpoints.hit('session.after-live');
-    table.keep(hand);
-    return hand;
+    table.keep(live);
+    return live;
   }
 
-  #make(hand: Hand, template: SessionTemplate): Promise<Made> {
+  #make(live: LiveSession, template: SessionTemplate): Promise<Made> {
     const { failpoints, owner, engine } = this.#options;
     const parts = {
       ...this.#options,
@@ -110,29 +110,29 @@ class Manager implements Sessions {
         }),
     };
     const progress = {
-      created: (containerId: string) => hand.save({ containerId }),
-      isCalledOff: () => hand.record.end !== null,
+      created: (containerId: string) => live.save({ containerId }),
+      isCalledOff: () => live.record.end !== null,
     };
-    hand.making = Promise.resolve()
+    live.making = Promise.resolve()
       .then(() => failpoints.hit('session.after-record'))
-      .then(() => make(hand.record, template, parts, progress, this.#table.signal))
+      .then(() => make(live.record, template, parts, progress, this.#table.signal))
       .catch(
         (error: unknown): Made => ({ kind: 'failed', why: error instanceof Error ? error.message : String(error) }),
       );
-    return hand.making;
+    return live.making;
   }
 
   /** A spawn that fails leaves nothing. */
-  async #undo(hand: Hand, made: Exclude<Made, { kind: 'made' }>): Promise<AppError> {
+  async #undo(live: LiveSession, made: Exclude<Made, { kind: 'made' }>): Promise<AppError> {
     const problem = made.kind === 'called-off' ? 'it was called off' : made.why;
-    await this.#table.end(hand, 'spawn-failed', problem);
+    await this.#table.end(live, 'spawn-failed', problem);
     if (made.kind === 'unreachable') return new AppError('ENGINE_UNREACHABLE', { problem });
     if (made.kind === 'engine-fault')
-      return new AppError('SESSION_ENGINE_FAULT', { template: hand.record.template, problem });
-    return new AppError('SESSION_SPAWN_FAILED', { template: hand.record.template, problem });
+      return new AppError('SESSION_ENGINE_FAULT', { template: live.record.template, problem });
+    return new AppError('SESSION_SPAWN_FAILED', { template: live.record.template, problem });
   }
 
-  async #untilHealthy(hand: Hand, { readyTimeoutMs }: SessionTemplate): Promise<void> {
+  async #untilHealthy(live: LiveSession, { readyTimeoutMs }: SessionTemplate): Promise<void> {
     const { clock } = this.#options;
     const over = new AbortController();
     const waiting = AbortSignal.any([over.signal, this.#table.signal]);
@@ -140,29 +140,29 @@ class Manager implements Sessions {
       () => over.abort(),
       () => over.abort(),
     );
-    const isSettled = ({ health, record }: Hand) =>
+    const isSettled = ({ health, record }: LiveSession) =>
       record.end !== null || health.status === 'healthy' || health.status === 'none';
     try {
-      await hand.until(isSettled, over.signal);
+      await live.until(isSettled, over.signal);
     } catch {
       this.#refuseWhenClosing();
       const within = formatDuration(readyTimeoutMs);
-      const problem = hand.health.reason || `its health check says "${hand.health.status}"`;
-      await this.#table.end(hand, 'spawn-failed', `not healthy within ${within}`);
-      throw new AppError('SESSION_NOT_READY', { id: hand.record.id, after: within, problem });
+      const problem = live.health.reason || `its health check says "${live.health.status}"`;
+      await this.#table.end(live, 'spawn-failed', `not healthy within ${within}`);
+      throw new AppError('SESSION_NOT_READY', { id: live.record.id, after: within, problem });
     } finally {
       over.abort();
     }
-    if (hand.record.end !== null) throw ended(hand.record);
+    if (live.record.end !== null) throw ended(live.record);
   }
 
   async stop(id: string): Promise<SessionRecord> {
     this.#refuseWhenClosing();
     const record = this.#find(id);
-    const hand = this.#table.hand(record.id);
-    if (!hand) return record;
-    await this.#forAWhile(this.#table.end(hand, 'stopped', 'somebody asked for it'));
-    return this.#table.shown(hand.record);
+    const live = this.#table.live(record.id);
+    if (!live) return record;
+    await this.#forAWhile(this.#table.end(live, 'stopped', 'somebody asked for it'));
+    return this.#table.shown(live.record);
   }
 
   /** Resolves when it is done, or has taken so long that whoever asked wants to know: an Engine can hang. It goes on all the same. */
@@ -181,17 +181,17 @@ class Manager implements Sessions {
   extend(id: string, byMs: number): SessionRecord {
     this.#refuseWhenClosing();
     const record = this.#find(id);
-    const hand = this.#table.hand(record.id);
-    if (!hand || record.end !== null) throw ended(record);
+    const live = this.#table.live(record.id);
+    if (!live || record.end !== null) throw ended(record);
     if (!isLength(byMs))
       throw new AppError('SESSION_INVALID', { problem: 'A lease is extended by a number of milliseconds above 0.' });
     const { maxTtlMs } = record.terms;
     const lease = extended(record.lease, byMs, maxTtlMs, this.#table.instant());
     if (lease === null) throw new AppError('SESSION_LEASE_FULL', { id: record.id, limit: formatDuration(maxTtlMs) });
     const expires = new Date(lease.expiresAt).toISOString();
-    hand.save({ lease }, eventOf(record, 'session.extended', { expires_at: expires }));
-    hand.keeping?.until(lease.until);
-    return this.#table.shown(hand.record);
+    live.save({ lease }, eventOf(record, 'session.extended', { expires_at: expires }));
+    live.keeping?.until(lease.until);
+    return this.#table.shown(live.record);
   }
 
   get(id: string): SessionRecord {
@@ -199,7 +199,7 @@ class Manager implements Sessions {
   }
 
   list({ user, all = false }: SessionQuery = {}): readonly SessionRecord[] {
-    const open = this.#table.hands.map(({ record }) => this.#table.shown(record));
+    const open = this.#table.liveSessions.map(({ record }) => this.#table.shown(record));
     const past = all ? this.#options.book.ended({ ...(user === undefined ? {} : { user }), limit: MAX_ENDED }) : [];
     return [...past, ...open.filter((record) => user === undefined || record.user === user)].sort(
       (a, b) => a.lease.createdAt - b.lease.createdAt,
@@ -215,34 +215,34 @@ class Manager implements Sessions {
     await Promise.race([done, patience]);
     inTime.abort();
     this.#table.close();
-    await Promise.all([done, this.#rounds.close()]);
+    await Promise.all([done, this.#sweepLoop.close()]);
   }
 
   async #settleAll(stopAll: boolean): Promise<void> {
-    const { hands, signal } = this.#table;
+    const { liveSessions, signal } = this.#table;
     if (!stopAll) {
-      await Promise.all(hands.flatMap(({ making, noting }) => [making, noting]));
+      await Promise.all(liveSessions.flatMap(({ making, noting }) => [making, noting]));
       if (this.#hasNetwork) await this.#removeEmptyNetwork(signal);
       return;
     }
-    await Promise.all(hands.map((hand) => this.#table.end(hand, 'stopped', 'everything is taken down')));
+    await Promise.all(liveSessions.map((live) => this.#table.end(live, 'stopped', 'everything is taken down')));
     await this.#sweep(signal);
   }
 
   #sweep(signal: AbortSignal): Promise<boolean> {
     const table = this.#table;
-    if (this.#spec.templates.length === 0 && table.hands.length === 0) return Promise.resolve(true);
+    if (this.#spec.templates.length === 0 && table.liveSessions.length === 0) return Promise.resolve(true);
     const { engine, owner, log } = this.#options;
     const templateOf = (wanted: string) => this.#spec.templates.find(({ name }) => name === wanted);
     return sweep(
       {
         ...{ engine, owner, log },
         instant: () => table.instant(),
-        hands: () => table.hands,
+        liveSessions: () => table.liveSessions,
         known: (id) => table.known(id),
-        finish: (hand) => table.end(hand, 'interrupted', 'the process that was making it ended'),
-        expired: (hand) => table.end(hand, 'expired', 'its lease was over'),
-        vanished: (hand) => table.end(hand, 'vanished', 'somebody else removed its container'),
+        finish: (live) => table.end(live, 'interrupted', 'the process that was making it ended'),
+        expired: (live) => table.end(live, 'expired', 'its lease was over'),
+        vanished: (live) => table.end(live, 'vanished', 'somebody else removed its container'),
         adopt: (containerId, tags) => table.adopt(containerId, tags, templateOf(tags.template)),
         empty: () => this.#removeEmptyNetwork(signal),
       },
@@ -253,14 +253,14 @@ class Manager implements Sessions {
   #removeEmptyNetwork(signal: AbortSignal): Promise<void> {
     const { engine, owner } = this.#options;
     return this.#networks.in(NETWORK, async () => {
-      if (this.#table.hands.length > 0) return;
+      if (this.#table.liveSessions.length > 0) return;
       await removeNetworks(engine, owner, signal);
       this.#hasNetwork = false;
     });
   }
 
   #find(id: string): SessionRecord {
-    const open = this.#table.hands.map(({ record }) => record);
+    const open = this.#table.liveSessions.map(({ record }) => record);
     return findSession(id, open, this.#options.book);
   }
 
@@ -310,21 +310,21 @@ export function checkRequest(
 
 // Whether there is room for one more session: counted from the labels of what exists, and from what is just being made.
 
-interface Room {
+interface QuotaCheck {
   readonly engine: EngineClient;
   readonly owner: string;
-  hands(): readonly Hand[];
+  liveSessions(): readonly LiveSession[];
   readonly user: string;
   readonly template: SessionTemplate;
   readonly max: number;
 }
 
 /** What comes out throws when there is none. It must be called in the same turn in which the place is taken: others ask, too. */
-export async function countRoom(
-  { engine, owner, hands, ...asked }: Room,
+export async function countQuota(
+  { engine, owner, liveSessions: hands, ...asked }: QuotaCheck,
   signal: AbortSignal,
 ): Promise<{ check(): void }> {
-  const before = new Set(hands().filter((hand) => !hand.isBeingMade));
+  const before = new Set(hands().filter((live) => !live.isBeingMade));
   // Only fixed texts go into the filter. Users are compared here: their ids can be any text.
   const listing = await engine.list([`${LABELS.owner}=${owner}`, LABELS.session], signal);
   if (listing.kind === 'unreachable') throw new AppError('ENGINE_UNREACHABLE', { problem: listing.why });
@@ -335,13 +335,13 @@ export async function countRoom(
   return {
     check: () => {
       // Those that came into being after the list was taken, or have no container yet.
-      const newer = hands().filter((hand) => !before.has(hand) && hand.record.end === null);
+      const newer = hands().filter((live) => !before.has(live) && live.record.end === null);
       refuse(refusal(asked, [...listed, ...newer.map(({ record }) => record)]), asked);
     },
   };
 }
 
-function refuse(refused: Refusal | null, asked: Pick<Room, 'user' | 'template' | 'max'>): void {
+function refuse(refused: Refusal | null, asked: Pick<QuotaCheck, 'user' | 'template' | 'max'>): void {
   if (refused === null) return;
   if (refused.kind === 'total') throw new AppError('SESSIONS_FULL', { count: refused.count, limit: asked.max });
   const { user, template } = asked;

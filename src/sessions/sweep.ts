@@ -8,7 +8,7 @@ import type { Log } from '../base/log.ts';
 import { after } from '../base/pure/ids.ts';
 import type { ContainerSummary, EngineClient } from '../docker/ports.ts';
 import { LABELS } from '../docker/rules/labels.ts';
-import type { Hand } from './live-session.ts';
+import type { LiveSession } from './live-session.ts';
 import { type Instant, isOver } from './rules/lease.ts';
 import { judge, type Known } from './rules/sweep.ts';
 import { type SessionTags, tagsOf } from './rules/tags.ts';
@@ -18,14 +18,14 @@ export interface SweepParts {
   readonly owner: string;
   readonly log: Log;
   instant(): Instant;
-  hands(): readonly Hand[];
+  liveSessions(): readonly LiveSession[];
   known(id: string): Known | null;
   /** It was being made or ended by an earlier process, or could not be ended when it was tried. */
-  finish(hand: Hand): Promise<void>;
+  finish(live: LiveSession): Promise<void>;
   /** Its lease is over, which its alarm did not know: the wall clock of a new boot was put right after it had been set. */
-  expired(hand: Hand): Promise<void>;
+  expired(live: LiveSession): Promise<void>;
   /** Its container is not there any more. */
-  vanished(hand: Hand): Promise<void>;
+  vanished(live: LiveSession): Promise<void>;
   adopt(containerId: string, tags: SessionTags): Promise<void>;
   /** There is no container of a session. */
   empty(): Promise<void>;
@@ -34,24 +34,29 @@ export interface SweepParts {
 /** False: the Engine could not be asked. */
 export async function sweep(parts: SweepParts, signal: AbortSignal): Promise<boolean> {
   const { engine, owner } = parts;
-  const before = parts.hands().filter((hand) => !hand.isBusy);
+  const before = parts.liveSessions().filter((live) => !live.isBusy);
   const listing = await engine.list([`${LABELS.owner}=${owner}`, LABELS.session], signal);
   if (listing.kind === 'unreachable') return false;
   const listed = new Set(listing.items.map(({ id }) => id));
-  await Promise.all(before.map((hand) => look(hand, listed, parts, signal)));
+  await Promise.all(before.map((live) => look(live, listed, parts, signal)));
   for (const item of listing.items) await sentence(item, parts, signal);
   if (listing.items.length === 0) await parts.empty();
   return true;
 }
 
-async function look(hand: Hand, listed: ReadonlySet<string>, parts: SweepParts, signal: AbortSignal): Promise<void> {
-  if (hand.isBusy) return;
-  const { state, containerId, lease } = hand.record;
-  if (state === 'spawning' || state === 'ending') return parts.finish(hand);
-  if (state === 'live' && isOver(lease, parts.instant())) return parts.expired(hand);
+async function look(
+  live: LiveSession,
+  listed: ReadonlySet<string>,
+  parts: SweepParts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (live.isBusy) return;
+  const { state, containerId, lease } = live.record;
+  if (state === 'spawning' || state === 'ending') return parts.finish(live);
+  if (state === 'live' && isOver(lease, parts.instant())) return parts.expired(live);
   if (state !== 'live' || containerId === null || listed.has(containerId)) return;
   const { kind } = await parts.engine.inspect(containerId, signal); // a list may be older than what it is compared with
-  if (kind === 'missing') await parts.vanished(hand);
+  if (kind === 'missing') await parts.vanished(live);
 }
 
 async function sentence(item: ContainerSummary, parts: SweepParts, signal: AbortSignal): Promise<void> {
@@ -72,7 +77,7 @@ async function sentence(item: ContainerSummary, parts: SweepParts, signal: Abort
 const EVERY_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 
-export class Rounds {
+export class SweepLoop {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #round: (signal: AbortSignal) => Promise<boolean>;

@@ -8,7 +8,7 @@ import type { Failure, HealStatus } from '../docker/healing/ports.ts';
 import type { EngineClient } from '../docker/ports.ts';
 import { LABELS } from '../docker/rules/labels.ts';
 import { type KeepingParts, keep } from './keeping.ts';
-import { Hand } from './live-session.ts';
+import { LiveSession } from './live-session.ts';
 import { newRecord } from './make.ts';
 import type { SessionBook } from './ports.ts';
 import { current, type Instant, leaseOf } from './rules/lease.ts';
@@ -30,7 +30,7 @@ export interface TableOptions extends KeepingParts {
 
 export class Table {
   readonly #options: TableOptions;
-  readonly #hands = new Map<string, Hand>();
+  readonly #liveSessions = new Map<string, LiveSession>();
   readonly #closed = new AbortController();
   readonly #engineIsBack: () => void;
 
@@ -38,13 +38,13 @@ export class Table {
     this.#options = options;
     this.#engineIsBack = engineIsBack;
     for (const record of options.book.open()) {
-      const hand = this.#put(record);
-      if (record.state === 'live') this.keep(hand);
+      const live = this.#put(record);
+      if (record.state === 'live') this.keep(live);
     }
   }
 
-  get hands(): readonly Hand[] {
-    return [...this.#hands.values()];
+  get liveSessions(): readonly LiveSession[] {
+    return [...this.#liveSessions.values()];
   }
 
   /** Aborts when everything is let go. */
@@ -52,122 +52,122 @@ export class Table {
     return this.#closed.signal;
   }
 
-  hand(id: string): Hand | null {
-    return this.#hands.get(id) ?? null;
+  live(id: string): LiveSession | null {
+    return this.#liveSessions.get(id) ?? null;
   }
 
   /** A new one; it is written down. */
-  add(record: SessionRecord): Hand {
-    const hand = this.#put(record);
-    hand.save({});
-    return hand;
+  add(record: SessionRecord): LiveSession {
+    const live = this.#put(record);
+    live.save({});
+    return live;
   }
 
-  #put(record: SessionRecord): Hand {
-    const hand = new Hand(record, this.#options.book);
-    this.#hands.set(record.id, hand);
-    return hand;
+  #put(record: SessionRecord): LiveSession {
+    const live = new LiveSession(record, this.#options.book);
+    this.#liveSessions.set(record.id, live);
+    return live;
   }
 
-  keep(hand: Hand): void {
-    const { containerId, lease } = hand.record;
+  keep(live: LiveSession): void {
+    const { containerId, lease } = live.record;
     if (containerId === null || this.#closed.signal.aborted) return;
-    const record = { ...hand.record, lease: current(lease, this.instant()) };
-    hand.keeping = keep(record, containerId, this.#options, {
-      changed: (status) => this.#changed(hand, status),
+    const record = { ...live.record, lease: current(lease, this.instant()) };
+    live.keeping = keep(record, containerId, this.#options, {
+      changed: (status) => this.#changed(live, status),
       failed: ({ reason }, failure) => {
-        hand.save({}, eventOf(hand.record, 'session.unhealthy', { why: failure.why, decision: reason }));
-        hand.noting = Promise.all([hand.noting, this.#options.failed?.(hand.record, failure)]);
+        live.save({}, eventOf(live.record, 'session.unhealthy', { why: failure.why, decision: reason }));
+        live.noting = Promise.all([live.noting, this.#options.failed?.(live.record, failure)]);
       },
       restarted: () => {
-        const restarts = hand.record.restarts + 1;
-        hand.save({ restarts }, eventOf(hand.record, 'session.restarted', { restarts }));
+        const restarts = live.record.restarts + 1;
+        live.save({ restarts }, eventOf(live.record, 'session.restarted', { restarts }));
       },
-      gaveUp: ({ reason }) => this.#endAside(hand, 'gave-up', reason),
-      gone: () => this.#endAside(hand, 'vanished', 'somebody else removed its container'),
+      gaveUp: ({ reason }) => this.#endAside(live, 'gave-up', reason),
+      gone: () => this.#endAside(live, 'vanished', 'somebody else removed its container'),
       moved: (port) => {
-        if (port !== hand.record.port) hand.save({ port });
+        if (port !== live.record.port) live.save({ port });
       },
-      expired: () => this.#endAside(hand, 'expired', 'its lease was over'),
+      expired: () => this.#endAside(live, 'expired', 'its lease was over'),
       engineIsBack: this.#engineIsBack,
     });
   }
 
-  #changed(hand: Hand, { health }: HealStatus): void {
-    const { status, reason } = hand.record.health;
-    if (status === health.status && reason === health.reason && hand.isSeen) return;
-    const told = hand.becomesReady(health) ? [eventOf({ ...hand.record, health }, 'session.ready', {})] : [];
-    hand.save({ health }, ...told);
+  #changed(live: LiveSession, { health }: HealStatus): void {
+    const { status, reason } = live.record.health;
+    if (status === health.status && reason === health.reason && live.isSeen) return;
+    const told = live.becomesReady(health) ? [eventOf({ ...live.record, health }, 'session.ready', {})] : [];
+    live.save({ health }, ...told);
   }
 
-  #endAside(hand: Hand, reason: EndReason, why: string): void {
-    this.end(hand, reason, why).catch((error: unknown) => {
+  #endAside(live: LiveSession, reason: EndReason, why: string): void {
+    this.end(live, reason, why).catch((error: unknown) => {
       if (this.#closed.signal.aborted) return;
-      const { id: session } = hand.record;
+      const { id: session } = live.record;
       this.#options.log.error('a session could not be ended; trying again', { session, error: String(error) });
     });
   }
 
   /** Idempotent. Resolves when its container is gone, or cannot be removed now: then the next sweep tries again. */
-  end(hand: Hand, reason: EndReason, why: string): Promise<void> {
-    hand.letGo();
-    if (hand.record.end === null) {
+  end(live: LiveSession, reason: EndReason, why: string): Promise<void> {
+    live.letGo();
+    if (live.record.end === null) {
       const end = { reason, why, at: this.#options.clock.wallNow() };
-      hand.save({ state: 'ending', end }, ...endingEvents(hand.record, end));
+      live.save({ state: 'ending', end }, ...endingEvents(live.record, end));
     }
-    hand.ending ??= this.#finish(hand).finally(() => {
-      hand.ending = null;
+    live.ending ??= this.#finish(live).finally(() => {
+      live.ending = null;
     });
-    return hand.ending;
+    return live.ending;
   }
 
-  async #finish(hand: Hand): Promise<void> {
+  async #finish(live: LiveSession): Promise<void> {
     const { failpoints } = this.#options;
-    if (hand.record.state === 'ended') return;
-    await hand.making;
-    await hand.noting; // its last words go with its container
+    if (live.record.state === 'ended') return;
+    await live.making;
+    await live.noting; // its last words go with its container
     failpoints.hit('session.before-remove');
-    if (!(await clearAway(hand.record, this.#options, this.signal))) {
-      this.#awaitEngine(hand);
+    if (!(await clearAway(live.record, this.#options, this.signal))) {
+      this.#awaitEngine(live);
       return;
     }
-    hand.returning?.[Symbol.dispose]();
+    live.returning?.[Symbol.dispose]();
     failpoints.hit('session.after-remove');
-    this.#hands.delete(hand.record.id);
-    hand.save({ state: 'ended' }, eventOf(hand.record, 'session.removed', { reason: hand.record.end?.reason ?? null }));
+    this.#liveSessions.delete(live.record.id);
+    live.save({ state: 'ended' }, eventOf(live.record, 'session.removed', { reason: live.record.end?.reason ?? null }));
   }
 
   /** Nobody looks after it any more, and perhaps after no other either: the first look that works says that it is worth a try. */
-  #awaitEngine(hand: Hand): void {
+  #awaitEngine(live: LiveSession): void {
     if (this.#closed.signal.aborted) return;
-    const { containerId, id } = hand.record;
-    hand.returning ??= this.#options.watch.watch(containerId ?? id, { seen: () => this.#engineIsBack() });
+    const { containerId, id } = live.record;
+    live.returning ??= this.#options.watch.watch(containerId ?? id, { seen: () => this.#engineIsBack() });
   }
 
   known(id: string): Known | null {
-    const hand = this.#hands.get(id);
-    if (hand) return { record: hand.record, isInHand: hand.isBusy };
+    const live = this.#liveSessions.get(id);
+    if (live) return { record: live.record, isLive: live.isBusy };
     const record = this.#options.book.find(id);
-    return record && { record, isInHand: false };
+    return record && { record, isLive: false };
   }
 
   /** A container of ours that nobody knows any more. */
   async adopt(containerId: string, tags: SessionTags, template: SessionTemplate | undefined): Promise<void> {
     const look = await this.#options.engine.inspect(containerId, this.signal);
-    if (look.kind !== 'found' || this.#hands.has(tags.id)) return;
+    if (look.kind !== 'found' || this.#liveSessions.has(tags.id)) return;
     const lease = leaseOf(tags, this.instant());
     const terms = template ? termsOf(template) : lostTerms(lease.until - lease.from);
     const port = look.setup.ports[0]?.hostPort ?? null;
-    const hand = this.#put({ ...newRecord(tags, lease, terms), state: 'live', containerId, port });
-    hand.save({}, eventOf(hand.record, 'session.adopted', {}));
-    this.keep(hand);
+    const live = this.#put({ ...newRecord(tags, lease, terms), state: 'live', containerId, port });
+    live.save({}, eventOf(live.record, 'session.adopted', {}));
+    this.keep(live);
   }
 
   /** As it is now: what the wall clock did, and what nobody can know while the Engine cannot be asked. */
   shown(record: SessionRecord): SessionRecord {
     const { blindness } = this.#options.watch;
     if (record.state === 'ended') return record;
-    const seen = this.#hands.get(record.id)?.health ?? record.health;
+    const seen = this.#liveSessions.get(record.id)?.health ?? record.health;
     const health = blindness === null ? seen : ({ status: 'unknown', reason: blindness } as const);
     return { ...record, lease: current(record.lease, this.instant()), health };
   }
@@ -179,9 +179,9 @@ export class Table {
 
   close(): void {
     this.#closed.abort(new AppError('SESSIONS_CLOSED'));
-    for (const hand of this.#hands.values()) {
-      hand.letGo();
-      hand.returning?.[Symbol.dispose]();
+    for (const live of this.#liveSessions.values()) {
+      live.letGo();
+      live.returning?.[Symbol.dispose]();
     }
   }
 }

@@ -11,7 +11,7 @@ import type { ResolvedConfig } from '../config/load.ts';
 import { sameProcess } from '../drivers/process/proc.ts';
 import { readStarted } from '../drivers/process/run-dir.ts';
 import type { Store } from '../history/ports.ts';
-import type { Casework } from '../incidents/ports.ts';
+import type { Incidents } from '../incidents/ports.ts';
 import type { Driver } from '../supervision/ports/driver.ts';
 import type { Supervisor } from '../supervision/supervisor.ts';
 import { createSimulations, type Simulations } from './simulations.ts';
@@ -21,7 +21,7 @@ export interface SimulateParts {
   readonly store: Store;
   readonly driver: Pick<Driver, 'signal' | 'survivors'>;
   readonly clock: Pick<Clock, 'wallNow'>;
-  readonly casework: Pick<Casework, 'incidents' | 'recovered'>;
+  readonly incidentService: Pick<Incidents, 'incidents' | 'recovered'>;
   config(): ResolvedConfig;
   /** Asked for when somebody wants a crash: they are made after this. */
   supervisor(): Pick<Supervisor, 'views' | 'restart'>;
@@ -29,7 +29,7 @@ export interface SimulateParts {
 }
 
 export function openSimulations(parts: SimulateParts): Simulations {
-  const { paths, store, driver, clock, casework, config, supervisor, agents } = parts;
+  const { paths, store, driver, clock, incidentService: casework, config, supervisor, agents } = parts;
   const places = [paths.runs, agentRuns(paths)];
   return createSimulations(
     {

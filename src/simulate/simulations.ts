@@ -10,7 +10,7 @@ import type { SignalName, SpawnProblem } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
 import type { Store } from '../history/ports.ts';
-import type { Casework } from '../incidents/ports.ts';
+import type { Incidents } from '../incidents/ports.ts';
 import type { Launch, ProcessLaunch } from '../supervision/ports/driver.ts';
 import type { NewCrash } from '../supervision/ports/store.ts';
 import {
@@ -45,7 +45,7 @@ export interface Simulations {
 export function createSimulations(
   scene: Scene,
   store: Pick<Store, 'meta' | 'setMeta'>,
-  casework: Pick<Casework, 'incidents' | 'recovered'>,
+  incidentService: Pick<Incidents, 'incidents' | 'recovered'>,
 ): Simulations {
   const known = rehearsals(store);
   const askedFor = (crash: NewCrash): Simulated | null => {
@@ -79,9 +79,9 @@ export function createSimulations(
       if (subject.kind === 'component' && type === 'component.stopped') known.unwant(subject.name);
     },
     begin: () => {
-      for (const { subjects, tasks } of casework.incidents({ state: 'open', limit: Infinity })) {
+      for (const { subjects, tasks } of incidentService.incidents({ state: 'open', limit: Infinity })) {
         const left = tasks.filter((task) => known.ofTask(task) !== null && !scene.hasAgentFor(task));
-        for (const task of left) for (const subject of subjects) casework.recovered(subject, task);
+        for (const task of left) for (const subject of subjects) incidentService.recovered(subject, task);
       }
     },
     marked: (crash) => {
@@ -90,7 +90,7 @@ export function createSimulations(
       const { subject, taskId } = crash;
       // Nobody will ever finish a task that does not exist. Behind the crash, which is about to be written.
       if (crash.rule === 'limit' && taskId !== undefined && known.ofTask(taskId) !== null)
-        queueMicrotask(() => casework.recovered(subject, taskId));
+        queueMicrotask(() => incidentService.recovered(subject, taskId));
       return markSimulated(crash, asked);
     },
   };

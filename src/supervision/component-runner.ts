@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import type { SignalName, SpawnProblem } from '../base/pure/exit.ts';
 import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../base/pure/ids.ts';
 import { ComponentMemory, type Past } from './component-memory.ts';
-import type { Turns } from './event-queue.ts';
+import type { EventQueue } from './event-queue.ts';
 import { HeartWatch, type HeartWorld } from './heartbeat/heart-watch.ts';
 import type { Driver, Launch, RunReport } from './ports/driver.ts';
 import type { ComponentCommit, ComponentRecord, Desired } from './ports/store.ts';
@@ -22,11 +22,11 @@ import { type Explainer, stepCommit } from './step-commit.ts';
 import type { UsageWatch } from './usage/usage-watch.ts';
 
 /** What a runner needs from the world. Everything is handed in; nothing is reached for. */
-export interface RunnerWorld extends Explainer, FollowersWorld {
+export interface RunnerWorld extends Explainer, MonitorsWorld {
   readonly driver: Driver;
   readonly log: Log;
   readonly failpoints: Failpoints;
-  readonly turns: Turns;
+  readonly eventQueue: EventQueue;
   /** Writes to the history and tells those who listen. */
   commit(commit: ComponentCommit): void;
   /** Dependencies of this component whose condition does not hold right now. */
@@ -53,7 +53,7 @@ export class ComponentRunner {
   #component: Component;
   #desired: Desired;
   readonly #memory: ComponentMemory;
-  readonly #followers: RunFollowers;
+  readonly #monitors: RunMonitors;
   #alarm: AbortController | null = null;
   #closed = false;
 
@@ -64,7 +64,7 @@ export class ComponentRunner {
     this.#component = component;
     this.#desired = desired;
     this.#memory = new ComponentMemory(record);
-    this.#followers = new RunFollowers(world, { send: this.send, beaten: () => world.beaten(this) });
+    this.#monitors = new RunMonitors(world, { send: this.send, beaten: () => world.beaten(this) });
   }
 
   get name(): ComponentName {
@@ -78,7 +78,7 @@ export class ComponentRunner {
   }
   /** When its run was last heard; null: it has no heartbeat, or was not heard yet. */
   get beatAt(): MonoMs | null {
-    return this.#followers.heart.stored?.beatAt ?? null;
+    return this.#monitors.heart.stored?.beatAt ?? null;
   }
 
   /** The configuration says this now; what is asked about the component follows it at once. */
@@ -89,7 +89,7 @@ export class ComponentRunner {
 
   /** It gives a sign of progress. */
   beat(): void {
-    this.#followers.heart.beat();
+    this.#monitors.heart.beat();
   }
 
   /** What is wanted from now on, as it has to be written before anything is done about it. */
@@ -100,7 +100,7 @@ export class ComponentRunner {
 
   /** The only way to change this component's state. Events are handled one at a time, in order. */
   readonly send = (event: ComponentEvent): void => {
-    this.#world.turns.post(() => {
+    this.#world.eventQueue.post(() => {
       if (!this.#closed) this.#handle(event);
     });
   };
@@ -148,7 +148,7 @@ export class ComponentRunner {
   close(): void {
     this.#closed = true;
     this.#alarm?.abort();
-    this.#followers[Symbol.dispose]();
+    this.#monitors[Symbol.dispose]();
   }
 
   view(): ComponentView {
@@ -162,8 +162,8 @@ export class ComponentRunner {
       desired: this.#desired,
       unmet: this.#component.state.kind === 'waiting' ? unmet(this.spec) : [],
       treeMechanism: driver.treeMechanism,
-      probes: this.#followers.probes.views(),
-      heartbeat: this.#followers.heart.view(),
+      probes: this.#monitors.probes.views(),
+      heartbeat: this.#monitors.heart.view(),
       sample: usage.last(this.name),
       condition: run === null ? null : driver.condition(run),
       doubt: run === null ? null : driver.doubt(run),
@@ -187,7 +187,7 @@ export class ComponentRunner {
       policy: this.spec,
     });
     this.#component = component;
-    this.#followers.follow(this.spec, component.state, this.#memory);
+    this.#monitors.follow(this.spec, component.state, this.#memory);
     if (component === before && effects.length === 0) {
       this.#letGo(); // it was at rest before it was meant to be
       return;
@@ -199,7 +199,7 @@ export class ComponentRunner {
       driver.release(run);
       if (effects.some(({ kind }) => kind === 'clean-up')) cleanUp(this.spec, run, this.#world);
     };
-    const probes = (run: RunId) => this.#followers.probes.before(run);
+    const probes = (run: RunId) => this.#monitors.probes.before(run);
     this.#world.commit(
       stepCommit({ spec: this.spec, at, wall, event, effects, record: this.#record(), release, probes }, this.#world),
     );
@@ -229,7 +229,7 @@ export class ComponentRunner {
 
   #record(): ComponentRecord {
     const { lastRestart, lastExit, startedAt } = this.#memory;
-    const pulse = this.#followers.heart.stored ?? this.#memory.pulse;
+    const pulse = this.#monitors.heart.stored ?? this.#memory.pulse;
     return {
       name: this.name,
       desired: this.#desired,
@@ -289,7 +289,7 @@ export class ComponentRunner {
     }
     this.send({ ...report, run });
     if (report.kind === 'started' && !this.#memory.adopted)
-      this.#world.turns.post(() => tellUnlimited(this.spec, run, this.#world));
+      this.#world.eventQueue.post(() => tellUnlimited(this.spec, run, this.#world));
   }
 
   /** Who is still there, for status; asked only while something is being ended. */
@@ -360,11 +360,11 @@ export function tellUnlimited(
 
 // All who ask about the run of a component: they begin and end with it, and rest while nothing can or may be asked of it.
 
-export interface FollowersWorld extends RunProbesWorld, HeartWorld {
+export interface MonitorsWorld extends RunProbesWorld, HeartWorld {
   readonly usage: Pick<UsageWatch, 'follow' | 'last'>;
 }
 
-export interface FollowersListener {
+export interface MonitorsListener {
   send(event: ComponentEvent): void;
   /** It beats. Called as often as it does. */
   beaten(): void;
@@ -372,12 +372,12 @@ export interface FollowersListener {
 
 const NOTHING: ComponentState = { kind: 'stopped' };
 
-export class RunFollowers implements Disposable {
+export class RunMonitors implements Disposable {
   readonly probes: RunProbes;
   readonly heart: HeartWatch;
-  readonly #world: FollowersWorld;
+  readonly #world: MonitorsWorld;
 
-  constructor(world: FollowersWorld, listener: FollowersListener) {
+  constructor(world: MonitorsWorld, listener: MonitorsListener) {
     this.#world = world;
     const verdict = (run: RunId, role: Role, pass: boolean, reason: string) =>
       listener.send({ kind: 'probed', run, role, pass, reason });

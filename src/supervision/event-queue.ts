@@ -8,7 +8,7 @@ import { after, type MonoMs } from '../base/pure/ids.ts';
 
 const BUDGET_MS = 15;
 
-export class Turns {
+export class EventQueue {
   readonly #clock: Clock;
   readonly #fatal: (error: unknown) => void;
   #queue: (() => void)[] = [];

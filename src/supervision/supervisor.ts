@@ -7,7 +7,7 @@ import { adoptAll } from './adoption.ts';
 import type { Past } from './component-memory.ts';
 import { ComponentRunner, type RunnerWorld } from './component-runner.ts';
 import { ComponentSet } from './component-set.ts';
-import { Turns } from './event-queue.ts';
+import { EventQueue } from './event-queue.ts';
 import { Beats } from './heartbeat/beats.ts';
 import { Journal } from './journal.ts';
 import type { FoundRun } from './ports/driver.ts';
@@ -21,7 +21,7 @@ import { restore } from './rules/time.ts';
 import { type SampleStretch, samplesLaidOver } from './rules/usage/stretch.ts';
 import type { ComponentView, EventView } from './rules/views.ts';
 import type { ComponentSpec } from './spec.ts';
-import { type Standing, standingOf } from './standings.ts';
+import { type ComponentStanding, standingOf } from './standings.ts';
 import type { Evidence } from './step-commit.ts';
 import { isActive, StopOrder } from './stop-order.ts';
 import { UsageWatch } from './usage/usage-watch.ts';
@@ -72,7 +72,7 @@ type FromRunner =
   | 'driver'
   | 'prober'
   | 'stalls'
-  | 'ears'
+  | 'heartbeatSources'
   | 'examine'
   | 'launch'
   | 'specHash'
@@ -127,16 +127,16 @@ export class Supervisor {
       write: (sampled) => this.#commit({ sampled }),
     });
     this.#beats = new Beats({ clock, set: this.#set, commit: (...commits) => this.#commit(...commits) });
-    const turns = new Turns(clock, parts.fatal);
+    const eventQueue = new EventQueue(clock, parts.fatal);
     this.#stops = new StopOrder({
       find: (name) => this.#set.get(name),
       graph: () => this.#set.graph(),
-      post: (task) => turns.post(task),
+      post: (task) => eventQueue.post(task),
       released: () => this.#lookAgain(),
     });
     this.#world = {
       ...parts,
-      turns,
+      eventQueue,
       commit: (commit) => this.#commit(commit),
       unmet: (spec) => [...new Set([...this.#set.unmet(spec), ...this.#stops.holders(spec.name)])],
       evidence: (spec, exit, at) => ({
@@ -318,7 +318,7 @@ export class Supervisor {
     return leaving ? { ...leaving.view(), removed: true } : null;
   }
 
-  standings(): readonly Standing[] {
+  standings(): readonly ComponentStanding[] {
     return this.#set.current.map((runner) => standingOf(runner, this.#parts.clock.now()));
   }
 

@@ -6,7 +6,7 @@ import type { Store } from '../../src/history/ports.ts';
 import { createFiling } from '../../src/incidents/filing.ts';
 import { withCase } from '../../src/incidents/ports.ts';
 import type { Incident } from '../../src/incidents/rules/incident.ts';
-import { type CaseworkParts, createCasework } from '../../src/incidents/service.ts';
+import { createIncidentService, type IncidentServiceParts } from '../../src/incidents/service.ts';
 import { NO_CIRCUMSTANCES } from '../../src/incidents/tickets/rules/evidence.ts';
 import type { NewCrash } from '../../src/supervision/ports/store.ts';
 import type { Graph } from '../../src/supervision/rules/graph.ts';
@@ -17,7 +17,7 @@ export function caseworkWorld(
   dependsOn: Readonly<Record<string, readonly string[]>> = {},
   clock = new FakeClock(),
   store: Store = openMemoryStore({ clock }),
-  follow: Partial<Pick<CaseworkParts, 'crashSeen' | 'resolved'>> = {},
+  follow: Partial<Pick<IncidentServiceParts, 'crashSeen' | 'resolved'>> = {},
 ) {
   const graph: Graph = new Map(Object.entries(dependsOn));
   const resolved: Incident[] = [];
@@ -25,11 +25,11 @@ export function caseworkWorld(
   const filed: number[] = [];
   /** How many commits each write had. */
   const batches: number[] = [];
-  const casework = createCasework({
+  const incidentService = createIncidentService({
     ...{ store, clock, log: silentLog },
     filing: createFiling({
       ...{ store, clock, settings: () => settings({ trackers: [] }), about: () => NO_CIRCUMSTANCES },
-      desk: { filed: (tickets) => void filed.push(...tickets.map(({ number }) => number)) },
+      ticketService: { filed: (tickets) => void filed.push(...tickets.map(({ number }) => number)) },
     }),
     graph: () => graph,
     commit: (...commits) => {
@@ -43,10 +43,10 @@ export function caseworkWorld(
     },
   });
   return {
-    ...{ clock, store, casework, resolved, events, filed, batches },
+    ...{ clock, store, casework: incidentService, resolved, events, filed, batches },
     /** As the supervisor commits it. */
     crash: (crash: NewCrash) => {
-      const told = store.commit(withCase({ crash }, casework));
+      const told = store.commit(withCase({ crash }, incidentService));
       events.push(...told.map(({ type }) => type));
     },
   };

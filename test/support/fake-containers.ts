@@ -1,7 +1,7 @@
 /** Containers that exist in the test only: an Engine that can be asked about them and told to restart them, and a watch that sees them. */
 import type { Clock } from '../../src/base/clock.ts';
-import type { ContainerListener, ContainerSight, ContainerWatch } from '../../src/docker/container-watch.ts';
-import type { ContainerSetup, ContainerState, Deed, EngineClient } from '../../src/docker/ports.ts';
+import type { ContainerListener, ContainerObservation, ContainerWatch } from '../../src/docker/container-watch.ts';
+import type { ActionResult, ContainerSetup, ContainerState, EngineClient } from '../../src/docker/ports.ts';
 
 const SETUP: ContainerSetup = {
   variables: new Map(),
@@ -32,9 +32,9 @@ export class FakeContainers {
   /** Which were asked to be restarted, in order. */
   readonly restarts: string[] = [];
   /** What the Engine answers to a restart, and when. Default: done at once. */
-  answer: (id: string) => Deed | Promise<Deed> = () => ({ kind: 'done' });
+  answer: (id: string) => ActionResult | Promise<ActionResult> = () => ({ kind: 'done' });
   /** What the Engine answers to a removal. */
-  removal: Deed = { kind: 'done' };
+  removal: ActionResult = { kind: 'done' };
   /** When the Engine was started, by its own clock; null: it does not tell. */
   engineBegunAt: number | null = null;
 
@@ -97,7 +97,7 @@ export class FakeContainers {
     return new Date(this.#clock.wallNow()).toISOString().replace('Z', `${String(this.#life).padStart(6, '0')}Z`);
   }
 
-  #sight(id: string): ContainerSight {
+  #sight(id: string): ContainerObservation {
     const state = this.#states.get(id);
     return state ? { kind: 'found', state, setup: SETUP } : { kind: 'missing' };
   }
@@ -120,7 +120,7 @@ export class FakeContainers {
       if (deed.kind === 'done' && this.#states.has(id)) this.put(id, 'starting');
       return deed;
     },
-    remove: async (id: string): Promise<Deed> => {
+    remove: async (id: string): Promise<ActionResult> => {
       if (this.removal.kind === 'done') this.remove(id);
       return this.removal;
     },

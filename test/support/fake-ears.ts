@@ -1,9 +1,13 @@
-import type { Ear, Ears, Hearing } from '../../src/supervision/ports/heartbeat-source.ts';
+import type {
+  HeartbeatSignal,
+  HeartbeatSources,
+  OpenHeartbeatSource,
+} from '../../src/supervision/ports/heartbeat-source.ts';
 import type { Findings } from '../../src/supervision/rules/freeze/freeze.ts';
 import { ONLY_ECHOES } from '../../src/supervision/rules/freeze/pulse.ts';
 
 /** Hears what a test says. A beat is heard once, by whoever listens next. */
-export class FakeEars implements Ears {
+export class FakeEars implements HeartbeatSources {
   /** What a look into its processes finds. */
   findings: Findings = { busy: null, stopped: null, evidence: ['it waits'] };
   /** Marks that ears were opened with. */
@@ -14,12 +18,12 @@ export class FakeEars implements Ears {
   /** It writes a line whenever one of our probes asks. `own`: and all the time besides. */
   lines: 'none' | 'when-asked' | 'own' = 'none';
 
-  open(_source: unknown, _target: unknown, known: string | null): Ear {
+  open(_source: unknown, _target: unknown, known: string | null): OpenHeartbeatSource {
     this.opened.push(known);
     let heard = known;
     let isAsked = false;
     let wasAsked = false;
-    const listen = async (): Promise<Hearing> => {
+    const listen = async (): Promise<HeartbeatSignal> => {
       if (this.deaf !== null) return { kind: 'deaf', note: this.deaf };
       const hasEcho = wasAsked && this.lines !== 'none';
       wasAsked = isAsked;

@@ -6,9 +6,9 @@ import { openMemoryStore } from '../../src/history/memory.ts';
 import type { Store } from '../../src/history/ports.ts';
 import { ALERT_KINDS, FOLD_MS } from '../../src/incidents/alerts/rules/book.ts';
 import type { AlertMessage } from '../../src/incidents/alerts/rules/message.ts';
-import { createAlertDesk } from '../../src/incidents/alerts/service.ts';
+import { createAlertService } from '../../src/incidents/alerts/service.ts';
 import { Look } from '../../src/incidents/look.ts';
-import type { Standing } from '../../src/supervision/standings.ts';
+import type { ComponentStanding } from '../../src/supervision/standings.ts';
 import { caseworkWorld } from './casework-world.ts';
 import { FakeClock } from './fake-clock.ts';
 
@@ -21,9 +21,9 @@ export function lookWorld(
   store: Store = openMemoryStore({ clock }),
 ) {
   const messages: AlertMessage[] = [];
-  const standings = new Map<string, Standing>();
+  const standings = new Map<string, ComponentStanding>();
   let kept: string | null = null;
-  const desk = createAlertDesk(
+  const service = createAlertService(
     {
       ...{ clock, log: silentLog, failpoints: noFailpoints, project: () => 'shop', tell: () => {} },
       memory: {
@@ -50,13 +50,13 @@ export function lookWorld(
     resolved: (incident) => look.resolved(incident),
   });
   const look = new Look({
-    ...{ casework: world.casework, alerts: desk, clock, store },
+    ...{ incidentService: world.casework, alerts: service, clock, store },
     standings: () => [...standings.values()],
   });
   return {
     ...world,
-    alerts: desk,
-    stands: (name: string, over: Partial<Standing> = {}) =>
+    alerts: service,
+    stands: (name: string, over: Partial<ComponentStanding> = {}) =>
       void standings.set(name, {
         ...{ name, state: 'running', isWell: true, upMs: 60_000, minUptimeMs: 0, isWanted: true, unwell: null },
         ...over,

@@ -1,6 +1,6 @@
 /** The rooms of the house, and who may import whom. The architecture test holds it; the tables of the pages are generated from it. */
 
-export interface Room {
+export interface QuotaCheck {
   readonly what: string;
   /** Rooms whose files it may import. */
   readonly imports: readonly string[];
@@ -11,7 +11,7 @@ export interface Room {
 const FEATURES = ['agents', 'campaigns', 'checks', 'incidents', 'sessions', 'telemetry'];
 
 /** Each may import from itself and from the files directly in src. In the order in which they build on each other. */
-export const ROOMS: Readonly<Record<string, Room>> = {
+export const ROOMS: Readonly<Record<string, QuotaCheck>> = {
   base: {
     what: 'what everybody needs: clock, log, failpoints, ids, errors, redaction, the state directory and its lock',
     imports: [],

@@ -22,7 +22,7 @@ export function supervisorWorld(
   const prober = new FakeProber();
   const stalls = new FakeStalls();
   const sampler = new FakeSampler();
-  const ears = new FakeEars();
+  const heartbeatSources = new FakeEars();
   /** How much every component has written so far. */
   const written = { bytes: 0 };
   let salt = 0;
@@ -38,8 +38,8 @@ export function supervisorWorld(
     stalls,
     sampler,
     logEnd: () => written.bytes,
-    ears,
-    examine: async () => ears.findings,
+    heartbeatSources,
+    examine: async () => heartbeatSources.findings,
     specHash: (each) => JSON.stringify(each.driver),
     ingredients: () => ({}),
     straySpec: (name) => spec(name),
@@ -62,5 +62,5 @@ export function supervisorWorld(
   });
   supervisor.open(specs, () => ({ desired: 'stopped', isNewer: false }));
   const state = (name: string) => supervisor.views().find((view) => view.name === name)?.state;
-  return { clock, driver, supervisor, store, events, state, prober, stalls, sampler, ears, written };
+  return { clock, driver, supervisor, store, events, state, prober, stalls, sampler, ears: heartbeatSources, written };
 }

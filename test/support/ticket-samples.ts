@@ -6,7 +6,7 @@ import type { CrashEvidence } from '../../src/incidents/tickets/rules/evidence.t
 import { ticketFor } from '../../src/incidents/tickets/rules/policy.ts';
 import type { TicketsSpec, TrackerSpec } from '../../src/incidents/tickets/rules/settings.ts';
 import type { Ticket, TicketEvent, TicketsQuery } from '../../src/incidents/tickets/rules/ticket.ts';
-import { hasErrands } from '../../src/incidents/tickets/rules/ticket.ts';
+import { hasPendingUpdates } from '../../src/incidents/tickets/rules/ticket.ts';
 
 export const wall = (ms: number): WallMs => ms as WallMs;
 export const START = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -107,7 +107,7 @@ export class MemoryBook implements TicketBook {
   }
 
   pending(): readonly Ticket[] {
-    return [...this.tickets.values()].filter(hasErrands);
+    return [...this.tickets.values()].filter(hasPendingUpdates);
   }
 
   save(ticket: Ticket, told: readonly TicketEvent[]): void {

@@ -2,7 +2,7 @@ import { formatDuration } from '../../base/pure/format.ts';
 import type { ComponentView } from '../../supervision/rules/views.ts';
 
 /** What is known about the loop. */
-export interface LoopSight {
+export interface LoopObservation {
   readonly view: ComponentView;
   /** Since its last sign of progress, whoever wrote it when; null: there never was one. */
   readonly ageMs: number | null;
@@ -27,14 +27,14 @@ export interface OpenFreeze {
   readonly alert: string | null;
 }
 
-export type LoopDeed =
+export type LoopAction =
   | { readonly kind: 'file'; readonly title: string; readonly rootCause: string; readonly evidence: readonly string[] }
   | { readonly kind: 'alert'; readonly text: string }
   /** It goes on, or somebody stopped it by hand. `well`: the former. */
   | { readonly kind: 'over'; readonly well: boolean };
 
 /** What is to be done now; null: nothing. */
-export function loopDeed(open: OpenFreeze | null, sight: LoopSight): LoopDeed | null {
+export function loopAction(open: OpenFreeze | null, sight: LoopObservation): LoopAction | null {
   const { view } = sight;
   if (open === null) return isFrozen(sight) && !isUnwanted(sight) ? fileFreeze(sight) : null;
   if (isUnwanted(sight)) return { kind: 'over', well: false };
@@ -44,16 +44,16 @@ export function loopDeed(open: OpenFreeze | null, sight: LoopSight): LoopDeed | 
   return why === null ? null : { kind: 'alert', text: `${view.name} is frozen, and ${why}` };
 }
 
-function isFrozen({ view, ageMs, unsupervised }: LoopSight): boolean {
+function isFrozen({ view, ageMs, unsupervised }: LoopObservation): boolean {
   if (unsupervised === null) return view.condition === 'frozen';
   return ageMs !== null && ageMs > unsupervised.limitMs;
 }
 
 /** Nobody waits for it any more: one that is being stopped by hand may still be called frozen. */
-const isUnwanted = ({ view, unsupervised }: LoopSight): boolean =>
+const isUnwanted = ({ view, unsupervised }: LoopObservation): boolean =>
   unsupervised === null && (view.desired === 'stopped' || view.state === 'completed');
 
-function fileFreeze(sight: LoopSight): LoopDeed {
+function fileFreeze(sight: LoopObservation): LoopAction {
   const { view, ageMs, unsupervised } = sight;
   const { name, pid, heartbeat } = view;
   const limitMs = unsupervised?.limitMs ?? heartbeat?.limit_ms ?? null;
@@ -79,7 +79,7 @@ function fileFreeze(sight: LoopSight): LoopDeed {
 }
 
 /** It gave a sign in a later run, or the alarm of the same run is off. */
-function isHeard(open: OpenFreeze, sight: LoopSight): boolean {
+function isHeard(open: OpenFreeze, sight: LoopObservation): boolean {
   const { view, ageMs, unsupervised } = sight;
   if (unsupervised !== null) return ageMs !== null && !isFrozen(sight);
   if (view.state !== 'running' || view.condition === 'frozen') return false;
@@ -88,7 +88,7 @@ function isHeard(open: OpenFreeze, sight: LoopSight): boolean {
   return beat !== null && beat > open.at;
 }
 
-function whyInVain(open: OpenFreeze, { view, observed, unsupervised }: LoopSight): string | null {
+function whyInVain(open: OpenFreeze, { view, observed, unsupervised }: LoopObservation): string | null {
   const { state, condition, run_id } = view;
   if (unsupervised !== null) return 'no daemon runs that could start it again ("keepwell up" starts one)';
   if (state === 'gave-up') return 'was started again as often as it may be';
@@ -99,7 +99,7 @@ function whyInVain(open: OpenFreeze, { view, observed, unsupervised }: LoopSight
 }
 
 /** Whether it goes on; null: nobody can say, or nobody wants it to. */
-export function isResponsive(open: OpenFreeze | null, sight: LoopSight): boolean | null {
+export function isResponsive(open: OpenFreeze | null, sight: LoopObservation): boolean | null {
   const { view, unsupervised, ageMs } = sight;
   const { state, condition, desired } = view;
   if (unsupervised !== null) return open !== null || isFrozen(sight) ? false : ageMs === null ? null : true;
@@ -112,7 +112,7 @@ export function isResponsive(open: OpenFreeze | null, sight: LoopSight): boolean
  * How long ago the loop last gave a sign; null: it gave none since it was started. A file that an earlier run wrote says nothing about
  * this one, unless it is frozen: then there is nothing newer to tell.
  */
-export function lastSignMs(open: OpenFreeze | null, { view, ageMs, unsupervised }: LoopSight): number | null {
+export function lastSignMs(open: OpenFreeze | null, { view, ageMs, unsupervised }: LoopObservation): number | null {
   const isOld = ageMs !== null && view.uptime_ms !== null && ageMs > view.uptime_ms;
   return isOld && open === null && unsupervised === null ? null : ageMs;
 }
@@ -120,7 +120,7 @@ export function lastSignMs(open: OpenFreeze | null, { view, ageMs, unsupervised 
 /** "frozen, being started again": for the report. */
 export function describeLoop(
   open: OpenFreeze,
-  { view, observed, unsupervised }: LoopSight,
+  { view, observed, unsupervised }: LoopObservation,
 ): { readonly error: string; readonly action: string } {
   const error = `${view.name} is frozen since ${open.at}`;
   if (open.alert !== null) return { error: open.alert, action: 'alerted' };

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { didYouMean } from '../../base/pure/suggest.ts';
-import type { CampaignDesk } from '../../campaigns/service.ts';
+import type { CampaignService } from '../../campaigns/service.ts';
 import { settingsOf } from '../../campaigns/spec.ts';
 import { type Session, usage } from '../call.ts';
 import type { Definition } from '../define.ts';
@@ -88,13 +88,13 @@ async function act(session: Session, action: Action, what: string | null, option
   // A mistake in the file is told before anything is made beside it.
   const plan = file === null ? null : planCampaign({ file, only: options.only ?? [] }, around);
   if (options.dryRun) return dryRun(session, plan!);
-  const desk = await openCampaigns(around);
+  const campaignService = await openCampaigns(around);
   try {
-    if (action === 'list') return await list(session, desk);
-    if (action === 'show') return await show(session, desk, what, options.output === 'csv');
-    return await work(session, desk, action, file ?? what, options);
+    if (action === 'list') return await list(session, campaignService);
+    if (action === 'show') return await show(session, campaignService, what, options.output === 'csv');
+    return await work(session, campaignService, action, file ?? what, options);
   } finally {
-    desk.close();
+    campaignService.close();
   }
 }
 
@@ -119,7 +119,7 @@ function dryRun(
 
 async function work(
   session: Session,
-  desk: CampaignDesk,
+  campaignService: CampaignService,
   action: 'run' | 'resume' | 'teardown',
   what: string | null,
   { name = undefined, only = [], keep = false }: { name?: string; only?: readonly string[]; keep?: boolean },
@@ -128,7 +128,7 @@ async function work(
   const interrupts = { stop: session.world.interrupt(), rush: session.world.interruptAgain() };
   using live = liveView(session);
   if (action === 'teardown') {
-    const { names, leftOf, left } = await desk.teardown(what, live);
+    const { names, leftOf, left } = await campaignService.teardown(what, live);
     session.printJson({ schema_version: 1, campaigns: [...names, ...leftOf], left });
     if (names.length > 0) session.print(`put away: ${names.join(', ')}`);
     if (leftOf.length > 0) session.print(`not put away: ${leftOf.join(', ')}`);
@@ -137,16 +137,16 @@ async function work(
   }
   const ended =
     action === 'run'
-      ? await desk.run({ file: what!, name: name ?? null, only, keep }, live, interrupts)
-      : await desk.resume({ name: what, keep }, live, interrupts);
+      ? await campaignService.run({ file: what!, name: name ?? null, only, keep }, live, interrupts)
+      : await campaignService.resume({ name: what, keep }, live, interrupts);
   live[Symbol.dispose]();
-  await show(session, desk, ended.name, false);
+  await show(session, campaignService, ended.name, false);
   if (ended.outcome === 'interrupted' && interrupts.stop.aborted) throw new Interrupted();
   return ended.outcome === 'done' && ended.left.length === 0 ? 0 : EXIT_FAILED;
 }
 
-async function list(session: Session, desk: CampaignDesk): Promise<number> {
-  const view = await desk.list();
+async function list(session: Session, campaignService: CampaignService): Promise<number> {
+  const view = await campaignService.list();
   session.printJson(view);
   const { out } = session.world;
   if (view.campaigns.length === 0) session.print('no campaign has been run here');
@@ -156,11 +156,16 @@ async function list(session: Session, desk: CampaignDesk): Promise<number> {
   return 0;
 }
 
-async function show(session: Session, desk: CampaignDesk, name: string | null, asCsv: boolean): Promise<number> {
-  const view = await desk.show(name);
+async function show(
+  session: Session,
+  campaignService: CampaignService,
+  name: string | null,
+  asCsv: boolean,
+): Promise<number> {
+  const view = await campaignService.show(name);
   const { out } = session.world;
   if (asCsv) {
-    out.write(campaignCsv(view, settings(session, desk, view.campaign)));
+    out.write(campaignCsv(view, settings(session, campaignService, view.campaign)));
     return 0;
   }
   session.printJson(view);
@@ -170,9 +175,13 @@ async function show(session: Session, desk: CampaignDesk, name: string | null, a
 }
 
 /** Null, and said: the file of the campaign needs a variable that is not there now. */
-function settings(session: Session, desk: CampaignDesk, name: string): ReturnType<CampaignDesk['settings']> | null {
+function settings(
+  session: Session,
+  campaignService: CampaignService,
+  name: string,
+): ReturnType<CampaignService['settings']> | null {
   try {
-    return desk.settings(name);
+    return campaignService.settings(name);
   } catch (error) {
     session.note(`without config and env of the experiments: ${(error as Error).message}`);
     return null;

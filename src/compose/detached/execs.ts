@@ -5,7 +5,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { after, type MonoMs } from '../../base/pure/ids.ts';
 import type { EngineClient, ExecBytes, FullInspection, Launched } from '../../docker/ports.ts';
-import type { AttemptBegun, AttemptPlace, AttemptSight, Execs } from '../ports.ts';
+import type { AttemptBegun, AttemptObservation, AttemptPlace, Execs } from '../ports.ts';
 import { timeLimit } from '../time-limit.ts';
 import {
   BEGIN,
@@ -44,7 +44,7 @@ export interface ExecsParts {
 }
 
 export function createExecs({ engine, clock }: ExecsParts): Execs {
-  const hearings = createHearings(clock);
+  const listeners = createExecListeners(clock);
   const outputs = createOutputs();
   /** By container. They go with the next begin, which costs nothing more; or with their container. */
   const unwanted = new Map<string, readonly string[]>();
@@ -77,7 +77,7 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
   const keepOutput = (place: AttemptPlace, from: number, bytes: Buffer, max: number) =>
     outputs.keep(key(place), { from, bytes, isAll: bytes.length < max });
 
-  async function lookIntoIt(place: AttemptPlace, signal: AbortSignal): Promise<AttemptSight> {
+  async function lookIntoIt(place: AttemptPlace, signal: AbortSignal): Promise<AttemptObservation> {
     const from = outputs.position(key(place));
     const script = shell(LOOK, place.attempt, `${from + 1}`, `${MAX_PIECE_BYTES}`);
     const result = await run(place, script, MAX_LINE_BYTES + MAX_PIECE_BYTES, signal);
@@ -110,7 +110,7 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
       time.signal.addEventListener('abort', () => listening.abort());
       const launched = await engine.launch(place.container, wrapped, asked, listening.signal).catch(() => TOO_LATE);
       if (launched.kind === 'launched') {
-        hearings.add(place, launched, listening, signal);
+        listeners.add(place, launched, listening, signal);
         unwanted.set(place.container, (unwanted.get(place.container) ?? []).slice(Math.min(old.length, MAX_FORGOTTEN)));
       }
       signal.throwIfAborted();
@@ -118,16 +118,16 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
       if (launched.kind === 'not-started') return refused(place, launched.why, signal);
       return { kind: 'begun' };
     },
-    pause: (place, until, signal) => hearings.pause(place, until, signal),
+    pause: (place, until, signal) => listeners.pause(place, until, signal),
     look: async (place, signal) => {
-      const exec = hearings.execOf(place);
+      const exec = listeners.execOf(place);
       if (exec !== null) {
         const state = await engine.execState(exec, signal);
         if (state.kind === 'running') return state;
         // The Engine may write it down a moment before we hear it.
-        if (state.kind === 'ended') await hearings.pause(place, after(clock.now(), HEAR_WITHIN_MS), signal);
+        if (state.kind === 'ended') await listeners.pause(place, after(clock.now(), HEAR_WITHIN_MS), signal);
       }
-      const told = hearings.toldOf(place);
+      const told = listeners.toldOf(place);
       if (!told) return lookIntoIt(place, signal);
       keepOutput(place, 0, told.output, MAX_TOLD_BYTES);
       return sightOf(place, told.exit);
@@ -147,7 +147,7 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
       return bytes ?? NOTHING;
     },
     end: async (place, signal) => {
-      hearings.drop(place);
+      listeners.drop(place);
       const result = await run(place, shell(END, place.attempt), MAX_LINE_BYTES, signal);
       if (result.kind === 'exited') return result.bytes.toString('utf8').trim() === 'gone';
       // In a container that does not run, nothing is left of it.
@@ -155,14 +155,14 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
       return now.kind === 'missing' || (now.kind === 'found' && !now.state.running);
     },
     clear: async (place, signal) => {
-      hearings.drop(place);
+      listeners.drop(place);
       outputs.forget(key(place));
       const result = await run(place, shell(CLEAR, place.attempt), MAX_LINE_BYTES, signal);
       if (bytesOf(result).toString('utf8').trim() === 'cleared') return;
       unwanted.set(place.container, [...(unwanted.get(place.container) ?? []), place.attempt]);
     },
     forget: (place) => {
-      hearings.drop(place);
+      listeners.drop(place);
       outputs.forget(key(place));
       unwanted.set(place.container, [...(unwanted.get(place.container) ?? []), place.attempt]);
       return Promise.resolve();
@@ -204,7 +204,7 @@ export function createOutputs() {
 
 // What the scripts in a container say of an attempt, in the words of the port.
 
-export function sightOf({ service }: AttemptPlace, said: string): AttemptSight {
+export function sightOf({ service }: AttemptPlace, said: string): AttemptObservation {
   const exit = /^exit (\d+) (\S*) (\S*) end$/.exec(said);
   if (exit) return { kind: 'ended', exitCode: Number(exit[1]), durationMs: between(exit[2], exit[3]) };
   if (said === 'running' || said === 'absent') return { kind: said };
@@ -248,7 +248,7 @@ export interface Told {
   readonly output: Buffer;
 }
 
-interface Hearing {
+interface ExecListener {
   readonly exec: string;
   /** Aborts when there is no more to hear. */
   readonly over: AbortController;
@@ -258,12 +258,12 @@ interface Hearing {
   told: Told | null;
 }
 
-export function createHearings(clock: Clock) {
-  const hearings = new Map<string, Hearing>();
+export function createExecListeners(clock: Clock) {
+  const listeners = new Map<string, ExecListener>();
   const key = ({ container, attempt }: AttemptPlace): string => `${container} ${attempt}`;
-  const live = (place: AttemptPlace): Hearing | null => {
-    const hearing = hearings.get(key(place));
-    return hearing && !hearing.over.signal.aborted ? hearing : null;
+  const live = (place: AttemptPlace): ExecListener | null => {
+    const listener = listeners.get(key(place));
+    return listener && !listener.over.signal.aborted ? listener : null;
   };
 
   return {
@@ -275,29 +275,29 @@ export function createHearings(clock: Clock) {
       signal: AbortSignal,
     ): void => {
       const leave = () => listening.abort();
-      const hearing: Hearing = { exec, over: new AbortController(), leave, told: null };
-      hearings.set(key(place), hearing);
+      const listener: ExecListener = { exec, over: new AbortController(), leave, told: null };
+      listeners.set(key(place), listener);
       signal.addEventListener('abort', leave, { once: true });
       if (signal.aborted) leave();
       void said.then((bytes) => {
         signal.removeEventListener('abort', leave);
-        hearing.told = toldIn(bytes, place.attempt);
-        hearing.over.abort();
+        listener.told = toldIn(bytes, place.attempt);
+        listener.over.abort();
       });
     },
     /** The Engine's id of one that is listened to. */
     execOf: (place: AttemptPlace): string | null => live(place)?.exec ?? null,
-    toldOf: (place: AttemptPlace): Told | null => hearings.get(key(place))?.told ?? null,
+    toldOf: (place: AttemptPlace): Told | null => listeners.get(key(place))?.told ?? null,
     drop: (place: AttemptPlace): void => {
-      hearings.get(key(place))?.leave();
-      hearings.delete(key(place));
+      listeners.get(key(place))?.leave();
+      listeners.delete(key(place));
     },
     /** Until then, or until there is no more to hear. */
     pause: async (place: AttemptPlace, until: MonoMs, signal: AbortSignal): Promise<void> => {
-      const hearing = live(place);
-      if (!hearing) return hearings.get(key(place))?.told ? undefined : await clock.sleepUntil(until, signal);
+      const listener = live(place);
+      if (!listener) return listeners.get(key(place))?.told ? undefined : await clock.sleepUntil(until, signal);
       using time = timeLimit(clock, Math.max(0, until - clock.now()), signal);
-      await eitherAborts(hearing.over.signal, time.signal);
+      await eitherAborts(listener.over.signal, time.signal);
       signal.throwIfAborted();
     },
   };

@@ -4,8 +4,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { after, type MonoMs, type WallMs } from '../../base/pure/ids.ts';
 import { type HealthVerdict, isLeaving } from '../../supervision/rules/container-health.ts';
-import type { ContainerListener, ContainerSight, ContainerWatch } from '../container-watch.ts';
-import type { ContainerSetup, ContainerState, Deed, EngineClient } from '../ports.ts';
+import type { ContainerListener, ContainerObservation, ContainerWatch } from '../container-watch.ts';
+import type { ActionResult, ContainerSetup, ContainerState, EngineClient } from '../ports.ts';
 import { exitOf } from '../rules/exit.ts';
 import { judgeHealth } from '../rules/judge.ts';
 import { endedWithEngine } from '../rules/with-engine.ts';
@@ -13,10 +13,10 @@ import type { HealCallbacks, Healing, HealStatus } from './ports.ts';
 import { healthOf, next, summaryOf, wakeAt } from './rules/next.ts';
 import {
   type HealEffect,
+  type HealingEvent,
+  type HealingState,
   type HealPolicy,
-  NEW_PATIENT,
-  type Patient,
-  type PatientEvent,
+  NEW_HEALING_STATE,
   type Sight,
   type Trial,
 } from './rules/state.ts';
@@ -40,29 +40,29 @@ export interface HealingOrder {
 export function beginHealing(parts: HealingParts, order: HealingOrder, ended: () => void): Healing {
   const { engine, watch, clock, log, slots } = parts;
   const { container, policy, callbacks } = order;
-  let patient: Patient = NEW_PATIENT;
-  let mailbox: PatientEvent[] = [];
+  let healing: HealingState = NEW_HEALING_STATE;
+  let mailbox: HealingEvent[] = [];
   let isOver = false;
   const over = new AbortController();
   let isAsking = false;
   let alarm: { readonly at: MonoMs; readonly off: AbortController } | null = null;
 
   const status = (): HealStatus => {
-    const due = wakeAt(patient);
+    const due = wakeAt(healing);
     return {
       container,
-      id: patient.sight?.id ?? null,
-      state: patient.state.kind,
-      health: healthOf(patient),
-      restarts: patient.counters.total,
+      id: healing.sight?.id ?? null,
+      state: healing.state.kind,
+      health: healthOf(healing),
+      restarts: healing.counters.total,
       nextAttemptAt: due === null ? null : Math.round(clock.wallNow() + (due - clock.now())),
-      reason: patient.reason,
-      engineAway: patient.away,
+      reason: healing.reason,
+      engineAway: healing.away,
     };
   };
 
   /** Nothing of ours is on the stack when somebody else's code is called. */
-  const send = (event: PatientEvent): void => {
+  const send = (event: HealingEvent): void => {
     if (isOver) return;
     mailbox.push(event);
     if (mailbox.length === 1) queueMicrotask(serve);
@@ -74,17 +74,17 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     for (const event of events) if (!isOver) step(event);
   };
 
-  const step = (event: PatientEvent): void => {
-    const before = summaryOf(patient);
-    const { patient: after, effects } = next(patient, event, { now: clock.now(), random: parts.random(), policy });
-    patient = after;
+  const step = (event: HealingEvent): void => {
+    const before = summaryOf(healing);
+    const { healing: after, effects } = next(healing, event, { now: clock.now(), random: parts.random(), policy });
+    healing = after;
     setAlarm();
-    if (summaryOf(patient) !== before) call(() => callbacks.changed?.(status()));
+    if (summaryOf(healing) !== before) call(() => callbacks.changed?.(status()));
     for (const effect of effects) if (!isOver) perform(effect);
   };
 
   const setAlarm = (): void => {
-    const at = wakeAt(patient);
+    const at = wakeAt(healing);
     if (at === (alarm?.at ?? null)) return;
     alarm?.off.abort();
     alarm = at === null ? null : { at, off: new AbortController() };
@@ -110,7 +110,7 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     }
     const { what, why } = effect;
     if (what === 'restarted') log.info(`restarted the container ${container}`, { why });
-    else log.warn(`the container ${container} ${WORDS[what]}`, { why, decision: patient.reason });
+    else log.warn(`the container ${container} ${WORDS[what]}`, { why, decision: healing.reason });
     if (effect.what === 'failed') call(() => callbacks.failed?.(status(), why, effect.failure));
     if (what === 'restarted') call(() => callbacks.restarted?.(status()));
     if (what === 'gave-up') call(() => callbacks.gaveUp?.(status()));
@@ -143,9 +143,9 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
       const isWell = sight.phase === 'running' && sight.health.status === 'healthy';
       if (sight.startedAt !== startedAt || sight.phase === 'paused' || isWell)
         return send({ kind: 'seen', sight, engineWasAway: false });
-      const deed = await engine.remove(id, never);
-      if (deed.kind !== 'done' && deed.kind !== 'missing') return send({ kind: 'not-removed', why: deed.why });
-      log.info(`removed the container ${container}`, { why: patient.reason });
+      const action = await engine.remove(id, never);
+      if (action.kind !== 'done' && action.kind !== 'missing') return send({ kind: 'not-removed', why: action.why });
+      log.info(`removed the container ${container}`, { why: healing.reason });
       send({ kind: 'missing' });
     } catch (error) {
       log.error(`removing the container ${container} failed in an unforeseen way`, { error: String(error) });
@@ -172,7 +172,7 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     const networks = await engine.networks([], over.signal).catch(() => null); // nobody cares any more
     isAsking = false;
     const isByEngine = networks?.kind === 'listed' && endedWithEngine(state, networks.items);
-    if (patient.seenAt !== null) return; // somebody has started it meanwhile
+    if (healing.seenAt !== null) return; // somebody has started it meanwhile
     send({ kind: 'seen', sight, engineWasAway: isByEngine });
   };
 
@@ -180,8 +180,8 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     seen: (seen) => {
       const sight = sightOf(seen, clock.wallNow());
       if (sight === null || seen.kind === 'missing') return send({ kind: 'missing' });
-      if (sight.phase === 'ended' && patient.seenAt === null) return void judgeFirst(sight, seen.state);
-      send({ kind: 'seen', sight, engineWasAway: patient.seenAt !== null && watch.wasAway(patient.seenAt) });
+      if (sight.phase === 'ended' && healing.seenAt === null) return void judgeFirst(sight, seen.state);
+      send({ kind: 'seen', sight, engineWasAway: healing.seenAt !== null && watch.wasAway(healing.seenAt) });
     },
     blind: (why) => send({ kind: 'away', why }),
   };
@@ -272,37 +272,37 @@ export async function restart(
   { engine, clock }: { readonly engine: EngineClient; readonly clock: Clock },
   { id, startedAt, graceMs }: RestartOrder,
   signal: AbortSignal,
-): Promise<PatientEvent> {
+): Promise<HealingEvent> {
   const before = await engine.inspect(id, signal);
   if (before.kind === 'unreachable') return tried({ kind: 'not-its-fault', why: before.why }, null);
   const found = sightOf(before, clock.wallNow());
   if (found === null) return { kind: 'missing' };
   const isWell = found.phase === 'running' && found.health.status === 'healthy';
   if (found.startedAt !== startedAt || found.phase === 'paused' || isWell) return { kind: 'called-off', sight: found };
-  const deed = await engine.restart(id, graceMs, signal);
+  const action = await engine.restart(id, graceMs, signal);
   // Also after a deadline: the Engine goes on by itself, and may well have done it.
   const after = await engine.inspect(id, signal);
-  if (after.kind === 'unreachable') return tried(trialOf(deed), null);
+  if (after.kind === 'unreachable') return tried(trialOf(action), null);
   const sight = sightOf(after, clock.wallNow());
-  return sight === null ? { kind: 'missing' } : tried(trialOf(deed), sight);
+  return sight === null ? { kind: 'missing' } : tried(trialOf(action), sight);
 }
 
-const tried = (trial: Trial, sight: Extract<PatientEvent, { kind: 'tried' }>['sight']): PatientEvent => ({
+const tried = (trial: Trial, sight: Extract<HealingEvent, { kind: 'tried' }>['sight']): HealingEvent => ({
   kind: 'tried',
   trial,
   sight,
 });
 
-function trialOf(deed: Deed): Trial {
-  switch (deed.kind) {
+function trialOf(action: ActionResult): Trial {
+  switch (action.kind) {
     case 'done':
       return { kind: 'done' };
     case 'refused':
-      return { kind: 'refused', why: deed.why };
+      return { kind: 'refused', why: action.why };
     case 'missing':
       return { kind: 'not-its-fault', why: 'the Engine said that there is no such container' };
     default:
-      return { kind: 'not-its-fault', why: deed.why };
+      return { kind: 'not-its-fault', why: action.why };
   }
 }
 
@@ -312,7 +312,7 @@ function trialOf(deed: Deed): Trial {
 const SWARM_LABEL = 'com.docker.swarm.task.id';
 
 /** Null: there is none, or what is left of it cannot be started any more. */
-export function sightOf(seen: ContainerSight, now: WallMs): Sight | null {
+export function sightOf(seen: ContainerObservation, now: WallMs): Sight | null {
   if (seen.kind === 'missing') return null;
   const { state, setup } = seen;
   if (isLeaving(state.status)) return null;

@@ -1,6 +1,6 @@
 /** Containers that are looked after one by one, without being components: restarted when unhealthy or dead, within a budget. */
 import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
-import type { Failure, HealPolicy, PatientState } from './rules/state.ts';
+import type { Failure, HealingPhase, HealPolicy } from './rules/state.ts';
 
 export type { Failure, HealPolicy };
 
@@ -9,7 +9,7 @@ export type { Failure, HealPolicy };
  * being restarted now. ended: it ended well, and its policy asks for no restart. gave-up: it is not restarted any more, but for a
  * quiet retry at `nextAttemptAt`. gone: there is no such container (any more).
  */
-export type HealState = PatientState['kind'];
+export type HealState = HealingPhase['kind'];
 
 export interface HealStatus {
   /** As it was asked for: an id or a name. */

@@ -7,7 +7,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { after } from '../../base/pure/ids.ts';
-import type { ContainerSight } from '../container-watch.ts';
+import type { ContainerObservation } from '../container-watch.ts';
 import type { ContainerSummary, EngineClient, EngineEvent } from '../ports.ts';
 import { doubtAfterMs } from '../rules/judge.ts';
 import { LABELS } from '../rules/labels.ts';
@@ -43,7 +43,7 @@ export function openSession(parts: SessionParts): Session {
   let failures = 0;
   let hasFailedLook = false;
   let hasListed = false;
-  const looks = createLooks({
+  const inspections = createInspections({
     engine,
     clock,
     signal: over.signal,
@@ -66,7 +66,7 @@ export function openSession(parts: SessionParts): Session {
     random,
     onUp: () => {
       outage.streamUp();
-      for (const entry of entries) looks.want(entry);
+      for (const entry of entries) inspections.want(entry);
       alarm.ring();
     },
     onDown: (why) => {
@@ -82,13 +82,13 @@ export function openSession(parts: SessionParts): Session {
       if (!isAbout(event, entry)) continue;
       entry.isHeard = true;
       if (died !== null) entry.died = died;
-      looks.want(entry);
+      inspections.want(entry);
     }
   }
 
   function noteAnswer(): void {
     if (!outage.answered()) return;
-    for (const entry of entries) looks.want(entry);
+    for (const entry of entries) inspections.want(entry);
     if (!stream.isUp) stream.reopen();
   }
 
@@ -118,7 +118,7 @@ export function openSession(parts: SessionParts): Session {
       entry.row = row;
       entry.isHeard = false;
       const isDue = !entry.isSeen || entry.blind !== null || now >= entry.lookAgainAt;
-      if (isChanged || (isDue && !looks.isPending(entry))) looks.want(entry);
+      if (isChanged || (isDue && !inspections.isPending(entry))) inspections.want(entry);
     }
     return isMissed;
   }
@@ -164,9 +164,9 @@ export function openSession(parts: SessionParts): Session {
     want: (entry) => {
       const { why } = outage;
       if (why !== null) queueMicrotask(() => entries.has(entry) && tellBlind(entry, why));
-      else if (stream.isUp || hasListed) looks.want(entry);
+      else if (stream.isUp || hasListed) inspections.want(entry);
     },
-    forget: looks.forget,
+    forget: inspections.forget,
     close: async () => {
       over.abort();
       await running;
@@ -187,16 +187,16 @@ const LOOKS_AT_ONCE = 8;
 /** Events can be lost, and a list does not tell of a restart that both of its ends slept through. */
 const LOOK_EVERY_MS = 300_000;
 
-export interface LooksParts {
+export interface InspectionsParts {
   readonly engine: Pick<EngineClient, 'inspect'>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** A look has failed; it is not repeated by itself. */
   onFailed(entry: Entry, why: string): void;
-  onSeen(entry: Entry, sight: ContainerSight, died: number | null): void;
+  onSeen(entry: Entry, sight: ContainerObservation, died: number | null): void;
 }
 
-export interface Looks {
+export interface Inspections {
   /** What changes while it is looked at is looked at once more afterwards. */
   want(entry: Entry): void;
   forget(entry: Entry): void;
@@ -204,7 +204,7 @@ export interface Looks {
   isPending(entry: Entry): boolean;
 }
 
-export function createLooks({ engine, clock, signal, onFailed, onSeen }: LooksParts): Looks {
+export function createInspections({ engine, clock, signal, onFailed, onSeen }: InspectionsParts): Inspections {
   const wanted = new Set<Entry>();
   const busy = new Set<Entry>();
 
@@ -236,7 +236,7 @@ export function createLooks({ engine, clock, signal, onFailed, onSeen }: LooksPa
     onSeen(entry, sight, died);
   }
 
-  function note(entry: Entry, sight: ContainerSight): void {
+  function note(entry: Entry, sight: ContainerObservation): void {
     const now = clock.now();
     entry.isSeen = true;
     entry.lookAgainAt = after(now, LOOK_EVERY_MS);

@@ -109,11 +109,11 @@ export async function startOf(id: string, parts: BeginParts): Promise<Attempted>
   parts.chosen(id, state.startedAt);
   signal.throwIfAborted();
   failpoints.hit('container.before-start');
-  const deed = await engine.start(id, closing);
+  const action = await engine.start(id, closing);
   failpoints.hit('container.after-start');
-  if (deed.kind === 'unreachable' || deed.kind === 'missing') return null;
-  if (deed.kind === 'done') return looked(id, parts);
-  return { kind: 'failed', problem: problemOf(deed) };
+  if (action.kind === 'unreachable' || action.kind === 'missing') return null;
+  if (action.kind === 'done') return looked(id, parts);
+  return { kind: 'failed', problem: problemOf(action) };
 }
 
 /** It has begun, and may have ended already. */
@@ -234,12 +234,12 @@ export async function imageNow(
   const { engine } = parts;
   const before = pull === 'always' ? null : await idOf(image, parts);
   if (pull === 'never' || before !== null) return { id: before, problem: null };
-  const deed = await patiently(parts, (until) => engine.pull(image, until));
+  const action = await patiently(parts, (until) => engine.pull(image, until));
   const id = await idOf(image, parts);
-  if (deed.kind === 'done') return { id, problem: null };
-  const why = deed.kind === 'missing' ? 'there is no such image' : deed.why;
+  if (action.kind === 'done') return { id, problem: null };
+  const why = action.kind === 'missing' ? 'there is no such image' : action.why;
   const message = `the image "${image}" could not be fetched: ${why}`;
-  return { id, problem: { code: 'image', message, heals: deed.kind === 'engine-fault' } };
+  return { id, problem: { code: 'image', message, heals: action.kind === 'engine-fault' } };
 }
 
 async function idOf(image: string, parts: ImageParts): Promise<string | null> {

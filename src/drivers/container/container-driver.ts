@@ -7,7 +7,7 @@ import type { Log } from '../../base/log.ts';
 import type { ExitCause, SignalName } from '../../base/pure/exit.ts';
 import type { ComponentName, RunId } from '../../base/pure/ids.ts';
 import type { Composer } from '../../compose/ports.ts';
-import type { ContainerSight, ContainerWatch } from '../../docker/container-watch.ts';
+import type { ContainerObservation, ContainerWatch } from '../../docker/container-watch.ts';
 import type { EngineClient } from '../../docker/ports.ts';
 import type {
   ComposeLaunch,
@@ -269,7 +269,7 @@ export class IdleContainers {
     for (const component of [...this.#all.keys()]) this.remove(component);
   }
 
-  #seen(component: ComponentName, id: string, sight: ContainerSight): void {
+  #seen(component: ComponentName, id: string, sight: ContainerObservation): void {
     const idle = this.#all.get(component);
     if (idle?.id !== id) return;
     if (sight.kind === 'missing') this.remove(component);

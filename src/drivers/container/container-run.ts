@@ -7,7 +7,7 @@ import { readdir } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import type { ExitCause, SignalName, SpawnProblem } from '../../base/pure/exit.ts';
 import { after, type MonoMs } from '../../base/pure/ids.ts';
-import type { ContainerSight, ContainerWatch } from '../../docker/container-watch.ts';
+import type { ContainerObservation, ContainerWatch } from '../../docker/container-watch.ts';
 import type { ContainerSetup, ContainerState, EngineClient } from '../../docker/ports.ts';
 import { causeOfCode, exitOf } from '../../docker/rules/exit.ts';
 import { judgeHealth } from '../../docker/rules/judge.ts';
@@ -252,7 +252,7 @@ export class ContainerRun {
     this.#pump ??= new LogPump({ component, container, path: log }, this.#world);
   }
 
-  #look(sight: ContainerSight, died: number | null): void {
+  #look(sight: ContainerObservation, died: number | null): void {
     if (this.#isOver) return;
     const { clock } = this.#world;
     this.#blind = null;

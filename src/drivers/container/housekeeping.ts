@@ -95,10 +95,10 @@ export class Housekeeping {
   async #remove({ id }: ContainerSummary): Promise<boolean> {
     const { engine, failpoints, closing, log } = this.#world;
     failpoints.hit('container.before-remove');
-    const deed = await engine.remove(id, closing);
-    if (deed.kind === 'done' || deed.kind === 'missing') return true;
+    const action = await engine.remove(id, closing);
+    if (action.kind === 'done' || action.kind === 'missing') return true;
     if (!this.#stuck.has(id))
-      log.warn('a container cannot be removed; it is tried again', { container: id, why: deed.why });
+      log.warn('a container cannot be removed; it is tried again', { container: id, why: action.why });
     this.#stuck.add(id);
     return false;
   }

@@ -39,16 +39,16 @@ export async function removeLeft({ engine, owner }: LeftWorld, signal: AbortSign
   const removedNetworks: string[] = [];
   const problems: string[] = [];
   for (const item of containers.items.filter((each) => !isLive(each))) {
-    const deed = await engine.removeStopped(item.id, signal);
-    const isGone = deed.kind === 'done' || deed.kind === 'missing';
+    const action = await engine.removeStopped(item.id, signal);
+    const isGone = action.kind === 'done' || action.kind === 'missing';
     (isGone ? removed : kept).push(nameOf(item));
-    if (!isGone) problems.push(`the container ${nameOf(item)} could not be removed: ${deed.why}`);
+    if (!isGone) problems.push(`the container ${nameOf(item)} could not be removed: ${action.why}`);
   }
   if (networks.kind === 'unreachable') problems.push(networks.why);
   for (const { id, name } of networks.kind === 'listed' ? networks.items : []) {
-    const deed = await engine.removeNetwork(id, signal);
-    if (deed.kind === 'done' || deed.kind === 'missing') removedNetworks.push(name);
-    else problems.push(`the network ${name} could not be removed: ${deed.why}`);
+    const action = await engine.removeNetwork(id, signal);
+    if (action.kind === 'done' || action.kind === 'missing') removedNetworks.push(name);
+    else problems.push(`the network ${name} could not be removed: ${action.why}`);
   }
   return { kept, removed, removedNetworks, problems };
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { after, type ComponentName, type MonoMs } from '../../base/pure/ids.ts';
 import { readRegularFile } from '../../base/regular-file.ts';
-import type { Deed, EngineClient } from '../../docker/ports.ts';
+import type { ActionResult, EngineClient } from '../../docker/ports.ts';
 import { LogFile } from './log-file.ts';
 import { writeDurably } from './record.ts';
 
@@ -125,7 +125,10 @@ const RETRY_MS = 1_000;
 const SAVE_EVERY_MS = 1_000;
 /** What is not told by then is told to the next run of the same container. */
 const DRAIN_WITHIN_MS = 5_000;
-const STALLED: Deed = { kind: 'unreachable', why: 'the Docker Engine has lost its place in what the container writes' };
+const STALLED: ActionResult = {
+  kind: 'unreachable',
+  why: 'the Docker Engine has lost its place in what the container writes',
+};
 
 export class LogPump {
   readonly #options: PumpOptions;
@@ -186,23 +189,23 @@ export class LogPump {
     const { component } = this.#options;
     while (!signal.aborted) {
       const isLast = this.#ended.signal.aborted;
-      let deed: Deed;
+      let action: ActionResult;
       try {
-        deed = await this.#follow(!isLast);
+        action = await this.#follow(!isLast);
       } catch (error) {
         if (!signal.aborted) log.warn('reading what a container writes failed', { component, error: String(error) });
-        deed = { kind: 'engine-fault', why: String(error) };
+        action = { kind: 'engine-fault', why: String(error) };
       }
-      if (deed.kind === 'refused')
-        log.warn('what a container writes cannot be read, so its log stays empty', { component, why: deed.why });
-      if (deed.kind === 'refused' || deed.kind === 'missing' || (deed.kind === 'done' && isLast)) return;
+      if (action.kind === 'refused')
+        log.warn('what a container writes cannot be read, so its log stays empty', { component, why: action.why });
+      if (action.kind === 'refused' || action.kind === 'missing' || (action.kind === 'done' && isLast)) return;
       // The container has ended, or the Engine has: whoever watches it will say so, and then it is read to its end.
       const until = isLast ? signal : AbortSignal.any([signal, this.#ended.signal]);
       await clock.sleepUntil(after(clock.now(), RETRY_MS), until).catch(() => {});
     }
   }
 
-  async #follow(follow: boolean): Promise<Deed> {
+  async #follow(follow: boolean): Promise<ActionResult> {
     await this.#file.flushed();
     this.#known = resume(this.#cursor, this.#options.container, this.#position);
     const since = this.#known.after;
@@ -211,10 +214,10 @@ export class LogPump {
     this.#goneAfter = last !== null && isThrownAway(last, await this.#firstAfter(null)) ? last : null;
     const onPiece = (piece: Buffer, at: string) => this.#take(piece, at);
     const options = { after: since, follow, onPiece };
-    const deed = await (follow ? this.#untilStalled(options) : this.#ask(options, this.#over.signal));
+    const action = await (follow ? this.#untilStalled(options) : this.#ask(options, this.#over.signal));
     await this.#file.flushed();
     this.#save();
-    return deed;
+    return action;
   }
 
   /** The time of the first that the Engine has after that; null: it has none, or cannot be asked. Rejects when all is over. */
@@ -239,11 +242,11 @@ export class LogPump {
     this.#savedAt = 0; // soon: what is in the log beyond that, the next daemon takes for the container's own words
   }
 
-  #ask(options: LogOptions, signal: AbortSignal): Promise<Deed> {
+  #ask(options: LogOptions, signal: AbortSignal): Promise<ActionResult> {
     return this.#world.engine.logs(this.#options.container, options, signal);
   }
 
-  async #untilStalled(options: LogOptions): Promise<Deed> {
+  async #untilStalled(options: LogOptions): Promise<ActionResult> {
     const { clock, log } = this.#world;
     const [stalled, done] = [new AbortController(), new AbortController()];
     const signal = AbortSignal.any([this.#over.signal, stalled.signal]);

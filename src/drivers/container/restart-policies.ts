@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { meansGone } from '../../base/pure/errno.ts';
 import { after, type ComponentName } from '../../base/pure/ids.ts';
-import type { ContainerSetup, Deed, EngineClient, RestartPolicy } from '../../docker/ports.ts';
+import type { ActionResult, ContainerSetup, EngineClient, RestartPolicy } from '../../docker/ports.ts';
 import { LABELS } from '../../docker/rules/labels.ts';
 import { writeDurably } from './record.ts';
 
@@ -113,10 +113,10 @@ export class RestartPolicies {
     const { engine, clock, log, closing, isKept } = this.#world;
     const { container, component, policy } = taken;
     if (closing.aborted || isKept(component, container) || !this.#known().has(container)) return;
-    const deed = await engine.setRestartPolicy(container, policy, closing);
-    if (isSettled(deed)) {
-      if (deed.kind === 'refused')
-        log.warn('the Docker Engine does not put back a restart policy', { component, container, why: deed.why });
+    const action = await engine.setRestartPolicy(container, policy, closing);
+    if (isSettled(action)) {
+      if (action.kind === 'refused')
+        log.warn('the Docker Engine does not put back a restart policy', { component, container, why: action.why });
       rmSync(this.#path(container), { force: true });
       this.#known().delete(container);
       return;
@@ -146,7 +146,7 @@ export class RestartPolicies {
 }
 
 /** Done, or nothing more can be done about it. */
-const isSettled = ({ kind }: Deed): boolean => kind === 'done' || kind === 'missing' || kind === 'refused';
+const isSettled = ({ kind }: ActionResult): boolean => kind === 'done' || kind === 'missing' || kind === 'refused';
 
 /** What daemons took and did not put back yet. Throws when it cannot be read just now. */
 export function readTaken(dir: string): readonly TakenPolicy[] {
@@ -185,9 +185,9 @@ export async function putBackAll(
 ): Promise<readonly { readonly container: string; readonly why: string }[]> {
   const left: { container: string; why: string }[] = [];
   for (const { container, name, policy } of readTaken(dir)) {
-    const deed = await engine.setRestartPolicy(container, policy, signal);
-    if (isSettled(deed)) rmSync(join(dir, container + SUFFIX), { force: true });
-    if ('why' in deed) left.push({ container: name, why: deed.why });
+    const action = await engine.setRestartPolicy(container, policy, signal);
+    if (isSettled(action)) rmSync(join(dir, container + SUFFIX), { force: true });
+    if ('why' in action) left.push({ container: name, why: action.why });
   }
   return left;
 }

@@ -52,11 +52,11 @@ export class Signals {
       for (let isFirst = true; !signal.aborted && (isFirst || number === this.#newest); isFirst = false) {
         if (this.#options.isPaused()) await engine.unpause(container, signal);
         failpoints.hit('container.before-kill');
-        const deed = await engine.kill(container, unixSignal, signal);
-        if (deed.kind === 'refused')
-          log.warn('a container does not take a signal', { run, signal: unixSignal, why: deed.why });
-        if (deed.kind === 'unreachable') this.#options.unreachable(deed.why);
-        if (deed.kind !== 'unreachable' && deed.kind !== 'engine-fault') return;
+        const action = await engine.kill(container, unixSignal, signal);
+        if (action.kind === 'refused')
+          log.warn('a container does not take a signal', { run, signal: unixSignal, why: action.why });
+        if (action.kind === 'unreachable') this.#options.unreachable(action.why);
+        if (action.kind !== 'unreachable' && action.kind !== 'engine-fault') return;
         await clock.sleepUntil(after(clock.now(), RETRY_MS), signal);
       }
     } catch (error) {

@@ -6,7 +6,7 @@ import { createConnection, isIP, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { hangUp } from '../../base/hang-up.ts';
 import { after } from '../../base/pure/ids.ts';
-import { type Eye, gone, type Sight, there, unknown } from './target.ts';
+import { gone, type Sight, type TargetWatch, there, unknown } from './target.ts';
 
 /** For the name and the connection together. */
 export const CONNECT_WITHIN_MS = 1_000;
@@ -20,7 +20,7 @@ export interface Address {
   readonly port: number;
 }
 
-export function addressEye(address: Address, clock: Clock, names: Names): Eye {
+export function addressTarget(address: Address, clock: Clock, names: Names): TargetWatch {
   const where = describeAddress(address);
   return {
     failuresNeeded: 3,

@@ -2,18 +2,18 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { ExitCause } from '../../base/pure/exit.ts';
-import type { ContainerSight } from '../../docker/container-watch.ts';
+import type { ContainerObservation } from '../../docker/container-watch.ts';
 import type { ContainerState, Engine } from '../../docker/ports.ts';
 import { exitOf } from '../../docker/rules/exit.ts';
 import { judgeHealth } from '../../docker/rules/judge.ts';
 import type { Reporter } from '../../supervision/ports/driver.ts';
 import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
-import { type Eye, type Found, gone, type Sight, there, unknown } from './target.ts';
+import { type Found, gone, type Sight, type TargetWatch, there, unknown } from './target.ts';
 
 /** All containers are asked about in one place. */
 export const ENGINE = 'the Docker Engine';
 
-export function containerEye(name: string, engine: Engine): Eye {
+export function containerTarget(name: string, engine: Engine): TargetWatch {
   return {
     failuresNeeded: 1,
     asks: ENGINE,
@@ -63,7 +63,7 @@ export class DockerWord {
     this.#report = report;
   }
 
-  seen(sight: ContainerSight): void {
+  seen(sight: ContainerObservation): void {
     if (sight.kind !== 'found' || !sight.state.running) return; // of its end somebody else tells
     const verdict = judgeHealth(sight.state, sight.setup.healthCheck, this.#clock.wallNow());
     const isNews = verdict.status !== this.#last.status;

@@ -17,11 +17,11 @@ import type { ExternalTarget } from '../../supervision/spec.ts';
 import { away } from '../container/container-run.ts';
 import { cannotSee, examine, NOTHING_TO_SEE } from '../process/examine/examine.ts';
 import { readProcStat } from '../process/proc.ts';
-import { addressEye, createNames } from './address.ts';
-import { containerEye, DockerWord } from './container.ts';
+import { addressTarget, createNames } from './address.ts';
+import { containerTarget, DockerWord } from './container.ts';
 import { type Beginning, live } from './life.ts';
-import { pidFileEye } from './pid-file.ts';
-import type { Eye } from './target.ts';
+import { pidFileTarget } from './pid-file.ts';
+import type { TargetWatch } from './target.ts';
 import { Troubles, Watch } from './watch.ts';
 
 export interface ExternalDriverOptions {
@@ -124,7 +124,13 @@ class WatchedExternals implements ExternalDriver {
       if (!signal.aborted) report({ kind: 'held', why: why === null ? null : away(why) });
     };
     const engine = target.kind === 'container' ? { isHeard: () => containers.blindness === null, blind: told } : {};
-    const watch = new Watch({ eye: this.#eyeFor(target), clock, troubles: this.#troubles, signal, ...engine });
+    const watch = new Watch({
+      targetWatch: this.#targetFor(target),
+      clock,
+      troubles: this.#troubles,
+      signal,
+      ...engine,
+    });
     const word = new DockerWord(clock, report);
     const over = this.#follow({ run, watch, beginning, signal, report, word });
     const events = target.kind === 'container' ? this.#listen(target.name, watch, word) : null;
@@ -141,15 +147,15 @@ class WatchedExternals implements ExternalDriver {
     });
   }
 
-  #eyeFor(target: ExternalTarget): Eye {
+  #targetFor(target: ExternalTarget): TargetWatch {
     const { clock, engine } = this.#options;
     switch (target.kind) {
       case 'pid-file':
-        return pidFileEye(target.path);
+        return pidFileTarget(target.path);
       case 'address':
-        return addressEye(target, clock, this.#names);
+        return addressTarget(target, clock, this.#names);
       case 'container':
-        return containerEye(target.name, engine);
+        return containerTarget(target.name, engine);
       default:
         throw new Error(`no such target: ${JSON.stringify(target satisfies never)}`);
     }

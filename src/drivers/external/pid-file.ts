@@ -6,12 +6,12 @@ import { constants } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { meansGone } from '../../base/pure/errno.ts';
 import { isAlive, type ProcStat, parseStat } from '../process/proc.ts';
-import { type Eye, type Found, gone, type Sight, there, unknown } from './target.ts';
+import { type Found, gone, type Sight, type TargetWatch, there, unknown } from './target.ts';
 
 /** A pid and some white space; nobody writes more, and a file that never ends must not be read to its end. */
 const MAX_PID_FILE_BYTES = 256;
 
-export function pidFileEye(path: string): Eye {
+export function pidFileTarget(path: string): TargetWatch {
   // A file that is just being written may show the beginning of a longer number: a successor counts when it is seen again.
   let suspect: string | null = null;
   const confirmed = (sight: Sight, known: Found): Sight => {

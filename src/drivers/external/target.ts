@@ -14,7 +14,7 @@ export type Sight =
   /** We could not look: that says nothing about the target. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-export interface Eye {
+export interface TargetWatch {
   /** So many looks in a row must say "gone" before it counts. */
   readonly failuresNeeded: number;
   /** Who cannot be asked while sights are unknown: said once for all that share it. */

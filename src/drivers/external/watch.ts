@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { after, type MonoMs } from '../../base/pure/ids.ts';
-import type { Eye, Found, Sight } from './target.ts';
+import type { Found, Sight, TargetWatch } from './target.ts';
 
 export const LOOK_EVERY_MS = 1_000;
 /** When somebody else says at once that something may have changed. */
@@ -12,7 +12,7 @@ const LOOK_NOW_AND_THEN_MS = 30_000;
 export type Known = Exclude<Sight, { kind: 'unknown' }>;
 
 export interface WatchOptions {
-  readonly eye: Eye;
+  readonly targetWatch: TargetWatch;
   readonly clock: Clock;
   readonly troubles: Troubles;
   readonly signal: AbortSignal;
@@ -45,7 +45,7 @@ export class Watch {
 
   /** Whether it is there: seen once it is, and missed as often in a row as the eye demands it is not. */
   find(): Promise<Known> {
-    return this.#until((sight, missed) => sight.kind === 'there' || missed >= this.#options.eye.failuresNeeded);
+    return this.#until((sight, missed) => sight.kind === 'there' || missed >= this.#options.targetWatch.failuresNeeded);
   }
 
   /** The first look that tells anything. */
@@ -61,7 +61,7 @@ export class Watch {
 
   /** Resolves when what was found is gone. */
   goes(known: Found): Promise<Known> {
-    return this.#until((_sight, missed) => missed >= this.#options.eye.failuresNeeded, known);
+    return this.#until((_sight, missed) => missed >= this.#options.targetWatch.failuresNeeded, known);
   }
 
   /** `missed`: how many looks in a row, this one included, said that it is gone. Looks that tell nothing count for nothing. */
@@ -95,7 +95,7 @@ export class Watch {
   }
 
   async #look(known: Found | null): Promise<Sight> {
-    const { eye, troubles, signal } = this.#options;
+    const { targetWatch: eye, troubles, signal } = this.#options;
     const sight = await eye.look(known, signal);
     const isBlind = sight.kind === 'unknown';
     if (isBlind !== this.#isBlind) this.#options.blind?.(isBlind ? sight.why : null);

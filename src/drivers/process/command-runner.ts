@@ -10,7 +10,7 @@ import type { Log } from '../../base/log.ts';
 import type { SpawnProblem } from '../../base/pure/exit.ts';
 import type { RunId } from '../../base/pure/ids.ts';
 import { accountOf } from './account/account.ts';
-import { eyesOf, OWN_EYES } from './account/eyes.ts';
+import { accessOf, OWN_ACCESS } from './account/eyes.ts';
 import { passing } from './command/spawn-problem.ts';
 import { precheck } from './precheck.ts';
 import { findTools } from './shim/tools.ts';
@@ -107,8 +107,8 @@ class ShortCommands implements ClosableCommandRunner {
       const { tools } = this.#world;
       const account = accountOf(command, tools);
       if (account !== null && 'heals' in account) return notStarted(account);
-      const eyes = account === null ? OWN_EYES : eyesOf(account, tools);
-      const problem = (await this.#wait(cookie, limit, command)) ?? precheck(command, eyes);
+      const access = account === null ? OWN_ACCESS : accessOf(account, tools);
+      const problem = (await this.#wait(cookie, limit, command)) ?? precheck(command, access);
       if (problem) return notStarted(problem);
       return await new ShortCommand({ command, account }, cookie, this.#world).result(limit);
     } catch (error) {

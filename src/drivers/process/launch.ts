@@ -18,7 +18,7 @@ import type { SpawnProblem } from '../../base/pure/exit.ts';
 import type { ProcessLaunch } from '../../supervision/ports/driver.ts';
 import { type Account, accountOf } from './account/account.ts';
 import { BARE_ENVIRONMENT, becoming, ENVIRONMENT_FD, openEnvironment } from './account/become.ts';
-import { eyesOf, OWN_EYES } from './account/eyes.ts';
+import { accessOf, OWN_ACCESS } from './account/eyes.ts';
 import { oddVariables, passing, permanent, problemOfError } from './command/spawn-problem.ts';
 import { type BindWorld, type Bound, bind, unbind } from './limits/bind.ts';
 import { boundsProblem, type ShimBounds } from './limits/bounds.ts';
@@ -47,8 +47,8 @@ export interface Begun {
 export function beginRun(launch: ProcessLaunch, world: LaunchWorld): Begun | SpawnProblem {
   const account = accountOf(launch, world.tools);
   if (account !== null && 'heals' in account) return account;
-  const eyes = account === null ? OWN_EYES : eyesOf(account, world.tools);
-  const problem = precheck(launch, eyes) ?? boundsProblem(launch) ?? logProblem(launch.logPath, account);
+  const access = account === null ? OWN_ACCESS : accessOf(account, world.tools);
+  const problem = precheck(launch, access) ?? boundsProblem(launch) ?? logProblem(launch.logPath, account);
   if (problem) return problem;
   let fifoFd = -1;
   let bound: Bound | null = null;

@@ -13,15 +13,15 @@ import type { Tree, TreeWorld } from './tree/tree.ts';
  */
 const SETTLE_MS = 20;
 
-export interface AftermathOptions {
+export interface LeftoversOptions {
   readonly tree: Tree;
   readonly world: TreeWorld & { wantsPolling(): void };
   readonly guard: Guard;
   tell(report: RunReport): void;
 }
 
-export class Aftermath {
-  readonly #options: AftermathOptions;
+export class Leftovers {
+  readonly #options: LeftoversOptions;
   readonly #cause: ExitCause;
   readonly #at: MonoMs;
   #watcher: FSWatcher | null = null;
@@ -29,7 +29,7 @@ export class Aftermath {
   #isChecking = false;
 
   /** The main process ended `at`, of this cause. */
-  constructor(options: AftermathOptions, cause: ExitCause, at: MonoMs) {
+  constructor(options: LeftoversOptions, cause: ExitCause, at: MonoMs) {
     this.#options = options;
     this.#cause = cause;
     this.#at = at;

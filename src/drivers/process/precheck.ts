@@ -7,7 +7,7 @@ import { basename, delimiter, join, resolve } from 'node:path';
 import { errorCode, machineFault } from '../../base/pure/errno.ts';
 import type { SpawnProblem } from '../../base/pure/exit.ts';
 import type { ProcessLaunch } from '../../supervision/ports/driver.ts';
-import { type Eyes, OWN_EYES } from './account/eyes.ts';
+import { type FileAccess, OWN_ACCESS } from './account/eyes.ts';
 import { permanent, problemOfError } from './command/spawn-problem.ts';
 
 export type Command = Pick<ProcessLaunch, 'command' | 'cwd' | 'env'>;
@@ -16,9 +16,9 @@ export type Command = Pick<ProcessLaunch, 'command' | 'cwd' | 'env'>;
 const DEFAULT_PATH = '/bin:/usr/bin';
 
 /** The first problem found, or null when nothing stands in the way of a start. `eyes`: of whoever it will run as. */
-export function precheck(launch: Command, eyes: Eyes = OWN_EYES): SpawnProblem | null {
+export function precheck(launch: Command, access: FileAccess = OWN_ACCESS): SpawnProblem | null {
   try {
-    return nulProblem(launch) ?? cwdProblem(launch.cwd, eyes) ?? commandProblem(launch, eyes) ?? tooLong(launch);
+    return nulProblem(launch) ?? cwdProblem(launch.cwd, access) ?? commandProblem(launch, access) ?? tooLong(launch);
   } catch (error) {
     return problemOfError(error); // a fault of the machine: nothing can be said about the command
   }
@@ -30,32 +30,32 @@ function nulProblem({ command, env, cwd }: Command): SpawnProblem | null {
   return permanent('other', 'the command, its environment or its working directory contains a NUL byte');
 }
 
-function cwdProblem(cwd: string, eyes: Eyes): SpawnProblem | null {
+function cwdProblem(cwd: string, access: FileAccess): SpawnProblem | null {
   const kind = kindOf(cwd);
   if (kind === 'missing') return permanent('cwd-missing', `the working directory ${cwd} does not exist`);
   if (kind === 'file' || kind === 'other')
     return permanent('cwd-not-a-directory', `the working directory ${cwd} is not a directory`);
-  const obstacle = kind === 'forbidden' ? 'may not be entered' : eyes.toEnter(cwd);
+  const obstacle = kind === 'forbidden' ? 'may not be entered' : access.toEnter(cwd);
   return obstacle === null ? null : permanent('cwd-permission', `the working directory ${cwd} ${obstacle}`);
 }
 
-function commandProblem(launch: Command, eyes: Eyes): SpawnProblem | null {
+function commandProblem(launch: Command, access: FileAccess): SpawnProblem | null {
   const [name] = launch.command;
   if (!name) return permanent('command-not-found', 'the command is empty');
-  const found = name.includes('/') ? resolve(launch.cwd, name) : lookUp(name, launch, eyes);
+  const found = name.includes('/') ? resolve(launch.cwd, name) : lookUp(name, launch, access);
   if (found === null) return permanent('command-not-found', `no such command: "${name}" (looked in PATH)`);
-  const isCommand = (other: string): boolean => lookUp(other, launch, eyes) !== null;
-  return fileProblem(name, found, eyes) ?? executableProblem(name, found, isCommand);
+  const isCommand = (other: string): boolean => lookUp(other, launch, access) !== null;
+  return fileProblem(name, found, access) ?? executableProblem(name, found, isCommand);
 }
 
-function fileProblem(name: string, path: string, eyes: Eyes): SpawnProblem | null {
+function fileProblem(name: string, path: string, access: FileAccess): SpawnProblem | null {
   const kind = kindOf(path);
   const named = name === path ? `"${name}"` : `"${name}" (${path})`;
   if (kind === 'missing') return permanent('command-not-found', `no such command: ${named}`);
   if (kind === 'directory') return permanent('command-is-a-directory', `${named} is a directory, not a command`);
   if (kind === 'other') return permanent('bad-executable', `${named} is no file: a pipe, a socket or a device`);
   if (kind === 'forbidden') return permanent('command-permission', `${named} may not be reached`);
-  const obstacle = eyes.toExecute(path);
+  const obstacle = access.toExecute(path);
   return obstacle === null ? null : permanent('command-permission', `${named} ${obstacle}`);
 }
 
@@ -63,12 +63,12 @@ function fileProblem(name: string, path: string, eyes: Eyes): SpawnProblem | nul
  * Like execvp(3), in the PATH that the command itself will have: what cannot be executed is passed over. When nothing can,
  * a file that merely lacks the permission is still the better answer than "not found".
  */
-function lookUp(name: string, { cwd, env }: Command, eyes: Eyes): string | null {
+function lookUp(name: string, { cwd, env }: Command, access: FileAccess): string | null {
   let second: string | null = null;
   for (const directory of (env['PATH'] ?? DEFAULT_PATH).split(delimiter)) {
     const path = join(resolve(cwd, directory || '.'), name);
     if (kindOf(path) !== 'file') continue;
-    if (eyes.toExecute(path) === null) return path;
+    if (access.toExecute(path) === null) return path;
     second ??= path;
   }
   return second;

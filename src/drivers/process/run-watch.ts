@@ -12,7 +12,7 @@ import { isProblem } from './exit-cause.ts';
 import { recordedAt } from './exit-record.ts';
 import { Guard } from './guard.ts';
 import { beginRun, explain, type LaunchWorld } from './launch.ts';
-import { Aftermath } from './leftovers.ts';
+import { Leftovers } from './leftovers.ts';
 import { MainWatch } from './main-watch.ts';
 import { startedAt } from './proc.ts';
 import { type RunMeta, readStarted, type Started } from './run-dir.ts';
@@ -27,7 +27,7 @@ export interface RunWorld extends LaunchWorld, TreeWorld {
 type Phase =
   | { readonly kind: 'queued' }
   | { readonly kind: 'live'; readonly main: MainWatch }
-  | { readonly kind: 'ended'; readonly aftermath: Aftermath }
+  | { readonly kind: 'ended'; readonly leftovers: Leftovers }
   /** It never came to life, or not in this boot. */
   | { readonly kind: 'closed' };
 
@@ -109,7 +109,7 @@ export class RunWatch {
           this.#pendingSignals.push(signal); // nobody could be verified: it is sent when somebody can
           throw error;
         }
-        if (this.#phase.kind === 'ended') await this.#phase.aftermath.checkSoon();
+        if (this.#phase.kind === 'ended') await this.#phase.leftovers.checkSoon();
       });
     }
   }
@@ -157,7 +157,7 @@ export class RunWatch {
         this.#guard.settle();
       });
     }
-    if (phase.kind === 'ended') phase.aftermath.check();
+    if (phase.kind === 'ended') phase.leftovers.check();
     if (this.#hasUnsent()) this.#sendPending();
   }
 
@@ -177,8 +177,8 @@ export class RunWatch {
     }
     if (phase.kind === 'live') return phase.main.poll();
     if (phase.kind !== 'ended') return false;
-    phase.aftermath.check();
-    return phase.aftermath.hasLeftovers;
+    phase.leftovers.check();
+    return phase.leftovers.hasLeftovers;
   }
 
   /** No reports from now on. Resolves when the shim has written all it had to write. */
@@ -191,7 +191,7 @@ export class RunWatch {
     this.#isMuted = true;
     this.#main?.close();
     this.#main?.shim.close();
-    if (this.#phase.kind === 'ended') this.#phase.aftermath.close();
+    if (this.#phase.kind === 'ended') this.#phase.leftovers.close();
   }
 
   /** A signal needs a pid. Until there is one, signals and the wish to kill are kept. */
@@ -200,7 +200,7 @@ export class RunWatch {
   }
 
   #isOver(): boolean {
-    return this.#phase.kind === 'closed' || (this.#phase.kind === 'ended' && this.#phase.aftermath.isOver);
+    return this.#phase.kind === 'closed' || (this.#phase.kind === 'ended' && this.#phase.leftovers.isOver);
   }
 
   #watchMain(meta: RunMeta | null): MainWatch {
@@ -255,7 +255,7 @@ export class RunWatch {
       if (untold && startAt !== null && !this.#isAdopted) this.#tell({ kind: 'started', pid: untold.pid, at: startAt });
       const tell = (report: RunReport): void => this.#tell(report);
       const about = { tree: this.#tree, world: this.#world, guard: this.#guard, tell };
-      this.#phase = { kind: 'ended', aftermath: new Aftermath(about, outcome, at) };
+      this.#phase = { kind: 'ended', leftovers: new Leftovers(about, outcome, at) };
       this.#sendPending();
     }
   }
@@ -282,7 +282,7 @@ export class RunWatch {
     } finally {
       this.#isKilling = false;
     }
-    if (this.#phase.kind === 'ended') this.#phase.aftermath.check();
+    if (this.#phase.kind === 'ended') this.#phase.leftovers.check();
   }
 
   #tell(report: RunReport): void {

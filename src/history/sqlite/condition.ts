@@ -1,7 +1,7 @@
 /** What is wrong with the store right now, kept as facts and said as one sentence by `health()`. */
 import { formatBytes } from '../../base/pure/format.ts';
 import type { WallMs } from '../../base/pure/ids.ts';
-import type { Kept } from './unwritten.ts';
+import type { Unwritten } from './unwritten.ts';
 
 const timeOfDay = (at: WallMs): string => new Date(at).toTimeString().slice(0, 8);
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
@@ -55,7 +55,7 @@ export class Condition {
     this.#refused += 1;
   }
 
-  sentence(kept: Kept): string {
+  sentence(kept: Unwritten): string {
     const parts: string[] = [];
     if (this.#trouble !== null) {
       const { words, since } = this.#trouble;

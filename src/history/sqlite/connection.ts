@@ -1,7 +1,7 @@
 /** One open database, checked and brought to our schema. */
 import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import type { Database, Sqlite, Statement } from '../../base/sqlite.ts';
-import { hasErrands } from '../../incidents/tickets/rules/ticket.ts';
+import { hasPendingUpdates } from '../../incidents/tickets/rules/ticket.ts';
 import type { ComponentRecord } from '../../supervision/ports/store.ts';
 import type { Entry } from '../entry.ts';
 import { num, str } from './cells.ts';
@@ -245,7 +245,7 @@ export function oldRows(db: Database): (before: number) => boolean {
   const tickets = (before: number) =>
     findTickets.all(values(before)).flatMap((row) => {
       const ticket = ticketOf(row);
-      return ticket !== null && hasErrands(ticket) ? [] : [num(row['id'])];
+      return ticket !== null && hasPendingUpdates(ticket) ? [] : [num(row['id'])];
     });
 
   return (before) => {

@@ -11,7 +11,7 @@ import type { Commit } from '../ports.ts';
 import { LAST_NUMBER } from '../records.ts';
 import type { SqliteHistory } from './reader.ts';
 
-export class Standing {
+export class OpenRecords {
   readonly #records = new Map<ComponentName, ComponentRecord>();
   readonly #forgotten = new Set<ComponentName>();
   readonly #meta = new Map<string, string>();

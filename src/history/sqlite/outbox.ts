@@ -7,7 +7,7 @@ import { json } from './cells.ts';
 import type { Condition } from './condition.ts';
 import { quietly } from './connection.ts';
 import type { Disk } from './disk.ts';
-import { Kept, saysSomething } from './unwritten.ts';
+import { saysSomething, Unwritten } from './unwritten.ts';
 
 const RETRY_MS = 1_000;
 const MAX_REOPEN_MS = 30_000;
@@ -35,7 +35,7 @@ export interface OutboxOptions {
 
 export class Outbox {
   readonly #options: OutboxOptions;
-  readonly kept = new Kept();
+  readonly kept = new Unwritten();
   #recent: readonly Entry[] = [];
   #timer: NodeJS.Timeout | null = null;
   #reopenMs = RETRY_MS;

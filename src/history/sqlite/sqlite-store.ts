@@ -17,7 +17,7 @@ import { observed, oldBefore, type Progress } from '../rules/progress.ts';
 import { isList, isObject, parsed } from './cells.ts';
 import { Condition } from './condition.ts';
 import { type Anew, Disk } from './disk.ts';
-import { Standing } from './open-records.ts';
+import { OpenRecords } from './open-records.ts';
 import { Outbox, type OutboxOptions, SeqMark } from './outbox.ts';
 import { type Readable, readable } from './overlay.ts';
 import { NewerSchemaError, problemOf } from './problem.ts';
@@ -63,7 +63,7 @@ class SqliteStore implements Store {
   readonly #condition = new Condition();
   readonly #sequence = new Sequence();
   readonly #mark: SeqMark;
-  readonly #standing = new Standing();
+  readonly #openRecords = new OpenRecords();
   readonly #disk: Disk;
   readonly #outbox: Outbox;
   readonly #maintenance: NodeJS.Timeout;
@@ -93,18 +93,18 @@ class SqliteStore implements Store {
 
   commit(...commits: readonly Commit[]): readonly EventView[] {
     const entries = commits.map((commit) => entryOf(commit, this.#sequence));
-    for (const commit of commits) this.#standing.note(commit);
+    for (const commit of commits) this.#openRecords.note(commit);
     this.#write(...entries);
     return entries.flatMap(({ events }) => events.map(eventView));
   }
 
   setMeta(key: string, value: string): void {
-    this.#standing.setMeta(key, value);
+    this.#openRecords.setMeta(key, value);
     this.#write({ events: [], meta: { key, value } });
   }
 
   forget(component: ComponentName): void {
-    this.#standing.forget(component);
+    this.#openRecords.forget(component);
     this.#write({ events: [], forget: component });
   }
 
@@ -155,7 +155,7 @@ class SqliteStore implements Store {
   }
 
   #learn(history: SqliteHistory): void {
-    this.#standing.learn(history);
+    this.#openRecords.learn(history);
     this.#sequence.raiseTo(history.lastSeq());
     this.#hasRead = true;
   }
@@ -163,11 +163,11 @@ class SqliteStore implements Store {
   #tellAgain({ type, data, salvaged }: Anew): void {
     if (!this.#hasRead) {
       this.#sequence.raiseTo(this.#options.clock.wallNow());
-      this.#standing.salvage(salvaged);
+      this.#openRecords.salvage(salvaged);
     }
     const recordedAt = this.#options.clock.wallNow();
     this.#outbox.startOver();
-    for (const entry of this.#standing.entries(recordedAt)) this.#outbox.push(entry);
+    for (const entry of this.#openRecords.entries(recordedAt)) this.#outbox.push(entry);
     this.#tell(type, data);
   }
 
@@ -206,10 +206,10 @@ class SqliteStore implements Store {
   }
 
   components(): readonly ComponentRecord[] {
-    return this.#standing.components();
+    return this.#openRecords.components();
   }
   meta(key: string): string | null {
-    return this.#standing.meta(key);
+    return this.#openRecords.meta(key);
   }
   lastSeq(): number {
     return this.#sequence.last;
@@ -234,7 +234,7 @@ class SqliteStore implements Store {
   readonly ticketByFingerprint: Store['ticketByFingerprint'] = (fingerprint) =>
     this.#read((from) => from.ticketByFingerprint(fingerprint));
   lastNumber(of: 'incident' | 'ticket'): number {
-    return this.#standing.lastNumber(LAST_NUMBER[of]);
+    return this.#openRecords.lastNumber(LAST_NUMBER[of]);
   }
   readonly campaigns: Store['campaigns'] = (limit) => this.#read((from) => from.campaigns(limit));
   readonly campaign: Store['campaign'] = (name) => this.#read((from) => from.campaign(name));

@@ -14,7 +14,7 @@ import { checkKey, keyOf } from '../stretches.ts';
 
 type AgentsHolder = { -readonly [K in 'agents']?: Entry[K] };
 
-export class KeptAgents {
+export class UnwrittenAgents {
   readonly #newest = new Map<string, AgentsHolder>();
 
   add(entry: AgentsHolder): void {
@@ -36,7 +36,7 @@ type Holder = Mutable<Pick<Entry, 'incidents' | 'tickets'>>;
 
 const MAX_HOLDERS = 500;
 
-export class KeptCases {
+export class UnwrittenRecords {
   #holders: Holder[] = [];
   readonly #incidents = new Map<number, Holder>();
   readonly #tickets = new Map<number, Holder>();
@@ -65,7 +65,7 @@ export class KeptCases {
 
 /** The stretches of one kind among the commits that are not on disk yet: the first to go when there are too many of everything. */
 
-export interface KeptOptions<Holder, Stretch> {
+export interface UnwrittenOptions<Holder, Stretch> {
   /** What a commit has of them. */
   of(holder: Holder): readonly Stretch[];
   /** Some were taken out of it. */
@@ -74,13 +74,13 @@ export interface KeptOptions<Holder, Stretch> {
   keyOf(stretch: Stretch): string;
 }
 
-export class KeptStretches<Holder, Stretch> {
-  readonly #options: KeptOptions<Holder, Stretch>;
+export class UnwrittenStretches<Holder, Stretch> {
+  readonly #options: UnwrittenOptions<Holder, Stretch>;
   #holders: Holder[] = [];
   #count = 0;
   #isFolded = true;
 
-  constructor(options: KeptOptions<Holder, Stretch>) {
+  constructor(options: UnwrittenOptions<Holder, Stretch>) {
     this.#options = options;
   }
 
@@ -145,28 +145,28 @@ const TAIL_DROPPED = ['(log tail dropped, and probe answers: the disk could not 
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-export class Kept {
+export class Unwritten {
   #entries: Mutable<Entry>[] = [];
   /** Where the newest record of each component is: older ones are not worth keeping. */
   readonly #newest = new Map<ComponentName, Mutable<Entry>>();
   /** The same of each session. */
   readonly #newestSession = new Map<string, Mutable<Entry>>();
   /** And of each agent. */
-  readonly #agents = new KeptAgents();
+  readonly #agents = new UnwrittenAgents();
   /** And where the newest of each incident and of each ticket is. */
-  readonly #cases = new KeptCases();
+  readonly #cases = new UnwrittenRecords();
   #withTail: Mutable<Entry>[] = [];
-  readonly #probes = new KeptStretches<Mutable<Entry>, ProbeStretch>({
+  readonly #probes = new UnwrittenStretches<Mutable<Entry>, ProbeStretch>({
     of: ({ probed = [] }) => probed,
     put: (entry, probed) => Object.assign(entry, { probed }),
     keyOf,
   });
-  readonly #samples = new KeptStretches<Mutable<Entry>, SampleStretch>({
+  readonly #samples = new UnwrittenStretches<Mutable<Entry>, SampleStretch>({
     of: ({ sampled = [] }) => sampled,
     put: (entry, sampled) => Object.assign(entry, { sampled }),
     keyOf: sampleKey,
   });
-  readonly #checks = new KeptStretches<Mutable<Entry>, CheckStretch>({
+  readonly #checks = new UnwrittenStretches<Mutable<Entry>, CheckStretch>({
     of: ({ checked = [] }) => checked,
     put: (entry, checked) => Object.assign(entry, { checked }),
     keyOf: checkKey,

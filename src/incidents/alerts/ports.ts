@@ -4,7 +4,7 @@ import type { AlertsSpec, RaisedAlert } from './rules/book.ts';
 /** What is still open under the same `key` is not told again; `text` is one sentence that names whom it is about. */
 export type Alert = RaisedAlert;
 
-export interface AlertDesk {
+export interface AlertService {
   /** Told soon, together with what else comes within a few seconds; and again after the reminder interval while it is not cleared. */
   raise(alert: Alert): void;
   /** It is over: told when it had been told. */

@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
 import type { MonoMs } from '../../base/pure/ids.ts';
-import type { Alert, AlertDesk } from './ports.ts';
+import type { Alert, AlertService } from './ports.ts';
 import {
   type AlertBook,
   type AlertsSpec,
@@ -23,7 +23,7 @@ import { messageOf } from './rules/message.ts';
 import { type Delivery, failed, type Queues, queued, untilNextMs } from './rules/queue.ts';
 import { type ChannelSender, failure, type Sent } from './senders.ts';
 
-export interface AlertDeskParts {
+export interface AlertServiceParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly failpoints: Failpoints;
@@ -49,22 +49,22 @@ interface Lost {
   readonly at: string;
 }
 
-export function createAlertDesk(parts: AlertDeskParts, spec: AlertsSpec): AlertDesk {
-  const desk = new Desk(parts, spec);
-  desk.pump();
+export function createAlertService(parts: AlertServiceParts, spec: AlertsSpec): AlertService {
+  const ticketService = new AlertDelivery(parts, spec);
+  ticketService.pump();
   return {
-    raise: (alert) => desk.raise(alert),
-    clear: (key) => desk.change((book, now) => cleared(book, key, now)),
-    isOpen: (key) => isOpen(desk.book, key),
-    open: () => desk.book.open.map(({ alert }) => alert),
-    lost: () => desk.lost(),
-    use: (fresh) => desk.use(fresh),
-    close: () => desk.close(),
+    raise: (alert) => ticketService.raise(alert),
+    clear: (key) => ticketService.change((book, now) => cleared(book, key, now)),
+    isOpen: (key) => isOpen(ticketService.book, key),
+    open: () => ticketService.book.open.map(({ alert }) => alert),
+    lost: () => ticketService.lost(),
+    use: (fresh) => ticketService.use(fresh),
+    close: () => ticketService.close(),
   };
 }
 
-class Desk {
-  readonly #parts: AlertDeskParts;
+class AlertDelivery {
+  readonly #parts: AlertServiceParts;
   #spec: AlertsSpec;
   #senders: readonly ChannelSender[];
   #kept: Kept;
@@ -72,7 +72,7 @@ class Desk {
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #end = new AbortController();
 
-  constructor(parts: AlertDeskParts, spec: AlertsSpec) {
+  constructor(parts: AlertServiceParts, spec: AlertsSpec) {
     this.#parts = parts;
     this.#spec = spec;
     this.#senders = parts.senders(spec);

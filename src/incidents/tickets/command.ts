@@ -8,7 +8,7 @@ import { webAddress } from '../web.ts';
 import { done, halt, later, messageOf, type Tracker } from './ports.ts';
 import type { TrackerSpec } from './rules/settings.ts';
 import { cleanLine } from './rules/text.ts';
-import type { Deed } from './rules/ticket.ts';
+import type { TrackerAction } from './rules/ticket.ts';
 
 type CommandSpec = Extract<TrackerSpec, { kind: 'command' }>;
 
@@ -20,7 +20,7 @@ export interface CommandParts {
   secrets(): readonly string[];
 }
 
-const DEEDS: ReadonlySet<Deed> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
+const TRACKER_ACTIONS: ReadonlySet<TrackerAction> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
 const MAX_WORDS_CHARS = 300;
 
 export function createCommandTracker(spec: CommandSpec, { commands, env, secrets }: CommandParts): Tracker {
@@ -29,7 +29,7 @@ export function createCommandTracker(spec: CommandSpec, { commands, env, secrets
   return {
     name,
     target,
-    deeds: DEEDS,
+    actions: TRACKER_ACTIONS,
     async deliver(delivery, signal) {
       const input = `${JSON.stringify(messageOf(delivery))}\n`;
       const result = await commands.run({ command, cwd, env, timeoutMs, signal, input });

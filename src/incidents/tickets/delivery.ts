@@ -8,24 +8,24 @@ import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
 import { after } from '../../base/pure/ids.ts';
 import type { DeliveryProblem, DeliveryResult, TicketBook, Tracker } from './ports.ts';
-import { afterFailure, afterSuccess, type Tried, withoutErrand } from './rules/outcome.ts';
-import type { Errand, Ticket, TicketChange } from './rules/ticket.ts';
+import { afterFailure, afterSuccess, type Tried, withoutPendingUpdate } from './rules/outcome.ts';
+import type { PendingUpdate, Ticket, TicketChange } from './rules/ticket.ts';
 
 const FIRST_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 15 * 60_000;
 /** Between two deliveries, so that a storm of tickets is no storm of requests. */
 const BREATH_MS = 50;
 
-export interface CarrierParts {
+export interface DeliveryQueueParts {
   readonly book: TicketBook;
   readonly clock: Clock;
   readonly log: Log;
   readonly failpoints: Failpoints;
 }
 
-export class Carrier {
+export class DeliveryQueue {
   readonly #tracker: Tracker;
-  readonly #parts: CarrierParts;
+  readonly #parts: DeliveryQueueParts;
   readonly #closed = new AbortController();
   /** Numbers of tickets, each with its failed tries. */
   readonly #waiting = new Map<number, number>();
@@ -36,7 +36,7 @@ export class Carrier {
   #halted: string | null = null;
 
   /** `free`: nobody else is talking to the tracker any more. */
-  constructor(tracker: Tracker, parts: CarrierParts, free: Promise<unknown>) {
+  constructor(tracker: Tracker, parts: DeliveryQueueParts, free: Promise<unknown>) {
     this.#tracker = tracker;
     this.#parts = parts;
     this.#going = free.then(() => this.#go());
@@ -90,18 +90,18 @@ export class Carrier {
   async #carry(number: number): Promise<number> {
     const ticket = this.#parts.book.find(number);
     const standing = this.#standing(ticket);
-    const errand = standing?.errands[0];
-    if (ticket === null || standing === null || errand === undefined) {
+    const update = standing?.errands[0];
+    if (ticket === null || standing === null || update === undefined) {
       this.#waiting.delete(number);
       return 0;
     }
-    const tried: Tried = { tracker: this.#tracker.name, errand };
-    if (!this.#tracker.deeds.has(errand.deed)) {
-      this.#parts.book.save(withoutErrand(ticket, tried), []);
+    const tried: Tried = { tracker: this.#tracker.name, update };
+    if (!this.#tracker.actions.has(update.deed)) {
+      this.#parts.book.save(withoutPendingUpdate(ticket, tried), []);
       return 0;
     }
     if (this.#halted !== null) return this.#fail(number, tried, { kind: 'halt', message: this.#halted });
-    const result = await this.#deliver(ticket, standing.id, standing.address, errand);
+    const result = await this.#deliver(ticket, standing.id, standing.address, update);
     if (result === null) return 0;
     if (result.kind === 'failed') return this.#fail(number, tried, result.problem);
     this.#failures = 0;
@@ -118,11 +118,11 @@ export class Carrier {
     ticket: Ticket,
     id: string | null,
     address: string | null,
-    errand: Errand,
+    update: PendingUpdate,
   ): Promise<DeliveryResult | null> {
     const { failpoints } = this.#parts;
     failpoints.hit('ticket.before-call');
-    const result = await this.#tracker.deliver({ ticket, errand, id, address }, this.#closed.signal);
+    const result = await this.#tracker.deliver({ ticket, update, id, address }, this.#closed.signal);
     failpoints.hit('ticket.after-call');
     return this.#closed.signal.aborted && result.kind === 'failed' ? null : result;
   }

@@ -7,16 +7,16 @@ import { type Delivery, type DeliveryProblem, type DeliveryResult, done, failed,
 import { commentBody, hasMarker, issueBody, plainTitle } from './rules/markdown.ts';
 import type { TrackerSpec } from './rules/settings.ts';
 import { cleanLine } from './rules/text.ts';
-import type { Deed, Errand, Priority } from './rules/ticket.ts';
+import type { PendingUpdate, Priority, TrackerAction } from './rules/ticket.ts';
 
-const DEEDS: ReadonlySet<Deed> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
+const TRACKER_ACTIONS: ReadonlySet<TrackerAction> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
 const PRIORITY_LABEL = 'priority: ';
 
 export function createGithubTracker(spec: GithubSpec, ask: Ask): Tracker {
   return {
     name: spec.name,
     target: spec.target,
-    deeds: DEEDS,
+    actions: TRACKER_ACTIONS,
     async deliver(delivery, signal) {
       try {
         return await perform(githubApi(spec, ask, signal), spec, delivery);
@@ -49,9 +49,9 @@ async function issueNumbered(api: GithubApi, id: string): Promise<Issue | null> 
   }
 }
 
-async function created(api: GithubApi, { labels, repo }: GithubSpec, { ticket, errand }: Delivery): Promise<Issue> {
+async function created(api: GithubApi, { labels, repo }: GithubSpec, { ticket, update }: Delivery): Promise<Issue> {
   // A ticket that must be known by now, but whose number was never learnt, is looked for by its own key.
-  const creation = { ...errand, key: ticket.key };
+  const creation = { ...update, key: ticket.key };
   const found = await findIssue(api, repo, creation);
   if (found !== null) return found;
   const body = {
@@ -65,19 +65,19 @@ async function created(api: GithubApi, { labels, repo }: GithubSpec, { ticket, e
 }
 
 /** What is to be said about an issue that is there. All of it may be done twice without harm. */
-async function follow(api: GithubApi, { ticket, errand }: Delivery, issue: Issue): Promise<void> {
+async function follow(api: GithubApi, { ticket, update }: Delivery, issue: Issue): Promise<void> {
   const path = `/issues/${issue.number}`;
-  if (errand.deed === 'create') return;
-  if (errand.deed === 'close') {
+  if (update.deed === 'create') return;
+  if (update.deed === 'close') {
     if (issue.isOpen) await api.call('PATCH', path, { state: 'closed', state_reason: 'completed' });
     return;
   }
   // Somebody closed it there: for good, or because it seemed to be mended. A recovery opens nothing, and only people undo "for good".
-  const staysClosed = issue.isRejected ? errand.byHand !== true : errand.deed === 'recovered';
+  const staysClosed = issue.isRejected ? update.byHand !== true : update.deed === 'recovered';
   if (!issue.isOpen && staysClosed) return;
   if (!issue.isOpen) await api.call('PATCH', path, { state: 'open' });
-  if (!(await hasComment(api, issue.number, errand))) {
-    await api.call('POST', `${path}/comments`, { body: commentBody(errand) });
+  if (!(await hasComment(api, issue.number, update))) {
+    await api.call('POST', `${path}/comments`, { body: commentBody(update) });
   }
   await label(api, path, issue, ticket.priority);
 }
@@ -120,7 +120,7 @@ const PER_PAGE = 100;
 const MAX_PAGES = 10;
 
 /** Newest first, as far back as the ticket. Lists are up to date at once; the search takes a while to know what is new. */
-export async function findIssue(api: GithubApi, repo: string, { key, at }: Errand): Promise<Issue | null> {
+export async function findIssue(api: GithubApi, repo: string, { key, at }: PendingUpdate): Promise<Issue | null> {
   const since = at - CLOCK_MARGIN_MS;
   const query = `state=all&sort=created&direction=desc&since=${encodeURIComponent(iso(since))}&per_page=${PER_PAGE}`;
   for (let page = 1; page <= MAX_PAGES; page++) {
@@ -140,7 +140,7 @@ async function searchIssue(api: GithubApi, repo: string, key: string): Promise<I
   return found === undefined ? null : issueOf(found);
 }
 
-export async function hasComment(api: GithubApi, issue: number, { key, at }: Errand): Promise<boolean> {
+export async function hasComment(api: GithubApi, issue: number, { key, at }: PendingUpdate): Promise<boolean> {
   const since = encodeURIComponent(iso(at - CLOCK_MARGIN_MS));
   for (let page = 1; page <= MAX_PAGES; page++) {
     const path = `/issues/${issue}/comments?since=${since}&per_page=${PER_PAGE}&page=${page}`;

@@ -12,11 +12,18 @@ import { wordsOf } from './rules/errands.ts';
 import { code, hasMarker, marker, sections, standingRows } from './rules/markdown.ts';
 import { bugNumber } from './rules/number.ts';
 import type { TrackerSpec } from './rules/settings.ts';
-import type { Deed, Errand, Ticket } from './rules/ticket.ts';
+import type { PendingUpdate, Ticket, TrackerAction } from './rules/ticket.ts';
 
 type LocalSpec = Extract<TrackerSpec, { kind: 'local' }>;
 
-const DEEDS: ReadonlySet<Deed> = new Set(['create', 'comment', 'recovered', 'reopen', 'close', 'update']);
+const TRACKER_ACTIONS: ReadonlySet<TrackerAction> = new Set([
+  'create',
+  'comment',
+  'recovered',
+  'reopen',
+  'close',
+  'update',
+]);
 const MAX_SLUG_CHARS = 48;
 /** Of names that somebody else took, or that hold what somebody edited. */
 const MAX_NAMES = 100;
@@ -25,7 +32,7 @@ export function createLocalTracker({ name, target, dir }: LocalSpec): Tracker {
   return {
     name,
     target,
-    deeds: DEEDS,
+    actions: TRACKER_ACTIONS,
     async deliver(delivery) {
       try {
         return await write(dir, delivery);
@@ -36,15 +43,15 @@ export function createLocalTracker({ name, target, dir }: LocalSpec): Tracker {
   };
 }
 
-async function write(dir: string, { ticket, errand, id, address }: Delivery): Promise<DeliveryResult> {
+async function write(dir: string, { ticket, update, id, address }: Delivery): Promise<DeliveryResult> {
   await makeDir(dir);
   const found = await ownFile(dir, ticket, id);
-  if (found === null && id !== null && errand.deed !== 'reopen') {
+  if (found === null && id !== null && update.deed !== 'reopen') {
     return done({ id, address, note: `${join(dir, id)} was deleted; it is written again when the ticket is reopened` });
   }
   const name = found?.name ?? (await freeName(dir, `${bugNumber(ticket.number)}-${slug(ticket.title)}`));
   const copy = found?.document.isEdited ? await keptCopy(dir, found.name, found.text) : null;
-  const rest = withNote(found?.document.rest ?? NEW_REST, errand);
+  const rest = withNote(found?.document.rest ?? NEW_REST, update);
   const text = writeDocument(ticket, rest);
   if (text !== found?.text) await writeWhole(dir, name, text);
   const path = join(dir, name);
@@ -147,9 +154,9 @@ export function writeDocument(ticket: Ticket, rest: string): string {
 export const NEW_REST = `\n\n${NOTES}\n`;
 
 /** One more note at the end, unless it is there already. */
-export function withNote(rest: string, errand: Errand): string {
-  const { key, at } = errand;
-  const text = wordsOf(errand);
+export function withNote(rest: string, update: PendingUpdate): string {
+  const { key, at } = update;
+  const text = wordsOf(update);
   const mark = marker(key);
   if (text === '' || rest.includes(mark)) return rest;
   return `${rest.trimEnd()}\n${rest.trimEnd().endsWith(NOTES) ? '\n' : ''}- ${new Date(at).toISOString()} ${code(text)} ${mark}\n`;

@@ -5,7 +5,7 @@
 
 import { wordsOf } from './rules/errands.ts';
 import type { TicketsSpec } from './rules/settings.ts';
-import type { Deed, Errand, Ticket, TicketEvent, TicketsQuery } from './rules/ticket.ts';
+import type { PendingUpdate, Ticket, TicketEvent, TicketsQuery, TrackerAction } from './rules/ticket.ts';
 import { ticketView } from './rules/view.ts';
 
 export type { TicketsQuery };
@@ -50,7 +50,7 @@ export type DeliveryResult =
 /** One delivery: the ticket as it is now, and the one thing to do. It may have been done before we were killed: look first. */
 export interface Delivery {
   readonly ticket: Ticket;
-  readonly errand: Errand;
+  readonly update: PendingUpdate;
   /** What the tracker calls the ticket; null: it has not said yet. */
   readonly id: string | null;
   readonly address: string | null;
@@ -61,11 +61,11 @@ export interface Tracker {
   readonly name: string;
   readonly target: string;
   /** What it wants to be told of; the rest is dropped. */
-  readonly deeds: ReadonlySet<Deed>;
+  readonly actions: ReadonlySet<TrackerAction>;
   deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult>;
 }
 
-export interface TicketDesk {
+export interface TicketService {
   /** They are safely written: tell the trackers. Returns at once and never throws. */
   filed(tickets: readonly Ticket[]): void;
   list(query: TicketsQuery): readonly Ticket[];
@@ -106,7 +106,7 @@ export interface TicketMessage {
   readonly ticket: Omit<ReturnType<typeof ticketView>, 'deliveries'>;
 }
 
-export function messageOf({ ticket, errand }: Delivery): TicketMessage {
+export function messageOf({ ticket, update: errand }: Delivery): TicketMessage {
   const { deliveries: _, ...view } = ticketView(ticket);
   return { schema_version: 1, action: errand.deed, idempotency_key: errand.key, text: wordsOf(errand), ticket: view };
 }

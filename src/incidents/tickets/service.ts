@@ -5,32 +5,32 @@ import { AppError } from '../../base/pure/errors.ts';
 import type { Commit, Store } from '../../history/ports.ts';
 import type { Ask } from '../web.ts';
 import { type CommandParts, createCommandTracker } from './command.ts';
-import { Carrier, type CarrierParts } from './delivery.ts';
+import { DeliveryQueue, type DeliveryQueueParts } from './delivery.ts';
 import { createGithubTracker } from './github-tracker.ts';
 import { createLocalTracker } from './local-tracker.ts';
-import type { TicketBook, TicketDesk, Tracker } from './ports.ts';
+import type { TicketBook, TicketService, Tracker } from './ports.ts';
 import { closed, reopenedByHand } from './rules/notes.ts';
 import { bugNumber } from './rules/number.ts';
 import type { TicketsSpec, TrackerSpec } from './rules/settings.ts';
-import { hasErrands, type Ticket, type TicketChange, type TicketsQuery } from './rules/ticket.ts';
+import { hasPendingUpdates, type Ticket, type TicketChange, type TicketsQuery } from './rules/ticket.ts';
 import { createWebhookTracker } from './webhook.ts';
 
-export interface DeskParts extends CarrierParts, TrackerParts {
+export interface TicketServiceParts extends DeliveryQueueParts, TrackerParts {
   readonly spec: TicketsSpec;
 }
 
-export function createTicketDesk(parts: DeskParts): TicketDesk {
-  return new Desk(parts);
+export function createTicketService(parts: TicketServiceParts): TicketService {
+  return new Trackers(parts);
 }
 
-class Desk implements TicketDesk {
-  readonly #parts: DeskParts;
+class Trackers implements TicketService {
+  readonly #parts: TicketServiceParts;
   #spec: TicketsSpec;
-  #carriers: readonly Carrier[] = [];
+  #queues: readonly DeliveryQueue[] = [];
   /** Those of settings that are over: they end by themselves. */
   #ending: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: DeskParts) {
+  constructor(parts: TicketServiceParts) {
     this.#parts = parts;
     this.#spec = parts.spec;
     this.use(parts.spec);
@@ -38,7 +38,7 @@ class Desk implements TicketDesk {
 
   filed(tickets: readonly Ticket[]): void {
     const numbers = tickets.map(({ number }) => number);
-    for (const carrier of this.#carriers) carrier.take(numbers);
+    for (const queue of this.#queues) queue.take(numbers);
   }
 
   list(query: TicketsQuery): readonly Ticket[] {
@@ -64,15 +64,15 @@ class Desk implements TicketDesk {
   /** New carriers know of no refusal, so what had stopped is tried again. */
   use(spec: TicketsSpec): void {
     this.#spec = spec;
-    const old = this.#carriers;
-    const ended = Promise.all([this.#ending, ...old.map((carrier) => carrier.close())]);
+    const old = this.#queues;
+    const ended = Promise.all([this.#ending, ...old.map((queue) => queue.close())]);
     this.#ending = ended;
-    this.#carriers = spec.trackers.map((one) => new Carrier(trackerFor(one, this.#parts), this.#parts, ended));
+    this.#queues = spec.trackers.map((one) => new DeliveryQueue(trackerFor(one, this.#parts), this.#parts, ended));
     this.filed(this.#parts.book.pending());
   }
 
   async dispose(): Promise<void> {
-    await Promise.all([this.#ending, ...this.#carriers.map((carrier) => carrier.close())]);
+    await Promise.all([this.#ending, ...this.#queues.map((queue) => queue.close())]);
   }
 
   #changed(before: Ticket, change: TicketChange | null): Ticket {
@@ -107,7 +107,7 @@ export function trackerFor(spec: TrackerSpec, parts: TrackerParts): Tracker {
 export const ticketBook = (store: Store, clock: Clock, commit: (commit: Commit) => void): TicketBook => ({
   find: (number) => store.ticket(number),
   list: (query) => store.tickets(query),
-  pending: () => store.tickets({ limit: Infinity }).filter(hasErrands).reverse(),
+  pending: () => store.tickets({ limit: Infinity }).filter(hasPendingUpdates).reverse(),
   save: (ticket, told) => {
     const at = clock.wallNow();
     const { subject } = ticket;

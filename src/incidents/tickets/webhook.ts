@@ -5,11 +5,11 @@ import { retryAfterMs } from '../../base/pure/retry-after.ts';
 import { type Ask, type HttpAnswer, hostOf, webAddress } from '../web.ts';
 import { type Delivery, type DeliveryResult, done, halt, later, messageOf, refused, type Tracker } from './ports.ts';
 import type { TrackerSpec } from './rules/settings.ts';
-import type { Deed } from './rules/ticket.ts';
+import type { TrackerAction } from './rules/ticket.ts';
 
 type WebhookSpec = Extract<TrackerSpec, { kind: 'webhook' }>;
 
-const DEEDS: ReadonlySet<Deed> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
+const TRACKER_ACTIONS: ReadonlySet<TrackerAction> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
 /** They mean that it may work at another time. */
 const PASSING: readonly number[] = [408, 425, 429];
 /** They mean that nothing will work until somebody changes something. */
@@ -20,9 +20,9 @@ export function createWebhookTracker(spec: WebhookSpec, ask: Ask): Tracker {
   return {
     name,
     target,
-    deeds: DEEDS,
+    actions: TRACKER_ACTIONS,
     async deliver(delivery: Delivery, signal) {
-      const sent = { ...headers, 'idempotency-key': delivery.errand.key };
+      const sent = { ...headers, 'idempotency-key': delivery.update.key };
       const body = messageOf(delivery);
       const outcome = await ask({ method: 'POST', url, headers: sent, body, timeoutMs, reads: 'all' }, signal);
       return outcome.kind === 'failed' ? later(outcome.why) : judge(outcome.answer, delivery, hostOf(url));

@@ -3,7 +3,7 @@
  * reason to fail; whatever comes after it does not build on it.
  */
 import { closeSync, fstatSync, readSync, renameSync, writeFileSync, writeSync } from 'node:fs';
-import { type Fact, FactReader, factLine, type Moment } from '../format.ts';
+import { type Moment, type TimeEntry, TimeEntryReader, timeEntryLine } from '../format.ts';
 import { FILE_MODE, look, openFileSync, remove } from './files.ts';
 import { TEMPORARY } from './parts.ts';
 
@@ -52,7 +52,7 @@ export class Times {
   read(): KnownBefore {
     const lines = this.#tail().split('\n');
     const from = lines.findLastIndex((line) => line.startsWith('base '));
-    const reader = new FactReader();
+    const reader = new TimeEntryReader();
     let base: number | null = null;
     let end = 0;
     for (const line of lines.slice(Math.max(0, from))) {
@@ -105,12 +105,12 @@ export class Times {
     return this.#sizeBytes > MAX_BYTES;
   }
 
-  #write(fact: Fact): void {
+  #write(fact: TimeEntry): void {
     const needsBase = fact.kind !== 'base' && (this.#isUnsure || this.#sinceBaseBytes > REPEAT_BASE_BYTES);
-    const base = needsBase ? factLine({ kind: 'base', position: this.#base }, null) : '';
+    const base = needsBase ? timeEntryLine({ kind: 'base', position: this.#base }, null) : '';
     // After a base the next moment stands for itself: whoever reads from the base on must understand it.
     const last = needsBase || this.#isUnsure ? null : this.#last;
-    const text = `${this.#isUnsure ? '\n' : ''}${base}${factLine(fact, last)}`;
+    const text = `${this.#isUnsure ? '\n' : ''}${base}${timeEntryLine(fact, last)}`;
     try {
       this.#append(text);
     } catch (error) {
@@ -186,11 +186,11 @@ export function thinned(text: string, { oldestPosition, base, maxBytes }: ThinOp
   return written;
 }
 
-type Dated = Exclude<Fact, { kind: 'base' }>;
+type Dated = Exclude<TimeEntry, { kind: 'base' }>;
 
 /** Of the runs that ended before the oldest byte, the last one is kept: it may have written that byte. */
 function relevant(text: string, oldestPosition: number): readonly Dated[] {
-  const reader = new FactReader();
+  const reader = new TimeEntryReader();
   const facts: Dated[] = [];
   let before: Dated | null = null;
   for (const line of text.split('\n')) {
@@ -216,9 +216,9 @@ function coarser(facts: readonly Dated[]): readonly Dated[] {
 
 function write(facts: readonly Dated[], base: number): string {
   let last: Moment | null = null;
-  const lines = [factLine({ kind: 'base', position: base }, null)];
+  const lines = [timeEntryLine({ kind: 'base', position: base }, null)];
   for (const fact of facts) {
-    lines.push(factLine(fact, last));
+    lines.push(timeEntryLine(fact, last));
     if (fact.kind === 'at') last = fact;
   }
   return lines.join('');

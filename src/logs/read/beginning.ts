@@ -4,7 +4,7 @@ import { type Line, LineSplitter, MAX_LINE_BYTES } from '../lines.ts';
 import type { Matcher } from './match.ts';
 import { breathe, matchInSlices } from './slices.ts';
 import type { LogSpace } from './space.ts';
-import { FactStream } from './time-index.ts';
+import { TimeEntryStream } from './time-index.ts';
 
 export interface Wanted {
   /** Lines to begin with; null: all. */
@@ -115,7 +115,7 @@ export function rangeOf(path: string, { sinceMs, untilMs }: Span, latestMs: numb
   let before: number | null = null;
   let knownFrom = WHOLE_RANGE;
   let firstMs: number | null = null;
-  const stream = new FactStream(path);
+  const stream = new TimeEntryStream(path);
   for (let fact = stream.next(); fact; fact = stream.next()) {
     if (fact.kind === 'base') continue;
     knownFrom = Math.min(knownFrom, fact.position);
@@ -137,7 +137,7 @@ export interface RunRange extends Range {
 /** The last two runs, the newer one first. A run that was adopted may have been written down several times. */
 export function lastRuns(path: string): readonly RunRange[] {
   const runs: { run: string; from: number }[] = [];
-  const stream = new FactStream(path);
+  const stream = new TimeEntryStream(path);
   for (let fact = stream.next(); fact; fact = stream.next()) {
     if (fact.kind !== 'run' || runs.at(-1)?.run === fact.run) continue;
     runs.push({ run: fact.run, from: fact.position });

@@ -10,20 +10,20 @@ export class MainFile implements Disposable {
   /** Where it began when it was last read. */
   base: number;
   /** The same as the facts said; another one by now means that somebody has noticed what happened to the file. */
-  factBase: number;
+  indexBase: number;
 
-  private constructor(path: string, fd: number, base: number, factBase: number) {
+  private constructor(path: string, fd: number, base: number, indexBase: number) {
     this.#path = path;
     this.#fd = fd;
     this.#identity = identityOf(fstatSync(fd));
     this.base = base;
-    this.factBase = factBase;
+    this.indexBase = indexBase;
   }
 
   /** Null: it is not there (yet). */
-  static open(path: string, base: number, factBase: number): MainFile | null {
+  static open(path: string, base: number, indexBase: number): MainFile | null {
     const fd = openToRead(path);
-    return fd === null ? null : new MainFile(path, fd, base, factBase);
+    return fd === null ? null : new MainFile(path, fd, base, indexBase);
   }
 
   /** Another file has its name now. Moved away and not replaced yet: this one may still grow. */

@@ -7,7 +7,7 @@ import { beginning, type Wanted } from './beginning.ts';
 import { steadily } from './files.ts';
 import { breathe, matchInSlices } from './slices.ts';
 import { LogSpace } from './space.ts';
-import { FactStream, findLastFact } from './time-index.ts';
+import { findLastTimeEntry, TimeEntryStream } from './time-index.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -172,7 +172,7 @@ type Dated =
 
 export class LineTimes {
   readonly #path: string;
-  #stream: FactStream | null = null;
+  #stream: TimeEntryStream | null = null;
   /** The first one behind what was asked for last. */
   #next: Dated | null = null;
   /** There is a fact at or before what was asked for last: only what lies between two of them has a time. */
@@ -210,11 +210,11 @@ export class LineTimes {
 
   #begin(position: number): void {
     steadily(this.#path, () => {
-      const moment = findLastFact(this.#path, 'at', (fact) => fact.position <= position);
-      const run = findLastFact(this.#path, 'run', (fact) => fact.position <= position);
+      const moment = findLastTimeEntry(this.#path, 'at', (fact) => fact.position <= position);
+      const run = findLastTimeEntry(this.#path, 'run', (fact) => fact.position <= position);
       this.#run = run?.fact.run ?? null;
       this.#isBetween = moment !== null || run !== null;
-      this.#stream = new FactStream(this.#path, moment?.offset ?? 0);
+      this.#stream = new TimeEntryStream(this.#path, moment?.offset ?? 0);
     });
     this.#next = null;
   }

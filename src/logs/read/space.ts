@@ -13,7 +13,7 @@ import { logFile, type PartName, parsePartFile, partFile, timesFile } from '../f
 import { openToRead, Scratch, statOf } from './files.ts';
 import { type GzStream, gzLength, openGz } from './gz-stream.ts';
 import { MainFile } from './main-file.ts';
-import { FactBook } from './time-index.ts';
+import { TimeIndex } from './time-index.ts';
 
 const STEP_MS = 10;
 /** Cutting the head off and writing the new base down takes milliseconds. */
@@ -26,7 +26,7 @@ const MAX_TURN_BYTES = 1024 * 1024;
 
 /** Where NAME.log begins, and what this was concluded from. */
 interface View {
-  readonly factBase: number;
+  readonly indexBase: number;
   readonly base: number;
   /** A part that begins where NAME.log does: its head is being put aside, or somebody died while doing it. */
   readonly half: Part | null;
@@ -40,13 +40,13 @@ export class LogSpace implements AsyncDisposable {
   readonly #dir: string;
   readonly #component: string;
   readonly #path: string;
-  readonly #book: FactBook;
+  readonly #book: TimeIndex;
   #main: MainFile | null = null;
   #part: PartReader | null = null;
   /** How far it is known to have reached: never goes back. */
   #reached = 0;
   /** After a change by hand, until the facts tell: where NAME.log begins now, whatever base they still say. */
-  #assumed: { readonly factBase: number; readonly base: number } | null = null;
+  #assumed: { readonly indexBase: number; readonly base: number } | null = null;
   /** The base without facts; null: not looked yet. */
   #unwritten: number | null = null;
   /** The base after which nobody has written a new one, though the head is gone. */
@@ -59,7 +59,7 @@ export class LogSpace implements AsyncDisposable {
     this.#dir = dir;
     this.#component = component;
     this.#path = join(dir, logFile(component));
-    this.#book = new FactBook(join(dir, timesFile(component)));
+    this.#book = new TimeIndex(join(dir, timesFile(component)));
   }
 
   /** When NAME.log was last written to; null: it is not there. */
@@ -117,7 +117,7 @@ export class LogSpace implements AsyncDisposable {
   async #try(position: number, maxBytes: number): Promise<Piece | null> {
     const view = await this.#view();
     if (position < view.base) return await this.#fromParts(view, position, maxBytes);
-    this.#main ??= MainFile.open(this.#path, view.base, view.factBase);
+    this.#main ??= MainFile.open(this.#path, view.base, view.indexBase);
     const bytes = this.#main?.read(position - view.base, maxBytes);
     const size = this.#main?.state().size ?? 0;
     if (!(await this.#holds(view))) return null;
@@ -127,34 +127,34 @@ export class LogSpace implements AsyncDisposable {
     this.#waited = 0;
     this.#reached = view.base + size;
     this.#main.base = view.base;
-    this.#main.factBase = view.factBase;
+    this.#main.indexBase = view.indexBase;
     return bytes && bytes.length > 0 ? { kind: 'bytes', bytes } : END;
   }
 
   async #view(): Promise<View> {
     for (;;) {
-      const factBase = this.#factBase();
-      const half = partAt(this.#dir, this.#component, factBase);
-      if (this.#assumed?.factBase === factBase) return { factBase, base: this.#assumed.base, half };
-      if (!half || half.end === half.base) return { factBase, base: factBase, half: null };
-      if (await this.#headIsThere(half)) return { factBase, base: factBase, half };
-      if (this.#abandoned !== factBase && (await this.#mayStillSettle())) continue;
-      this.#abandoned = factBase;
+      const indexBase = this.#indexBase();
+      const half = partAt(this.#dir, this.#component, indexBase);
+      if (this.#assumed?.indexBase === indexBase) return { indexBase, base: this.#assumed.base, half };
+      if (!half || half.end === half.base) return { indexBase, base: indexBase, half: null };
+      if (await this.#headIsThere(half)) return { indexBase, base: indexBase, half };
+      if (this.#abandoned !== indexBase && (await this.#mayStillSettle())) continue;
+      this.#abandoned = indexBase;
       // What was put aside may be several parts, with gaps between them. It ends where the log begins.
-      return { factBase, base: listParts(this.#dir, this.#component).at(-1)?.end ?? half.end, half };
+      return { indexBase, base: listParts(this.#dir, this.#component).at(-1)?.end ?? half.end, half };
     }
   }
 
   /** Whether all that `view` was concluded from is still so. */
-  async #holds({ factBase, base, half }: View): Promise<boolean> {
+  async #holds({ indexBase: factBase, base, half }: View): Promise<boolean> {
     // In this order: a part only goes after the base that follows it was written.
     const now = partAt(this.#dir, this.#component, factBase);
-    if ((now?.end ?? factBase) !== (half?.end ?? factBase) || this.#factBase() !== factBase) return false;
+    if ((now?.end ?? factBase) !== (half?.end ?? factBase) || this.#indexBase() !== factBase) return false;
     return half === null || base !== factBase || (await this.#headIsThere(half));
   }
 
   /** Without facts, NAME.log goes on where the last part ends. */
-  #factBase(): number {
+  #indexBase(): number {
     const written = this.#book.base();
     if (written !== null) return written;
     this.#unwritten ??= listParts(this.#dir, this.#component).at(-1)?.end ?? 0;
@@ -202,7 +202,7 @@ export class LogSpace implements AsyncDisposable {
   /** The file that was replaced is read to its end first. Null: it was not replaced. */
   #fromReplaced(position: number, maxBytes: number): Piece | null {
     if (!this.#main?.isReplaced()) return null;
-    const { base, factBase } = this.#main;
+    const { base, indexBase: factBase } = this.#main;
     const bytes = position < base ? null : this.#main.read(position - base, maxBytes);
     if (bytes && bytes.length > 0) {
       this.#reached = Math.max(this.#reached, position + bytes.length);
@@ -214,21 +214,21 @@ export class LogSpace implements AsyncDisposable {
   }
 
   /** It is shorter than it was, and nobody has put anything aside. */
-  #cutBack({ factBase }: View, position: number): Piece {
+  #cutBack({ indexBase: factBase }: View, position: number): Piece {
     const reached = Math.max(this.#reached, this.#book.known);
-    const to = this.#newBase(this.#main?.factBase ?? factBase, position);
+    const to = this.#newBase(this.#main?.indexBase ?? factBase, position);
     this.#reached = to;
     return { kind: 'restart', why: 'truncated', to, lostBytes: Math.max(0, reached - position) };
   }
 
   /** Where a file begins that somebody cut back or put there: where the facts say, or behind everything that ever was. */
-  #newBase(oldFactBase: number, position: number): number {
-    const factBase = this.#factBase();
+  #newBase(oldIndexBase: number, position: number): number {
+    const indexBase = this.#indexBase();
     this.#waited = 0;
-    if (factBase !== oldFactBase) return factBase;
+    if (indexBase !== oldIndexBase) return indexBase;
     const read = position === ANYWHERE ? 0 : position;
     const base = Math.max(this.#reached, this.#book.known, read);
-    this.#assumed = { factBase, base };
+    this.#assumed = { indexBase, base };
     return base;
   }
 
@@ -236,11 +236,11 @@ export class LogSpace implements AsyncDisposable {
   #renumbered(position: number): Piece | null {
     const assumed = this.#assumed;
     if (assumed === null) return null;
-    const factBase = this.#factBase();
-    if (factBase === assumed.factBase) return null;
+    const indexBase = this.#indexBase();
+    if (indexBase === assumed.indexBase) return null;
     this.#assumed = null;
     this.#reached = 0;
-    const to = factBase + position - assumed.base;
+    const to = indexBase + position - assumed.base;
     return position < assumed.base || to === position ? null : { kind: 'renumbered', to };
   }
 

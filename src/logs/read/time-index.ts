@@ -1,12 +1,12 @@
 /** What the facts say now: where NAME.log begins, and how far it reached at least. */
 
 import { closeSync, fstatSync } from 'node:fs';
-import { type Fact, FactReader } from '../format.ts';
+import { type TimeEntry, TimeEntryReader } from '../format.ts';
 import { identityOf, openToRead, readAt, statOf, steadily } from './files.ts';
 
-export class FactBook {
+export class TimeIndex {
   readonly #path: string;
-  #stream: FactStream | null = null;
+  #stream: TimeEntryStream | null = null;
   #base: number | null = null;
   #known = 0;
 
@@ -31,8 +31,8 @@ export class FactBook {
 
   #begin(): void {
     steadily(this.#path, () => {
-      this.#base = findLastFact(this.#path, 'base')?.fact.position ?? null;
-      this.#stream = new FactStream(this.#path, findLastFact(this.#path, 'at')?.offset ?? 0);
+      this.#base = findLastTimeEntry(this.#path, 'base')?.fact.position ?? null;
+      this.#stream = new TimeEntryStream(this.#path, findLastTimeEntry(this.#path, 'at')?.offset ?? 0);
     });
     this.#known = this.#base ?? 0;
   }
@@ -42,23 +42,23 @@ export class FactBook {
 
 const BLOCK_BYTES = 64 * 1024;
 
-export interface FoundFact<Kind extends Fact['kind']> {
-  readonly fact: Extract<Fact, { kind: Kind }>;
+export interface FoundTimeEntry<Kind extends TimeEntry['kind']> {
+  readonly fact: Extract<TimeEntry, { kind: Kind }>;
   /** Where its line begins in the file. */
   readonly offset: number;
 }
 
 /** The last one that `wanted` accepts; null: none. Only facts written in full are seen, not those counted from others. */
-export function findLastFact<Kind extends Fact['kind']>(
+export function findLastTimeEntry<Kind extends TimeEntry['kind']>(
   path: string,
   kind: Kind,
-  wanted: (fact: Extract<Fact, { kind: Kind }>) => boolean = () => true,
-): FoundFact<Kind> | null {
+  wanted: (fact: Extract<TimeEntry, { kind: Kind }>) => boolean = () => true,
+): FoundTimeEntry<Kind> | null {
   const fd = openToRead(path);
   if (fd === null) return null;
   try {
     for (const { line, offset } of linesBackwards(fd, `${kind} `)) {
-      const fact = new FactReader().read(line) as Extract<Fact, { kind: Kind }> | null;
+      const fact = new TimeEntryReader().read(line) as Extract<TimeEntry, { kind: Kind }> | null;
       if (fact?.kind === kind && wanted(fact)) return { fact, offset };
     }
     return null;
@@ -93,9 +93,9 @@ const CHUNK_BYTES = 64 * 1024;
 /** A line of facts is short. What is longer is no fact, and must not be collected. */
 const MAX_LINE_CHARS = 1_000;
 
-export class FactStream {
+export class TimeEntryStream {
   readonly #path: string;
-  readonly #reader = new FactReader();
+  readonly #reader = new TimeEntryReader();
   #identity: string | null = null;
   #offset: number;
   #size = 0;
@@ -125,7 +125,7 @@ export class FactStream {
   }
 
   /** Null: none that is known of; after `refresh` there may be more. */
-  next(): Fact | null {
+  next(): TimeEntry | null {
     for (;;) {
       while (this.#at < this.#lines.length) {
         const fact = this.#reader.read(this.#lines[this.#at++]!);

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { formatBytes } from '../../base/pure/format.ts';
-import type { Ear, Hearing } from '../../supervision/ports/heartbeat-source.ts';
+import type { HeartbeatSignal, OpenHeartbeatSource } from '../../supervision/ports/heartbeat-source.ts';
 
 /** A state file is small; more is not read. */
 const MAX_BYTES = 1024 * 1024;
@@ -16,9 +16,9 @@ const MISSING: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
 /** What the file says: a mark that differs with every beat, and when that was. */
 type Said = { readonly mark: string; readonly at: number } | { readonly note: string };
 
-export function fileEar(path: string, field: string | null, known: string | null): Ear {
+export function fileSource(path: string, field: string | null, known: string | null): OpenHeartbeatSource {
   let mark = known;
-  const look = async (): Promise<Hearing> => {
+  const look = async (): Promise<HeartbeatSignal> => {
     const said = field === null ? await written(path) : await told(path, field);
     if ('note' in said) return { kind: 'silence', mark, note: said.note };
     if (said.mark === mark) return { kind: 'silence', mark, note: null };
@@ -76,7 +76,7 @@ function timeOf(value: unknown): number | null {
   return Number.isFinite(at) ? at : null;
 }
 
-function failed(path: string, mark: string | null, error: unknown): Hearing {
+function failed(path: string, mark: string | null, error: unknown): HeartbeatSignal {
   const { code = '', message } = error as NodeJS.ErrnoException;
   if (MISSING.has(code)) return { kind: 'silence', mark, note: `there is no ${basename(path)}` };
   return { kind: 'deaf', note: `its heartbeat file cannot be read: ${message}` };

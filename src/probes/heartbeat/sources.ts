@@ -1,35 +1,39 @@
 /** Gives each kind of heartbeat its listener. Pings need none: they come by themselves. */
 
 import { stat } from 'node:fs/promises';
-import type { Ear, Ears, Hearing } from '../../supervision/ports/heartbeat-source.ts';
+import type {
+  HeartbeatSignal,
+  HeartbeatSources,
+  OpenHeartbeatSource,
+} from '../../supervision/ports/heartbeat-source.ts';
 import type { Prober, ProbeTarget } from '../../supervision/ports/prober.ts';
 import { ONLY_ECHOES } from '../../supervision/rules/freeze/pulse.ts';
-import { fileEar } from './file-source.ts';
+import { fileSource } from './file-source.ts';
 
-export const createEars = (parts: LogEarParts): Ears => ({
+export const createHeartbeatSources = (parts: LogSourceParts): HeartbeatSources => ({
   open: (source, target, mark) =>
     source.kind === 'file'
-      ? fileEar(source.path, source.field, mark)
-      : logEar({ target, pattern: source.pattern, mark }, parts),
+      ? fileSource(source.path, source.field, mark)
+      : logSource({ target, pattern: source.pattern, mark }, parts),
 });
 
 // A beat is something new in the log of the component, or a line of it that fits a pattern.
 
-export interface LogEarOptions {
+export interface LogSourceOptions {
   readonly target: ProbeTarget;
   readonly pattern: string | null;
   /** The position up to which an earlier daemon had listened. */
   readonly mark: string | null;
 }
 
-export interface LogEarParts {
+export interface LogSourceParts {
   readonly prober: Pick<Prober, 'watch'>;
   logPath(target: ProbeTarget): string;
   /** The position behind the last byte of the log. */
   logEnd(target: ProbeTarget): number;
 }
 
-export function logEar({ target, pattern, mark }: LogEarOptions, parts: LogEarParts): Ear {
+export function logSource({ target, pattern, mark }: LogSourceOptions, parts: LogSourceParts): OpenHeartbeatSource {
   const known = mark === null ? Number.NaN : Number(mark);
   const from = Number.isSafeInteger(known) ? known : target.logFrom;
   let position = from;
@@ -60,7 +64,7 @@ export function logEar({ target, pattern, mark }: LogEarOptions, parts: LogEarPa
     position = end;
   };
 
-  const look = async (): Promise<Hearing> => {
+  const look = async (): Promise<HeartbeatSignal> => {
     // Whoever removes a log takes away our ears: what is written then is seen by nobody.
     const isThere = await stat(parts.logPath(target)).then(
       () => true,

@@ -3,10 +3,10 @@ import type { Pattern } from '../../supervision/rules/health/pattern.ts';
 import { Follower, type FollowWorld } from './follower.ts';
 import { MAX_FOUND } from './limits.ts';
 import { countLines, lineAt, linesWith } from './log-file.ts';
-import type { DeskSeat, PatternDesk } from './pattern-matcher.ts';
+import type { MatcherSeat, PatternMatcher } from './pattern-matcher.ts';
 
 export interface SearchWorld extends FollowWorld {
-  readonly desk: PatternDesk;
+  readonly matcher: PatternMatcher;
   /** All that have not ended. */
   readonly searches: Set<LineSearch>;
 }
@@ -37,7 +37,7 @@ export class LineSearch {
     const { path, from, patterns, onRetired } = options;
     this.#options = options;
     this.#world = world;
-    this.#patterns = new LinePatterns(patterns, world.desk, onRetired);
+    this.#patterns = new LinePatterns(patterns, world.matcher, onRetired);
     this.follower = new Follower({ path, from, onLines: (lines) => this.#search(lines) }, world);
     world.searches.add(this);
   }
@@ -81,13 +81,13 @@ export type OnRetired = (pattern: Pattern, reason: string) => void;
 
 export class LinePatterns implements Disposable {
   readonly #onRetired: OnRetired;
-  readonly #seat: DeskSeat | null;
+  readonly #seat: MatcherSeat | null;
   #patterns: readonly Pattern[];
 
-  constructor(patterns: readonly Pattern[], desk: PatternDesk, onRetired: OnRetired) {
+  constructor(patterns: readonly Pattern[], matcher: PatternMatcher, onRetired: OnRetired) {
     this.#patterns = patterns;
     this.#onRetired = onRetired;
-    this.#seat = patterns.some(({ kind }) => kind === 'expression') ? desk.seat() : null;
+    this.#seat = patterns.some(({ kind }) => kind === 'expression') ? matcher.seat() : null;
   }
 
   /** The lines that fit, in order; each once, with the first pattern it fits. At most `MAX_FOUND` for a pattern. */

@@ -13,7 +13,7 @@ import type { ComponentSpec } from '../../supervision/spec.ts';
 import { POLL_LIMITS } from './limits.ts';
 import { LineSearch, type SearchWorld } from './line-search.ts';
 import { Holds, LogPoll, ReadBuffers } from './log-file.ts';
-import { PatternDesk } from './pattern-matcher.ts';
+import { PatternMatcher } from './pattern-matcher.ts';
 
 export interface LogWatchOptions {
   /** Where the output of a component goes. */
@@ -37,11 +37,11 @@ export interface LogWatch {
 }
 
 export function createLogWatch({ logPath, workerFile, log, place }: LogWatchOptions): LogWatch {
-  const desk = new PatternDesk({ workerFile, log });
+  const matcher = new PatternMatcher({ workerFile, log });
   const searches = new Set<LineSearch>();
   const holds = new Holds();
   const poll = new LogPoll(POLL_LIMITS);
-  const world: SearchWorld = { desk, log, searches, poll, holds, place, buffers: new ReadBuffers() };
+  const world: SearchWorld = { matcher, log, searches, poll, holds, place, buffers: new ReadBuffers() };
   let isClosed = false;
   return {
     holdStill: holds.holdStill,
@@ -62,7 +62,7 @@ export function createLogWatch({ logPath, workerFile, log, place }: LogWatchOpti
     async close() {
       isClosed = true;
       await Promise.all([...searches].map((search) => search.close()));
-      await desk.close();
+      await matcher.close();
     },
   };
 }
@@ -210,8 +210,8 @@ export class ReadyLine implements Inquiry {
     if (this.#state.kind === 'retired') return unknown(`${what} is no longer searched: ${this.#state.reason}`);
     const { problem, hasCaughtUp, linesRead, skippedBytes } = this.#search.follower;
     if (problem !== null) return unknown(`its log cannot be read: ${problem}`);
-    if (this.#pattern.kind === 'expression' && this.#world.desk.problem !== null)
-      return unknown(this.#world.desk.problem);
+    if (this.#pattern.kind === 'expression' && this.#world.matcher.problem !== null)
+      return unknown(this.#world.matcher.problem);
     const lines = linesRead === 1 ? '1 line' : `${linesRead} lines`;
     if (!hasCaughtUp || !hasLooked) return unknown(`its log is still being read (${lines} so far)`);
     const skipped = skippedBytes > 0 ? `, ${Math.ceil(skippedBytes / BYTES_PER_MB)} MB skipped` : '';

@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts';
 import type { ExpressionPattern } from '../../supervision/rules/health/pattern.ts';
 import { type MatchReply, type PatternThread, startPatternThread } from './pattern-thread.ts';
 
-export interface DeskSeat extends Disposable {
+export interface MatcherSeat extends Disposable {
   /** Never rejects. An error means: do not ask about this expression again. Null: the seat was left. */
   ask(pattern: ExpressionPattern, lines: string): Promise<MatchReply | null>;
 }
@@ -19,7 +19,7 @@ interface Job {
 /** Between two attempts to start a thread. */
 const RETRY_MS = 1_000;
 
-export class PatternDesk {
+export class PatternMatcher {
   readonly #file: string;
   readonly #log: Log;
   readonly #seats = new Set<AbortController>();
@@ -39,7 +39,7 @@ export class PatternDesk {
     return this.#problem;
   }
 
-  seat(): DeskSeat {
+  seat(): MatcherSeat {
     const seat = new AbortController();
     this.#seats.add(seat);
     return {

@@ -15,7 +15,7 @@ export interface Found {
 export interface Known {
   readonly record: SessionRecord;
   /** Somebody in this process is making or ending it right now. */
-  readonly isInHand: boolean;
+  readonly isLive: boolean;
 }
 
 /** adopt: nobody knows it, and it is whole. wait: too young to tell. */
@@ -33,7 +33,7 @@ const remove = (why: string): Sentence => ({ kind: 'remove', why });
 export function judge({ container, status, tags }: Found, known: Known | null, at: Instant): Sentence {
   if (tags === null) return remove('its labels are incomplete');
   if (known === null) return judgeUnknown(tags, status, at);
-  const { record, isInHand } = known;
+  const { record, isLive: isInHand } = known;
   if (isInHand) return KEEP;
   if (record.state === 'spawning') return remove('its spawn was interrupted');
   if (record.state !== 'live') return remove('its session has ended');

@@ -1,7 +1,7 @@
 /** Listens for the heartbeat of one component, following its state, and drives the alarm: one look after the other, at its own pace. */
 import type { Clock } from '../../base/clock.ts';
 import { after, type MonoMs, type RunId, type WallMs } from '../../base/pure/ids.ts';
-import type { Ear, Ears, Hearing } from '../ports/heartbeat-source.ts';
+import type { HeartbeatSignal, HeartbeatSources, OpenHeartbeatSource } from '../ports/heartbeat-source.ts';
 import type { StoredPulse } from '../ports/store.ts';
 import { describeSource, type HeartbeatSpec, silenceLimitMs } from '../rules/freeze/heartbeat.ts';
 import {
@@ -26,7 +26,7 @@ import type { ComponentSpec } from '../spec.ts';
 
 export interface HeartWorld {
   readonly clock: Clock;
-  readonly ears: Ears;
+  readonly heartbeatSources: HeartbeatSources;
   /** The position at which the output of this run begins in the component's log. */
   logFrom(spec: ComponentSpec, run: RunId): number;
 }
@@ -42,7 +42,7 @@ export interface HeartListener {
 interface Followed {
   readonly run: RunId;
   readonly spec: HeartbeatSpec;
-  readonly ear: Ear | null;
+  readonly openSource: OpenHeartbeatSource | null;
   readonly questions: Questions;
   readonly over: AbortController;
   state: In<'running'>;
@@ -122,7 +122,7 @@ export class HeartWatch implements Disposable {
   }
 
   #begin(spec: ComponentSpec, heartbeat: HeartbeatSpec, state: In<'running'>, past: StoredPulse | null): Followed {
-    const { clock, ears, logFrom } = this.#world;
+    const { clock, heartbeatSources: ears, logFrom } = this.#world;
     const now = clock.now();
     const { run, pid } = state;
     const { source } = heartbeat;
@@ -130,10 +130,10 @@ export class HeartWatch implements Disposable {
     const target = { spec, run, pid, logFrom: source.kind === 'log' ? logFrom(spec, run) : 0 };
     // Nobody could take a ping while there was no daemon; what is written in files is there to be read.
     const from = past && source.kind !== 'ping' ? (Math.min(past.from, now) as MonoMs) : now;
-    const ear = source.kind === 'ping' ? null : ears.open(source, target, mark);
+    const openSource = source.kind === 'ping' ? null : ears.open(source, target, mark);
     return {
       ...{ run, spec: heartbeat, state, mark, problem: null, over: new AbortController() },
-      ...{ ear, questions: new Questions(clock, ear), hasEchoed: false, rest: null },
+      ...{ openSource, questions: new Questions(clock, openSource), hasEchoed: false, rest: null },
       pulse: { ...newPulse(from, now), beatAt: past?.beatAt ?? null },
       isFirst: past === null,
       isHeld: false,
@@ -170,25 +170,25 @@ export class HeartWatch implements Disposable {
   }
 
   async #look(followed: Followed, plannedMs: number): Promise<void> {
-    const hearing = (await followed.ear?.listen()) ?? SILENCE;
+    const heard = (await followed.openSource?.listen()) ?? SILENCE;
     if (followed.over.signal.aborted || followed.isHeld) return;
-    this.#take(followed, hearing, plannedMs);
+    this.#take(followed, heard, plannedMs);
     this.#judge(followed);
   }
 
-  #take(followed: Followed, hearing: Hearing, plannedMs: number): void {
+  #take(followed: Followed, heard: HeartbeatSignal, plannedMs: number): void {
     const now = this.#world.clock.now();
-    followed.pulse = looked(followed.pulse, now, plannedMs, hearing.kind === 'deaf');
-    if (hearing.kind === 'echo') followed.hasEchoed = true;
+    followed.pulse = looked(followed.pulse, now, plannedMs, heard.kind === 'deaf');
+    if (heard.kind === 'echo') followed.hasEchoed = true;
     const echoes = followed.hasEchoed ? ONLY_ECHOES : null;
-    followed.problem = hearing.kind === 'beat' ? null : (hearing.note ?? echoes);
-    if (hearing.kind === 'deaf') return;
-    const isMoved = hearing.mark !== followed.mark;
-    followed.mark = hearing.mark;
+    followed.problem = heard.kind === 'beat' ? null : (heard.note ?? echoes);
+    if (heard.kind === 'deaf') return;
+    const isMoved = heard.mark !== followed.mark;
+    followed.mark = heard.mark;
     // A file that is there at the first look was written some time ago: in this run, or before it began.
-    const at = followed.isFirst && hearing.kind === 'beat' ? Math.min(now, now - (hearing.ageMs ?? 0)) : now;
+    const at = followed.isFirst && heard.kind === 'beat' ? Math.min(now, now - (heard.ageMs ?? 0)) : now;
     followed.isFirst = false;
-    if (hearing.kind === 'beat' && at >= followed.state.startedAt) this.#hear(followed, at as MonoMs);
+    if (heard.kind === 'beat' && at >= followed.state.startedAt) this.#hear(followed, at as MonoMs);
     else if (isMoved) this.#listener.noted();
   }
 
@@ -237,27 +237,27 @@ export class HeartWatch implements Disposable {
     if (this.#followed) this.#askAgain(this.#followed);
     this.#followed?.over.abort();
     this.#followed?.questions[Symbol.dispose]();
-    this.#followed?.ear?.[Symbol.dispose]();
+    this.#followed?.openSource?.[Symbol.dispose]();
     this.#followed = null;
   }
 }
 
 /** Pings come by themselves. */
-const SILENCE: Hearing = { kind: 'silence', mark: null, note: null };
+const SILENCE: HeartbeatSignal = { kind: 'silence', mark: null, note: null };
 
 // When one of our probes asks a component that is listened to: its listener is told of the first question and of the end of the last.
 
 export class Questions implements Disposable {
   readonly #clock: Clock;
-  readonly #ear: Ear | null;
+  readonly #openSource: OpenHeartbeatSource | null;
   #open = 0;
   #isClosed = false;
   /** The last answer is there, but what it causes may still come. */
   #echo: AbortController | null = null;
 
-  constructor(clock: Clock, ear: Ear | null) {
+  constructor(clock: Clock, openSource: OpenHeartbeatSource | null) {
     this.#clock = clock;
-    this.#ear = ear;
+    this.#openSource = openSource;
   }
 
   get areOpen(): boolean {
@@ -266,7 +266,7 @@ export class Questions implements Disposable {
 
   /** A question begins; call what it returns when it is answered. */
   begin(): () => void {
-    if (!this.areOpen) this.#ear?.asked?.(true);
+    if (!this.areOpen) this.#openSource?.asked?.(true);
     this.#echo?.abort();
     this.#echo = null;
     this.#open += 1;
@@ -290,6 +290,6 @@ export class Questions implements Disposable {
       return; // the next question came before, or it is over
     }
     this.#echo = null;
-    this.#ear?.asked?.(false);
+    this.#openSource?.asked?.(false);
   }
 }

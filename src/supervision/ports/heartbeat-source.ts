@@ -2,7 +2,7 @@ import type { HeartbeatSource } from '../rules/freeze/heartbeat.ts';
 import type { ProbeTarget } from './prober.ts';
 
 /** What was heard since the last time. */
-export type Hearing =
+export type HeartbeatSignal =
   /** `ageMs`: how long ago that was, as far as it says itself. */
   | { readonly kind: 'beat'; readonly mark: string; readonly ageMs: number | null }
   /** `note`: why there could be none: the file is not there, or has no such field. */
@@ -13,17 +13,21 @@ export type Hearing =
   | { readonly kind: 'deaf'; readonly note: string };
 
 /** Listens for the beats of one run. */
-export interface Ear extends Disposable {
+export interface OpenHeartbeatSource extends Disposable {
   /** Never rejects; never called twice at once. */
-  listen(): Promise<Hearing>;
+  listen(): Promise<HeartbeatSignal>;
   /** One of our probes begins to ask the component, or all of them are over. Absent: nothing it listens to comes from that. */
   asked?(isAsked: boolean): void;
 }
 
-export interface Ears {
+export interface HeartbeatSources {
   /**
    * `mark`: how far an earlier daemon had listened, as the last hearing told; null: nobody has.
    * Then the first hearing of a file is what was there before: a beat, with its age.
    */
-  open(source: Exclude<HeartbeatSource, { kind: 'ping' }>, target: ProbeTarget, mark: string | null): Ear;
+  open(
+    source: Exclude<HeartbeatSource, { kind: 'ping' }>,
+    target: ProbeTarget,
+    mark: string | null,
+  ): OpenHeartbeatSource;
 }

@@ -11,7 +11,7 @@ import { type AgentsSpec, NO_AGENTS } from '../../../src/agents/spec.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { openMemoryStore } from '../../../src/history/memory.ts';
-import type { Casework } from '../../../src/incidents/ports.ts';
+import type { Incidents } from '../../../src/incidents/ports.ts';
 import type { ProblemEvidence } from '../../../src/incidents/tickets/rules/evidence.ts';
 import { tailOf } from '../../../src/logs/rules/tail.ts';
 import type { NewCrash } from '../../../src/supervision/ports/store.ts';
@@ -36,7 +36,7 @@ function world(store = openMemoryStore({ clock: systemClock })) {
   const crashes: NewCrash[] = [];
   const asked: AgentRequest[] = [];
   const recovered: string[] = [];
-  const casework: Pick<Casework, 'crashed' | 'problem' | 'recovered'> = {
+  const incidentService: Pick<Incidents, 'crashed' | 'problem' | 'recovered'> = {
     crashed: (crash) => {
       crashes.push(crash);
       return { crash, also: { events: [] } };
@@ -67,7 +67,15 @@ function world(store = openMemoryStore({ clock: systemClock })) {
       },
     };
     const cases = othersCases({
-      ...{ clock: systemClock, store, casework, respawns, spec: () => spec, publish: () => {}, cwdOf: () => dir.path },
+      ...{
+        clock: systemClock,
+        store,
+        incidentService,
+        respawns,
+        spec: () => spec,
+        publish: () => {},
+        cwdOf: () => dir.path,
+      },
     });
     const logs: LoopLogs = {
       writerOf: () => 'work-loop',

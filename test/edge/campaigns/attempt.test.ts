@@ -11,18 +11,18 @@ import type { Write } from '../../../src/campaigns/rules/state.ts';
 import { runAttempt } from '../../../src/campaigns/runner.ts';
 import type { CampaignParts } from '../../../src/campaigns/runner-parts.ts';
 import { settleOpen } from '../../../src/campaigns/service.ts';
-import type { AttemptSight } from '../../../src/compose/ports.ts';
+import type { AttemptObservation } from '../../../src/compose/ports.ts';
 import { campaignSpec, experimentSpec, FakeBook } from '../../support/campaign-world.ts';
 import { NO_OUTAGES } from '../../support/no-outages.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
-const AWAY: AttemptSight = { kind: 'unreachable', why: 'no Engine' };
-const LOST: AttemptSight = { kind: 'lost', why: 'the container does not run' };
-const RUNNING: AttemptSight = { kind: 'running' };
+const AWAY: AttemptObservation = { kind: 'unreachable', why: 'no Engine' };
+const LOST: AttemptObservation = { kind: 'lost', why: 'the container does not run' };
+const RUNNING: AttemptObservation = { kind: 'running' };
 const open = { position: 0, attempt: 'uid-0-1', number: 1, container: 'c1' };
 
 /** These are seen one after the other, the last one for ever; each look takes a second. */
-function world(sights: readonly AttemptSight[], onLook: () => void = () => {}, outages: Outages = NO_OUTAGES) {
+function world(sights: readonly AttemptObservation[], onLook: () => void = () => {}, outages: Outages = NO_OUTAGES) {
   const dir = tempDir();
   const left = [...sights];
   const writes: Write[] = [];

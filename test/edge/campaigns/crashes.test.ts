@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { MonoMs, WallMs } from '../../../src/base/pure/ids.ts';
 import { runCampaign } from '../../../src/campaigns/runner.ts';
 import type { CampaignParts } from '../../../src/campaigns/runner-parts.ts';
-import type { AttemptPlace, AttemptSight } from '../../../src/compose/ports.ts';
+import type { AttemptObservation, AttemptPlace } from '../../../src/compose/ports.ts';
 import { openCampaignBook } from '../../../src/history/sqlite/experiments.ts';
 import { openHistory } from '../../../src/history/sqlite/history.ts';
 import { campaignSpec, experimentSpec, HEALTHY } from '../../support/campaign-world.ts';
@@ -21,12 +21,12 @@ const TRACEBACK = [
 ];
 const SAID = `epoch 1\nHF_HOME is set, and the token is open-sesame-4711\n${TRACEBACK.join('\n')}\n`;
 
-const ended = (exitCode: number): AttemptSight => ({ kind: 'ended', exitCode, durationMs: 1_500 });
-const RUNNING: AttemptSight = { kind: 'running' };
-const LOST: AttemptSight = { kind: 'lost', why: 'the container does not run' };
+const ended = (exitCode: number): AttemptObservation => ({ kind: 'ended', exitCode, durationMs: 1_500 });
+const RUNNING: AttemptObservation = { kind: 'running' };
+const LOST: AttemptObservation = { kind: 'lost', why: 'the container does not run' };
 
 /** By attempt: the place of its experiment, and its number. */
-const FATES: Readonly<Record<string, AttemptSight>> = {
+const FATES: Readonly<Record<string, AttemptObservation>> = {
   'u1-0-1': ended(1),
   'u1-0-2': ended(1),
   'u1-1-1': RUNNING,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../src/base/log.ts';
 import { failed, healthReport, ok } from '../../../src/checks/rules/results.ts';
 import { HealthSchedule } from '../../../src/checks/schedule.ts';
-import type { HealthDesk } from '../../../src/checks/service.ts';
+import type { HealthReports } from '../../../src/checks/service.ts';
 import type { CheckResult, CheckSpec } from '../../../src/checks/spec.ts';
 import { openMemoryStore } from '../../../src/history/memory.ts';
 import type { EventView } from '../../../src/supervision/rules/views.ts';
@@ -16,7 +16,7 @@ function world(clock = new FakeClock(), store = openMemoryStore({ clock })) {
     ...{ name: 'sandbox', needs: [], hint: null, timeoutMs: 5_000 },
     question: { kind: 'container_running', container: 'box' },
   };
-  const desk: Pick<HealthDesk, 'checks' | 'reportOn'> = {
+  const reports: Pick<HealthReports, 'checks' | 'reportOn'> = {
     checks: () => [check],
     reportOn: async (_, also) => {
       const beganAt = clock.wallNow();
@@ -30,7 +30,7 @@ function world(clock = new FakeClock(), store = openMemoryStore({ clock })) {
   };
   const schedule = new HealthSchedule({
     clock,
-    desk,
+    reports,
     store,
     log: silentLog,
     publish: (event) => void events.push(event),

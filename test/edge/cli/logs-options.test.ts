@@ -1,13 +1,13 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { type Fact, factLine, type Moment, partFile, timesFile } from '../../../src/logs/format.ts';
+import { type Moment, partFile, type TimeEntry, timeEntryLine, timesFile } from '../../../src/logs/format.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CliWorld } from './cli-world.ts';
 
 const T = new Date(2026, 0, 2, 3, 4, 5).getTime();
-const at = (position: number, second: number): Fact => ({ kind: 'at', position, wallMs: T + second * 1000 });
-const run = (position: number, second: number, id: string): Fact => ({
+const at = (position: number, second: number): TimeEntry => ({ kind: 'at', position, wallMs: T + second * 1000 });
+const run = (position: number, second: number, id: string): TimeEntry => ({
   kind: 'run',
   position,
   wallMs: T + second * 1000,
@@ -16,7 +16,7 @@ const run = (position: number, second: number, id: string): Fact => ({
 
 interface Made {
   readonly text: string;
-  readonly facts?: readonly Fact[];
+  readonly facts?: readonly TimeEntry[];
 }
 
 function world(logs: Readonly<Record<string, Made>>): CliWorld {
@@ -26,7 +26,7 @@ function world(logs: Readonly<Record<string, Made>>): CliWorld {
     writeFileSync(made.dir.at(`.keepwell/logs/${name}.log`), text);
     let last: Moment | null = null;
     for (const fact of facts) {
-      appendFileSync(made.dir.at(`.keepwell/logs/${timesFile(name)}`), factLine(fact, last));
+      appendFileSync(made.dir.at(`.keepwell/logs/${timesFile(name)}`), timeEntryLine(fact, last));
       if (fact.kind === 'at') last = fact;
     }
   }

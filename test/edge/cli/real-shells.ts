@@ -24,17 +24,17 @@ export function requireShell(shell: Shell, { skip }: TestContext): void {
 }
 
 /** What the shell makes of the line when Tab is pressed: candidates, or for zsh the line itself. */
-export function complete(shell: Shell, line: string, desk: Desk): readonly string[] {
-  mkdirSync(`${desk.own}/bin`, { recursive: true });
-  const path = `${desk.own}/bin/keepwell`;
-  writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${desk.program}' "$@"\n`, { mode: 0o755 });
-  writeFileSync(`${desk.own}/script`, SCRIPTS[shell]);
-  const [command, ...args] = COMMANDS[shell](line, `${desk.own}/script`);
+export function complete(shell: Shell, line: string, service: Desk): readonly string[] {
+  mkdirSync(`${service.own}/bin`, { recursive: true });
+  const path = `${service.own}/bin/keepwell`;
+  writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${service.program}' "$@"\n`, { mode: 0o755 });
+  writeFileSync(`${service.own}/script`, SCRIPTS[shell]);
+  const [command, ...args] = COMMANDS[shell](line, `${service.own}/script`);
   const said = execFileSync(command!, args, {
-    cwd: desk.cwd,
+    cwd: service.cwd,
     encoding: 'utf8',
     timeout: TIMEOUT_MS,
-    env: { PATH: `${desk.own}/bin:${process.env['PATH']}`, HOME: desk.own, TERM: 'dumb', LANG: 'C.UTF-8' },
+    env: { PATH: `${service.own}/bin:${process.env['PATH']}`, HOME: service.own, TERM: 'dumb', LANG: 'C.UTF-8' },
   });
   return said.split('\n').filter((one) => one !== '');
 }

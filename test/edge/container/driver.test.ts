@@ -7,7 +7,7 @@ import { silentLog } from '../../../src/base/log.ts';
 import { componentName, type RunId, runId, type WallMs } from '../../../src/base/pure/ids.ts';
 import { createComposer } from '../../../src/compose/composer.ts';
 import { createEngine } from '../../../src/docker/engine.ts';
-import type { Deed, EngineClient } from '../../../src/docker/ports.ts';
+import type { ActionResult, EngineClient } from '../../../src/docker/ports.ts';
 import { createContainerWatch } from '../../../src/docker/watch/watch.ts';
 import { createContainerDriver } from '../../../src/drivers/container/container-driver.ts';
 import type { ContainerDriver, ContainerLaunch, RunReport } from '../../../src/supervision/ports/driver.ts';
@@ -113,7 +113,7 @@ test('pull: always fetches the image whenever a start is asked for, and not afte
 }) => {
   const docker = need(skip);
   let pulls = 0;
-  let answer: Deed = { kind: 'done' };
+  let answer: ActionResult = { kind: 'done' };
   const pull = async () => {
     pulls++;
     return answer;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { componentName } from '../../../src/base/pure/ids.ts';
-import type { Deed, EngineClient } from '../../../src/docker/ports.ts';
+import type { ActionResult, EngineClient } from '../../../src/docker/ports.ts';
 import { LogPump } from '../../../src/drivers/container/log-pump.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -24,7 +24,7 @@ const textOf = (messages: readonly Message[]) => messages.map(({ text }) => text
 /** Tells what it was given, and breaks off after so many messages, as often as it is told to. */
 function fakeEngine(messages: readonly Message[], breaks: number[] = []): Pick<EngineClient, 'logs'> {
   return {
-    logs: async (_id, { after, onPiece }, signal): Promise<Deed> => {
+    logs: async (_id, { after, onPiece }, signal): Promise<ActionResult> => {
       const stopAt = breaks.shift() ?? Infinity;
       let told = 0;
       for (const { at, text } of messages) {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import type { ContainerSight } from '../../../src/docker/container-watch.ts';
+import type { ContainerObservation } from '../../../src/docker/container-watch.ts';
 import { judgeHealth } from '../../../src/docker/rules/judge.ts';
 import { createContainerWatch } from '../../../src/docker/watch/watch.ts';
 import { startEngine, TestEngine, useEngine } from '../../support/engine.ts';
@@ -173,4 +173,5 @@ test('containers that outlive their Engine are seen as they were, and the health
   await watch.close();
 });
 
-const started = (sight: ContainerSight | undefined): string => (sight?.kind === 'found' ? sight.state.startedAt : '');
+const started = (sight: ContainerObservation | undefined): string =>
+  sight?.kind === 'found' ? sight.state.startedAt : '';

@@ -1,10 +1,10 @@
 /** Somebody who watches a container, and remembers what was told. */
-import type { ContainerSight, ContainerWatch } from '../../../src/docker/container-watch.ts';
+import type { ContainerObservation, ContainerWatch } from '../../../src/docker/container-watch.ts';
 import type { ContainerState } from '../../../src/docker/ports.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 export class Watcher implements Disposable {
-  readonly sights: { readonly sight: ContainerSight; readonly died: number | null }[] = [];
+  readonly sights: { readonly sight: ContainerObservation; readonly died: number | null }[] = [];
   readonly blindness: (string | null)[] = [];
   readonly #watched: Disposable;
 

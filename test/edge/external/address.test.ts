@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { addressEye, createNames, type Names } from '../../../src/drivers/external/address.ts';
+import { addressTarget, createNames, type Names } from '../../../src/drivers/external/address.ts';
 import type { Sight } from '../../../src/drivers/external/target.ts';
 import { Troubles, Watch } from '../../../src/drivers/external/watch.ts';
 import { bundle } from '../../support/bundle.ts';
@@ -50,7 +50,7 @@ async function listener(host = '127.0.0.1', port = 0): Promise<Listener> {
 const at = (port: number, host = '127.0.0.1') => ({ target: { kind: 'address', host, port } }) as const;
 
 function look(port: number, host = '127.0.0.1', names: Names = createNames()): Promise<Sight> {
-  return addressEye({ host, port }, systemClock, names).look(null, new AbortController().signal);
+  return addressTarget({ host, port }, systemClock, names).look(null, new AbortController().signal);
 }
 async function whyOf(sight: Promise<Sight>): Promise<string> {
   const seen = await sight;
@@ -76,8 +76,8 @@ test('it takes three looks in a row to believe that it is gone', async () => {
     return Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
   });
   const { clock, log } = post.now;
-  const eye = addressEye({ host: 'service.test', port: await freePort() }, clock, names);
-  const watch = new Watch({ eye, clock, troubles: new Troubles(log), signal: new AbortController().signal });
+  const targetWatch = addressTarget({ host: 'service.test', port: await freePort() }, clock, names);
+  const watch = new Watch({ targetWatch, clock, troubles: new Troubles(log), signal: new AbortController().signal });
   expect((await watch.find()).kind).toBe('gone');
   expect(looks).toBeGreaterThanOrEqual(3); // more on a machine too busy for some of them to tell anything
 });
@@ -189,7 +189,7 @@ test('a look that is called off ends at once', async () => {
   await fill();
   const clock = new FakeClock(); // its deadline never comes
   const ending = new AbortController();
-  const sight = addressEye({ host: '127.0.0.1', port }, clock, createNames()).look(null, ending.signal);
+  const sight = addressTarget({ host: '127.0.0.1', port }, clock, createNames()).look(null, ending.signal);
   await post.now.turn();
   ending.abort(new Error('never mind'));
   await expect(sight).rejects.toThrow('never mind');

@@ -5,7 +5,7 @@ import { silentLog } from '../../../src/base/log.ts';
 import { createEngine } from '../../../src/docker/engine.ts';
 import type { ContainerState, Engine, Inspection } from '../../../src/docker/ports.ts';
 import { createContainerWatch } from '../../../src/docker/watch/watch.ts';
-import { containerEye } from '../../../src/drivers/external/container.ts';
+import { containerTarget } from '../../../src/drivers/external/container.ts';
 import { type ContainerOptions, OUT_OF_MEMORY, type TestEngine, useEngine, whenTold } from '../../support/engine.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -188,7 +188,7 @@ const EXITED: ContainerState = { ...RUNNING, status: 'exited', running: false, p
 describe('what the Engine says, and what it means', () => {
   const meaning = async (state: ContainerState): Promise<unknown> => {
     const engine: Engine = { inspect: () => Promise.resolve({ kind: 'found', state }) };
-    const sight = await containerEye('web', engine).look(null, new AbortController().signal);
+    const sight = await containerTarget('web', engine).look(null, new AbortController().signal);
     return sight.kind === 'gone' ? sight.cause : sight.kind;
   };
   const code = (number: number, ambiguous = false) => ({ kind: 'code', code: number, ambiguous });

@@ -1,7 +1,7 @@
 /** What a row of looks comes to, look by look. The target here is a script: which sight is shown when. */
 import { expect, test } from 'vitest';
 import { after } from '../../../src/base/pure/ids.ts';
-import { type Eye, gone, type Sight, there, unknown } from '../../../src/drivers/external/target.ts';
+import { gone, type Sight, type TargetWatch, there, unknown } from '../../../src/drivers/external/target.ts';
 import { type Known, Troubles, Watch } from '../../../src/drivers/external/watch.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { RecordedLog } from './lookout.ts';
@@ -17,13 +17,13 @@ function scripted(script: string, failuresNeeded: number) {
   const clock = new FakeClock();
   const log = new RecordedLog();
   let looks = 0;
-  const eye: Eye = {
+  const targetWatch: TargetWatch = {
     failuresNeeded,
     asks: 'the target',
     look: () => Promise.resolve(SIGHTS[script[looks++] ?? 'U'] ?? unknown('')),
   };
   const ending = new AbortController();
-  const watch = new Watch({ eye, clock, troubles: new Troubles(log), signal: ending.signal });
+  const watch = new Watch({ targetWatch, clock, troubles: new Troubles(log), signal: ending.signal });
   const ends = async (sight: Promise<Known>): Promise<string> => {
     let end = 'none';
     sight.then(

@@ -1,7 +1,7 @@
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { fileEar } from '../../../src/probes/heartbeat/file-source.ts';
-import { logEar } from '../../../src/probes/heartbeat/sources.ts';
+import { fileSource } from '../../../src/probes/heartbeat/file-source.ts';
+import { logSource } from '../../../src/probes/heartbeat/sources.ts';
 import type { ProbeTarget } from '../../../src/supervision/ports/prober.ts';
 import { FakeProber } from '../../support/fake-prober.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -10,7 +10,7 @@ describe('a file', () => {
   test('that is not there is silence, each writing is a beat, and the age of the first is told', async () => {
     using dir = tempDir();
     const path = dir.at('beat');
-    const ear = fileEar(path, null, null);
+    const ear = fileSource(path, null, null);
     expect(await ear.listen()).toEqual({ kind: 'silence', mark: null, note: 'there is no beat' });
     writeFileSync(path, 'x');
     const hourAgo = Date.now() / 1_000 - 3_600;
@@ -27,13 +27,13 @@ describe('a file', () => {
     using dir = tempDir();
     const path = dir.at('beat');
     writeFileSync(path, 'x');
-    const { mark } = (await fileEar(path, null, null).listen()) as { mark: string };
-    expect(await fileEar(path, null, mark).listen()).toEqual({ kind: 'silence', mark, note: null });
+    const { mark } = (await fileSource(path, null, null).listen()) as { mark: string };
+    expect(await fileSource(path, null, mark).listen()).toEqual({ kind: 'silence', mark, note: null });
   });
 
   test('that cannot be looked at makes us deaf', async () => {
     using dir = tempDir();
-    expect(await fileEar(dir.path, 'at', null).listen()).toMatchObject({ kind: 'deaf' });
+    expect(await fileSource(dir.path, 'at', null).listen()).toMatchObject({ kind: 'deaf' });
   });
 });
 
@@ -46,14 +46,14 @@ describe('a field of a JSON document', () => {
   ])('in %s', async (_form, document, at) => {
     using dir = tempDir();
     writeFileSync(dir.at('s.json'), JSON.stringify(document));
-    const hearing = await fileEar(dir.at('s.json'), 'last_update', null).listen();
+    const hearing = await fileSource(dir.at('s.json'), 'last_update', null).listen();
     expect(Math.abs(Date.now() - (hearing as { ageMs: number }).ageMs - at)).toBeLessThan(1_000);
   });
 
   test('a beat is a new value, not a new writing', async () => {
     using dir = tempDir();
     const write = (last_update: number) => writeFileSync(dir.at('s.json'), JSON.stringify({ loop: { last_update } }));
-    const ear = fileEar(dir.at('s.json'), 'loop.last_update', null);
+    const ear = fileSource(dir.at('s.json'), 'loop.last_update', null);
     write(1_760_961_646);
     expect(await ear.listen()).toMatchObject({ kind: 'beat' });
     write(1_760_961_646);
@@ -71,7 +71,7 @@ describe('a field of a JSON document', () => {
   ])('without a time in it is silence, and says why: %s', async (note, text) => {
     using dir = tempDir();
     writeFileSync(dir.at('s.json'), text);
-    expect(await fileEar(dir.at('s.json'), 'last_update', null).listen()).toMatchObject({ kind: 'silence', note });
+    expect(await fileSource(dir.at('s.json'), 'last_update', null).listen()).toMatchObject({ kind: 'silence', note });
   });
 });
 
@@ -83,7 +83,7 @@ describe('a log', () => {
     writeFileSync(path, '');
     const prober = new FakeProber();
     const log = { end: 100 };
-    const ear = logEar({ target, pattern, mark }, { prober, logPath: () => path, logEnd: () => log.end });
+    const ear = logSource({ target, pattern, mark }, { prober, logPath: () => path, logEnd: () => log.end });
     return { ear, log, path, prober, [Symbol.dispose]: () => dir[Symbol.dispose]() };
   }
 

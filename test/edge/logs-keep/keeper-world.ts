@@ -3,7 +3,7 @@ import { appendFileSync, closeSync, existsSync, openSync, readdirSync, readFileS
 import { gunzipSync } from 'node:zlib';
 import { systemClock } from '../../../src/base/clock.ts';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
-import { FactReader, parsePartFile } from '../../../src/logs/format.ts';
+import { parsePartFile, TimeEntryReader } from '../../../src/logs/format.ts';
 import { type LogKeeper, type LogKeeperOptions, openLogKeeper } from '../../../src/logs/keep/keeper.ts';
 import type { LogBounds, LogKeeping } from '../../../src/supervision/spec.ts';
 import { recordingLog, type Said } from '../probes-log/log-world.ts';
@@ -98,7 +98,7 @@ export class KeeperWorld {
   }
 
   facts(name: string) {
-    const reader = new FactReader();
+    const reader = new TimeEntryReader();
     const path = this.path(`${name}.log.times`);
     return (existsSync(path) ? readFileSync(path, 'latin1') : '')
       .split('\n')

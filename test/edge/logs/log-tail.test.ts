@@ -1,10 +1,10 @@
 import { truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Fact } from '../../../src/logs/format.ts';
+import type { TimeEntry } from '../../../src/logs/format.ts';
 import { logTail } from '../../../src/logs/log-tail.ts';
 import { LogWorld } from './log-world.ts';
 
-const run = (position: number, id: string): Fact => ({ kind: 'run', position, wallMs: 1, run: id });
+const run = (position: number, id: string): TimeEntry => ({ kind: 'run', position, wallMs: 1, run: id });
 const tail = (world: LogWorld, secrets: readonly string[] = []) => logTail(world.dir.path, 'api', secrets);
 
 test('the last fifty lines, without secrets, long ones cut', () => {

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { FileCursor, type FileQuery, type ReadOptions } from '../../../src/logs/file-logs.ts';
-import type { Fact, Moment } from '../../../src/logs/format.ts';
-import { factLine, logFile, partFile, timesFile } from '../../../src/logs/format.ts';
+import type { Moment, TimeEntry } from '../../../src/logs/format.ts';
+import { logFile, partFile, timeEntryLine, timesFile } from '../../../src/logs/format.ts';
 import type { LogLineView } from '../../../src/logs/ports.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -32,10 +32,10 @@ export class LogWorld implements Disposable {
     return path;
   }
 
-  facts(facts: readonly Fact[], component = 'api'): void {
+  facts(facts: readonly TimeEntry[], component = 'api'): void {
     let last: Moment | null = null;
     for (const fact of facts) {
-      appendFileSync(this.dir.at(timesFile(component)), factLine(fact, last));
+      appendFileSync(this.dir.at(timesFile(component)), timeEntryLine(fact, last));
       if (fact.kind === 'at') last = fact;
     }
   }
@@ -45,7 +45,7 @@ export class LogWorld implements Disposable {
   }
 
   /** Begins anew, as the keeper does when old parts have gone. */
-  rewriteFacts(facts: readonly Fact[], component = 'api'): void {
+  rewriteFacts(facts: readonly TimeEntry[], component = 'api'): void {
     const path = this.dir.at(timesFile(component));
     const old = `${path}.old`;
     if (existsSync(path)) renameSync(path, old);

@@ -1,11 +1,11 @@
 import { readFileSync, utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Fact } from '../../../src/logs/format.ts';
+import type { TimeEntry } from '../../../src/logs/format.ts';
 import { LogWorld, readAll } from './log-world.ts';
 
 const T = Date.parse('2026-01-02T03:04:05.000Z');
-const at = (position: number, second: number): Fact => ({ kind: 'at', position, wallMs: T + second * 1000 });
-const run = (position: number, second: number, id: string): Fact => ({
+const at = (position: number, second: number): TimeEntry => ({ kind: 'at', position, wallMs: T + second * 1000 });
+const run = (position: number, second: number, id: string): TimeEntry => ({
   kind: 'run',
   position,
   wallMs: T + second * 1000,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PatternDesk } from '../../../src/probes/log/pattern-matcher.ts';
+import { PatternMatcher } from '../../../src/probes/log/pattern-matcher.ts';
 import type { ExpressionPattern } from '../../../src/supervision/rules/health/pattern.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { askUntil, logWorld, recordingLog, threads } from './log-world.ts';
@@ -57,12 +57,12 @@ test('when all its expressions are retired, a watcher goes on with its texts', a
 });
 
 describe('at the desk', () => {
-  let desk: PatternDesk;
+  let service: PatternMatcher;
   const { log, said } = recordingLog();
   beforeEach(() => {
-    desk = new PatternDesk({ workerFile: world.workerFile, log });
+    service = new PatternMatcher({ workerFile: world.workerFile, log });
   });
-  afterEach(() => desk.close());
+  afterEach(() => service.close());
 
   const expression = (source: string): ExpressionPattern => ({
     kind: 'expression',
@@ -74,8 +74,8 @@ describe('at the desk', () => {
   const WILD_LINES = `${'a'.repeat(60)}!\n`;
 
   test('questions behind one that runs wild lose nothing', async () => {
-    using one = desk.seat();
-    using other = desk.seat();
+    using one = service.seat();
+    using other = service.seat();
     const answers = await Promise.all([
       one.ask(expression('b'), 'abc\nxyz\nb\n'),
       one.ask(WILD, WILD_LINES),
@@ -88,7 +88,7 @@ describe('at the desk', () => {
   });
 
   test('an event loop that stands still does not make an expression overdue', async () => {
-    using seat = desk.seat();
+    using seat = service.seat();
     await seat.ask(expression('x'), 'x\n');
     for (let round = 0; round < 5; round++) {
       const asked = seat.ask(expression('x'), `${'x'.repeat(100)}\n`.repeat(500));
@@ -99,15 +99,15 @@ describe('at the desk', () => {
   });
 
   test('an expression that cannot be tried at all is refused, and the thread stays', async () => {
-    using seat = desk.seat();
+    using seat = service.seat();
     expect(await seat.ask(expression('('), 'x\n')).toMatchObject({ error: expect.stringContaining('SyntaxError') });
     expect(await seat.ask(expression('x'), 'x\n')).toEqual({ starts: [0] });
   });
 
   test('who leaves gets no answer, others do, and the thread ends with the last one', async () => {
     const before = threads();
-    const one = desk.seat();
-    const other = desk.seat();
+    const one = service.seat();
+    const other = service.seat();
     await one.ask(expression('x'), 'x\n');
     expect(threads()).toBeGreaterThan(before);
     const asked = [one.ask(WILD, WILD_LINES), one.ask(expression('x'), 'x\n'), other.ask(expression('x'), 'x\n')];
@@ -116,13 +116,13 @@ describe('at the desk', () => {
     expect(await one.ask(expression('x'), 'x\n')).toBe(null);
     other[Symbol.dispose]();
     await waitFor('the thread to be gone', () => threads() <= before);
-    using third = desk.seat();
+    using third = service.seat();
     expect(await third.ask(expression('x'), 'x\n')).toEqual({ starts: [0] });
   });
 
   test('who leaves while the question is being tried gets no answer, and the thread ends', async () => {
     const before = threads();
-    const seat = desk.seat();
+    const seat = service.seat();
     await seat.ask(expression('x'), 'x\n');
     const asked = seat.ask(WILD, WILD_LINES);
     await new Promise(setImmediate); // it is being tried now
@@ -133,7 +133,7 @@ describe('at the desk', () => {
 
   test('who leaves while the thread is starting has it ended once it has started', async () => {
     const before = threads();
-    const seat = desk.seat();
+    const seat = service.seat();
     const asked = seat.ask(expression('x'), 'x\n');
     await new Promise(setImmediate);
     expect(threads()).toBeGreaterThan(before);
@@ -145,21 +145,21 @@ describe('at the desk', () => {
   test('who comes while the thread is ending gets a new one, and there are never two', async () => {
     const before = threads();
     for (let round = 0; round < 20; round++) {
-      using seat = desk.seat();
+      using seat = service.seat();
       const asked = seat.ask(expression('x'), 'x\n');
       if (round % 2 === 0) expect(await asked).toEqual({ starts: [0] });
       expect(threads()).toBeLessThanOrEqual(before + 1);
     }
-    using last = desk.seat();
+    using last = service.seat();
     expect(await last.ask(expression('x'), 'x\n')).toEqual({ starts: [0] });
     expect(said).toEqual([]);
   });
 
   test('ending in the middle of a question leaves nothing running', async () => {
     const before = threads();
-    using seat = desk.seat();
+    using seat = service.seat();
     const asked = seat.ask(WILD, WILD_LINES);
-    await desk.close();
+    await service.close();
     expect(await asked).toBe(null);
     await waitFor('the thread to be gone', () => threads() <= before);
   });

@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { addressEye, createNames } from '../../../src/drivers/external/address.ts';
+import { addressTarget, createNames } from '../../../src/drivers/external/address.ts';
 import { missing, PAGE_BYTES, type RealServer, type ServerName, startServer } from '../../support/real-servers.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { ask, connections, finallyDo, http, never, SHORT_MS, tcp } from './probe-world.ts';
@@ -37,7 +37,7 @@ test.for(ALL)('tcp probes and looks at its address leave no line in the log of %
   const lack = missing(name);
   if (lack !== null) skip(lack);
   const server = await start(name);
-  const eye = addressEye({ host: '127.0.0.1', port: server.port }, systemClock, createNames());
+  const eye = addressTarget({ host: '127.0.0.1', port: server.port }, systemClock, createNames());
   const said = await written(server, async () => {
     await times(server, async () => expect((await ask(tcp(server.port))).outcome).toBe('pass'));
     await times(server, async () => expect((await eye.look(null, never)).kind).toBe('there'));

@@ -25,12 +25,12 @@ async function world(script: string, crash: Parameters<typeof ticketSample>[1] =
     log: silentLog,
     softNofile: null,
   });
-  const desk = new DeskWorld(spec, [ticketSample(spec, crash)], runner);
+  const service = new DeskWorld(spec, [ticketSample(spec, crash)], runner);
   return {
-    desk,
+    desk: service,
     temp,
     async [Symbol.asyncDispose]() {
-      await desk.desk.dispose();
+      await service.service.dispose();
       await runner.close();
       temp[Symbol.dispose]();
     },
@@ -104,7 +104,7 @@ describe('a command', () => {
     };
     const spec = settings({ trackers: [missing] });
     it.desk.book.save(ticketSample(spec, {}, 9), []);
-    it.desk.desk.use(spec);
+    it.desk.service.use(spec);
     await waitFor('it to stop', () => it.desk.standing('command', 9).stopped);
     expect(it.desk.standing('command', 9).error).toContain('nobody');
   });

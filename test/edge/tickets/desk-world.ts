@@ -3,10 +3,10 @@
 import type { CommandRunner } from '../../../src/base/command.ts';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
 import type { Log } from '../../../src/base/log.ts';
-import type { TicketDesk } from '../../../src/incidents/tickets/ports.ts';
+import type { TicketService } from '../../../src/incidents/tickets/ports.ts';
 import type { TicketsSpec } from '../../../src/incidents/tickets/rules/settings.ts';
 import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
-import { createTicketDesk } from '../../../src/incidents/tickets/service.ts';
+import { createTicketService } from '../../../src/incidents/tickets/service.ts';
 import { createAsk } from '../../../src/incidents/web.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { MemoryBook } from '../../support/ticket-samples.ts';
@@ -18,16 +18,16 @@ export class DeskWorld implements AsyncDisposable {
   readonly clock = new FakeClock();
   readonly book: MemoryBook;
   readonly logged: string[] = [];
-  desk: TicketDesk;
+  service: TicketService;
   readonly #commands: CommandRunner;
 
   constructor(spec: TicketsSpec, tickets: readonly Ticket[], commands: CommandRunner = noCommands) {
     this.book = new MemoryBook(...tickets);
     this.#commands = commands;
-    this.desk = this.#open(spec);
+    this.service = this.#open(spec);
   }
 
-  #open(spec: TicketsSpec): TicketDesk {
+  #open(spec: TicketsSpec): TicketService {
     const say = (message: string, data?: unknown) => void this.logged.push(`${message} ${JSON.stringify(data)}`);
     const log: Log = { info: say, warn: say, error: say };
     const env = { PATH: '/usr/bin:/bin' };
@@ -35,13 +35,13 @@ export class DeskWorld implements AsyncDisposable {
     const ask = createAsk(clock);
     const secrets = () => ['zebra-4711-giraffe'];
     const parts = { book, clock, log, failpoints: noFailpoints, commands: this.#commands, env, secrets, ask, spec };
-    return createTicketDesk(parts);
+    return createTicketService(parts);
   }
 
   /** As after a kill -9: nothing is remembered but the book. */
   async restart(spec: TicketsSpec): Promise<void> {
-    await this.desk.dispose();
-    this.desk = this.#open(spec);
+    await this.service.dispose();
+    this.service = this.#open(spec);
   }
 
   standing(tracker: string, number = 3) {
@@ -67,6 +67,6 @@ export class DeskWorld implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.desk.dispose();
+    await this.service.dispose();
   }
 }

@@ -30,7 +30,7 @@ function again(world: DeskWorld, server: GithubServer, count = 9, now = Date.now
     ...{ settings: spec(server), now: wall(now), nextNumber: 4, key: 'unused' },
   })!;
   world.book.save(change.ticket, change.told);
-  world.desk.filed([change.ticket]);
+  world.service.filed([change.ticket]);
 }
 
 /** Filed now, by the clock of this machine. */
@@ -72,7 +72,7 @@ describe('an issue', () => {
     await using server = await GithubServer.open();
     await using world = new DeskWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
-    world.desk.close(3);
+    world.service.close(3);
     await world.delivered('github');
     expect(server.issues[0]).toMatchObject({ state: 'closed', state_reason: 'completed' });
     again(world, server);
@@ -88,7 +88,7 @@ describe('an issue', () => {
     Object.assign(server.issues[0]!, { state: 'closed', state_reason: 'completed' });
     const well = afterRecovery(world.book.find(3)!, spec(server), wall(Date.now()))!;
     world.book.save(well.ticket, well.told);
-    world.desk.filed([well.ticket]);
+    world.service.filed([well.ticket]);
     await world.delivered('github');
     expect(server.issues[0]).toMatchObject({ state: 'closed', comments: [] });
     again(world, server);
@@ -110,15 +110,15 @@ describe('an issue', () => {
     await using server = await GithubServer.open();
     await using world = new DeskWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
-    world.desk.close(3);
+    world.service.close(3);
     await world.delivered('github');
     Object.assign(server.issues[0]!, { state: 'closed', state_reason: 'not_planned' });
     again(world, server);
     await world.delivered('github');
     expect(world.book.find(3)?.state).toBe('open');
     expect(server.issues[0]).toMatchObject({ state: 'closed', comments: [] });
-    world.desk.close(3);
-    world.desk.reopen(3);
+    world.service.close(3);
+    world.service.reopen(3);
     await world.delivered('github');
     expect(server.issues[0]).toMatchObject({ state: 'open' });
   });
@@ -133,7 +133,7 @@ describe('an issue', () => {
     const when = { now: wall(Date.now()), known: [] };
     const change = afterExamination(world.book.find(3)!, crash, spec(server), when)!;
     world.book.save(change.ticket, change.told);
-    world.desk.filed([change.ticket]);
+    world.service.filed([change.ticket]);
     await world.delivered('github');
     const body = server.issues[0]?.comments[0]?.body;
     for (const line of [...evidence, '  File "loop.py", line 35, in wait']) expect(body).toContain(line);
@@ -256,7 +256,7 @@ describe('whatever the server does', () => {
     expect(world.book.told).toMatchObject([{ type: 'ticket.delivery-failed', data: { stopped: true } }]);
     expect(world.everything()).not.toContain(githubSpec().token);
     server.faults = [];
-    world.desk.use(spec(server));
+    world.service.use(spec(server));
     await world.delivered('github');
     expect(server.issues).toHaveLength(1);
   });

@@ -32,7 +32,7 @@ function again(world: DeskWorld, spec: TicketsSpec, count: number, now: number):
     ...{ settings: spec, now: wall(now), nextNumber: 4, key: 'unused' },
   })!;
   world.book.save(change.ticket, change.told);
-  world.desk.filed([change.ticket]);
+  world.service.filed([change.ticket]);
 }
 
 describe('a file for each ticket', () => {
@@ -72,13 +72,13 @@ describe('a file for each ticket', () => {
     expect(read()).toContain('9 times so far');
     const well = afterRecovery(world.book.find(3)!, spec, wall(START + 2 * HOUR))!;
     world.book.save(well.ticket, well.told);
-    world.desk.filed([well.ticket]);
+    world.service.filed([well.ticket]);
     await world.delivered('local');
     expect(read()).toContain('Recovered');
-    world.desk.close(3);
+    world.service.close(3);
     await world.delivered('local');
     expect(read()).toContain('| State | closed since');
-    world.desk.reopen(3);
+    world.service.reopen(3);
     await world.delivered('local');
     expect(read()).toContain('| State | open |');
     expect(read().match(/^- 2026/gm)).toHaveLength(4);
@@ -137,8 +137,8 @@ describe('a file for each ticket', () => {
     await world.delivered('local');
     expect(readdirSync(temp.path)).toEqual([]);
     expect(world.logged.join()).toContain('was deleted');
-    world.desk.close(3);
-    world.desk.reopen(3);
+    world.service.close(3);
+    world.service.reopen(3);
     await world.delivered('local');
     expect(readdirSync(temp.path)).toEqual([NAME]);
   });

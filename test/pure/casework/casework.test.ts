@@ -18,13 +18,13 @@ describe('one incident for one cause', () => {
   test('500 crashes of 30 kinds in random order are 30 incidents, and at most 30 tickets', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(29)), fc.infiniteStream(fc.nat(9)), (kinds, recoveries) => {
-        const { casework, crash, store } = caseworkWorld();
+        const { casework: incidentService, crash, store } = caseworkWorld();
         const seen = new Set<number>();
         for (let n = 1; n <= 500; n += 1) {
           const kind = n <= 30 ? n - 1 : kinds.next().value!;
           seen.add(kind);
           crash(crashOf(`c${kind % 7}`, n, { fingerprint: `v1:${kind}`, errorType: `Error${kind}` }));
-          if (recoveries.next().value === 0) casework.recovered(component(`c${n % 7}`));
+          if (recoveries.next().value === 0) incidentService.recovered(component(`c${n % 7}`));
         }
         const incidents = store.incidents({ limit: Infinity });
         expect(incidents).toHaveLength(seen.size);
@@ -84,12 +84,12 @@ describe('one incident for one cause', () => {
 
 describe('recovery and regression', () => {
   test('an incident is resolved when all that crashed with it are well, and reopened under the same number', () => {
-    const { crash, casework, store, events, resolved } = caseworkWorld();
+    const { crash, casework: incidentService, store, events, resolved } = caseworkWorld();
     crash(crashOf('web', 1, { fingerprint: 'v1:b' }));
     crash(crashOf('api', 2, { fingerprint: 'v1:b' }));
-    casework.recovered(component('web'));
+    incidentService.recovered(component('web'));
     expect(store.incident(1)).toMatchObject({ state: 'open', waiting: ['component api'] });
-    casework.recovered(component('api'));
+    incidentService.recovered(component('api'));
     expect(store.incident(1)).toMatchObject({ state: 'resolved', count: 2 });
     expect(resolved.map(({ id }) => id)).toEqual([1]);
     crash(crashOf('api', 3, { fingerprint: 'v1:b' }));
@@ -98,19 +98,19 @@ describe('recovery and regression', () => {
   });
 
   test('the recovery of one task leaves the other one open', () => {
-    const { crash, casework, store } = caseworkWorld();
+    const { crash, casework: incidentService, store } = caseworkWorld();
     const subject = { kind: 'agent', name: 'architect' } as const;
     for (const n of [1, 2]) crash(crashOf('a', n, { subject, fingerprint: 'v1:a', taskId: `T-${n}` }));
-    casework.recovered(subject, 'T-1');
+    incidentService.recovered(subject, 'T-1');
     expect(store.incident(1)).toMatchObject({ state: 'open', waiting: ['agent architect T-2'] });
-    casework.recovered(subject, 'T-2');
+    incidentService.recovered(subject, 'T-2');
     expect(store.incident(1)).toMatchObject({ state: 'resolved', waiting: [] });
   });
 
   test('the recovery is told on the ticket', () => {
-    const { crash, casework, store } = caseworkWorld();
+    const { crash, casework: incidentService, store } = caseworkWorld();
     for (const n of [1, 2, 3]) crash(crashOf('api', n, { fingerprint: 'v1:a' }));
-    casework.recovered(component('api'));
+    incidentService.recovered(component('api'));
     expect(store.ticket(1)?.told.at(-1)).toMatchObject({ what: 'recovery' });
   });
 
@@ -163,30 +163,30 @@ describe('dependents', () => {
   });
 
   test('after the recovery of the cause a dependent that goes on crashing has an incident of its own', () => {
-    const { crash, casework, store } = caseworkWorld(down);
+    const { crash, casework: incidentService, store } = caseworkWorld(down);
     crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
     crash(crashOf('api', 2, { fingerprint: 'v1:api' }));
-    casework.recovered(component('db'));
+    incidentService.recovered(component('db'));
     crash(crashOf('api', 3, { fingerprint: 'v1:api' }));
     expect(store.incident(2)).toMatchObject({ state: 'open', fingerprint: 'v1:api', count: 1 });
   });
 
   test('an incident is not over before those are well that went down with it', () => {
-    const { crash, casework, store } = caseworkWorld(down);
+    const { crash, casework: incidentService, store } = caseworkWorld(down);
     crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
     crash(crashOf('api', 2, { ...refused, fingerprint: 'v1:api' }));
-    casework.recovered(component('db'));
+    incidentService.recovered(component('db'));
     expect(store.incident(1)).toMatchObject({ state: 'open', waiting: ['component api'] });
-    casework.recovered(component('api'));
+    incidentService.recovered(component('api'));
     expect(store.incident(1)?.state).toBe('resolved');
   });
 
   test('one that somebody stopped by hand is not waited for, unless it crashed by itself', () => {
-    const { crash, casework, store } = caseworkWorld(down);
+    const { crash, casework: incidentService, store } = caseworkWorld(down);
     crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
     crash(crashOf('api', 2, { ...refused, fingerprint: 'v1:api' }));
-    casework.unwanted(component('api'));
-    casework.unwanted(component('db'));
+    incidentService.unwanted(component('api'));
+    incidentService.unwanted(component('db'));
     expect(store.incident(1)).toMatchObject({ state: 'open', waiting: ['component db'] });
   });
 
@@ -218,9 +218,9 @@ test('nothing is thrown into supervision, whatever the store does', () => {
       return Reflect.get(target, key) as unknown;
     },
   });
-  const { casework } = caseworkWorld({}, world.clock, broken);
+  const { casework: incidentService } = caseworkWorld({}, world.clock, broken);
   const crash: NewCrash = crashOf('api', 1);
-  expect(casework.crashed(crash)).toEqual({ crash, also: { events: [] } });
+  expect(incidentService.crashed(crash)).toEqual({ crash, also: { events: [] } });
 });
 
 describe('one outage', () => {
@@ -307,7 +307,7 @@ describe('a death by our own signal', () => {
 });
 
 test('incidents and tickets of one task each, as they were written before, go on', () => {
-  const { store, casework } = caseworkWorld();
+  const { store, casework: incidentService } = caseworkWorld();
   const subject = { kind: 'agent', name: 'architect' } as const;
   const { tasks: _, ...written } = incidentOf(1, { subject, subjects: [subject], waiting: ['agent architect'] });
   const old = fromRecord({ ...written, taskId: 'T-1' });
@@ -320,7 +320,7 @@ test('incidents and tickets of one task each, as they were written before, go on
   second.casework.recovered(subject, 'T-1');
   second.casework.recovered(subject, 'T-2');
   expect(store.incident(1)?.state).toBe('resolved');
-  expect([...casework.open()]).toEqual([]);
+  expect([...incidentService.open()]).toEqual([]);
 });
 
 describe('a loop that is frozen', () => {
@@ -335,11 +335,15 @@ describe('a loop that is frozen', () => {
 
   test('is one incident with one ticket, however often it is ended and started again', () => {
     const seen: string[] = [];
-    const { casework, crash, store } = caseworkWorld({}, undefined, undefined, {
+    const {
+      casework: incidentService,
+      crash,
+      store,
+    } = caseworkWorld({}, undefined, undefined, {
       crashSeen: ({ run }, { id }) => void seen.push(`${run} ${id}`),
     });
     const runs = [1, 2, 3, 4].map((n) => ends(n).run);
-    casework.problem(frozen(runs[0]!));
+    incidentService.problem(frozen(runs[0]!));
     for (const n of [1, 2, 3, 4]) crash(ends(n));
     expect(store.incidents({ limit: 10 })).toMatchObject([{ id: 1, count: 4, ticket: 1 }]);
     expect(store.tickets({ limit: 10 })).toMatchObject([{ number: 1, priority: 'critical', count: 4 }]);
@@ -348,26 +352,26 @@ describe('a loop that is frozen', () => {
   });
 
   test('that freezes again in the same run has its incident opened again', () => {
-    const { casework, store } = caseworkWorld();
-    casework.problem(frozen(ends(1).run));
-    casework.recovered(component('loop'));
-    casework.problem(frozen(ends(1).run));
+    const { casework: incidentService, store } = caseworkWorld();
+    incidentService.problem(frozen(ends(1).run));
+    incidentService.recovered(component('loop'));
+    incidentService.problem(frozen(ends(1).run));
     expect(store.incident(1)).toMatchObject({ state: 'open', count: 2, reopened: 1 });
   });
 
   test('is another matter than what it dies of otherwise, and than a rehearsal', () => {
-    const { casework, crash, store } = caseworkWorld();
-    casework.problem(frozen(ends(1).run));
+    const { casework: incidentService, crash, store } = caseworkWorld();
+    incidentService.problem(frozen(ends(1).run));
     crash(crashOf('loop', 2, { fingerprint: 'v1:e' }));
     crash(ends(3, { fingerprint: 'v1:s', simulated: { kind: 'hang', notify: false } }));
-    casework.recovered(component('loop'));
+    incidentService.recovered(component('loop'));
     crash(ends(4));
     expect(store.crashes({}).map(({ incident }) => incident)).toEqual([2, 3, 2]);
   });
 });
 
 test('a problem without a crash has an incident and a ticket at once, and the second time the same ones', () => {
-  const { casework, store } = caseworkWorld();
+  const { casework: incidentService, store } = caseworkWorld();
   const problem: ProblemEvidence = {
     ...{ subject: component('loop'), fingerprint: 'v1:frozen', title: 'loop is frozen', rootCause: 'no heartbeat' },
     category: 'freeze',
@@ -376,15 +380,15 @@ test('a problem without a crash has an incident and a ticket at once, and the se
     atOnce: true,
     ...{ evidence: ['state T'], reproduction: [], relatedFiles: [] },
   };
-  expect(casework.problem(problem)).toEqual({ incident: 1, ticket: 1 });
-  expect(casework.problem(problem)).toEqual({ incident: 1, ticket: 1 });
+  expect(incidentService.problem(problem)).toEqual({ incident: 1, ticket: 1 });
+  expect(incidentService.problem(problem)).toEqual({ incident: 1, ticket: 1 });
   expect(store.ticket(1)).toMatchObject({ priority: 'critical', category: 'freeze', count: 2 });
 });
 
 test('thousands that are over at the same moment are written together, not one by one', () => {
-  const { casework, crash, store, resolved, batches } = caseworkWorld();
+  const { casework: incidentService, crash, store, resolved, batches } = caseworkWorld();
   for (let n = 1; n <= 900; n += 1) crash(crashOf('api', n, { fingerprint: `v1:${n}`, errorType: `Error${n}` }));
-  casework.recovered(component('api'));
+  incidentService.recovered(component('api'));
   expect(batches).toEqual([500, 400]);
   expect(resolved).toHaveLength(900);
   expect(store.incidents({ state: 'open', limit: Infinity })).toEqual([]);

@@ -29,7 +29,7 @@ function scene(logs: Logs) {
     engine: { logs },
     clock: { wallNow: () => now++ as WallMs },
     log: silentLog,
-    casework: {
+    incidentService: {
       crashed: (crash) => ({ crash: { ...crash, incident: 1 }, also: { events: [] } }),
       recovered: (subject) => void recovered.push(subject),
     },

@@ -29,7 +29,7 @@ test('a rehearsal does not hold up the ticket of a real crash of the same type',
     const { rootCause } = isRehearsed ? markSimulated(crashSample(), ASKED) : crashSample();
     store.commit({ tickets: [{ ...ticketSample(), number: 1, rootCause, told: [{ at: now, what: 'crash' }] }] });
     const filing = createFiling({
-      ...{ store, clock, desk: { filed: () => {} } },
+      ...{ store, clock, ticketService: { filed: () => {} } },
       settings: () => settings({ rateLimit: { perMs: HOUR, max: 1, by: 'type' } }),
       about: () => ({ command: null, cwd: null, assignedTo: null }),
     });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../src/base/log.ts';
 import { createHealer } from '../../../src/docker/healing/healer.ts';
 import type { HealPolicy } from '../../../src/docker/healing/ports.ts';
-import type { Deed } from '../../../src/docker/ports.ts';
+import type { ActionResult } from '../../../src/docker/ports.ts';
 import { restartSpec } from '../../support/builders.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeContainers } from '../../support/fake-containers.ts';
@@ -61,7 +61,7 @@ test('what is unhealthy is restarted after its backoff, and given up when the bu
   expect(containers.watched).toBe(0);
 });
 
-test.each<[string, Deed | null]>([
+test.each<[string, ActionResult | null]>([
   ['at once', null],
   ['when the Engine does it after all', { kind: 'refused', why: 'busy' }],
 ])('what cannot be saved is removed where that is wanted, %s, and not tried any more', async (_, refusal) => {
@@ -121,7 +121,7 @@ test('what ended with the Engine while nobody looked is started at once, and cou
 
 test('four restarts begin at a time, and who takes the whole grace to end holds up neither the caller nor the others', async () => {
   const { clock, containers, begin, healer } = world();
-  const answers: ((deed: Deed) => void)[] = [];
+  const answers: ((deed: ActionResult) => void)[] = [];
   containers.answer = () => new Promise((answer) => answers.push(answer));
   const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
   for (const id of ids) containers.put(id, 'unhealthy');

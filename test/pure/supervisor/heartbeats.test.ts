@@ -251,8 +251,8 @@ describe('lines that our own probes cause', () => {
   const asked = (kind: 'tcp' | 'pid') => beating(LOG, { probes: { ...NO_PROBES, liveness: liveness(kind) } });
 
   test('are no sign of progress: it is found frozen, and the reason says why', async () => {
-    const { clock, ears, view, prober } = await running(asked('tcp'));
-    ears.lines = 'when-asked';
+    const { clock, ears: heartbeatSources, view, prober } = await running(asked('tcp'));
+    heartbeatSources.lines = 'when-asked';
     await clock.advance(60 * SECOND);
     expect(view().heartbeat).toMatchObject({ problem: 'its log has new lines only when its own probes ask it' });
     await clock.advance(15 * SECOND);
@@ -270,8 +270,8 @@ describe('lines that our own probes cause', () => {
   });
 
   test('do not hide those of its own, even if all of these fell into questions so far', async () => {
-    const { clock, ears, view, told, prober } = await running(asked('tcp'));
-    ears.lines = 'own';
+    const { clock, ears: heartbeatSources, view, told, prober } = await running(asked('tcp'));
+    heartbeatSources.lines = 'own';
     prober.answers.set('tcp', 'hang'); // so that there is a question open all the time
     await clock.advance(30 * SECOND);
     expect(view().heartbeat?.silent_ms).toBeGreaterThan(20_000);
@@ -283,8 +283,8 @@ describe('lines that our own probes cause', () => {
   });
 
   test('are none when a probe does not touch it', async () => {
-    const { clock, ears, view, prober } = await running(asked('pid'));
-    ears.lines = 'when-asked';
+    const { clock, ears: heartbeatSources, view, prober } = await running(asked('pid'));
+    heartbeatSources.lines = 'when-asked';
     await clock.advance(89 * SECOND);
     expect(view().condition).toBeNull();
     await clock.advance(6 * SECOND);

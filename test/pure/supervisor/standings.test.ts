@@ -33,11 +33,11 @@ test('without a heartbeat it is well as soon as it runs, for as long as it does'
 
 describe('with a heartbeat', () => {
   test.each([PING, FILE])('by $kind it is not well before it was heard', async (source) => {
-    const { clock, standing, supervisor, ears } = await running(beating(source));
+    const { clock, standing, supervisor, ears: heartbeatSources } = await running(beating(source));
     await clock.advance(4 * MINUTE);
     expect(standing()).toMatchObject({ state: 'running', isWell: false, upMs: 0 });
     if (source.kind === 'ping') supervisor.beat('api');
-    else ears.mark = 'first';
+    else heartbeatSources.mark = 'first';
     await clock.advance(5 * SECOND);
     expect(standing().isWell).toBe(true);
     expect(standing().upMs).toBeGreaterThanOrEqual(4 * MINUTE);

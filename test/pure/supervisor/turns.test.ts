@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Clock } from '../../../src/base/clock.ts';
 import type { MonoMs } from '../../../src/base/pure/ids.ts';
-import { Turns } from '../../../src/supervision/event-queue.ts';
+import { EventQueue } from '../../../src/supervision/event-queue.ts';
 
 /** Every task takes this long. */
 const TASK_MS = 5;
@@ -9,7 +9,7 @@ const TASK_MS = 5;
 function world() {
   let now = 0;
   const failures: unknown[] = [];
-  const turns = new Turns({ now: () => now as MonoMs } as Clock, (error) => failures.push(error));
+  const turns = new EventQueue({ now: () => now as MonoMs } as Clock, (error) => failures.push(error));
   const done: number[] = [];
   const task = (n: number) => () => {
     now += TASK_MS;

@@ -8,96 +8,101 @@ import {
   type Failure,
   type HealContext,
   type HealEffect,
+  type HealingEvent,
+  type HealingState,
   type HealStep,
-  NEW_PATIENT,
-  type Patient,
-  type PatientEvent,
+  NEW_HEALING_STATE,
   type Sight,
   type Trial,
 } from './state.ts';
 
-export function next(patient: Patient, event: PatientEvent, context: HealContext): HealStep {
+export function next(healing: HealingState, event: HealingEvent, context: HealContext): HealStep {
   switch (event.kind) {
     case 'away':
-      return still({ ...patient, away: event.why });
+      return still({ ...healing, away: event.why });
     case 'missing':
-      return patient.state.kind === 'gone' ? still(patient) : gone(patient, context);
+      return healing.state.kind === 'gone' ? still(healing) : gone(healing, context);
     case 'seen':
       // While nothing can be asked, nothing is decided; a fresh one comes when the Engine is back.
-      return patient.away === null ? seen(patient, event.sight, event.engineWasAway, context) : still(patient);
+      return healing.away === null ? seen(healing, event.sight, event.engineWasAway, context) : still(healing);
     case 'called-off':
-      return patient.state.kind === 'restarting'
-        ? seen(calledOff(patient, patient.state.before), event.sight, false, context)
-        : still(patient);
+      return healing.state.kind === 'restarting'
+        ? seen(calledOff(healing, healing.state.before), event.sight, false, context)
+        : still(healing);
     case 'tried':
-      return patient.state.kind === 'restarting'
-        ? tried(patient, patient.state, event.trial, event.sight, context)
-        : still(patient);
+      return healing.state.kind === 'restarting'
+        ? tried(healing, healing.state, event.trial, event.sight, context)
+        : still(healing);
     case 'not-removed':
-      return patient.state.kind === 'gave-up' ? still(removeLater(patient, event.why, context)) : still(patient);
+      return healing.state.kind === 'gave-up' ? still(removeLater(healing, event.why, context)) : still(healing);
     case 'woke':
-      return woke(patient, context);
+      return woke(healing, context);
   }
 }
 
 /** When `woke` is due; null: never. Nothing is due while the Engine is away. */
-export function wakeAt({ state, away }: Patient): HealContext['now'] | null {
+export function wakeAt({ state, away }: HealingState): HealContext['now'] | null {
   if (away !== null) return null;
   if (state.kind === 'backing-off') return state.until;
   return state.kind === 'gave-up' ? state.retryAt : null;
 }
 
-const still = (patient: Patient): HealStep => ({ patient, effects: [] });
+const still = (healing: HealingState): HealStep => ({ healing, effects: [] });
 
-function gone(patient: Patient, { policy }: HealContext): HealStep {
-  const isHopeless = patient.state.kind === 'gave-up' && policy.cleanup === 'remove';
+function gone(healing: HealingState, { policy }: HealContext): HealStep {
+  const isHopeless = healing.state.kind === 'gave-up' && policy.cleanup === 'remove';
   const removed = isHopeless
-    ? `it could not be saved, and was removed: ${patient.reason}`
+    ? `it could not be saved, and was removed: ${healing.reason}`
     : 'the container was removed';
-  const why = patient.sight === null ? 'there is no such container' : removed;
-  const patientGone: Patient = { ...NEW_PATIENT, counters: patient.counters, state: { kind: 'gone' }, reason: why };
-  return { patient: patientGone, effects: [{ kind: 'tell', what: 'gone', why }] };
+  const why = healing.sight === null ? 'there is no such container' : removed;
+  const containerGone: HealingState = {
+    ...NEW_HEALING_STATE,
+    counters: healing.counters,
+    state: { kind: 'gone' },
+    reason: why,
+  };
+  return { healing: containerGone, effects: [{ kind: 'tell', what: 'gone', why }] };
 }
 
-const removing = ({ sight }: Patient): readonly HealEffect[] =>
+const removing = ({ sight }: HealingState): readonly HealEffect[] =>
   sight === null ? [] : [{ kind: 'remove', id: sight.id, startedAt: sight.startedAt }];
 
 /** An Engine that was away, or had something else to do, is asked again. */
-const removeLater = (patient: Patient, why: string, { now }: HealContext): Patient => ({
-  ...patient,
+const removeLater = (healing: HealingState, why: string, { now }: HealContext): HealingState => ({
+  ...healing,
   state: { kind: 'gave-up', retryAt: after(now, REMOVE_AGAIN_MS) },
-  reason: `${patient.why}: it could not be removed: ${why}`,
+  reason: `${healing.why}: it could not be removed: ${why}`,
 });
 const REMOVE_AGAIN_MS = 60_000;
 
-function woke(patient: Patient, { now, policy }: HealContext): HealStep {
-  const at = wakeAt(patient);
-  const { state, counters } = patient;
-  if (at === null || now < at) return still(patient);
+function woke(healing: HealingState, { now, policy }: HealContext): HealStep {
+  const at = wakeAt(healing);
+  const { state, counters } = healing;
+  if (at === null || now < at) return still(healing);
   if (state.kind === 'gave-up' && policy.cleanup === 'remove')
-    return { patient: { ...patient, state: { kind: 'gave-up', retryAt: null } }, effects: removing(patient) };
+    return { healing: { ...healing, state: { kind: 'gave-up', retryAt: null } }, effects: removing(healing) };
   return state.kind === 'backing-off'
-    ? restart(patient, state.attempt, state.before, [])
-    : restart(patient, 'quiet', counters, []);
+    ? restart(healing, state.attempt, state.before, [])
+    : restart(healing, 'quiet', counters, []);
 }
 
 function restart(
-  patient: Patient,
+  healing: HealingState,
   attempt: Attempt,
-  before: Patient['counters'],
+  before: HealingState['counters'],
   effects: readonly HealEffect[],
 ): HealStep {
-  const { sight } = patient;
-  if (sight === null) return still(patient);
+  const { sight } = healing;
+  if (sight === null) return still(healing);
   return {
-    patient: { ...patient, state: { kind: 'restarting', attempt, before } },
+    healing: { ...healing, state: { kind: 'restarting', attempt, before } },
     effects: [...effects, { kind: 'restart', id: sight.id, startedAt: sight.startedAt }],
   };
 }
 
 /** As if it had never been sentenced. */
-const calledOff = (patient: Patient, counters: Patient['counters']): Patient => ({
-  ...patient,
+const calledOff = (healing: HealingState, counters: HealingState['counters']): HealingState => ({
+  ...healing,
   state: { kind: 'watching' },
   counters,
   past: null,
@@ -105,44 +110,44 @@ const calledOff = (patient: Patient, counters: Patient['counters']): Patient => 
   reason: '',
 });
 
-function seen(patient: Patient, sight: Sight, engineWasAway: boolean, context: HealContext): HealStep {
-  const { state } = patient;
+function seen(healing: HealingState, sight: Sight, engineWasAway: boolean, context: HealContext): HealStep {
+  const { state } = healing;
   // What happens meanwhile is our own doing; `tried` says how it was afterwards.
-  if (state.kind === 'restarting' && patient.sight?.id === sight.id) return still(patient);
-  if (patient.sight?.id !== sight.id) {
+  if (state.kind === 'restarting' && healing.sight?.id === sight.id) return still(healing);
+  if (healing.sight?.id !== sight.id) {
     // Another container of that name: what the Engine did before says nothing about it.
-    const isFirst = patient.sight === null;
-    return look({ ...NEW_PATIENT, away: patient.away }, sight, isFirst && engineWasAway, context);
+    const isFirst = healing.sight === null;
+    return look({ ...NEW_HEALING_STATE, away: healing.away }, sight, isFirst && engineWasAway, context);
   }
   if (state.kind === 'watching') {
     // Told late, of one that we have restarted since.
-    if (sight.startedAt === patient.past) return still(patient);
-    return look(patient, sight, engineWasAway, context);
+    if (sight.startedAt === healing.past) return still(healing);
+    return look(healing, sight, engineWasAway, context);
   }
-  if (sight.startedAt !== patient.past) return look(startedByOthers(patient), sight, engineWasAway, context);
-  if (!isWell(sight)) return still({ ...patient, sight, seenAt: context.now });
+  if (sight.startedAt !== healing.past) return look(startedByOthers(healing), sight, engineWasAway, context);
+  if (!isWell(sight)) return still({ ...healing, sight, seenAt: context.now });
   // It recovered by itself, or somebody paused it: nothing is to be done now.
-  const counters = state.kind === 'backing-off' ? state.before : patient.counters;
-  return look(calledOff(patient, counters), sight, false, context);
+  const counters = state.kind === 'backing-off' ? state.before : healing.counters;
+  return look(calledOff(healing, counters), sight, false, context);
 }
 
 const isWell = ({ phase, health }: Sight): boolean =>
   phase === 'paused' || (phase === 'running' && health.status === 'healthy');
 
 /** By hand, mostly: what was given up or had ended begins again. */
-function startedByOthers(patient: Patient): Patient {
-  const { state, counters } = patient;
+function startedByOthers(healing: HealingState): HealingState {
+  const { state, counters } = healing;
   const kept = state.kind === 'backing-off' ? state.before : counters;
   const isOver = state.kind === 'gave-up' || state.kind === 'ended';
-  return { ...calledOff(patient, isOver ? { ...FRESH, total: counters.total } : kept), attempt: 'first' };
+  return { ...calledOff(healing, isOver ? { ...FRESH, total: counters.total } : kept), attempt: 'first' };
 }
 
 /** Judges an incarnation on which nothing has been decided yet. */
-function look(patient: Patient, sight: Sight, engineWasAway: boolean, context: HealContext): HealStep {
+function look(healing: HealingState, sight: Sight, engineWasAway: boolean, context: HealContext): HealStep {
   const { now } = context;
   // The health of one incarnation is no merit of the next.
-  const since = patient.sight?.startedAt === sight.startedAt ? patient.healthySince : null;
-  const current: Patient = { ...patient, sight, seenAt: now, healthySince: since };
+  const since = healing.sight?.startedAt === sight.startedAt ? healing.healthySince : null;
+  const current: HealingState = { ...healing, sight, seenAt: now, healthySince: since };
   if (sight.phase === 'ended' && sight.cause !== null && sight.crashesBelongTo === null) {
     const cause: ExitCause = engineWasAway ? { kind: 'engine', why: ENDED_WITH_ENGINE } : sight.cause;
     return sentence(current, cause, null, context);
@@ -163,8 +168,8 @@ function healthySinceOf(since: HealContext['now'] | null, { phase, health }: Sig
 }
 
 /** One clause of decide() for every failure: the budget is the same whatever happened. */
-function sentence(patient: Patient, cause: ExitCause, unhealthy: string | null, context: HealContext): HealStep {
-  const { sight, healthySince, attempt } = patient;
+function sentence(healing: HealingState, cause: ExitCause, unhealthy: string | null, context: HealContext): HealStep {
+  const { sight, healthySince, attempt } = healing;
   const end: End = {
     cause,
     uptimeMs: sight?.uptimeMs ?? 0,
@@ -172,26 +177,32 @@ function sentence(patient: Patient, cause: ExitCause, unhealthy: string | null, 
     attempt,
     unhealthy,
   };
-  const verdict = decide(end, patient.counters, context.policy, context);
+  const verdict = decide(end, healing.counters, context.policy, context);
   const why = unhealthy ?? (cause.kind === 'engine' ? cause.why : describeEnd(exitView(cause)));
-  const sentenced: Patient = { ...patient, past: sight?.startedAt ?? null, healthySince: null };
-  return carryOut(sentenced, verdict, why, { end, nextAttempt: 'restart', before: patient.counters }, context);
+  const sentenced: HealingState = { ...healing, past: sight?.startedAt ?? null, healthySince: null };
+  return carryOut(sentenced, verdict, why, { end, nextAttempt: 'restart', before: healing.counters }, context);
 }
 
 interface Course {
   /** How it failed, and the attempt that comes. */
   readonly end: End;
   readonly nextAttempt: Attempt;
-  readonly before: Patient['counters'];
+  readonly before: HealingState['counters'];
 }
 
-function carryOut(patient: Patient, verdict: Verdict, why: string, course: Course, context: HealContext): HealStep {
+function carryOut(
+  healing: HealingState,
+  verdict: Verdict,
+  why: string,
+  course: Course,
+  context: HealContext,
+): HealStep {
   const { now, policy } = context;
   const { kind, counters, inMs, crash, text } = verdict;
-  const decided: Patient = { ...patient, counters, why, reason: `${why}: ${text}` };
-  const failure = failureOf(patient, verdict, why, course.end);
+  const decided: HealingState = { ...healing, counters, why, reason: `${why}: ${text}` };
+  const failure = failureOf(healing, verdict, why, course.end);
   const told: readonly HealEffect[] = crash ? [{ kind: 'tell', what: 'failed', why, failure }] : [];
-  if (kind === 'complete') return { patient: { ...decided, state: { kind: 'ended' } }, effects: told };
+  if (kind === 'complete') return { healing: { ...decided, state: { kind: 'ended' } }, effects: told };
   if (kind === 'give-up') {
     // What is removed is not tried once more.
     const isRemoved = policy.cleanup === 'remove';
@@ -199,7 +210,7 @@ function carryOut(patient: Patient, verdict: Verdict, why: string, course: Cours
     const isNews = course.end.attempt !== 'quiet';
     const news: readonly HealEffect[] = isNews ? [{ kind: 'tell', what: 'gave-up', why: decided.reason }] : [];
     return {
-      patient: { ...decided, state: { kind: 'gave-up', retryAt } },
+      healing: { ...decided, state: { kind: 'gave-up', retryAt } },
       effects: [...told, ...news, ...(isRemoved ? removing(decided) : [])],
     };
   }
@@ -207,12 +218,12 @@ function carryOut(patient: Patient, verdict: Verdict, why: string, course: Cours
   if (inMs === 0 && decided.away === null) return restart(decided, nextAttempt, before, told);
   const until = after(now, inMs ?? 0);
   return {
-    patient: { ...decided, state: { kind: 'backing-off', until, attempt: nextAttempt, before } },
+    healing: { ...decided, state: { kind: 'backing-off', until, attempt: nextAttempt, before } },
     effects: told,
   };
 }
 
-function failureOf({ sight }: Patient, { rule, text, counters }: Verdict, why: string, end: End): Failure {
+function failureOf({ sight }: HealingState, { rule, text, counters }: Verdict, why: string, end: End): Failure {
   const { cause, uptimeMs, unhealthy } = end;
   return {
     why,
@@ -227,32 +238,32 @@ function failureOf({ sight }: Patient, { rule, text, counters }: Verdict, why: s
 }
 
 function tried(
-  patient: Patient,
-  { attempt, before }: { readonly attempt: Attempt; readonly before: Patient['counters'] },
+  healing: HealingState,
+  { attempt, before }: { readonly attempt: Attempt; readonly before: HealingState['counters'] },
   trial: Trial,
   sight: Sight | null,
   context: HealContext,
 ): HealStep {
-  const isNew = sight !== null && sight.startedAt !== patient.past;
+  const isNew = sight !== null && sight.startedAt !== healing.past;
   if (isNew || (trial.kind === 'done' && sight === null)) {
-    const { counters } = patient;
-    const begun: Patient = {
-      ...patient,
+    const { counters } = healing;
+    const begun: HealingState = {
+      ...healing,
       state: { kind: 'watching' },
       counters: { ...counters, spawnErrors: 0, total: counters.total + 1 },
       attempt,
       why: '',
       reason: '',
     };
-    const { patient: looked, effects } = sight === null ? still(begun) : look(begun, sight, false, context);
-    return { patient: looked, effects: [{ kind: 'tell', what: 'restarted', why: patient.why }, ...effects] };
+    const { healing: looked, effects } = sight === null ? still(begun) : look(begun, sight, false, context);
+    return { healing: looked, effects: [{ kind: 'tell', what: 'restarted', why: healing.why }, ...effects] };
   }
   const why = trial.kind === 'done' ? 'the Engine says it restarted it, and did not' : trial.why;
   const problem = { code: 'other', message: why, heals: trial.kind !== 'refused' } as const;
   const cause: ExitCause = { kind: 'spawn-failed', problem };
   const end: End = { cause, uptimeMs: 0, healthyMs: 0, attempt, unhealthy: null };
-  const verdict = decide(end, patient.counters, context.policy, context);
-  const current = sight === null ? patient : { ...patient, sight, seenAt: context.now };
+  const verdict = decide(end, healing.counters, context.policy, context);
+  const current = sight === null ? healing : { ...healing, sight, seenAt: context.now };
   const course = { end, nextAttempt: attempt, before };
   return carryOut(current, verdict, describeEnd(exitView(cause)), course, context);
 }
@@ -260,7 +271,7 @@ function tried(
 // How a container that is looked after is, in words for people and programs.
 
 /** What its health comes to now: Docker's own verdict, and what we know besides. */
-export function healthOf({ away, state, sight, past, why, reason }: Patient): HealthVerdict {
+export function healthOf({ away, state, sight, past, why, reason }: HealingState): HealthVerdict {
   if (away !== null) return { status: 'unknown', reason: away };
   if (state.kind === 'gone') return { status: 'unknown', reason };
   if (sight === null) return { status: 'unknown', reason: 'not checked yet' };
@@ -274,8 +285,8 @@ export function healthOf({ away, state, sight, past, why, reason }: Patient): He
 }
 
 /** Two patients with the same summary look the same from outside. */
-export function summaryOf(patient: Patient): string {
-  const { state, sight, counters, away, reason } = patient;
-  const { status, reason: because } = healthOf(patient);
-  return JSON.stringify([state.kind, wakeAt(patient), sight?.id, status, because, counters.total, away, reason]);
+export function summaryOf(healing: HealingState): string {
+  const { state, sight, counters, away, reason } = healing;
+  const { status, reason: because } = healthOf(healing);
+  return JSON.stringify([state.kind, wakeAt(healing), sight?.id, status, because, counters.total, away, reason]);
 }

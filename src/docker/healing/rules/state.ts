@@ -34,7 +34,7 @@ export interface Sight {
   readonly healthBelongsTo: string | null;
 }
 
-export type PatientState =
+export type HealingPhase =
   /** Not seen yet, or nothing is to be done. */
   | { readonly kind: 'watching' }
   /** `before`: the counters as they were, for when it comes to nothing. */
@@ -45,8 +45,8 @@ export type PatientState =
   | { readonly kind: 'gave-up'; readonly retryAt: MonoMs | null }
   | { readonly kind: 'gone' };
 
-export interface Patient {
-  readonly state: PatientState;
+export interface HealingState {
+  readonly state: HealingPhase;
   readonly counters: Counters;
   /** The incarnation that is there, as it was last seen; null: not seen, or gone. */
   readonly sight: Sight | null;
@@ -65,7 +65,7 @@ export interface Patient {
   readonly reason: string;
 }
 
-export const NEW_PATIENT: Patient = {
+export const NEW_HEALING_STATE: HealingState = {
   state: { kind: 'watching' },
   counters: FRESH,
   sight: null,
@@ -86,7 +86,7 @@ export type Trial =
   /** It says nothing about the container. */
   | { readonly kind: 'not-its-fault'; readonly why: string };
 
-export type PatientEvent =
+export type HealingEvent =
   /** `engineWasAway`: at some time since it was last seen. */
   | { readonly kind: 'seen'; readonly sight: Sight; readonly engineWasAway: boolean }
   | { readonly kind: 'missing' }
@@ -131,6 +131,6 @@ export interface HealContext {
 }
 
 export interface HealStep {
-  readonly patient: Patient;
+  readonly healing: HealingState;
   readonly effects: readonly HealEffect[];
 }

@@ -8,12 +8,12 @@ import { type Account, knownGroups } from './account.ts';
 import { BARE_ENVIRONMENT, switching } from './become.ts';
 
 /** What is in the way, as the end of a sentence; null: nothing. */
-export interface Eyes {
+export interface FileAccess {
   toExecute(path: string): string | null;
   toEnter(directory: string): string | null;
 }
 
-export const OWN_EYES: Eyes = {
+export const OWN_ACCESS: FileAccess = {
   toExecute: (path) => (mayExecute(path) ? null : 'is not executable (chmod +x?)'),
   toEnter: (directory) => (mayExecute(directory) ? null : 'may not be entered'),
 };
@@ -34,7 +34,7 @@ const CHECK_LIMIT_MS = 1_000;
  * Permission bits are looked at first. They do not know of access control lists and of groups that only LDAP knows, so their
  * "no" is made sure of by a process that really runs as that account; their "yes" may be wrong too, and then the kernel says so.
  */
-export function eyesOf(account: Account, { setpriv, sh }: Pick<Tools, 'setpriv' | 'sh'>): Eyes {
+export function accessOf(account: Account, { setpriv, sh }: Pick<Tools, 'setpriv' | 'sh'>): FileAccess {
   const groups = new Set([
     account.gid,
     ...(account.entry ? [account.entry.gid, ...knownGroups(account.entry.name)] : []),

@@ -1,15 +1,15 @@
 /** What trackers are still to be told. Things that say less than what comes after them are left out, so the list stays short. */
 import type { WallMs } from '../../../base/pure/ids.ts';
 import type { TicketsSpec } from './settings.ts';
-import type { Deed, Errand, Ticket, TrackerStanding } from './ticket.ts';
+import type { PendingUpdate, Ticket, TrackerAction, TrackerStanding } from './ticket.ts';
 
 type Trackers = TicketsSpec['trackers'];
 
 /** What there is to do: which deed, in which words. */
-export type Told = Pick<Errand, 'deed' | 'text'> & Partial<Pick<Errand, 'also' | 'details' | 'byHand'>>;
+export type Told = Pick<PendingUpdate, 'deed' | 'text'> & Partial<Pick<PendingUpdate, 'also' | 'details' | 'byHand'>>;
 
 /** The ticket with one more thing to do in each tracker. One that does not know the ticket yet is asked to create it instead. */
-export function withErrand(ticket: Ticket, trackers: Trackers, told: Told, now: WallMs): Ticket {
+export function withPendingUpdate(ticket: Ticket, trackers: Trackers, told: Told, now: WallMs): Ticket {
   const { deed } = told;
   const key = `${ticket.key}-${deed}-${now.toString(36)}`;
   const standings: Record<string, TrackerStanding> = { ...ticket.trackers };
@@ -33,36 +33,36 @@ const begun = ({ key }: Ticket, target: string, at: WallMs): TrackerStanding => 
   stopped: false,
 });
 
-function added(standing: TrackerStanding, errand: Errand): TrackerStanding {
+function added(standing: TrackerStanding, update: PendingUpdate): TrackerStanding {
   const [first, ...rest] = standing.errands;
   // What says all there is says this too, as long as it was never sent.
-  if (first?.deed === 'create' && standing.attempts === 0 && SAID_BY_CREATE.includes(errand.deed)) return standing;
+  if (first?.deed === 'create' && standing.attempts === 0 && SAID_BY_CREATE.includes(update.deed)) return standing;
   // The first one may be on its way.
-  const outdated = rest.filter((one) => isOutdated(one, errand));
-  const said = { ...errand, ...leftToSay(outdated, errand) };
-  const errands = first === undefined ? [errand] : [first, ...rest.filter((one) => !outdated.includes(one)), said];
+  const outdated = rest.filter((one) => isOutdated(one, update));
+  const said = { ...update, ...leftToSay(outdated, update) };
+  const errands = first === undefined ? [update] : [first, ...rest.filter((one) => !outdated.includes(one)), said];
   return { ...standing, errands, attempts: standing.stopped ? 0 : standing.attempts, stopped: false };
 }
 
 /** Names and findings are said once only, so they pass on to what is said instead. */
-function leftToSay(outdated: readonly Errand[], errand: Errand): Pick<Errand, 'also' | 'details'> {
-  const also = [...new Set([...outdated, errand].flatMap((one) => one.also ?? []))];
-  const details = errand.details ?? outdated.findLast((one) => one.details !== undefined)?.details;
+function leftToSay(outdated: readonly PendingUpdate[], update: PendingUpdate): Pick<PendingUpdate, 'also' | 'details'> {
+  const also = [...new Set([...outdated, update].flatMap((one) => one.also ?? []))];
+  const details = update.details ?? outdated.findLast((one) => one.details !== undefined)?.details;
   return { ...(also.length > 0 ? { also } : {}), ...(details === undefined ? {} : { details }) };
 }
 
 const MAX_NAMED = 30;
 
 /** All that an errand has to say, in one line. */
-export function wordsOf({ text, also = [] }: Pick<Errand, 'text' | 'also'>): string {
+export function wordsOf({ text, also = [] }: Pick<PendingUpdate, 'text' | 'also'>): string {
   if (also.length === 0) return text;
   const more = also.length > MAX_NAMED ? ` and ${also.length - MAX_NAMED} more` : '';
   return `${text}${text === '' ? '' : ' '}Also: ${also.slice(0, MAX_NAMED).join(', ')}${more}.`;
 }
 
-const SAID_BY_CREATE: readonly Deed[] = ['comment', 'update'];
+const SAID_BY_CREATE: readonly TrackerAction[] = ['comment', 'update'];
 
-const OUTDATES: Readonly<Record<Deed, readonly Deed[]>> = {
+const OUTDATES: Readonly<Record<TrackerAction, readonly TrackerAction[]>> = {
   create: [],
   update: ['update'],
   comment: ['update', 'comment', 'recovered'],
@@ -71,4 +71,4 @@ const OUTDATES: Readonly<Record<Deed, readonly Deed[]>> = {
   close: ['update', 'comment', 'recovered', 'close', 'reopen'],
 };
 
-const isOutdated = (one: Errand, by: Errand): boolean => OUTDATES[by.deed].includes(one.deed);
+const isOutdated = (one: PendingUpdate, by: PendingUpdate): boolean => OUTDATES[by.deed].includes(one.deed);

@@ -5,7 +5,7 @@
 import { wordsOf } from './errands.ts';
 import { bugNumber } from './number.ts';
 import { ofText } from './text.ts';
-import type { Errand, Step, Ticket } from './ticket.ts';
+import type { PendingUpdate, Step, Ticket } from './ticket.ts';
 
 /** Which ticket a text is about. Hidden, and always its first line: what others wrote never comes first. */
 export const marker = (key: string): string => `<!-- keepwell ${key} -->`;
@@ -107,7 +107,7 @@ export const issueBody = (ticket: Ticket): string =>
     `Filed by Keepwell after ${ticket.count} ${ticket.count === 1 ? 'time' : 'times'}. \`keepwell tickets show ${bugNumber(ticket.number)}\` shows more.`,
   ].join('\n\n');
 
-export function commentBody(errand: Pick<Errand, 'key' | 'text' | 'also' | 'details'>): string {
-  const { key, details } = errand;
-  return [marker(key), block(wordsOf(errand)), ...(details === undefined ? [] : [block(details)])].join('\n\n');
+export function commentBody(update: Pick<PendingUpdate, 'key' | 'text' | 'also' | 'details'>): string {
+  const { key, details } = update;
+  return [marker(key), block(wordsOf(update)), ...(details === undefined ? [] : [block(details)])].join('\n\n');
 }

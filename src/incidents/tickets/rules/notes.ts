@@ -5,7 +5,7 @@ import type { WallMs } from '../../../base/pure/ids.ts';
 import { isSimulated } from '../../../supervision/rules/simulation.ts';
 import type { Subject } from '../../../supervision/rules/views.ts';
 import { type Incident, subjectKey } from '../../rules/incident.ts';
-import { withErrand } from './errands.ts';
+import { withPendingUpdate } from './errands.ts';
 import type { CrashEvidence, Evidence } from './evidence.ts';
 import { bugNumber } from './number.ts';
 import type { RateLimit, TicketsSpec } from './settings.ts';
@@ -42,7 +42,7 @@ export function afterRecovery(ticket: Ticket, settings: TicketsSpec, now: WallMs
   const said: Ticket = { ...ticket, news: [], told: withTold(ticket.told, now, 'recovery') };
   const also = ticket.news.length === 0 ? {} : { also: ticket.news };
   return {
-    ticket: withErrand(said, settings.trackers, { deed: 'recovered', text, ...also }, now),
+    ticket: withPendingUpdate(said, settings.trackers, { deed: 'recovered', text, ...also }, now),
     told: [
       { type: 'ticket.commented', data: { ticket: bugNumber(ticket.number), count: ticket.count, text, ...also } },
     ],
@@ -58,7 +58,7 @@ export function joined(
 ): TicketChange | null {
   const named = withMembers(ticket, { subjects: [], tasks: [], affected });
   if (named === ticket) return null;
-  return { ticket: withErrand(named, settings.trackers, { deed: 'update', text: '' }, now), told: [] };
+  return { ticket: withPendingUpdate(named, settings.trackers, { deed: 'update', text: '' }, now), told: [] };
 }
 
 /** Who joined since trackers were told last, once they may be told. Null: nobody did, or not yet. */
@@ -68,7 +68,7 @@ export function afterNews(ticket: Ticket, settings: TicketsSpec, now: WallMs): T
   const text = `It happened ${ticket.count} times so far, last ${iso(ticket.lastSeen)}.`;
   const said: Ticket = { ...ticket, news: [], told: withTold(ticket.told, now, 'news') };
   return {
-    ticket: withErrand(said, settings.trackers, { deed: 'comment', text, also }, now),
+    ticket: withPendingUpdate(said, settings.trackers, { deed: 'comment', text, also }, now),
     told: [{ type: 'ticket.commented', data: { ticket: bugNumber(ticket.number), count: ticket.count, text, also } }],
   };
 }
@@ -98,7 +98,7 @@ export function afterExamination(
   };
   const text = 'The frozen process was ended; this is what it was doing.';
   return {
-    ticket: withErrand(examined, settings.trackers, { deed: 'comment', text, details: errorLogs }, now),
+    ticket: withPendingUpdate(examined, settings.trackers, { deed: 'comment', text, details: errorLogs }, now),
     told: [{ type: 'ticket.commented', data: { ticket: bugNumber(ticket.number), count: ticket.count, text } }],
   };
 }
@@ -108,7 +108,12 @@ export function closed(ticket: Ticket, settings: TicketsSpec, now: WallMs): Tick
   if (ticket.state === 'closed') return null;
   const shut: Ticket = { ...ticket, state: 'closed', closedAt: now };
   return {
-    ticket: withErrand(shut, settings.trackers, { deed: 'close', text: `Closed with Keepwell, ${iso(now)}.` }, now),
+    ticket: withPendingUpdate(
+      shut,
+      settings.trackers,
+      { deed: 'close', text: `Closed with Keepwell, ${iso(now)}.` },
+      now,
+    ),
     told: [{ type: 'ticket.closed', data: { ticket: bugNumber(ticket.number), count: ticket.count } }],
   };
 }
@@ -122,7 +127,7 @@ export function reopenedByHand(ticket: Ticket, settings: TicketsSpec, now: WallM
     !isSimulated(ticket.rootCause) || kind === 'local' || ticket.trackers[name] !== undefined;
   const trackers = settings.trackers.filter(isConcerned);
   return {
-    ticket: withErrand(
+    ticket: withPendingUpdate(
       open,
       trackers,
       { deed: 'reopen', text: `Reopened with Keepwell, ${iso(now)}.`, byHand: true },

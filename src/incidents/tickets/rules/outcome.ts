@@ -1,14 +1,14 @@
 /** What is written down after a tracker was asked. */
 import type { WallMs } from '../../../base/pure/ids.ts';
 import { bugNumber } from './number.ts';
-import type { Errand, Ticket, TicketChange, TicketEvent, TrackerStanding } from './ticket.ts';
+import type { PendingUpdate, Ticket, TicketChange, TicketEvent, TrackerStanding } from './ticket.ts';
 
 /** So many tries of one thing, the pauses between them included, take half a day. */
 export const MAX_ATTEMPTS = 60;
 
 export interface Tried {
   readonly tracker: string;
-  readonly errand: Errand;
+  readonly update: PendingUpdate;
 }
 
 export interface Success {
@@ -23,7 +23,11 @@ export interface Failure {
   readonly nextAt: WallMs | null;
 }
 
-export function afterSuccess(ticket: Ticket, { tracker, errand }: Tried, { id, address, note }: Success): TicketChange {
+export function afterSuccess(
+  ticket: Ticket,
+  { tracker, update: errand }: Tried,
+  { id, address, note }: Success,
+): TicketChange {
   const isNew = errand.deed === 'create';
   const data = { ticket: bugNumber(ticket.number), tracker, deed: errand.deed, address };
   const told: TicketEvent[] =
@@ -44,7 +48,11 @@ export function afterSuccess(ticket: Ticket, { tracker, errand }: Tried, { id, a
 }
 
 /** Told at the first failure and when it is not tried any more, not in between. */
-export function afterFailure(ticket: Ticket, { tracker, errand }: Tried, { message, nextAt }: Failure): TicketChange {
+export function afterFailure(
+  ticket: Ticket,
+  { tracker, update: errand }: Tried,
+  { message, nextAt }: Failure,
+): TicketChange {
   const before = ticket.trackers[tracker];
   const attempts = (before?.attempts ?? 0) + 1;
   const stopped = nextAt === null || attempts >= MAX_ATTEMPTS;
@@ -64,7 +72,7 @@ export function afterFailure(ticket: Ticket, { tracker, errand }: Tried, { messa
 }
 
 /** Nothing is left to do for a tracker that does not want to be told of it. */
-export const withoutErrand = (ticket: Ticket, { tracker, errand }: Tried): Ticket =>
+export const withoutPendingUpdate = (ticket: Ticket, { tracker, update: errand }: Tried): Ticket =>
   withStanding(ticket, tracker, (standing) => ({
     ...standing,
     errands: standing.errands.filter(({ key }) => key !== errand.key),

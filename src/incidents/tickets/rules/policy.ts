@@ -5,7 +5,7 @@
 import type { WallMs } from '../../../base/pure/ids.ts';
 import { MAX_SPAWN_ERRORS } from '../../../supervision/rules/restart/decide.ts';
 import type { Incident } from '../../rules/incident.ts';
-import { withErrand } from './errands.ts';
+import { withPendingUpdate } from './errands.ts';
 import { type Circumstances, type CrashEvidence, type Evidence, NO_CIRCUMSTANCES } from './evidence.ts';
 import {
   againText,
@@ -82,7 +82,7 @@ function opened(input: TicketInput): TicketChange | null {
     trackers: {},
   };
   const told = { deed: 'create', text: '' } as const;
-  return { ticket: withErrand(ticket, settings.trackers, told, now), told: [openedEvent(ticket)] };
+  return { ticket: withPendingUpdate(ticket, settings.trackers, told, now), told: [openedEvent(ticket)] };
 }
 
 function isDue({ incident, evidence, settings, now }: TicketInput): boolean {
@@ -120,16 +120,16 @@ function again(input: TicketInput, ticket: Ticket): TicketChange {
     const open: Ticket = { ...said, state: 'open', closedAt: null };
     const reason = 'it crashed again';
     return {
-      ticket: withErrand(open, settings.trackers, { deed: 'reopen', text, ...also }, now),
+      ticket: withPendingUpdate(open, settings.trackers, { deed: 'reopen', text, ...also }, now),
       told: [{ type: 'ticket.reopened', data: { ticket: bugNumber(ticket.number), count: counted.count, reason } }],
     };
   }
   const mayBeTold = !isQuiet(evidence) && mayTell(settings.rateLimit, ticket, others, now);
   if (counted.priority === ticket.priority && !mayBeTold) {
-    return { ticket: withErrand(counted, settings.trackers, { deed: 'update', text: '' }, now), told: [] };
+    return { ticket: withPendingUpdate(counted, settings.trackers, { deed: 'update', text: '' }, now), told: [] };
   }
   return {
-    ticket: withErrand(said, settings.trackers, { deed: 'comment', text, ...also }, now),
+    ticket: withPendingUpdate(said, settings.trackers, { deed: 'comment', text, ...also }, now),
     told: [
       { type: 'ticket.commented', data: { ticket: bugNumber(ticket.number), count: counted.count, text, ...also } },
     ],

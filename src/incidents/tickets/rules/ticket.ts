@@ -9,11 +9,11 @@ export type TicketCategory = 'crash' | 'freeze' | 'cleanup';
  * What a tracker is asked for. comment: it happened again. recovered: all is well again. update: the record changed; only trackers
  * that keep a copy of it care.
  */
-export type Deed = 'create' | 'comment' | 'recovered' | 'reopen' | 'close' | 'update';
+export type TrackerAction = 'create' | 'comment' | 'recovered' | 'reopen' | 'close' | 'update';
 
 /** One thing that is still to be done in a tracker. It is written down before the tracker is called. */
-export interface Errand {
-  readonly deed: Deed;
+export interface PendingUpdate {
+  readonly deed: TrackerAction;
   /** A tracker that was asked twice recognises the second time by it. */
   readonly key: string;
   /** What there is to say, in plain text; empty for `create` and `update`: they say all there is. */
@@ -32,7 +32,7 @@ export interface TrackerStanding {
   /** Which repository, address or directory it was written to: a tracker of the same name that leads elsewhere begins anew. */
   readonly target: string;
   /** In this order; empty: it knows everything. */
-  readonly errands: readonly Errand[];
+  readonly errands: readonly PendingUpdate[];
   /** Failed tries of the first errand. */
   readonly attempts: number;
   /** Not before this time; null: as soon as possible. */
@@ -134,5 +134,5 @@ export function ticketFromRecord({ taskId = null, ...written }: Written): Ticket
 }
 
 /** Something is still to be done in a tracker. */
-export const hasErrands = ({ trackers }: Ticket): boolean =>
+export const hasPendingUpdates = ({ trackers }: Ticket): boolean =>
   Object.values(trackers).some(({ errands }) => errands.length > 0);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
   isResponsive,
-  type LoopSight,
+  type LoopObservation,
   lastSignMs,
-  loopDeed,
+  loopAction,
   type OpenFreeze,
 } from '../../../../src/agents/rules/loop.ts';
 import type { ComponentView } from '../../../../src/supervision/rules/views.ts';
@@ -12,7 +12,7 @@ const AT = '2026-01-02T03:04:05.000Z';
 const LATER = '2026-01-02T03:10:00.000Z';
 const EARLIER = '2026-01-02T03:00:00.000Z';
 
-const sight = (view: Partial<ComponentView> = {}, more: Partial<LoopSight> = {}): LoopSight => ({
+const sight = (view: Partial<ComponentView> = {}, more: Partial<LoopObservation> = {}): LoopObservation => ({
   view: {
     ...{ name: 'work-loop', state: 'running', condition: null, desired: 'running', run_id: 'one', pid: 7, note: null },
     uptime_ms: 60_000,
@@ -34,16 +34,16 @@ const beat = (last_beat_at: string) => ({ heartbeat: { ...sight().view.heartbeat
 
 describe('what people are told about the loop', () => {
   test('as long as it goes on, nothing', () => {
-    expect(loopDeed(null, sight())).toBeNull();
-    expect(loopDeed(null, sight({ state: 'backing-off' }))).toBeNull();
+    expect(loopAction(null, sight())).toBeNull();
+    expect(loopAction(null, sight({ state: 'backing-off' }))).toBeNull();
   });
   test('one that somebody is stopping is nobody’s business any more, although it is still called frozen', () => {
     const stopping = sight({ condition: 'frozen', state: 'stopping', desired: 'stopped' });
-    expect(loopDeed(open(), stopping)).toEqual({ kind: 'over', well: false });
-    expect(loopDeed(null, stopping)).toBeNull();
+    expect(loopAction(open(), stopping)).toEqual({ kind: 'over', well: false });
+    expect(loopAction(null, stopping)).toBeNull();
   });
   test('a ticket as soon as it is frozen, which says how old its last sign is', () => {
-    expect(loopDeed(null, sight({ condition: 'frozen' }))).toMatchObject({
+    expect(loopAction(null, sight({ condition: 'frozen' }))).toMatchObject({
       kind: 'file',
       title: 'work-loop is frozen: no sign of progress for 5 min',
       rootCause: expect.stringContaining('the last one was 1 h 29 min ago'),
@@ -63,12 +63,12 @@ describe('what people are told about the loop', () => {
     ['when it cannot be killed', sight({ state: 'stopping', condition: 'unkillable' }), { kind: 'alert' }],
     ['when nothing can start it again', sight({ condition: 'frozen' }, { observed: true }), { kind: 'alert' }],
   ])('%s', (_, seen, deed) => {
-    const done = loopDeed(open(), seen);
+    const done = loopAction(open(), seen);
     if (deed === null) expect(done).toBeNull();
     else expect(done).toMatchObject(deed);
   });
   test('an alert is told once', () => {
-    expect(loopDeed(open({ alert: 'told' }), sight({ state: 'gave-up' }))).toBeNull();
+    expect(loopAction(open({ alert: 'told' }), sight({ state: 'gave-up' }))).toBeNull();
   });
   test.each([
     ['it runs', null, sight(), true],
@@ -91,12 +91,12 @@ describe('the loop where nobody supervises components', () => {
       { ageMs, unsupervised: { limitMs: 300_000 } },
     );
   test('an old heartbeat file is a freeze, and nothing can start the loop again', () => {
-    expect(loopDeed(null, alone(5_400_000))).toMatchObject({
+    expect(loopAction(null, alone(5_400_000))).toMatchObject({
       kind: 'file',
       title: 'work-loop is frozen: no sign of progress for 5 min',
       rootCause: 'work-loop does not go on: it gave no sign of progress for 5 min (the last one was 1 h 30 min ago)',
     });
-    expect(loopDeed(open(), alone(5_400_000))).toMatchObject({
+    expect(loopAction(open(), alone(5_400_000))).toMatchObject({
       kind: 'alert',
       text: expect.stringContaining('no daemon runs that could start it again'),
     });
@@ -104,12 +104,12 @@ describe('the loop where nobody supervises components', () => {
     expect(lastSignMs(null, alone(5_400_000))).toBe(5_400_000);
   });
   test('a new one is a sign of life, and the end of a freeze', () => {
-    expect(loopDeed(null, alone(1_000))).toBeNull();
-    expect(loopDeed(open(), alone(1_000))).toEqual({ kind: 'over', well: true });
+    expect(loopAction(null, alone(1_000))).toBeNull();
+    expect(loopAction(open(), alone(1_000))).toEqual({ kind: 'over', well: true });
     expect(isResponsive(null, alone(1_000))).toBe(true);
   });
   test('without a file nobody can say', () => {
-    expect(loopDeed(null, alone(null))).toBeNull();
+    expect(loopAction(null, alone(null))).toBeNull();
     expect(isResponsive(null, alone(null))).toBeNull();
   });
 });

@@ -154,8 +154,8 @@ describe('a service that is not healthy', () => {
 
   test('because nobody can ask is asked again, and restarted only when that goes on', () => {
     const unknown = Array.from({ length: MAX_UNCLEAR - 1 }, () => bad({ status: 'unknown' }));
-    const patient = playWith(campaignSpec([a]), { 'check-health': unknown });
-    expect(patient.requests.some(({ kind }) => kind === 'recover')).toBe(false);
+    const healing = playWith(campaignSpec([a]), { 'check-health': unknown });
+    expect(healing.requests.some(({ kind }) => kind === 'recover')).toBe(false);
     const longer = playWith(campaignSpec([a]), { 'check-health': [...unknown, bad({ status: 'unknown' })] });
     expect(longer.requests.filter(({ kind }) => kind === 'recover')).toHaveLength(1);
   });

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { healthOf, next, wakeAt } from '../../../../src/docker/healing/rules/next.ts';
 import {
   type HealEffect,
+  type HealingEvent,
+  type HealingState,
   type HealPolicy,
-  NEW_PATIENT,
-  type Patient,
-  type PatientEvent,
+  NEW_HEALING_STATE,
   type Sight,
 } from '../../../../src/docker/healing/rules/state.ts';
 import { exitCode, mono, restartSpec } from '../../../support/builders.ts';
@@ -26,25 +26,25 @@ const UNHEALTHY: Sight = { ...HEALTHY, health: { status: 'unhealthy', reason: 'h
 const PAUSED: Sight = { ...HEALTHY, phase: 'paused', health: { status: 'unknown', reason: 'it is paused' } };
 const DEAD: Sight = { ...HEALTHY, phase: 'ended', cause: exitCode(7) };
 
-const seen = (sight: Sight, engineWasAway = false): PatientEvent => ({ kind: 'seen', sight, engineWasAway });
-const done = (sight: Sight | null): PatientEvent => ({ kind: 'tried', trial: { kind: 'done' }, sight });
-const failed = (kind: 'refused' | 'not-its-fault', sight: Sight | null = null): PatientEvent => ({
+const seen = (sight: Sight, engineWasAway = false): HealingEvent => ({ kind: 'seen', sight, engineWasAway });
+const done = (sight: Sight | null): HealingEvent => ({ kind: 'tried', trial: { kind: 'done' }, sight });
+const failed = (kind: 'refused' | 'not-its-fault', sight: Sight | null = null): HealingEvent => ({
   kind: 'tried',
   trial: { kind, why: 'port is already allocated' },
   sight,
 });
-const WOKE: PatientEvent = { kind: 'woke' };
-const AWAY: PatientEvent = { kind: 'away', why: 'nobody listens' };
-const BACK: PatientEvent = { kind: 'away', why: null };
+const WOKE: HealingEvent = { kind: 'woke' };
+const AWAY: HealingEvent = { kind: 'away', why: 'nobody listens' };
+const BACK: HealingEvent = { kind: 'away', why: null };
 
 /** Plays events in order; `woke` comes when it is due, and a number is time that passes. */
 function play(
-  events: readonly (PatientEvent | number)[],
+  events: readonly (HealingEvent | number)[],
   policy = POLICY,
-  from: Patient = NEW_PATIENT,
+  from: HealingState = NEW_HEALING_STATE,
   start = 1_000_000,
 ) {
-  let patient = from;
+  let healing = from;
   let now = start;
   const effects: HealEffect[] = [];
   for (const event of events) {
@@ -52,12 +52,17 @@ function play(
       now += event;
       continue;
     }
-    if (event.kind === 'woke') now = Math.max(now, wakeAt(patient) ?? now);
-    const step = next(patient, event, { now: mono(now), random: 0, policy });
-    patient = step.patient;
+    if (event.kind === 'woke') now = Math.max(now, wakeAt(healing) ?? now);
+    const step = next(healing, event, { now: mono(now), random: 0, policy });
+    healing = step.healing;
     effects.push(...step.effects);
   }
-  return { patient, effects, now, told: effects.flatMap((effect) => (effect.kind === 'tell' ? [effect.what] : [])) };
+  return {
+    patient: healing,
+    effects,
+    now,
+    told: effects.flatMap((effect) => (effect.kind === 'tell' ? [effect.what] : [])),
+  };
 }
 
 const restarts = (effects: readonly HealEffect[]) => effects.filter(({ kind }) => kind === 'restart').length;
@@ -65,10 +70,14 @@ const again = (sight: Sight, startedAt: string): Sight => ({ ...sight, startedAt
 
 describe('a container that is looked after', () => {
   test('is restarted when it is unhealthy, and watched again', () => {
-    const { patient, effects, told } = play([seen(HEALTHY), seen(UNHEALTHY), WOKE, done(again(HEALTHY, 'T2'))]);
+    const {
+      patient: healing,
+      effects,
+      told,
+    } = play([seen(HEALTHY), seen(UNHEALTHY), WOKE, done(again(HEALTHY, 'T2'))]);
     expect(effects).toContainEqual({ kind: 'restart', id: 'c1', startedAt: 'T1' });
     expect(told).toEqual(['failed', 'restarted']);
-    expect(patient).toMatchObject({ state: { kind: 'watching' }, counters: { total: 1, failures: 1 }, reason: '' });
+    expect(healing).toMatchObject({ state: { kind: 'watching' }, counters: { total: 1, failures: 1 }, reason: '' });
   });
 
   test('tells of each failure how it was judged: the exit, the rule, and what was counted', () => {
@@ -99,9 +108,9 @@ describe('a container that is looked after', () => {
 
   test('is restarted when it dies, from the same budget', () => {
     const events = [seen(DEAD), WOKE, done(again(UNHEALTHY, 'T2')), WOKE, done(again(DEAD, 'T3')), WOKE];
-    const { patient, told } = play([...events, done(again(UNHEALTHY, 'T4'))]);
-    expect(patient.state).toMatchObject({ kind: 'gave-up' });
-    expect(patient.reason).toMatch(/^health check failed 3 times: exit 1: gave up: 3 restarts in 10 min/);
+    const { patient: healing, told } = play([...events, done(again(UNHEALTHY, 'T4'))]);
+    expect(healing.state).toMatchObject({ kind: 'gave-up' });
+    expect(healing.reason).toMatch(/^health check failed 3 times: exit 1: gave up: 3 restarts in 10 min/);
     expect(told.filter((what) => what === 'gave-up')).toHaveLength(1);
   });
 
@@ -125,14 +134,14 @@ describe('a container that is looked after', () => {
     ['is paused', PAUSED],
     ['was started by somebody else', again(HEALTHY, 'T2')],
   ])('is left alone when it %s before its restart, and nothing was spent', (_, sight) => {
-    const { patient, effects } = play([seen(UNHEALTHY), seen(sight)]);
-    expect(patient).toMatchObject({ state: { kind: 'watching' }, counters: { failures: 0, restarts: [] } });
+    const { patient: healing, effects } = play([seen(UNHEALTHY), seen(sight)]);
+    expect(healing).toMatchObject({ state: { kind: 'watching' }, counters: { failures: 0, restarts: [] } });
     expect(restarts(effects)).toBe(0);
   });
 
   test('is left alone when it turns out at the last moment that it is another one', () => {
-    const { patient } = play([seen(UNHEALTHY), WOKE, { kind: 'called-off', sight: again(HEALTHY, 'T2') }]);
-    expect(patient).toMatchObject({ state: { kind: 'watching' }, counters: { failures: 0, total: 0 } });
+    const { patient: healing } = play([seen(UNHEALTHY), WOKE, { kind: 'called-off', sight: again(HEALTHY, 'T2') }]);
+    expect(healing).toMatchObject({ state: { kind: 'watching' }, counters: { failures: 0, total: 0 } });
   });
 
   test('is left alone while it is paused, whatever its health check said last', () => {
@@ -143,14 +152,14 @@ describe('a container that is looked after', () => {
     ['its crashes', { ...DEAD, crashesBelongTo: 'its restart policy is always' }, /not restarted by us: its restart/],
     ['its health', { ...UNHEALTHY, healthBelongsTo: 'Swarm replaces it' }, /health check failed/],
   ])('is left alone when %s belong to somebody else', (_, sight, reason) => {
-    const { patient, effects } = play([seen(sight), WOKE]);
+    const { patient: healing, effects } = play([seen(sight), WOKE]);
     expect(effects).toEqual([]);
-    expect(healthOf(patient)).toMatchObject({ status: 'unhealthy', reason: expect.stringMatching(reason) });
+    expect(healthOf(healing)).toMatchObject({ status: 'unhealthy', reason: expect.stringMatching(reason) });
   });
 
   test('is restarted at once and for nothing when it ended with the Engine', () => {
-    const { patient, effects, told } = play([seen(HEALTHY), AWAY, BACK, seen(DEAD, true)]);
-    expect(patient).toMatchObject({ state: { kind: 'restarting' }, counters: { restarts: [], failures: 0 } });
+    const { patient: healing, effects, told } = play([seen(HEALTHY), AWAY, BACK, seen(DEAD, true)]);
+    expect(healing).toMatchObject({ state: { kind: 'restarting' }, counters: { restarts: [], failures: 0 } });
     expect(restarts(effects)).toBe(1);
     expect(told).toEqual([]);
   });
@@ -163,8 +172,8 @@ describe('a container that is looked after', () => {
   });
 
   test('is not judged while the Engine is away, not even by what is still told', () => {
-    const { patient, told } = play([seen(HEALTHY), AWAY, seen(UNHEALTHY), seen(DEAD)]);
-    expect(patient.counters.failures).toBe(0);
+    const { patient: healing, told } = play([seen(HEALTHY), AWAY, seen(UNHEALTHY), seen(DEAD)]);
+    expect(healing.counters.failures).toBe(0);
     expect(told).toEqual([]);
     const atOnce: HealPolicy = { ...POLICY, restart: restartSpec({ backoff: { initialMs: 0 } }) };
     expect(restarts(play([seen(DEAD), AWAY, done(again(DEAD, 'T2'))], atOnce).effects)).toBe(1);
@@ -172,14 +181,14 @@ describe('a container that is looked after', () => {
 
   test('is tried again for as long as it takes when the Engine is to blame, and the budget is spent once', () => {
     const fault = [failed('not-its-fault'), WOKE];
-    const { patient, told } = play([seen(DEAD), WOKE, ...fault, ...fault, ...fault, ...fault]);
-    expect(patient).toMatchObject({ state: { kind: 'restarting' }, counters: { failures: 1 } });
-    expect(patient.counters.restarts).toHaveLength(1);
+    const { patient: healing, told } = play([seen(DEAD), WOKE, ...fault, ...fault, ...fault, ...fault]);
+    expect(healing).toMatchObject({ state: { kind: 'restarting' }, counters: { failures: 1 } });
+    expect(healing.counters.restarts).toHaveLength(1);
     expect(told).toEqual(['failed']);
   });
 
   test('is given up after three tries when it cannot be started', () => {
-    const { patient, told } = play([
+    const { patient: healing, told } = play([
       seen(DEAD),
       WOKE,
       failed('refused', DEAD),
@@ -188,38 +197,38 @@ describe('a container that is looked after', () => {
       WOKE,
       failed('refused'),
     ]);
-    expect(patient.state.kind).toBe('gave-up');
-    expect(patient.reason).toMatch(/could not be started: port is already allocated: gave up/);
+    expect(healing.state.kind).toBe('gave-up');
+    expect(healing.reason).toMatch(/could not be started: port is already allocated: gave up/);
     expect(told.at(-1)).toBe('gave-up');
   });
 
   test('counts as restarted when the answer was lost and another one runs', () => {
     const lost = [failed('not-its-fault'), WOKE, failed('not-its-fault', again(HEALTHY, 'T2'))];
-    const { patient, told } = play([seen(DEAD), WOKE, ...lost]);
-    expect(patient).toMatchObject({ state: { kind: 'watching' }, counters: { total: 1, spawnErrors: 0 } });
+    const { patient: healing, told } = play([seen(DEAD), WOKE, ...lost]);
+    expect(healing).toMatchObject({ state: { kind: 'watching' }, counters: { total: 1, spawnErrors: 0 } });
     expect(told).toContain('restarted');
   });
 
   test('is tried once more, quietly, after it gave up', () => {
     const once: HealPolicy = { ...POLICY, restart: restartSpec({ limit: { max: 1 } }) };
     const gaveUp = [seen(DEAD), WOKE, done(again(DEAD, 'T2'))];
-    const { patient, told } = play([...gaveUp, WOKE, done(again(UNHEALTHY, 'T3'))], once);
-    expect(patient.state.kind).toBe('gave-up');
+    const { patient: healing, told } = play([...gaveUp, WOKE, done(again(UNHEALTHY, 'T3'))], once);
+    expect(healing.state.kind).toBe('gave-up');
     expect(told).toEqual(['failed', 'restarted', 'failed', 'gave-up', 'restarted', 'failed']);
   });
 
   test('begins with a clean slate when somebody starts it after it gave up', () => {
     const once: HealPolicy = { ...POLICY, restart: restartSpec({ limit: { max: 1 } }) };
     const gaveUp = [seen(DEAD), WOKE, done(again(DEAD, 'T2'))];
-    const { patient } = play([...gaveUp, seen(again(HEALTHY, 'T3'))], once);
-    expect(patient).toMatchObject({ state: { kind: 'watching' }, counters: { failures: 0, restarts: [], total: 1 } });
+    const { patient: healing } = play([...gaveUp, seen(again(HEALTHY, 'T3'))], once);
+    expect(healing).toMatchObject({ state: { kind: 'watching' }, counters: { failures: 0, restarts: [], total: 1 } });
   });
 
   test('is forgiven after it was healthy for long without a break, and only then', () => {
     const failedOnce = [seen(DEAD), WOKE, done(again(HEALTHY, 'T2'))];
     const [sick, well] = [seen(again(UNHEALTHY, 'T2')), seen(again(HEALTHY, 'T2'))];
     const ill = seen(again({ ...HEALTHY, health: { status: 'starting', reason: '' } }, 'T2'));
-    const failures = (...events: (PatientEvent | number)[]) =>
+    const failures = (...events: (HealingEvent | number)[]) =>
       play([...failedOnce, ...events]).patient.counters.failures;
     expect(failures(600_000, sick)).toBe(1);
     expect(failures(300_000, well, 300_000, sick)).toBe(1);
@@ -232,8 +241,8 @@ describe('a container that is looked after', () => {
 
   test('has ended when it ended well and its policy asks for no more', () => {
     const onFailure: HealPolicy = { ...POLICY, restart: restartSpec({ policy: 'on-failure' }) };
-    const { patient, told } = play([seen({ ...DEAD, cause: exitCode(0) })], onFailure);
-    expect(patient.state.kind).toBe('ended');
+    const { patient: healing, told } = play([seen({ ...DEAD, cause: exitCode(0) })], onFailure);
+    expect(healing.state.kind).toBe('ended');
     expect(told).toEqual([]);
   });
 
@@ -241,12 +250,12 @@ describe('a container that is looked after', () => {
     const gone = play([seen(HEALTHY), { kind: 'missing' }, { kind: 'missing' }]);
     expect(gone.told).toEqual(['gone']);
     expect(healthOf(gone.patient)).toEqual({ status: 'unknown', reason: 'the container was removed' });
-    const { patient } = play([seen({ ...HEALTHY, id: 'c2' })], POLICY, gone.patient);
-    expect(patient).toMatchObject({ state: { kind: 'watching' }, sight: { id: 'c2' } });
+    const { patient: healing } = play([seen({ ...HEALTHY, id: 'c2' })], POLICY, gone.patient);
+    expect(healing).toMatchObject({ state: { kind: 'watching' }, sight: { id: 'c2' } });
   });
 
   test('is gone also when it vanishes while it is being restarted', () => {
-    const { patient } = play([seen(DEAD), WOKE, { kind: 'missing' }, failed('not-its-fault')]);
-    expect(patient.state.kind).toBe('gone');
+    const { patient: healing } = play([seen(DEAD), WOKE, { kind: 'missing' }, failed('not-its-fault')]);
+    expect(healing.state.kind).toBe('gone');
   });
 });

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { next, wakeAt } from '../../../../src/docker/healing/rules/next.ts';
-import { type HealPolicy, NEW_PATIENT, type Patient, type Sight } from '../../../../src/docker/healing/rules/state.ts';
+import {
+  type HealingState,
+  type HealPolicy,
+  NEW_HEALING_STATE,
+  type Sight,
+} from '../../../../src/docker/healing/rules/state.ts';
 import { exitCode, mono, restartSpec } from '../../../support/builders.ts';
 
 const MAX = 3;
@@ -32,7 +37,7 @@ const word: fc.Arbitrary<Word> = fc.oneof(
 
 /** A container, an Engine that comes and goes, and the one who looks after it. */
 class World {
-  patient: Patient = NEW_PATIENT;
+  healing: HealingState = NEW_HEALING_STATE;
   now = 1_000_000;
   #life = 1;
   #phase: Sight['phase'] = 'running';
@@ -61,8 +66,8 @@ class World {
 
   #send(event: Parameters<typeof next>[1]): void {
     const context = { now: mono(this.now), random: 0, policy: POLICY };
-    const spentBefore = this.patient.counters.failures;
-    const { patient, effects } = next(this.patient, event, context);
+    const spentBefore = this.healing.counters.failures;
+    const { healing: patient, effects } = next(this.healing, event, context);
     if (patient.counters.failures < spentBefore) this.faults += spentBefore - patient.counters.failures;
     if (patient.counters.failures > spentBefore) {
       expect(this.#faulty, 'only what had a fault of its own is blamed').toContain(patient.past);
@@ -70,12 +75,12 @@ class World {
     }
     for (const effect of effects) {
       if (effect.kind !== 'restart') continue;
-      expect(this.patient.away, 'nothing is done while the Engine is away').toBeNull();
+      expect(this.healing.away, 'nothing is done while the Engine is away').toBeNull();
       expect(this.#asked, 'one restart at a time').toBeNull();
       expect(patient.state.kind).toBe('restarting');
       this.#asked = effect.startedAt;
     }
-    this.patient = patient;
+    this.healing = patient;
   }
 
   #look(): void {
@@ -142,8 +147,8 @@ class World {
 
   /** The end of one that was restarted since is told after all. */
   #tellLate(): void {
-    const old = this.#past.findLast(({ startedAt }) => startedAt === this.patient.past);
-    if (!old || this.#isAway || this.patient.state.kind === 'backing-off') return;
+    const old = this.#past.findLast(({ startedAt }) => startedAt === this.healing.past);
+    if (!old || this.#isAway || this.healing.state.kind === 'backing-off') return;
     this.#send({ kind: 'seen', sight: { ...old, phase: 'ended', cause: exitCode(137) }, engineWasAway: false });
   }
 
@@ -154,7 +159,7 @@ class World {
   }
 
   #pass(ms: number): void {
-    const at = wakeAt(this.patient);
+    const at = wakeAt(this.healing);
     this.now += at === null ? ms : Math.min(ms, Math.max(0, at - this.now));
     this.#send({ kind: 'woke' });
   }
@@ -183,7 +188,7 @@ test('whatever happens: the budget is kept, nothing is done while the Engine is 
       world.say({ kind: 'recover' });
       for (const each of words) {
         world.say(each);
-        const { counters } = world.patient;
+        const { counters } = world.healing;
         expect(counters.restarts.filter((at) => world.now - at < WITHIN_MS).length).toBeLessThanOrEqual(MAX);
         expect(world.faults, 'no more failures were counted than the container had').toBeGreaterThanOrEqual(0);
       }

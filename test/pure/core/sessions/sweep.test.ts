@@ -6,9 +6,9 @@ import { at, sessionRecord, template } from '../../../support/session-record.ts'
 
 const record = sessionRecord({ user: 'a=b,"c', lease: { ...sessionRecord().lease } });
 const tags = tagsOf(labelsOf(record, 'me'))!;
-const known = (more: Parameters<typeof sessionRecord>[0] = {}, isInHand = false) => ({
+const known = (more: Parameters<typeof sessionRecord>[0] = {}, isLive = false) => ({
   record: sessionRecord(more),
-  isInHand,
+  isLive: isLive,
 });
 
 test('what is written on a container is read back as it was, and nothing is guessed', () => {

@@ -1,6 +1,6 @@
 /** Who a ticket is about, and how that is written. */
 import { describe, expect, test } from 'vitest';
-import { withErrand, wordsOf } from '../../../../src/incidents/tickets/rules/errands.ts';
+import { withPendingUpdate, wordsOf } from '../../../../src/incidents/tickets/rules/errands.ts';
 import type { ProblemEvidence } from '../../../../src/incidents/tickets/rules/evidence.ts';
 import { commentBody, issueBody } from '../../../../src/incidents/tickets/rules/markdown.ts';
 import { afterNews, withMembers } from '../../../../src/incidents/tickets/rules/notes.ts';
@@ -38,8 +38,8 @@ describe('who joins a ticket', () => {
     const [{ trackers }, at] = [settings(), wall(START)];
     const notes = [['billing'], ['mail'], []].map((also) => ({ deed: 'comment', text: 'Again.', also }) as const);
     const queued = notes.reduce<Ticket>(
-      (each, note) => withErrand(each, trackers, note, at),
-      withErrand(ticket, trackers, { deed: 'update', text: '' }, at),
+      (each, note) => withPendingUpdate(each, trackers, note, at),
+      withPendingUpdate(ticket, trackers, { deed: 'update', text: '' }, at),
     );
     const last = queued.trackers['local']!.errands.at(-1)!;
     expect(queued.trackers['local']!.errands).toHaveLength(2);
