@@ -4,8 +4,15 @@ import type { ComponentView, StatusView } from '../../supervision/rules/views.ts
 import { wellbeing } from '../../supervision/rules/wellbeing.ts';
 import { type Session, usage } from '../call.ts';
 import { type Definition, durationOption } from '../define.ts';
-import { daemonLine, daemonRemarks, keepingLine, sessionsLine, statusTable, verboseBlock } from '../print/status.ts';
-import { historyTable } from '../print/usage.ts';
+import {
+  daemonLine,
+  daemonRemarks,
+  historyTable,
+  keepingLine,
+  sessionsLine,
+  statusTable,
+  verboseBlock,
+} from '../print/status.ts';
 import { offlineNote, type Reading, readRecords } from '../records/read.ts';
 import { showAgain } from '../screen.ts';
 import { resolveTargets } from '../targets.ts';

@@ -3,7 +3,6 @@ import { refuse } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
 import { argvOf, commandText, flowText, normal, scalarText } from './argv.ts';
-import type { KeyProblem } from './key-problem.ts';
 import type { Form } from './probe-forms.ts';
 
 interface CheckWord {
@@ -414,4 +413,12 @@ export function explainTicketsKey({ key, place }: { readonly key: string; readon
   const word = normal(key);
   const ours = Object.hasOwn(words, word) ? words[word]! : null;
   return ours === null ? null : { message, hint: `Keepwell's word for ${quoted(key)} is ${ours}.`, standsFor: ours };
+}
+
+/** What is said about a key that does not belong where it stands. */
+export interface KeyProblem {
+  readonly message: string;
+  readonly hint: string | null;
+  /** The key of ours that was probably meant; it is not reported as missing on top. */
+  readonly standsFor: string | null;
 }

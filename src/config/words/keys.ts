@@ -22,9 +22,9 @@ import {
   isOfAlerts,
   isOfCampaign,
   isOfTickets,
+  type KeyProblem,
 } from './feature-words.ts';
 import { secondsOf } from './foreign-probe.ts';
-import type { KeyProblem } from './key-problem.ts';
 import { foreignWord, withoutCounterpart } from './vocabulary.ts';
 
 export interface UnknownKey {
