@@ -11,6 +11,7 @@ import { campaignPage } from './reference/campaign-page.mjs';
 import { configPage } from './reference/config-page.mjs';
 import { errorsPage } from './reference/errors-page.mjs';
 import { libraryPage } from './reference/library-page.mjs';
+import { importsPart, roomsPart } from './reference/rooms-part.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -24,10 +25,25 @@ const INGREDIENTS = `
   export { openApi } from './src/api/routes/openapi.ts';
   export { ROUTES } from './src/api/table.ts';
   export { VERSION } from './src/version.ts';
+  export { ROOMS } from './test/support/rooms.ts';
 `;
+
+/** Tables inside pages that people write: between `<!-- name -->` and `<!-- /name -->`. */
+const PARTS = { rooms: roomsPart, imports: importsPart };
+const withParts = (file) => (source) =>
+  Object.entries(PARTS).reduce(
+    (text, [name, part]) =>
+      text.replace(
+        new RegExp(`(<!-- ${name} -->\\n)[^]*?(<!-- /${name} -->)`),
+        (_, begin, end) => `${begin}${part(source)}\n${end}`,
+      ),
+    readFileSync(join(root, file), 'utf8'),
+  );
 
 /** One line per generated file. */
 const PAGES = {
+  'CONTRIBUTING.md': withParts('CONTRIBUTING.md'),
+  'docs/architecture.md': withParts('docs/architecture.md'),
   'docs/reference/campaign.md': campaignPage,
   'docs/reference/config.md': configPage,
   'docs/reference/errors.md': errorsPage,

@@ -1,5 +1,18 @@
 /** The tables of the rooms and who may import whom, for the pages that show them. */
-import { table } from './markdown.mjs';
+
+/** Aligned, as the formatter wants pages that people write. */
+function table(headings, rows) {
+  const widths = headings.map((_, at) => Math.max(...[headings, ...rows].map((row) => row[at].length)));
+  const line = (cells, fill = ' ') => `| ${cells.map((cell, at) => cell.padEnd(widths[at], fill)).join(' | ')} |`;
+  return [
+    line(headings),
+    line(
+      headings.map(() => ''),
+      '-',
+    ),
+    ...rows.map((row) => line(row)),
+  ].join('\n');
+}
 
 const list = (names) => names.map((name) => `\`${name}\``).join(', ');
 
