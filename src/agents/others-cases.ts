@@ -1,10 +1,11 @@
 /** What becomes of an agent of others that died, and of entries that were forgotten: the dossier, the respawn, the ticket. */
+
 import { basename } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { exitView } from '../base/pure/exit.ts';
 import { shortHash } from '../base/pure/hash.ts';
 import { componentOfRun, type RunId, type WallMs } from '../base/pure/ids.ts';
-import type { Dossier } from '../crashes/rules/earlier.ts';
+import type { Dossier } from '../crashes/rules/explain.ts';
 import { portHolder } from '../drivers/process/port-holder.ts';
 import type { Commit, Store } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';

@@ -1,10 +1,11 @@
 /** Runs a campaign: asks the core what is next, writes it down, does it, and tells the core how it went. */
+
 import { AppError } from '../base/pure/errors.ts';
 import { type ExitView, exitView } from '../base/pure/exit.ts';
 import { after, type MonoMs, type RunId, type WallMs } from '../base/pure/ids.ts';
 import { redact, secretValues } from '../base/pure/redact.ts';
 import type { AttemptPlace, Services } from '../compose/ports.ts';
-import { dossierOf } from '../crashes/rules/earlier.ts';
+import { dossierOf } from '../crashes/rules/explain.ts';
 import { causeOfCode } from '../docker/rules/exit.ts';
 import type { NewCrash } from '../supervision/ports/crash.ts';
 import { FRESH } from '../supervision/rules/lifecycle/state.ts';

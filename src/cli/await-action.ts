@@ -1,6 +1,6 @@
 /** After an action was asked for: waits until it is done, shows the way there, and says what stood in the way. */
-
 import { isGone } from '../api/client/event-reader.ts';
+import type { ActionView } from '../api/control.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { formatDuration } from '../base/pure/format.ts';
 import { crashedText, type Watch, watchFrom, watchOn } from '../supervision/rules/goal.ts';
@@ -173,4 +173,12 @@ async function statusOrGap(session: Session, goneMs: number): Promise<StatusView
     if (isGone(error) && goneMs < GAP_MS) return null;
     throw error;
   }
+}
+
+// Whether what was asked for will still hold for a daemon that begins anew.
+
+/** What was acknowledged must stay: what cannot be kept is an error, though it was done. Daemons of older versions do not say. */
+export function requireRemembered(answer: Partial<Pick<ActionView, 'not_remembered'>> | null): void {
+  const problem = answer?.not_remembered ?? null;
+  if (problem !== null) throw new AppError('NOT_REMEMBERED', { problem });
 }

@@ -13,7 +13,7 @@ import { readTail } from '../logs/log-tail.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 import type { SupervisorParts } from '../supervision/supervisor.ts';
 import type { KnownPeer } from './rules/crash.ts';
-import { dossierOf, OUT_OF_MEMORY } from './rules/earlier.ts';
+import { dossierOf, OUT_OF_MEMORY } from './rules/explain.ts';
 
 export interface EvidenceOptions {
   readonly spec: ComponentSpec;

@@ -1,4 +1,5 @@
 /** What is left of containers when no daemon runs: looked at or removed, and what daemons could not put back is put back. */
+
 import { existsSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { homePaths, type Project } from '../base/home.ts';
@@ -13,7 +14,7 @@ import {
 } from '../drivers/container/left.ts';
 import { putBackAll } from '../drivers/container/restart-policies.ts';
 import type { Environment } from '../drivers/launch-run.ts';
-import { knownOwnerId } from './edges.ts';
+import { knownOwnerId } from './owner-id.ts';
 
 export { NOTHING_LEFT };
 

@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import type { ExitView } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
 import { redact } from '../base/pure/redact.ts';
-import { dossierOf } from '../crashes/rules/earlier.ts';
+import { dossierOf } from '../crashes/rules/explain.ts';
 import type { Failure } from '../docker/healing/ports.ts';
 import type { EngineClient } from '../docker/ports.ts';
 import type { Commit } from '../history/ports.ts';

@@ -5,7 +5,8 @@
 
 import type { ExitView } from '../../base/pure/exit.ts';
 import type { CrashContext } from '../../crashes/rules/crash.ts';
-import { type Dossier, dossierOf } from '../../crashes/rules/earlier.ts';
+import type { Dossier } from '../../crashes/rules/explain.ts';
+import { dossierOf } from '../../crashes/rules/explain.ts';
 import type { CrashTail } from '../../logs/rules/tail.ts';
 
 export interface LoopOutput {

@@ -3,11 +3,10 @@ import { Option } from 'commander';
 import type { ActionView } from '../../api/control.ts';
 import { AppError } from '../../base/pure/errors.ts';
 import type { ComponentView } from '../../supervision/rules/views.ts';
-import { awaitAction, killedIn } from '../await-action.ts';
+import { awaitAction, killedIn, requireRemembered } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import type { Session } from '../call.ts';
 import { type Definition, durationOption } from '../define.ts';
-import { requireRemembered } from '../remembered.ts';
 import { requireTargets, resolveTargets } from '../targets.ts';
 
 type Verb = 'start' | 'stop' | 'restart';

@@ -5,14 +5,13 @@ import { ifRunning } from '../../api/client/client.ts';
 import { AppError } from '../../base/pure/errors.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import type { ComponentView } from '../../supervision/rules/views.ts';
-import { killedIn } from '../await-action.ts';
+import { killedIn, requireRemembered } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import { type Session, usage } from '../call.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { progressFor } from '../progress.ts';
 import { openOfflineRecords } from '../records/offline.ts';
-import { requireRemembered } from '../remembered.ts';
 
 interface Options {
   readonly timeout: number;

@@ -1,21 +1,16 @@
 /** All that the last output of a program tells about its end, for the record of the crash. */
+
 import type { ExitView } from '../../base/pure/exit.ts';
+import { describeExit } from '../../base/pure/exit.ts';
+import type { CrashTail } from '../../logs/rules/tail.ts';
 import type { EarlierError } from '../../supervision/rules/views.ts';
 import { causeIn } from './causes/root-cause.ts';
 import type { CrashContext, Found, ParsedCrash } from './crash.ts';
 import { fingerprint, fingerprintOfEnd } from './fingerprint.ts';
 import { type LogLine, readLines } from './lines.ts';
+import { ownReason } from './own-reason.ts';
 import { errorsIn, readCrash, scriptErrorsIn } from './parse.ts';
-import {
-  isAdvice,
-  isFarewell,
-  isRemark,
-  isRequest,
-  isUsageText,
-  ownReason,
-  type Verdict,
-  verdictOn,
-} from './verdict.ts';
+import { isAdvice, isFarewell, isRemark, isRequest, isUsageText, type Verdict, verdictOn } from './verdict.ts';
 
 export interface Explanation {
   readonly errorType: string | null;
@@ -198,3 +193,22 @@ function justLast({ text, logged }: LogLine, exit: ExitView): Words | null {
   if (exit.signal !== null || logged || CALM.test(text)) return null;
   return { ...wordsOf(text), isComplaint: false };
 }
+
+// What the last output and the exit say together: the part of a dossier that is the same for whatever crashed.
+
+export interface Dossier extends Explanation {
+  readonly logTail: readonly string[];
+}
+
+export const OUT_OF_MEMORY = 'the kernel killed it because there was no memory left for it';
+
+export function dossierOf(tail: CrashTail, exit: ExitView, context: CrashContext): Dossier {
+  // What it wrote is not about a run that never began.
+  const said = exit.spawn_error === null ? tail.text : '';
+  const explained = explainCrash(said, exit, tail.ageMs === undefined ? context : { ...context, ageMs: tail.ageMs });
+  const rootCause =
+    exit.unhealthy ?? exit.spawn_error ?? (exit.oom ? OUT_OF_MEMORY : (explained.rootCause ?? plainCause(exit)));
+  return { logTail: tail.lines, ...explained, rootCause };
+}
+
+const plainCause = (exit: ExitView): string | null => (exit.signal ? describeExit(exit) : null);

@@ -3,10 +3,12 @@
  * the one with which its language ends on such an error. Everything else is an error that the program got over: worth showing,
  * but no cause. This is the one place that decides it; causes, fingerprints, titles and tickets follow.
  */
+
 import type { ExitView } from '../../base/pure/exit.ts';
 import { causeIn } from './causes/root-cause.ts';
 import type { CrashContext, Found, Language } from './crash.ts';
 import type { LogLine } from './lines.ts';
+import { ownReason } from './own-reason.ts';
 
 export interface Verdict {
   /** What it died of; null: no error in the output is. */
@@ -266,13 +268,4 @@ export function runnerStatus(line: string): number | null {
     if (status !== undefined) return Number(status);
   }
   return LAST_DEATHS.find(([expression]) => expression.test(text))?.[1] ?? null;
-}
-
-// Ends whose reason is known without the output. What a program wrote, also because of our signal, never explains them.
-
-/** Whose reason it is: ours, nobody's because there was no run, or the kernel's. Null: the program ended by itself or was killed. */
-export function ownReason(exit: ExitView): 'ended-by-us' | 'never-started' | 'out-of-memory' | null {
-  if (exit.unhealthy !== null) return 'ended-by-us';
-  if (exit.spawn_error !== null) return 'never-started';
-  return exit.oom ? 'out-of-memory' : null;
 }
