@@ -136,7 +136,7 @@ export class LoopWatch implements PassPart<LoopFindings> {
   }
 
   #do(name: string, action: LoopAction, { view }: LoopObservation): void {
-    const { incidentService: casework, alerts, clock } = this.#parts;
+    const { incidentService, alerts, clock } = this.#parts;
     const subject: Subject = { kind: 'component', name };
     switch (action.kind) {
       case 'file': {
@@ -151,7 +151,7 @@ export class LoopWatch implements PassPart<LoopFindings> {
           ],
           ...{ relatedFiles: [], run: view.run_id },
         };
-        const { incident, ticket } = casework.problem(asked === null ? problem : markSimulated(problem, asked));
+        const { incident, ticket } = incidentService.problem(asked === null ? problem : markSimulated(problem, asked));
         const at = new Date(clock.wallNow()).toISOString();
         this.#keep(name, { run: view.run_id, at, incident, ticket, alert: null });
         this.#actions.push(`filed the freeze of ${name}`);
@@ -168,13 +168,13 @@ export class LoopWatch implements PassPart<LoopFindings> {
         break;
       }
       case 'over':
-        if (action.well) casework.recovered(subject);
+        if (action.well) incidentService.recovered(subject);
         alerts.clear(loopFreezeKey(name));
         this.#keep(name, null);
         this.#actions.push(action.well ? `${name} is making progress again` : `${name} was stopped`);
         break;
       default:
-        throw new Error(`no such deed: ${JSON.stringify(action satisfies never)}`);
+        throw new Error(`no such action: ${JSON.stringify(action satisfies never)}`);
     }
   }
 

@@ -37,7 +37,7 @@ export interface AgentPartsOptions extends Omit<OursParts, 'commit'> {
 }
 
 export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents> {
-  const { store, log, incidentService: casework, alerts, config, publish } = options;
+  const { store, log, incidentService, alerts, config, publish } = options;
   const clock = systemClock;
   const specOf = (name: string): ComponentSpec | undefined => config().components.find((spec) => spec.name === name);
   const spec = () => config().agents;
@@ -50,7 +50,7 @@ export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents
       new Others({
         ...{ clock, log, store },
         cases: othersCases({
-          ...{ clock, store, incidentService: casework, respawns, spec, publish },
+          ...{ clock, store, incidentService, respawns, spec, publish },
           cwdOf: (name) => specOf(name)?.driver.cwd ?? null,
         }),
         logs: loopLogs({
@@ -76,7 +76,7 @@ export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents
         clock,
         log,
         store,
-        incidentService: casework,
+        incidentService,
         alerts,
         subscribe: options.subscribe,
         simulated: options.simulated,

@@ -65,7 +65,7 @@ export interface OthersCasesParts {
 type Decision = Pick<NewCrash, 'decision' | 'rule'> & { readonly respawned: boolean };
 
 export function othersCases(parts: OthersCasesParts): OthersCases {
-  const { clock, store, incidentService: casework, respawns, spec, publish } = parts;
+  const { clock, store, incidentService, respawns, spec, publish } = parts;
   const tell = (commit: Commit): void => {
     for (const event of store.commit(commit)) publish(event);
   };
@@ -82,7 +82,7 @@ export function othersCases(parts: OthersCasesParts): OthersCases {
       const { entry, why } = dead;
       const decided = bringBack(dead, living);
       const found = output === null ? null : dossierOfLoop(dead, output, parts.cwdOf(output.component));
-      const { crash, also } = casework.crashed(crashOf(dead, decided, found, clock.wallNow()));
+      const { crash, also } = incidentService.crashed(crashOf(dead, decided, found, clock.wallNow()));
       const { events, ...rest } = also;
       const subject = crash.subject;
       const data = {
@@ -112,15 +112,15 @@ export function othersCases(parts: OthersCasesParts): OthersCases {
       const subject: Subject = { kind: 'agent', name: typeOf(entry) };
       const data = { pid: entry.pid, task: entry.task, source: basename(file.path) };
       tell({ events: [{ at: clock.wallNow(), subject, type: 'agent.finished', run: null, data }] });
-      if (entry.task !== null) casework.recovered(subject, entry.task);
+      if (entry.task !== null) incidentService.recovered(subject, entry.task);
     },
     lived: (entry) => {
-      if (entry.task !== null) casework.recovered({ kind: 'agent', name: typeOf(entry) }, entry.task);
+      if (entry.task !== null) incidentService.recovered({ kind: 'agent', name: typeOf(entry) }, entry.task);
     },
     forgotten: (entries, file) => {
       const name = basename(file.path);
       const subject: Subject = { kind: 'agent', name };
-      const filed = casework.problem({
+      const filed = incidentService.problem({
         subject,
         fingerprint: cleanupFingerprint(file.path),
         title: cleanupTitle(entries.length, name),
@@ -137,7 +137,7 @@ export function othersCases(parts: OthersCasesParts): OthersCases {
       const data = { file: file.path, entries };
       tell({ events: [{ at: clock.wallNow(), subject, type: 'agents.cleaned', run: null, data }] });
       // They are gone already. If it happens again, the same incident is opened again.
-      casework.recovered(subject);
+      incidentService.recovered(subject);
       return { ticket: filed.ticket };
     },
     assignedTo: (type) => spec().types.find(({ name }) => name === type)?.assignedTo ?? null,

@@ -57,12 +57,12 @@ export class HealthSchedule implements Disposable {
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    const { reports: desk, store, publish } = this.#parts;
+    const { reports, store, publish } = this.#parts;
     const finished: FinishedCheck[] = [];
     const collect: CheckObserver = {
       reportStarted: () => ({ checkFinished: (check) => void finished.push(check), reportFinished: () => {} }),
     };
-    await desk.reportOn(desk.checks(), collect);
+    await reports.reportOn(reports.checks(), collect);
     if (signal.aborted || finished.length === 0) return;
     const events = finished.flatMap((check) => this.#changed(check));
     const checked = finished.map((check) => this.#stretch(check));

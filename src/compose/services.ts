@@ -71,8 +71,10 @@ export function createServices(parts: ServicesParts, options: ServicesOptions): 
   /** False: only a new container helps. */
   async function restart(service: string, signal: AbortSignal): Promise<boolean> {
     const containers = await find(service, signal);
-    const deeds = await Promise.all(containers.map(({ state }) => engine.restart(state.id, RESTART_GRACE_MS, signal)));
-    if (deeds.length === 0 || deeds.some(({ kind }) => kind !== 'done')) return false;
+    const restarts = await Promise.all(
+      containers.map(({ state }) => engine.restart(state.id, RESTART_GRACE_MS, signal)),
+    );
+    if (restarts.length === 0 || restarts.some(({ kind }) => kind !== 'done')) return false;
     return ready([service], signal).then(
       () => true,
       (error: unknown) => {

@@ -45,7 +45,7 @@ const KEY_BYTES = 16;
 /** Those that may have been told about within the longest rate limit people set. */
 const MAX_OTHERS = 500;
 
-export function createFiling({ store, clock, ticketService: desk, settings, about }: FilingParts): Filing {
+export function createFiling({ store, clock, ticketService, settings, about }: FilingParts): Filing {
   const ticketOf = ({ ticket }: Incident) => (ticket === null ? null : store.ticket(ticket));
   /** Numbers of tickets that somebody joined whom trackers were not told of. */
   const withNews = new Set(
@@ -62,7 +62,7 @@ export function createFiling({ store, clock, ticketService: desk, settings, abou
     if (ticket.news.length > 0) withNews.add(ticket.number);
     else withNews.delete(ticket.number);
     // Behind what is being committed now: it is called when that is on the disk.
-    queueMicrotask(() => store.commit({ onDurable: () => desk.filed([ticket]) }));
+    queueMicrotask(() => store.commit({ onDurable: () => ticketService.filed([ticket]) }));
     return { tickets: [ticket], events };
   }
 

@@ -63,7 +63,7 @@ export class Look {
   }
 
   now(): void {
-    const { incidentService: casework, alerts } = this.#parts;
+    const { incidentService, alerts } = this.#parts;
     const standings: Standings = new Map(this.#parts.standings().map((standing) => [standing.name, standing]));
     this.#recoveries(standings);
     this.#unwell(standings);
@@ -73,7 +73,7 @@ export class Look {
       if (key === givenUpKey(subject.name) && hasRecovered(standings.get(subject.name))) alerts.clear(key);
     }
     this.#rate();
-    casework.tellNews();
+    incidentService.tellNews();
   }
 
   /** Resolved: nobody has to do anything about it any more. */
@@ -105,24 +105,24 @@ export class Look {
 
   /** By the watch over the loop of agents, or for another open incident of the same one. */
   #isFreezeTold(subject: Subject, { id }: Incident): boolean {
-    const { alerts, incidentService: casework } = this.#parts;
+    const { alerts, incidentService } = this.#parts;
     if (alerts.isOpen(loopFreezeKey(subject.name))) return true;
     const key = subjectKey(subject);
-    const others = [...casework.open()].filter((each) => each.id !== id && each.waiting.includes(key));
+    const others = [...incidentService.open()].filter((each) => each.id !== id && each.waiting.includes(key));
     return others.some((each) => alerts.isOpen(incidentKey(each.id)));
   }
 
   #recoveries(standings: Standings): void {
-    const { incidentService: casework } = this.#parts;
+    const { incidentService } = this.#parts;
     const waiting = new Set<string>();
-    for (const incident of casework.open()) {
+    for (const incident of incidentService.open()) {
       for (const key of incident.waiting) if (key.startsWith(COMPONENT)) waiting.add(key.slice(COMPONENT.length));
     }
     for (const name of waiting) {
       const subject = { kind: 'component', name } as const;
       const standing = standings.get(name);
-      if (hasRecovered(standing)) casework.recovered(subject);
-      else if (!standing?.isWanted) casework.unwanted(subject);
+      if (hasRecovered(standing)) incidentService.recovered(subject);
+      else if (!standing?.isWanted) incidentService.unwanted(subject);
     }
   }
 
@@ -141,12 +141,12 @@ export class Look {
   }
 
   #gaveUp(standings: Standings): void {
-    const { alerts, incidentService: casework } = this.#parts;
+    const { alerts, incidentService } = this.#parts;
     const names = [...standings.values()].filter(({ state }) => state === 'gave-up').map(({ name }) => name);
     if (names.length === 0) return;
     const untold = new Set(names.filter((name) => !alerts.isOpen(givenUpKey(name))));
     const left = new Set(untold);
-    for (const incident of casework.open()) {
+    for (const incident of incidentService.open()) {
       const givenUp = new Set([...untold].filter((name) => incident.waiting.includes(COMPONENT + name)));
       for (const name of givenUp) left.delete(name);
       const text = givenUpText(incident, givenUp);
@@ -170,7 +170,7 @@ export class Look {
   }
 
   #rate(): void {
-    const { alerts, clock, store, incidentService: casework } = this.#parts;
+    const { alerts, clock, store, incidentService } = this.#parts;
     this.#seen = withinTheHour(this.#seen, clock.now());
     const told = new Set(alerts.open().map(({ incident }) => incident));
     const found = crashRate(
@@ -183,7 +183,7 @@ export class Look {
       return;
     }
     const incident =
-      found.incident === null ? null : ([...casework.open()].find(({ id }) => id === found.incident) ?? null);
+      found.incident === null ? null : ([...incidentService.open()].find(({ id }) => id === found.incident) ?? null);
     if (incident) this.#raise('crash-rate', incident, found.text);
     else if (!alerts.isOpen(RATE_KEY))
       alerts.raise({

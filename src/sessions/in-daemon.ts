@@ -37,14 +37,14 @@ export interface DaemonSessions extends Sessions {
 const ID_BYTES = 16;
 
 export function openSessions(parts: SessionsParts): DaemonSessions {
-  const { containers, store, log, failpoints, incidentService: casework, publish, spec } = parts;
+  const { containers, store, log, failpoints, incidentService, publish, spec } = parts;
   const clock = systemClock;
   const commit = (commit: Commit) => {
     for (const event of store.commit(commit)) publish(event);
   };
   let templates = spec;
   const cases = sessionCases({
-    ...{ engine: containers.engine, clock, log, incidentService: casework, commit },
+    ...{ engine: containers.engine, clock, log, incidentService, commit },
     secrets: (name) => [...templateSecrets(templates, name), ...parts.secrets()],
   });
   const healer = createHealer({ ...containers, clock, random: Math.random, log });

@@ -29,7 +29,7 @@ export interface SimulateParts {
 }
 
 export function openSimulations(parts: SimulateParts): Simulations {
-  const { paths, store, driver, clock, incidentService: casework, config, supervisor, agents } = parts;
+  const { paths, store, driver, clock, incidentService, config, supervisor, agents } = parts;
   const places = [paths.runs, agentRuns(paths)];
   return createSimulations(
     {
@@ -55,7 +55,7 @@ export function openSimulations(parts: SimulateParts): Simulations {
       now: () => clock.wallNow(),
     },
     store,
-    casework,
+    incidentService,
   );
 }
 

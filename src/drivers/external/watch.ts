@@ -43,7 +43,7 @@ export class Watch {
     this.#rest?.abort();
   }
 
-  /** Whether it is there: seen once it is, and missed as often in a row as the eye demands it is not. */
+  /** Whether it is there: seen once it is, and missed as often in a row as the target demands it is not. */
   find(): Promise<Known> {
     return this.#until((sight, missed) => sight.kind === 'there' || missed >= this.#options.targetWatch.failuresNeeded);
   }
@@ -95,13 +95,13 @@ export class Watch {
   }
 
   async #look(known: Found | null): Promise<Sight> {
-    const { targetWatch: eye, troubles, signal } = this.#options;
-    const sight = await eye.look(known, signal);
+    const { targetWatch, troubles, signal } = this.#options;
+    const sight = await targetWatch.look(known, signal);
     const isBlind = sight.kind === 'unknown';
     if (isBlind !== this.#isBlind) this.#options.blind?.(isBlind ? sight.why : null);
     this.#isBlind = isBlind;
-    if (sight.kind === 'unknown') troubles.begin(eye.asks, sight.why);
-    else troubles.end(eye.asks);
+    if (sight.kind === 'unknown') troubles.begin(targetWatch.asks, sight.why);
+    else troubles.end(targetWatch.asks);
     return sight;
   }
 }

@@ -9,8 +9,8 @@ import type { Command, CommandResult, CommandRunner } from '../../base/command.t
 import type { Log } from '../../base/log.ts';
 import type { SpawnProblem } from '../../base/pure/exit.ts';
 import type { RunId } from '../../base/pure/ids.ts';
+import { accessOf, OWN_ACCESS } from './account/access.ts';
 import { accountOf } from './account/account.ts';
-import { accessOf, OWN_ACCESS } from './account/eyes.ts';
 import { passing } from './command/spawn-problem.ts';
 import { precheck } from './precheck.ts';
 import { findTools } from './shim/tools.ts';

@@ -7,7 +7,7 @@ import { basename, delimiter, join, resolve } from 'node:path';
 import { errorCode, machineFault } from '../../base/pure/errno.ts';
 import type { SpawnProblem } from '../../base/pure/exit.ts';
 import type { ProcessLaunch } from '../../supervision/ports/driver.ts';
-import { type FileAccess, OWN_ACCESS } from './account/eyes.ts';
+import { type FileAccess, OWN_ACCESS } from './account/access.ts';
 import { permanent, problemOfError } from './command/spawn-problem.ts';
 
 export type Command = Pick<ProcessLaunch, 'command' | 'cwd' | 'env'>;
@@ -15,7 +15,7 @@ export type Command = Pick<ProcessLaunch, 'command' | 'cwd' | 'env'>;
 /** What execvp(3) uses when the environment has no PATH. */
 const DEFAULT_PATH = '/bin:/usr/bin';
 
-/** The first problem found, or null when nothing stands in the way of a start. `eyes`: of whoever it will run as. */
+/** The first problem found, or null when nothing stands in the way of a start. `access`: of whoever it will run as. */
 export function precheck(launch: Command, access: FileAccess = OWN_ACCESS): SpawnProblem | null {
   try {
     return nulProblem(launch) ?? cwdProblem(launch.cwd, access) ?? commandProblem(launch, access) ?? tooLong(launch);

@@ -86,7 +86,7 @@ export class DeliveryQueue {
     return standing !== undefined && standing.target === this.#tracker.target ? standing : null;
   }
 
-  /** The first errand of this ticket. Returns how long to rest. */
+  /** The first update of this ticket. Returns how long to rest. */
   async #carry(number: number): Promise<number> {
     const ticket = this.#parts.book.find(number);
     const standing = this.#standing(ticket);

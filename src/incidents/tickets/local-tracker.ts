@@ -8,9 +8,9 @@ import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Delivery, type DeliveryResult, done, halt, later, type Tracker } from './ports.ts';
-import { wordsOf } from './rules/errands.ts';
 import { code, hasMarker, marker, sections, standingRows } from './rules/markdown.ts';
 import { bugNumber } from './rules/number.ts';
+import { wordsOf } from './rules/pending-updates.ts';
 import type { TrackerSpec } from './rules/settings.ts';
 import type { PendingUpdate, Ticket, TrackerAction } from './rules/ticket.ts';
 

@@ -1,9 +1,9 @@
 /**
  * Tickets: what is filed, and how trackers get to know of it. Nothing here blocks supervision. When there is a ticket is decided by
- * `ticketFor` and `afterRecovery` (src/core/tickets), and committed with the crash; the desk is told afterwards (`filed`).
+ * `ticketFor` and `afterRecovery` (src/incidents/tickets/rules), and committed with the crash; the ticket service is told afterwards (`filed`).
  */
 
-import { wordsOf } from './rules/errands.ts';
+import { wordsOf } from './rules/pending-updates.ts';
 import type { TicketsSpec } from './rules/settings.ts';
 import type { PendingUpdate, Ticket, TicketEvent, TicketsQuery, TrackerAction } from './rules/ticket.ts';
 import { ticketView } from './rules/view.ts';
@@ -106,7 +106,7 @@ export interface TicketMessage {
   readonly ticket: Omit<ReturnType<typeof ticketView>, 'deliveries'>;
 }
 
-export function messageOf({ ticket, update: errand }: Delivery): TicketMessage {
+export function messageOf({ ticket, update }: Delivery): TicketMessage {
   const { deliveries: _, ...view } = ticketView(ticket);
-  return { schema_version: 1, action: errand.deed, idempotency_key: errand.key, text: wordsOf(errand), ticket: view };
+  return { schema_version: 1, action: update.deed, idempotency_key: update.key, text: wordsOf(update), ticket: view };
 }

@@ -61,7 +61,7 @@ class Trackers implements TicketService {
     return this.#changed(ticket, reopenedByHand(ticket, this.#spec, this.#parts.clock.wallNow()));
   }
 
-  /** New carriers know of no refusal, so what had stopped is tried again. */
+  /** New queues know of no refusal, so what had stopped is tried again. */
   use(spec: TicketsSpec): void {
     this.#spec = spec;
     const old = this.#queues;

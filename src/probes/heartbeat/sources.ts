@@ -65,7 +65,7 @@ export function logSource({ target, pattern, mark }: LogSourceOptions, parts: Lo
   };
 
   const look = async (): Promise<HeartbeatSignal> => {
-    // Whoever removes a log takes away our ears: what is written then is seen by nobody.
+    // Whoever removes a log blinds this source: nobody sees what is written then.
     const isThere = await stat(parts.logPath(target)).then(
       () => true,
       () => false,

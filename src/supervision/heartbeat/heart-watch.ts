@@ -122,7 +122,7 @@ export class HeartWatch implements Disposable {
   }
 
   #begin(spec: ComponentSpec, heartbeat: HeartbeatSpec, state: In<'running'>, past: StoredPulse | null): Followed {
-    const { clock, heartbeatSources: ears, logFrom } = this.#world;
+    const { clock, heartbeatSources, logFrom } = this.#world;
     const now = clock.now();
     const { run, pid } = state;
     const { source } = heartbeat;
@@ -130,7 +130,7 @@ export class HeartWatch implements Disposable {
     const target = { spec, run, pid, logFrom: source.kind === 'log' ? logFrom(spec, run) : 0 };
     // Nobody could take a ping while there was no daemon; what is written in files is there to be read.
     const from = past && source.kind !== 'ping' ? (Math.min(past.from, now) as MonoMs) : now;
-    const openSource = source.kind === 'ping' ? null : ears.open(source, target, mark);
+    const openSource = source.kind === 'ping' ? null : heartbeatSources.open(source, target, mark);
     return {
       ...{ run, spec: heartbeat, state, mark, problem: null, over: new AbortController() },
       ...{ openSource, questions: new Questions(clock, openSource), hasEchoed: false, rest: null },

@@ -22,8 +22,8 @@ export interface OpenHeartbeatSource extends Disposable {
 
 export interface HeartbeatSources {
   /**
-   * `mark`: how far an earlier daemon had listened, as the last hearing told; null: nobody has.
-   * Then the first hearing of a file is what was there before: a beat, with its age.
+   * `mark`: how far an earlier daemon had listened, as the last signal told; null: nobody has.
+   * Then the first signal of a file is what was there before: a beat, with its age.
    */
   open(
     source: Exclude<HeartbeatSource, { kind: 'ping' }>,

@@ -284,7 +284,7 @@ export function healthOf({ away, state, sight, past, why, reason }: HealingState
   return { status: 'unhealthy', reason: `${how}${who}` };
 }
 
-/** Two patients with the same summary look the same from outside. */
+/** Two states with the same summary look the same from outside. */
 export function summaryOf(healing: HealingState): string {
   const { state, sight, counters, away, reason } = healing;
   const { status, reason: because } = healthOf(healing);

@@ -2,8 +2,9 @@
  * A ticket as Markdown. What others wrote stands in code only: there it is shown as it is, and no mention, reference, link, image or
  * tag in it means anything. Around it there is nothing but our own words.
  */
-import { wordsOf } from './errands.ts';
+
 import { bugNumber } from './number.ts';
+import { wordsOf } from './pending-updates.ts';
 import { ofText } from './text.ts';
 import type { PendingUpdate, Step, Ticket } from './ticket.ts';
 

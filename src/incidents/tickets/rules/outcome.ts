@@ -23,20 +23,16 @@ export interface Failure {
   readonly nextAt: WallMs | null;
 }
 
-export function afterSuccess(
-  ticket: Ticket,
-  { tracker, update: errand }: Tried,
-  { id, address, note }: Success,
-): TicketChange {
-  const isNew = errand.deed === 'create';
-  const data = { ticket: bugNumber(ticket.number), tracker, deed: errand.deed, address };
+export function afterSuccess(ticket: Ticket, { tracker, update }: Tried, { id, address, note }: Success): TicketChange {
+  const isNew = update.deed === 'create';
+  const data = { ticket: bugNumber(ticket.number), tracker, deed: update.deed, address };
   const told: TicketEvent[] =
     isNew || note !== undefined
       ? [{ type: 'ticket.delivered', data: note === undefined ? data : { ...data, note } }]
       : [];
   const changed = withStanding(ticket, tracker, (standing) => ({
     ...standing,
-    errands: standing.errands.filter(({ key }) => key !== errand.key),
+    errands: standing.errands.filter(({ key }) => key !== update.key),
     attempts: 0,
     nextAt: null,
     id,
@@ -48,11 +44,7 @@ export function afterSuccess(
 }
 
 /** Told at the first failure and when it is not tried any more, not in between. */
-export function afterFailure(
-  ticket: Ticket,
-  { tracker, update: errand }: Tried,
-  { message, nextAt }: Failure,
-): TicketChange {
+export function afterFailure(ticket: Ticket, { tracker, update }: Tried, { message, nextAt }: Failure): TicketChange {
   const before = ticket.trackers[tracker];
   const attempts = (before?.attempts ?? 0) + 1;
   const stopped = nextAt === null || attempts >= MAX_ATTEMPTS;
@@ -63,7 +55,7 @@ export function afterFailure(
     error: message,
     stopped,
   }));
-  const data = { ticket: bugNumber(ticket.number), tracker, deed: errand.deed };
+  const data = { ticket: bugNumber(ticket.number), tracker, deed: update.deed };
   const isNews = attempts === 1 || (stopped && before?.stopped !== true);
   const told: readonly TicketEvent[] = isNews
     ? [{ type: 'ticket.delivery-failed', data: { ...data, error: message, attempts, stopped } }]
@@ -72,10 +64,10 @@ export function afterFailure(
 }
 
 /** Nothing is left to do for a tracker that does not want to be told of it. */
-export const withoutPendingUpdate = (ticket: Ticket, { tracker, update: errand }: Tried): Ticket =>
+export const withoutPendingUpdate = (ticket: Ticket, { tracker, update }: Tried): Ticket =>
   withStanding(ticket, tracker, (standing) => ({
     ...standing,
-    errands: standing.errands.filter(({ key }) => key !== errand.key),
+    errands: standing.errands.filter(({ key }) => key !== update.key),
   }));
 
 function withStanding(ticket: Ticket, tracker: string, change: (standing: TrackerStanding) => TrackerStanding): Ticket {

@@ -5,7 +5,6 @@
 import type { WallMs } from '../../../base/pure/ids.ts';
 import { MAX_SPAWN_ERRORS } from '../../../supervision/rules/restart/decide.ts';
 import type { Incident } from '../../rules/incident.ts';
-import { withPendingUpdate } from './errands.ts';
 import { type Circumstances, type CrashEvidence, type Evidence, NO_CIRCUMSTANCES } from './evidence.ts';
 import {
   againText,
@@ -19,6 +18,7 @@ import {
   withTold,
 } from './notes.ts';
 import { bugNumber } from './number.ts';
+import { withPendingUpdate } from './pending-updates.ts';
 import { redacted, redactedCircumstances } from './redacted.ts';
 import { CRITICAL_ABOVE, DEFAULT_PRIORITY, TICKET_WINDOW_MS, type TicketsSpec } from './settings.ts';
 import { cleanLine, errorTypeOf, textOf } from './text.ts';

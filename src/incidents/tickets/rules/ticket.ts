@@ -33,7 +33,7 @@ export interface TrackerStanding {
   readonly target: string;
   /** In this order; empty: it knows everything. */
   readonly errands: readonly PendingUpdate[];
-  /** Failed tries of the first errand. */
+  /** Failed tries of the first update. */
   readonly attempts: number;
   /** Not before this time; null: as soon as possible. */
   readonly nextAt: WallMs | null;

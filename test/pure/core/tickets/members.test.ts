@@ -1,9 +1,9 @@
 /** Who a ticket is about, and how that is written. */
 import { describe, expect, test } from 'vitest';
-import { withPendingUpdate, wordsOf } from '../../../../src/incidents/tickets/rules/errands.ts';
 import type { ProblemEvidence } from '../../../../src/incidents/tickets/rules/evidence.ts';
 import { commentBody, issueBody } from '../../../../src/incidents/tickets/rules/markdown.ts';
 import { afterNews, withMembers } from '../../../../src/incidents/tickets/rules/notes.ts';
+import { withPendingUpdate, wordsOf } from '../../../../src/incidents/tickets/rules/pending-updates.ts';
 import { ticketFor } from '../../../../src/incidents/tickets/rules/policy.ts';
 import { type Ticket, ticketFromRecord } from '../../../../src/incidents/tickets/rules/ticket.ts';
 import { oneTicketView } from '../../../../src/incidents/tickets/rules/view.ts';

@@ -5,7 +5,7 @@ import type { PendingUpdate, Ticket, TrackerAction, TrackerStanding } from './ti
 
 type Trackers = TicketsSpec['trackers'];
 
-/** What there is to do: which deed, in which words. */
+/** What there is to do: which action, in which words. */
 export type Told = Pick<PendingUpdate, 'deed' | 'text'> & Partial<Pick<PendingUpdate, 'also' | 'details' | 'byHand'>>;
 
 /** The ticket with one more thing to do in each tracker. One that does not know the ticket yet is asked to create it instead. */
@@ -53,7 +53,7 @@ function leftToSay(outdated: readonly PendingUpdate[], update: PendingUpdate): P
 
 const MAX_NAMED = 30;
 
-/** All that an errand has to say, in one line. */
+/** All that an update has to say, in one line. */
 export function wordsOf({ text, also = [] }: Pick<PendingUpdate, 'text' | 'also'>): string {
   if (also.length === 0) return text;
   const more = also.length > MAX_NAMED ? ` and ${also.length - MAX_NAMED} more` : '';
