@@ -1,14 +1,17 @@
 /**
- * Writes docs/reference from the tables in the source, so that the pages cannot say something else than the program.
+ * Writes docs/reference, the tables of other pages and the types of a configuration from what the source says, so that none of them can say
+ * something else than the program.
  *   node scripts/reference.mjs           write
  *   node scripts/reference.mjs --check   exit 1 and name the files that are out of step
  */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { campaignPage } from './reference/campaign-page.mjs';
 import { configPage } from './reference/config-page.mjs';
+import { configTypes } from './reference/config-types.mjs';
 import { errorsPage } from './reference/errors-page.mjs';
 import { libraryPage } from './reference/library-page.mjs';
 import { importsPart, roomsPart } from './reference/rooms-part.mjs';
@@ -40,8 +43,18 @@ const withParts = (file) => (source) =>
     readFileSync(join(root, file), 'utf8'),
   );
 
+/** As the formatter would write it. */
+const formatted = (file, text) =>
+  execFileSync(join(root, 'node_modules/.bin/biome'), ['format', `--stdin-file-path=${file}`], {
+    cwd: root,
+    input: text,
+    encoding: 'utf8',
+  });
+
 /** One line per generated file. */
 const PAGES = {
+  'src/library/config-input.ts': ({ jsonSchema }) =>
+    formatted('src/library/config-input.ts', configTypes(jsonSchema())),
   'CONTRIBUTING.md': withParts('CONTRIBUTING.md'),
   'docs/architecture.md': withParts('docs/architecture.md'),
   'docs/reference/campaign.md': campaignPage,
@@ -77,20 +90,20 @@ const current = (file) => {
 };
 
 const source = await loadSource();
-const stale = Object.entries(PAGES)
-  .map(([file, page]) => ({ file, text: page(source) }))
-  .filter(({ file, text }) => current(file) !== text);
+const isCheck = process.argv.includes('--check');
+const stale = [];
+// One after the other: the page about the library is made from the types that are written before it.
+for (const [file, page] of Object.entries(PAGES)) {
+  const text = page(source);
+  if (current(file) === text) continue;
+  stale.push(file);
+  if (isCheck) continue;
+  mkdirSync(dirname(join(root, file)), { recursive: true });
+  writeFileSync(join(root, file), text);
+  console.log(`wrote ${file}`);
+}
 
-if (process.argv.includes('--check')) {
-  if (stale.length > 0) {
-    const names = stale.map(({ file }) => file).join(', ');
-    console.error(`Out of step with the source: ${names}. Run "npm run reference" and commit the result.`);
-    process.exitCode = 1;
-  }
-} else {
-  for (const { file, text } of stale) {
-    mkdirSync(dirname(join(root, file)), { recursive: true });
-    writeFileSync(join(root, file), text);
-    console.log(`wrote ${file}`);
-  }
+if (isCheck && stale.length > 0) {
+  console.error(`Out of step with the source: ${stale.join(', ')}. Run "npm run reference" and commit the result.`);
+  process.exitCode = 1;
 }

@@ -1,334 +1,876 @@
-/** A configuration as an object: the keys of `keepwell.yaml` (docs/reference/config.md). It is checked like a file. */
+/** A configuration as an object. Written from the schema by scripts/reference.mjs: run "npm run reference". */
 
+/** The keys of `keepwell.yaml` (docs/reference/config.md). An object is checked like a file. */
 export interface KeepwellConfig {
+  /** The version of this format. */
   readonly version?: 1;
+  /** The name of the project, for people. */
   readonly name?: string;
-  readonly logs?: LogsConfig & { readonly max_total?: Size; readonly min_free?: Size };
-  /** May be left out where there are checks. */
+  /** How much of the output of components is kept. */
+  readonly logs?: {
+    /** When the log of a component is larger than this, it is rotated. */
+    readonly max_size?: Size;
+    /** How many rotated parts are kept; the oldest is removed first. */
+    readonly keep?: number;
+    /** Compress rotated parts (gzip). */
+    readonly compress?: boolean;
+    /** Limit for all logs of the project together. Beyond it, the oldest parts are removed first. */
+    readonly max_total?: Size;
+    /** Logs are cut, the largest first, to keep at least this much of their disk free: a full disk would stop the components. `0B` switches it off. */
+    readonly min_free?: Size;
+  };
+  /** What to keep running, by name. May be left out where there are only checks. */
   readonly components?: Readonly<Record<string, ComponentConfig>>;
+  /** Questions that `keepwell health` asks, by name. Without them it asks about each component. */
   readonly checks?: Readonly<Record<string, CheckConfig>>;
-  readonly health?: { readonly every?: Duration };
+  /** Containers for users, one each, for a limited time: what they are made from. */
   readonly sessions?: SessionsConfig;
+  /** Workers that are spawned for a task: their types, and how they are supervised. */
   readonly agents?: AgentsConfig;
-  readonly tickets?: TicketsConfig;
+  /** Who is told when something needs attention. */
   readonly alerts?: AlertsConfig;
+  /** Where the history is kept, and for how long. */
   readonly store?: StoreConfig;
-  /** `otlp`: the base URL of a receiver. */
-  readonly telemetry?: { readonly otlp?: string; readonly prometheus?: boolean };
-}
-
-/** One question, and what it needs. */
-export interface CheckConfig extends Omit<QuestionConfig, 'pid' | 'log'> {
-  readonly container_running?: string;
-  readonly file_exists?: string | { readonly in?: string; readonly any_of: string | readonly string[] };
-  readonly env_set?: string | { readonly in?: string; readonly name: string };
-  readonly state_file?:
-    | string
-    | {
-        readonly path: string;
-        readonly idle_when_missing?: boolean;
-        readonly status_field?: string;
-        readonly task_field?: string;
-      };
-  readonly component?: string;
-  readonly all_of?: readonly Omit<QuestionConfig, 'pid' | 'log'>[];
-  readonly needs?: readonly string[];
-  readonly hint?: string;
-  readonly timeout?: Duration;
+  /** When a crash becomes a ticket, and where tickets are written. */
+  readonly tickets?: TicketsConfig;
+  /** When the daemon runs the checks by itself. */
+  readonly health?: {
+    /** The daemon runs all checks this often, keeps their results and reports each change. */
+    readonly every?: Duration;
+  };
+  /** Traces and metrics (OpenTelemetry). Off by default. */
+  readonly telemetry?: {
+    /** The base URL of an OTLP receiver: traces and metrics are sent there by HTTP as protobuf. Empty text means none. */
+    readonly otlp?: string;
+    /** Serve the metrics as Prometheus text at `/metrics`. */
+    readonly prometheus?: boolean;
+  };
 }
 
 export interface ComponentConfig {
-  /** Exactly one of `process`, `container` and `external`. */
+  /** The process to run. */
   readonly process?: ProcessConfig;
+  /** The container to create and keep running, with the Docker Engine. */
   readonly container?: ContainerConfig;
-  /** One of the three. */
-  readonly external?: { readonly pid_file?: string; readonly address?: string; readonly container?: string };
-  readonly depends_on?: Readonly<Record<string, 'started' | 'ready' | 'completed'>>;
-  readonly startup?: ProbeConfig;
-  readonly liveness?: ProbeConfig;
-  readonly readiness?: ProbeConfig;
+  /** The service of a compose file to keep running. Docker Compose creates its container. */
+  readonly compose?: ComposeConfig;
+  /** Something that is started elsewhere: one of these says how to find it. It is watched, but neither started nor stopped. */
+  readonly external?: ExternalConfig;
+  /** Has it started? The other probes begin when this one passes; when it fails, the component is restarted. */
+  readonly startup?: StartupConfig;
+  /** Is it alive? When this one fails, the component is restarted. */
+  readonly liveness?: LivenessConfig;
+  /** Can others use it? When this one fails, the component is not `ready`, and nothing else happens. `startup` and `liveness` have the same keys; each needs exactly one question (`exec`, `http`, `tcp`, `grpc`, `temporal`, `pid`, `log` or `all_of`). */
+  readonly readiness?: ReadinessConfig;
+  /** Texts or /regular expressions/: a line of the output that matches one counts as one failed answer of `liveness`. */
   readonly crash_patterns?: readonly string[];
+  /** A sign of progress from the component: exactly one of `file`, `log_every` and `ping`. When it is missing for too long, the component is frozen. */
   readonly heartbeat?: HeartbeatConfig;
-  readonly stop?: { readonly signal?: string; readonly grace?: Duration };
-  readonly min_uptime?: Duration;
-  readonly restart?: RestartConfig;
-  readonly limits?: {
-    readonly memory?: Size;
-    readonly soft_memory?: Size;
-    readonly pids?: number;
-    readonly nofile?: number;
-    /** Only with `container`. */
-    readonly cpus?: number;
+  /** How to end it. */
+  readonly stop?: {
+    /** The signal that asks it to end. */
+    readonly signal?: string;
+    /** How long it may take to end before the whole process tree gets SIGKILL. */
+    readonly grace?: Duration;
   };
-  /** Only with `container`. */
+  /** What it needs before it starts: `started`, `ready`, or `completed` (ended with code 0; not possible for one whose restart policy is `always`). */
+  readonly depends_on?: Readonly<Record<string, 'started' | 'ready' | 'completed'>>;
+  /** A run that ends sooner is a failure, whatever its exit code. It does not delay `ready`. Not for `external`, except a container that is restarted. */
+  readonly min_uptime?: Duration;
+  /** When to start it again, how soon and how often. */
+  readonly restart?: RestartConfig;
+  /** What each run may use. Enforced with cgroups where possible; `keepwell status --verbose` says how. */
+  readonly limits?: {
+    /** What all its processes together may use. Beyond it the kernel kills the component (under cgroup v1 possibly only one of its processes), and that is recorded as out of memory. */
+    readonly memory?: Size;
+    /** When it uses more than this in 3 samples in a row, it is asked to end and started again. */
+    readonly soft_memory?: Size;
+    /** Only with `container`: how many processors it may keep busy; 1.5 is one and a half. */
+    readonly cpus?: number;
+    /** How many processes and threads it may have at a time. */
+    readonly pids?: number;
+    /** How many files and sockets each of its processes may have open. */
+    readonly nofile?: number;
+  };
+  /** Only with `container`: what happens to the container when Keepwell gives up on it. */
   readonly cleanup?: 'keep' | 'remove';
+  /** For this component; overrides the `logs` of the project. */
   readonly logs?: LogsConfig;
 }
 
-/** Exactly one of `file`, `log_every` and `ping`. */
-export interface HeartbeatConfig {
-  readonly file?: string;
-  /** Only with `file`. */
-  readonly field?: string;
-  readonly log_every?: Duration;
-  /** Only with `log_every`. */
-  readonly log_pattern?: string;
-  readonly ping?: true;
-  readonly freeze_after?: Duration;
-  readonly dump_signal?: string;
-}
-
-export interface LogsConfig {
-  readonly max_size?: Size;
-  readonly keep?: number;
-  readonly compress?: boolean;
-}
-
-export interface ProcessConfig extends SurroundingsConfig {
-  /** One text only with `shell: true`. */
+/** The process to run. */
+export interface ProcessConfig {
+  /** The program and its arguments, one list item each. Nothing is split, globbed or expanded by a shell. One text instead of a list only with `shell: true`. */
   readonly command: readonly string[] | string;
+  /** Run the command, given as one text, with `/bin/sh -c`. Variables are put into the text before the shell reads it: pass untrusted values through `env` instead. */
   readonly shell?: boolean;
-}
-
-/** A container to make and keep. */
-export interface ContainerConfig {
-  readonly image: string;
-  readonly pull?: 'never' | 'missing' | 'always';
-  readonly name?: string;
-  readonly command?: readonly string[];
-  readonly entrypoint?: readonly string[];
+  /** The working directory, relative to the folder of the first configuration file. */
+  readonly cwd?: string;
+  /** Variables for the process; they override those of `env_file`. Values are text: put numbers in quotes. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly env_file?: string | readonly string[];
-  /** Of the image: "app", 1000, "1000:1000". */
+  /** A file of KEY=value lines, or a list of them (later ones win). Read again at each start; a start fails when one is missing. */
+  readonly env_file?: readonly string[] | string;
+  /** Run as this user, with its group and supplementary groups; `HOME`, `USER` and `LOGNAME` are set to fit unless `env` or a file sets them. Its exec probes run as the same user. Needs root. */
   readonly user?: string | number;
-  readonly workdir?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly network?: string;
-  /** "127.0.0.1:9000:9000", "9000:9000", "9000", each with "/udp" if it is. */
-  readonly ports?: readonly string[];
-  /** "./data:/data", "./data:/data:ro", "name:/data". */
-  readonly volumes?: readonly string[];
-  readonly healthcheck?: 'none' | HealthcheckConfig;
+  /** Run with this as the main group. Needs root, also without `user`. */
+  readonly group?: string | number;
+  /** The permissions that new files do not get. */
+  readonly umask?: string;
+  /** Its priority for the processor, from -20 (first) to 19 (last). Below 0 needs root. */
+  readonly nice?: number;
 }
 
-/** Docker's own health check. */
+/** The container to create and keep running, with the Docker Engine. */
+export interface ContainerConfig {
+  /** The image. It must exist locally, unless `pull` says otherwise. */
+  readonly image: string;
+  /** Whether the image is fetched: `never`, when it is `missing`, or `always`: at each `up`, `start` and `restart`, and before a new container is created. */
+  readonly pull?: 'never' | 'missing' | 'always';
+  /** The name of the container, also for others in its network. */
+  readonly name?: string;
+  /** What is run in the container, one list item each: the arguments of `entrypoint`, if there is one. */
+  readonly command?: readonly string[];
+  /** The program that `command` is given to. With it, the command of the image is not used. */
+  readonly entrypoint?: readonly string[];
+  /** Variables for the container; they override those of `env_file` and of the image. No others are passed on. Values are text: put numbers in quotes. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** A file of KEY=value lines on this machine, or a list of them (later ones win). Read again at each start; when their content has changed, the container is recreated. */
+  readonly env_file?: readonly string[] | string;
+  /** The user it runs as: a name or number inside the image, or `user:group`. */
+  readonly user?: string | number;
+  /** The working directory, inside the container. */
+  readonly workdir?: string;
+  /** Labels for other tools. Those that begin with `keepwell.` are set by Keepwell. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The network it is in, which must exist; or `host`, or `none`. */
+  readonly network?: string;
+  /** Published ports, as `address:port:port-inside`. Without an address, only this machine can connect (`127.0.0.1`); with one port alone, Docker chooses a free one here. `/udp` may follow. */
+  readonly ports?: readonly string[];
+  /** Files of this machine that it sees: `./data:/data`, relative to the folder of the first configuration file, or `name:/data` for a Docker volume; `:ro` makes it read-only. */
+  readonly volumes?: readonly string[];
+  /** Docker's own health check, run by Docker inside the container. When it fails, the component is restarted. `none` switches off that of the image. */
+  readonly healthcheck?: HealthcheckConfig | 'none';
+}
+
 export interface HealthcheckConfig {
+  /** The program and its arguments, one list item each. Docker runs it inside; code 0 is healthy. */
   readonly command: readonly string[];
+  /** From the end of one check to the next, and before the first one. */
   readonly period?: Duration;
+  /** A check that takes longer has failed. */
   readonly timeout?: Duration;
+  /** So many failures in a row make it unhealthy. */
   readonly failure_threshold?: number;
+  /** Failures in this time after the start do not count. */
   readonly start_period?: Duration;
 }
 
-/** One of the questions, and when it is asked. */
-export interface ProbeConfig extends QuestionConfig {
-  readonly all_of?: readonly QuestionConfig[];
-  readonly period?: Duration;
-  readonly timeout?: Duration;
-  readonly initial_delay?: Duration;
-  readonly failure_threshold?: number;
-  readonly success_threshold?: number;
+/** The service of a compose file to keep running. Docker Compose creates its container. */
+export interface ComposeConfig {
+  /** The service, as it is called in the compose file. */
+  readonly service: string;
+  /** The compose file, relative to the folder of the first configuration file. */
+  readonly file?: string;
+  /** What paths in the compose file are relative to, and what the compose project is called after. */
+  readonly project_dir?: string;
 }
 
-export interface QuestionConfig {
-  readonly http?: number | string | HttpConfig;
-  readonly tcp?: number | string | { readonly port: number; readonly host?: string };
-  readonly grpc?: number | string | GrpcConfig;
+/** Something that is started elsewhere: one of these says how to find it. It is watched, but neither started nor stopped. */
+export interface ExternalConfig {
+  /** A file with its process id, relative to the folder of the first configuration file. */
+  readonly pid_file?: string;
+  /** It is there as long as this port lets us in. */
+  readonly address?: string;
+  /** A container that somebody else runs. */
+  readonly container?: string;
+}
+
+/** Has it started? The other probes begin when this one passes; when it fails, the component is restarted. */
+export interface StartupConfig {
+  /** Run a command; code 0 passes. */
+  readonly exec?: {
+    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
+    readonly command: readonly string[] | string;
+    /** Run the command, given as one text, with `/bin/sh -c`. */
+    readonly shell?: boolean;
+    /** Its working directory, relative to the folder of the first configuration file. */
+    readonly cwd?: string;
+  };
+  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
+  readonly http?: HttpConfig | number | string;
+  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
+  readonly tcp?:
+    | {
+        /** The port to connect to. */
+        readonly port: number;
+        /** The machine to ask. */
+        readonly host?: string;
+      }
+    | number
+    | string;
+  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
+  readonly grpc?: GrpcConfig | number | string;
+  /** Ask Temporal whether a worker polls a task queue. */
   readonly temporal?: TemporalConfig;
-  readonly exec?: { readonly command: readonly string[] | string; readonly shell?: boolean; readonly cwd?: string };
-  readonly pid?: Readonly<Record<never, never>>;
-  readonly log?: string | { readonly pattern: string };
+  /** Passes as long as the main process exists. */
+  readonly pid?: Readonly<Record<string, never>>;
+  /** Passes for good once a line of the output contains this text or matches this /regular expression/. Not for `liveness`, see `crash_patterns`. */
+  readonly log?:
+    | {
+        /** The text that a line must contain, or the /regular expression/ that it must match. */
+        readonly pattern: string;
+      }
+    | string;
+  /** Several questions, all of which must pass. Each is a map with one question of the above. */
+  readonly all_of?: readonly QuestionConfig[];
+  /** From one question to the next. Never two at once: a question that is due while another is still open is skipped. */
+  readonly period?: Duration;
+  /** No answer within this time is a failure. */
+  readonly timeout?: Duration;
+  /** From the start of the run to the first question. A `startup` probe is nearly always better. */
+  readonly initial_delay?: Duration;
+  /** How many failures in a row make it fail. */
+  readonly failure_threshold?: number;
+  /** How many passes in a row make it pass. Only 1 for `startup` and `liveness`. */
+  readonly success_threshold?: 1;
 }
 
 export interface HttpConfig {
+  /** The port to connect to. */
   readonly port: number;
+  /** What to ask for, with the query if there is one. */
   readonly path?: string;
+  /** The machine to ask. */
   readonly host?: string;
+  /** With or without TLS. */
   readonly scheme?: 'http' | 'https';
+  /** How to ask. `HEAD` gets no body. */
   readonly method?: 'GET' | 'HEAD';
+  /** Headers to send. Values are text: put numbers in quotes. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly status?: number | readonly number[];
+  /** The status that passes, or a list of them. Redirects are not followed. */
+  readonly status?: readonly number[] | number;
+  /** Text that must occur in the first 10 KiB of the answer. */
   readonly contains?: string;
+  /** Accept a certificate that cannot be verified. Only with `scheme: https`. */
   readonly insecure?: boolean;
 }
 
-/** How a server that speaks gRPC is reached securely. */
-export interface RpcTlsConfig {
+export interface GrpcConfig {
+  /** The port to connect to. */
+  readonly port: number;
+  /** The machine to ask. */
+  readonly host?: string;
+  /** The service to ask about, by its full name; empty: the server as a whole. */
+  readonly service?: string;
+  /** Ask with TLS. */
   readonly tls?: boolean;
+  /** Accept a certificate that cannot be verified. Only with `tls: true`. */
   readonly insecure?: boolean;
+  /** Whose certificate is expected. Only with `tls: true`. */
   readonly server_name?: string;
 }
 
-export interface GrpcConfig extends RpcTlsConfig {
-  readonly port: number;
-  readonly host?: string;
-  readonly service?: string;
-}
-
-export interface TemporalConfig extends RpcTlsConfig {
-  readonly task_queue: string;
-  readonly kind: 'workflow' | 'activity';
+export interface TemporalConfig {
+  /** The frontend of Temporal. */
   readonly address?: string;
+  /** The namespace the queue is in. */
   readonly namespace?: string;
+  /** The task queue that a worker should poll. */
+  readonly task_queue: string;
+  /** Which kind of tasks: a worker polls for workflows and for activities separately. */
+  readonly kind: 'workflow' | 'activity';
+  /** A worker that polled longer ago does not count: Temporal lists workers for minutes after their death. */
   readonly max_age?: Duration;
+  /** Ask with TLS. */
+  readonly tls?: boolean;
+  /** Accept a certificate that cannot be verified. Only with `tls: true`. */
+  readonly insecure?: boolean;
+  /** Whose certificate is expected. Only with `tls: true`. */
+  readonly server_name?: string;
 }
 
+export interface QuestionConfig {
+  /** Run a command; code 0 passes. */
+  readonly exec?: {
+    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
+    readonly command: readonly string[] | string;
+    /** Run the command, given as one text, with `/bin/sh -c`. */
+    readonly shell?: boolean;
+    /** Its working directory, relative to the folder of the first configuration file. */
+    readonly cwd?: string;
+  };
+  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
+  readonly http?: HttpConfig | number | string;
+  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
+  readonly tcp?:
+    | {
+        /** The port to connect to. */
+        readonly port: number;
+        /** The machine to ask. */
+        readonly host?: string;
+      }
+    | number
+    | string;
+  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
+  readonly grpc?: GrpcConfig | number | string;
+  /** Ask Temporal whether a worker polls a task queue. */
+  readonly temporal?: TemporalConfig;
+  /** Passes as long as the main process exists. */
+  readonly pid?: Readonly<Record<string, never>>;
+  /** Passes for good once a line of the output contains this text or matches this /regular expression/. Not for `liveness`, see `crash_patterns`. */
+  readonly log?:
+    | {
+        /** The text that a line must contain, or the /regular expression/ that it must match. */
+        readonly pattern: string;
+      }
+    | string;
+}
+
+/** Is it alive? When this one fails, the component is restarted. */
+export interface LivenessConfig {
+  /** Run a command; code 0 passes. */
+  readonly exec?: {
+    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
+    readonly command: readonly string[] | string;
+    /** Run the command, given as one text, with `/bin/sh -c`. */
+    readonly shell?: boolean;
+    /** Its working directory, relative to the folder of the first configuration file. */
+    readonly cwd?: string;
+  };
+  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
+  readonly http?: HttpConfig | number | string;
+  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
+  readonly tcp?:
+    | {
+        /** The port to connect to. */
+        readonly port: number;
+        /** The machine to ask. */
+        readonly host?: string;
+      }
+    | number
+    | string;
+  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
+  readonly grpc?: GrpcConfig | number | string;
+  /** Ask Temporal whether a worker polls a task queue. */
+  readonly temporal?: TemporalConfig;
+  /** Passes as long as the main process exists. */
+  readonly pid?: Readonly<Record<string, never>>;
+  /** Several questions, all of which must pass. Each is a map with one question of the above. */
+  readonly all_of?: readonly LivenessQuestionConfig[];
+  /** From one question to the next. Never two at once: a question that is due while another is still open is skipped. */
+  readonly period?: Duration;
+  /** No answer within this time is a failure. */
+  readonly timeout?: Duration;
+  /** From the start of the run to the first question. A `startup` probe is nearly always better. */
+  readonly initial_delay?: Duration;
+  /** How many failures in a row make it fail. */
+  readonly failure_threshold?: number;
+  /** How many passes in a row make it pass. Only 1 for `startup` and `liveness`. */
+  readonly success_threshold?: 1;
+}
+
+export interface LivenessQuestionConfig {
+  /** Run a command; code 0 passes. */
+  readonly exec?: {
+    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
+    readonly command: readonly string[] | string;
+    /** Run the command, given as one text, with `/bin/sh -c`. */
+    readonly shell?: boolean;
+    /** Its working directory, relative to the folder of the first configuration file. */
+    readonly cwd?: string;
+  };
+  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
+  readonly http?: HttpConfig | number | string;
+  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
+  readonly tcp?:
+    | {
+        /** The port to connect to. */
+        readonly port: number;
+        /** The machine to ask. */
+        readonly host?: string;
+      }
+    | number
+    | string;
+  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
+  readonly grpc?: GrpcConfig | number | string;
+  /** Ask Temporal whether a worker polls a task queue. */
+  readonly temporal?: TemporalConfig;
+  /** Passes as long as the main process exists. */
+  readonly pid?: Readonly<Record<string, never>>;
+}
+
+/** Can others use it? When this one fails, the component is not `ready`, and nothing else happens. `startup` and `liveness` have the same keys; each needs exactly one question (`exec`, `http`, `tcp`, `grpc`, `temporal`, `pid`, `log` or `all_of`). */
+export interface ReadinessConfig {
+  /** Run a command; code 0 passes. */
+  readonly exec?: {
+    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
+    readonly command: readonly string[] | string;
+    /** Run the command, given as one text, with `/bin/sh -c`. */
+    readonly shell?: boolean;
+    /** Its working directory, relative to the folder of the first configuration file. */
+    readonly cwd?: string;
+  };
+  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
+  readonly http?: HttpConfig | number | string;
+  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
+  readonly tcp?:
+    | {
+        /** The port to connect to. */
+        readonly port: number;
+        /** The machine to ask. */
+        readonly host?: string;
+      }
+    | number
+    | string;
+  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
+  readonly grpc?: GrpcConfig | number | string;
+  /** Ask Temporal whether a worker polls a task queue. */
+  readonly temporal?: TemporalConfig;
+  /** Passes as long as the main process exists. */
+  readonly pid?: Readonly<Record<string, never>>;
+  /** Passes for good once a line of the output contains this text or matches this /regular expression/. Not for `liveness`, see `crash_patterns`. */
+  readonly log?:
+    | {
+        /** The text that a line must contain, or the /regular expression/ that it must match. */
+        readonly pattern: string;
+      }
+    | string;
+  /** Several questions, all of which must pass. Each is a map with one question of the above. */
+  readonly all_of?: readonly QuestionConfig[];
+  /** From one question to the next. Never two at once: a question that is due while another is still open is skipped. */
+  readonly period?: Duration;
+  /** No answer within this time is a failure. */
+  readonly timeout?: Duration;
+  /** From the start of the run to the first question. A `startup` probe is nearly always better. */
+  readonly initial_delay?: Duration;
+  /** How many failures in a row make it fail. */
+  readonly failure_threshold?: number;
+  /** How many passes in a row make it pass. Only 1 for `startup` and `liveness`. */
+  readonly success_threshold?: number;
+}
+
+/** A sign of progress from the component: exactly one of `file`, `log_every` and `ping`. When it is missing for too long, the component is frozen. */
+export interface HeartbeatConfig {
+  /** A file that it writes regularly, relative to the folder of the first configuration file. Every change is a beat. */
+  readonly file?: string;
+  /** Only with `file`: the file is a JSON document, and a beat is a new value of this field, a time (seconds or milliseconds since 1970, or ISO 8601). Dots lead into inner objects. */
+  readonly field?: string;
+  /** It writes a line at least this often. Every line is a beat, whichever of its processes writes it. */
+  readonly log_every?: Duration;
+  /** Only with `log_every`: a text or /regular expression/; only matching lines are beats. For a component that writes other lines all the time. */
+  readonly log_pattern?: string;
+  /** It sends its heartbeat itself: `keepwell beat NAME`, or `POST /v1/beat/NAME`. */
+  readonly ping?: true;
+  /** After this time without a beat (with `log_every`: counted from when the next was due) it is frozen: examined, then ended and restarted according to the policy. */
+  readonly freeze_after?: Duration;
+  /** Sent to the main process when it is frozen, so that it writes a stack dump. What it writes is kept with the crash. */
+  readonly dump_signal?: string;
+}
+
+/** When to start it again, how soon and how often. */
 export interface RestartConfig {
+  /** When to start it again: `always` after any end, `on-failure` after a failure, `never` not at all. What is stopped by hand stays stopped. */
   readonly policy?: 'always' | 'on-failure' | 'never';
+  /** How long to wait before a restart. */
   readonly backoff?: {
+    /** The wait before the first restart. */
     readonly initial?: Duration;
+    /** Each further wait is this many times longer. */
     readonly factor?: number;
+    /** No wait is longer than this. Not below `initial`. */
     readonly max?: Duration;
+    /** Each wait is shortened by a random part of up to this ratio, so that not everything restarts at once. */
     readonly jitter?: number;
+    /** After running well for this long, the next wait starts at `initial` again. */
     readonly reset_after?: Duration;
   };
-  readonly limit?: { readonly max?: number; readonly within?: Duration; readonly retry?: Duration | 'never' };
-  readonly never_on?: readonly (number | string)[];
-  readonly dependents?: boolean;
-  /** Only with `external`. */
+  /** How many restarts are allowed. */
+  readonly limit?: {
+    /** How many restarts are allowed within the window before Keepwell gives up (so at most one run more than this). */
+    readonly max?: number;
+    /** The window in which restarts are counted. */
+    readonly within?: Duration;
+    /** After giving up: one quiet retry each time this has passed, or `never`. */
+    readonly retry?: Duration | 'never';
+  };
+  /** Only with `external`: the command that brings it back, one list item each. Without it, something external is only watched. */
   readonly command?: readonly string[];
+  /** Exit codes and signals after which it is not started again, whatever the policy. */
+  readonly never_on?: readonly (number | string)[];
+  /** Restart the components that depend on this one after it has recovered. */
+  readonly dependents?: boolean;
 }
 
+/** For this component; overrides the `logs` of the project. */
+export interface LogsConfig {
+  /** When the log of a component is larger than this, it is rotated. */
+  readonly max_size?: Size;
+  /** How many rotated parts are kept; the oldest is removed first. */
+  readonly keep?: number;
+  /** Compress rotated parts (gzip). */
+  readonly compress?: boolean;
+}
+
+export interface CheckConfig {
+  /** This container is running. */
+  readonly container_running?: string;
+  /** A file or folder exists, on this machine or inside a container. Short form: a path. */
+  readonly file_exists?:
+    | {
+        /** Look inside this container. */
+        readonly in?: string;
+        /** One of these must exist. Relative to the folder of the first configuration file; inside a container, absolute. */
+        readonly any_of: readonly string[] | string;
+      }
+    | string;
+  /** A variable is set, on this machine or inside a container. Short form: its name. */
+  readonly env_set?:
+    | {
+        /** Look inside this container. */
+        readonly in?: string;
+        /** It must be set, and not empty. Its value is never shown. */
+        readonly name: string;
+      }
+    | string;
+  /** What an orchestrator reports about itself in a file. Short form: its path. */
+  readonly state_file?:
+    | {
+        /** A JSON file in which a program reports what it does, relative to the folder of the first file. */
+        readonly path: string;
+        /** Without the file it is idle, and that is fine. */
+        readonly idle_when_missing?: boolean;
+        /** The field that says what it does, such as `working` or `paused`. */
+        readonly status_field?: string;
+        /** The field that names the task. */
+        readonly task_field?: string;
+      }
+    | string;
+  /** This component runs, is healthy and ready. */
+  readonly component?: string;
+  /** Run a command; code 0 passes. */
+  readonly exec?: {
+    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
+    readonly command: readonly string[] | string;
+    /** Run the command, given as one text, with `/bin/sh -c`. */
+    readonly shell?: boolean;
+    /** Its working directory, relative to the folder of the first configuration file. */
+    readonly cwd?: string;
+  };
+  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
+  readonly http?: HttpConfig | number | string;
+  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
+  readonly tcp?:
+    | {
+        /** The port to connect to. */
+        readonly port: number;
+        /** The machine to ask. */
+        readonly host?: string;
+      }
+    | number
+    | string;
+  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
+  readonly grpc?: GrpcConfig | number | string;
+  /** Ask Temporal whether a worker polls a task queue. */
+  readonly temporal?: TemporalConfig;
+  /** Several questions, all of which must pass. Each is a map with one question of a probe. */
+  readonly all_of?: readonly CheckQuestionConfig[];
+  /** Checks that must be ok first; otherwise this one is skipped. */
+  readonly needs?: readonly string[];
+  /** What to do when it fails; part of the message. */
+  readonly hint?: string;
+  /** No answer within this time is a failure. */
+  readonly timeout?: Duration;
+}
+
+export interface CheckQuestionConfig {
+  /** Run a command; code 0 passes. */
+  readonly exec?: {
+    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
+    readonly command: readonly string[] | string;
+    /** Run the command, given as one text, with `/bin/sh -c`. */
+    readonly shell?: boolean;
+    /** Its working directory, relative to the folder of the first configuration file. */
+    readonly cwd?: string;
+  };
+  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
+  readonly http?: HttpConfig | number | string;
+  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
+  readonly tcp?:
+    | {
+        /** The port to connect to. */
+        readonly port: number;
+        /** The machine to ask. */
+        readonly host?: string;
+      }
+    | number
+    | string;
+  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
+  readonly grpc?: GrpcConfig | number | string;
+  /** Ask Temporal whether a worker polls a task queue. */
+  readonly temporal?: TemporalConfig;
+}
+
+/** Containers for users, one each, for a limited time: what they are made from. */
 export interface SessionsConfig {
+  /** What a session can be made from, by name. */
   readonly templates: Readonly<Record<string, SessionTemplateConfig>>;
-  /** Of all users and templates together. */
+  /** How many sessions there may be at a time, of all users and templates together. */
   readonly max?: number;
 }
 
-/** What a user's container is made from. */
 export interface SessionTemplateConfig {
+  /** The image. It must exist locally: sessions do not wait for a download. */
   readonly image: string;
+  /** The port inside; it is published on a free port of `127.0.0.1`. */
   readonly port?: number;
+  /** How long a session lasts unless it is extended. */
   readonly ttl?: Duration;
+  /** How long a session can last with all extensions. Not below `ttl`. */
   readonly max_ttl?: Duration;
+  /** How many sessions of this template one user may have at a time. */
   readonly per_user?: number;
-  readonly limits?: { readonly memory?: Size; readonly cpus?: number; readonly pids?: number };
-  readonly command?: readonly string[];
-  readonly entrypoint?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly env_file?: string | readonly string[];
-  readonly user?: string | number;
-  readonly workdir?: string;
-  readonly healthcheck?:
-    | 'none'
-    | {
-        readonly command: readonly string[];
-        readonly period?: Duration;
-        readonly timeout?: Duration;
-        readonly failure_threshold?: number;
-        readonly start_period?: Duration;
-      };
-  readonly read_only?: boolean;
-  readonly tmpfs?: readonly string[];
-  readonly cap_add?: readonly string[];
-  readonly no_new_privileges?: boolean;
-  readonly network?: 'isolated' | 'none';
-  readonly restart?: {
-    readonly backoff?: NonNullable<RestartConfig['backoff']>;
-    readonly limit?: { readonly max?: number; readonly within?: Duration };
+  /** What each session may use. */
+  readonly limits?: {
+    /** What all its processes together may use, files in `tmpfs` included. */
+    readonly memory?: Size;
+    /** How many processors it may keep busy. */
+    readonly cpus?: number;
+    /** How many processes and threads it may have at a time. */
+    readonly pids?: number;
   };
+  /** What is run in the container, one list item each: the arguments of `entrypoint`, if there is one. */
+  readonly command?: readonly string[];
+  /** The program that `command` is given to. With it, the command of the image is not used. */
+  readonly entrypoint?: readonly string[];
+  /** Variables for the container; they override those of `env_file` and of the image. No others are passed on. Values are text: put numbers in quotes. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** A file of KEY=value lines, or a list of them (later ones win). Read again for each session. */
+  readonly env_file?: readonly string[] | string;
+  /** The user it runs as: a name or number inside the image, or `user:group`. */
+  readonly user?: string | number;
+  /** The working directory, inside the container. */
+  readonly workdir?: string;
+  /** Docker's own health check. When it fails, the session is restarted. `none` switches off that of the image. */
+  readonly healthcheck?: HealthcheckConfig | 'none';
+  /** Its files are read-only, except below `tmpfs`. */
+  readonly read_only?: boolean;
+  /** Folders in memory: writable, at most 64 MiB each, emptied at a restart. */
+  readonly tmpfs?: readonly string[];
+  /** Linux capabilities that it needs. All others are dropped. */
+  readonly cap_add?: readonly string[];
+  /** No program in it can gain privileges, such as by setuid. */
+  readonly no_new_privileges?: boolean;
+  /** `isolated`: it cannot reach other sessions and can be reached only by its port. `none`: no network at all. */
+  readonly network?: 'isolated' | 'none';
+  /** How it is restarted when it ends or is unhealthy. If that does not help, it is removed. */
+  readonly restart?: {
+    /** How long to wait before a restart. */
+    readonly backoff?: {
+      /** The wait before the first restart. */
+      readonly initial?: Duration;
+      /** Each further wait is this many times longer. */
+      readonly factor?: number;
+      /** No wait is longer than this. Not below `initial`. */
+      readonly max?: Duration;
+      /** Each wait is shortened by a random part of up to this ratio, so that not everything restarts at once. */
+      readonly jitter?: number;
+      /** After running well for this long, the next wait starts at `initial` again. */
+      readonly reset_after?: Duration;
+    };
+    /** How many restarts are allowed. */
+    readonly limit?: {
+      /** How many restarts are allowed within the window; then it is removed. */
+      readonly max?: number;
+      /** The window in which restarts are counted. */
+      readonly within?: Duration;
+    };
+  };
+  /** How long a spawn with `--wait` waits for a healthy session before it ends it. */
   readonly ready_timeout?: Duration;
 }
 
-// The keys of `agents` in a configuration object.
-
+/** Workers that are spawned for a task: their types, and how they are supervised. */
 export interface AgentsConfig {
+  /** How often all agents are checked. Each pass is one row of `health_checks`. */
   readonly every?: Duration;
+  /** How often a crashed agent is respawned for the same task. */
   readonly max_respawns?: number;
-  /** The component that spawns them. */
+  /** The component that spawns agents. Its `heartbeat` shows whether it makes progress. */
   readonly loop?: string;
+  /** What `keepwell spawn TYPE` starts, by type. */
   readonly types?: Readonly<Record<string, AgentTypeConfig>>;
+  /** A JSON file in which another program lists the agents that are alive: `{ "active_agents": { "2194": { "agent_type": "architect", "task_id": "SPEC-111", "started_at": "…" } } }`. */
   readonly state_file?:
     | string
     | {
+        /** The file, relative to the folder of the first configuration file. */
         readonly path: string;
+        /** The key of the map from process id to entry. Dots lead into inner objects. */
         readonly agents?: string;
+        /** The key of the type in an entry. */
         readonly agent_type?: string;
+        /** The key of the task in an entry. */
         readonly task_id?: string;
+        /** The key of the time at which it was started. */
         readonly started_at?: string;
       };
 }
 
-/** What an agent of this type is started with; `{task}` in the command stands for its task. */
-export interface AgentTypeConfig extends SurroundingsConfig {
-  readonly command: readonly string[];
+export interface AgentTypeConfig {
+  /** The program and its arguments, one list item each. `{task}` stands for the task and stays inside its item, whatever the task contains. */
+  readonly command: readonly string[] | string;
+  /** The working directory, relative to the folder of the first configuration file. */
+  readonly cwd?: string;
+  /** Variables for the agent; they override those of `env_file`; `{task}` in a value stands for the task. Values are text: put numbers in quotes. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** A file of KEY=value lines, or a list of them (later ones win). Read again at each start; a start fails when one is missing. */
+  readonly env_file?: readonly string[] | string;
+  /** Run as this user, with its group and supplementary groups; `HOME`, `USER` and `LOGNAME` are set to fit unless `env` or a file sets them. Its exec probes run as the same user. Needs root. */
+  readonly user?: string | number;
+  /** Run with this as the main group. Needs root, also without `user`. */
+  readonly group?: string | number;
+  /** The permissions that new files do not get. */
+  readonly umask?: string;
+  /** Its priority for the processor, from -20 (first) to 19 (last). Below 0 needs root. */
+  readonly nice?: number;
+  /** Who gets the tickets about its crashes. */
   readonly assigned_to?: string;
+  /** A respawn that lives longer than this counts as a success. Exit code 0 is a success at any time. */
   readonly min_uptime?: Duration;
-  readonly stop?: { readonly signal?: string; readonly grace?: Duration };
+  /** How to end it. */
+  readonly stop?: {
+    /** The signal that asks it to end. */
+    readonly signal?: string;
+    /** How long it may take to end before the whole process tree gets SIGKILL. */
+    readonly grace?: Duration;
+  };
+  /** How long to wait before a respawn. */
   readonly backoff?: {
+    /** The wait before the first restart. */
     readonly initial?: Duration;
+    /** Each further wait is this many times longer. */
     readonly factor?: number;
+    /** No wait is longer than this. Not below `initial`. */
     readonly max?: Duration;
+    /** Each wait is shortened by a random part of up to this ratio, so that not everything restarts at once. */
     readonly jitter?: number;
   };
-  readonly limits?: { readonly memory?: Size; readonly pids?: number; readonly nofile?: number };
+  /** What each agent may use. */
+  readonly limits?: {
+    /** What all its processes together may use. Beyond it the kernel kills the component (under cgroup v1 possibly only one of its processes), and that is recorded as out of memory. */
+    readonly memory?: Size;
+    /** How many processes and threads it may have at a time. */
+    readonly pids?: number;
+    /** How many files and sockets each of its processes may have open. */
+    readonly nofile?: number;
+  };
 }
 
-// The keys of `alerts` and `store` in a configuration object.
-
+/** Who is told when something needs attention. */
 export interface AlertsConfig {
-  /** Default: all of them. */
+  /** What is worth an alert: `gave-up` (restarting did not help), `freeze` (not even a restart helped), `crash-rate` (more than 10 crashes in an hour). */
   readonly on?: readonly ('gave-up' | 'freeze' | 'crash-rate')[];
+  /** Where alerts are sent: each channel gets all of them. */
   readonly channels: readonly AlertChannelConfig[];
+  /** How often an alert is repeated while the problem lasts; `never`: only once. */
   readonly remind?: Duration | 'never';
 }
 
-export type AlertChannelConfig =
-  | { readonly webhook: { readonly url: string; readonly headers?: Readonly<Record<string, string>> } }
-  | { readonly slack: { readonly url: string } }
-  | { readonly command: { readonly command: readonly string[] } };
+export interface AlertChannelConfig {
+  /** An address that takes JSON. */
+  readonly webhook?: {
+    /** Where the alert is posted, as JSON. */
+    readonly url: string;
+    /** Headers of the request, such as `Authorization`. */
+    readonly headers?: Readonly<Record<string, string>>;
+  };
+  /** A channel of Slack. */
+  readonly slack?: {
+    /** The address of an incoming webhook of Slack, or of something that understands the same. */
+    readonly url: string;
+  };
+  /** A program on this machine. No shell is involved. */
+  readonly command?: {
+    /** A program and its arguments, one list item each. It reads the alert as JSON from its input. */
+    readonly command: readonly string[];
+  };
+}
 
+/** Where the history is kept, and for how long. */
 export interface StoreConfig {
-  /** The file of the database; default: `keepwell.db` in the state directory. */
+  /** The file of the database, relative to the folder of the first configuration file. A database at the old place is moved when the daemon starts. */
   readonly path?: string;
+  /** How long crashes, runs, events, resolved incidents, closed tickets and ended sessions are kept. What is open is kept in any case. */
   readonly retention?: Duration;
 }
 
-// The keys of `tickets` in a configuration object.
-
-export type TicketPriority = 'low' | 'medium' | 'high' | 'critical';
-
 /** When a crash becomes a ticket, and where tickets are written. */
 export interface TicketsConfig {
+  /** How many crashes with the same cause within 24 hours open a ticket. Giving up on a component opens one at once. */
   readonly after_crashes?: number;
-  readonly rate_limit?: { readonly per?: Duration; readonly max?: number; readonly by?: 'fingerprint' | 'type' };
-  /** By type of error. */
+  /** How often trackers are updated. */
+  readonly rate_limit?: {
+    /** The time that `max` is for. */
+    readonly per?: Duration;
+    /** How many updates about crashes trackers get in that time: a new ticket, or a comment with the new count. */
+    readonly max?: number;
+    /** Counted for each cause (`fingerprint`), or for all causes with the same type of error together (`type`). */
+    readonly by?: 'fingerprint' | 'type';
+  };
+  /** By type of error; overrides the defaults. Others are `medium`; more than 10 crashes within 24 hours are `critical`, whatever the error. */
   readonly priorities?: Readonly<Record<string, TicketPriority>>;
+  /** Where tickets are written, besides the history. Each is a map with one of `local`, `github`, `webhook` and `command`. */
   readonly trackers?: readonly TrackerConfig[];
 }
 
-/** Exactly one of these. */
+export type TicketPriority = 'low' | 'medium' | 'high' | 'critical';
+
 export interface TrackerConfig {
-  readonly local?: { readonly dir?: string };
+  /** Markdown files, `BUG-003-….md`. */
+  readonly local?: {
+    /** Where the files are written, relative to the folder of the first configuration file. It is created if needed. */
+    readonly dir?: string;
+  };
+  /** Issues of a GitHub repository. */
   readonly github?: {
+    /** The repository whose issues are used. */
     readonly repo: string;
+    /** A token that may write issues there. Take it from a variable, as in the example. */
     readonly token: string;
-    /** Of GitHub Enterprise: `https://HOST/api/v3`. */
+    /** Where the API is. GitHub Enterprise: `https://HOST/api/v3`. */
     readonly url?: string;
+    /** Labels of new issues, beside the one for the priority. */
     readonly labels?: readonly string[];
+    /** Without an answer within this time, it is tried again later. */
     readonly timeout?: Duration;
   };
+  /** Any HTTP server. */
   readonly webhook?: {
+    /** It gets each ticket as JSON by POST. */
     readonly url: string;
+    /** Headers to send. */
     readonly headers?: Readonly<Record<string, string>>;
+    /** Without an answer within this time, it is tried again later. */
     readonly timeout?: Duration;
   };
-  readonly command?: { readonly command: readonly string[]; readonly timeout?: Duration };
+  /** Any program. */
+  readonly command?: {
+    /** The program and its arguments, one list item each. It gets each ticket as JSON on its standard input. */
+    readonly command: readonly string[] | string;
+    /** Without an answer within this time, it is tried again later. */
+    readonly timeout?: Duration;
+  };
 }
+
+/** One of the questions, and when it is asked. */
+export type ProbeConfig = StartupConfig | LivenessConfig | ReadinessConfig;
+
+/** How a server that speaks gRPC is reached securely. */
+export type RpcTlsConfig = Pick<GrpcConfig, 'tls' | 'insecure' | 'server_name'>;
 
 /** What a command is started in and as whom: for components and for agents. */
-export interface SurroundingsConfig {
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly env_file?: string | readonly string[];
-  readonly user?: string | number;
-  readonly group?: string | number;
-  /** Octal, in quotes: "027". */
-  readonly umask?: string;
-  readonly nice?: number;
-}
-
-// How times and sizes are written in a configuration.
+export type SurroundingsConfig = Omit<ProcessConfig, 'command' | 'shell'>;
 
 /** "500ms", "10s", "1m30s" */
 export type Duration = string;

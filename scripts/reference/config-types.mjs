@@ -1,0 +1,127 @@
+/**
+ * The types of a configuration object for programs, written from the JSON Schema: what the loader takes, a program may write down, and
+ * the other way round.
+ */
+
+/** Parts of the schema that have a name of their own: by definition, or by the way to them from the root. */
+const NAMES = {
+  '#/$defs/component': 'ComponentConfig',
+  '#/$defs/component/process': 'ProcessConfig',
+  '#/$defs/component/container': 'ContainerConfig',
+  '#/$defs/component/compose': 'ComposeConfig',
+  '#/$defs/component/external': 'ExternalConfig',
+  '#/$defs/component/startup': 'StartupConfig',
+  '#/$defs/component/liveness': 'LivenessConfig',
+  '#/$defs/component/readiness': 'ReadinessConfig',
+  '#/$defs/component/heartbeat': 'HeartbeatConfig',
+  '#/$defs/component/restart': 'RestartConfig',
+  '#/$defs/component/logs': 'LogsConfig',
+  '#/$defs/container-healthcheck': 'HealthcheckConfig',
+  '#/$defs/question': 'QuestionConfig',
+  '#/$defs/liveness-question': 'LivenessQuestionConfig',
+  '#/$defs/probe-http': 'HttpConfig',
+  '#/$defs/probe-grpc': 'GrpcConfig',
+  '#/$defs/probe-temporal': 'TemporalConfig',
+  '#/$defs/check': 'CheckConfig',
+  '#/$defs/check-question': 'CheckQuestionConfig',
+  '#/sessions': 'SessionsConfig',
+  '#/$defs/session-template': 'SessionTemplateConfig',
+  '#/agents': 'AgentsConfig',
+  '#/$defs/agent-type': 'AgentTypeConfig',
+  '#/alerts': 'AlertsConfig',
+  '#/alerts/channels/[]': 'AlertChannelConfig',
+  '#/store': 'StoreConfig',
+  '#/tickets': 'TicketsConfig',
+  '#/tickets/priorities/*': 'TicketPriority',
+  '#/$defs/tracker': 'TrackerConfig',
+};
+
+/** A longer list of words (signals) would be in the way of whoever has them in a variable. */
+const MAX_WORDS = 6;
+const VARIABLE = '\\$\\{';
+
+const quoted = (value) => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value));
+const indented = (text) => text.replaceAll('\n', '\n  ');
+const comment = (text) => (text ? `/** ${text.replaceAll('*/', '* /')} */\n` : '');
+
+/** A string by what it must look like. */
+function stringType({ pattern = '', enum: words, anyOf = [] }) {
+  const inner = anyOf.find((each) => each.pattern !== VARIABLE);
+  if (inner) return stringType(inner);
+  if (words) return words.length > MAX_WORDS ? 'string' : words.map(quoted).join(' | ');
+  if (pattern.includes('(\\d+)ms)?$')) return pattern.startsWith('^never$') ? "Duration | 'never'" : 'Duration';
+  return /\(B\|KB\|/.test(pattern) ? 'Size' : 'string';
+}
+
+export function configTypes(schema) {
+  const named = new Map();
+
+  function object(node, way) {
+    const { properties = {}, required = [], additionalProperties: rest } = node;
+    const keys = Object.entries(properties).map(([key, value]) => {
+      const text = comment(value.description ?? '');
+      return indented(`\n${text}readonly ${key}${required.includes(key) ? '' : '?'}: ${type(value, `${way}/${key}`)};`);
+    });
+    if (keys.length > 0) return `{${keys.join('')}\n}`;
+    return rest ? `Readonly<Record<string, ${type(rest, `${way}/*`)}>>` : 'Readonly<Record<string, never>>';
+  }
+
+  function plain(node, way) {
+    if (node.$ref) return type(lookUp(node.$ref), node.$ref);
+    if (node.const !== undefined) return quoted(node.const);
+    const { type: kind, anyOf, oneOf } = node;
+    if (kind === 'string') return stringType(node);
+    if (kind === 'object') return object(node, way);
+    if (kind === 'array') {
+      const item = type(node.items, `${way}/[]`);
+      return item.includes(' | ') ? `readonly (${item})[]` : `readonly ${item}[]`;
+    }
+    if (kind === 'boolean') return 'boolean';
+    if (kind === 'integer' || kind === 'number') return 'number';
+    const choices = (anyOf ?? oneOf ?? []).filter(({ pattern }) => pattern !== VARIABLE);
+    if (choices.length === 0) throw new Error(`${way}: no type can be made of ${JSON.stringify(node)}`);
+    return [...new Set(choices.map((each, at) => type(each, `${way}/${at}`)))].join(' | ');
+  }
+
+  function type(node, way) {
+    const name = NAMES[way];
+    if (!name) return plain(node, way);
+    if (!named.has(name)) {
+      named.set(name, null); // in its place, also when it names itself
+      named.set(name, { about: node.description, body: plain(node, way) });
+    }
+    return name;
+  }
+
+  const lookUp = (ref) => schema.$defs[ref.slice('#/$defs/'.length)];
+  const root = object(schema, '#');
+  const unused = Object.values(NAMES).filter((name) => !named.has(name));
+  if (unused.length > 0) throw new Error(`no longer in the configuration: ${unused.join(', ')}`);
+  const declared = [...named].map(([name, { about, body }]) =>
+    body.startsWith('{') && !body.includes('\n} | ')
+      ? `${comment(about)}export interface ${name} ${body}`
+      : `${comment(about)}export type ${name} = ${body};`,
+  );
+  return `/** A configuration as an object. Written from the schema by scripts/reference.mjs: run "npm run reference". */
+
+/** The keys of \`keepwell.yaml\` (docs/reference/config.md). An object is checked like a file. */
+export interface KeepwellConfig ${root}
+
+${declared.join('\n\n')}
+
+/** One of the questions, and when it is asked. */
+export type ProbeConfig = StartupConfig | LivenessConfig | ReadinessConfig;
+
+/** How a server that speaks gRPC is reached securely. */
+export type RpcTlsConfig = Pick<GrpcConfig, 'tls' | 'insecure' | 'server_name'>;
+
+/** What a command is started in and as whom: for components and for agents. */
+export type SurroundingsConfig = Omit<ProcessConfig, 'command' | 'shell'>;
+
+/** "500ms", "10s", "1m30s" */
+export type Duration = string;
+
+/** "512MiB", "50MB" */
+export type Size = string;
+`;
+}
