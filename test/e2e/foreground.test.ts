@@ -15,9 +15,9 @@ test('restarts are in the daemon’s log, and a daemon in the foreground says th
   });
   await waitFor('the second restart', () => (said.match(/a: restart /g)?.length ?? 0) >= 2);
   expect(said).toMatch(/info +the daemon is up/);
-  expect(said).toMatch(/warn +a: exit code 7 after .*; restart in .* \(1 of 10 in 10 min\) .*rule=backoff/);
+  expect(said).toMatch(/warn +a: exit code 7; ran for .*; restart in .* \(1 of 10 in 10 min\) .*rule=backoff/);
   expect(await project.ok('logs', '--daemon')).toMatch(
-    /warn +a: exit code 7 after .*; restart in .* \(1 of 10 in 10 min\)/,
+    /warn +a: exit code 7; ran for .*; restart in .* \(1 of 10 in 10 min\)/,
   );
   daemon.kill('SIGTERM');
   await waitFor('the daemon to be gone', () => project.daemonPid() === null);

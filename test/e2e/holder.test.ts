@@ -108,7 +108,7 @@ describe('when the disk or the database lets us down', () => {
     await project.answered(daemon.pid);
     expect(await project.component('a')).toMatchObject({ pid, state: 'running', desired: 'running' });
     expect(await project.component('b')).toMatchObject({ state: 'stopped', desired: 'stopped' });
-    expect(await project.ok('events')).toContain('quarantined');
+    expect(await project.ok('events')).toContain('the history was damaged');
     daemon.kill('SIGTERM');
     await gone(project);
   });

@@ -25,7 +25,7 @@ test('a jump of the wall clock, or a machine that slept, counts like a stall', (
 
 test('its timer does not keep a program alive', async () => {
   const program = `
-    import { createStallWatch } from '${process.cwd()}/src/daemon/stall-watch.ts';
+    import { createStallWatch } from '${process.cwd()}/src/base/stall-watch.ts';
     createStallWatch({ now: () => performance.now(), wallNow: () => Date.now() });
   `;
   const { build } = await import('esbuild');

@@ -200,7 +200,7 @@ test('a disk that is full is the fault of the machine, not of the template, and 
   await expect(sessions.spawn({ user: 'ann', template: 'web' })).rejects.toMatchObject({
     code: 'SESSION_ENGINE_FAULT',
     message: expect.stringContaining('no space left on device'),
-    hint: expect.stringContaining('not of the template'),
+    hint: expect.stringContaining('not in the template'),
   });
   expect(sessions.list()).toEqual([]);
 });
