@@ -19,7 +19,9 @@ const NAMES = {
   '#/$defs/container-healthcheck': 'HealthcheckConfig',
   '#/$defs/question': 'QuestionConfig',
   '#/$defs/liveness-question': 'LivenessQuestionConfig',
+  '#/$defs/probe-exec': 'ExecConfig',
   '#/$defs/probe-http': 'HttpConfig',
+  '#/$defs/probe-tcp': 'TcpConfig',
   '#/$defs/probe-grpc': 'GrpcConfig',
   '#/$defs/probe-temporal': 'TemporalConfig',
   '#/$defs/check': 'CheckConfig',
@@ -55,14 +57,20 @@ function stringType({ pattern = '', enum: words, anyOf = [] }) {
 
 export function configTypes(schema) {
   const named = new Map();
+  /** The lines of each object that was written. */
+  const keys = new Map();
 
   function object(node, way) {
     const { properties = {}, required = [], additionalProperties: rest } = node;
-    const keys = Object.entries(properties).map(([key, value]) => {
+    const lines = Object.entries(properties).map(([key, value]) => {
       const text = comment(value.description ?? '');
       return indented(`\n${text}readonly ${key}${required.includes(key) ? '' : '?'}: ${type(value, `${way}/${key}`)};`);
     });
-    if (keys.length > 0) return `{${keys.join('')}\n}`;
+    if (lines.length > 0) {
+      const body = `{${lines.join('')}\n}`;
+      keys.set(body, lines);
+      return body;
+    }
     return rest ? `Readonly<Record<string, ${type(rest, `${way}/*`)}>>` : 'Readonly<Record<string, never>>';
   }
 
@@ -97,11 +105,21 @@ export function configTypes(schema) {
   const root = object(schema, '#');
   const unused = Object.values(NAMES).filter((name) => !named.has(name));
   if (unused.length > 0) throw new Error(`no longer in the configuration: ${unused.join(', ')}`);
-  const declared = [...named].map(([name, { about, body }]) =>
-    body.startsWith('{') && !body.includes('\n} | ')
-      ? `${comment(about)}export interface ${name} ${body}`
-      : `${comment(about)}export type ${name} = ${body};`,
-  );
+  const keysOf = ({ body }) => (body.startsWith('{\n') && body.endsWith('\n}') ? keys.get(body) : []);
+  /** What has all the keys of another one extends it, so that each shape stands once. */
+  const baseOf = (name, mine) =>
+    [...named]
+      .map(([other, shape]) => ({ other, theirs: keysOf(shape) }))
+      .filter(({ other, theirs }) => other !== name && theirs.length > 1 && theirs.length < mine.length)
+      .filter(({ theirs }) => theirs.every((key) => mine.includes(key)))
+      .sort((a, b) => b.theirs.length - a.theirs.length)[0];
+  const declared = [...named].map(([name, shape]) => {
+    const mine = keysOf(shape);
+    if (mine.length === 0) return `${comment(shape.about)}export type ${name} = ${shape.body};`;
+    const base = baseOf(name, mine);
+    const own = mine.filter((key) => !base?.theirs.includes(key));
+    return `${comment(shape.about)}export interface ${name} ${base ? `extends ${base.other} ` : ''}{${own.join('')}\n}`;
+  });
   return `/** A configuration as an object. Written from the schema by scripts/reference.mjs: run "npm run reference". */
 
 /** The keys of \`keepwell.yaml\` (docs/reference/config.md). An object is checked like a file. */

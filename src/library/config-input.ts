@@ -186,41 +186,7 @@ export interface ExternalConfig {
 }
 
 /** Has it started? The other probes begin when this one passes; when it fails, the component is restarted. */
-export interface StartupConfig {
-  /** Run a command; code 0 passes. */
-  readonly exec?: {
-    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
-    readonly command: readonly string[] | string;
-    /** Run the command, given as one text, with `/bin/sh -c`. */
-    readonly shell?: boolean;
-    /** Its working directory, relative to the folder of the first configuration file. */
-    readonly cwd?: string;
-  };
-  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
-  readonly http?: HttpConfig | number | string;
-  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
-  readonly tcp?:
-    | {
-        /** The port to connect to. */
-        readonly port: number;
-        /** The machine to ask. */
-        readonly host?: string;
-      }
-    | number
-    | string;
-  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
-  readonly grpc?: GrpcConfig | number | string;
-  /** Ask Temporal whether a worker polls a task queue. */
-  readonly temporal?: TemporalConfig;
-  /** Passes as long as the main process exists. */
-  readonly pid?: Readonly<Record<string, never>>;
-  /** Passes for good once a line of the output contains this text or matches this /regular expression/. Not for `liveness`, see `crash_patterns`. */
-  readonly log?:
-    | {
-        /** The text that a line must contain, or the /regular expression/ that it must match. */
-        readonly pattern: string;
-      }
-    | string;
+export interface StartupConfig extends QuestionConfig {
   /** Several questions, all of which must pass. Each is a map with one question of the above. */
   readonly all_of?: readonly QuestionConfig[];
   /** From one question to the next. Never two at once: a question that is due while another is still open is skipped. */
@@ -235,13 +201,18 @@ export interface StartupConfig {
   readonly success_threshold?: 1;
 }
 
-export interface HttpConfig {
-  /** The port to connect to. */
-  readonly port: number;
+export interface ExecConfig {
+  /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
+  readonly command: readonly string[] | string;
+  /** Run the command, given as one text, with `/bin/sh -c`. */
+  readonly shell?: boolean;
+  /** Its working directory, relative to the folder of the first configuration file. */
+  readonly cwd?: string;
+}
+
+export interface HttpConfig extends TcpConfig {
   /** What to ask for, with the query if there is one. */
   readonly path?: string;
-  /** The machine to ask. */
-  readonly host?: string;
   /** With or without TLS. */
   readonly scheme?: 'http' | 'https';
   /** How to ask. `HEAD` gets no body. */
@@ -256,11 +227,14 @@ export interface HttpConfig {
   readonly insecure?: boolean;
 }
 
-export interface GrpcConfig {
+export interface TcpConfig {
   /** The port to connect to. */
   readonly port: number;
   /** The machine to ask. */
   readonly host?: string;
+}
+
+export interface GrpcConfig extends TcpConfig {
   /** The service to ask about, by its full name; empty: the server as a whole. */
   readonly service?: string;
   /** Ask with TLS. */
@@ -290,34 +264,7 @@ export interface TemporalConfig {
   readonly server_name?: string;
 }
 
-export interface QuestionConfig {
-  /** Run a command; code 0 passes. */
-  readonly exec?: {
-    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
-    readonly command: readonly string[] | string;
-    /** Run the command, given as one text, with `/bin/sh -c`. */
-    readonly shell?: boolean;
-    /** Its working directory, relative to the folder of the first configuration file. */
-    readonly cwd?: string;
-  };
-  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
-  readonly http?: HttpConfig | number | string;
-  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
-  readonly tcp?:
-    | {
-        /** The port to connect to. */
-        readonly port: number;
-        /** The machine to ask. */
-        readonly host?: string;
-      }
-    | number
-    | string;
-  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
-  readonly grpc?: GrpcConfig | number | string;
-  /** Ask Temporal whether a worker polls a task queue. */
-  readonly temporal?: TemporalConfig;
-  /** Passes as long as the main process exists. */
-  readonly pid?: Readonly<Record<string, never>>;
+export interface QuestionConfig extends LivenessQuestionConfig {
   /** Passes for good once a line of the output contains this text or matches this /regular expression/. Not for `liveness`, see `crash_patterns`. */
   readonly log?:
     | {
@@ -328,34 +275,7 @@ export interface QuestionConfig {
 }
 
 /** Is it alive? When this one fails, the component is restarted. */
-export interface LivenessConfig {
-  /** Run a command; code 0 passes. */
-  readonly exec?: {
-    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
-    readonly command: readonly string[] | string;
-    /** Run the command, given as one text, with `/bin/sh -c`. */
-    readonly shell?: boolean;
-    /** Its working directory, relative to the folder of the first configuration file. */
-    readonly cwd?: string;
-  };
-  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
-  readonly http?: HttpConfig | number | string;
-  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
-  readonly tcp?:
-    | {
-        /** The port to connect to. */
-        readonly port: number;
-        /** The machine to ask. */
-        readonly host?: string;
-      }
-    | number
-    | string;
-  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
-  readonly grpc?: GrpcConfig | number | string;
-  /** Ask Temporal whether a worker polls a task queue. */
-  readonly temporal?: TemporalConfig;
-  /** Passes as long as the main process exists. */
-  readonly pid?: Readonly<Record<string, never>>;
+export interface LivenessConfig extends LivenessQuestionConfig {
   /** Several questions, all of which must pass. Each is a map with one question of the above. */
   readonly all_of?: readonly LivenessQuestionConfig[];
   /** From one question to the next. Never two at once: a question that is due while another is still open is skipped. */
@@ -370,72 +290,13 @@ export interface LivenessConfig {
   readonly success_threshold?: 1;
 }
 
-export interface LivenessQuestionConfig {
-  /** Run a command; code 0 passes. */
-  readonly exec?: {
-    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
-    readonly command: readonly string[] | string;
-    /** Run the command, given as one text, with `/bin/sh -c`. */
-    readonly shell?: boolean;
-    /** Its working directory, relative to the folder of the first configuration file. */
-    readonly cwd?: string;
-  };
-  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
-  readonly http?: HttpConfig | number | string;
-  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
-  readonly tcp?:
-    | {
-        /** The port to connect to. */
-        readonly port: number;
-        /** The machine to ask. */
-        readonly host?: string;
-      }
-    | number
-    | string;
-  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
-  readonly grpc?: GrpcConfig | number | string;
-  /** Ask Temporal whether a worker polls a task queue. */
-  readonly temporal?: TemporalConfig;
+export interface LivenessQuestionConfig extends CheckQuestionConfig {
   /** Passes as long as the main process exists. */
   readonly pid?: Readonly<Record<string, never>>;
 }
 
 /** Can others use it? When this one fails, the component is not `ready`, and nothing else happens. `startup` and `liveness` have the same keys; each needs exactly one question (`exec`, `http`, `tcp`, `grpc`, `temporal`, `pid`, `log` or `all_of`). */
-export interface ReadinessConfig {
-  /** Run a command; code 0 passes. */
-  readonly exec?: {
-    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
-    readonly command: readonly string[] | string;
-    /** Run the command, given as one text, with `/bin/sh -c`. */
-    readonly shell?: boolean;
-    /** Its working directory, relative to the folder of the first configuration file. */
-    readonly cwd?: string;
-  };
-  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
-  readonly http?: HttpConfig | number | string;
-  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
-  readonly tcp?:
-    | {
-        /** The port to connect to. */
-        readonly port: number;
-        /** The machine to ask. */
-        readonly host?: string;
-      }
-    | number
-    | string;
-  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
-  readonly grpc?: GrpcConfig | number | string;
-  /** Ask Temporal whether a worker polls a task queue. */
-  readonly temporal?: TemporalConfig;
-  /** Passes as long as the main process exists. */
-  readonly pid?: Readonly<Record<string, never>>;
-  /** Passes for good once a line of the output contains this text or matches this /regular expression/. Not for `liveness`, see `crash_patterns`. */
-  readonly log?:
-    | {
-        /** The text that a line must contain, or the /regular expression/ that it must match. */
-        readonly pattern: string;
-      }
-    | string;
+export interface ReadinessConfig extends QuestionConfig {
   /** Several questions, all of which must pass. Each is a map with one question of the above. */
   readonly all_of?: readonly QuestionConfig[];
   /** From one question to the next. Never two at once: a question that is due while another is still open is skipped. */
@@ -512,7 +373,7 @@ export interface LogsConfig {
   readonly compress?: boolean;
 }
 
-export interface CheckConfig {
+export interface CheckConfig extends CheckQuestionConfig {
   /** This container is running. */
   readonly container_running?: string;
   /** A file or folder exists, on this machine or inside a container. Short form: a path. */
@@ -548,31 +409,6 @@ export interface CheckConfig {
     | string;
   /** This component runs, is healthy and ready. */
   readonly component?: string;
-  /** Run a command; code 0 passes. */
-  readonly exec?: {
-    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
-    readonly command: readonly string[] | string;
-    /** Run the command, given as one text, with `/bin/sh -c`. */
-    readonly shell?: boolean;
-    /** Its working directory, relative to the folder of the first configuration file. */
-    readonly cwd?: string;
-  };
-  /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
-  readonly http?: HttpConfig | number | string;
-  /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
-  readonly tcp?:
-    | {
-        /** The port to connect to. */
-        readonly port: number;
-        /** The machine to ask. */
-        readonly host?: string;
-      }
-    | number
-    | string;
-  /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
-  readonly grpc?: GrpcConfig | number | string;
-  /** Ask Temporal whether a worker polls a task queue. */
-  readonly temporal?: TemporalConfig;
   /** Several questions, all of which must pass. Each is a map with one question of a probe. */
   readonly all_of?: readonly CheckQuestionConfig[];
   /** Checks that must be ok first; otherwise this one is skipped. */
@@ -585,26 +421,11 @@ export interface CheckConfig {
 
 export interface CheckQuestionConfig {
   /** Run a command; code 0 passes. */
-  readonly exec?: {
-    /** The program and its arguments, one list item each; it passes when it exits with 0. One text instead of a list only with `shell: true`. */
-    readonly command: readonly string[] | string;
-    /** Run the command, given as one text, with `/bin/sh -c`. */
-    readonly shell?: boolean;
-    /** Its working directory, relative to the folder of the first configuration file. */
-    readonly cwd?: string;
-  };
+  readonly exec?: ExecConfig;
   /** Ask an HTTP server on this or another machine. Short form: a port or a URL. */
   readonly http?: HttpConfig | number | string;
   /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
-  readonly tcp?:
-    | {
-        /** The port to connect to. */
-        readonly port: number;
-        /** The machine to ask. */
-        readonly host?: string;
-      }
-    | number
-    | string;
+  readonly tcp?: TcpConfig | number | string;
   /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
   readonly grpc?: GrpcConfig | number | string;
   /** Ask Temporal whether a worker polls a task queue. */
