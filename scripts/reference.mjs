@@ -53,8 +53,12 @@ const formatted = (file, text) =>
 
 /** One line per generated file. */
 const PAGES = {
-  'src/library/config-input.ts': ({ jsonSchema }) =>
-    formatted('src/library/config-input.ts', configTypes(jsonSchema())),
+  ...Object.fromEntries(
+    ['config-components.ts', 'config-features.ts', 'config-input.ts'].map((name) => [
+      `src/library/${name}`,
+      ({ jsonSchema }) => formatted(`src/library/${name}`, configTypes(jsonSchema())[name]),
+    ]),
+  ),
   'CONTRIBUTING.md': withParts('CONTRIBUTING.md'),
   'docs/architecture.md': withParts('docs/architecture.md'),
   'docs/reference/campaign.md': campaignPage,

@@ -34,10 +34,6 @@ export {
   type SpawnOptions,
 } from './library/challenge-orchestrator.ts';
 export type {
-  AgentsConfig,
-  AgentTypeConfig,
-  AlertChannelConfig,
-  AlertsConfig,
   CheckConfig,
   ComponentConfig,
   ComposeConfig,
@@ -45,17 +41,23 @@ export type {
   ExternalConfig,
   HealthcheckConfig,
   HeartbeatConfig,
-  KeepwellConfig,
   ProbeConfig,
   ProcessConfig,
   RestartConfig,
+} from './library/config-components.ts';
+export type {
+  AgentsConfig,
+  AgentTypeConfig,
+  AlertChannelConfig,
+  AlertsConfig,
   SessionsConfig,
   SessionTemplateConfig,
   StoreConfig,
   TicketPriority,
   TicketsConfig,
   TrackerConfig,
-} from './library/config-input.ts';
+} from './library/config-features.ts';
+export type { KeepwellConfig } from './library/config-input.ts';
 export {
   ContainerManager,
   type ContainerManagerOptions,

@@ -102,7 +102,7 @@ export function configTypes(schema) {
   }
 
   const lookUp = (ref) => schema.$defs[ref.slice('#/$defs/'.length)];
-  const root = object(schema, '#');
+  const whole = object(schema, '#');
   const unused = Object.values(NAMES).filter((name) => !named.has(name));
   if (unused.length > 0) throw new Error(`no longer in the configuration: ${unused.join(', ')}`);
   const keysOf = ({ body }) => (body.startsWith('{\n') && body.endsWith('\n}') ? keys.get(body) : []);
@@ -120,26 +120,31 @@ export function configTypes(schema) {
     const own = mine.filter((key) => !base?.theirs.includes(key));
     return `${comment(shape.about)}export interface ${name} ${base ? `extends ${base.other} ` : ''}{${own.join('')}\n}`;
   });
-  return `/** A configuration as an object. Written from the schema by scripts/reference.mjs: run "npm run reference". */
-
-/** The keys of \`keepwell.yaml\` (docs/reference/config.md). An object is checked like a file. */
-export interface KeepwellConfig ${root}
-
-${declared.join('\n\n')}
-
-/** One of the questions, and when it is asked. */
-export type ProbeConfig = StartupConfig | LivenessConfig | ReadinessConfig;
-
-/** How a server that speaks gRPC is reached securely. */
-export type RpcTlsConfig = Pick<GrpcConfig, 'tls' | 'insecure' | 'server_name'>;
-
-/** What a command is started in and as whom: for components and for agents. */
-export type SurroundingsConfig = Omit<ProcessConfig, 'command' | 'shell'>;
-
-/** "500ms", "10s", "1m30s" */
-export type Duration = string;
-
-/** "512MiB", "50MB" */
-export type Size = string;
-`;
+  /** `from`: files beside it and the names in each. */
+  const file = (about, parts, from = {}) => {
+    const text = parts.join('\n\n');
+    const imports = Object.entries(from)
+      .map(([path, names]) => [path, names.filter((name) => new RegExp(`\\b${name}\\b`).test(text)).sort()])
+      .filter(([, names]) => names.length > 0)
+      .map(([path, names]) => `import type { ${names.join(', ')} } from '${path}';\n`);
+    // A line comment: pages take a block comment for one about the first type.
+    return `// ${about} Written from the schema by scripts/reference.mjs: run "npm run reference".\n${imports.join('')}\n${text}\n`;
+  };
+  const names = [...named.keys()];
+  const first = names.indexOf('SessionsConfig');
+  const ofComponents = [...names.slice(0, first), 'Duration', 'Size'];
+  const components = { './config-components.ts': ofComponents };
+  const features = { './config-features.ts': names.slice(first) };
+  const root = `/** The keys of \`keepwell.yaml\` (docs/reference/config.md). An object is checked like a file. */
+export interface KeepwellConfig ${whole}`;
+  return {
+    'config-components.ts': file('Components and checks of a configuration object.', [
+      ...declared.slice(0, first),
+      '/** One of the questions, and when it is asked. */\nexport type ProbeConfig = StartupConfig | LivenessConfig | ReadinessConfig;',
+      '/** "500ms", "10s", "1m30s" */\nexport type Duration = string;',
+      '/** "512MiB", "50MB" */\nexport type Size = string;',
+    ]),
+    'config-features.ts': file('All but the components of a configuration object.', declared.slice(first), components),
+    'config-input.ts': file('A configuration as an object.', [root], { ...components, ...features }),
+  };
 }

@@ -8,7 +8,7 @@ import type { ContainerCare } from '../docker/healing/healer.ts';
 import type { SessionBook, Sessions } from '../sessions/ports.ts';
 import type { SessionsSpec } from '../sessions/rules/template.ts';
 import type { SessionRecord } from '../sessions/spec.ts';
-import type { SessionTemplateConfig } from './config-input.ts';
+import type { SessionTemplateConfig } from './config-features.ts';
 import { type ContainerHealthStatus, careOptions, type DockerOptions, healthStatus } from './container-options.ts';
 import { type ConfigInput, readConfigInput } from './read-config.ts';
 import {

@@ -13,7 +13,9 @@ test('a compose service is part of a configuration object', () => {
 });
 
 test('every key of the schema stands in the types', () => {
-  const types = readFileSync('src/library/config-input.ts', 'utf8');
+  const types = ['components', 'features', 'input']
+    .map((name) => readFileSync(`src/library/config-${name}.ts`, 'utf8'))
+    .join('\n');
   const schema = JSON.parse(readFileSync('docs/reference/keepwell.schema.json', 'utf8')) as unknown;
   const keys = new Set<string>();
   const collect = (node: unknown): void => {

@@ -1,0 +1,254 @@
+// All but the components of a configuration object. Written from the schema by scripts/reference.mjs: run "npm run reference".
+import type { Duration, HealthcheckConfig, Size } from './config-components.ts';
+
+/** Containers for users, one each, for a limited time: what they are made from. */
+export interface SessionsConfig {
+  /** What a session can be made from, by name. */
+  readonly templates: Readonly<Record<string, SessionTemplateConfig>>;
+  /** How many sessions there may be at a time, of all users and templates together. */
+  readonly max?: number;
+}
+
+export interface SessionTemplateConfig {
+  /** The image. It must exist locally: sessions do not wait for a download. */
+  readonly image: string;
+  /** The port inside; it is published on a free port of `127.0.0.1`. */
+  readonly port?: number;
+  /** How long a session lasts unless it is extended. */
+  readonly ttl?: Duration;
+  /** How long a session can last with all extensions. Not below `ttl`. */
+  readonly max_ttl?: Duration;
+  /** How many sessions of this template one user may have at a time. */
+  readonly per_user?: number;
+  /** What each session may use. */
+  readonly limits?: {
+    /** What all its processes together may use, files in `tmpfs` included. */
+    readonly memory?: Size;
+    /** How many processors it may keep busy. */
+    readonly cpus?: number;
+    /** How many processes and threads it may have at a time. */
+    readonly pids?: number;
+  };
+  /** What is run in the container, one list item each: the arguments of `entrypoint`, if there is one. */
+  readonly command?: readonly string[];
+  /** The program that `command` is given to. With it, the command of the image is not used. */
+  readonly entrypoint?: readonly string[];
+  /** Variables for the container; they override those of `env_file` and of the image. No others are passed on. Values are text: put numbers in quotes. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** A file of KEY=value lines, or a list of them (later ones win). Read again for each session. */
+  readonly env_file?: readonly string[] | string;
+  /** The user it runs as: a name or number inside the image, or `user:group`. */
+  readonly user?: string | number;
+  /** The working directory, inside the container. */
+  readonly workdir?: string;
+  /** Docker's own health check. When it fails, the session is restarted. `none` switches off that of the image. */
+  readonly healthcheck?: HealthcheckConfig | 'none';
+  /** Its files are read-only, except below `tmpfs`. */
+  readonly read_only?: boolean;
+  /** Folders in memory: writable, at most 64 MiB each, emptied at a restart. */
+  readonly tmpfs?: readonly string[];
+  /** Linux capabilities that it needs. All others are dropped. */
+  readonly cap_add?: readonly string[];
+  /** No program in it can gain privileges, such as by setuid. */
+  readonly no_new_privileges?: boolean;
+  /** `isolated`: it cannot reach other sessions and can be reached only by its port. `none`: no network at all. */
+  readonly network?: 'isolated' | 'none';
+  /** How it is restarted when it ends or is unhealthy. If that does not help, it is removed. */
+  readonly restart?: {
+    /** How long to wait before a restart. */
+    readonly backoff?: {
+      /** The wait before the first restart. */
+      readonly initial?: Duration;
+      /** Each further wait is this many times longer. */
+      readonly factor?: number;
+      /** No wait is longer than this. Not below `initial`. */
+      readonly max?: Duration;
+      /** Each wait is shortened by a random part of up to this ratio, so that not everything restarts at once. */
+      readonly jitter?: number;
+      /** After running well for this long, the next wait starts at `initial` again. */
+      readonly reset_after?: Duration;
+    };
+    /** How many restarts are allowed. */
+    readonly limit?: {
+      /** How many restarts are allowed within the window; then it is removed. */
+      readonly max?: number;
+      /** The window in which restarts are counted. */
+      readonly within?: Duration;
+    };
+  };
+  /** How long a spawn with `--wait` waits for a healthy session before it ends it. */
+  readonly ready_timeout?: Duration;
+}
+
+/** Workers that are spawned for a task: their types, and how they are supervised. */
+export interface AgentsConfig {
+  /** How often all agents are checked. Each pass is one row of `health_checks`. */
+  readonly every?: Duration;
+  /** How often a crashed agent is respawned for the same task. */
+  readonly max_respawns?: number;
+  /** The component that spawns agents. Its `heartbeat` shows whether it makes progress. */
+  readonly loop?: string;
+  /** What `keepwell spawn TYPE` starts, by type. */
+  readonly types?: Readonly<Record<string, AgentTypeConfig>>;
+  /** A JSON file in which another program lists the agents that are alive: `{ "active_agents": { "2194": { "agent_type": "architect", "task_id": "SPEC-111", "started_at": "…" } } }`. */
+  readonly state_file?:
+    | string
+    | {
+        /** The file, relative to the folder of the first configuration file. */
+        readonly path: string;
+        /** The key of the map from process id to entry. Dots lead into inner objects. */
+        readonly agents?: string;
+        /** The key of the type in an entry. */
+        readonly agent_type?: string;
+        /** The key of the task in an entry. */
+        readonly task_id?: string;
+        /** The key of the time at which it was started. */
+        readonly started_at?: string;
+      };
+}
+
+export interface AgentTypeConfig {
+  /** The program and its arguments, one list item each. `{task}` stands for the task and stays inside its item, whatever the task contains. */
+  readonly command: readonly string[] | string;
+  /** The working directory, relative to the folder of the first configuration file. */
+  readonly cwd?: string;
+  /** Variables for the agent; they override those of `env_file`; `{task}` in a value stands for the task. Values are text: put numbers in quotes. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** A file of KEY=value lines, or a list of them (later ones win). Read again at each start; a start fails when one is missing. */
+  readonly env_file?: readonly string[] | string;
+  /** Run as this user, with its group and supplementary groups; `HOME`, `USER` and `LOGNAME` are set to fit unless `env` or a file sets them. Its exec probes run as the same user. Needs root. */
+  readonly user?: string | number;
+  /** Run with this as the main group. Needs root, also without `user`. */
+  readonly group?: string | number;
+  /** The permissions that new files do not get. */
+  readonly umask?: string;
+  /** Its priority for the processor, from -20 (first) to 19 (last). Below 0 needs root. */
+  readonly nice?: number;
+  /** Who gets the tickets about its crashes. */
+  readonly assigned_to?: string;
+  /** A respawn that lives longer than this counts as a success. Exit code 0 is a success at any time. */
+  readonly min_uptime?: Duration;
+  /** How to end it. */
+  readonly stop?: {
+    /** The signal that asks it to end. */
+    readonly signal?: string;
+    /** How long it may take to end before the whole process tree gets SIGKILL. */
+    readonly grace?: Duration;
+  };
+  /** How long to wait before a respawn. */
+  readonly backoff?: {
+    /** The wait before the first restart. */
+    readonly initial?: Duration;
+    /** Each further wait is this many times longer. */
+    readonly factor?: number;
+    /** No wait is longer than this. Not below `initial`. */
+    readonly max?: Duration;
+    /** Each wait is shortened by a random part of up to this ratio, so that not everything restarts at once. */
+    readonly jitter?: number;
+  };
+  /** What each agent may use. */
+  readonly limits?: {
+    /** What all its processes together may use. Beyond it the kernel kills the component (under cgroup v1 possibly only one of its processes), and that is recorded as out of memory. */
+    readonly memory?: Size;
+    /** How many processes and threads it may have at a time. */
+    readonly pids?: number;
+    /** How many files and sockets each of its processes may have open. */
+    readonly nofile?: number;
+  };
+}
+
+/** Who is told when something needs attention. */
+export interface AlertsConfig {
+  /** What is worth an alert: `gave-up` (restarting did not help), `freeze` (not even a restart helped), `crash-rate` (more than 10 crashes in an hour). */
+  readonly on?: readonly ('gave-up' | 'freeze' | 'crash-rate')[];
+  /** Where alerts are sent: each channel gets all of them. */
+  readonly channels: readonly AlertChannelConfig[];
+  /** How often an alert is repeated while the problem lasts; `never`: only once. */
+  readonly remind?: Duration | 'never';
+}
+
+export interface AlertChannelConfig {
+  /** An address that takes JSON. */
+  readonly webhook?: {
+    /** Where the alert is posted, as JSON. */
+    readonly url: string;
+    /** Headers of the request, such as `Authorization`. */
+    readonly headers?: Readonly<Record<string, string>>;
+  };
+  /** A channel of Slack. */
+  readonly slack?: {
+    /** The address of an incoming webhook of Slack, or of something that understands the same. */
+    readonly url: string;
+  };
+  /** A program on this machine. No shell is involved. */
+  readonly command?: {
+    /** A program and its arguments, one list item each. It reads the alert as JSON from its input. */
+    readonly command: readonly string[];
+  };
+}
+
+/** Where the history is kept, and for how long. */
+export interface StoreConfig {
+  /** The file of the database, relative to the folder of the first configuration file. A database at the old place is moved when the daemon starts. */
+  readonly path?: string;
+  /** How long crashes, runs, events, resolved incidents, closed tickets and ended sessions are kept. What is open is kept in any case. */
+  readonly retention?: Duration;
+}
+
+/** When a crash becomes a ticket, and where tickets are written. */
+export interface TicketsConfig {
+  /** How many crashes with the same cause within 24 hours open a ticket. Giving up on a component opens one at once. */
+  readonly after_crashes?: number;
+  /** How often trackers are updated. */
+  readonly rate_limit?: {
+    /** The time that `max` is for. */
+    readonly per?: Duration;
+    /** How many updates about crashes trackers get in that time: a new ticket, or a comment with the new count. */
+    readonly max?: number;
+    /** Counted for each cause (`fingerprint`), or for all causes with the same type of error together (`type`). */
+    readonly by?: 'fingerprint' | 'type';
+  };
+  /** By type of error; overrides the defaults. Others are `medium`; more than 10 crashes within 24 hours are `critical`, whatever the error. */
+  readonly priorities?: Readonly<Record<string, TicketPriority>>;
+  /** Where tickets are written, besides the history. Each is a map with one of `local`, `github`, `webhook` and `command`. */
+  readonly trackers?: readonly TrackerConfig[];
+}
+
+export type TicketPriority = 'low' | 'medium' | 'high' | 'critical';
+
+export interface TrackerConfig {
+  /** Markdown files, `BUG-003-….md`. */
+  readonly local?: {
+    /** Where the files are written, relative to the folder of the first configuration file. It is created if needed. */
+    readonly dir?: string;
+  };
+  /** Issues of a GitHub repository. */
+  readonly github?: {
+    /** The repository whose issues are used. */
+    readonly repo: string;
+    /** A token that may write issues there. Take it from a variable, as in the example. */
+    readonly token: string;
+    /** Where the API is. GitHub Enterprise: `https://HOST/api/v3`. */
+    readonly url?: string;
+    /** Labels of new issues, beside the one for the priority. */
+    readonly labels?: readonly string[];
+    /** Without an answer within this time, it is tried again later. */
+    readonly timeout?: Duration;
+  };
+  /** Any HTTP server. */
+  readonly webhook?: {
+    /** It gets each ticket as JSON by POST. */
+    readonly url: string;
+    /** Headers to send. */
+    readonly headers?: Readonly<Record<string, string>>;
+    /** Without an answer within this time, it is tried again later. */
+    readonly timeout?: Duration;
+  };
+  /** Any program. */
+  readonly command?: {
+    /** The program and its arguments, one list item each. It gets each ticket as JSON on its standard input. */
+    readonly command: readonly string[] | string;
+    /** Without an answer within this time, it is tried again later. */
+    readonly timeout?: Duration;
+  };
+}
