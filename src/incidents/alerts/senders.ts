@@ -4,6 +4,7 @@ import type { CommandRunner } from '../../base/command.ts';
 import { shortHash } from '../../base/pure/hash.ts';
 import { redact } from '../../base/pure/redact.ts';
 import { retryAfterMs } from '../../base/pure/retry-after.ts';
+import { type DeliveryResult, later, refused } from '../delivery-queue.ts';
 import { someOf } from '../rules/words.ts';
 import { type Ask, type HttpAnswer, hostOf } from '../web.ts';
 import type { AlertsSpec, Channel } from './rules/book.ts';
@@ -57,14 +58,16 @@ function commandSender(command: readonly string[], world: SendersWorld): Omit<Ch
     send: async (message, signal) => {
       const input = `${JSON.stringify(message)}\n`;
       const result = await commands.run({ command, cwd, env, timeoutMs: COMMAND_TIMEOUT_MS, signal, input });
-      if (result.kind === 'not-started')
-        return failure(redact(result.problem.message, secrets()), result.problem.heals);
-      if (result.kind === 'timed-out') return failure(`it did not end within ${COMMAND_TIMEOUT_MS / 1000} s`);
+      if (result.kind === 'not-started') {
+        const problem = redact(result.problem.message, secrets());
+        return result.problem.heals ? later(problem) : refused(problem);
+      }
+      if (result.kind === 'timed-out') return later(`it did not end within ${COMMAND_TIMEOUT_MS / 1000} s`);
       if (result.code === 0) return { ok: true };
       // Before it is cut: half of a secret would not be recognised.
       const said = redact(result.output, secrets()).trim().slice(-MAX_OUTPUT_CHARS);
       const how = result.code === null ? `was killed by ${result.signal}` : `ended with ${result.code}`;
-      return failure(`it ${how}${said === '' ? '' : `: ${said}`}`);
+      return later(`it ${how}${said === '' ? '' : `: ${said}`}`);
     },
   };
 }
@@ -80,16 +83,17 @@ export interface Post {
   readonly body: unknown;
 }
 
-export async function post(ask: Ask, { url, headers = {}, body }: Post, signal: AbortSignal): Promise<Sent> {
+export async function post(ask: Ask, { url, headers = {}, body }: Post, signal: AbortSignal): Promise<DeliveryResult> {
   const outcome = await ask({ method: 'POST', url, headers, body, timeoutMs: TIMEOUT_MS, reads: 'head' }, signal);
-  return outcome.kind === 'failed' ? failure(outcome.why) : answered(outcome.answer);
+  return outcome.kind === 'failed' ? later(outcome.why) : answered(outcome.answer);
 }
 
-function answered(answer: HttpAnswer): Sent {
+function answered(answer: HttpAnswer): DeliveryResult {
   const { status } = answer;
   if (status >= 200 && status < 300) return { ok: true };
-  if (status >= 300 && status < 400) return failure(`it answered ${status}: redirects are not followed`, false);
-  return failure(`it answered ${status}`, status >= 500 || RETRIED.has(status), retryAfterMs(answer));
+  if (status >= 300 && status < 400) return refused(`it answered ${status}: redirects are not followed`);
+  const problem = `it answered ${status}`;
+  return status >= 500 || RETRIED.has(status) ? later(problem, retryAfterMs(answer)) : refused(problem);
 }
 
 // The message in the form of Slack's incoming webhooks. Blocks are plain text, so nothing in them is a link or a mention.
@@ -124,21 +128,11 @@ export function slackBody({ text, alerts }: AlertMessage) {
 
 // One way to people.
 
-export type Sent =
-  | { readonly ok: true }
-  /** `problem` names no secret. `retry: false`: it would be refused again. */
-  | { readonly ok: false; readonly problem: string; readonly retry: boolean; readonly pauseMs: number | null };
-
 export interface ChannelSender {
   /** The same for the same target, and no secret: what is under way is kept by it. */
   readonly id: string;
   /** For people: "slack at hooks.slack.com". */
   readonly name: string;
   /** Never rejects, and gives up by itself. */
-  send(message: AlertMessage, signal: AbortSignal): Promise<Sent>;
+  send(message: AlertMessage, signal: AbortSignal): Promise<DeliveryResult>;
 }
-
-export const failure = (problem: string, retry = true, pauseMs: number | null = null): Sent => ({
-  ok: false,
-  ...{ problem, retry, pauseMs },
-});

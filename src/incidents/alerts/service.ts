@@ -1,12 +1,10 @@
 /**
- * Keeps the book of what people were told, and sees to it that they are. Everything is written before it is sent, so a restart of
- * ours tells nothing twice; only a message whose fate is unknown is sent again, with the same id.
+ * Keeps the book of what people were told, and what is on its way to each channel. Both are written before anything is sent, so a
+ * restart of ours tells nothing twice; only a message whose fate is unknown is sent again, with the same id.
  */
 
-import type { Clock } from '../../base/clock.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
-import type { Log } from '../../base/log.ts';
 import type { MonoMs } from '../../base/pure/ids.ts';
+import { type Backlog, DeliveryQueue, type DeliveryResult, type DeliveryWorld } from '../delivery-queue.ts';
 import type { Alert, AlertService } from './ports.ts';
 import {
   type AlertBook,
@@ -20,13 +18,10 @@ import {
   untilDueMs,
 } from './rules/book.ts';
 import { messageOf } from './rules/message.ts';
-import { type Delivery, failed, type Queues, queued, untilNextMs } from './rules/queue.ts';
-import { type ChannelSender, failure, type Sent } from './senders.ts';
+import { failed, type PendingMessage, type Queues, queued, untilNextMs } from './rules/queue.ts';
+import type { ChannelSender } from './senders.ts';
 
-export interface AlertServiceParts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
+export interface AlertServiceParts extends DeliveryWorld {
   /** What must outlive this process. */
   readonly memory: { read(): string | null; write(text: string): void };
   project(): string;
@@ -50,66 +45,63 @@ interface Lost {
 }
 
 export function createAlertService(parts: AlertServiceParts, spec: AlertsSpec): AlertService {
-  const ticketService = new AlertDelivery(parts, spec);
-  ticketService.pump();
-  return {
-    raise: (alert) => ticketService.raise(alert),
-    clear: (key) => ticketService.change((book, now) => cleared(book, key, now)),
-    isOpen: (key) => isOpen(ticketService.book, key),
-    open: () => ticketService.book.open.map(({ alert }) => alert),
-    lost: () => ticketService.lost(),
-    use: (fresh) => ticketService.use(fresh),
-    close: () => ticketService.close(),
-  };
+  return new Alerts(parts, spec);
 }
 
-class AlertDelivery {
+class Alerts implements AlertService {
   readonly #parts: AlertServiceParts;
   #spec: AlertsSpec;
-  #senders: readonly ChannelSender[];
+  /** By id. */
+  #senders: ReadonlyMap<string, ChannelSender>;
+  readonly #queues = new Map<string, DeliveryQueue<PendingMessage, unknown>>();
   #kept: Kept;
   #alarm: AbortController | null = null;
-  readonly #underWay = new Map<string, Promise<void>>();
-  readonly #end = new AbortController();
+  /** Queues of channels that are gone: they end by themselves. */
+  #ending: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
 
   constructor(parts: AlertServiceParts, spec: AlertsSpec) {
     this.#parts = parts;
     this.#spec = spec;
-    this.#senders = parts.senders(spec);
     this.#kept = readKept(parts.memory.read());
-  }
-
-  get book(): AlertBook {
-    return this.#kept.book;
+    this.#senders = this.#openChannels();
+    this.#tellDue();
   }
 
   raise(alert: Alert): void {
-    if (this.#senders.length === 0 || !this.#spec.on.includes(alert.kind)) return;
-    this.change((book, now) => raised(book, alert, now));
+    if (this.#senders.size === 0 || !this.#spec.on.includes(alert.kind)) return;
+    this.#change((book, now) => raised(book, alert, now));
   }
 
-  change(next: (book: AlertBook, now: Moment) => AlertBook): void {
-    if (this.#end.signal.aborted) return;
-    const book = next(this.#kept.book, this.#now());
-    if (book === this.#kept.book) return;
-    this.#keep({ ...this.#kept, book });
-    this.pump();
+  clear(key: string): void {
+    this.#change((book, now) => cleared(book, key, now));
+  }
+
+  isOpen(key: string): boolean {
+    return isOpen(this.#kept.book, key);
+  }
+
+  open(): readonly Alert[] {
+    return this.#kept.book.open.map(({ alert }) => alert);
   }
 
   /** What was on its way to a channel that is gone goes nowhere. */
   use(spec: AlertsSpec): void {
     this.#spec = spec;
-    this.#senders = this.#parts.senders(spec);
-    const ids = new Set(this.#senders.map(({ id }) => id));
-    const queues = Object.fromEntries(Object.entries(this.#kept.queues).filter(([id]) => ids.has(id)));
-    const book = ids.size > 0 ? this.#kept.book : EMPTY_BOOK;
-    const lost = Object.fromEntries(Object.entries(this.#kept.lost ?? {}).filter(([id]) => ids.has(id)));
-    this.#keep({ book, queues, lost });
-    this.pump();
+    this.#senders = this.#openChannels();
+    const ofSenders = <T>(by: Readonly<Record<string, T>> = {}) =>
+      Object.fromEntries(Object.entries(by).filter(([id]) => this.#senders.has(id)));
+    const { book, queues, lost } = this.#kept;
+    this.#keep({
+      book: this.#senders.size > 0 ? book : EMPTY_BOOK,
+      queues: ofSenders(queues),
+      lost: ofSenders(lost),
+    });
+    this.#tellDue();
   }
 
   lost(): string | null {
-    const told = this.#senders.flatMap(({ id, name }) => {
+    const told = [...this.#senders.values()].flatMap(({ id, name }) => {
       const lost = this.#kept.lost?.[id];
       if (lost === undefined) return [];
       const messages = lost.count === 1 ? 'a message' : `${lost.count} messages`;
@@ -119,58 +111,77 @@ class AlertDelivery {
   }
 
   async close(): Promise<void> {
-    this.#end.abort();
+    this.#isClosed = true;
     this.#alarm?.abort();
-    await Promise.all(this.#underWay.values());
+    await Promise.all([this.#ending, ...[...this.#queues.values()].map((queue) => queue.close())]);
   }
 
-  /** Tells what is due, sends what can be sent, and wakes up for the rest. */
-  pump(): void {
-    if (this.#end.signal.aborted) return;
+  #change(next: (book: AlertBook, now: Moment) => AlertBook): void {
+    if (this.#isClosed) return;
+    const book = next(this.#kept.book, this.#now());
+    if (book === this.#kept.book) return;
+    this.#keep({ ...this.#kept, book });
     this.#tellDue();
-    for (const sender of this.#senders) {
-      const [first] = this.#kept.queues[sender.id] ?? [];
-      if (first && !this.#underWay.has(sender.id) && untilNextMs(first, this.#now()) === 0) this.#send(sender, first);
-    }
-    this.#arm();
   }
 
+  /** A queue for each channel of the configuration. One that was there before goes on: its message may be on the way. */
+  #openChannels(): ReadonlyMap<string, ChannelSender> {
+    const senders = new Map(this.#parts.senders(this.#spec).map((sender) => [sender.id, sender]));
+    for (const [id, queue] of this.#queues) {
+      if (senders.has(id)) continue;
+      this.#queues.delete(id);
+      this.#ending = Promise.all([this.#ending, queue.close()]);
+    }
+    for (const id of senders.keys()) {
+      if (!this.#queues.has(id))
+        this.#queues.set(id, new DeliveryQueue(this.#backlogOf(id), this.#parts, this.#ending));
+    }
+    return senders;
+  }
+
+  #backlogOf(channel: string): Backlog<PendingMessage> {
+    return {
+      failpoints: { before: 'alert.before-send', after: 'alert.after-send' },
+      next: () => {
+        const [item] = this.#kept.queues[channel] ?? [];
+        return item === undefined ? null : { item, waitMs: untilNextMs(item, this.#now()) };
+      },
+      send: ({ message }, signal) => this.#senders.get(channel)!.send(message, signal),
+      settle: (item, result) => this.#settle(this.#senders.get(channel), item, result),
+    };
+  }
+
+  /** Writes down what is due for each channel, and wakes up for what is due later. */
   #tellDue(): void {
+    this.#alarm?.abort();
+    this.#alarm = null;
+    if (this.#senders.size === 0) return;
     const now = this.#now();
-    const due = this.#senders.length === 0 ? null : telling(this.#kept.book, this.#spec.remindMs, now);
-    if (due === null) return;
-    const { newId, project } = this.#parts;
-    const message = messageOf(due.telling, { id: newId(), at: now.wall, project: project() });
-    const queues = { ...this.#kept.queues };
-    for (const { id } of this.#senders) queues[id] = queued(queues[id], message);
-    this.#keep({ ...this.#kept, book: due.book, queues });
-  }
-
-  #send(sender: ChannelSender, delivery: Delivery): void {
-    const sending = this.#sent(sender, delivery).then((sent) => {
-      this.#underWay.delete(sender.id);
-      // Cut off by our own end: the next daemon tries again.
-      if (sent.ok || !this.#end.signal.aborted) this.#settle(sender, delivery, sent);
-    });
-    this.#underWay.set(sender.id, sending);
-  }
-
-  async #sent(sender: ChannelSender, { message }: Delivery): Promise<Sent> {
-    const { failpoints } = this.#parts;
-    try {
-      failpoints.hit('alert.before-send');
-      const sent = await sender.send(message, this.#end.signal);
-      failpoints.hit('alert.after-send');
-      return sent;
-    } catch (error) {
-      return failure(String(error));
+    const due = telling(this.#kept.book, this.#spec.remindMs, now);
+    if (due !== null) {
+      const { newId, project } = this.#parts;
+      const message = messageOf(due.telling, { id: newId(), at: now.wall, project: project() });
+      const queues = { ...this.#kept.queues };
+      for (const id of this.#senders.keys()) queues[id] = queued(queues[id], message);
+      this.#keep({ ...this.#kept, book: due.book, queues });
+      for (const queue of this.#queues.values()) queue.wake();
     }
+    const waitMs = untilDueMs(this.#kept.book, this.#spec.remindMs, now);
+    if (waitMs === null) return;
+    const alarm = new AbortController();
+    this.#alarm = alarm;
+    this.#parts.clock.sleepUntil((now.mono + waitMs) as MonoMs, alarm.signal).then(
+      () => this.#alarm === alarm && this.#tellDue(),
+      () => {}, // a newer state has its own alarm
+    );
   }
 
-  #settle({ id, name }: ChannelSender, delivery: Delivery, sent: Sent): void {
+  #settle(sender: ChannelSender | undefined, pending: PendingMessage, sent: DeliveryResult): void {
+    if (sender === undefined) return; // gone from the configuration, and its messages with it
+    const { id, name } = sender;
     const { log, tell } = this.#parts;
-    const { message } = delivery;
-    const next = sent.ok || !sent.retry ? null : failed(delivery, this.#now(), sent.pauseMs);
+    const { message } = pending;
+    const next = sent.ok || !sent.retry ? null : failed(pending, this.#now(), sent.pauseMs);
     const queue = this.#kept.queues[id] ?? [];
     const rest = queue.filter((each) => each.message.id !== message.id);
     const { [id]: before, ...others } = this.#kept.lost ?? {};
@@ -185,30 +196,10 @@ class AlertDelivery {
     const about = { channel: name, message: message.id, text: message.text };
     if (sent.ok) tell('alert.sent', about);
     else {
-      const data = { ...about, problem: sent.problem, attempt: delivery.attempts + 1, given_up: next === null };
+      const data = { ...about, problem: sent.problem, attempt: pending.attempts + 1, given_up: next === null };
       log.warn('an alert could not be delivered', data);
-      if (delivery.attempts === 0 || next === null) tell('alert.failed', data);
+      if (pending.attempts === 0 || next === null) tell('alert.failed', data);
     }
-    this.pump();
-  }
-
-  #arm(): void {
-    this.#alarm?.abort();
-    this.#alarm = null;
-    const now = this.#now();
-    const waits = this.#senders.flatMap(({ id }) => {
-      const [first] = this.#kept.queues[id] ?? [];
-      return first && !this.#underWay.has(id) ? [untilNextMs(first, now)] : [];
-    });
-    const due = this.#senders.length === 0 ? null : untilDueMs(this.#kept.book, this.#spec.remindMs, now);
-    if (due !== null) waits.push(due);
-    if (waits.length === 0) return;
-    const alarm = new AbortController();
-    this.#alarm = alarm;
-    this.#parts.clock.sleepUntil((now.mono + Math.min(...waits)) as MonoMs, alarm.signal).then(
-      () => this.#alarm === alarm && this.pump(),
-      () => {}, // a newer state has its own alarm
-    );
   }
 
   #now(): Moment {

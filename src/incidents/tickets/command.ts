@@ -4,11 +4,11 @@ import type { CommandRunner } from '../../base/command.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import { fieldsOf, parseJson } from '../../base/pure/json.ts';
 import { redact } from '../../base/pure/redact.ts';
+import { halt, later } from '../delivery-queue.ts';
 import { webAddress } from '../web.ts';
-import { done, halt, later, messageOf, type Tracker } from './ports.ts';
+import { messageOf, type Tracker } from './ports.ts';
 import type { TrackerSpec } from './rules/settings.ts';
 import { cleanLine } from './rules/text.ts';
-import type { TrackerAction } from './rules/ticket.ts';
 
 type CommandSpec = Extract<TrackerSpec, { kind: 'command' }>;
 
@@ -20,7 +20,6 @@ export interface CommandParts {
   secrets(): readonly string[];
 }
 
-const TRACKER_ACTIONS: ReadonlySet<TrackerAction> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
 const MAX_WORDS_CHARS = 300;
 
 export function createCommandTracker(spec: CommandSpec, { commands, env, secrets }: CommandParts): Tracker {
@@ -29,7 +28,7 @@ export function createCommandTracker(spec: CommandSpec, { commands, env, secrets
   return {
     name,
     target,
-    actions: TRACKER_ACTIONS,
+    keepsCopy: false,
     async deliver(delivery, signal) {
       const input = `${JSON.stringify(messageOf(delivery))}\n`;
       const result = await commands.run({ command, cwd, env, timeoutMs, signal, input });
@@ -40,7 +39,7 @@ export function createCommandTracker(spec: CommandSpec, { commands, env, secrets
       }
       if (result.kind === 'timed-out') return later(`${program} did not end within ${formatDuration(timeoutMs)}`);
       if (result.code === 0) {
-        return done({ id: delivery.id ?? program, address: addressIn(result.output) ?? delivery.address });
+        return { ok: true, id: delivery.id ?? program, address: addressIn(result.output) ?? delivery.address };
       }
       const how = result.code === null ? `was ended by ${result.signal}` : `ended with exit code ${result.code}`;
       const words = cleanLine(lastLine(redact(result.output, secrets())), MAX_WORDS_CHARS);

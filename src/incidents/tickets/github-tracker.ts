@@ -2,41 +2,46 @@
 
 import { type Fields, fieldsOf, isObject, parseJson } from '../../base/pure/json.ts';
 import { retryAfterMs, untilMs } from '../../base/pure/retry-after.ts';
+import { type DeliveryFailure, type DeliveryResult, halt, later, refused } from '../delivery-queue.ts';
 import { type Ask, type HttpAnswer, type HttpRequest, hostOf, webAddress } from '../web.ts';
-import { type Delivery, type DeliveryProblem, type DeliveryResult, done, failed, type Tracker } from './ports.ts';
+import type { Delivered, Delivery, Tracker } from './ports.ts';
 import { commentBody, hasMarker, issueBody, plainTitle } from './rules/markdown.ts';
 import type { TrackerSpec } from './rules/settings.ts';
 import { cleanLine } from './rules/text.ts';
-import type { PendingUpdate, Priority, TrackerAction } from './rules/ticket.ts';
+import type { PendingUpdate, Priority } from './rules/ticket.ts';
 
-const TRACKER_ACTIONS: ReadonlySet<TrackerAction> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
 const PRIORITY_LABEL = 'priority: ';
 
 export function createGithubTracker(spec: GithubSpec, ask: Ask): Tracker {
   return {
     name: spec.name,
     target: spec.target,
-    actions: TRACKER_ACTIONS,
+    keepsCopy: false,
     async deliver(delivery, signal) {
       try {
         return await perform(githubApi(spec, ask, signal), spec, delivery);
       } catch (error) {
-        if (error instanceof GithubProblem) return failed(error.problem);
+        if (error instanceof GithubProblem) return error.failure;
         throw error;
       }
     },
   };
 }
 
-async function perform(api: GithubApi, spec: GithubSpec, delivery: Delivery): Promise<DeliveryResult> {
+async function perform(api: GithubApi, spec: GithubSpec, delivery: Delivery): Promise<DeliveryResult<Delivered>> {
   const known = delivery.id === null ? null : await issueNumbered(api, delivery.id);
   if (delivery.id !== null && known === null) {
     // Its repository answers, so it is this one issue that is gone: somebody deleted or moved it.
-    return done({ id: delivery.id, address: delivery.address, note: `issue ${delivery.id} of ${spec.repo} is gone` });
+    return {
+      ok: true,
+      id: delivery.id,
+      address: delivery.address,
+      note: `issue ${delivery.id} of ${spec.repo} is gone`,
+    };
   }
   const issue = known ?? (await created(api, spec, delivery));
   if (known !== null) await follow(api, delivery, issue);
-  return done({ id: String(issue.number), address: webAddress(issue.address) ?? delivery.address });
+  return { ok: true, id: String(issue.number), address: webAddress(issue.address) ?? delivery.address };
 }
 
 async function issueNumbered(api: GithubApi, id: string): Promise<Issue | null> {
@@ -61,7 +66,7 @@ async function created(api: GithubApi, { labels, repo }: GithubSpec, { ticket, u
   };
   const issue = issueOf(await api.call('POST', '/issues', body));
   if (issue !== null) return issue;
-  throw new GithubProblem({ kind: 'later', message: `the answer about a new issue in ${repo} has no number` });
+  throw new GithubProblem(later(`the answer about a new issue in ${repo} has no number`));
 }
 
 /** What is to be said about an issue that is there. All of it may be done twice without harm. */
@@ -180,11 +185,11 @@ export type GithubSpec = Extract<TrackerSpec, { kind: 'github' }>;
 
 /** Thrown inside this folder only; the tracker turns it into a result. */
 export class GithubProblem extends Error {
-  readonly problem: DeliveryProblem;
+  readonly failure: DeliveryFailure;
 
-  constructor(problem: DeliveryProblem) {
-    super(problem.message);
-    this.problem = problem;
+  constructor(failure: DeliveryFailure) {
+    super(failure.problem);
+    this.failure = failure;
   }
 }
 
@@ -214,12 +219,12 @@ export function githubApi(spec: GithubSpec, ask: Ask, signal: AbortSignal): Gith
         { method, url: whole, headers, timeoutMs, reads: 'all', ...(body === undefined ? {} : { body }) },
         signal,
       );
-      if (outcome.kind === 'failed') throw new GithubProblem({ kind: 'later', message: outcome.why });
+      if (outcome.kind === 'failed') throw new GithubProblem(later(outcome.why));
       const { answer } = outcome;
       if (answer.status < 200 || answer.status >= 300) throw problemOf(answer, spec);
       const value = answer.text === '' ? null : parseJson(answer.text);
       if (value !== undefined) return value;
-      throw new GithubProblem({ kind: 'later', message: `${hostOf(url)} answered something that is no JSON` });
+      throw new GithubProblem(later(`${hostOf(url)} answered something that is no JSON`));
     },
   };
 }
@@ -230,21 +235,20 @@ function problemOf(answer: HttpAnswer, { url, repo, token }: GithubSpec): Github
   const words = typeof said === 'string' ? cleanLine(said, MAX_WORDS_CHARS, [token]) : '';
   const what = `${hostOf(url)} answered HTTP ${status}${words === '' ? '' : `: ${words}`}`;
   const pauseMs = pauseOf(answer, words);
-  if (pauseMs !== null) return new GithubProblem({ kind: 'later', message: what, pauseMs });
+  if (pauseMs !== null) return new GithubProblem(later(what, pauseMs));
   if (status === 401) return stop(`${what}; the token of this tracker is not accepted: give another one`);
   if (status === 403) return stop(`${what}; the token may not write issues in ${repo}: give it "Issues: write"`);
   if (status === 404) {
     const hint = `is ${repo} the right repository, and may the token see it?`;
-    return new GithubMissing({ kind: 'halt', message: `${what}; ${hint}` });
+    return new GithubMissing(halt(`${what}; ${hint}`));
   }
-  if (status === 410)
-    return new GithubMissing({ kind: 'halt', message: `${what}; are issues switched off in ${repo}?` });
+  if (status === 410) return new GithubMissing(halt(`${what}; are issues switched off in ${repo}?`));
   if (status >= 300 && status < 400) return stop(`${what}; ${repo} has moved: give its new name`);
-  if (status >= 500 || status === 408) return new GithubProblem({ kind: 'later', message: what });
-  return new GithubProblem({ kind: 'refused', message: what });
+  if (status >= 500 || status === 408) return new GithubProblem(later(what));
+  return new GithubProblem(refused(what));
 }
 
-const stop = (message: string): GithubProblem => new GithubProblem({ kind: 'halt', message });
+const stop = (message: string): GithubProblem => new GithubProblem(halt(message));
 
 /** How long GitHub wants to be left alone; null: it does not. */
 function pauseOf(answer: HttpAnswer, words: string): number | null {

@@ -7,23 +7,16 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Delivery, type DeliveryResult, done, halt, later, type Tracker } from './ports.ts';
+import { type DeliveryFailure, type DeliveryResult, halt, later } from '../delivery-queue.ts';
+import type { Delivered, Delivery, Tracker } from './ports.ts';
 import { code, hasMarker, marker, sections, standingRows } from './rules/markdown.ts';
 import { bugNumber } from './rules/number.ts';
 import { wordsOf } from './rules/pending-updates.ts';
 import type { TrackerSpec } from './rules/settings.ts';
-import type { PendingUpdate, Ticket, TrackerAction } from './rules/ticket.ts';
+import type { PendingUpdate, Ticket } from './rules/ticket.ts';
 
 type LocalSpec = Extract<TrackerSpec, { kind: 'local' }>;
 
-const TRACKER_ACTIONS: ReadonlySet<TrackerAction> = new Set([
-  'create',
-  'comment',
-  'recovered',
-  'reopen',
-  'close',
-  'update',
-]);
 const MAX_SLUG_CHARS = 48;
 /** Of names that somebody else took, or that hold what somebody edited. */
 const MAX_NAMES = 100;
@@ -32,7 +25,7 @@ export function createLocalTracker({ name, target, dir }: LocalSpec): Tracker {
   return {
     name,
     target,
-    actions: TRACKER_ACTIONS,
+    keepsCopy: true,
     async deliver(delivery) {
       try {
         return await write(dir, delivery);
@@ -43,11 +36,12 @@ export function createLocalTracker({ name, target, dir }: LocalSpec): Tracker {
   };
 }
 
-async function write(dir: string, { ticket, update, id, address }: Delivery): Promise<DeliveryResult> {
+async function write(dir: string, { ticket, update, id, address }: Delivery): Promise<DeliveryResult<Delivered>> {
   await makeDir(dir);
   const found = await ownFile(dir, ticket, id);
   if (found === null && id !== null && update.deed !== 'reopen') {
-    return done({ id, address, note: `${join(dir, id)} was deleted; it is written again when the ticket is reopened` });
+    const note = `${join(dir, id)} was deleted; it is written again when the ticket is reopened`;
+    return { ok: true, id, address, note };
   }
   const name = found?.name ?? (await freeName(dir, `${bugNumber(ticket.number)}-${slug(ticket.title)}`));
   const copy = found?.document.isEdited ? await keptCopy(dir, found.name, found.text) : null;
@@ -56,7 +50,7 @@ async function write(dir: string, { ticket, update, id, address }: Delivery): Pr
   if (text !== found?.text) await writeWhole(dir, name, text);
   const path = join(dir, name);
   const note = copy === null ? {} : { note: `somebody edited ${path}; their text is kept in ${join(dir, copy)}` };
-  return done({ id: name, address: path, ...note });
+  return { ok: true, id: name, address: path, ...note };
 }
 
 interface Own {
@@ -107,7 +101,7 @@ export function slug(title: string): string {
 
 const LASTING: readonly string[] = ['EACCES', 'EPERM', 'ENOTDIR', 'EROFS', 'EEXIST'];
 
-function problemOf(error: unknown, dir: string): DeliveryResult {
+function problemOf(error: unknown, dir: string): DeliveryFailure {
   const { code = '', message } = error as NodeJS.ErrnoException;
   const words = `cannot write in ${dir}: ${message}`;
   return LASTING.includes(code) ? halt(`${words}; give this tracker a directory that can be written to`) : later(words);

@@ -3,9 +3,10 @@
  * `ticketFor` and `afterRecovery` (src/incidents/tickets/rules), and committed with the crash; the ticket service is told afterwards (`filed`).
  */
 
+import type { DeliveryResult } from '../delivery-queue.ts';
 import { wordsOf } from './rules/pending-updates.ts';
 import type { TicketsSpec } from './rules/settings.ts';
-import type { PendingUpdate, Ticket, TicketEvent, TicketsQuery, TrackerAction } from './rules/ticket.ts';
+import type { PendingUpdate, Ticket, TicketEvent, TicketsQuery } from './rules/ticket.ts';
 import { ticketView } from './rules/view.ts';
 
 export type { TicketsQuery };
@@ -30,23 +31,6 @@ export interface Delivered {
   readonly note?: string;
 }
 
-/**
- * A tracker could not do what it was asked.
- * later: it cannot be reached, or asks for a pause: everything for this tracker waits, and is tried again a bounded number of times.
- * refused: it will never do this one thing. halt: it will do nothing until somebody changes something (a wrong token).
- * The message is for people, and names no secret.
- */
-export interface DeliveryProblem {
-  readonly kind: 'later' | 'refused' | 'halt';
-  readonly message: string;
-  /** The tracker itself asked for this pause. */
-  readonly pauseMs?: number;
-}
-
-export type DeliveryResult =
-  | { readonly kind: 'done'; readonly delivered: Delivered }
-  | { readonly kind: 'failed'; readonly problem: DeliveryProblem };
-
 /** One delivery: the ticket as it is now, and the one thing to do. It may have been done before we were killed: look first. */
 export interface Delivery {
   readonly ticket: Ticket;
@@ -60,9 +44,9 @@ export interface Delivery {
 export interface Tracker {
   readonly name: string;
   readonly target: string;
-  /** What it wants to be told of; the rest is dropped. */
-  readonly actions: ReadonlySet<TrackerAction>;
-  deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult>;
+  /** It keeps a copy of the ticket, and wants to be told of every change of it (`update`). */
+  readonly keepsCopy: boolean;
+  deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult<Delivered>>;
 }
 
 export interface TicketService {
@@ -79,19 +63,6 @@ export interface TicketService {
   /** Ends what is under way within a moment; what was not delivered is delivered by the next process. */
   dispose(): Promise<void>;
 }
-
-// How deliveries end.
-
-export const done = (delivered: Delivered): DeliveryResult => ({ kind: 'done', delivered });
-
-export const failed = (problem: DeliveryProblem): DeliveryResult => ({ kind: 'failed', problem });
-
-export const later = (message: string, pauseMs?: number): DeliveryResult =>
-  failed({ kind: 'later', message, ...(pauseMs === undefined ? {} : { pauseMs }) });
-
-export const refused = (message: string): DeliveryResult => failed({ kind: 'refused', message });
-
-export const halt = (message: string): DeliveryResult => failed({ kind: 'halt', message });
 
 // What a webhook and a command are told, as JSON.
 

@@ -3,19 +3,21 @@
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/pure/errors.ts';
 import type { Commit, Store } from '../../history/ports.ts';
+import { DeliveryQueue, type DeliveryWorld } from '../delivery-queue.ts';
 import type { Ask } from '../web.ts';
+import { TrackerBacklog } from './backlog.ts';
 import { type CommandParts, createCommandTracker } from './command.ts';
-import { DeliveryQueue, type DeliveryQueueParts } from './delivery.ts';
 import { createGithubTracker } from './github-tracker.ts';
 import { createLocalTracker } from './local-tracker.ts';
-import type { TicketBook, TicketService, Tracker } from './ports.ts';
+import type { Delivered, Delivery, TicketBook, TicketService, Tracker } from './ports.ts';
 import { closed, reopenedByHand } from './rules/notes.ts';
 import { bugNumber } from './rules/number.ts';
 import type { TicketsSpec, TrackerSpec } from './rules/settings.ts';
 import { hasPendingUpdates, type Ticket, type TicketChange, type TicketsQuery } from './rules/ticket.ts';
 import { createWebhookTracker } from './webhook.ts';
 
-export interface TicketServiceParts extends DeliveryQueueParts, TrackerParts {
+export interface TicketServiceParts extends DeliveryWorld, TrackerParts {
+  readonly book: TicketBook;
   readonly spec: TicketsSpec;
 }
 
@@ -26,7 +28,7 @@ export function createTicketService(parts: TicketServiceParts): TicketService {
 class Trackers implements TicketService {
   readonly #parts: TicketServiceParts;
   #spec: TicketsSpec;
-  #queues: readonly DeliveryQueue[] = [];
+  #told: readonly { readonly backlog: TrackerBacklog; readonly queue: DeliveryQueue<Delivery, Delivered> }[] = [];
   /** Those of settings that are over: they end by themselves. */
   #ending: Promise<unknown> = Promise.resolve();
 
@@ -38,7 +40,10 @@ class Trackers implements TicketService {
 
   filed(tickets: readonly Ticket[]): void {
     const numbers = tickets.map(({ number }) => number);
-    for (const queue of this.#queues) queue.take(numbers);
+    for (const { backlog, queue } of this.#told) {
+      backlog.take(numbers);
+      queue.wake();
+    }
   }
 
   list(query: TicketsQuery): readonly Ticket[] {
@@ -64,15 +69,17 @@ class Trackers implements TicketService {
   /** New queues know of no refusal, so what had stopped is tried again. */
   use(spec: TicketsSpec): void {
     this.#spec = spec;
-    const old = this.#queues;
-    const ended = Promise.all([this.#ending, ...old.map((queue) => queue.close())]);
+    const ended = this.dispose();
     this.#ending = ended;
-    this.#queues = spec.trackers.map((one) => new DeliveryQueue(trackerFor(one, this.#parts), this.#parts, ended));
+    this.#told = spec.trackers.map((one) => {
+      const backlog = new TrackerBacklog(trackerFor(one, this.#parts), this.#parts);
+      return { backlog, queue: new DeliveryQueue(backlog, this.#parts, ended) };
+    });
     this.filed(this.#parts.book.pending());
   }
 
   async dispose(): Promise<void> {
-    await Promise.all([this.#ending, ...this.#queues.map((queue) => queue.close())]);
+    await Promise.all([this.#ending, ...this.#told.map(({ queue }) => queue.close())]);
   }
 
   #changed(before: Ticket, change: TicketChange | null): Ticket {

@@ -2,14 +2,13 @@
 
 import { fieldsOf, parseJson } from '../../base/pure/json.ts';
 import { retryAfterMs } from '../../base/pure/retry-after.ts';
+import { type DeliveryResult, halt, later, refused } from '../delivery-queue.ts';
 import { type Ask, type HttpAnswer, hostOf, webAddress } from '../web.ts';
-import { type Delivery, type DeliveryResult, done, halt, later, messageOf, refused, type Tracker } from './ports.ts';
+import { type Delivered, type Delivery, messageOf, type Tracker } from './ports.ts';
 import type { TrackerSpec } from './rules/settings.ts';
-import type { TrackerAction } from './rules/ticket.ts';
 
 type WebhookSpec = Extract<TrackerSpec, { kind: 'webhook' }>;
 
-const TRACKER_ACTIONS: ReadonlySet<TrackerAction> = new Set(['create', 'comment', 'recovered', 'reopen', 'close']);
 /** They mean that it may work at another time. */
 const PASSING: readonly number[] = [408, 425, 429];
 /** They mean that nothing will work until somebody changes something. */
@@ -20,7 +19,7 @@ export function createWebhookTracker(spec: WebhookSpec, ask: Ask): Tracker {
   return {
     name,
     target,
-    actions: TRACKER_ACTIONS,
+    keepsCopy: false,
     async deliver(delivery: Delivery, signal) {
       const sent = { ...headers, 'idempotency-key': delivery.update.key };
       const body = messageOf(delivery);
@@ -30,15 +29,15 @@ export function createWebhookTracker(spec: WebhookSpec, ask: Ask): Tracker {
   };
 }
 
-function judge(answer: HttpAnswer, { id, address }: Delivery, host: string): DeliveryResult {
+function judge(answer: HttpAnswer, { id, address }: Delivery, host: string): DeliveryResult<Delivered> {
   const { status, text } = answer;
   if (status >= 200 && status < 300) {
     const said = fieldsOf(parseJson(text));
-    return done({ id: id ?? host, address: webAddress(said?.['url']) ?? address });
+    return { ok: true, id: id ?? host, address: webAddress(said?.['url']) ?? address };
   }
   const words = `${host} answered HTTP ${status}`;
   if (status >= 300 && status < 400) return halt(`${words}: it leads elsewhere; give the address that it leads to`);
   if (LASTING.includes(status)) return halt(`${words}: check the address and the headers of this tracker`);
-  if (status >= 500 || PASSING.includes(status)) return later(words, retryAfterMs(answer) ?? undefined);
+  if (status >= 500 || PASSING.includes(status)) return later(words, retryAfterMs(answer));
   return refused(words);
 }

@@ -6,8 +6,9 @@ import type { Alert } from '../../../src/incidents/alerts/ports.ts';
 import { type AlertsSpec, FOLD_MS } from '../../../src/incidents/alerts/rules/book.ts';
 import type { AlertMessage } from '../../../src/incidents/alerts/rules/message.ts';
 import { MAX_ATTEMPTS } from '../../../src/incidents/alerts/rules/queue.ts';
-import { type ChannelSender, failure, type Sent } from '../../../src/incidents/alerts/senders.ts';
+import type { ChannelSender } from '../../../src/incidents/alerts/senders.ts';
 import { createAlertService } from '../../../src/incidents/alerts/service.ts';
+import { refused, type DeliveryResult as Sent } from '../../../src/incidents/delivery-queue.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const HOUR = 3_600_000;
@@ -123,7 +124,7 @@ describe('telling', () => {
   test('what a channel refuses is said until it takes something again, also by the next daemon', async () => {
     const world = new World();
     expect(world.service.lost()).toBeNull();
-    world.answer = async () => failure('it answered 401', false);
+    world.answer = async () => refused('it answered 401');
     for (const n of [1, 2]) {
       world.service.raise(alert(n));
       await world.clock.advance(FOLD_MS);
