@@ -4,22 +4,18 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { resolve } from 'node:path';
+import { loadSource } from '../scripts/bundle.mjs';
 import { median } from './lib/stats.mjs';
 
 const COUNT = Number(process.argv[2] ?? 1_000);
 const ROUNDS = 5;
 
-const dir = mkdtempSync(join(tmpdir(), 'keepwell-bench-'));
 const children = [];
 
 async function main() {
-  const { createProber } = await bundled('src/probes/prober.ts');
+  const { createProber } = await loadSource('src/probes/prober.ts');
   const prober = createProber({});
   const rpc = { host: '127.0.0.1', port: await rpcServer(), tls: false, insecure: false, serverName: null };
   const http = { host: '127.0.0.1', port: await httpServer(), scheme: 'http', path: '/', method: 'GET' };
@@ -60,12 +56,6 @@ async function cost(inquiry) {
   return (user + system) / 1_000 / COUNT;
 }
 
-async function bundled(file) {
-  const outfile = join(dir, 'probes.mjs');
-  await build({ entryPoints: [file], outfile, bundle: true, platform: 'node', format: 'esm', target: 'node20' });
-  return import(pathToFileURL(outfile).href);
-}
-
 async function rpcServer() {
   const port = await freePort();
   await started(['test/fixtures/probes/rpc-server.mjs', String(port), '/nonexistent']);
@@ -94,5 +84,4 @@ try {
   await main();
 } finally {
   for (const child of children) child.kill();
-  rmSync(dir, { recursive: true, force: true });
 }

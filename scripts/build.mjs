@@ -1,6 +1,5 @@
 /**
- * Builds the package: the library (ES modules and types, by tsc) and the program (CommonJS bundles, by esbuild; docs/decisions say
- * why). Run by `npm ci` through "prepare". Does nothing when the build is fresh; never leaves half a build behind.
+ * Builds the package: the program and the library from one set of bundles (docs/decisions say why), and the types, by tsc. Run by `npm ci` through "prepare". Does nothing when the build is fresh; never leaves half a build behind.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { notices } from './notices.mjs';
 
@@ -24,27 +23,13 @@ const dist = join(root, 'dist');
 const stampFile = join(dist, '.stamp');
 const require = createRequire(import.meta.url);
 
-/** What `import()` may load: each becomes a bundle of its own, so that the small commands stay small. */
-const BUNDLES = {
+/** What is started or loaded by its file name; what is loaded lazily, and what several of them need, becomes a file by itself. */
+const ENTRIES = {
   keepwell: 'src/cli/main.ts',
-  daemon: 'src/daemon/main.ts',
-  launch: 'src/daemon/launch.ts',
-  offline: 'src/daemon/offline.ts',
-  'left-containers': 'src/daemon/left-containers.ts',
-  health: 'src/daemon/health-report.ts',
-  campaigns: 'src/campaigns/service.ts',
-  demo: 'src/cli/demo/run.ts',
-  config: 'src/config/load.ts',
-  schema: 'src/config/schema.ts',
-  starter: 'src/config/starter/starter.ts',
-  names: 'src/config/names.ts',
-  backoff: 'src/cli/commands/backoff-report.ts',
-  graph: 'src/cli/commands/graph-drawing.ts',
-  complete: 'src/cli/complete/answer.ts',
-  logs: 'src/logs/open.ts',
-  telemetry: 'src/telemetry/open.ts',
+  library: 'src/index.ts',
   'config-worker': 'src/config/config-worker.ts',
   'pattern-worker': 'src/probes/log/pattern-worker.ts',
+  telemetry: 'src/telemetry/open.ts',
 };
 
 function sources() {
@@ -57,7 +42,15 @@ function sources() {
     }
   };
   walk(join(root, 'src'));
-  return [...files, 'scripts/build.mjs', 'scripts/notices.mjs', 'package.json', 'tsconfig.json', 'tsconfig.lib.json']
+  return [
+    ...files,
+    'scripts/build.mjs',
+    'scripts/bundle.mjs',
+    'scripts/notices.mjs',
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.lib.json',
+  ]
     .map((file) => resolve(root, file))
     .sort();
 }
@@ -68,10 +61,10 @@ function stamp() {
   return hash.digest('hex');
 }
 
-function toolsOrExplain() {
+async function toolsOrExplain() {
   try {
     return {
-      esbuild: require('esbuild'),
+      ...(await import('./bundle.mjs')),
       tsc: join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc'),
     };
   } catch {
@@ -83,47 +76,52 @@ function toolsOrExplain() {
   }
 }
 
-async function bundle(esbuild, out) {
-  const entries = Object.fromEntries(Object.entries(BUNDLES).map(([name, file]) => [join(root, file), name]));
-  const lazy = {
-    name: 'lazy',
-    setup(build) {
-      build.onResolve({ filter: /^\.{1,2}\// }, ({ kind, path, resolveDir }) => {
-        const name = kind === 'dynamic-import' ? entries[resolve(resolveDir, path)] : undefined;
-        return name ? { path: `./${name}.cjs`, external: true } : undefined;
-      });
-    },
-  };
-  const { metafile } = await esbuild.build({
-    absWorkingDir: root,
-    entryPoints: Object.fromEntries(Object.entries(BUNDLES).filter(([, file]) => existsSync(join(root, file)))),
-    outdir: join(out, 'bin'),
-    outExtension: { '.js': '.cjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node20.19',
-    format: 'cjs',
-    // As require(): for an import() Node reads the whole bundle once more to learn its exports, half the start-up of a command (measured).
-    supported: { 'dynamic-import': false },
-    // The sources are ES modules, and some ask where they lie.
-    banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
-    define: { 'import.meta.url': 'bundleUrl' },
-    external: ['@photostructure/sqlite'],
-    plugins: [lazy],
-    legalComments: 'none',
-    metafile: true,
-    logLevel: 'warning',
-  });
-  writeFileSync(join(out, 'THIRD-PARTY.txt'), notices(root, Object.keys(metafile.inputs)));
+async function program(bundle, out) {
+  const inputs = await bundle({ entries: ENTRIES, outdir: join(out, 'bin'), minify: true });
+  const packaged = inputs.filter((path) => isAbsolute(path)).map((path) => relative(root, path));
+  writeFileSync(join(out, 'THIRD-PARTY.txt'), notices(root, packaged));
   chmodSync(join(out, 'bin', 'keepwell.cjs'), 0o755);
 }
 
+/** The library is the same code as the program: an ES module with its names, and the types that these names need. */
 function library(tsc, out) {
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.lib.json', '--outDir', join(out, 'lib')], {
+  const dir = join(out, 'lib');
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.lib.json', '--outDir', dir], {
     cwd: root,
     stdio: 'inherit',
   });
   if (status !== 0) process.exit(1);
+  const names = Object.keys(require(join(out, 'bin', 'library.cjs'))).filter((name) => name !== '__esModule');
+  writeFileSync(
+    join(dir, 'index.js'),
+    `import library from '../bin/library.cjs';\n\nexport const { ${names.join(', ')} } = library;\n`,
+  );
+  keepOnlyWhatIsNamed(dir);
+}
+
+const IMPORTED = /(?:from\s+|import\()['"](\.[^'"]+)['"]/g;
+
+/** Declarations that nobody can reach from the library's own say nothing to anybody. */
+function keepOnlyWhatIsNamed(dir) {
+  const needed = new Set();
+  const follow = (file) => {
+    if (needed.has(file)) return;
+    needed.add(file);
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(IMPORTED))
+      follow(resolve(dirname(file), path.replace(/\.[tj]s$/, '.d.ts')));
+  };
+  follow(join(dir, 'index.d.ts'));
+  for (const path of readdirSync(dir, { recursive: true })) {
+    const file = join(dir, path);
+    if (path.endsWith('.d.ts') && !needed.has(file)) rmSync(file);
+  }
+  removeEmpty(dir);
+}
+
+function removeEmpty(dir) {
+  for (const entry of readdirSync(dir, { withFileTypes: true }))
+    if (entry.isDirectory()) removeEmpty(join(dir, entry.name));
+  if (readdirSync(dir).length === 0) rmSync(dir, { recursive: true });
 }
 
 async function main() {
@@ -131,11 +129,11 @@ async function main() {
   const wanted = stamp();
   const fresh = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted;
   if (fresh && !process.argv.includes('--force')) return;
-  const { esbuild, tsc } = toolsOrExplain();
+  const { bundle, tsc } = await toolsOrExplain();
   const out = `${dist}.new-${process.pid}`;
   mkdirSync(out, { recursive: true });
   try {
-    await bundle(esbuild, out);
+    await program(bundle, out);
     library(tsc, out);
     writeFileSync(join(out, '.stamp'), wanted);
     swap(out);

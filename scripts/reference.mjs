@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { loadSource } from './bundle.mjs';
 import { campaignPage } from './reference/campaign-page.mjs';
 import { configPage } from './reference/config-page.mjs';
 import { configTypes } from './reference/config-types.mjs';
@@ -17,19 +17,6 @@ import { libraryPage } from './reference/library-page.mjs';
 import { importsPart, roomsPart } from './reference/rooms-part.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-
-/** What the pages are made of: name → module under src and what to take from it. */
-const INGREDIENTS = `
-  export { describeCampaign } from './src/config/campaign-shape.ts';
-  export { describeConfig } from './src/config/describe.ts';
-  export { jsonSchema } from './src/config/schema.ts';
-  export { UNAVAILABLE, THIS_VERSION } from './src/config/words/keys.ts';
-  export { ERRORS } from './src/base/pure/errors.ts';
-  export { openApi } from './src/api/routes/openapi.ts';
-  export { ROUTES } from './src/api/table.ts';
-  export { VERSION } from './src/version.ts';
-  export { ROOMS } from './test/support/rooms.ts';
-`;
 
 /** Tables inside pages that people write: between `<!-- name -->` and `<!-- /name -->`. */
 const PARTS = { rooms: roomsPart, imports: importsPart };
@@ -70,21 +57,6 @@ const PAGES = {
   'docs/reference/keepwell.schema.json': ({ jsonSchema }) => `${JSON.stringify(jsonSchema(), null, 2)}\n`,
 };
 
-/** Node 20 does not read TypeScript, so the source is bundled in memory and imported from there. */
-async function loadSource() {
-  const bundled = await build({
-    stdin: { contents: INGREDIENTS, resolveDir: root, loader: 'ts' },
-    bundle: true,
-    write: false,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    logLevel: 'silent',
-  });
-  const code = Buffer.from(bundled.outputFiles[0].contents).toString('base64');
-  return import(`data:text/javascript;base64,${code}`);
-}
-
 const current = (file) => {
   try {
     return readFileSync(join(root, file), 'utf8');
@@ -93,7 +65,7 @@ const current = (file) => {
   }
 };
 
-const source = await loadSource();
+const source = await loadSource(join(root, 'scripts/reference/ingredients.ts'));
 const isCheck = process.argv.includes('--check');
 const stale = [];
 // One after the other: the page about the library is made from the types that are written before it.

@@ -2,11 +2,10 @@
  * `npm run torture -- --kills 1000 [--components 20] [--delay claim:0.4] [--no-failpoints]`: the kill loop of the tests for as long
  * as you like. Prints the verdict; exits 1 when anything was lost, doubled or wrong.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
+import { loadSource } from './bundle.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values } = parseArgs({
@@ -19,30 +18,14 @@ const { values } = parseArgs({
 });
 
 process.chdir(root);
-// Inside node_modules, so that the bundle finds the packages it leaves outside.
-const dir = mkdtempSync(join(root, 'node_modules/.torture-'));
-try {
-  const outfile = join(dir, 'kill-loop.mjs');
-  await build({
-    entryPoints: [join(root, 'test/torture/kill-loop.ts')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20.19',
-    external: ['@photostructure/sqlite'],
-  });
-  const { killLoop } = await import(pathToFileURL(outfile).href);
-  const verdict = await killLoop({
-    kills: Number(values.kills),
-    components: Number(values.components),
-    shimDelay: values.delay ?? null,
-    failpoints: values['no-failpoints'] ? 'none' : 'random',
-    report: (line) => console.error(line),
-  });
-  console.log(JSON.stringify(verdict, null, 2));
-  const flaws = [verdict.lost, verdict.wrong, verdict.doubled, verdict.tornLogs].flat();
-  process.exitCode = flaws.length > 0 ? 1 : 0;
-} finally {
-  rmSync(dir, { recursive: true, force: true });
-}
+const { killLoop } = await loadSource(join(root, 'test/torture/kill-loop.ts'));
+const verdict = await killLoop({
+  kills: Number(values.kills),
+  components: Number(values.components),
+  shimDelay: values.delay ?? null,
+  failpoints: values['no-failpoints'] ? 'none' : 'random',
+  report: (line) => console.error(line),
+});
+console.log(JSON.stringify(verdict, null, 2));
+const flaws = [verdict.lost, verdict.wrong, verdict.doubled, verdict.tornLogs].flat();
+process.exitCode = flaws.length > 0 ? 1 : 0;

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** As seen from a bundle, from the library, and from the sources. */
-const PLACES = ['./', '../../bin/', '../../dist/bin/'];
+/** As seen from a bundle and from the sources. */
+const PLACES = ['./', '../../dist/bin/'];
 
 export function programFile(name: string): string {
   const files = PLACES.map((place) => fileURLToPath(new URL(`${place}${name}.cjs`, import.meta.url)));

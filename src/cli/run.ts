@@ -3,10 +3,11 @@ import { type Command, CommanderError } from 'commander';
 import { AppError } from '../base/pure/errors.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
 import type { Session, World } from './call.ts';
+import type { Host } from './define.ts';
 import { failureText, toAppError } from './failure.ts';
 import { Interrupted } from './interrupt.ts';
 import { paintFor } from './print/colour.ts';
-import { buildProgram } from './program.ts';
+import { quickProgram } from './quick.ts';
 
 export const EXIT_INTERRUPTED = 130;
 const EXIT_USAGE = 2;
@@ -15,7 +16,7 @@ const EXIT_USAGE = 2;
 export async function runCli(args: readonly string[], world: World): Promise<number> {
   let session: Session | null = null;
   let exitCode = 0;
-  const program = buildProgram({
+  const host: Host = {
     world,
     began: (one) => {
       session = one;
@@ -23,8 +24,9 @@ export async function runCli(args: readonly string[], world: World): Promise<num
     ended: (code) => {
       exitCode = code;
     },
-  });
+  };
   try {
+    const program = quickProgram(args, host) ?? (await import('./program.ts')).buildProgram(host);
     refuseHelpOfNothing(args, commandWords(program));
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

@@ -6,6 +6,7 @@ import type { AgentsSpec } from '../agents/spec.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
+import type { StoreSpec } from '../history/spec.ts';
 import type { AlertsSpec } from '../incidents/alerts/rules/book.ts';
 import type { TicketsSpec } from '../incidents/tickets/rules/settings.ts';
 import type { SessionsSpec } from '../sessions/rules/template.ts';
@@ -16,7 +17,6 @@ import { parseEnvFile } from './env-file.ts';
 import { interpolate, mergeTrees } from './merge.ts';
 import { ConfigError, Problems } from './problem.ts';
 import { resolveConfig } from './resolve.ts';
-import type { StoreSpec } from './store.ts';
 import { emptyRecord } from './tree.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;

@@ -3,6 +3,7 @@
 import type { AgentsSpec } from '../agents/spec.ts';
 import { type ComponentName, componentName } from '../base/pure/ids.ts';
 import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
+import type { StoreSpec } from '../history/spec.ts';
 import type { AlertsSpec } from '../incidents/alerts/rules/book.ts';
 import type { TicketsSpec } from '../incidents/tickets/rules/settings.ts';
 import type { SessionsSpec } from '../sessions/rules/template.ts';
@@ -34,7 +35,7 @@ import type { Problems } from './problem.ts';
 import { nameFrom } from './readers.ts';
 import { sessionsSpec } from './sessions.ts';
 import type { ComponentConfig, Config } from './shape.ts';
-import { type StoreSpec, storeSpec } from './store.ts';
+import { storeSpec } from './store.ts';
 import { ticketsSpec } from './tickets.ts';
 import type { MapNode } from './tree.ts';
 import { emptyRecord } from './tree.ts';

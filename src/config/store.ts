@@ -1,15 +1,10 @@
 /** Where the history is, complete. */
 
 import { z } from 'zod';
+import type { StoreSpec } from '../history/spec.ts';
 import { DEFAULTS } from './defaults.ts';
 import { durationText } from './duration.ts';
 import { optional, path, positiveDuration } from './leaves.ts';
-
-export interface StoreSpec {
-  /** Absolute; null: in the state directory. */
-  readonly path: string | null;
-  readonly retentionMs: number;
-}
 
 export function storeSpec(config: StoreConfig | undefined, absolute: (path: string) => string): StoreSpec {
   return {

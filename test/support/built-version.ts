@@ -35,8 +35,10 @@ export function writeVersion(dir: string, version: string, { shimLine }: Patch =
   cpSync(join(ENTRY, '..'), bin, { recursive: true });
   for (const file of readdirSync(bin).filter((name) => name.endsWith('.cjs'))) {
     const text = readFileSync(join(bin, file), 'utf8');
-    const versioned = text.replaceAll(`"${own.version}"`, `"${version}"`);
+    const versioned = text.replaceAll(quoted(own.version), (_, quote: string) => `${quote}${version}${quote}`);
     const marked = shimLine === undefined ? versioned : versioned.replace('# keepwell shim ', `$&(${shimLine}) `);
     writeFileSync(join(bin, file), marked);
   }
 }
+
+const quoted = (version: string): RegExp => new RegExp(`(["'\`])${version.replaceAll('.', '\\.')}\\1`, 'g');

@@ -40,7 +40,7 @@ export const ROOMS: Readonly<Record<string, QuotaCheck>> = {
   config: {
     what: 'files and variables in, a complete checked configuration out',
     imports: ['base', 'supervision'],
-    shapes: FEATURES,
+    shapes: [...FEATURES, 'history'],
   },
   drivers: {
     what: 'how one kind of run is started, watched and ended: `process`, `container`, `external`',

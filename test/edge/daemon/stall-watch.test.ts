@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { MonoMs, WallMs } from '../../../src/base/pure/ids.ts';
 import { createStallWatch } from '../../../src/base/stall-watch.ts';
+import { bundle } from '../../support/bundle.ts';
 
 test('a stall is known at once, before the timer that would have noticed it, and forgotten by what began later', () => {
   let now = 1_000;
@@ -24,18 +25,8 @@ test('a jump of the wall clock, or a machine that slept, counts like a stall', (
 });
 
 test('its timer does not keep a program alive', async () => {
-  const program = `
-    import { createStallWatch } from '${process.cwd()}/src/base/stall-watch.ts';
-    createStallWatch({ now: () => performance.now(), wallNow: () => Date.now() });
-  `;
-  const { build } = await import('esbuild');
-  const { outputFiles } = await build({
-    stdin: { contents: program, resolveDir: process.cwd(), loader: 'ts' },
-    bundle: true,
-    write: false,
-    platform: 'node',
-    format: 'cjs',
-  });
-  const child = spawn(process.execPath, ['-e', outputFiles[0]!.text]);
+  const program = await bundle('test/fixtures/stalls/watch.ts');
+  using _ = { [Symbol.dispose]: program.remove };
+  const child = spawn(process.execPath, [program.path]);
   expect(await once(child, 'exit')).toEqual([0, null]);
 });

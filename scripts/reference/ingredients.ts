@@ -1,0 +1,10 @@
+/** What the generated pages are made of. */
+export { openApi } from '../../src/api/routes/openapi.ts';
+export { ROUTES } from '../../src/api/table.ts';
+export { ERRORS } from '../../src/base/pure/errors.ts';
+export { describeCampaign } from '../../src/config/campaign-shape.ts';
+export { describeConfig } from '../../src/config/describe.ts';
+export { jsonSchema } from '../../src/config/schema.ts';
+export { THIS_VERSION, UNAVAILABLE } from '../../src/config/words/keys.ts';
+export { VERSION } from '../../src/version.ts';
+export { ROOMS } from '../../test/support/rooms.ts';
