@@ -2,12 +2,11 @@
 
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { RunId } from '../base/pure/ids.ts';
 import type { Store } from '../history/ports.ts';
 import type { AlertService } from '../incidents/alerts/ports.ts';
 import { type Incidents, loopFreezeKey } from '../incidents/ports.ts';
 import type { ProblemEvidence } from '../incidents/tickets/rules/evidence.ts';
-import { markSimulated, SIMULATED_TITLE, type Simulated } from '../supervision/rules/simulation.ts';
+import { isSimulated, SIMULATED_TITLE } from '../supervision/rules/simulation.ts';
 import { freezeFingerprint } from '../supervision/rules/unwell.ts';
 import type { ComponentView, EventView, Subject } from '../supervision/rules/views.ts';
 import type { LoopFindings, PassPart } from './ports.ts';
@@ -26,7 +25,7 @@ import { type AgentsSpec, NO_AGENTS } from './spec.ts';
 export interface LoopParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly store: Pick<Store, 'meta' | 'setMeta'>;
+  readonly store: Pick<Store, 'meta' | 'setMeta' | 'incident'>;
   readonly incidentService: Pick<Incidents, 'problem' | 'recovered'>;
   readonly alerts: Pick<AlertService, 'raise' | 'clear'>;
   /** Null: there is no such component (any more). */
@@ -36,8 +35,6 @@ export interface LoopParts {
   unsupervisedMs(name: string): number | null;
   /** How long ago the loop's heartbeat file was written, whoever wrote it in whichever run; null: it has none, or it cannot be read. */
   fileAgeMs(name: string): Promise<number | null>;
-  /** Somebody asked for what happens to this run; null: nobody did. */
-  simulated(run: RunId): Simulated | null;
   /** Every event from now on; returns the function that ends it. */
   subscribe(listener: (event: EventView) => void): () => void;
 }
@@ -140,7 +137,6 @@ export class LoopWatch implements PassPart<LoopFindings> {
     const subject: Subject = { kind: 'component', name };
     switch (action.kind) {
       case 'file': {
-        const asked = view.run_id === null ? null : this.#parts.simulated(view.run_id as RunId);
         const problem: ProblemEvidence = {
           ...{ subject, fingerprint: freezeFingerprint(name), title: action.title, rootCause: action.rootCause },
           ...{ category: 'freeze', priority: 'critical', assignedTo: null, atOnce: true, evidence: action.evidence },
@@ -151,7 +147,7 @@ export class LoopWatch implements PassPart<LoopFindings> {
           ],
           ...{ relatedFiles: [], run: view.run_id },
         };
-        const { incident, ticket } = incidentService.problem(asked === null ? problem : markSimulated(problem, asked));
+        const { incident, ticket } = incidentService.problem(problem);
         const at = new Date(clock.wallNow()).toISOString();
         this.#keep(name, { run: view.run_id, at, incident, ticket, alert: null });
         this.#actions.push(`filed the freeze of ${name}`);
@@ -159,8 +155,8 @@ export class LoopWatch implements PassPart<LoopFindings> {
         break;
       }
       case 'alert': {
-        const { incident, ticket, run } = this.#open!;
-        const isAsked = run !== null && this.#parts.simulated(run as RunId) !== null;
+        const { incident, ticket } = this.#open!;
+        const isAsked = incident !== null && isSimulated(this.#parts.store.incident(incident)?.rootCause ?? null);
         const text = `${isAsked ? SIMULATED_TITLE : ''}${action.text}`;
         this.#keep(name, { ...this.#open!, alert: text });
         alerts.raise({ kind: 'freeze', key: loopFreezeKey(name), subject, text, incident, ticket });

@@ -109,7 +109,7 @@ export class OneAgent {
     const onDurable = () => {
       for (const run of released) driver.release(run);
     };
-    this.#world.commit({ ...commit, ...(released.length > 0 ? { onDurable } : {}) });
+    this.#world.record({ ...commit, ...(released.length > 0 ? { onDurable } : {}) });
     failpoints.hit('agent.after-commit');
     for (const effect of step.effects) this.#perform(effect, type);
     this.#arm();
@@ -209,7 +209,7 @@ function contextFor({ name }: Pick<AgentRecord, 'name'>, type: AgentType | null,
   };
 }
 
-// What one step of an agent writes into the history: its record, its events, the begin or the end of a run, the crash with its case.
+// What one step of an agent writes into the history: its record, its events, the begin or the end of a run, the crash.
 
 export interface StepFacts {
   readonly before: AgentRecord;
@@ -243,10 +243,7 @@ export function stepCommit(facts: StepFacts, parts: KeepingParts): StepCommit {
     ...(event?.kind === 'started' ? { runPid: { run: event.run, pid: event.pid } } : {}),
     ...(end ? { runEnded: endedOf(facts, end) } : {}),
   };
-  if (found === null) return { record, commit: { ...base, events } };
-  const { crash, also } = parts.incidentService.crashed(found);
-  const { events: more, ...cases } = also;
-  return { record, commit: { ...base, ...cases, crash, events: [...events, ...more] } };
+  return { record, commit: { ...base, ...(found === null ? {} : { crash: found }), events } };
 }
 
 function eventsOf({ step, before, at }: StepFacts): readonly NewEvent[] {

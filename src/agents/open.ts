@@ -12,7 +12,6 @@ import type { AlertService } from '../incidents/alerts/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import { fileSource } from '../probes/heartbeat/file-source.ts';
 import { isObserved } from '../supervision/rules/restart/decide.ts';
-import type { Simulated } from '../supervision/rules/simulation.ts';
 import type { ComponentView, EventView } from '../supervision/rules/views.ts';
 import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
 import { LoopWatch } from './loop.ts';
@@ -22,14 +21,11 @@ import type { OursParts } from './ours.ts';
 import type { Sight } from './rules/others-pass.ts';
 import { type DaemonAgents, openAgents } from './service.ts';
 
-export interface AgentPartsOptions extends Omit<OursParts, 'commit'> {
+export interface AgentPartsOptions extends OursParts {
   readonly incidentService: Incidents;
   readonly alerts: Pick<AlertService, 'raise' | 'clear'>;
   components(): readonly ComponentView[];
-  /** Somebody asked for what happens to this run; null: nobody did. */
-  simulated(run: RunId): Simulated | null;
   subscribe(listener: (event: EventView) => void): () => void;
-  publish(event: EventView): void;
   /** False: nothing but agents is looked after here. */
   readonly supervises: boolean;
   /** The position behind the last byte of a component's log. */
@@ -37,20 +33,17 @@ export interface AgentPartsOptions extends Omit<OursParts, 'commit'> {
 }
 
 export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents> {
-  const { store, log, incidentService, alerts, config, publish } = options;
+  const { store, log, incidentService, record, alerts, config } = options;
   const clock = systemClock;
   const specOf = (name: string): ComponentSpec | undefined => config().components.find((spec) => spec.name === name);
   const spec = () => config().agents;
   return openAgents({
     ...options,
-    commit: (commit) => {
-      for (const event of store.commit(commit)) publish(event);
-    },
     others: (respawns) =>
       new Others({
         ...{ clock, log, store },
         cases: othersCases({
-          ...{ clock, store, incidentService, respawns, spec, publish },
+          ...{ clock, record, incidentService, respawns, spec },
           cwdOf: (name) => specOf(name)?.driver.cwd ?? null,
         }),
         logs: loopLogs({
@@ -72,15 +65,7 @@ export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents
         },
       }),
     loop: new LoopWatch({
-      ...{
-        clock,
-        log,
-        store,
-        incidentService,
-        alerts,
-        subscribe: options.subscribe,
-        simulated: options.simulated,
-      },
+      ...{ clock, log, store, incidentService, alerts, subscribe: options.subscribe },
       view: (name) => options.components().find((view) => view.name === name) ?? null,
       isObserved: (name) => {
         const component = specOf(name);

@@ -7,13 +7,13 @@ import { shortHash } from '../base/pure/hash.ts';
 import { componentOfRun, type RunId, type WallMs } from '../base/pure/ids.ts';
 import type { Dossier } from '../crashes/rules/explain.ts';
 import { portHolder } from '../drivers/process/port-holder.ts';
-import type { Commit, Store } from '../history/ports.ts';
+import type { Recorder } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import { readTail } from '../logs/log-tail.ts';
 import type { CrashTail } from '../logs/rules/tail.ts';
 import type { NewCrash, NewEvent } from '../supervision/ports/store.ts';
 import { FRESH } from '../supervision/rules/lifecycle/state.ts';
-import type { EventView, Subject } from '../supervision/rules/views.ts';
+import type { Subject } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 import type { Respawns } from './ports.ts';
 import type { Entry } from './rules/others-entry.ts';
@@ -53,22 +53,18 @@ export interface OthersCases {
 
 export interface OthersCasesParts {
   readonly clock: Clock;
-  readonly store: Pick<Store, 'commit'>;
-  readonly incidentService: Pick<Incidents, 'crashed' | 'problem' | 'recovered'>;
+  readonly record: Recorder;
+  readonly incidentService: Pick<Incidents, 'problem' | 'recovered'>;
   readonly respawns: Respawns;
   spec(): AgentsSpec;
   /** Where the files of a component are; null: there is no such component. */
   cwdOf(component: string): string | null;
-  publish(event: EventView): void;
 }
 
 type Decision = Pick<NewCrash, 'decision' | 'rule'> & { readonly respawned: boolean };
 
 export function othersCases(parts: OthersCasesParts): OthersCases {
-  const { clock, store, incidentService, respawns, spec, publish } = parts;
-  const tell = (commit: Commit): void => {
-    for (const event of store.commit(commit)) publish(event);
-  };
+  const { clock, record, incidentService, respawns, spec } = parts;
   /** Asked first: should we die before the crash is written, it is found again, and the task has its agent already. */
   const bringBack = ({ entry: { type, task } }: Judged, living: ReadonlySet<string | null>): Decision => {
     if (type === null || task === null) return not(`its entry has no ${type === null ? 'type' : 'task'}`);
@@ -82,17 +78,16 @@ export function othersCases(parts: OthersCasesParts): OthersCases {
       const { entry, why } = dead;
       const decided = bringBack(dead, living);
       const found = output === null ? null : dossierOfLoop(dead, output, parts.cwdOf(output.component));
-      const { crash, also } = incidentService.crashed(crashOf(dead, decided, found, clock.wallNow()));
-      const { events, ...rest } = also;
-      const subject = crash.subject;
+      const crash = crashOf(dead, decided, found, clock.wallNow());
+      const { subject } = crash;
       const data = {
         ...{ pid: entry.pid, type: typeOf(entry), task: crash.taskId ?? null },
         source: basename(file.path),
         why,
       };
       const told: NewEvent = { at: crash.at, subject, type: 'agent.crashed', run: crash.run, data };
-      tell({ crash, ...rest, events: [told, ...events] });
-      const bug = rest.tickets?.[0]?.number ?? null;
+      const [written] = record({ crash, events: [told] });
+      const bug = written?.tickets?.[0]?.number ?? null;
       const action = decided.respawned ? `respawned ${describeEntry(entry)}` : null;
       const done = decided.respawned ? 'respawned' : `none (${decided.decision})`;
       const error = [crash.errorType, crash.errorMessage].filter((part) => part !== null).join(': ');
@@ -106,12 +101,12 @@ export function othersCases(parts: OthersCasesParts): OthersCases {
         source: basename(file.path),
         why: 'what started it was stopped',
       };
-      tell({ events: [{ at: clock.wallNow(), subject, type: 'agent.stopped', run: null, data }] });
+      record({ events: [{ at: clock.wallNow(), subject, type: 'agent.stopped', run: null, data }] });
     },
     finished: (entry, file) => {
       const subject: Subject = { kind: 'agent', name: typeOf(entry) };
       const data = { pid: entry.pid, task: entry.task, source: basename(file.path) };
-      tell({ events: [{ at: clock.wallNow(), subject, type: 'agent.finished', run: null, data }] });
+      record({ events: [{ at: clock.wallNow(), subject, type: 'agent.finished', run: null, data }] });
       if (entry.task !== null) incidentService.recovered(subject, entry.task);
     },
     lived: (entry) => {
@@ -135,7 +130,7 @@ export function othersCases(parts: OthersCasesParts): OthersCases {
         relatedFiles: [file.path],
       });
       const data = { file: file.path, entries };
-      tell({ events: [{ at: clock.wallNow(), subject, type: 'agents.cleaned', run: null, data }] });
+      record({ events: [{ at: clock.wallNow(), subject, type: 'agents.cleaned', run: null, data }] });
       // They are gone already. If it happens again, the same incident is opened again.
       incidentService.recovered(subject);
       return { ticket: filed.ticket };

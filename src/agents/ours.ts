@@ -21,7 +21,7 @@ import type { KeepingParts } from './parts.ts';
 import { runOfAgent } from './rules/step.ts';
 import { type AgentsSpec, isOver } from './spec.ts';
 
-export interface OursParts extends Pick<KeepingParts, 'log' | 'failpoints' | 'incidentService' | 'commit' | 'fatal'> {
+export interface OursParts extends Pick<KeepingParts, 'log' | 'failpoints' | 'incidentService' | 'record' | 'fatal'> {
   readonly paths: HomePaths;
   readonly env: Environment;
   /** The environment that agents inherit. */
@@ -78,7 +78,7 @@ export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours
   const keeping = keepAgents(
     {
       ...{ driver, clock: systemClock, random: Math.random, log, failpoints },
-      ...{ incidentService: parts.incidentService, commit: parts.commit, fatal: parts.fatal },
+      ...{ incidentService: parts.incidentService, record: parts.record, fatal: parts.fatal },
       isRecorded: (run: RunId) => store.run(run)?.endedAt != null,
       launch: (record, type, run) => {
         logs.runBegins(record.name, run);

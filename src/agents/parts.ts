@@ -5,7 +5,7 @@ import type { Failpoints } from '../base/failpoints.ts';
 import type { Log } from '../base/log.ts';
 import type { ExitView, SpawnProblem } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
-import type { Commit } from '../history/ports.ts';
+import type { Recorder } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import type { ProcessDriver, ProcessLaunch } from '../supervision/ports/driver.ts';
 import type { NewCrash, RunBegun } from '../supervision/ports/store.ts';
@@ -32,9 +32,8 @@ export interface KeepingParts {
   random(): number;
   readonly log: Log;
   readonly failpoints: Failpoints;
-  readonly incidentService: Pick<Incidents, 'crashed' | 'recovered'>;
-  /** In one transaction, and told to all listeners. Never throws. */
-  commit(commit: Commit): void;
+  readonly incidentService: Pick<Incidents, 'recovered'>;
+  readonly record: Recorder;
   /** Whether the end of this run is written down. */
   isRecorded(run: RunId): boolean;
   /** Everything one run needs, or why it cannot begin. */

@@ -69,7 +69,7 @@ class AgentService implements DaemonAgents {
       ours: () => this.#lookAtOurs(),
       since: (at) => this.#since(at),
       summary: () => ({ status: this.report().status, activeAgents: this.#active }),
-      write: (healthCheck) => parts.commit({ healthCheck }),
+      write: (healthCheck) => parts.record({ healthCheck }),
     });
   }
 

@@ -3,9 +3,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { after, type MonoMs } from '../base/pure/ids.ts';
-import type { Store } from '../history/ports.ts';
+import type { Recorder, Store } from '../history/ports.ts';
 import type { NewEvent } from '../supervision/ports/store.ts';
-import type { EventView } from '../supervision/rules/views.ts';
 import type { CheckObserver, FinishedCheck } from './observer.ts';
 import { type CheckStretch, stretched } from './rules/stretch.ts';
 import type { HealthReports } from './service.ts';
@@ -14,9 +13,9 @@ import type { CheckStatus } from './spec.ts';
 export interface ScheduleParts {
   readonly clock: Clock;
   readonly reports: Pick<HealthReports, 'checks' | 'reportOn'>;
-  readonly store: Pick<Store, 'commit' | 'checkResults'>;
+  readonly store: Pick<Store, 'checkResults'>;
   readonly log: Log;
-  publish(event: EventView): void;
+  readonly record: Recorder;
 }
 
 export class HealthSchedule implements Disposable {
@@ -57,7 +56,7 @@ export class HealthSchedule implements Disposable {
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    const { reports, store, publish } = this.#parts;
+    const { reports, record } = this.#parts;
     const finished: FinishedCheck[] = [];
     const collect: CheckObserver = {
       reportStarted: () => ({ checkFinished: (check) => void finished.push(check), reportFinished: () => {} }),
@@ -66,7 +65,7 @@ export class HealthSchedule implements Disposable {
     if (signal.aborted || finished.length === 0) return;
     const events = finished.flatMap((check) => this.#changed(check));
     const checked = finished.map((check) => this.#stretch(check));
-    for (const event of store.commit({ checked, events })) publish(event);
+    record({ checked, events });
   }
 
   #stretch({ name, result, beganAt, tookMs }: FinishedCheck): CheckStretch {

@@ -26,12 +26,13 @@ import { straySpec } from '../drivers/stray-spec.ts';
 import { placeStore } from '../history/place.ts';
 import { openSqliteStore } from '../history/sqlite/sqlite-store.ts';
 import { openIncidents } from '../incidents/open.ts';
-import { type Incidents, withCase } from '../incidents/ports.ts';
 import { fileLogs } from '../logs/file-logs.ts';
 import { type LogKeeper, type LogKeeperOptions, openLogKeeper } from '../logs/keep/keeper.ts';
 import { createHeartbeatSources } from '../probes/heartbeat/sources.ts';
 import { type DaemonSessions, openSessions } from '../sessions/in-daemon.ts';
 import { openSimulations } from '../simulate/open.ts';
+import { openRehearsals } from '../simulate/rehearsals.ts';
+import { EventBus } from '../supervision/event-bus.ts';
 import { restartLog } from '../supervision/journal.ts';
 import type { Desired } from '../supervision/ports/store.ts';
 import type { DaemonView, LogKeepingView } from '../supervision/rules/views.ts';
@@ -40,7 +41,7 @@ import { Supervisor } from '../supervision/supervisor.ts';
 import { measuringProber } from '../telemetry/measuring-prober.ts';
 import { switchedTelemetry } from '../telemetry/switched.ts';
 import { saveApplied } from './configuration.ts';
-import { type ControlParts, createControl, EventBus } from './control.ts';
+import { type ControlParts, createControl } from './control.ts';
 import { openDesired } from './desired.ts';
 import { openEdges } from './edges.ts';
 import { removeContainers } from './left-containers.ts';
@@ -144,6 +145,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   telemetry.apply(config);
   events.subscribe(telemetry.told);
   events.subscribe(restartLog(log));
+  const rehearsals = openRehearsals(store);
+  events.subscribe(rehearsals.told);
   const cases = openIncidents({
     ...{ store, log, failpoints, commands },
     env: base,
@@ -151,18 +154,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     standings: () => supervisor.standings(),
     publish: events.publish,
     aboutAgent: agentCircumstances,
+    simulated: rehearsals.simulated,
   });
-  const simulations = openSimulations({
-    ...{ paths, store, driver, clock: systemClock, incidentService: cases.incidentService },
-    config: () => config,
-    supervisor: () => supervisor,
-    agents: () => agents,
-  });
-  events.subscribe(simulations.told);
-  const incidentService: Incidents = {
-    ...cases.incidentService,
-    crashed: (crash) => cases.incidentService.crashed(simulations.marked(crash)),
-  };
   const supervisor = new Supervisor({
     clock: systemClock,
     random: Math.random,
@@ -192,14 +185,13 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       if (spec.driver.kind !== 'external') keeper.runBegins(spec.name, run);
       else keeper.watch(spec.name);
       const launch = launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, options.socket));
-      return simulations.launchOf(spec, launch);
+      return rehearsals.launchOf(spec, launch);
     },
     evidence: (spec, exit, at, specs) => {
       const { secrets } = config;
       return collectEvidence({ spec, exit, at, specs, logsDir: paths.logs, base, secrets, history: store });
     },
-    noted: (commit) => withCase(commit, incidentService),
-    publish: events.publish,
+    record: cases.record,
     fatal: options.fatal,
   });
   await untilKnown('which runs earlier daemons left', () => driver.found(), log);
@@ -232,26 +224,29 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const sessions = openSessions({
     ...{ containers, store, log, failpoints },
     spec: config.sessions,
-    publish: events.publish,
+    record: cases.record,
     incidentService: cases.incidentService,
     secrets: () => config.secrets,
   });
   const agents = await openAgentParts({
     ...{ paths, env, base, log, failpoints, store },
-    ...{ incidentService, alerts: cases.alerts, softNofile: options.softNofile },
-    launchOf: simulations.agentLaunchOf,
-    simulated: simulations.ofRun,
+    ...{ incidentService: cases.incidentService, alerts: cases.alerts, softNofile: options.softNofile },
+    record: cases.record,
+    launchOf: rehearsals.agentLaunchOf,
     config: () => config,
     components: () => supervisor.views(),
     subscribe: (listener) => events.subscribe(listener),
-    publish: events.publish,
     tell: (type, data) => supervisor.tell(type, data),
     logEnd: (name) => keeper.end(name),
     supervises: !options.hosted || options.wantNew === 'running',
     fatal: options.fatal,
   });
-  simulations.begin();
-  const schedule = new HealthSchedule({ clock: systemClock, reports: health, store, log, publish: events.publish });
+  const simulations = openSimulations({
+    ...{ paths, rehearsals, driver, clock: systemClock, incidentService: cases.incidentService, supervisor, agents },
+    config: () => config,
+    subscribe: (listener) => events.subscribe(listener),
+  });
+  const schedule = new HealthSchedule({ clock: systemClock, reports: health, store, log, record: cases.record });
   schedule.set(config.health.everyMs);
   const control = createControl({
     supervisor,

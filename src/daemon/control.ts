@@ -13,8 +13,9 @@ import type { Incidents } from '../incidents/ports.ts';
 import type { TicketService } from '../incidents/tickets/ports.ts';
 import type { Logs } from '../logs/ports.ts';
 import type { Sessions } from '../sessions/ports.ts';
+import type { EventBus } from '../supervision/event-bus.ts';
 import type { AppliedView } from '../supervision/rules/plan.ts';
-import type { DaemonView, EventView } from '../supervision/rules/views.ts';
+import type { DaemonView } from '../supervision/rules/views.ts';
 import type { Supervisor } from '../supervision/supervisor.ts';
 
 export interface ControlParts {
@@ -171,29 +172,4 @@ async function up(parts: ControlParts, names: readonly string[], files: readonly
   supervisor.renew(outdated);
   parts.wanted();
   return { schema_version: 1, applied, components };
-}
-
-/** Tells every listener of every event; one that throws is its own problem. */
-export class EventBus {
-  readonly #listeners = new Set<(event: EventView) => void>();
-  readonly #log: Log;
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  subscribe(listener: (event: EventView) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  readonly publish = (event: EventView): void => {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(event);
-      } catch (error) {
-        this.#log.error('a listener of events failed', { error: String(error) });
-      }
-    }
-  };
 }

@@ -29,6 +29,12 @@ export interface Commit extends ComponentCommit {
   readonly healthCheck?: HealthCheckRow;
 }
 
+/**
+ * The one way in which rooms write: all of it in one transaction, each crash with its incident and its ticket, then told to whoever listens.
+ * Gives back what was written. Never throws.
+ */
+export type Recorder = (...commits: readonly Commit[]) => readonly Commit[];
+
 export interface CrashQuery {
   readonly component?: string | undefined;
   /** Of whatever is called so; with `kind`, only those. */

@@ -7,7 +7,7 @@ import type { Log } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import { secretsOf } from '../crashes/evidence.ts';
-import type { Commit, Store } from '../history/ports.ts';
+import type { Commit, Recorder, Store } from '../history/ports.ts';
 import type { EventView } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 import type { ComponentStanding } from '../supervision/standings.ts';
@@ -16,8 +16,8 @@ import { sendersFor } from './alerts/senders.ts';
 import { createAlertService } from './alerts/service.ts';
 import { createFiling } from './filing.ts';
 import { Look } from './look.ts';
-import { type Incidents, withCase } from './ports.ts';
-import { createIncidentService } from './service.ts';
+import type { Incidents } from './ports.ts';
+import { createIncidentService, type IncidentServiceParts } from './service.ts';
 import type { TicketService } from './tickets/ports.ts';
 import { type Circumstances, type Evidence, NO_CIRCUMSTANCES } from './tickets/rules/evidence.ts';
 import { createTicketService, ticketBook } from './tickets/service.ts';
@@ -33,6 +33,7 @@ export interface IncidentsOptions {
   config(): ResolvedConfig;
   standings(): readonly ComponentStanding[];
   publish(event: EventView): void;
+  readonly simulated: IncidentServiceParts['simulated'];
   /** What a ticket has to know about an agent that crashed. */
   readonly aboutAgent: AboutAgent;
 }
@@ -41,8 +42,7 @@ export interface OpenIncidents {
   readonly incidentService: Incidents;
   readonly tickets: TicketService;
   readonly alerts: AlertService;
-  /** A commit of the supervisor, with what its crash brings along. */
-  noted(commit: Commit): Commit;
+  readonly record: Recorder;
   /** The supervisor is there: look from now on. */
   begin(): void;
   use(config: ResolvedConfig): void;
@@ -81,7 +81,7 @@ export function openIncidents(options: IncidentsOptions): OpenIncidents {
     config().alerts,
   );
   const incidentService = createIncidentService({
-    ...{ store, clock, log, commit },
+    ...{ store, clock, log, commit, simulated: options.simulated },
     filing: createFiling({
       ...{ store, clock },
       ticketService: tickets,
@@ -105,7 +105,11 @@ export function openIncidents(options: IncidentsOptions): OpenIncidents {
     incidentService,
     tickets,
     alerts,
-    noted: (step) => withCase(step, incidentService),
+    record: (...commits) => {
+      const noted = commits.map(incidentService.noted);
+      commit(...noted);
+      return noted;
+    },
     begin: () => {
       looking = setInterval(lookNow, LOOK_MS).unref();
     },

@@ -1,15 +1,16 @@
-/** Everything that crashes is told to this one: it finds the incident and the ticket, before the crash is written. */
+/** The one way from a crash to its incident: whatever is written down comes by here first, and a crash goes on with its incident and its ticket. */
 
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { WallMs } from '../base/pure/ids.ts';
+import type { RunId, WallMs } from '../base/pure/ids.ts';
 import type { Commit, Store } from '../history/ports.ts';
 import type { NewCrash, NewEvent } from '../supervision/ports/store.ts';
 import { type Graph, startOrder } from '../supervision/rules/graph.ts';
+import { markSimulated, type Simulated } from '../supervision/rules/simulation.ts';
 import { type Unwell, unwellFingerprint } from '../supervision/rules/unwell.ts';
 import type { Subject } from '../supervision/rules/views.ts';
 import type { Filed, Filing } from './filing.ts';
-import type { CaseNotes, Incidents } from './ports.ts';
+import type { Incidents } from './ports.ts';
 import { firstSigns, isKilledByOthers, outageOf, rootOf } from './rules/fold.ts';
 import { type Incident, type IncidentsQuery, isAwaited, isSubjectOf } from './rules/incident.ts';
 import {
@@ -34,8 +35,9 @@ export interface IncidentServiceParts {
   readonly filing: Filing;
   /** Who depends on whom, now. */
   graph(): Graph;
-  /** Writes to the history and tells those who listen. */
-  /** All of them together. */
+  /** Somebody asked for what happened to this run or task then; null: nobody did. */
+  simulated(crash: Pick<NewCrash, 'run' | 'at' | 'taskId'>): Simulated | null;
+  /** Writes to the history, all of them together, and tells those who listen. */
   commit(...commits: readonly Commit[]): void;
   /** After every crash, with what is open by then. */
   crashSeen(crash: NewCrash, incident: Incident): void;
@@ -43,6 +45,8 @@ export interface IncidentServiceParts {
 }
 
 export interface IncidentService extends Incidents {
+  /** What is to be written, with the incident of its crash, the ticket, and what is told about them. It must be written at once. */
+  noted(step: Commit): Commit;
   /** All that are open. */
   open(): Iterable<Incident>;
   /** All that have not been well for a while: what has no incident yet gets one, or is named in that of its cause. */
@@ -53,6 +57,8 @@ export interface IncidentService extends Incidents {
   tellNews(): void;
 }
 
+/** What is written in the same commit as the crash. */
+type CaseNotes = Pick<Commit, 'incidents' | 'tickets'> & { readonly events: readonly NewEvent[] };
 type Notes = { -readonly [K in keyof CaseNotes]: CaseNotes[K] };
 
 const NOTHING: CaseNotes = { events: [] };
@@ -166,9 +172,24 @@ export function createIncidentService(parts: IncidentServiceParts): IncidentServ
     for (const incident of changed) if (incident.state !== 'open') parts.resolved(incident);
   }
 
-  function reported(problem: ProblemEvidence): { incident: number; ticket: number | null } {
-    const { subject, fingerprint, rootCause } = problem;
+  function noted(step: Commit): Commit {
+    if (step.crash === undefined) return step;
+    const asIs = { crash: step.crash, also: NOTHING };
+    const { crash, also } = quietly('of a crash', () => taken(marked(asIs.crash)), asIs);
+    return { ...step, ...also, crash, events: [...(step.events ?? []), ...also.events] };
+  }
+
+  /** What somebody asked for is marked as that, here and nowhere else. */
+  function marked(crash: NewCrash): NewCrash {
+    const asked = parts.simulated(crash);
+    return asked === null ? crash : markSimulated(crash, asked);
+  }
+
+  function reported(found: ProblemEvidence): { incident: number; ticket: number | null } {
     const at = clock.wallNow();
+    const asked = found.run ? parts.simulated({ run: found.run as RunId, at }) : null;
+    const problem = asked === null ? found : markSimulated(found, asked);
+    const { subject, fingerprint, rootCause } = problem;
     const title = shortTitle(problem.title);
     const trouble = { ...{ fingerprint, subject, rootCause, title, at }, taskId: null, run: null };
     const own = store.incidentOf(fingerprint);
@@ -225,7 +246,7 @@ export function createIncidentService(parts: IncidentServiceParts): IncidentServ
 
   return {
     open: () => open.values(),
-    crashed: (crash) => quietly('of a crash', () => taken(crash), { crash, also: NOTHING }),
+    noted,
     recovered: (subject, taskId = null) => quietly('of a recovery', () => well(subject, taskId), undefined),
     unwanted: (subject) =>
       quietly('of a stop', () => settleAll((incident, at) => unwanted(incident, subject, at)), undefined),

@@ -8,8 +8,8 @@ import { redact } from '../base/pure/redact.ts';
 import { dossierOf } from '../crashes/rules/explain.ts';
 import type { Failure } from '../docker/healing/ports.ts';
 import type { EngineClient } from '../docker/ports.ts';
-import type { Commit } from '../history/ports.ts';
-import { type Incidents, withCase } from '../incidents/ports.ts';
+import type { Recorder } from '../history/ports.ts';
+import type { Incidents } from '../incidents/ports.ts';
 import { type CrashTail, cutTail, MAX_TAIL_BYTES, NO_TAIL, tailOf } from '../logs/rules/tail.ts';
 import type { NewCrash } from '../supervision/ports/store.ts';
 import type { Subject } from '../supervision/rules/views.ts';
@@ -19,10 +19,10 @@ export interface SessionCrashParts {
   readonly engine: Pick<EngineClient, 'logs'>;
   readonly clock: Pick<Clock, 'wallNow'>;
   readonly log: Log;
-  readonly incidentService: Pick<Incidents, 'crashed' | 'recovered'>;
+  readonly incidentService: Pick<Incidents, 'recovered'>;
   /** Values that containers of this template are given and nobody should see. */
   secrets(template: string): readonly string[];
-  commit(commit: Commit): void;
+  readonly record: Recorder;
 }
 
 export interface SessionCases {
@@ -44,7 +44,7 @@ export function sessionCases(parts: SessionCrashParts): SessionCases {
       const at = parts.clock.wallNow();
       try {
         const crash = await crashOf(parts, session, failure, at);
-        parts.commit(withCase({ crash }, parts.incidentService));
+        parts.record({ crash });
       } catch (error) {
         parts.log.warn('a crash of a session could not be recorded', { session: session.id, error: String(error) });
       }

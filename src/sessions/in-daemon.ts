@@ -9,8 +9,8 @@ import { readEnvFiles } from '../config/load.ts';
 import type { ContainerWatch } from '../docker/container-watch.ts';
 import { createHealer } from '../docker/healing/healer.ts';
 import type { EngineClient } from '../docker/ports.ts';
-import type { Commit, Store } from '../history/ports.ts';
-import type { EventView, SessionsSummary } from '../supervision/rules/views.ts';
+import type { Recorder, Store } from '../history/ports.ts';
+import type { SessionsSummary } from '../supervision/rules/views.ts';
 import { type SessionCases, type SessionCrashParts, sessionCases } from './crashes.ts';
 import type { SessionBook, Sessions } from './ports.ts';
 import type { SessionsSpec, SessionTemplate } from './rules/template.ts';
@@ -23,7 +23,7 @@ export interface SessionsParts {
   readonly log: Log;
   readonly failpoints: Failpoints;
   readonly spec: SessionsSpec;
-  publish(event: EventView): void;
+  readonly record: Recorder;
   readonly incidentService: SessionCrashParts['incidentService'];
   /** Values of the configuration that nobody should see. */
   secrets(): readonly string[];
@@ -37,14 +37,11 @@ export interface DaemonSessions extends Sessions {
 const ID_BYTES = 16;
 
 export function openSessions(parts: SessionsParts): DaemonSessions {
-  const { containers, store, log, failpoints, incidentService, publish, spec } = parts;
+  const { containers, store, log, failpoints, incidentService, record, spec } = parts;
   const clock = systemClock;
-  const commit = (commit: Commit) => {
-    for (const event of store.commit(commit)) publish(event);
-  };
   let templates = spec;
   const cases = sessionCases({
-    ...{ engine: containers.engine, clock, log, incidentService, commit },
+    ...{ engine: containers.engine, clock, log, incidentService, record },
     secrets: (name) => [...templateSecrets(templates, name), ...parts.secrets()],
   });
   const healer = createHealer({ ...containers, clock, random: Math.random, log });
@@ -55,7 +52,7 @@ export function openSessions(parts: SessionsParts): DaemonSessions {
     log,
     failpoints,
     spec,
-    book: bookOf(store, cases, commit),
+    book: bookOf(store, cases, record),
     failed: (session, failure) => cases.failed(session, failure),
     newId: () => randomBytes(ID_BYTES).toString('hex'),
     environmentOf: sessionEnvironment,
@@ -99,7 +96,7 @@ const sessionEnvironment = ({ env, envFiles }: SessionTemplate): Readonly<Record
   ...env,
 });
 
-const bookOf = (store: Store, cases: SessionCases, commit: (commit: Commit) => void): SessionBook => ({
+const bookOf = (store: Store, cases: SessionCases, record: Recorder): SessionBook => ({
   open: () => store.sessions({ which: 'open', limit: 0 }),
   find: (id) => store.session(id),
   ended: ({ user, limit }) => store.sessions({ which: 'ended', limit, ...(user === undefined ? {} : { user }) }),
@@ -107,7 +104,7 @@ const bookOf = (store: Store, cases: SessionCases, commit: (commit: Commit) => v
     const at = systemClock.wallNow();
     const subject = { kind: 'session', name: session.id } as const;
     const events = told.map(({ type, data }) => ({ at, subject, type, run: null, data }));
-    commit({ session, events });
+    record({ session, events });
     cases.told(session, told);
   },
 });

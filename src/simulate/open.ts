@@ -10,53 +10,53 @@ import type { RunId } from '../base/pure/ids.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import { sameProcess } from '../drivers/process/proc.ts';
 import { readStarted } from '../drivers/process/run-dir.ts';
-import type { Store } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import type { Driver } from '../supervision/ports/driver.ts';
+import type { EventView } from '../supervision/rules/views.ts';
 import type { Supervisor } from '../supervision/supervisor.ts';
+import type { Rehearsals } from './rehearsals.ts';
 import { createSimulations, type Simulations } from './simulations.ts';
 
 export interface SimulateParts {
   readonly paths: HomePaths;
-  readonly store: Store;
+  readonly rehearsals: Rehearsals;
   readonly driver: Pick<Driver, 'signal' | 'survivors'>;
   readonly clock: Pick<Clock, 'wallNow'>;
   readonly incidentService: Pick<Incidents, 'incidents' | 'recovered'>;
   config(): ResolvedConfig;
-  /** Asked for when somebody wants a crash: they are made after this. */
-  supervisor(): Pick<Supervisor, 'views' | 'restart'>;
-  agents(): Pick<Agents, 'list' | 'spawn'>;
+  readonly supervisor: Pick<Supervisor, 'views' | 'restart'>;
+  readonly agents: Pick<Agents, 'list' | 'spawn'>;
+  subscribe(listener: (event: EventView) => void): unknown;
 }
 
 export function openSimulations(parts: SimulateParts): Simulations {
-  const { paths, store, driver, clock, incidentService, config, supervisor, agents } = parts;
+  const { paths, rehearsals, driver, clock, incidentService, config, supervisor, agents } = parts;
   const places = [paths.runs, agentRuns(paths)];
-  return createSimulations(
+  const simulations = createSimulations(
     {
-      view: (name) =>
-        supervisor()
-          .views()
-          .find((view) => view.name === name) ?? null,
+      view: (name) => supervisor.views().find((view) => view.name === name) ?? null,
       specs: () => config().components,
       agents: () => config().agents,
-      runningAgents: () =>
-        agents()
-          .list()
-          .filter(({ state, source }) => state === 'running' && source === 'keepwell'),
-      hasAgentFor: (task) =>
-        agents()
-          .list()
-          .some(({ task_id, source }) => task_id === task && source === 'keepwell'),
-      spawn: (type, task) => agents().spawn({ type, task }),
-      restart: (name) => supervisor().restart([name]),
+      runningAgents: () => agents.list().filter(({ state, source }) => state === 'running' && source === 'keepwell'),
+      hasAgentFor: (task) => agents.list().some(({ task_id, source }) => task_id === task && source === 'keepwell'),
+      spawn: (type, task) => agents.spawn({ type, task }),
+      restart: (name) => supervisor.restart([name]),
       signalMain: (run: RunId, signal: SignalName) => places.some((dir) => signalMain(dir, run, signal)),
       kill: (run) => driver.signal(run, 'SIGKILL'),
       freeze: (run) => freezeAll(driver, run),
       now: () => clock.wallNow(),
     },
-    store,
+    rehearsals,
     incidentService,
   );
+  // Nobody will ever finish a task that does not exist. Behind the crash, which is being written.
+  parts.subscribe(({ subject, type, data }) => {
+    const task = data['task'];
+    if (type === 'agent.gave-up' && typeof task === 'string' && rehearsals.ofTask(task) !== null)
+      queueMicrotask(() => incidentService.recovered(subject, task));
+  });
+  simulations.begin();
+  return simulations;
 }
 
 // SIGSTOP to everything that belongs to a run. A signal reaches the process group of a process, or the first process of a container: what runs beside these would go on, and an `init` in a container would hang in the place of the program.

@@ -6,53 +6,29 @@ import { randomBytes } from 'node:crypto';
 import type { AgentView } from '../agents/rules/views.ts';
 import type { AgentsSpec, AgentType } from '../agents/spec.ts';
 import { AppError } from '../base/pure/errors.ts';
-import type { SignalName, SpawnProblem } from '../base/pure/exit.ts';
+import type { SignalName } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
-import type { Store } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
-import type { Launch, ProcessLaunch } from '../supervision/ports/driver.ts';
-import type { NewCrash } from '../supervision/ports/store.ts';
-import {
-  type CrashKind,
-  isOutcome,
-  markSimulated,
-  type Simulated,
-  type SimulationRequest,
-  type SimulationView,
-} from '../supervision/rules/simulation.ts';
-import type { ComponentView, EventView, Subject } from '../supervision/rules/views.ts';
+import type { CrashKind, Simulated, SimulationRequest, SimulationView } from '../supervision/rules/simulation.ts';
+import type { ComponentView, Subject } from '../supervision/rules/views.ts';
 import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
+import type { Rehearsals } from './rehearsals.ts';
 import { noticedWhen } from './rules/notice.ts';
 import { type StandInKind, standIn } from './rules/stand-in.ts';
 
 export interface Simulations {
   /** Throws NO_SUCH_COMPONENT, NO_SUCH_AGENT_TYPE, COMPONENT_NOT_RUNNING, AGENTS_FULL, NOT_SIMULATED, REQUEST_INVALID. */
   crash(request: SimulationRequest): Promise<SimulationView>;
-  /** The launch of a component, or of its stand-in when that is due. */
-  launchOf<L extends Launch | SpawnProblem>(spec: Pick<ComponentSpec, 'name'>, launch: L): L;
-  agentLaunchOf<L extends ProcessLaunch | SpawnProblem>(task: string, launch: L): L;
-  /** Whether somebody asked for what happens to this run; null: nobody did. */
-  ofRun(run: RunId): Simulated | null;
-  /** What happens to components. */
-  told(event: Pick<EventView, 'subject' | 'type'>): void;
-  /** The agents are there: what an earlier daemon was killed over is cleared away. */
+  /** What an earlier daemon was killed over is cleared away. */
   begin(): void;
-  /** The crash as it is, or marked when somebody asked for it. */
-  marked(crash: NewCrash): NewCrash;
 }
 
 export function createSimulations(
   scene: Scene,
-  store: Pick<Store, 'meta' | 'setMeta'>,
+  known: Rehearsals,
   incidentService: Pick<Incidents, 'incidents' | 'recovered'>,
 ): Simulations {
-  const known = rehearsals(store);
-  const askedFor = (crash: NewCrash): Simulated | null => {
-    const asked = known.ofRun(crash.run);
-    if (asked !== null) return isOutcome(asked, crash.at) ? asked : null;
-    return crash.taskId === undefined ? null : known.ofTask(crash.taskId);
-  };
   return {
     crash: async (request) => {
       const { component, agent, task, kind } = request;
@@ -62,36 +38,11 @@ export function createSimulations(
       if (agent !== undefined && component === undefined) return crashAgent(agent, request, scene, known);
       throw new AppError('REQUEST_INVALID', { problem: 'exactly one of component and agent must be given.' });
     },
-    launchOf: (spec, launch) => {
-      if (!('kind' in launch)) return launch;
-      const asked = known.due(spec.name);
-      if (asked === null || launch.kind !== 'process') return launch;
-      known.addRun(launch.run, asked);
-      return { ...launch, command: standIn(asked.kind as StandInKind, launch.cwd, asked.memoryBytes).command };
-    },
-    agentLaunchOf: (task, launch) => {
-      const asked = known.ofTask(task);
-      if (asked === null || !('kind' in launch)) return launch;
-      return { ...launch, command: standIn(asked.kind as StandInKind, launch.cwd, asked.memoryBytes).command };
-    },
-    ofRun: (run) => known.ofRun(run),
-    told: ({ subject, type }) => {
-      if (subject.kind === 'component' && type === 'component.stopped') known.unwant(subject.name);
-    },
     begin: () => {
       for (const { subjects, tasks } of incidentService.incidents({ state: 'open', limit: Infinity })) {
         const left = tasks.filter((task) => known.ofTask(task) !== null && !scene.hasAgentFor(task));
         for (const task of left) for (const subject of subjects) incidentService.recovered(subject, task);
       }
-    },
-    marked: (crash) => {
-      const asked = askedFor(crash);
-      if (asked === null) return crash;
-      const { subject, taskId } = crash;
-      // Nobody will ever finish a task that does not exist. Behind the crash, which is about to be written.
-      if (crash.rule === 'limit' && taskId !== undefined && known.ofTask(taskId) !== null)
-        queueMicrotask(() => incidentService.recovered(subject, taskId));
-      return markSimulated(crash, asked);
     },
   };
 }
@@ -311,65 +262,6 @@ function hit(
   }
   const whom = view.pid === null ? 'its main process' : `its main process ${view.pid}`;
   return simulationView({ ...told, run, pid: view.pid, steps: [`${signal} to ${whom}`, follows(name)] });
-}
-
-// Which runs and tasks are rehearsals. It outlives the daemon: a crash that is found by the next one is marked all the same.
-
-export interface Rehearsals {
-  /** The next run of the component is to be a stand-in. */
-  want(component: string, asked: Simulated): void;
-  /** What the run that begins now is to be; null: itself. Once. */
-  due(component: string): Simulated | null;
-  /** It is not begun after all: who starts it later wants itself. */
-  unwant(component: string): void;
-  addRun(run: RunId, asked: Simulated): void;
-  addTask(task: string, asked: Simulated): void;
-  /** Nothing was done to it. */
-  removeRun(run: RunId): void;
-  ofRun(run: RunId): Simulated | null;
-  ofTask(task: string): Simulated | null;
-}
-
-const META = 'simulations';
-/** Nobody rehearses that often; the oldest are forgotten. */
-const MAX_KNOWN = 100;
-
-type Table = Record<string, Simulated>;
-
-export function rehearsals(store: Pick<Store, 'meta' | 'setMeta'>): Rehearsals {
-  const wanted = new Map<string, Simulated>();
-  const known = read(store.meta(META));
-  const save = (): void => store.setMeta(META, JSON.stringify(Object.fromEntries(known)));
-  const add = (key: string, asked: Simulated): void => {
-    known.delete(key);
-    known.set(key, asked);
-    for (const oldest of [...known.keys()].slice(0, -MAX_KNOWN)) known.delete(oldest);
-    save();
-  };
-  return {
-    want: (component, asked) => void wanted.set(component, asked),
-    due: (component) => {
-      const asked = wanted.get(component) ?? null;
-      wanted.delete(component);
-      return asked;
-    },
-    unwant: (component) => void wanted.delete(component),
-    addRun: (run, asked) => add(`run ${run}`, asked),
-    addTask: (task, asked) => add(`task ${task}`, asked),
-    removeRun: (run) => {
-      if (known.delete(`run ${run}`)) save();
-    },
-    ofRun: (run) => known.get(`run ${run}`) ?? null,
-    ofTask: (task) => known.get(`task ${task}`) ?? null,
-  };
-}
-
-function read(text: string | null): Map<string, Simulated> {
-  try {
-    return new Map(Object.entries(JSON.parse(text ?? '{}') as Table));
-  } catch {
-    return new Map();
-  }
 }
 
 // What a simulated crash needs to know of everything that runs, and may do to it.

@@ -19,7 +19,7 @@ import { type AppliedView, appliedView, hasGivenUp, planChanges } from './rules/
 import { runOf } from './rules/status.ts';
 import { restore } from './rules/time.ts';
 import { type SampleStretch, samplesLaidOver } from './rules/usage/stretch.ts';
-import type { ComponentView, EventView } from './rules/views.ts';
+import type { ComponentView } from './rules/views.ts';
 import type { ComponentSpec } from './spec.ts';
 import { type ComponentStanding, standingOf } from './standings.ts';
 import type { Evidence } from './step-commit.ts';
@@ -93,10 +93,8 @@ export interface SupervisorParts extends Pick<RunnerWorld, FromRunner | 'clock' 
   straySpec(name: ComponentName): ComponentSpec;
   /** A step failed half-way: this process must end, components go on, the next daemon finds the truth on disk. */
   fatal(error: unknown): void;
-  /** What a commit brings along: the incident of a crash. Never throws. */
-  noted(commit: ComponentCommit): ComponentCommit;
-  /** Every event, in order, after it was written (or kept for later when the disk is full). */
-  publish(event: EventView): void;
+  /** Writes all of them together, each crash with its incident, and tells whoever listens. Never throws: a full disk is waited for. */
+  record(...commits: readonly ComponentCommit[]): unknown;
 }
 
 const ENDED_OR_ENDING: ReadonlySet<string> = new Set(['stopped', 'completed', 'gave-up', 'stopping']);
@@ -379,8 +377,7 @@ export class Supervisor {
   }
 
   #commit(...commits: readonly ComponentCommit[]): void {
-    const { store, noted, publish } = this.#parts;
-    for (const event of store.commit(...commits.map(noted))) publish(event);
+    this.#parts.record(...commits);
   }
 
   /** Those who wait look again whether they still have to. */

@@ -4,7 +4,6 @@ import { silentLog } from '../../src/base/log.ts';
 import { openMemoryStore } from '../../src/history/memory.ts';
 import type { Store } from '../../src/history/ports.ts';
 import { createFiling } from '../../src/incidents/filing.ts';
-import { withCase } from '../../src/incidents/ports.ts';
 import type { Incident } from '../../src/incidents/rules/incident.ts';
 import { createIncidentService, type IncidentServiceParts } from '../../src/incidents/service.ts';
 import { NO_CIRCUMSTANCES } from '../../src/incidents/tickets/rules/evidence.ts';
@@ -17,7 +16,7 @@ export function caseworkWorld(
   dependsOn: Readonly<Record<string, readonly string[]>> = {},
   clock = new FakeClock(),
   store: Store = openMemoryStore({ clock }),
-  follow: Partial<Pick<IncidentServiceParts, 'crashSeen' | 'resolved'>> = {},
+  follow: Partial<Pick<IncidentServiceParts, 'crashSeen' | 'resolved' | 'simulated'>> = {},
 ) {
   const graph: Graph = new Map(Object.entries(dependsOn));
   const resolved: Incident[] = [];
@@ -26,7 +25,7 @@ export function caseworkWorld(
   /** How many commits each write had. */
   const batches: number[] = [];
   const incidentService = createIncidentService({
-    ...{ store, clock, log: silentLog },
+    ...{ store, clock, log: silentLog, simulated: follow.simulated ?? (() => null) },
     filing: createFiling({
       ...{ store, clock, settings: () => settings({ trackers: [] }), about: () => NO_CIRCUMSTANCES },
       ticketService: { filed: (tickets) => void filed.push(...tickets.map(({ number }) => number)) },
@@ -46,7 +45,7 @@ export function caseworkWorld(
     ...{ clock, store, casework: incidentService, resolved, events, filed, batches },
     /** As the supervisor commits it. */
     crash: (crash: NewCrash) => {
-      const told = store.commit(withCase({ crash }, incidentService));
+      const told = store.commit(incidentService.noted({ crash }));
       events.push(...told.map(({ type }) => type));
     },
   };

@@ -57,8 +57,8 @@ export function supervisorWorld(
     fatal: (error) => {
       throw error;
     },
-    noted: (commit) => commit,
-    publish: (event) => events.push(`${event.subject.name} ${event.type}`),
+    record: (...commits) =>
+      void events.push(...store.commit(...commits).map(({ subject, type }) => `${subject.name} ${type}`)),
   });
   supervisor.open(specs, () => ({ desired: 'stopped', isNewer: false }));
   const state = (name: string) => supervisor.views().find((view) => view.name === name)?.state;

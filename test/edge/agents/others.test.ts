@@ -36,11 +36,7 @@ function world(store = openMemoryStore({ clock: systemClock })) {
   const crashes: NewCrash[] = [];
   const asked: AgentRequest[] = [];
   const recovered: string[] = [];
-  const incidentService: Pick<Incidents, 'crashed' | 'problem' | 'recovered'> = {
-    crashed: (crash) => {
-      crashes.push(crash);
-      return { crash, also: { events: [] } };
-    },
+  const incidentService: Pick<Incidents, 'problem' | 'recovered'> = {
     problem: (problem) => ({ incident: 1, ticket: problems.push(problem) }),
     recovered: ({ name }, task) => void recovered.push(`${name} ${task ?? ''}`.trim()),
   };
@@ -67,13 +63,16 @@ function world(store = openMemoryStore({ clock: systemClock })) {
       },
     };
     const cases = othersCases({
+      record: (...commits) => {
+        crashes.push(...commits.flatMap(({ crash }) => crash ?? []));
+        store.commit(...commits);
+        return commits;
+      },
       ...{
         clock: systemClock,
-        store,
         incidentService,
         respawns,
         spec: () => spec,
-        publish: () => {},
         cwdOf: () => dir.path,
       },
     });

@@ -33,7 +33,10 @@ function world(clock = new FakeClock(), store = openMemoryStore({ clock })) {
     reports,
     store,
     log: silentLog,
-    publish: (event) => void events.push(event),
+    record: (...commits) => {
+      events.push(...store.commit(...commits));
+      return commits;
+    },
   });
   const results = () => store.checkResults({ check: 'sandbox', limit: 10 });
   return { clock, store, schedule, state, events, results };

@@ -2,10 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import type { Incident } from '../../../src/incidents/rules/incident.ts';
+import { openRehearsals } from '../../../src/simulate/rehearsals.ts';
 import { standIn } from '../../../src/simulate/rules/stand-in.ts';
 import { createSimulations, type Scene } from '../../../src/simulate/simulations.ts';
 import type { ProcessLaunch } from '../../../src/supervision/ports/driver.ts';
 import type { NewCrash } from '../../../src/supervision/ports/store.ts';
+import { markSimulated } from '../../../src/supervision/rules/simulation.ts';
 import type { ComponentView } from '../../../src/supervision/rules/views.ts';
 import { run, spec } from '../../support/builders.ts';
 import { crashSample, incidentSample, START, wall } from '../../support/ticket-samples.ts';
@@ -30,12 +32,17 @@ function world(over: Partial<Scene> = {}, open: readonly Incident[] = []) {
     now: () => wall(START),
     ...over,
   };
-  const begin = () =>
-    createSimulations(
-      scene,
-      { meta: (key) => meta.get(key) ?? null, setMeta: (key, value) => void meta.set(key, value) },
-      { incidents: () => open, recovered: (_, task) => void well.push(task) },
-    );
+  const begin = () => {
+    const known = openRehearsals({
+      ...{ meta: (key) => meta.get(key) ?? null, setMeta: (key, value) => void meta.set(key, value) },
+    });
+    const incidents = { incidents: () => open, recovered: (_: unknown, task?: string | null) => void well.push(task) };
+    const marked = (crash: NewCrash): NewCrash => {
+      const asked = known.simulated(crash);
+      return asked === null ? crash : markSimulated(crash, asked);
+    };
+    return { ...known, ...createSimulations(scene, known, incidents), marked };
+  };
   return { simulations: begin(), begin, meta, well };
 }
 

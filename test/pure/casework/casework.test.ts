@@ -220,7 +220,7 @@ test('nothing is thrown into supervision, whatever the store does', () => {
   });
   const { casework: incidentService } = caseworkWorld({}, world.clock, broken);
   const crash: NewCrash = crashOf('api', 1);
-  expect(incidentService.crashed(crash)).toEqual({ crash, also: { events: [] } });
+  expect(incidentService.noted({ crash })).toEqual({ crash, events: [] });
 });
 
 describe('one outage', () => {

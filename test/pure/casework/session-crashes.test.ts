@@ -29,12 +29,12 @@ function scene(logs: Logs) {
     engine: { logs },
     clock: { wallNow: () => now++ as WallMs },
     log: silentLog,
-    incidentService: {
-      crashed: (crash) => ({ crash: { ...crash, incident: 1 }, also: { events: [] } }),
-      recovered: (subject) => void recovered.push(subject),
-    },
+    incidentService: { recovered: (subject) => void recovered.push(subject) },
     secrets: (template) => (template === 'lab' ? ['open-sesame'] : []),
-    commit: ({ crash }) => void crashes.push(crash!),
+    record: (...commits) => {
+      crashes.push(...commits.map(({ crash }) => ({ ...crash!, incident: 1 })));
+      return commits;
+    },
   });
   return { cases, crashes, recovered };
 }

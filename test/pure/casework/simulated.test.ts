@@ -4,6 +4,7 @@ import { agentsReport } from '../../../src/agents/rules/report.ts';
 import { openMemoryStore } from '../../../src/history/memory.ts';
 import { createFiling } from '../../../src/incidents/filing.ts';
 import { markSimulated } from '../../../src/supervision/rules/simulation.ts';
+import { run } from '../../support/builders.ts';
 import { caseworkWorld } from '../../support/casework-world.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { crashOf } from '../../support/history-samples.ts';
@@ -19,6 +20,31 @@ test('a simulated crash has an incident of its own, also while something real is
   expect(store.incident(2)).toMatchObject({ subject: { name: 'api' }, title: expect.stringMatching(/^simulated: /) });
   crash(crashOf('api', 3, { fingerprint: 'v1:api' }));
   expect(store.incident(1)).toMatchObject({ affected: ['api'] });
+});
+
+test('whoever writes it down, a crash or a problem that somebody asked for is marked on its way, and nothing else is', () => {
+  const asked = run('api~2');
+  const { crash, casework, store } = caseworkWorld({}, undefined, undefined, {
+    simulated: (of) => (of.run === asked ? ASKED : null),
+  });
+  crash(crashOf('api', 1, { fingerprint: 'v1:api' }));
+  crash(crashOf('api', 2, { fingerprint: 'v1:api', run: asked }));
+  const problem = {
+    fingerprint: 'v1:frozen',
+    title: 'api is frozen',
+    rootCause: 'no beat',
+    category: 'freeze',
+  } as const;
+  const about = { priority: null, assignedTo: null, evidence: [], reproduction: [], relatedFiles: [] };
+  for (const of of [asked, run('api~1')])
+    casework.problem({ ...problem, ...about, atOnce: true, subject: { kind: 'component', name: 'api' }, run: of });
+  const titles = store.incidents({ limit: 9 }).map(({ id, title }) => [id, title.startsWith('simulated: ')]);
+  expect(titles.sort()).toEqual([
+    [1, false],
+    [2, true],
+    [3, true],
+    [4, false],
+  ]);
 });
 
 test('a rehearsal does not hold up the ticket of a real crash of the same type', () => {
