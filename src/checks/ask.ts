@@ -68,6 +68,7 @@ const VOID_RATIO = 0.25;
 export async function askInTime(spec: CheckSpec, parts: CheckParts, signal: AbortSignal): Promise<CheckResult> {
   const { clock, stalls } = parts;
   const askedAt = clock.now();
+  using _attention = stalls.attend();
   const first = await askOnce(spec, parts, signal);
   const isVoid = first.status === 'failed' && stalls.longestSince(askedAt) > spec.timeoutMs * VOID_RATIO;
   return hinted(isVoid ? await askOnce(spec, parts, signal) : first, spec);

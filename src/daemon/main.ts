@@ -2,6 +2,7 @@
 
 import { fstatSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { everyAligned } from '../base/aligned.ts';
 import { type HomePaths, type Project, readDaemonFile } from '../base/home.ts';
 import { prepareHome } from '../base/home-dir.ts';
 import { errorCode } from '../base/pure/errno.ts';
@@ -145,7 +146,7 @@ class Signals {
 /** Our guardian brings us back; we bring our guardian back. */
 class Guardian {
   #pid: number | null;
-  #timer: NodeJS.Timeout | null = null;
+  #checks: Disposable | null = null;
   readonly #options: DaemonMainOptions;
   readonly #paths: HomePaths;
   readonly #log: DaemonLog;
@@ -168,8 +169,7 @@ class Guardian {
 
   watch(): void {
     if (this.#pid === null) return; // in the foreground: systemd, a container or a person looks after us
-    this.#timer = setInterval(() => this.#check(), GUARDIAN_CHECK_MS);
-    this.#timer.unref();
+    this.#checks = everyAligned(GUARDIAN_CHECK_MS, () => this.#check());
   }
 
   /** A guardian that cannot be looked at, or none that can be started, is no reason to end: it is tried again the next time. */
@@ -209,7 +209,7 @@ class Guardian {
   }
 
   dispose(): void {
-    if (this.#timer) clearInterval(this.#timer);
+    this.#checks?.[Symbol.dispose]();
   }
 }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, rmSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createHttpServer } from '../api/server.ts';
+import { everyAligned } from '../base/aligned.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Failpoints } from '../base/failpoints.ts';
 import { type DaemonFile, type HomePaths, type Project, readDaemonFile, socketPath } from '../base/home.ts';
@@ -86,7 +87,7 @@ class Holding {
   #lock: ProjectLock;
   #assembled: Assembled | null = null;
   #listener: Listener | null = null;
-  #upkeep: NodeJS.Timeout | null = null;
+  #upkeep: Disposable | null = null;
   #isEnding = false;
 
   constructor(options: RunOptions, lock: ProjectLock) {
@@ -134,8 +135,7 @@ class Holding {
       }),
     );
     await this.#listener.open();
-    this.#upkeep = setInterval(() => void this.#keepPlace(askToEnd), UPKEEP_MS);
-    this.#upkeep.unref();
+    this.#upkeep = everyAligned(UPKEEP_MS, () => void this.#keepPlace(askToEnd));
     log.info('the daemon is up', {
       version: VERSION,
       socket: this.#socket,
@@ -160,7 +160,7 @@ class Holding {
 
   /** Lets go of everything and touches no component. */
   async close(): Promise<void> {
-    if (this.#upkeep) clearInterval(this.#upkeep);
+    this.#upkeep?.[Symbol.dispose]();
     await this.#listener?.close();
     await this.#assembled?.close();
     this.#stalls[Symbol.dispose]();

@@ -57,6 +57,10 @@ export class FakeProber implements Prober {
 export class FakeStalls implements Stalls {
   sleptMs = 0;
 
+  attend(): Disposable {
+    return { [Symbol.dispose]: () => {} };
+  }
+
   longestSince(): number {
     return this.sleptMs;
   }

@@ -42,3 +42,6 @@ export function componentOfRun(text: string): ComponentName | null {
 }
 
 export const after = (start: MonoMs, ms: number): MonoMs => (start + ms) as MonoMs;
+
+/** The next moment that is a multiple of `ms`, at least half of `ms` away: timers fire a little early. */
+export const alignedAfter = (now: MonoMs, ms: number): MonoMs => (Math.ceil(now / ms + 0.5) * ms) as MonoMs;

@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
 import type { SignalName } from '../../base/pure/exit.ts';
-import { after, RUN_ID_PATTERN, type RunId } from '../../base/pure/ids.ts';
+import { after, alignedAfter, RUN_ID_PATTERN, type RunId } from '../../base/pure/ids.ts';
 import type {
   Doubt,
   FoundRun,
@@ -247,7 +247,7 @@ export class Ticker {
     const { clock, log, everyMs, signal, work } = this.#options;
     try {
       for (let goesOn = true; goesOn; ) {
-        await clock.sleepUntil(after(clock.now(), everyMs), signal);
+        await clock.sleepUntil(alignedAfter(clock.now(), everyMs), signal);
         goesOn = await work();
       }
       this.#isRunning = false;

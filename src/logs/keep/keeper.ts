@@ -1,6 +1,6 @@
 /**
- * Keeps the logs of a project within their bounds while components write to them: looks at each once a second, writes down when what
- * was written, and has shortened what is too long. Components never notice; when it cannot do its work, they go on all the same.
+ * Keeps the logs of a project within their bounds while components write to them: looks at those that are written to once a second, writes
+ * down when what was written, and has shortened what is too long. Components never notice; when it cannot do its work, they go on all the same.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
+import { alignedAfter } from '../../base/pure/ids.ts';
 import type { LogKeepingView } from '../../supervision/rules/views.ts';
 import type { LogBounds, LogKeeping } from '../../supervision/spec.ts';
 import { logFile } from '../format.ts';
@@ -51,11 +52,13 @@ export interface LogKeeper extends AsyncDisposable {
 }
 
 const TICK_MS = 1_000;
+/** While nothing is written; the first write wakes it. */
+const IDLE_TICK_MS = 5_000;
 /** While little is free, or soon will be. */
 const HURRIED_TICK_MS = 250;
 const RELIST_MS = 60_000;
-/** Every so many rounds all logs are looked at, whatever was heard of them. */
-const ALL_ROUNDS = 20;
+/** So often all logs are looked at, whatever was heard of them. */
+const ALL_MS = 20_000;
 /** Then others get a turn. */
 const SLICE_MS = 8;
 const SLICE_LOGS = 25;
@@ -86,7 +89,8 @@ class Keeper implements LogKeeper {
   readonly #strange = new Set<string>();
   #missing = { bytes: 0, spareBytes: Number.MAX_SAFE_INTEGER };
   readonly #hints: WriteHints;
-  #round = 0;
+  #lookedAtAllAt = Number.NEGATIVE_INFINITY;
+  #isIdle = false;
   #listedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #ticking: Promise<void> | null = null;
@@ -101,7 +105,7 @@ class Keeper implements LogKeeper {
       tell(type, data);
     });
     this.#tally = new Tally(tell, log);
-    this.#hints = new WriteHints(dir);
+    this.#hints = new WriteHints(dir, () => this.#isIdle && this.#wait(TICK_MS));
     const wallNow = (): number => clock.wallNow();
     const common = { dir, clock, log, failpoints, logs, signal, keeping };
     this.#jobs = new Jobs(
@@ -158,12 +162,19 @@ class Keeper implements LogKeeper {
 
   #wait(ms: number): void {
     if (this.#end.signal.aborted) return;
-    this.#timer = setTimeout(() => {
-      this.#ticking = this.#tick().catch((error: unknown) => {
-        this.#options.log.error('looking at the logs failed, going on', { error: String(error) });
-        this.#wait(TICK_MS);
-      });
-    }, ms).unref();
+    const now = this.#options.clock.now();
+    this.#isIdle = ms === IDLE_TICK_MS;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => {
+        this.#isIdle = false;
+        this.#ticking = this.#tick().catch((error: unknown) => {
+          this.#options.log.error('looking at the logs failed, going on', { error: String(error) });
+          this.#wait(TICK_MS);
+        });
+      },
+      this.#isIdle ? alignedAfter(now, ms) - now : ms,
+    ).unref();
   }
 
   async #tick(): Promise<void> {
@@ -175,7 +186,8 @@ class Keeper implements LogKeeper {
     this.#tally.flush(clock.now());
     if (due.length > 0 || this.#missing.bytes > 0) this.#jobs.wake();
     if (due.length > 0 && this.#missing.bytes === 0) this.#compressor.wake();
-    this.#wait(isHurried ? HURRIED_TICK_MS : TICK_MS);
+    const isBusy = due.length > 0 || this.#missing.bytes > 0 || !this.#hints.isListening;
+    this.#wait(isHurried ? HURRIED_TICK_MS : isBusy ? TICK_MS : IDLE_TICK_MS);
   }
 
   async #lookAt(logs: readonly KeptLog[]): Promise<void> {
@@ -198,8 +210,11 @@ class Keeper implements LogKeeper {
   #due(): readonly KeptLog[] {
     const all = [...this.#logs.values()];
     const hints = this.#hints.take();
-    this.#round = (this.#round + 1) % ALL_ROUNDS;
-    if (hints === null || this.#round === 0) return all;
+    const now = this.#options.clock.now();
+    if (hints === null || now - this.#lookedAtAllAt >= ALL_MS) {
+      this.#lookedAtAllAt = now;
+      return all;
+    }
     const isInTrouble = (log: KeptLog) => log.times.problem !== null || this.#jobs.hasFailed(log);
     return all.filter((log) => hints.has(log.file) || log.rate > 0 || isInTrouble(log));
   }
@@ -289,9 +304,16 @@ export class WriteHints implements Disposable {
   #watcher: FSWatcher | null = null;
   #files = new Set<string>();
   #heard = 0;
+  readonly #firstHeard: () => void;
 
-  constructor(dir: string) {
+  /** `heard`: called for the first thing that happens after each `take`. */
+  constructor(dir: string, heard: () => void) {
     this.#dir = dir;
+    this.#firstHeard = heard;
+  }
+
+  get isListening(): boolean {
+    return this.#watcher !== null;
   }
 
   /** The files that something happened to since the last time; null: that is not known. */
@@ -320,6 +342,7 @@ export class WriteHints implements Disposable {
 
   #hear(file: string | null): void {
     this.#heard += 1;
+    if (this.#heard === 1) this.#firstHeard();
     if (file === null || this.#heard > MAX_HINTS) this[Symbol.dispose]();
     else this.#files.add(file);
   }

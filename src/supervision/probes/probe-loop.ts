@@ -149,6 +149,7 @@ export class ProbeLoop implements Disposable {
     this.#alarm = null;
     this.#probing = asked(this.#probing, askedAt);
     const isOver = this.#isNoticed ? this.#listener.asking() : () => {};
+    using _attention = stalls.attend();
     const answer = await this.#inquiry.ask(spec.timeoutMs, this.#over.signal);
     isOver();
     if (this.#over.signal.aborted) return;

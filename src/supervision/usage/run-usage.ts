@@ -22,7 +22,7 @@ const FIRST_MS = 1_000;
  * Runs are looked at together, at times that are a multiple of this: what is done in one go costs half of what it costs one by
  * one, when the processor has turned to other things in between.
  */
-const TICK_MS = 2_500;
+const TICK_MS = 5_000;
 const FIRST_TICK_MS = 500;
 
 export interface Taken {
@@ -75,7 +75,8 @@ export class RunUsage {
   /** `null`: there was nothing to see. */
   take(reading: Reading | null, now: MonoMs): Taken {
     const plannedMs = this.#periodMs;
-    this.#dueAt = onTick(after(now, Math.max(TICK_MS, plannedMs * (this.#share ?? 1))));
+    const ticks = this.#share === null ? plannedMs / TICK_MS : 1 + Math.floor(this.#share * (plannedMs / TICK_MS));
+    this.#dueAt = onTick(after(now, ticks * TICK_MS));
     this.#share = null;
     if (reading === null) {
       this.#before = null;

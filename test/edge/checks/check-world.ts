@@ -31,7 +31,7 @@ export class CheckWorld implements AsyncDisposable {
   get parts(): CheckParts {
     return {
       clock: systemClock,
-      stalls: { longestSince: () => this.stalledMs },
+      stalls: { attend: () => ({ [Symbol.dispose]: () => {} }), longestSince: () => this.stalledMs },
       whose: 'this test',
       env: this.env,
       prober: () => Promise.resolve(this.#asking.prober),
