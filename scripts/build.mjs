@@ -32,6 +32,9 @@ const ENTRIES = {
   telemetry: 'src/telemetry/open.ts',
 };
 
+/** What the API says about itself, written by scripts/reference.mjs. */
+const OPENAPI = 'docs/reference/openapi.json';
+
 function sources() {
   const files = [];
   const walk = (dir) => {
@@ -42,15 +45,8 @@ function sources() {
     }
   };
   walk(join(root, 'src'));
-  return [
-    ...files,
-    'scripts/build.mjs',
-    'scripts/bundle.mjs',
-    'scripts/notices.mjs',
-    'package.json',
-    'tsconfig.json',
-    'tsconfig.lib.json',
-  ]
+  const others = ['build.mjs', 'bundle.mjs', 'notices.mjs'].map((name) => `scripts/${name}`);
+  return [...files, ...others, 'package.json', 'tsconfig.json', 'tsconfig.lib.json', OPENAPI]
     .map((file) => resolve(root, file))
     .sort();
 }
@@ -80,6 +76,8 @@ async function program(bundle, out) {
   const inputs = await bundle({ entries: ENTRIES, outdir: join(out, 'bin'), minify: true });
   const packaged = inputs.filter((path) => isAbsolute(path)).map((path) => relative(root, path));
   writeFileSync(join(out, 'THIRD-PARTY.txt'), notices(root, packaged));
+  const openapi = JSON.parse(readFileSync(join(root, OPENAPI), 'utf8'));
+  writeFileSync(join(out, 'bin', 'openapi.json'), JSON.stringify(openapi));
   chmodSync(join(out, 'bin', 'keepwell.cjs'), 0o755);
 }
 

@@ -14,12 +14,13 @@ import { configPage } from './reference/config-page.mjs';
 import { configTypes } from './reference/config-types.mjs';
 import { errorsPage } from './reference/errors-page.mjs';
 import { libraryPage } from './reference/library-page.mjs';
-import { importsPart, roomsPart } from './reference/rooms-part.mjs';
+import { openApi } from './reference/openapi.mjs';
+import { importsPart, roomsPart, routesPart } from './reference/parts.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 /** Tables inside pages that people write: between `<!-- name -->` and `<!-- /name -->`. */
-const PARTS = { rooms: roomsPart, imports: importsPart };
+const PARTS = { rooms: roomsPart, imports: importsPart, routes: routesPart };
 const withParts = (file) => (source) =>
   Object.entries(PARTS).reduce(
     (text, [name, part]) =>
@@ -48,12 +49,12 @@ const PAGES = {
   ),
   'CONTRIBUTING.md': withParts('CONTRIBUTING.md'),
   'docs/architecture.md': withParts('docs/architecture.md'),
+  'docs/guide/api.md': withParts('docs/guide/api.md'),
   'docs/reference/campaign.md': campaignPage,
   'docs/reference/config.md': configPage,
   'docs/reference/errors.md': errorsPage,
   'docs/reference/library.md': () => libraryPage(root),
-  'docs/reference/openapi.json': ({ openApi, ROUTES, VERSION }) =>
-    `${JSON.stringify(openApi(ROUTES, VERSION), null, 2)}\n`,
+  'docs/reference/openapi.json': (source) => `${JSON.stringify(openApi(root, source), null, 2)}\n`,
   'docs/reference/keepwell.schema.json': ({ jsonSchema }) => `${JSON.stringify(jsonSchema(), null, 2)}\n`,
 };
 

@@ -11,6 +11,7 @@ export type {
 export type { Log } from './base/log.ts';
 export { AppError, type ErrorCode } from './base/pure/errors.ts';
 export type { ExitView as Exit } from './base/pure/exit.ts';
+export type { Amount, Count, IsoTime, WholeNumber } from './base/pure/json.ts';
 export type {
   CampaignSummary,
   CampaignView as Campaign,

@@ -1,5 +1,5 @@
 /** What the generated pages are made of. */
-export { openApi } from '../../src/api/routes/openapi.ts';
+export { z } from 'zod';
 export { ROUTES } from '../../src/api/table.ts';
 export { ERRORS } from '../../src/base/pure/errors.ts';
 export { describeCampaign } from '../../src/config/campaign-shape.ts';
@@ -8,3 +8,4 @@ export { jsonSchema } from '../../src/config/schema.ts';
 export { THIS_VERSION, UNAVAILABLE } from '../../src/config/words/keys.ts';
 export { VERSION } from '../../src/version.ts';
 export { ROOMS } from '../../test/support/rooms.ts';
+export { EXAMPLES } from './openapi-examples.ts';

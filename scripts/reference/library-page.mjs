@@ -1,19 +1,14 @@
 /**
  * The public surface of the library, as the compiler sees it. It is checked in, so that every change of it is seen in review.
  */
-import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-
-const ts = createRequire(import.meta.url)('typescript');
+import { libraryProgram, ts } from './program.mjs';
 
 export function libraryPage(root) {
-  const entry = join(root, 'src/index.ts');
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.lib.json'), ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  const program = ts.createProgram([entry], { ...options, emitDeclarationOnly: true, declaration: true });
+  const program = libraryProgram(root);
   const declarations = emitted(program);
   const checker = program.getTypeChecker();
-  const module = checker.getSymbolAtLocation(program.getSourceFile(entry));
+  const module = checker.getSymbolAtLocation(program.getSourceFile(join(root, 'src/index.ts')));
   const entries = checker
     .getExportsOfModule(module)
     .map((symbol) => describe(symbol, checker, declarations))

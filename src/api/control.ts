@@ -1,4 +1,5 @@
 import type { Agents } from '../agents/ports.ts';
+import type { WholeNumber } from '../base/pure/json.ts';
 import type { CampaignArchive } from '../campaigns/ports.ts';
 import type { HealthQuery } from '../checks/rules/plan.ts';
 import type { HealthReport } from '../checks/spec.ts';
@@ -13,11 +14,12 @@ import type { SimulationRequest, SimulationView } from '../supervision/rules/sim
 import type { SampleStretch } from '../supervision/rules/usage/stretch.ts';
 import type { ComponentView, EventView, StatusView } from '../supervision/rules/views.ts';
 
-/** The answer to `reload`. `dry_run`: what would be done; nothing was. */
+/** What applying the configuration did, or would do, by component. */
 export interface ReloadView extends AppliedView {
   readonly schema_version: 1;
+  /** True: this is what would be done; nothing was. */
   readonly dry_run: boolean;
-  /** Names of what changed for the project as a whole; it takes hold without a restart. */
+  /** What changed for the project as a whole; it takes hold without a restart. */
   readonly settings: readonly string[];
 }
 
@@ -26,7 +28,7 @@ export interface ReloadOptions {
   readonly dryRun?: boolean;
 }
 
-/** The answer to `up`: what was applied, and which components are wanted now (the named ones and their dependencies, in start order). */
+/** What was applied, and which components are wanted now, in start order. */
 export interface UpView {
   readonly schema_version: 1;
   readonly applied: AppliedView;
@@ -43,16 +45,16 @@ export interface DownOptions {
   readonly remove?: boolean;
 }
 
-/** The answer to start, stop and restart: what was asked of whom. The outcome is read from status. */
+/** What was asked of whom. The outcome is in the status and in the events. */
 export interface ActionView {
   readonly schema_version: 1;
   readonly action: 'start' | 'stop' | 'restart' | 'down';
   readonly components: readonly string[];
-  /** Why a daemon that begins anew would not know of it, such as a full disk; null: it would. */
+  /** Why a daemon that begins anew would not know of it, such as a full disk. Null: it would. */
   readonly not_remembered: string | null;
 }
 
-/** The answer to `beat`: it was heard. */
+/** The heartbeat was heard. */
 export interface BeatView {
   readonly schema_version: 1;
   readonly component: string;
@@ -62,14 +64,15 @@ export interface BeatView {
 export interface ValidationView {
   readonly schema_version: 1;
   readonly valid: boolean;
-  /** Absolute. */
+  /** The configuration files, absolute. */
   readonly files: readonly string[];
   /** Their names; empty when it is not valid. */
   readonly components: readonly string[];
   readonly problems: readonly {
     readonly file: string;
-    readonly line: number;
-    readonly column: number;
+    readonly line: WholeNumber;
+    readonly column: WholeNumber;
+    /** Dotted; empty for the file as a whole. */
     readonly path: string;
     readonly message: string;
     readonly hint: string | null;

@@ -4,8 +4,9 @@ import type { z } from 'zod';
 import type { Log } from '../base/log.ts';
 import type { ErrorCode } from '../base/pure/errors.ts';
 import type { Control } from './control.ts';
+import { EMPTY_BODY, NO_BODY, NO_QUERY } from './schemas.ts';
 import type { StreamSet } from './streams.ts';
-import type { Given } from './views/view.ts';
+import type { Views } from './views.ts';
 
 export interface Services {
   readonly control: Control;
@@ -42,12 +43,10 @@ export class WithStatus<Body extends object> {
   }
 }
 
-export type Answer<Body extends object> = Body | WithStatus<Body> | typeof STREAMING;
+export type Answer<Body> = Body | WithStatus<Body & object> | typeof STREAMING;
 
-/** Answers are objects, and what a handler returns is what the schema of its answer says. */
-type AnswerOf<Schema extends z.ZodType> = Answer<Given<z.output<Schema>> & object>;
-
-interface Shape<Query extends z.ZodType, Body extends z.ZodType, Result extends z.ZodType> {
+/** A row of the table as it is written: what most routes have in common may be left out. */
+interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType, View extends keyof Views> {
   readonly method: 'GET' | 'POST';
   /** Segments in braces are parameters: /v1/components/{name}. */
   readonly path: `/${string}`;
@@ -55,33 +54,49 @@ interface Shape<Query extends z.ZodType, Body extends z.ZodType, Result extends 
   readonly id: string;
   /** One sentence for the reference. */
   readonly summary: string;
-  /** The status of a good answer; 202 where the work only begins. */
-  readonly success: 200 | 202;
-  readonly query: Query;
-  readonly body: Body;
-  readonly answer: Result;
+  /** The status of a good answer; 202 where the work only begins. Default: 200. */
+  readonly success?: 200 | 202;
+  /** Default: it takes none. */
+  readonly query?: Query;
+  /** Default: none for GET, an empty object for POST. */
+  readonly body?: Body;
+  /** What its handler returns. */
+  readonly answer: View;
   /** The same answer under another status: what that one means. */
   readonly also?: Readonly<Record<number, string>>;
   /** The answer is text of this type, and the handler sends it itself. */
   readonly text?: string;
   /** What comes as text/event-stream, one per event: always, or unless JSON is asked for. */
-  readonly stream?: { readonly item: z.ZodType; readonly when: string };
+  readonly stream?: { readonly item: keyof Views; readonly when: string };
   /** It may take its time to answer: of such requests only so many are taken at once, so that others always find a place. */
   readonly waits?: true;
-  /** What it can refuse with, besides what every route can (see `openapi.ts`). */
-  readonly errors: readonly ErrorCode[];
-  handler(call: Call<z.output<Query>, z.output<Body>>): AnswerOf<Result> | Promise<AnswerOf<Result>>;
+  /** What it can refuse with, besides what every route can (see `scripts/reference/openapi.mjs`). Default: nothing. */
+  readonly errors?: readonly ErrorCode[];
+  handler(call: Call<z.output<Query>, z.output<Body>>): Answer<Views[View]> | Promise<Answer<Views[View]>>;
 }
 
-/** A row of the table. Handlers are typed by their schemas where they are written (see `route`), and opaque from here on. */
-export interface Route extends Omit<Shape<z.ZodType, z.ZodType, z.ZodType>, 'handler'> {
+type Complete = 'success' | 'query' | 'body' | 'errors';
+type AnySpec = RouteSpec<z.ZodType, z.ZodType, keyof Views>;
+
+/** Handlers are typed by their row where it is written (see `route`), and opaque from here on. */
+export interface Route extends Omit<AnySpec, 'handler' | Complete>, Required<Pick<AnySpec, Complete>> {
   // biome-ignore lint/suspicious/noExplicitAny: the schemas of the same row have checked what goes in
-  handler(call: Call<any, any>): Answer<object> | Promise<Answer<object>>;
+  handler(call: Call<any, any>): Answer<unknown> | Promise<Answer<unknown>>;
 }
 
-export const route = <Query extends z.ZodType, Body extends z.ZodType, Result extends z.ZodType>(
-  shape: Shape<Query, Body, Result>,
-): Route => shape;
+export const route = <
+  View extends keyof Views,
+  Query extends z.ZodType = typeof NO_QUERY,
+  Body extends z.ZodType = typeof EMPTY_BODY,
+>(
+  spec: RouteSpec<Query, Body, View>,
+): Route => ({
+  success: 200,
+  query: NO_QUERY,
+  body: spec.method === 'GET' ? NO_BODY : EMPTY_BODY,
+  errors: [],
+  ...spec,
+});
 
 export interface Match {
   readonly route: Route;

@@ -30,5 +30,5 @@ export const ROUTES: readonly Route[] = [
   ...logRoutes,
   ...daemonRoutes,
   ...metricsRoutes,
-  documentRoute(() => ROUTES),
+  documentRoute,
 ];

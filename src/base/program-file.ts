@@ -1,4 +1,4 @@
-/** Where the built parts of the program lie that run in a thread of their own. */
+/** Where the parts of the program lie that are loaded or read only when they are needed. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 const PLACES = ['./', '../../dist/bin/'];
 
 export function programFile(name: string): string {
-  const files = PLACES.map((place) => fileURLToPath(new URL(`${place}${name}.cjs`, import.meta.url)));
+  const files = PLACES.map((place) => fileURLToPath(new URL(`${place}${name}`, import.meta.url)));
   const found = files.find((file) => existsSync(file));
-  if (found === undefined) throw new Error(`${name}.cjs is missing from this installation; install keepwell again`);
+  if (found === undefined) throw new Error(`${name} is missing from this installation; install keepwell again`);
   return found;
 }

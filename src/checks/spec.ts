@@ -1,6 +1,7 @@
 /** A check: a named one-shot question with dependencies. What the configuration says of it, complete, and what its answer looks like. */
 
 import type { ComponentName } from '../base/pure/ids.ts';
+import type { IsoTime } from '../base/pure/json.ts';
 import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
 
 /** A check that could not be asked, whatever the reason, is failed: a script that asks "is it healthy?" must not hear yes. */
@@ -40,15 +41,19 @@ export interface HealthSettings {
   readonly everyMs: number | null;
 }
 
+/** What one check came to. */
 export interface CheckResult {
+  /** Skipped: one that it needs failed, so it was not asked. */
   readonly status: CheckStatus;
-  /** Of a failure: with what to do about it, "container not running - run ./scripts/sandbox-init.sh". */
+  /** Of a check that failed: with what to do about it. */
   readonly message: string;
 }
 
-/** Keys of `checks` are in configuration order. */
+/** The answer to "is it healthy?" */
 export interface HealthReport {
+  /** Unhealthy as soon as one check failed. */
   readonly status: 'healthy' | 'unhealthy';
-  readonly timestamp: string;
+  readonly timestamp: IsoTime;
+  /** By name, in the order of the configuration. */
   readonly checks: Readonly<Record<string, CheckResult>>;
 }

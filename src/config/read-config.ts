@@ -11,7 +11,7 @@ export type ConfigAnswer =
 
 /** Throws a ConfigError with every problem at once. */
 export async function readConfig(options: LoadOptions): Promise<ResolvedConfig> {
-  const worker = new Worker(programFile('config-worker'), { workerData: options });
+  const worker = new Worker(programFile('config-worker.cjs'), { workerData: options });
   try {
     const [answer] = (await once(worker, 'message')) as [ConfigAnswer];
     if (answer.kind === 'refused') throw new ConfigError(answer.problems, options.cwd);

@@ -101,7 +101,7 @@ export function openEdges(
     }),
     external: createExternalDriver({ commands, engine, containers: watch, clock, log }),
   });
-  const logs = createLogWatch({ logPath, workerFile: programFile('pattern-worker'), log, place });
+  const logs = createLogWatch({ logPath, workerFile: programFile('pattern-worker.cjs'), log, place });
   const asking = createEngine({ env, clock, secrets, answerWithinMs: null });
   const prober = createProber({
     commands,

@@ -1,25 +1,27 @@
 /** What components wrote, as others may read it. */
+import type { Count, IsoTime } from '../base/pure/json.ts';
 import type { Pattern } from '../supervision/rules/health/pattern.ts';
 
+/** A line that a component wrote. */
 export interface LogLineView {
   readonly component: string;
   /** Without its line break. */
   readonly line: string;
-  /** When it was written, to about a second; null: not known. */
-  readonly at: string | null;
-  /** The run that wrote it; null: not known. */
+  /** When it was written, to about a second. Null: not known. */
+  readonly at: IsoTime | null;
+  /** The run that wrote it. Null: not known. */
   readonly run: string | null;
-  /** The position at which it begins: how many bytes the component had written before. `after` takes it to go on behind it. */
-  readonly offset: number;
+  /** The position at which it begins: bytes the component had written before. "after" takes it. */
+  readonly offset: Count;
   /** Bytes left out at its end: a line without end is cut. */
-  readonly cut_bytes: number;
-  /** Bytes between the line before and this one that are not kept any more. */
-  readonly lost_bytes: number;
+  readonly cut_bytes: Count;
+  /** Bytes between the line before and this one that are no longer kept. */
+  readonly lost_bytes: Count;
 }
 
+/** Lines, component by component, each from old to new. */
 export interface LogsView {
   readonly schema_version: 1;
-  /** Component by component, each from old to new. */
   readonly lines: readonly LogLineView[];
 }
 

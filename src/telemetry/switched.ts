@@ -85,7 +85,7 @@ function opened(
   { log, instance, components, daemon, history }: TelemetryOptions,
 ): Telemetry {
   try {
-    const { openTelemetry } = createRequire(import.meta.url)(programFile('telemetry')) as typeof opening;
+    const { openTelemetry } = createRequire(import.meta.url)(programFile('telemetry.cjs')) as typeof opening;
     const about = { settings, host, project: config.name, names: namesIn(config) };
     return openTelemetry({ ...about, log, instance, components, daemon, history });
   } catch (error) {

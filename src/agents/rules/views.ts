@@ -1,40 +1,45 @@
 /** The JSON of `agents list` and `agents report` (design section 7). */
+
 import { describeExit, type ExitView } from '../../base/pure/exit.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import type { MonoMs, WallMs } from '../../base/pure/ids.ts';
+import type { Count, IsoTime, WholeNumber } from '../../base/pure/json.ts';
 import type { AgentRecord, AgentStateKind, AgentsSpec } from '../spec.ts';
 import { runOfAgent } from './step.ts';
 
+/** A worker that was spawned for a task. */
 export interface AgentView {
   readonly agent_type: string;
   readonly task_id: string;
   /** unknown: somebody else started it, and whether it lives cannot be seen. */
   readonly state: AgentStateKind | 'unknown';
-  /** keepwell: spawned here. state-file: somebody else started it. */
+  /** state-file: somebody else started it and wrote it down. */
   readonly source: 'keepwell' | 'state-file';
   /** Null: it does not run. */
-  readonly pid: number | null;
+  readonly pid: WholeNumber | null;
   readonly run_id: string | null;
-  readonly started_at: string | null;
+  readonly started_at: IsoTime | null;
   readonly uptime_ms: number | null;
-  /** Of this task, and how many there may be. */
-  readonly respawns: number;
-  readonly max_respawns: number;
-  readonly next_attempt_at: string | null;
-  readonly last_exit: (ExitView & { readonly at: string }) | null;
+  /** Of this task, since it was asked for. */
+  readonly respawns: Count;
+  readonly max_respawns: Count;
+  readonly next_attempt_at: IsoTime | null;
+  readonly last_exit: (ExitView & { readonly at: IsoTime }) | null;
   /** What its last crash said. */
   readonly error: string | null;
   readonly assigned_to: string | null;
-  /** The name of its log, for `logs --agent`; null: it is not ours. */
+  /** The name of its log; null: it is not ours. */
   readonly log: string | null;
   readonly note: string | null;
 }
 
+/** Agents, in the order in which they were spawned. */
 export interface AgentsView {
   readonly schema_version: 1;
   readonly agents: readonly AgentView[];
 }
 
+/** The agent, as it is then. */
 export interface OneAgentView {
   readonly schema_version: 1;
   readonly agent: AgentView;
@@ -48,40 +53,43 @@ export type AgentIssueType =
   | 'orphan_process'
   | 'state_file';
 
+/** Something that is wrong with agents or with the loop that spawns them. */
 export interface AgentIssue {
   readonly type: AgentIssueType;
-  readonly agent_pid: number | null;
+  readonly agent_pid: WholeNumber | null;
   readonly agent_type: string | null;
   readonly task_id: string | null;
   readonly error: string;
   /** "respawned", "gave up", "cleaned", "none", … */
   readonly action_taken: string;
   readonly bug_reported: boolean;
-  readonly bug_number: number | null;
-  /** When it happened, or was done; null: it is so now, and nobody knows since when. */
-  readonly at: string | null;
+  readonly bug_number: WholeNumber | null;
+  /** When it happened; null: it is so now, and nobody knows since when. */
+  readonly at: IsoTime | null;
 }
 
 export type AgentsStatus = 'healthy' | 'degraded' | 'critical';
 
+/** How agents, and the loop that spawns them, are. */
 export interface AgentsReportView {
   readonly schema_version: 1;
+  /** critical: the loop is frozen, or more than 10 crashes in an hour. degraded: any other issue. */
   readonly status: AgentsStatus;
-  readonly timestamp: string;
+  readonly timestamp: IsoTime;
   readonly issues: readonly AgentIssue[];
   readonly metrics: {
-    readonly active_agents: number;
-    readonly crashed_agents_last_hour: number;
-    /** Respawns that helped, of those in the last hour; null: there were none. */
+    readonly active_agents: Count;
+    readonly crashed_agents_last_hour: Count;
+    /** Respawns of the last hour that outlived `min_uptime` or finished, divided by all of them; null: none. */
     readonly respawn_success_rate: number | null;
     /** Seconds since the loop's last sign of life; null: there is no loop, or it gave none since it was started. */
     readonly orchestrator_last_poll: number | null;
   };
 }
 
-/** A report after a look through all of them. */
+/** How agents, and the loop that spawns them, are after a look through all of them, and what was done about it. */
 export interface AgentsCheckView extends AgentsReportView {
-  /** What was fixed by that, or since the time that was asked for: agents that were respawned, entries that were removed. */
+  /** What was fixed: by this look, or since the time that was asked for. */
   readonly fixed: readonly AgentIssue[];
 }
 

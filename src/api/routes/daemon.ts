@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { AppError } from '../../base/pure/errors.ts';
 import { sendText } from '../reply.ts';
 import { type Route, route, STREAMING, WithStatus } from '../route.ts';
-import { NO_BODY, NO_QUERY, V1 } from '../schemas.ts';
-import { ALIVE, READY, VERSION_ANSWER } from '../views/daemon.ts';
+import { V1 } from '../schemas.ts';
 
 /** Whoever probes may add what it likes, such as a cache breaker. */
 const ANY_QUERY = z.object({});
@@ -15,11 +14,7 @@ export const daemonRoutes: readonly Route[] = [
     path: '/v1/version',
     id: 'getVersion',
     summary: 'The version of the running daemon.',
-    success: 200,
-    query: NO_QUERY,
-    body: NO_BODY,
-    answer: VERSION_ANSWER,
-    errors: [],
+    answer: 'Version',
     handler: ({ services }) => ({ ...V1, version: services.version }),
   }),
   route({
@@ -27,11 +22,8 @@ export const daemonRoutes: readonly Route[] = [
     path: '/livez',
     id: 'isAlive',
     summary: 'Whether the daemon answers at all.',
-    success: 200,
     query: ANY_QUERY,
-    body: NO_BODY,
-    answer: ALIVE,
-    errors: [],
+    answer: 'Alive',
     handler: () => ({ ...V1, status: 'ok' as const }),
   }),
   route({
@@ -39,12 +31,9 @@ export const daemonRoutes: readonly Route[] = [
     path: '/readyz',
     id: 'isReady',
     summary: 'Whether the daemon supervises: it has adopted what earlier ones left, and it is not shutting down.',
-    success: 200,
     also: { 503: 'Not ready; the reasons are told.' },
     query: ANY_QUERY,
-    body: NO_BODY,
-    answer: READY,
-    errors: [],
+    answer: 'Ready',
     handler: ({ services }) => {
       const { daemon, components } = services.control.status();
       const reasons = services.unready();
@@ -65,10 +54,7 @@ export const metricsRoutes: readonly Route[] = [
     path: '/metrics',
     id: 'getMetrics',
     summary: 'The metrics as Prometheus text.',
-    success: 200,
-    query: NO_QUERY,
-    body: NO_BODY,
-    answer: z.string().meta({ examples: ['keepwell_component_up{component="api"} 1\n'] }),
+    answer: 'Metrics',
     text: PROMETHEUS_TEXT,
     errors: ['METRICS_OFF'],
     handler: async ({ services, response }): Promise<typeof STREAMING> => {

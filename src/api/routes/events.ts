@@ -7,9 +7,8 @@ import type { EventView } from '../../supervision/rules/views.ts';
 import { events } from '../answers.ts';
 import type { Control } from '../control.ts';
 import { type Call, type Route, route, STREAMING } from '../route.ts';
-import { limit, NAME, NO_BODY, SEQ } from '../schemas.ts';
+import { limit, NAME, SEQ } from '../schemas.ts';
 import { EventStream, type StreamLimits, type StreamSet } from '../streams.ts';
-import { EVENT, EVENTS } from '../views/history.ts';
 
 const EVENTS_QUERY = z.strictObject({
   after: SEQ.optional().meta({
@@ -19,7 +18,7 @@ const EVENTS_QUERY = z.strictObject({
   limit: limit(1000).optional().meta({ description: 'At most so many; for lists only (100 unless given).' }),
 });
 
-type EventsCall = Call<z.output<typeof EVENTS_QUERY>, undefined>;
+type EventsCall = Call<z.output<typeof EVENTS_QUERY>, unknown>;
 
 const DEFAULT_LIMIT = 100;
 
@@ -53,12 +52,10 @@ export const eventRoutes: readonly Route[] = [
     path: '/v1/events',
     id: 'readEvents',
     summary: 'Events after a sequence number, then live (text/event-stream); one list with Accept: application/json.',
-    success: 200,
     query: EVENTS_QUERY,
-    body: NO_BODY,
-    answer: EVENTS,
+    answer: 'Events',
     stream: {
-      item: EVENT,
+      item: 'Event',
       when: 'Unless `Accept: application/json`: what is on record after `after` (or the header `Last-Event-ID`), then what happens. The `id` of each is its `seq`.',
     },
     errors: ['TOO_MANY_STREAMS'],

@@ -6,9 +6,7 @@ import type { WallMs } from '../../base/pure/ids.ts';
 import type { CrashQuery } from '../../history/ports.ts';
 import { crash, crashes, incidents, probes, samples, why } from '../answers.ts';
 import { type Route, route } from '../route.ts';
-import { limit, NAME, NO_BODY, NO_QUERY, TIME } from '../schemas.ts';
-import { CRASHES, PROBES, SAMPLES, WHY } from '../views/history.ts';
-import { INCIDENTS } from '../views/incident.ts';
+import { limit, NAME, TIME } from '../schemas.ts';
 
 const MAX_TASK_CHARS = 4_096;
 
@@ -56,10 +54,8 @@ export const historyRoutes: readonly Route[] = [
     path: '/v1/crashes',
     id: 'listCrashes',
     summary: 'Crashes, newest first.',
-    success: 200,
     query: CRASHES_QUERY,
-    body: NO_BODY,
-    answer: CRASHES,
+    answer: 'Crashes',
     errors: ['NO_SUCH_COMPONENT'],
     handler: ({ services, query }) => crashes(services.control, toQuery(query)),
   }),
@@ -68,10 +64,7 @@ export const historyRoutes: readonly Route[] = [
     path: '/v1/crashes/{id}',
     id: 'getCrash',
     summary: 'All that is known about one crash.',
-    success: 200,
-    query: NO_QUERY,
-    body: NO_BODY,
-    answer: WHY,
+    answer: 'Why',
     errors: ['NO_SUCH_CRASH'],
     handler: ({ services, params }) => crash(services.control, crashId(params['id']!)),
   }),
@@ -81,10 +74,7 @@ export const historyRoutes: readonly Route[] = [
     id: 'explainComponent',
     summary:
       'All that is known about the newest crash of a component, or of an agent, session or experiment of that name.',
-    success: 200,
-    query: NO_QUERY,
-    body: NO_BODY,
-    answer: WHY,
+    answer: 'Why',
     errors: ['NO_SUCH_COMPONENT', 'NOTHING_RECORDED'],
     handler: ({ services, params }) => why(services.control, params['name']!),
   }),
@@ -93,11 +83,8 @@ export const historyRoutes: readonly Route[] = [
     path: '/v1/incidents',
     id: 'listIncidents',
     summary: 'Incidents: open problems, each with one cause. Newest first.',
-    success: 200,
     query: INCIDENTS_QUERY,
-    body: NO_BODY,
-    answer: INCIDENTS,
-    errors: [],
+    answer: 'Incidents',
     handler: ({ services, query: { state, limit } }) =>
       incidents(services.control, { state: state === 'all' ? undefined : state, limit }),
   }),
@@ -106,10 +93,8 @@ export const historyRoutes: readonly Route[] = [
     path: '/v1/components/{name}/probes',
     id: 'listProbes',
     summary: 'What the probes of a component were answered, newest first; equal answers in a row are one entry.',
-    success: 200,
     query: PROBES_QUERY,
-    body: NO_BODY,
-    answer: PROBES,
+    answer: 'Probes',
     errors: ['NO_SUCH_COMPONENT'],
     handler: ({ services, params, query }) => probes(services.control, params['name']!, query.limit),
   }),
@@ -119,10 +104,8 @@ export const historyRoutes: readonly Route[] = [
     id: 'listSamples',
     summary:
       'What a component used, newest first: a minute an entry, or up to an hour in which its use hardly changed.',
-    success: 200,
     query: SAMPLES_QUERY,
-    body: NO_BODY,
-    answer: SAMPLES,
+    answer: 'Samples',
     errors: ['NO_SUCH_COMPONENT'],
     handler: ({ services, query: { component, since, limit } }) =>
       samples(services.control, { component, limit, ...(since === undefined ? {} : { since: since as WallMs }) }),

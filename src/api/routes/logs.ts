@@ -7,9 +7,8 @@ import type { LogsQuery } from '../../logs/ports.ts';
 import { MAX_PATTERN_CHARS, type Pattern, parsePattern } from '../../supervision/rules/health/pattern.ts';
 import { logs, requireLogged } from '../answers.ts';
 import { type Route, route, type Services, STREAMING } from '../route.ts';
-import { FLAG, NAME_LIST, NO_BODY, TIME, upTo } from '../schemas.ts';
+import { FLAG, NAME_LIST, TIME, upTo } from '../schemas.ts';
 import { EventStream } from '../streams.ts';
-import { LOG_LINE, LOGS } from '../views/history.ts';
 
 const MAX_LINES = 10_000;
 const DEFAULT_LINES = 100;
@@ -79,11 +78,9 @@ export const logRoutes: readonly Route[] = [
     path: '/v1/logs',
     id: 'readLogs',
     summary: 'What components wrote to stdout and stderr: the last lines, or a stream.',
-    success: 200,
     query: LOGS_QUERY,
-    body: NO_BODY,
-    answer: LOGS,
-    stream: { item: LOG_LINE, when: 'With `follow=true`: one line per event, without an end.' },
+    answer: 'Logs',
+    stream: { item: 'LogLine', when: 'With `follow=true`: one line per event, without an end.' },
     errors: ['NO_SUCH_COMPONENT', 'PATTERN_TOO_SLOW', 'TOO_MANY_STREAMS'],
     waits: true,
     handler: async ({ services, response, query }) => {

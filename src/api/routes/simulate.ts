@@ -1,43 +1,10 @@
 /** A crash that somebody asks for. No command comes with it: what is done is one of a few things, to what the configuration names. */
 import { z } from 'zod';
-import { CRASH_KINDS, type SimulationView } from '../../supervision/rules/simulation.ts';
+import { CRASH_KINDS } from '../../supervision/rules/simulation.ts';
 import { type Route, route } from '../route.ts';
-import { NAME, NO_QUERY } from '../schemas.ts';
-import { named, SCHEMA_VERSION, viewOf } from '../views/view.ts';
+import { NAME } from '../schemas.ts';
 
 const KIND = z.enum(CRASH_KINDS);
-
-const example: SimulationView = {
-  schema_version: 1,
-  dry_run: false,
-  kind: 'signal',
-  subject: { kind: 'component', name: 'worker' },
-  task_id: null,
-  run_id: 'worker~0mwidv20842b11c',
-  pid: 12345,
-  steps: ['SIGSEGV to its main process 12345'],
-};
-
-const SIMULATION = named(
-  'Simulation',
-  viewOf<SimulationView>()(
-    z.strictObject({
-      schema_version: SCHEMA_VERSION,
-      dry_run: z.boolean(),
-      kind: KIND,
-      subject: z.strictObject({
-        kind: z.enum(['component', 'check', 'daemon', 'session', 'agent', 'experiment']),
-        name: z.string(),
-      }),
-      task_id: z.string().nullable().meta({ description: 'Of an agent.' }),
-      run_id: z.string().nullable().meta({ description: 'The run that is hit; null: one that is about to begin.' }),
-      pid: z.int().nullable(),
-      steps: z.array(z.string()).meta({ description: 'What is done, and what should follow, in sentences.' }),
-    }),
-  ),
-  'What was done, or would be with dry_run.',
-  example,
-);
 
 const MAX_TASK_CHARS = 1_024;
 
@@ -61,9 +28,8 @@ export const simulateRoute: Route = route({
   summary:
     'Makes a component or an agent crash, to see whether what should follow does. The crash is marked as simulated.',
   success: 202,
-  query: NO_QUERY,
   body: BODY,
-  answer: SIMULATION,
+  answer: 'Simulation',
   errors: [
     'NO_SUCH_COMPONENT',
     'NO_SUCH_AGENT_TYPE',

@@ -16,8 +16,7 @@ import {
 import type { ComponentView } from '../../supervision/rules/views.ts';
 import { findComponent } from '../answers.ts';
 import { type Route, route, type Services } from '../route.ts';
-import { NAME, NO_BODY, NO_QUERY, upTo, V1 } from '../schemas.ts';
-import { COMPONENT_ANSWER, STATUS } from '../views/component.ts';
+import { NAME, upTo, V1 } from '../schemas.ts';
 
 const DEFAULT_WAIT_MS = 60_000;
 const MAX_WAIT_MS = 600_000;
@@ -34,11 +33,7 @@ export const statusRoutes: readonly Route[] = [
     path: '/v1/status',
     id: 'getStatus',
     summary: 'The state of every component and of the daemon.',
-    success: 200,
-    query: NO_QUERY,
-    body: NO_BODY,
-    answer: STATUS,
-    errors: [],
+    answer: 'Status',
     handler: ({ services }) => services.control.status(),
   }),
   route({
@@ -46,10 +41,7 @@ export const statusRoutes: readonly Route[] = [
     path: '/v1/components/{name}',
     id: 'getComponent',
     summary: 'The state of one component.',
-    success: 200,
-    query: NO_QUERY,
-    body: NO_BODY,
-    answer: COMPONENT_ANSWER,
+    answer: 'ComponentAnswer',
     errors: ['NO_SUCH_COMPONENT'],
     handler: ({ services, params }) => ({
       ...V1,
@@ -61,10 +53,8 @@ export const statusRoutes: readonly Route[] = [
     path: '/v1/wait',
     id: 'waitForComponent',
     summary: 'Answers when a component is ready, running, healthy, stopped or completed, or the time is up.',
-    success: 200,
     query: WAIT_QUERY,
-    body: NO_BODY,
-    answer: COMPONENT_ANSWER,
+    answer: 'ComponentAnswer',
     errors: [
       'NO_SUCH_COMPONENT',
       'COMPONENT_GAVE_UP',

@@ -34,11 +34,15 @@ export class AppError extends Error {
   }
 }
 
-/** The JSON form of an error: in the API's answers and, with `-o json`, on the CLI's stderr. */
+// In the API's answers and, with `-o json`, on the CLI's stderr.
+/** What went wrong. */
 export interface ErrorView {
   readonly error: {
+    /** For programs; docs/reference/errors.md lists them all. */
     readonly code: string;
+    /** For people; it may change. */
     readonly message: string;
+    /** What to do; it may change. */
     readonly hint: string;
     readonly details: ErrorDetails;
   };

@@ -1,4 +1,6 @@
 /** How a run ended. Exit code and signal are different things, and "we do not know" is a third. */
+import type { Count } from './json.ts';
+
 export type SignalName = `SIG${string}`;
 
 /** Why a command could not be started at all. `heals: false` means trying again cannot help without somebody changing something. */
@@ -45,16 +47,23 @@ export type ExitCause =
 
 export const isClean = (cause: ExitCause): boolean => cause.kind === 'code' && cause.code === 0;
 
-/** The JSON form used by status, crashes and why (design section 7). */
+/** How a run ended. */
 export interface ExitView {
-  readonly code: number | null;
+  /** Null when it did not end by itself, or when that is not known. */
+  readonly code: Count | null;
+  /** The signal that killed it. */
   readonly signal: string | null;
+  /** Killed because its memory was used up. */
   readonly oom: boolean;
+  /** It dumped a core. */
   readonly core: boolean;
+  /** sh cannot tell exit 130 from SIGINT, nor 141 from SIGPIPE. */
   readonly ambiguous: boolean;
+  /** Why it could not be started at all. */
   readonly spawn_error: string | null;
+  /** Why its end is not known. */
   readonly unknown: string | null;
-  /** Why we ended it: "liveness http :8080/healthz failed 3 times: HTTP 503", "soft_memory: 412 MiB, more than …". */
+  /** Why it was ended by Keepwell: the probe that failed, or soft_memory. */
   readonly unhealthy: string | null;
 }
 

@@ -16,3 +16,22 @@ export const isObject = (value: unknown): value is Fields =>
 
 /** Null when it is something else. */
 export const fieldsOf = (value: unknown): Fields | null => (isObject(value) ? value : null);
+
+// What the JSON we write holds, where that is narrower than what TypeScript can say. The OpenAPI document is made from these names.
+
+/** UTC, ISO 8601. */
+export type IsoTime = string;
+
+/** A whole number, 0 or more. */
+export type Count = number;
+
+/** A whole number. */
+export type WholeNumber = number;
+
+/** A number, 0 or more. */
+export type Amount = number;
+
+const MAX_DATE = 8.64e15;
+
+/** A time beyond all calendars becomes the first of 1970. */
+export const isoTime = (at: number): IsoTime => new Date(Math.abs(at) <= MAX_DATE ? at : 0).toISOString();

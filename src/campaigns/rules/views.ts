@@ -1,35 +1,50 @@
 /** Campaigns as `-o json` shows them. */
+import type { Count, IsoTime, WholeNumber } from '../../base/pure/json.ts';
 import { type Experiment, isFinal, type Outcome } from './state.ts';
 
 export type CampaignRecordState = 'running' | Outcome;
 
+/** What an experiment came to. */
 export interface ExperimentView {
   readonly name: string;
+  /** The compose service it runs in. */
   readonly service: string;
   readonly state: Experiment['state'];
-  readonly attempts: number;
-  readonly exit_code: number | null;
-  readonly duration_ms: number | null;
+  readonly attempts: Count;
+  /** Of the last attempt that ended by itself. */
+  readonly exit_code: WholeNumber | null;
+  /** Of the last attempt that ended. */
+  readonly duration_ms: Count | null;
+  /** Why it is as it is. */
   readonly reason: string | null;
 }
 
+/** A campaign in one line. */
 export interface CampaignSummary {
+  /** Its name. */
   readonly campaign: string;
+  /** failed: all have a result, some failed; stopped: some are left, for `reason`. */
   readonly state: CampaignRecordState;
+  /** Why it is as it is. */
   readonly reason: string | null;
+  /** The campaign file, absolute. */
   readonly file: string;
-  readonly created_at: string;
-  readonly ended_at: string | null;
-  readonly done: number;
-  readonly failed: number;
-  readonly total: number;
+  readonly created_at: IsoTime;
+  /** Null: it runs, or was killed. */
+  readonly ended_at: IsoTime | null;
+  readonly done: Count;
+  readonly failed: Count;
+  /** All experiments. */
+  readonly total: Count;
 }
 
+/** A campaign with its experiments, in the order in which they are run. */
 export interface CampaignView extends CampaignSummary {
   readonly schema_version: 1;
   readonly experiments: readonly ExperimentView[];
 }
 
+/** Campaigns, newest first. */
 export interface CampaignsView {
   readonly schema_version: 1;
   readonly campaigns: readonly CampaignSummary[];

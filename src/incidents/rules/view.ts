@@ -1,16 +1,18 @@
 /** Incidents as the API and the library show them. */
 
+import type { Count, IsoTime } from '../../base/pure/json.ts';
 import type { Subject } from '../../supervision/rules/views.ts';
 import { bugNumber } from '../tickets/rules/number.ts';
 import { type Incident, type IncidentState, onlyTask } from './incident.ts';
 
+/** A problem with one cause, from its first crash to the recovery. */
 export interface IncidentView {
-  readonly id: number;
+  readonly id: Count;
   readonly state: IncidentState;
   readonly title: string;
   readonly root_cause: string | null;
   readonly fingerprint: string;
-  /** The task, when it is of one only. */
+  /** The task of the agents that crashed with it, when it is one only. */
   readonly task_id: string | null;
   /** Tasks of the agents that crashed with it. */
   readonly tasks: readonly string[];
@@ -20,21 +22,23 @@ export interface IncidentView {
   readonly subjects: readonly Subject[];
   /** Components that depend on them, and went down or cannot start because of it. */
   readonly affected: readonly string[];
-  readonly count: number;
-  /** How often it came back. */
-  readonly reopened: number;
-  readonly opened_at: string;
-  readonly last_at: string;
-  readonly resolved_at: string | null;
+  /** Crashes with this cause. */
+  readonly count: Count;
+  /** How often it came back after a recovery. */
+  readonly reopened: Count;
+  readonly opened_at: IsoTime;
+  /** Of the last crash. */
+  readonly last_at: IsoTime;
+  readonly resolved_at: IsoTime | null;
   /** "BUG-003" */
   readonly ticket: string | null;
   /** The incident that it turned out to be a part of. */
-  readonly folded_into: number | null;
+  readonly folded_into: Count | null;
 }
 
+/** Incidents, newest first. */
 export interface IncidentsView {
   readonly schema_version: 1;
-  /** Newest first. */
   readonly incidents: readonly IncidentView[];
 }
 

@@ -1,39 +1,44 @@
 /** Sessions as the API returns them and `-o json` prints them. Additions are allowed, changes are not. */
 
 import { AppError } from '../../base/pure/errors.ts';
+import type { Count, IsoTime, WholeNumber } from '../../base/pure/json.ts';
 import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
 import type { SessionsSummary } from '../../supervision/rules/views.ts';
 import { type EndReason, SESSION_HOST, type SessionRecord, type SessionState } from '../spec.ts';
 
+/** One user's container with a lease. */
 export interface SessionView {
   readonly session_id: string;
   readonly user_id: string;
   /** The name of its template. */
   readonly challenge_id: string;
   readonly container_id: string | null;
-  /** Where its port can be reached; both null: nothing is published, or it is not known yet. */
+  /** Null: nothing is published, or it is not known yet. */
   readonly host: string | null;
-  readonly port: number | null;
-  readonly created_at: string;
-  readonly expires_at: string;
+  /** On `host`. It may be another one after a restart. */
+  readonly port: WholeNumber | null;
+  readonly created_at: IsoTime;
+  readonly expires_at: IsoTime;
+  /** Docker's words; none: there is no health check; unknown: nobody could look. */
   readonly health_status: HealthVerdict['status'];
-  /** Why it is not healthy, or why nobody knows; null: there is nothing to say. */
+  /** Why it is not healthy, or why nobody knows. */
   readonly health_reason: string | null;
   readonly state: SessionState;
-  readonly restarts: number;
-  /** When its end was decided; null: it was not. */
-  readonly ended_at: string | null;
+  readonly restarts: Count;
+  /** When its end was decided. */
+  readonly ended_at: IsoTime | null;
   readonly end_reason: EndReason | null;
   /** A sentence about its end. */
   readonly end_note: string | null;
 }
 
+/** Sessions, oldest first. */
 export interface SessionsView {
   readonly schema_version: 1;
   readonly sessions: readonly SessionView[];
 }
 
-/** The answer to whatever is asked about one session. */
+/** The session, as it is then. */
 export interface OneSessionView {
   readonly schema_version: 1;
   readonly session: SessionView;

@@ -10,20 +10,21 @@ import type { StateKind } from './lifecycle/state.ts';
 
 export type PlanAction = 'added' | 'restarted' | 'changed' | 'removed' | 'unchanged';
 
+/** What is done with one component when the configuration is applied, and why. */
 export interface PlanStep {
   readonly component: string;
   readonly action: PlanAction;
-  /** Names of what changed that only a new run can have: "command", "env LOG_LEVEL". */
+  /** Names of what changed that only a new run can have, such as "command" or "env LOG_LEVEL". No values. */
   readonly because: readonly string[];
-  /** Names of what changed that takes hold at once, without a new run: "restart", "liveness". */
+  /** Names of what changed that takes hold without a new run. */
   readonly in_place: readonly string[];
   /** It does not run and is started: it is new, something new needs it, or it had given up and is made of something else now. */
   readonly starts: boolean;
-  /** What else there is to say about it, for people. */
+  /** What else there is to say, for people. */
   readonly note: string | null;
 }
 
-/** What applying a configuration does, or would do. */
+/** What applying the configuration changed, by component. */
 export interface AppliedView {
   readonly added: readonly string[];
   /** With or without a restart. */

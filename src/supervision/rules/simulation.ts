@@ -1,6 +1,8 @@
 /** A crash that somebody asks for, to see whether everything that should follow does. Really done, and marked as what it is. */
+
 import { shortHash } from '../../base/pure/hash.ts';
 import type { WallMs } from '../../base/pure/ids.ts';
+import type { WholeNumber } from '../../base/pure/json.ts';
 import type { Subject } from './views.ts';
 
 export const CRASH_KINDS = ['exit', 'signal', 'hang', 'oom', 'import-error'] as const;
@@ -21,6 +23,7 @@ export interface SimulationRequest {
   readonly notify?: boolean | undefined;
 }
 
+/** What was done, or would be with dry_run. */
 export interface SimulationView {
   readonly schema_version: 1;
   readonly dry_run: boolean;
@@ -30,7 +33,7 @@ export interface SimulationView {
   readonly task_id: string | null;
   /** The run that is hit; null: one that is about to begin. */
   readonly run_id: string | null;
-  readonly pid: number | null;
+  readonly pid: WholeNumber | null;
   /** What is done, and what should follow, in sentences. */
   readonly steps: readonly string[];
 }

@@ -1,47 +1,55 @@
 /** The stable JSON shapes of design section 7: what the API returns and `-o json` prints. Additions are allowed, changes are not. */
+
 import type { ExitView } from '../../base/pure/exit.ts';
+import type { Amount, Count, IsoTime, WholeNumber } from '../../base/pure/json.ts';
 import type { Outcome, Role } from './health/probe.ts';
 import type { StateKind } from './lifecycle/state.ts';
 
 export type Health = 'unknown' | 'starting' | 'healthy' | 'unhealthy';
 export type Condition = 'engine-unreachable' | 'not-known' | 'daemonised' | 'unkillable' | 'frozen';
 
+/** Whom it is about. */
 export interface Subject {
   readonly kind: 'component' | 'check' | 'daemon' | 'session' | 'agent' | 'experiment';
   readonly name: string;
 }
 
+/** One component as it is now. */
 export interface ComponentView {
   readonly name: string;
   readonly kind: 'process' | 'container' | 'compose' | 'external';
   readonly state: StateKind;
+  /** What is odd about it, beside its state. */
   readonly condition: Condition | null;
   readonly health: Health;
   readonly ready: boolean;
-  /** Since when its health is not known although it has a run: its Engine does not answer, it is paused; null: it is known. */
-  readonly unknown_since: string | null;
+  /** Since when its health is not known although it has a run: its Docker Engine does not answer, it is paused. */
+  readonly unknown_since: IsoTime | null;
   /** The run was started by an earlier daemon and taken over by this one. */
   readonly adopted: boolean;
   readonly run_id: string | null;
-  readonly pid: number | null;
+  readonly pid: Count | null;
   /** The name of its container, also of one that others run. */
   readonly container: string | null;
-  /** Of what others started: how it is known, "localhost:7233", "/run/legacy.pid" or the name of its container; null: it is ours. */
+  /** Of what others started: how it is known, such as its address "localhost:7233"; null: it is ours. */
   readonly watched: { readonly kind: 'address' | 'pid-file' | 'container'; readonly target: string } | null;
-  readonly started_at: string | null;
-  readonly uptime_ms: number | null;
-  /**
-   * How long a run must live before a command that waits for it says "up"; null: a startup or readiness probe, or Docker's health check,
-   * says that it is.
-   */
-  readonly trial_ms: number | null;
-  readonly restarts: number;
-  readonly last_restart: { readonly at: string; readonly reason: string } | null;
+  readonly started_at: IsoTime | null;
+  readonly uptime_ms: Count | null;
+  /** How long a run must live before it counts as up; null: a startup or readiness probe, or a health check of Docker, says that it is. */
+  readonly trial_ms: Count | null;
+  /** Unplanned ones since the last start by hand. */
+  readonly restarts: Count;
+  readonly last_restart: { readonly at: IsoTime; readonly reason: string } | null;
   /** When a component in backoff, or one that gave up, is tried again. */
-  readonly next_attempt_at: string | null;
-  /** `crash`: nobody had asked for it, and it counted as a failure. */
-  readonly last_exit: (ExitView & { readonly at: string; readonly crash: boolean }) | null;
-  /** running: Keepwell keeps it up; stopped: somebody stopped it by hand. */
+  readonly next_attempt_at: IsoTime | null;
+  readonly last_exit:
+    | (ExitView & {
+        readonly at: IsoTime;
+        /** Nobody had asked for it, and it counted as a failure. */
+        readonly crash: boolean;
+      })
+    | null;
+  /** stopped: somebody stopped it by hand. */
   readonly desired: 'running' | 'stopped';
   /** Dependencies it is waiting for. */
   readonly waiting_for: readonly string[];
@@ -52,54 +60,55 @@ export interface ComponentView {
   readonly survivors: readonly string[];
   /** The configuration no longer names it; it is being ended and then forgotten. */
   readonly removed: boolean;
-  /** Which mechanism ends the whole process tree: 'cgroup-v2' or 'process-group + cookie'. */
+  /** How its whole process tree is ended: "cgroup-v2" or "process-group + cookie". */
   readonly tree_mechanism: string | null;
   readonly probes: readonly ProbeView[];
-  /** The heartbeat of its run; null: it has none, or does not run. */
+  /** Null: it has none, or does not run. */
   readonly heartbeat: HeartbeatView | null;
   /** The limits of its run and what holds it to them. */
   readonly limits: readonly LimitView[];
-  /** The container of its run as it was last seen; null: it has none of ours, or does not run. */
+  /** Null: it has none of ours, or does not run. */
   readonly container_details: ContainerDetailsView | null;
-  /** What its run used when it was last looked at; null: it does not run, or was not looked at yet. */
+  /** What its run used when it was last measured, every 15 s (every 5 s with soft_memory). */
   readonly resources: ResourcesView | null;
 }
 
-/** A container that Keepwell made. */
+/** A container that Keepwell made, as it was last seen. */
 export interface ContainerDetailsView {
   /** The full id. */
   readonly id: string;
   readonly image: string;
-  /** The name of its image stands for another image now: "keepwell up" makes it anew from that. */
+  /** The name of its image stands for another image now: "up" makes it anew from that. */
   readonly image_outdated: boolean;
   /** What Docker's own health check says; unknown: nothing that can be believed. */
   readonly health: 'healthy' | 'unhealthy' | 'starting' | 'none' | 'unknown';
-  /** A sentence about it; null: there is nothing to say. */
+  /** A sentence about it. */
   readonly health_reason: string | null;
-  /** "127.0.0.1:9000->9000/tcp" */
+  /** Published ports: "127.0.0.1:9000->9000/tcp". */
   readonly ports: readonly string[];
   readonly networks: readonly string[];
 }
 
-/** All processes of a run together. */
+/** What all processes of a run use together. */
 export interface ResourcesView {
   /** 100 is one core, since the look before; null: not known yet. */
-  readonly cpu_percent: number | null;
-  readonly memory_bytes: number;
-  /** Its `limits.soft_memory`. */
-  readonly soft_memory_bytes: number | null;
-  /** Open files; null: we may not look. */
-  readonly fds: number | null;
-  readonly threads: number;
-  readonly processes: number;
-  readonly at: string;
+  readonly cpu_percent: Amount | null;
+  readonly memory_bytes: Count;
+  /** Its limits.soft_memory. */
+  readonly soft_memory_bytes: Count | null;
+  /** Open files; null: they may not be counted. */
+  readonly fds: Count | null;
+  readonly threads: Count;
+  readonly processes: Count;
+  readonly at: IsoTime;
 }
 
+/** A limit of the current run. */
 export interface LimitView {
   readonly name: 'memory' | 'pids' | 'nofile' | 'cpus';
   /** Bytes of memory; how many of the others. */
-  readonly max: number;
-  /** Null: it is not in force, and the note says why. */
+  readonly max: Amount;
+  /** What holds it to that; null: it is not in force. */
   readonly mechanism: 'cgroup-v2' | 'cgroup-v1' | 'rlimit' | 'docker' | null;
   /** How it differs from what one would expect. */
   readonly note: string | null;
@@ -108,43 +117,47 @@ export interface LimitView {
 /** How a probe of the current run stands. */
 export interface ProbeView {
   readonly role: Role;
-  /** "http :8080/healthz" */
+  /** In a few words: "http :8080/healthz". */
   readonly question: string;
-  /** What its answers come to so far; null: too few to say. */
+  /** What its answers come to; null: too few to say. */
   readonly verdict: 'pass' | 'fail' | null;
-  /** Failures in a row, and how many of them are too many. */
-  readonly failures: number;
-  readonly failure_threshold: number;
+  /** Failures in a row. */
+  readonly failures: Count;
+  /** How many of them are too many. */
+  readonly failure_threshold: Count;
   /** Questions that were due while the one before was still open. */
-  readonly skipped: number;
+  readonly skipped: Count;
+  /** The newest answer. */
   readonly last: {
     readonly outcome: Outcome;
     readonly message: string;
-    readonly at: string;
-    readonly duration_ms: number;
+    readonly at: IsoTime;
+    readonly duration_ms: Amount;
   } | null;
 }
 
 /** The sign of progress that a component is expected to give. */
 export interface HeartbeatView {
-  /** "ping", "log", 'log lines with "tick"', "file state.json, field last_update" */
+  /** In a few words: "log", "ping", "file state.json, field last_update". */
   readonly source: string;
   /** Null: not in this run, as far as is known. */
-  readonly last_beat_at: string | null;
+  readonly last_beat_at: IsoTime | null;
   /** Without the time in which nobody could have heard it. */
-  readonly silent_ms: number;
+  readonly silent_ms: Count;
   /** It is frozen when it is silent for this long. */
-  readonly limit_ms: number;
-  /** Why it cannot be heard: "state.json has no field last_update". */
+  readonly limit_ms: Count;
+  /** Why it cannot be heard. */
   readonly problem: string | null;
 }
 
 /** How a frozen run was dealt with, and what it was doing. */
 export interface FreezeView {
+  /** In a few words: "frozen: no heartbeat for 5 min". */
   readonly reason: string;
-  readonly silent_since: string;
-  readonly steps: readonly { readonly at: string; readonly text: string }[];
-  /** Its processes when it was looked at, and what it said to the dump signal. */
+  readonly silent_since: IsoTime;
+  /** What was done, oldest first. */
+  readonly steps: readonly { readonly at: IsoTime; readonly text: string }[];
+  /** Its processes when it was examined, and what it wrote at the dump signal; secrets are taken out. */
   readonly evidence: readonly string[];
 }
 
@@ -157,57 +170,61 @@ export interface ProbeStretchView {
   readonly outcome: Outcome;
   /** Of the last answer. */
   readonly message: string;
-  readonly first_at: string;
-  readonly last_at: string;
-  readonly count: number;
-  readonly last_ms: number;
-  readonly max_ms: number;
+  readonly first_at: IsoTime;
+  readonly last_at: IsoTime;
+  readonly count: Count;
+  readonly last_ms: Amount;
+  readonly max_ms: Amount;
 }
 
+/** Answers of probes, newest first. */
 export interface ProbesView {
   readonly schema_version: 1;
-  /** Newest first. */
   readonly probes: readonly ProbeStretchView[];
 }
 
-/** What a run used over a minute, or over up to an hour in which that hardly changed. */
+/** What a run used over a minute, or over up to an hour in which its use hardly changed. */
 export interface SampleView {
   readonly component: string;
   readonly run_id: string;
-  readonly first_at: string;
-  readonly last_at: string;
+  readonly first_at: IsoTime;
+  readonly last_at: IsoTime;
   /** Samples in it. */
-  readonly count: number;
-  /** On average; 100 is one core. */
-  readonly cpu_percent: number | null;
-  /** At its end, as the rest below, and at most. */
-  readonly memory_bytes: number;
-  readonly memory_max_bytes: number;
-  readonly fds: number | null;
-  readonly threads: number;
-  readonly processes: number;
+  readonly count: Count;
+  /** On average; 100 is one core. Null: not known. */
+  readonly cpu_percent: Amount | null;
+  /** At its end. */
+  readonly memory_bytes: Count;
+  readonly memory_max_bytes: Count;
+  /** Open files at its end; null: they may not be counted. */
+  readonly fds: Count | null;
+  /** At its end. */
+  readonly threads: Count;
+  /** At its end. */
+  readonly processes: Count;
 }
 
+/** What a component used, newest first. */
 export interface SamplesView {
   readonly schema_version: 1;
-  /** Newest first. */
   readonly samples: readonly SampleView[];
 }
 
+/** The daemon itself. */
 export interface DaemonView {
   readonly running: boolean;
   /** False with `running`: its process is there, but the records had to be asked (it is just starting, or hangs). */
   readonly answers: boolean;
-  readonly pid: number | null;
+  readonly pid: Count | null;
   readonly version: string | null;
-  readonly started_at: string | null;
-  /** ok, or what is wrong with the history while supervision goes on: "cannot write (disk full), 12 records kept in memory". */
+  readonly started_at: IsoTime | null;
+  /** "ok", or what is wrong with the history while supervision continues. */
   readonly store: string | null;
-  /** Longest recent stall of the event loop. */
+  /** Longest recent stall of its event loop. */
   readonly loop_delay_ms: number | null;
-  readonly guardian_pid: number | null;
+  readonly guardian_pid: Count | null;
   /** Without a daemon: when the guardian starts one again. Absent or null: nobody does, or one is there. */
-  readonly next_start_at?: string | null | undefined;
+  readonly next_start_at?: IsoTime | null | undefined;
   /** After a daemon died: what keeps the next one from coming up, until it is mended. Absent or null: nothing. */
   readonly waits_for?: string | null | undefined;
   /** How what components write is kept; null: nobody is there to do it. */
@@ -222,15 +239,16 @@ export interface LogKeepingView {
   /** How a log is shortened while its component writes to it. */
   readonly mechanism: 'collapse-range' | 'copy-truncate';
   /** All logs together, with the parts that were put aside. */
-  readonly bytes: number;
+  readonly bytes: Count;
   /** Not kept, since this daemon began: a flood, a full disk, the bound of all logs together. */
-  readonly dropped_bytes: number;
+  readonly dropped_bytes: Count;
   /** Written while a log was cut back, and seen by nobody; only with copy-truncate. */
-  readonly lost_bytes: number;
+  readonly lost_bytes: Count;
   /** A sentence when the disk is nearly full. */
   readonly condition: string | null;
 }
 
+/** Everything as it is now. */
 export interface StatusView {
   readonly schema_version: 1;
   readonly project: string;
@@ -238,12 +256,13 @@ export interface StatusView {
   readonly components: readonly ComponentView[];
 }
 
+/** An unplanned end of a run. */
 export interface CrashView {
-  readonly id: number;
+  readonly id: Count;
   readonly subject: Subject;
   readonly run_id: string;
-  readonly at: string;
-  readonly uptime_ms: number;
+  readonly at: IsoTime;
+  readonly uptime_ms: Count;
   readonly exit: ExitView;
   readonly error_type: string | null;
   readonly error_message: string | null;
@@ -252,12 +271,14 @@ export interface CrashView {
   readonly agent_type: string | null;
   readonly task_id: string | null;
   /** Of the agent; null: it is none, or had no process. */
-  readonly agent_pid: number | null;
+  readonly agent_pid: WholeNumber | null;
+  /** What was decided: "restart in 1 s (1 of 10 in 10 min)". */
   readonly decision: string;
-  readonly incident: number | null;
+  readonly incident: Count | null;
   readonly ticket: string | null;
 }
 
+/** Crashes, newest first. */
 export interface CrashesView {
   readonly schema_version: 1;
   readonly crashes: readonly CrashView[];
@@ -266,12 +287,13 @@ export interface CrashesView {
 /** One crash, with all that is known about it. */
 export interface WhyView extends CrashView {
   readonly schema_version: 1;
+  /** The last lines it wrote, with secrets taken out. */
   readonly log_tail: readonly string[];
   readonly stack: readonly string[];
   readonly related_files: readonly string[];
-  /** An error that it had written before it died of something else; null: none, or the cause is known. */
+  /** Null: none, or the cause is known. */
   readonly earlier_error: EarlierError | null;
-  /** Its probes' answers before the end, oldest first; equal answers in a row are folded into one. */
+  /** The answers of its probes before the end, oldest first. */
   readonly probes: readonly ProbeStretchView[];
   /** Null: its heartbeat was not overdue. */
   readonly freeze: FreezeView | null;
@@ -281,52 +303,54 @@ export interface WhyView extends CrashView {
     readonly state: string;
     readonly ready: boolean;
   }[];
-  /** Names only, never values: "env LOG_LEVEL", "command", "env_file .env". Null: there is no good run to compare with. */
+  /** Names only, never values. Null: there is no good run to compare with. */
   readonly changed_since_good: readonly string[] | null;
   readonly rule: {
     readonly name: string;
     readonly counters: {
-      readonly restarts_in_window: number;
-      readonly failures: number;
-      readonly spawn_errors: number;
-      readonly total: number;
+      readonly restarts_in_window: Count;
+      readonly failures: Count;
+      readonly spawn_errors: Count;
+      readonly total: Count;
     };
   };
 }
 
-/** A list of events, oldest first. */
+/** Events, oldest first. */
 export interface EventsView {
   readonly schema_version: 1;
   /** How far the whole history goes, whatever was asked for. */
-  readonly last_seq: number;
+  readonly last_seq: Count;
   readonly events: readonly EventView[];
 }
 
+/** Something that happened. */
 export interface EventView {
-  readonly seq: number;
-  readonly at: string;
+  /** Rises by one or more; never used twice. */
+  readonly seq: Count;
+  readonly at: IsoTime;
   readonly subject: Subject;
   readonly type: string;
   readonly run_id: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An error that it had written before it died of something else. */
+/** An error that a program had written before it died of something else. */
 export interface EarlierError {
   readonly type: string | null;
   readonly message: string | null;
-  /** In one sentence, as the root cause would be. */
+  /** One sentence. */
   readonly summary: string;
-  /** How long before the end; null: the log does not tell. */
-  readonly age_ms: number | null;
-  /** Lines written after it, blank ones not counted. */
-  readonly lines_after: number;
+  /** How long before the end it was written. Null: not known. */
+  readonly age_ms: Count | null;
+  /** Lines that were written after it, blank ones not counted. */
+  readonly lines_after: Count;
   readonly stack: readonly string[];
   readonly related_files: readonly string[];
 }
 
 /** For the status of the whole. */
 export interface SessionsSummary {
-  readonly total: number;
-  readonly unhealthy: number;
+  readonly total: Count;
+  readonly unhealthy: Count;
 }

@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { openApi } from '../../../src/api/routes/openapi.ts';
+import { route } from '../../../src/api/route.ts';
 import { ROUTES } from '../../../src/api/table.ts';
-import { viewOf } from '../../../src/api/views/view.ts';
 import { ERRORS } from '../../../src/base/pure/errors.ts';
-import type { Subject } from '../../../src/supervision/rules/views.ts';
+import { openapi as document, problemsWith } from '../../support/openapi.ts';
 import { Served } from './serve.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever is there
 type Any = any;
 
-const document = openApi(ROUTES, '0.1.0') as Any;
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods as object).map(([method, operation]) => ({ path, method, operation: operation as Any })),
 );
@@ -104,12 +101,12 @@ describe.each(operations)('$method $path', ({ path, method, operation }) => {
 });
 
 test('every example is true to its schema', () => {
-  for (const { path, body, answer, stream } of ROUTES) {
-    for (const schema of [body, answer, ...(stream ? [stream.item] : [])]) {
-      const { examples = [] } = (schema.meta() ?? {}) as { examples?: readonly unknown[] };
-      for (const example of examples) expect(schema.safeParse(example).error, path).toBeUndefined();
-    }
+  for (const { path, body } of ROUTES) {
+    const { examples = [] } = (body.meta() ?? {}) as { examples?: readonly unknown[] };
+    for (const example of examples) expect(body.safeParse(example).error, path).toBeUndefined();
   }
+  for (const [name, schema] of Object.entries<Any>(document.components.schemas))
+    for (const example of schema.examples ?? []) expect(problemsWith(schema, example), name).toEqual([]);
 });
 
 describe('as it is served', () => {
@@ -128,18 +125,24 @@ describe('as it is served', () => {
   });
 });
 
-test('a schema that says something else than its type does not compile', () => {
-  const kind = z.enum(['component', 'check', 'daemon', 'session', 'agent', 'experiment']);
-  const name = z.string();
-  viewOf<Subject>()(z.strictObject({ kind, name }));
+test('an answer with a key that is not in the document, or without one that is, would be noticed', () => {
+  const { Alive, Subject } = document.components.schemas;
+  expect(problemsWith(Alive, { schema_version: 1, status: 'ok' })).toEqual([]);
+  expect(problemsWith(Alive, { schema_version: 1, status: 'ok', more: 1 })).toHaveLength(1);
+  expect(problemsWith(Alive, { schema_version: 1 })).toHaveLength(1);
+  expect(problemsWith(Subject, { kind: 'something', name: 'api' })).toHaveLength(1);
+  expect(
+    problemsWith({ $ref: '#/components/schemas/Events' }, { schema_version: 1, last_seq: 0.5, events: [] }),
+  ).toHaveLength(1);
+});
+
+test('a handler that answers something else than its row says does not compile', () => {
+  const alive = { method: 'GET', path: '/', id: 'a', summary: 'A.', answer: 'Alive' } as const;
+  route({ ...alive, handler: () => ({ schema_version: 1, status: 'ok' }) });
   // @ts-expect-error a field is missing
-  viewOf<Subject>()(z.strictObject({ kind }));
-  // @ts-expect-error a field too many
-  viewOf<Subject>()(z.strictObject({ kind, name, more: name }));
-  // @ts-expect-error an optional field too many
-  viewOf<Subject>()(z.strictObject({ kind, name, more: name.optional() }));
-  // @ts-expect-error a value too few
-  viewOf<Subject>()(z.strictObject({ kind: z.literal('component'), name }));
-  // @ts-expect-error another type
-  viewOf<Subject>()(z.strictObject({ kind, name: z.number() }));
+  route({ ...alive, handler: () => ({ schema_version: 1 }) });
+  // @ts-expect-error another value
+  route({ ...alive, handler: () => ({ schema_version: 1, status: 'fine' }) });
+  // @ts-expect-error no such shape
+  route({ ...alive, answer: 'Alife', handler: () => ({ schema_version: 1, status: 'ok' }) });
 });

@@ -1,12 +1,14 @@
 /** Tickets as the API returns them and `-o json` prints them. Additions are allowed, changes are not. */
 
+import type { Count, IsoTime } from '../../../base/pure/json.ts';
 import type { Subject } from '../../../supervision/rules/views.ts';
 import { onlyTask } from '../../rules/incident.ts';
 import { bugNumber } from './number.ts';
 import type { Priority, Ticket, TicketCategory, TrackerStanding } from './ticket.ts';
 
+/** One problem that people should look at. */
 export interface TicketView {
-  /** "BUG-003" */
+  /** Never given to another one. */
   readonly number: string;
   readonly state: 'open' | 'closed';
   readonly title: string;
@@ -14,17 +16,19 @@ export interface TicketView {
   readonly priority: Priority;
   readonly category: TicketCategory;
   readonly reproduction_steps: readonly string[];
+  /** One sentence. */
   readonly root_cause: string | null;
   readonly related_files: readonly string[];
   readonly error_logs: string;
   readonly error_type: string | null;
   readonly assigned_to: string | null;
-  readonly count: number;
-  readonly first_seen: string;
-  readonly last_seen: string;
-  readonly closed_at: string | null;
+  /** Crashes with this cause, those before the ticket included. */
+  readonly count: Count;
+  readonly first_seen: IsoTime;
+  readonly last_seen: IsoTime;
+  readonly closed_at: IsoTime | null;
   readonly fingerprint: string;
-  /** The task, when it is of one only. */
+  /** Agents only: the task, when it is of one only. */
   readonly task_id: string | null;
   readonly subject: Subject;
   /** All that crashed with this cause. */
@@ -33,29 +37,31 @@ export interface TicketView {
   readonly tasks: readonly string[];
   /** Components that depend on them, and went down or cannot start because of it. */
   readonly affected: readonly string[];
-  readonly incident: number;
+  readonly incident: Count;
   /** Where it is to be found in each tracker that has said so. */
   readonly trackers: Readonly<Record<string, string>>;
   /** How far each tracker knows about it. */
   readonly deliveries: Readonly<Record<string, DeliveryView>>;
 }
 
+/** How far one tracker knows about a ticket. */
 export interface DeliveryView {
-  /** delivered: it knows everything. pending: it will be told. stopped: not before somebody changes something. */
+  /** delivered: the tracker knows everything; pending: it will be told; stopped: not before somebody changes something. */
   readonly state: 'delivered' | 'pending' | 'stopped';
   /** Failed tries of what is to be done next. */
-  readonly attempts: number;
-  readonly next_attempt_at: string | null;
+  readonly attempts: Count;
+  readonly next_attempt_at: IsoTime | null;
   /** Why the last try failed. */
   readonly error: string | null;
 }
 
+/** Tickets, newest first. */
 export interface TicketsView {
   readonly schema_version: 1;
   readonly tickets: readonly TicketView[];
 }
 
-/** The answer to whatever is asked about one ticket. */
+/** The ticket, as it is then. */
 export interface OneTicketView {
   readonly schema_version: 1;
   readonly ticket: TicketView;

@@ -3,7 +3,8 @@
 export const ROLES = ['startup', 'liveness', 'readiness'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Inconclusive: we could not ask. That is never the component's fault. */
+// That something could not be asked is never the component's fault.
+/** Inconclusive: it could not be asked. */
 export type Outcome = 'pass' | 'fail' | 'inconclusive';
 
 export interface Answer {

@@ -1,4 +1,4 @@
-/** The tables of the rooms and who may import whom, for the pages that show them. */
+/** Tables inside pages that people write: the rooms, who may import whom, the routes of the API. */
 
 /** Aligned, as the formatter wants pages that people write. */
 function table(headings, rows) {
@@ -31,4 +31,31 @@ export const importsPart = ({ ROOMS }) =>
   table(
     ['Room', 'May import from'],
     Object.entries(ROOMS).map(([name, room]) => [`\`${name}\``, imports(room)]),
+  );
+
+/** `?component=&limit=` */
+const query = (keys) => (keys.length === 0 ? '' : `?${keys.map((key) => `${key}=`).join('&')}`);
+
+/** The keys of a body, those that may be left out with a question mark. */
+function body({ method, body: { shape } }) {
+  if (method === 'GET') return '';
+  const keys = Object.entries(shape).map(
+    ([key, value]) => `\`${key}${value.safeParse(undefined).success ? '?' : ''}\``,
+  );
+  return keys.length === 0 ? '`{}`' : keys.join(', ');
+}
+
+/** Answers that are no shapes of the OpenAPI document. */
+const UNNAMED = { Metrics: 'text', Document: 'OpenAPI' };
+
+export const routesPart = ({ ROUTES }) =>
+  table(
+    ['Method', 'Path', 'Body', 'What it does', 'Answer'],
+    ROUTES.map((route) => [
+      route.method,
+      `\`${route.path}${query(Object.keys(route.query.shape))}\``,
+      body(route),
+      route.summary,
+      `${route.success}, ${UNNAMED[route.answer] ?? `\`${route.answer}\``}`,
+    ]),
   );
