@@ -1,5 +1,5 @@
 /**
- * Measures Keepwell against the floor, PM2 and supervisord in one run, in turn, prints the tables and writes docs/benchmarks.md.
+ * Measures Keepwell against the floor and its peers in one run, in turn, prints the tables and writes docs/benchmarks.md.
  * `npm run bench`; `-- --quick` for a smoke run of a minute or two that writes nothing; `-- --only NAME` for one case, which writes
  * nothing either.
  */

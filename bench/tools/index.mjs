@@ -6,13 +6,14 @@
 import { floor } from './floor.mjs';
 import { keepwell } from './keepwell.mjs';
 import { pm2 } from './pm2.mjs';
+import { runit, s6 } from './service-dirs.mjs';
 import { supervisord } from './supervisord.mjs';
 
 /** Keepwell must be there; a peer that cannot be had is left out, and the reason kept. */
 export async function getTools(world, say) {
   const tools = [floor(world), await keepwell(world)];
   const missing = [];
-  for (const [name, make] of Object.entries({ PM2: pm2, supervisord })) {
+  for (const [name, make] of Object.entries({ PM2: pm2, supervisord, runit, s6 })) {
     say(`getting ${name} …`);
     try {
       tools.push(await make(world));

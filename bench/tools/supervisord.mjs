@@ -1,10 +1,8 @@
-/**
- * supervisord: the installed one, or Debian's package unpacked (not installed, so its service never runs) into the benchmark's own
- * directory.
- */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+/** supervisord, as Debian packages it. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../lib/command.mjs';
+import { apt, areInstalled, unpacked } from './debian.mjs';
 
 /** Each component costs it a few file descriptors; it refuses to start when it cannot have what it is told to want. */
 const OPEN_FILES = Math.min(10_000, hardNofile());
@@ -15,7 +13,7 @@ function hardNofile() {
 }
 
 export async function supervisord(world) {
-  const programs = (await installed()) ?? (await unpacked(world));
+  const programs = (await installed()) ?? (await unpackedPrograms(world));
   const { stdout } = await run(programs.daemon[0], [...programs.daemon.slice(1), '--version'], {
     env: { ...process.env, ...programs.env },
   });
@@ -28,34 +26,19 @@ export async function supervisord(world) {
 }
 
 async function installed() {
-  try {
-    await run('sh', ['-c', 'command -v supervisord && command -v supervisorctl']);
-    return { daemon: ['supervisord'], control: ['supervisorctl'], env: {} };
-  } catch {
-    return null;
-  }
+  const isThere = await areInstalled(['supervisord', 'supervisorctl']);
+  return isThere ? { daemon: ['supervisord'], control: ['supervisorctl'], env: {} } : null;
 }
 
-async function unpacked(world) {
-  const dir = world.newDir('supervisor-package');
-  const isRoot = process.getuid?.() === 0;
-  const options = { cwd: dir, env: { ...process.env, ...world.mark } };
-  const apt = (...args) => run('apt-get', ['-qq', '-y', ...args], options);
-  const download = () => apt('download', 'supervisor');
-  await download().catch(async (error) => {
-    if (!isRoot) throw error;
-    await apt('update');
-    await download();
-  });
-  const [archive] = readdirSync(dir).filter((name) => name.endsWith('.deb'));
-  await run('dpkg-deb', ['-x', archive, 'root'], { cwd: dir });
-  const modules = join(dir, 'root/usr/lib/python3/dist-packages');
+async function unpackedPrograms(world) {
+  const root = await unpacked(world, 'supervisor');
+  const modules = join(root, 'usr/lib/python3/dist-packages');
   await run('python3', ['-c', 'import pkg_resources']).catch(async (error) => {
-    if (!isRoot) throw error;
-    await apt('install', '--no-install-recommends', 'python3-pkg-resources');
+    if (process.getuid?.() !== 0) throw error;
+    await apt(world, root, 'install', '--no-install-recommends', 'python3-pkg-resources');
   });
   await run('python3', ['-m', 'compileall', '-q', modules]); // as its installation would have done
-  const program = (name) => ['python3', join(dir, 'root/usr/bin', name)];
+  const program = (name) => ['python3', join(root, 'usr/bin', name)];
   return { daemon: program('supervisord'), control: program('supervisorctl'), env: { PYTHONPATH: modules } };
 }
 

@@ -15,7 +15,7 @@ export function page(measured) {
 
 # Benchmarks
 
-Keepwell beside PM2, supervisord and the floor, which is the same work without a supervisor: a shell that forks, executes and waits, a
+Keepwell beside PM2, supervisord, runit, s6 and the floor, which is the same work without a supervisor: a shell that forks, executes and waits, a
 plain file, \`node -e 0\`. All of it was measured in one run, in turn. The machine decides about the milliseconds; read the ratios.
 
 ${about(measured)}
@@ -51,17 +51,17 @@ function notes(title, { sizes, results }) {
     'Crash → restart': `
 ${sizes.restarts} rounds. From \`kill -9\` of the only component to the first action of the next one, without backoff. Before it acts, Keepwell
 writes the death, its evidence and its decision to disk, so that they outlive a kill of the daemon; the others write nothing. supervisord
-looks at its children once a second, by design.
+looks at its children once a second, and s6 starts nothing twice within a second, both by design.
 `,
     'Start and stop': `
 ${sizes.fleetRounds} rounds. Start: from the command, with no daemon running, to the first action of the last component. Stop: from the command until it
-has ended and no component is left (\`keepwell down\`, \`pm2 kill\`, \`supervisorctl shutdown\`).
+has ended and no component is left (\`keepwell down\`, \`pm2 kill\`, \`supervisorctl shutdown\`, SIGHUP to \`runsvdir\`, \`s6-svscanctl -t\`).
 `,
     'At rest, from few to many': `
 "All up" as in start above. CPU over ${figure(sizes.idleMs / 1_000)} s, of the daemon and everything else the tool needs (Keepwell: guardian and one shim per
 component), the components themselves left out. "Helpers" is the memory of all but the daemon. "Each" is what a component adds, helpers
 included: the difference to ${counted(sizes.counts[0])} components, by PSS. Status is p50 of ${sizes.statuses} calls of \`keepwell status\`, \`pm2 jlist\`, \`supervisorctl status\`,
-and for the floor \`node -e 0\`, in turn.
+\`sv status\`, \`s6-svstat\` for each, and for the floor \`node -e 0\`, in turn.
 ${results.growth?.some(({ problem }) => problem) ? '\nA dash: the tool could not start so many.\n' : ''}`,
     'Log throughput': `
 ${sizes.logRounds} rounds of ${figure(sizes.logBytes / 1e6)} MB line by line and of twice as much in blocks, all in lines of 100 bytes,
@@ -81,7 +81,7 @@ function method({ sizes }) {
 - Every process of a fleet carries a mark in its environment. What carries the mark and is no component is counted as cost of the tool, so
   no helper is forgotten.
 - All tools restart without delay and without limit; PM2 also with \`vizion\` and \`pmx\` off, its fastest settings. Otherwise they run with
-  their defaults. PM2 comes from the registry, supervisord from Debian's package; neither is touched otherwise.
+  their defaults. PM2 comes from the registry, supervisord, runit and s6 from Debian's packages; none is touched otherwise.
 
 ## What to keep in mind
 
@@ -101,6 +101,6 @@ npm run bench -- --quick          # a minute or two, small numbers, writes nothi
 npm run bench -- --only restart   # one of restart, start-stop, log, growth; writes nothing
 \`\`\`
 
-PM2 is fetched into a temporary directory (which needs 4 GB of room) and supervisord's package is unpacked there.
+PM2 is fetched into a temporary directory (which needs 4 GB of room) and the packages of the others are unpacked there unless they are installed.
 Everything that is started is ended, and the directory is removed, also after Ctrl-C. A peer that cannot be had is left out, and this page says so.`;
 }
