@@ -16,9 +16,10 @@ function table(headings, rows) {
 
 const list = (names) => names.map((name) => `\`${name}\``).join(', ');
 
-function imports({ imports, shapes = [] }) {
+function imports({ imports, kinds = [], shapes = [] }) {
+  const registries = kinds.length > 0 ? `; only the kinds of ${list(kinds)}` : '';
   const only = shapes.length > 0 ? `; only shapes of ${list(shapes)}` : '';
-  return imports.length === 0 ? 'nothing' : `${list(imports)}${only}`;
+  return imports.length === 0 ? 'nothing' : `${list(imports)}${registries}${only}`;
 }
 
 export const roomsPart = ({ ROOMS }) =>

@@ -3,11 +3,11 @@
 import { z } from 'zod';
 import { componentName } from '../base/pure/ids.ts';
 import type { CheckQuestion, CheckSpec } from '../checks/spec.ts';
+import type { ProbeHome } from '../probes/kind.ts';
 import { DEFAULTS } from './defaults.ts';
 import { durationText } from './duration.ts';
 import { boolean, exactlyOne, leaf, name, nameKey, optional, path, positiveDuration, text } from './leaves.ts';
-import { type ProbeHome, questionSpec } from './probes.ts';
-import { QUESTIONS, type QuestionConfig } from './questions.ts';
+import { keysOf, QUESTIONS_OF_CHECKS, type QuestionConfig, questionSpec } from './probes.ts';
 import { readContainerName, readEnvName, readPath } from './readers.ts';
 
 const DEFAULT = DEFAULTS.check;
@@ -143,11 +143,10 @@ const stateShort = leaf<z.output<typeof stateMap>>(
   { type: 'string', minLength: 1 },
 );
 
-/** A check is about no run, so it can ask neither for a process of it nor for what it wrote. */
-const { pid: _, ...ASKED_ONCE } = QUESTIONS;
-const askedOnce = Object.keys(ASKED_ONCE) as (keyof typeof ASKED_ONCE)[];
-
-const item = exactlyOne(z.strictObject(ASKED_ONCE), askedOnce).meta({ id: 'check-question', kind: 'questions' });
+const item = exactlyOne(z.strictObject(QUESTIONS_OF_CHECKS), keysOf(QUESTIONS_OF_CHECKS)).meta({
+  id: 'check-question',
+  kind: 'questions',
+});
 
 /** Their keys are described with the probes, and not again. */
 function sameAsOfProbes<Fields extends Readonly<Record<string, z.ZodType>>>(fields: Fields): Fields {
@@ -184,7 +183,7 @@ const KINDS = {
     ...NONE,
     example: 'api',
   }),
-  ...sameAsOfProbes(ASKED_ONCE),
+  ...sameAsOfProbes(QUESTIONS_OF_CHECKS),
   all_of: optional(z.array(item).meta({ minItems: 1 }), {
     description: 'Several questions, all of which must pass. Each is a map with one question of a probe.',
     ...NONE,

@@ -1,4 +1,4 @@
-/** Every default a configuration can leave out. docs/reference/config.md is generated from this table; nothing else holds a default. */
+/** Every default a configuration can leave out, but for those of a kind of question, which are in its file. docs/reference/config.md shows them all. */
 export const DEFAULTS = {
   process: { shell: false },
   container: {
@@ -30,14 +30,8 @@ export const DEFAULTS = {
     initialDelayMs: 0,
     failureThreshold: 3,
     successThreshold: 1,
-    exec: { shell: false },
-    http: { scheme: 'http', host: '127.0.0.1', path: '/', method: 'GET', insecure: false },
-    tcp: { host: '127.0.0.1' },
-    /** Of both that are asked by gRPC. */
-    rpc: { host: '127.0.0.1', tls: false, insecure: false },
-    grpc: { service: '' },
-    /** An idle worker polls once in 60 s. */
-    temporal: { port: 7233, namespace: 'default', maxAgeMs: 90_000 },
+    /** Of all that connect to a server; what else a kind of question leaves out is in `probes/kinds`. */
+    host: '127.0.0.1',
   },
   sessions: {
     max: 100,

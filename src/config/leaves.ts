@@ -1,7 +1,9 @@
 /** Single values of the configuration as schemas: how each is read, what it is called, and what a JSON Schema can say about it. */
 import { z } from 'zod';
 import { NAME_PATTERN } from '../base/pure/ids.ts';
+import { MAX_PATTERN_CHARS } from '../supervision/rules/health/pattern.ts';
 import { DURATION_PATTERN } from './duration.ts';
+import { PORTS, readHost, readPort } from './readers/network.ts';
 import * as read from './readers.ts';
 import { FATAL_SIGNALS, STOP_SIGNALS } from './signals.ts';
 import { SIZE_PATTERN, sizeText } from './size.ts';
@@ -88,6 +90,21 @@ export const account = leaf(read.readAccount, 'name or number', {
     { type: 'integer', minimum: 0 },
   ],
 });
+
+export const portJson = { type: 'integer', minimum: PORTS.min, maximum: PORTS.max };
+export const port = leaf(readPort, `port (${PORTS.min} to ${PORTS.max})`, {
+  id: 'port',
+  anyOf: [portJson, { type: 'string', pattern: '\\$\\{' }],
+});
+export const host = leaf(readHost, 'host', { type: 'string', minLength: 1 });
+
+/** A port or `host:port`. */
+export const addressJson = {
+  anyOf: [portJson, { type: 'string', pattern: '^[^/]+:[0-9]+$|^[0-9]+$|\\$\\{' }],
+};
+
+export const patternJson = { type: 'string', pattern: '\\S', maxLength: MAX_PATTERN_CHARS };
+export const pattern = leaf(read.readPattern, 'pattern', { id: 'pattern', ...patternJson });
 
 export const stopSignal = leaf(read.readStopSignal, 'signal', orVariable({ enum: [...STOP_SIGNALS] }));
 export const death = leaf(read.readDeath, 'exit code or signal', {

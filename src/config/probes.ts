@@ -1,20 +1,59 @@
-/** Probes, complete: every default filled in, every path absolute, every command an argv. */
+/** Probes as a schema, and complete: every default filled in, every path absolute, every command an argv. */
 
 import { z } from 'zod';
-import type { ProbeQuestion, ProbeSpec, ProbesSpec, RpcServer } from '../supervision/rules/health/probe.ts';
-import type { Surroundings } from '../supervision/spec.ts';
+import type { ProbeHome } from '../probes/kind.ts';
+import { PROBE_KINDS } from '../probes/kinds.ts';
+import {
+  looksAt,
+  type ProbeQuestion,
+  type ProbeSpec,
+  type ProbesSpec,
+  type QUESTION_KINDS,
+  type QuestionKind,
+} from '../supervision/rules/health/probe.ts';
 import { DEFAULTS } from './defaults.ts';
 import { durationText } from './duration.ts';
 import { duration, exactlyOne, type Help, leaf, number, optional, positiveDuration } from './leaves.ts';
-import { item, LOG, QUESTIONS, type QuestionConfig, silentItem } from './questions.ts';
 import { type Reader, refuse, scalarReader } from './readers.ts';
 import { printable, shorten } from './text.ts';
-import { emptyRecord } from './tree.ts';
 
-/** Where the commands of its exec probes run, unless they say otherwise. */
-export interface ProbeHome extends Pick<Surroundings, 'cwd'> {
-  /** An absolute path from one relative to the folder of the first file. */
-  readonly absolute: (path: string) => string;
+// What can be asked, and where.
+
+type LooksAt = (typeof QUESTION_KINDS)[QuestionKind]['looksAt'];
+type KindsThat<Look extends LooksAt> = {
+  [K in QuestionKind]: (typeof QUESTION_KINDS)[K]['looksAt'] extends Look ? K : never;
+}[QuestionKind];
+
+/** Those that look at nothing else of a run, as keys of a map. */
+function questions<Look extends LooksAt>(...looks: readonly Look[]) {
+  const fields = Object.entries(PROBE_KINDS)
+    .filter(([kind]) => (looks as readonly LooksAt[]).includes(looksAt(kind)))
+    .map(([kind, { schema }]) => [kind, schema]);
+  return Object.fromEntries(fields) as { [K in KindsThat<Look>]: (typeof PROBE_KINDS)[K]['schema'] };
+}
+
+const QUESTIONS = questions(null, 'process', 'output');
+/** A line that once was written says nothing about being alive now. */
+const QUESTIONS_OF_LIVENESS = questions(null, 'process');
+/** A check is about no run, so it can ask neither for a process of it nor for what it wrote. */
+export const QUESTIONS_OF_CHECKS = questions(null);
+
+/** A question by itself, as it stands in `all_of`. */
+const question = z.strictObject(QUESTIONS);
+export type QuestionConfig = z.output<typeof question>;
+
+export const keysOf = <Fields extends object>(fields: Fields) => Object.keys(fields) as (keyof Fields & string)[];
+
+const item = exactlyOne(question, keysOf(QUESTIONS)).meta({ id: 'question', kind: 'questions' });
+const itemOfLiveness = exactlyOne(z.strictObject(QUESTIONS_OF_LIVENESS), keysOf(QUESTIONS_OF_LIVENESS)).meta({
+  id: 'liveness-question',
+  kind: 'questions',
+});
+
+/** Exactly one of them is there, or something would have been reported. */
+export function questionSpec(config: QuestionConfig, home: ProbeHome): ProbeQuestion {
+  const key = keysOf(PROBE_KINDS).find((kind) => config[kind] !== undefined)!;
+  return PROBE_KINDS[key].resolve(config[key] as never, home);
 }
 
 export function probesSpec(config: ProbesConfig, home: ProbeHome): ProbesSpec {
@@ -50,70 +89,6 @@ function probeSpec(config: OneProbeConfig, home: ProbeHome): ProbeSpec {
     initialDelayMs: config.initial_delay ?? initialDelayMs,
     failureThreshold: config.failure_threshold ?? failureThreshold,
     successThreshold: config.success_threshold ?? successThreshold,
-  };
-}
-
-export function questionSpec(config: QuestionConfig, home: ProbeHome): ProbeQuestion {
-  const { exec, http, tcp, grpc, temporal, log } = config;
-  if (exec) {
-    const { command, cwd } = exec;
-    return {
-      kind: 'exec',
-      command: typeof command === 'string' ? ['/bin/sh', '-c', command] : command,
-      cwd: cwd === undefined ? home.cwd : home.absolute(cwd),
-    };
-  }
-  if (http) return httpQuestion(http);
-  if (tcp) return { kind: 'tcp', host: tcp.host ?? DEFAULTS.probe.tcp.host, port: tcp.port };
-  if (grpc) return grpcQuestion(grpc);
-  if (temporal) return temporalQuestion(temporal);
-  return log ? { kind: 'log', pattern: log.pattern } : { kind: 'pid' };
-}
-
-function httpQuestion(config: NonNullable<QuestionConfig['http']>): ProbeQuestion {
-  const { scheme, host, path, method, insecure } = DEFAULTS.probe.http;
-  const { status } = config;
-  return {
-    kind: 'http',
-    scheme: config.scheme ?? scheme,
-    host: config.host ?? host,
-    port: config.port,
-    path: config.path ?? path,
-    method: config.method ?? method,
-    headers: config.headers ?? emptyRecord<string>(),
-    status: status === undefined ? null : typeof status === 'number' ? [status] : status,
-    contains: config.contains ?? null,
-    insecure: config.insecure ?? insecure,
-  };
-}
-
-function grpcQuestion(config: NonNullable<QuestionConfig['grpc']>): ProbeQuestion {
-  const { host = DEFAULTS.probe.rpc.host, port, service = DEFAULTS.probe.grpc.service } = config;
-  return { kind: 'grpc', host, port, service, ...tlsOf(config) };
-}
-
-function temporalQuestion(config: NonNullable<QuestionConfig['temporal']>): ProbeQuestion {
-  const { rpc, temporal } = DEFAULTS.probe;
-  const { address = { host: rpc.host, port: temporal.port } } = config;
-  return {
-    kind: 'temporal',
-    ...address,
-    namespace: config.namespace ?? temporal.namespace,
-    taskQueue: config.task_queue,
-    queueKind: config.kind,
-    maxAgeMs: config.max_age ?? temporal.maxAgeMs,
-    ...tlsOf(config),
-  };
-}
-
-type TlsConfig = Pick<NonNullable<QuestionConfig['grpc']>, 'tls' | 'insecure' | 'server_name'>;
-
-function tlsOf(config: TlsConfig): Pick<RpcServer, 'tls' | 'insecure' | 'serverName'> {
-  const { tls, insecure } = DEFAULTS.probe.rpc;
-  return {
-    tls: config.tls ?? tls,
-    insecure: config.insecure ?? insecure,
-    serverName: config.server_name ?? null,
   };
 }
 
@@ -172,22 +147,12 @@ const readOne: Reader<number> = scalarReader('1', ({ value, source }) =>
 const onePass = { success_threshold: optional(leaf(readOne, '`1`', { const: 1 }), { ...successHelp, example: 1 }) };
 const anyPasses = { success_threshold: optional(number(THRESHOLD), successHelp) };
 
-const kind = { kind: 'probe' };
+/** Exactly one question, how often it is asked, and how many answers count. */
+const probe = <Asked extends z.ZodRawShape, Passes extends z.ZodRawShape>(asked: Asked, passes: Passes) =>
+  exactlyOne(z.strictObject({ ...asked, ...timing, ...passes }), keysOf(asked)).meta({ kind: 'probe' });
 
-export const startupSchema = exactlyOne(
-  z.strictObject({ ...QUESTIONS, ...LOG, all_of: allOf(item), ...timing, ...onePass }),
-  ['exec', 'http', 'tcp', 'grpc', 'temporal', 'pid', 'log', 'all_of'],
-).meta(kind);
-
-/** Without `log`: a line that once was written says nothing about being alive now. */
-export const livenessSchema = exactlyOne(
-  z.strictObject({ ...QUESTIONS, all_of: allOf(silentItem), ...timing, ...onePass }),
-  ['exec', 'http', 'tcp', 'grpc', 'temporal', 'pid', 'all_of'],
-).meta(kind);
-
-export const readinessSchema = exactlyOne(
-  z.strictObject({ ...QUESTIONS, ...LOG, all_of: allOf(item), ...timing, ...anyPasses }),
-  ['exec', 'http', 'tcp', 'grpc', 'temporal', 'pid', 'log', 'all_of'],
-).meta(kind);
+export const startupSchema = probe({ ...QUESTIONS, all_of: allOf(item) }, onePass);
+export const livenessSchema = probe({ ...QUESTIONS_OF_LIVENESS, all_of: allOf(itemOfLiveness) }, onePass);
+export const readinessSchema = probe({ ...QUESTIONS, all_of: allOf(item) }, anyPasses);
 
 export type ProbeConfig = z.output<typeof readinessSchema>;

@@ -3,6 +3,7 @@
  * generated from it, and `walk.ts` reads files by it.
  */
 import { z } from 'zod';
+import { PROBE_KINDS } from '../probes/kinds.ts';
 import { agentsSchema } from './agents.ts';
 import { alertsSchema } from './alerts.ts';
 import { checksSchema, healthSchema } from './check-specs.ts';
@@ -18,6 +19,7 @@ import {
   death,
   duration,
   exactlyOne,
+  inTicks,
   leaf,
   name,
   nameKey,
@@ -26,13 +28,13 @@ import {
   optional,
   orVariable,
   path,
+  pattern,
   size,
   text,
   version,
 } from './leaves.ts';
 import { livenessSchema, readinessSchema, startupSchema } from './probes.ts';
 import { limitsSchema, processSchema, stopSchema } from './process.ts';
-import { pattern } from './questions.ts';
 import { readAddress, readReceiver } from './readers/network.ts';
 import { readContainerName } from './readers.ts';
 import { backoffSchema, limitSchema } from './restart.ts';
@@ -180,8 +182,7 @@ const componentSchema = exactlyOne(
       example: { http: { port: 8080, path: '/healthz' } },
     }),
     readiness: optional(readinessSchema, {
-      description:
-        'Can others use it? When this one fails, the component is not `ready`, and nothing else happens. `startup` and `liveness` have the same keys; each needs exactly one question (`exec`, `http`, `tcp`, `grpc`, `temporal`, `pid`, `log` or `all_of`).',
+      description: `Can others use it? When this one fails, the component is not \`ready\`, and nothing else happens. \`startup\` and \`liveness\` have the same keys; each needs exactly one question (${inTicks([...Object.keys(PROBE_KINDS), 'all_of'])}).`,
       defaultNote: 'ready once started',
       example: { http: { port: 8080, path: '/ready' }, period: '5s' },
     }),

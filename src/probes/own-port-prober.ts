@@ -6,7 +6,14 @@
 
 import type { RunId } from '../base/pure/ids.ts';
 import type { Inquiry, Prober, ProbeTarget } from '../supervision/ports/prober.ts';
-import { type Answer, type ProbeQuestion, ROLES } from '../supervision/rules/health/probe.ts';
+import {
+  type Answer,
+  type OwnPortKind,
+  type ProbeQuestion,
+  QUESTION_KINDS,
+  type QuestionOf,
+  ROLES,
+} from '../supervision/rules/health/probe.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 
 export interface PortParts {
@@ -55,16 +62,10 @@ const isAboutReadiness = (question: ProbeQuestion, { driver, probes }: Component
   driver.kind === 'process' && ROLES.some((role) => role !== 'liveness' && probes[role]?.question === question);
 
 function localPorts(question: ProbeQuestion): readonly number[] {
-  switch (question.kind) {
-    case 'tcp':
-    case 'http':
-    case 'grpc':
-      return LOCAL.test(question.host) ? [question.port] : [];
-    case 'all_of':
-      return question.all.flatMap(localPorts);
-    default:
-      return []; // a Temporal server is asked about others' pollers
-  }
+  if (question.kind === 'all_of') return question.all.flatMap(localPorts);
+  if (!QUESTION_KINDS[question.kind].asksOwnPort) return [];
+  const { host, port } = question as QuestionOf<OwnPortKind>;
+  return LOCAL.test(host) ? [port] : [];
 }
 
 class OwnPortInquiry implements Inquiry {

@@ -6,6 +6,8 @@ export interface QuotaCheck {
   readonly imports: readonly string[];
   /** Rooms of which it may import only what they are about: `spec.ts`, `ports.ts` and `rules/`. */
   readonly shapes?: readonly string[];
+  /** Rooms whose registry of kinds (`kinds.ts`, `kind.ts`) it may import. */
+  readonly kinds?: readonly string[];
 }
 
 const FEATURES = ['agents', 'campaigns', 'checks', 'incidents', 'sessions', 'telemetry'];
@@ -35,12 +37,13 @@ export const ROOMS: Readonly<Record<string, QuotaCheck>> = {
   },
   probes: {
     what: 'asks one question, once; one file per kind',
-    imports: ['base', 'supervision', 'logs', 'docker'],
+    imports: ['base', 'supervision', 'logs', 'docker', 'config'],
   },
   config: {
     what: 'files and variables in, a complete checked configuration out',
     imports: ['base', 'supervision'],
     shapes: [...FEATURES, 'history'],
+    kinds: ['probes'],
   },
   drivers: {
     what: 'how one kind of run is started, watched and ended: `process`, `container`, `external`',
@@ -143,6 +146,7 @@ export const ROOMS: Readonly<Record<string, QuotaCheck>> = {
   },
 };
 
+const KINDS = /\/kinds?\.ts$/;
 const SHAPE = /\/(spec|ports)\.ts$|\/rules\//;
 /** Files that decide and never act: no Node, no clock, no chance. */
 export const isPure = (file: string): boolean => /\/rules\/|^src\/base\/pure\/|\/spec\.ts$/.test(file);
@@ -153,5 +157,6 @@ export function mayImport(from: string, to: string): boolean {
   const room = ROOMS[roomOf(from)];
   const target = roomOf(to);
   if (target === roomOf(from) || room?.imports.includes(target)) return true;
+  if (room?.kinds?.includes(target) && KINDS.test(to)) return true;
   return (room?.shapes?.includes(target) ?? false) && SHAPE.test(to);
 }

@@ -11,11 +11,6 @@ export interface Address {
   readonly port: number;
 }
 
-export interface HttpAddress extends Address {
-  readonly scheme: 'http' | 'https';
-  readonly path: string;
-}
-
 export const PORTS = { min: 1, max: 65_535, whole: true } as const;
 
 /** The number a text of digits stands for; null when that is no port. */
@@ -60,7 +55,7 @@ export const readHost: Reader<string> = (node) => {
 };
 
 /** `host:port`, `[::1]:port`, or `host` alone when there is a port to fall back on. */
-function splitAddress(text: string, source: string, fallback: number | null): Reading<Address> {
+export function splitAddress(text: string, source: string, fallback: number | null): Reading<Address> {
   const [, scheme, rest] = /^(\w+:\/\/)([^/]*)/.exec(text) ?? [];
   if (scheme)
     return refuse('must not be a URL', text === source ? `Write ${printable(JSON.stringify(shorten(rest!)))}.` : FORM);
@@ -80,82 +75,32 @@ function splitAddress(text: string, source: string, fallback: number | null): Re
   return { value: { host, port } };
 }
 
-const FORM = 'Write "host:port", for example "127.0.0.1:7233".';
+export const FORM = 'Write "host:port", for example "127.0.0.1:7233".';
 
 /** `external: { address: … }`: a host and a port. */
 export const readAddress: Reader<Address> = scalarReader('text such as "127.0.0.1:7233"', ({ value, source }) => {
   if (typeof value !== 'string')
-    return refuse('must be a host and a port', `Write "${DEFAULTS.probe.tcp.host}:${printable(shorten(source))}".`);
+    return refuse('must be a host and a port', `Write "${DEFAULTS.probe.host}:${printable(shorten(source))}".`);
   return splitAddress(value, source, null);
 });
 
-/** `tcp: …`: a port of this machine, or a host and a port. */
+/** `tcp: …` and `grpc: …`: a port of this machine, or a host and a port. */
 export const readTcp: Reader<Address> = scalarReader('a port or "host:port"', (node) => {
   const { value, source } = node;
-  if (typeof value !== 'string' || /^\d+$/.test(value)) return portAlone(node, DEFAULTS.probe.tcp);
+  if (typeof value !== 'string' || /^\d+$/.test(value)) return portAlone(node, { host: DEFAULTS.probe.host });
   const [, digits] = /^:(\d+)$/.exec(source) ?? [];
   if (digits)
-    return refuse(`${quoted(source)} lacks the host`, `Write ${digits}, or "${DEFAULTS.probe.tcp.host}${source}".`);
+    return refuse(`${quoted(source)} lacks the host`, `Write ${digits}, or "${DEFAULTS.probe.host}${source}".`);
   return splitAddress(value, source, null);
 });
 
 /** What is asked for when only a port is given. */
-function portAlone<T>(node: ScalarNode, rest: T): Reading<T & { port: number }> {
+export function portAlone<T>(node: ScalarNode, rest: T): Reading<T & { port: number }> {
   const port = portOf(String(node.value));
   if (port !== null) return { value: { ...rest, port } };
   const shown = node.expanded ? '' : `, not ${printable(shorten(node.source))}`;
   return refuse(`a port is a whole number from ${PORTS.min} to ${PORTS.max}${shown}`);
 }
-
-const URL_FORM = 'Write "http://127.0.0.1:8080/healthz", or a map: { port: 8080, path: /healthz }.';
-
-/** `http: …`: a port of this machine, or a whole URL. */
-export const readHttp: Reader<HttpAddress> = scalarReader<HttpAddress>('a port or a URL', (node) => {
-  const { value, source } = node;
-  const { host, scheme, path } = DEFAULTS.probe.http;
-  if (typeof value !== 'string' || /^\d+$/.test(value)) return portAlone(node, { host, scheme, path });
-  const [, protocol, authority = '', tail = ''] = /^(https?):\/\/([^/?#]*)(.*)$/is.exec(value) ?? [];
-  if (protocol === undefined) return refuse(`${quoted(source)} is not a URL with http or https`, urlHint(source));
-  if (authority.includes('@')) {
-    const hint = 'Write a map with headers: { Authorization: "Basic …" }.';
-    return refuse('a name and a password do not belong into a URL', hint);
-  }
-  const secure = protocol.toLowerCase() === 'https';
-  const address = splitAddress(authority, value === source ? authority : source, secure ? 443 : 80);
-  if (!('value' in address)) return refuse(address.message, address.hint === FORM ? URL_FORM : address.hint);
-  const asked = tail.startsWith('/') ? tail : `/${tail}`;
-  const wrong = pathProblem(asked, source);
-  return wrong ?? { value: { ...address.value, scheme: secure ? 'https' : 'http', path: asked } };
-});
-
-/** `:8080/healthz`, `localhost:8080` and `/healthz` say enough to guess the rest. */
-function urlHint(source: string): string {
-  const [, port, path] = /^:(\d+)(\/\S*)?$/.exec(source) ?? [];
-  if (port) return `Write: http: { port: ${port}${path ? `, path: ${flowText(path)}` : ''} }`;
-  if (/^\/\S*$/.test(source)) return `Write: http: { port: 8080, path: ${flowText(shorten(source))} }`;
-  if (/^[\w.-]+:\d+(?:\/\S*)?$/.test(source)) return `Write ${printable(JSON.stringify(`http://${shorten(source)}`))}.`;
-  return URL_FORM;
-}
-
-/** Null when `path` can stand in a request line as it is. */
-function pathProblem(path: string, source: string): Mistake | null {
-  if (path.includes('#'))
-    return refuse('contains a fragment, which is never sent to a server', 'Remove the # and what follows it.');
-  if (/^[\x21-\x7e]*$/.test(path)) return null;
-  const encoded = source === printable(shorten(source)) ? `Write ${quoted(encodeURI(source))}.` : null;
-  return refuse('contains spaces or characters that are not ASCII', encoded);
-}
-
-export const readUrlPath: Reader<string> = (node) => {
-  const read = readText(node);
-  if (!('value' in read)) return read;
-  const { source } = node as ScalarNode;
-  if (/^https?:\/\//i.test(read.value))
-    return refuse('must be a path, not a URL', `Write in the probe: http: ${flowText(shorten(source))}`);
-  if (!read.value.startsWith('/'))
-    return refuse('must begin with a slash', `Write: path: ${flowText(`/${shorten(source)}`)}`);
-  return pathProblem(read.value, source) ?? read;
-};
 
 // Reader of the base URL of a receiver. What a variable held may be a secret, so messages show the text as it was written.
 

@@ -1,5 +1,6 @@
 /** Containers that could not be made the way they are written, or not beside each other. */
 
+import { QUESTION_KINDS } from '../../supervision/rules/health/probe.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { isUnusable, isWritten, nodeAt, type Say } from '../draft.ts';
 import type { Component } from '../shape.ts';
@@ -131,8 +132,9 @@ export function checkReachable(component: Component, written: TreeNode | undefin
       (value, step) => (value as Record<string, unknown> | undefined)?.[step],
       component,
     );
-    for (const kind of ['http', 'tcp', 'grpc'] as const) {
-      const question = (asked as Partial<Record<typeof kind, { host?: string; port?: number }>> | undefined)?.[kind];
+    for (const [kind, { asksOwnPort }] of Object.entries(QUESTION_KINDS)) {
+      if (!asksOwnPort) continue;
+      const question = (asked as Readonly<Record<string, { host?: string; port?: number }>> | undefined)?.[kind];
       const { host = LOOPBACK[0]!, port } = question ?? {};
       if (port === undefined || !LOOPBACK.includes(host)) continue;
       const wrong = unreachable(port, container);

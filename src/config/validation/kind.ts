@@ -1,5 +1,6 @@
 /** What makes sense for a process only, a container only, a compose service only, and something external only. An option that would do nothing is refused. */
 
+import { QUESTION_KINDS } from '../../supervision/rules/health/probe.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { isWritten, nodeAt, type Say } from '../draft.ts';
 import type { Component } from '../shape.ts';
@@ -62,10 +63,12 @@ function checkExternal(written: TreeNode | undefined, path: Path, say: Say): voi
       refuse(keys, 'it is only watched, so nothing depends on how it ended', `Remove it, or ${BRING_BACK}`);
   }
   for (const at of questionPlaces(written)) {
-    refuse([...at, 'log'], NO_LOG, ASK_INSTEAD);
-    if (!has('external', 'pid_file')) {
-      const hint = 'Remove the probe: what "external" names is watched anyway.';
-      refuse([...at, 'pid'], 'its process is only known with external: { pid_file: … }', hint);
+    for (const [kind, { looksAt }] of Object.entries(QUESTION_KINDS)) {
+      if (looksAt === 'output') refuse([...at, kind], NO_LOG, ASK_INSTEAD);
+      if (looksAt === 'process' && !has('external', 'pid_file')) {
+        const hint = 'Remove the probe: what "external" names is watched anyway.';
+        refuse([...at, kind], 'its process is only known with external: { pid_file: … }', hint);
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Commands as YAML to paste: a shell-like line split into an argv list, and lists written the way people write them. */
 import { printable, shorten } from '../text.ts';
-import type { TreeNode } from '../tree.ts';
+import type { Mistake, ScalarNode, TreeNode } from '../tree.ts';
 
 /** Needs a shell to mean anything. `${NAME}` is ours and not the shell's. */
 const SHELL_CHARACTERS = /[|&;<>()`*?~\n]|\$(?!\{)|(?:^|\s)#|(?:^|\s)\w+=/;
@@ -78,6 +78,62 @@ const MAX_SHOWN = 80;
 export const scalarText: Ours['put'] = (node) =>
   node.kind === 'scalar' && node.value !== null && node.source.length <= MAX_SHOWN ? flowText(node.source) : null;
 
+export const isGiven = (node: TreeNode | undefined): node is ScalarNode =>
+  node?.kind === 'scalar' && node.value !== null;
+
+/** What is wrong with the shape of a value; null: nothing. */
+export type Form = (node: TreeNode) => Mistake | null;
+
+/** What other tools, and a hurry, write where a kind of question is meant. */
+export interface KindWords {
+  /** Words of others for it and for its keys, anywhere in a probe. */
+  readonly words?: Readonly<Record<string, Ours>>;
+  /** The same, only inside its own map. */
+  readonly inside?: Readonly<Record<string, Ours>>;
+  /** Values in the shape that others give them, by key; `''`: the whole. */
+  readonly forms?: Readonly<Record<string, Form>>;
+  /** The whole question as others put it, by their word for it, as a value to paste. */
+  readonly foreign?: Readonly<Record<string, Ours['put']>>;
+}
+
+/** One part of what every kind says about its keys, by place: `PROBE.http.headers`. */
+export const perKind = <Kind, T>(
+  kinds: Readonly<Record<string, Kind>>,
+  place: string,
+  part: (kind: Kind) => Readonly<Record<string, T>> | undefined,
+): Readonly<Record<string, T>> =>
+  Object.fromEntries(
+    Object.entries(kinds).flatMap(([name, kind]) =>
+      Object.entries(part(kind) ?? {}).map(([key, value]) => [
+        [place, name, key].filter((step) => step !== '').join('.'),
+        value,
+      ]),
+    ),
+  );
+
+export type Pair = readonly [key: string, value: string];
+
+export const flowMap = (pairs: readonly Pair[]): string =>
+  `{ ${pairs.map(([key, text]) => `${key}: ${text}`).join(', ')} }`;
+
+const MAX_QUESTION = 290;
+
+/** The map of an address in which some keys are called as ours are: these, as they were written. Null without a port. */
+export const addressWith =
+  (keys: readonly string[]): Ours['put'] =>
+  (node) => {
+    if (node.kind !== 'map') return null;
+    const pairs = keys.flatMap((key): readonly Pair[] => {
+      const value = node.entries.get(key)?.value;
+      if (!isGiven(value)) return [];
+      const text = key === 'scheme' ? value.source.toLowerCase() : value.source;
+      return [[key, key === 'port' ? text : flowText(text)]];
+    });
+    const [, port = ''] = pairs.find(([key]) => key === 'port') ?? [];
+    const text = flowMap(pairs);
+    return /^\d{1,5}$/.test(port) && text.length <= MAX_QUESTION ? text : null;
+  };
+
 /** Words are compared without case, dashes and underscores, so `workingDir`, `working_dir` and `WorkingDir` are one row. */
 export const normal = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');
 
@@ -89,9 +145,6 @@ export const CONTAINER_PLACE = 'components.*.container';
 
 /** A check asks the same questions. */
 export const CHECK_PLACE = /^checks\.\*(\.all_of\.\*)?(?=\.|$)/;
-
-/** What a probe can ask; the rest of its keys say how. */
-const QUESTIONS: readonly string[] = ['exec', 'http', 'tcp', 'grpc', 'temporal', 'pid', 'log', 'all_of'];
 
 /** `components.*.liveness.all_of.*.http` and `components.*.startup.http` are both `PROBE.http`; an item of `all_of` is `ITEM`, a check `CHECK`. */
 export function generalPlace(place: string): string {
@@ -107,11 +160,3 @@ const placeOf = (rest: string, item: string | undefined, whole: string): string 
 /** A question of a check is that of a probe: what is known about one goes for the other. */
 export const asOfProbe = (place: string): string =>
   CHECK_PLACE.test(place) ? place.replace(/^checks\.\*/, 'components.*.readiness') : place;
-
-/** Hints name keys of probes as `readiness.…`; from inside another probe, or an item of `all_of`, that one is meant. */
-export function asSeenFrom(place: string, to: string): string {
-  const [, role, inItem = ''] = ROLE_PLACE.exec(place) ?? [];
-  if (role === undefined || !to.startsWith('readiness.')) return to;
-  const rest = to.slice('readiness.'.length);
-  return `${role}${QUESTIONS.includes(rest.split('.')[0]!) ? inItem : ''}.${rest}`;
-}

@@ -1,9 +1,9 @@
 /** Keys that people and other tools write in a check, and forms of its values, put into our words. */
+import { looksAt } from '../../supervision/rules/health/probe.ts';
 import { refuse } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
-import { argvOf, commandText, flowText, normal, scalarText } from './argv.ts';
-import type { Form } from './probe-forms.ts';
+import { argvOf, commandText, type Form, flowText, isGiven, normal, scalarText } from './argv.ts';
 
 interface CheckWord {
   readonly ours: string;
@@ -54,7 +54,7 @@ const ONE_SHOT = 'a check asks once, and about no run of a component';
 
 /** What to say about a key that stands in a check, or in an item of its `all_of`; null: nothing special. */
 export function explainCheckKey(key: string, value: TreeNode): KeyProblem | null {
-  if (key === 'pid' || key === 'log') {
+  if (looksAt(key) !== null) {
     const hint = 'Ask about the component, whose probes ask this: component: NAME';
     return { message: `${ONE_SHOT}, so it cannot ask ${key}`, hint, standsFor: 'tcp' };
   }
@@ -72,8 +72,6 @@ export function explainCheckKey(key: string, value: TreeNode): KeyProblem | null
   const form = printable(`${found.ours}: ${found.form(value)}`);
   return { message, hint: `In a check that is ${found.ours}. Write: ${form}`, standsFor: found.ours };
 }
-
-const isGiven = (node: TreeNode): boolean => node.kind === 'scalar' && node.value !== null;
 
 /** `sandbox: docker inspect …`: a bare command, or nothing that could be a check. */
 const check: Form = (node) =>

@@ -1,7 +1,8 @@
 /** Probes as Kubernetes, Compose and process-compose write them, put into our words. */
+import { PROBE_KINDS } from '../../probes/kinds.ts';
 import { parseDuration } from '../duration.ts';
-import type { MapNode, TreeNode } from '../tree.ts';
-import { commandText, flowList, flowText, normal } from './argv.ts';
+import type { TreeNode } from '../tree.ts';
+import { flowMap, isGiven, type KindWords, normal, type Pair } from './argv.ts';
 
 const MAX_LENGTH = 300;
 
@@ -23,13 +24,9 @@ export function foreignProbe(node: TreeNode): string | null {
   return text.length > MAX_LENGTH ? null : text;
 }
 
-type Pair = [key: string, value: string];
 type Put = (node: TreeNode) => Pair | null;
 
-const flowMap = (pairs: readonly Pair[]): string => `{ ${pairs.map(([key, text]) => `${key}: ${text}`).join(', ')} }`;
-
-const source = (node: TreeNode | undefined): string | null =>
-  node?.kind === 'scalar' && node.value !== null ? node.source : null;
+const source = (node: TreeNode): string | null => (isGiven(node) ? node.source : null);
 
 /** A bare number counts seconds, as these tools do. */
 export const secondsOf = (text: string): string | null =>
@@ -58,48 +55,15 @@ const TIMED: Readonly<Record<string, Put>> = {
   successthreshold: counted('success_threshold'),
 };
 
-/** The keys of ours that are there, as they were written. */
-function picked(node: MapNode, keys: readonly string[]): string | null {
-  const pairs: Pair[] = [];
-  for (const key of keys) {
-    const text = source(node.entries.get(key)?.value);
-    if (text === null) continue;
-    const isPort = key === 'port' && /^\d{1,5}$/.test(text);
-    if (key === 'port' && !isPort) return null;
-    pairs.push([key, isPort ? text : flowText(key === 'scheme' ? text.toLowerCase() : text)]);
-  }
-  return pairs.some(([key]) => key === 'port') ? flowMap(pairs) : null;
-}
-
-const mapped =
-  (key: string, keys: readonly string[]): Put =>
-  (node) => {
-    const text = node.kind === 'map' ? picked(node, keys) : null;
-    return text === null ? null : [key, text];
-  };
-
-const httpGet = mapped('http', ['port', 'path', 'host', 'scheme']);
-const tcpSocket = mapped('tcp', ['port', 'host']);
-const grpc = mapped('grpc', ['port', 'service']);
-
-const exec: Put = (node) => {
-  const command = node.kind === 'map' ? node.entries.get('command')?.value : node;
-  return command && command.kind !== 'map' ? ['exec', `{ command: ${commandText(command)} }`] : null;
-};
-
-/** Docker's `test`: a text is for a shell; a list says so in its first word. */
-const test: Put = (node) => {
-  if (node.kind !== 'list') return source(node) === null ? null : exec(node);
-  const [first, ...rest] = node.items.map((item) => source(item) ?? '');
-  if (first === 'CMD') return rest.length === 0 ? null : ['exec', `{ command: ${flowList(rest)} }`];
-  return first === 'CMD-SHELL' && rest.length === 1 ? exec(node.items[1]!) : null;
-};
-
-const ASKED: Readonly<Record<string, Put>> = {
-  httpget: httpGet,
-  http: httpGet,
-  tcpsocket: tcpSocket,
-  grpc,
-  exec,
-  test,
-};
+/** By the words of others: the key of ours, and how to write its value. */
+const ASKED: Readonly<Record<string, Put>> = Object.fromEntries(
+  Object.entries<KindWords>(PROBE_KINDS).flatMap(([kind, { foreign = {} }]) =>
+    Object.entries(foreign).map(([word, put]): [string, Put] => [
+      word,
+      (node) => {
+        const text = put(node);
+        return text === null ? null : [kind, text];
+      },
+    ]),
+  ),
+);

@@ -1,11 +1,12 @@
 /** Values that have the right key and the shape another tool gives it, and the form to paste instead. */
+import { PROBE_KINDS } from '../../probes/kinds.ts';
 import { refuse } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { MapNode, Mistake, ScalarNode, TreeNode } from '../tree.ts';
-import { commandText, flowText, generalPlace } from './argv.ts';
+import { commandText, type Form, flowText, generalPlace, perKind } from './argv.ts';
 import { asArgv } from './container-words.ts';
 import { ALERT_FORMS, CHECK_FORMS, TICKET_FORMS } from './feature-words.ts';
-import { type Form, PROBE_FORMS } from './probe-forms.ts';
+import { PROBE_FORMS } from './probe-forms.ts';
 import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './vocabulary.ts';
 
 // Keys of a container with the right name and the shape another tool gives them, and the form to paste instead.
@@ -203,6 +204,7 @@ export const wrongForm = (place: string, node: TreeNode): Mistake | null => FORM
 
 /** What to say when a required key is not there. */
 const MISSING: Readonly<Record<string, Mistake>> = {
+  ...perKind(PROBE_KINDS, 'PROBE', ({ missing }) => missing),
   components: refuse('there are no components', 'Write: components: { api: { process: { command: [./bin/server] } } }'),
   'components.*.process.command': refuse('the command is missing', 'Write: command: [./bin/server, --port, "7234"]'),
   'sessions.templates': refuse(
@@ -232,18 +234,9 @@ const MISSING: Readonly<Record<string, Mistake>> = {
     'the command is missing',
     'Write: command: [wget, -qO-, "http://localhost:9000/healthz"]',
   ),
-  'PROBE.exec.command': refuse('the command is missing', 'Write: command: [./bin/check]'),
-  'PROBE.http.port': refuse('the port is missing', 'Write: port: 8080'),
-  'PROBE.tcp.port': refuse('the port is missing', 'Write: port: 7234'),
   'PROBE.file_exists.any_of': refuse('nothing says what must be there', 'Write: any_of: [/path/to/file]'),
   'PROBE.env_set.name': refuse('the name of the variable is missing', 'Write: name: GH_TOKEN'),
   'PROBE.state_file.path': refuse('the path is missing', 'Write: path: state.json'),
-  'PROBE.grpc.port': refuse('the port is missing', 'Write: port: 7234'),
-  'PROBE.temporal.task_queue': refuse('the task queue is missing', 'Write: task_queue: workflows'),
-  'PROBE.temporal.kind': refuse(
-    'it is not said which tasks',
-    'Write "kind: workflow" or "kind: activity"; for both, put two questions into all_of.',
-  ),
   'CAMPAIGN.campaign': refuse('the campaign has no name', 'Write: campaign: night-run'),
   'CAMPAIGN.experiments': refuse(
     'there are no experiments',
@@ -251,7 +244,6 @@ const MISSING: Readonly<Record<string, Mistake>> = {
   ),
   'CAMPAIGN.artifacts.*.from': refuse('it is not said what to copy', 'Write: from: /app/results'),
   'CAMPAIGN.artifacts.*.to': refuse('it is not said where to', 'Write: to: results/{name}'),
-  'PROBE.log.pattern': refuse('the pattern is missing', 'Write: pattern: "Server started"'),
 };
 
 export const missing = (place: string, key: string): Mistake =>

@@ -1,15 +1,17 @@
 /** What to say about a key that does not belong where it stands. */
 import { nearest } from '../../base/pure/suggest.ts';
+import { PROBE_KINDS } from '../../probes/kinds.ts';
+import { looksAt } from '../../supervision/rules/health/probe.ts';
 import { inWords, quoted } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
 import {
   asOfProbe,
-  asSeenFrom,
   CHECK_PLACE,
   CONTAINER_PLACE,
   commandText,
   generalPlace,
   type Ours,
+  ROLE_PLACE,
   scalarText,
 } from './argv.ts';
 import {
@@ -104,7 +106,7 @@ function notHere(key: string, place: string): KeyProblem | null {
     const hint = 'Put its questions into the one list.';
     return { message: 'all_of cannot stand inside all_of', hint, standsFor: 'tcp' };
   }
-  if (key === 'log' && /^components\.\*\.liveness(?:\.all_of\.\*)?$/.test(place)) {
+  if (looksAt(key) === 'output' && /^components\.\*\.liveness(?:\.all_of\.\*)?$/.test(place)) {
     const hint = 'For lines that mean trouble, write in the component: crash_patterns: ["panic:"]';
     return { message: 'a line once written does not tell that it is still alive', hint, standsFor: 'tcp' };
   }
@@ -112,6 +114,15 @@ function notHere(key: string, place: string): KeyProblem | null {
     return { message: `unknown key "shell"`, hint: 'Write: command: [sh, -c, "one | two"]', standsFor: null };
   }
   return null;
+}
+
+/** Hints name keys of probes as `readiness.…`; from inside another probe, or an item of `all_of`, that one is meant. */
+function asSeenFrom(place: string, to: string): string {
+  const [, role, inItem = ''] = ROLE_PLACE.exec(place) ?? [];
+  if (role === undefined || !to.startsWith('readiness.')) return to;
+  const rest = to.slice('readiness.'.length);
+  const isQuestion = [...Object.keys(PROBE_KINDS), 'all_of'].includes(rest.split('.')[0]!);
+  return `${role}${isQuestion ? inItem : ''}.${rest}`;
 }
 
 /** `components` is only meant at the top, and everything else only below it. */

@@ -1,12 +1,9 @@
 /** Probes, questions and external things in a shape that another tool, or a hurry, gives them. Places as in `generalPlace`. */
+import { PROBE_KINDS } from '../../probes/kinds.ts';
 import { refuse } from '../readers.ts';
 import { printable, shorten } from '../text.ts';
-import type { Mistake, ScalarNode, TreeNode } from '../tree.ts';
-import { commandText, flowText } from './argv.ts';
-
-export type Form = (node: TreeNode) => Mistake | null;
-
-const isGiven = (node: TreeNode): node is ScalarNode => node.kind === 'scalar' && node.value !== null;
+import type { TreeNode } from '../tree.ts';
+import { commandText, type Form, flowText, isGiven, type KindWords, perKind } from './argv.ts';
 
 /** What a bare value probably asks: a port, a URL, a path, or a command. */
 function questionIn(node: TreeNode): string {
@@ -25,31 +22,6 @@ function questionIn(node: TreeNode): string {
 const probe: Form = (node) =>
   node.kind === 'list' || isGiven(node)
     ? refuse(`must be a map, not a ${node.kind === 'list' ? 'list' : 'single value'}`, `Write ${questionIn(node)}.`)
-    : null;
-
-const exec: Form = (node) =>
-  node.kind === 'list' || isGiven(node)
-    ? refuse('must be a map, not a bare command', `Write: exec: { command: ${commandText(node)} }`)
-    : null;
-
-const pid: Form = (node) =>
-  node.kind === 'map' || node.kind === 'broken' ? null : refuse('must be an empty map', 'Write: pid: {}');
-
-const temporal: Form = (node) => {
-  if (!isGiven(node)) return null;
-  const { source } = node;
-  const address = /^[\w.-]{1,200}:\d{1,5}$/.test(source) ? `address: ${flowText(source)}, ` : '';
-  const queue = address === '' && /^[\w.-]{1,80}$/.test(source) ? flowText(source) : 'workflows';
-  return refuse(
-    'must be a map, not a single value',
-    `Write: temporal: { ${address}task_queue: ${queue}, kind: workflow }`,
-  );
-};
-
-/** Kubernetes: a list of `{ name, value }`. */
-const headers: Form = (node) =>
-  node.kind === 'list' || isGiven(node)
-    ? refuse('must be a map of names and values', 'Write: headers: { Accept: "application/json" }')
     : null;
 
 const allOf: Form = (node) => {
@@ -92,10 +64,7 @@ const restartCommand: Form = (node) => {
 export const PROBE_FORMS: Readonly<Record<string, Form>> = {
   PROBE: probe,
   ITEM: probe,
-  'PROBE.exec': exec,
-  'PROBE.pid': pid,
-  'PROBE.temporal': temporal,
-  'PROBE.http.headers': headers,
+  ...perKind<KindWords, Form>(PROBE_KINDS, 'PROBE', ({ forms }) => forms),
   'PROBE.all_of': allOf,
   'components.*.crash_patterns': crashPatterns,
   'components.*.external': external,

@@ -1,6 +1,17 @@
 /** What Compose, PM2, supervisord, systemd, process-compose, Kubernetes, monit, foreman and runit call things, and what we call them. */
+import { PROBE_KINDS } from '../../probes/kinds.ts';
 import type { TreeNode } from '../tree.ts';
-import { CONTAINER_PLACE, commandText, generalPlace, normal, type Ours, ROLE_PLACE, row, scalarText } from './argv.ts';
+import {
+  CONTAINER_PLACE,
+  commandText,
+  generalPlace,
+  type KindWords,
+  normal,
+  type Ours,
+  ROLE_PLACE,
+  row,
+  scalarText,
+} from './argv.ts';
 import { CONTAINER_NO_COUNTERPART, CONTAINER_WORDS, HEALTHCHECK_WORDS } from './container-words.ts';
 import { foreignProbe } from './foreign-probe.ts';
 
@@ -13,28 +24,7 @@ const PERIOD = row('readiness.period', '*s', '10');
 const DELAY = row('readiness.initial_delay', '*s', '5');
 const FAILURES = row('readiness.failure_threshold', '*', '3');
 const PASSES = row('readiness.success_threshold', '*', '1');
-/** The same with our words, as it stands in the probe that has nothing but this key. */
-const within =
-  (key: string): Ours['put'] =>
-  (node) => {
-    const entries = new Map([[key, { keyAt: node.at, value: node }]]);
-    return foreignProbe({ kind: 'map', at: node.at, entries })?.replace(/^\{ \w+: (.*) \}$/s, '$1') ?? null;
-  };
-const HTTP = row('readiness.http', '{ port: 8080, path: /healthz }', '', within('httpGet'));
-const URL = row('readiness.http', '"http://127.0.0.1:8080/healthz"', '', scalarText);
-const TCP = row('readiness.tcp', '{ port: 8080 }', '', within('tcpSocket'));
-const EXEC = row('readiness.exec', '{ command: [./bin/check] }');
-const TEST = row('readiness.exec', '{ command: [./bin/check] }', '', within('test'));
-const PROBE_COMMAND = row('readiness.exec.command', '[./bin/check]', '', commandText);
-const PROBE_CWD = row('readiness.exec.cwd', '*', './server');
-const LOG = row('readiness.log', '"Server started"', '', scalarText);
 const ALL = row('readiness.all_of', '[{ tcp: 7233 }, { http: 8080 }]');
-const HEADERS = row('readiness.http.headers', '{ Name: "value" }');
-const HOST = row('readiness.http.host', '*', 'localhost');
-const STATUS = row('readiness.http.status', '*', '200');
-const CONTAINS = row('readiness.http.contains', '"ok"', '', scalarText);
-const HTTPS = row('readiness.http.scheme', 'https');
-const INSECURE = row('readiness.http.insecure', '*', 'true');
 
 export const PROBE_WORDS: Readonly<Record<string, Ours>> = {
   ...{ periodseconds: PERIOD, interval: PERIOD, intervalseconds: PERIOD, every: PERIOD, frequency: PERIOD },
@@ -43,30 +33,8 @@ export const PROBE_WORDS: Readonly<Record<string, Ours>> = {
   ...{ failurethreshold: FAILURES, retries: FAILURES, maxfailures: FAILURES, failures: FAILURES, maxfails: FAILURES },
   ...{ fall: FAILURES, unhealthythreshold: FAILURES, cycles: FAILURES, tries: FAILURES },
   ...{ successthreshold: PASSES, healthythreshold: PASSES, rise: PASSES, successes: PASSES },
-  ...{ httpget: HTTP, https: HTTP, url: URL, uri: URL, endpoint: URL, tcpsocket: TCP, socket: TCP },
-  ...{
-    exec: EXEC,
-    test: TEST,
-    script: PROBE_COMMAND,
-    cmd: PROBE_COMMAND,
-    run: PROBE_COMMAND,
-    args: PROBE_COMMAND,
-    argv: PROBE_COMMAND,
-  },
-  ...{ workingdir: PROBE_CWD, workdir: PROBE_CWD, directory: PROBE_CWD, dir: PROBE_CWD, workingdirectory: PROBE_CWD },
-  ...{ readylogline: LOG, logline: LOG, regex: LOG, regexp: LOG, line: LOG },
   ...{ all: ALL, allof: ALL, and: ALL },
-  ...{ httpheaders: HEADERS, header: HEADERS, hostname: HOST, ip: HOST },
-  ...{ statuscode: STATUS, statuscodes: STATUS, expectedstatus: STATUS, expectstatus: STATUS, code: STATUS },
-  ...{
-    body: CONTAINS,
-    content: CONTAINS,
-    expect: CONTAINS,
-    match: CONTAINS,
-    verb: row('readiness.http.method', 'GET'),
-  },
-  ...{ tls: HTTPS, ssl: HTTPS, protocol: row('readiness.http.scheme', 'http') },
-  ...{ insecureskipverify: INSECURE, skipverify: INSECURE, tlsskipverify: INSECURE, skiptlsverify: INSECURE },
+  ...Object.assign({}, ...Object.values<KindWords>(PROBE_KINDS).map(({ words }) => words)),
 };
 
 const PID_FILE = row('external.pid_file', '*', '/run/legacy.pid');
@@ -82,51 +50,10 @@ export const EXTERNAL_WORDS: Readonly<Record<string, Ours>> = {
   ...{ command: RECOVER, restart: RECOVER, recover: RECOVER, start: RECOVER, restartcommand: RECOVER },
 };
 
-// What grpc_health_probe, grpcurl and the clients of Temporal call things, inside a question that is put by gRPC. By place.
-
-/** `localhost:7234` is a host and a port. */
-const portIn: Ours['put'] = (node) => /:(\d{1,5})$/.exec(scalarText(node)?.replace(/"$/, '') ?? '')?.[1] ?? null;
-
-const PORT = row('readiness.grpc.port', '7234', '', portIn);
-const RPC_HOST = row('readiness.grpc.host', '*', 'localhost');
-const SERVICE = row('readiness.grpc.service', '*', 'acme.orders.v1.Orders');
-const RPC_ADDRESS = row('readiness.temporal.address', '"localhost:7233"', '', scalarText);
-const QUEUE = row('readiness.temporal.task_queue', '*', 'workflows');
-const KIND = row('readiness.temporal.kind', 'workflow');
-const MAX_AGE = row('readiness.temporal.max_age', '90s');
-
-const tlsWords = (question: 'grpc' | 'temporal'): Readonly<Record<string, Ours>> => {
-  const tls = row(`readiness.${question}.tls`, 'true');
-  const insecure = row(`readiness.${question}.insecure`, 'true');
-  const name = row(`readiness.${question}.server_name`, '*', 'api.internal');
-  return {
-    ...{ ssl: tls, secure: tls, scheme: tls, tlsnoverify: insecure, insecureskipverify: insecure },
-    ...{ skipverify: insecure, tlsskipverify: insecure, tlsdisablehostverification: insecure },
-    ...{ tlsservername: name, servername: name, authority: name, sni: name },
-    ...{ connecttimeout: TIMEOUT, rpctimeout: TIMEOUT, timeout: TIMEOUT, maxtime: TIMEOUT },
-  };
-};
-
-export const RPC_WORDS: Readonly<Record<string, Readonly<Record<string, Ours>>>> = {
-  'PROBE.grpc': {
-    ...tlsWords('grpc'),
-    ...{ addr: PORT, address: PORT, target: PORT, hostname: RPC_HOST, servicename: SERVICE, name: SERVICE },
-  },
-  'PROBE.temporal': {
-    ...tlsWords('temporal'),
-    ...{
-      host: RPC_ADDRESS,
-      port: RPC_ADDRESS,
-      hostport: RPC_ADDRESS,
-      addr: RPC_ADDRESS,
-      target: RPC_ADDRESS,
-      frontend: RPC_ADDRESS,
-    },
-    ...{ taskqueue: QUEUE, queue: QUEUE, taskqueuename: QUEUE, name: QUEUE },
-    ...{ type: KIND, taskqueuetype: KIND, queuetype: KIND, queuekind: KIND },
-    ...{ maxage: MAX_AGE, fresh: MAX_AGE, freshness: MAX_AGE, stale: MAX_AGE },
-  },
-};
+/** What is meant only inside one question, by place. */
+export const INSIDE_WORDS: Readonly<Record<string, Readonly<Record<string, Ours>>>> = Object.fromEntries(
+  Object.entries<KindWords>(PROBE_KINDS).map(([kind, { inside = {} }]) => [`PROBE.${kind}`, inside]),
+);
 
 const COMMAND = row('process.command', '[*]', './bin/server, --port, "7234"');
 /** `script: app.js` is run by what its ending says. */
@@ -304,7 +231,9 @@ const LOCAL_WORDS: Readonly<Record<string, Readonly<Record<string, Ours>>>> = {
 export function foreignWord(word: string, place: string): Ours | null {
   const key = normal(word);
   const local = ROLE_PLACE.test(place) ? PROBE_WORDS : (LOCAL_WORDS[place] ?? {});
-  const table = [RPC_WORDS[generalPlace(place)] ?? {}, local, FOREIGN_WORDS].find((each) => Object.hasOwn(each, key));
+  const table = [INSIDE_WORDS[generalPlace(place)] ?? {}, local, FOREIGN_WORDS].find((each) =>
+    Object.hasOwn(each, key),
+  );
   return table?.[key] ?? null;
 }
 

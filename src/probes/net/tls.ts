@@ -1,6 +1,6 @@
 /** TLS over a connection that is there already. */
 import { isIP, type Socket } from 'node:net';
-import { createSecureContext, type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls';
+import type { SecureContext, TLSSocket } from 'node:tls';
 import { hangUp } from '../../base/hang-up.ts';
 import type { Answer } from '../../supervision/rules/health/probe.ts';
 import { Answered, fail } from '../answers.ts';
@@ -26,8 +26,10 @@ export async function secure(
   deadline: Deadline,
 ): Promise<TLSSocket> {
   deadline.missing = 'no TLS handshake';
+  // Loaded by the first who needs it: whoever reads a configuration has this file as well.
+  const { connect, createSecureContext } = await import('node:tls');
   context ??= createSecureContext();
-  const secured = tlsConnect({
+  const secured = connect({
     socket,
     host: name,
     ...(isIP(name) === 0 ? { servername: name } : {}),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { describeTaskQueue, lastPolls } from '../../../src/probes/temporal.ts';
+import { describeTaskQueue, lastPolls } from '../../../src/probes/kinds/temporal.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Identity, selfSigned } from '../probes/certificate.ts';
 import { ask, SHORT_MS, serve } from '../probes/probe-world.ts';

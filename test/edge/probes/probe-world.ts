@@ -14,7 +14,8 @@ import {
   createCommandRunner,
 } from '../../../src/drivers/process/command-runner.ts';
 import { isThere } from '../../../src/drivers/process/is-there.ts';
-import { createProber, type ProberParts } from '../../../src/probes/prober.ts';
+import type { ProberParts } from '../../../src/probes/kind.ts';
+import { createProber } from '../../../src/probes/prober.ts';
 import type { Inquiry, Prober, ProbeTarget } from '../../../src/supervision/ports/prober.ts';
 import type { Answer, ProbeQuestion } from '../../../src/supervision/rules/health/probe.ts';
 import { run, spec } from '../../support/builders.ts';

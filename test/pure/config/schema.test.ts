@@ -7,7 +7,7 @@ import {
   FOREIGN_WORDS,
   NO_COUNTERPART,
   PROBE_WORDS,
-  RPC_WORDS,
+  INSIDE_WORDS as RPC_WORDS,
 } from '../../../src/config/words/vocabulary.ts';
 import { load } from './support.ts';
 

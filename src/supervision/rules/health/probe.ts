@@ -76,33 +76,78 @@ export type ProbesSpec = Readonly<Record<Role, ProbeSpec | null>>;
 
 export const NO_PROBES: ProbesSpec = { startup: null, liveness: null, readiness: null };
 
-/** The question in a few words: "http :8080/healthz", "tcp :7233", "exec ./check.sh", "log /ready/". */
-export function describeQuestion(question: ProbeQuestion): string {
-  switch (question.kind) {
-    case 'exec':
-      return `exec ${question.command.join(' ')}`;
-    case 'http':
-      return `${question.scheme} ${address(question)}${question.path}`;
-    case 'tcp':
-      return `tcp ${address(question)}`;
-    case 'grpc':
-      return `grpc ${address(question)}${question.service === '' ? '' : ` ${question.service}`}`;
-    case 'temporal':
-      return `temporal ${address(question)} ${question.queueKind} queue ${question.taskQueue}`;
-    case 'pid':
-      return 'pid';
-    case 'log':
-      return `log ${question.pattern}`;
-    case 'all_of':
-      return question.all.map(describeQuestion).join(' and ');
-    default:
-      throw new Error(`no such question: ${JSON.stringify(question satisfies never)}`);
-  }
+export type QuestionKind = Exclude<ProbeQuestion['kind'], 'all_of'>;
+export type QuestionOf<K extends QuestionKind> = Extract<ProbeQuestion, { readonly kind: K }>;
+
+/** What has to be known of a kind of question by those who do not ask it. The rest of it is in `probes/kinds`. */
+interface QuestionTraits<K extends QuestionKind> {
+  /** In a few words: "http :8080/healthz". */
+  describe(question: QuestionOf<K>): string;
+  /** What it looks at of a run; null: it asks the component, which may notice: some write a line for each request. */
+  readonly looksAt: 'process' | 'output' | null;
+  /** Whether it fails while the component hangs. The kernel answers for a process that is stopped: it is there, and its connections are accepted. */
+  readonly noticesHang: boolean;
+  /** Whether its `host` and `port` are meant to be those that the component itself listens on. */
+  readonly asksOwnPort: QuestionOf<K> extends { readonly host: string; readonly port: number } ? boolean : false;
 }
 
-/** Whether the component may notice that it is asked: some write a line for each request. */
+export const QUESTION_KINDS = {
+  exec: {
+    describe: ({ command }) => `exec ${command.join(' ')}`,
+    looksAt: null,
+    noticesHang: true,
+    asksOwnPort: false,
+  },
+  http: {
+    describe: (question) => `${question.scheme} ${address(question)}${question.path}`,
+    looksAt: null,
+    noticesHang: true,
+    asksOwnPort: true,
+  },
+  tcp: {
+    describe: (question) => `tcp ${address(question)}`,
+    looksAt: null,
+    noticesHang: false,
+    asksOwnPort: true,
+  },
+  grpc: {
+    describe: (question) => `grpc ${address(question)}${question.service === '' ? '' : ` ${question.service}`}`,
+    looksAt: null,
+    noticesHang: true,
+    asksOwnPort: true,
+  },
+  temporal: {
+    describe: (question) => `temporal ${address(question)} ${question.queueKind} queue ${question.taskQueue}`,
+    looksAt: null,
+    noticesHang: true,
+    asksOwnPort: false, // a Temporal server is asked about others' pollers
+  },
+  pid: { describe: () => 'pid', looksAt: 'process', noticesHang: false, asksOwnPort: false },
+  log: { describe: ({ pattern }) => `log ${pattern}`, looksAt: 'output', noticesHang: false, asksOwnPort: false },
+} as const satisfies { readonly [K in QuestionKind]: QuestionTraits<K> };
+
+export type OwnPortKind = {
+  [K in QuestionKind]: (typeof QUESTION_KINDS)[K]['asksOwnPort'] extends true ? K : never;
+}[QuestionKind];
+
+const traitsOf = ({ kind }: { readonly kind: QuestionKind }): Omit<QuestionTraits<QuestionKind>, 'asksOwnPort'> =>
+  QUESTION_KINDS[kind];
+
+/** What a question of this name looks at of a run; null: at nothing, or there is no such question. */
+export const looksAt = (name: string): 'process' | 'output' | null =>
+  Object.hasOwn(QUESTION_KINDS, name) ? QUESTION_KINDS[name as QuestionKind].looksAt : null;
+
+/** The question in a few words: "http :8080/healthz", "tcp :7233", "exec ./check.sh", "log /ready/". */
+export const describeQuestion = (question: ProbeQuestion): string =>
+  question.kind === 'all_of' ? question.all.map(describeQuestion).join(' and ') : traitsOf(question).describe(question);
+
+/** Whether the component may notice that it is asked. */
 export const isNoticed = (question: ProbeQuestion): boolean =>
-  question.kind === 'all_of' ? question.all.some(isNoticed) : question.kind !== 'pid' && question.kind !== 'log';
+  question.kind === 'all_of' ? question.all.some(isNoticed) : traitsOf(question).looksAt === null;
+
+/** Whether it fails while the component hangs. */
+export const noticesHang = (question: ProbeQuestion): boolean =>
+  question.kind === 'all_of' ? question.all.some(noticesHang) : traitsOf(question).noticesHang;
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1']);
 
