@@ -33,6 +33,7 @@ import type {
   Subject,
   WhyView,
 } from '../../../src/supervision/rules/views.ts';
+import { view } from '../../pure/cli/views.ts';
 import { agentRecord, agentsSpec } from '../../support/agent-samples.ts';
 import { sessionRecord } from '../../support/session-record.ts';
 import { START, ticketSample, wall } from '../../support/ticket-samples.ts';
@@ -45,40 +46,8 @@ const NO_AGENTS_REPORT: AgentsReportView = {
 const nameIn = (which: Exclude<WhyQuery, { readonly id: number }>): string =>
   'component' in which ? which.component : which.subject;
 
-export const component = (name: string, more: Partial<ComponentView> = {}): ComponentView => ({
-  name,
-  kind: 'process',
-  state: 'running',
-  condition: null,
-  health: 'healthy',
-  ready: true,
-  unknown_since: null,
-  watched: null,
-  adopted: false,
-  run_id: `${name}~000000001000001`,
-  pid: 4321,
-  container: null,
-  started_at: '2026-01-02T03:04:05.678Z',
-  uptime_ms: 8_100_000,
-  restarts: 0,
-  last_restart: null,
-  next_attempt_at: null,
-  last_exit: null,
-  desired: 'running',
-  waiting_for: [],
-  depends_on: {},
-  note: null,
-  survivors: [],
-  trial_ms: null,
-  removed: false,
-  tree_mechanism: 'process-group + cookie',
-  probes: [],
-  heartbeat: null,
-  limits: [],
-  container_details: null,
-  resources: null,
-  ...more,
-});
+export const component = (name: string, more: Partial<ComponentView> = {}): ComponentView =>
+  view(name, { run_id: `${name}~000000001000001`, pid: 4321, tree_mechanism: 'process-group + cookie', ...more });
 
 export const event = (seq: number, name = 'api', type = 'component.started'): EventView => ({
   seq,

@@ -1,39 +1,22 @@
 /** Views to print, as the daemon would send them. */
+import { EXAMPLES } from '../../../scripts/reference/openapi-examples.ts';
 import type { ComponentView, EventView, StatusView, WhyView } from '../../../src/supervision/rules/views.ts';
 
 export const NOW = Date.parse('2026-01-02T05:19:05.678Z');
 
+/** Up and quiet. */
 export const view = (name: string, more: Partial<ComponentView> = {}): ComponentView => ({
+  ...EXAMPLES.Component!,
   name,
-  kind: 'process',
-  state: 'running',
-  condition: null,
-  health: 'healthy',
-  ready: true,
-  unknown_since: null,
-  watched: null,
-  adopted: false,
   run_id: `${name}~0abcdefgh123456`,
-  pid: 12345,
-  container: null,
   started_at: '2026-01-02T03:04:05.678Z',
-  uptime_ms: 8_100_000,
-  trial_ms: null,
   restarts: 0,
   last_restart: null,
-  next_attempt_at: null,
   last_exit: null,
-  desired: 'running',
-  waiting_for: [],
   depends_on: {},
-  note: null,
-  survivors: [],
-  removed: false,
-  tree_mechanism: 'cgroup-v2',
   probes: [],
   heartbeat: null,
   limits: [],
-  container_details: null,
   resources: null,
   ...more,
 });
