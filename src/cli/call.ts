@@ -91,9 +91,15 @@ export class Session {
     return createClient(daemonSocket(home, env, uid), this.signal);
   }
 
+  /** How wide tables may be; undefined in a pipe, where nothing is cut. */
+  get columns(): number | undefined {
+    const { out } = this.world;
+    return out.isTty ? out.columns : undefined;
+  }
+
   /** Lines for people on stdout. With `-o json` there is nothing but JSON there, so this stays silent. */
-  print(text: string): void {
-    if (!this.json) this.world.out.write(`${text}\n`);
+  print(...lines: readonly string[]): void {
+    if (!this.json) for (const line of lines) this.world.out.write(`${line}\n`);
   }
 
   /** The one document of `-o json`. */

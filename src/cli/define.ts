@@ -1,7 +1,8 @@
 /** How a command is put together: global options everywhere, one handler, one example at least. */
 import { type Command, Help, InvalidArgumentError, Option } from 'commander';
+import { didYouMean } from '../base/pure/suggest.ts';
 import { durationHint, parseDuration } from '../config/duration.ts';
-import { type GlobalOptions, Session, type World } from './call.ts';
+import { type GlobalOptions, Session, usage, type World } from './call.ts';
 
 /** Gets the arguments as a flat list and the options of its own. Returns the exit code; nothing means 0. */
 export type Handler<Options> = (
@@ -74,6 +75,49 @@ function describe({ summary, actions = [], description }: AnyDefinition, columns
   const width = Math.max(...actions.map(([usage]) => usage.length));
   const listed = actions.map(([usage, what]) => help.formatItem(usage, width, what, help)).join('\n');
   return [summary, listed, ...(description === undefined ? [] : [help.boxWrap(description, columns)])].join('\n\n');
+}
+
+/** One thing that a command does, chosen by its first word. */
+export interface Action<Options> {
+  /** What comes behind the word: "NUMBER...". */
+  readonly words?: string;
+  readonly what: string;
+  /** The options that mean something to it; the others are refused. */
+  readonly takes?: readonly (keyof Options & string)[];
+  act(session: Session, words: readonly string[], options: Options): Promise<number | undefined>;
+}
+
+/** For commands whose first word says what to do; without one they list. `meant`: what somebody wanted who wrote another word. */
+export function byAction<Options extends object>(
+  command: string,
+  actions: Readonly<Record<string, Action<Options>>>,
+  meant = didYouMean,
+): Pick<Definition<Options>, 'actions' | 'handler'> {
+  const known = new Set(Object.values(actions).flatMap(({ takes = [] }) => takes));
+  return {
+    actions: Object.entries(actions).map(([name, { words, what }]) => [words ? `${name} ${words}` : name, what]),
+    handler: async (session, [word = 'list', ...words], options) => {
+      const { act, takes = [] } = actions[chooseAction(command, Object.keys(actions), word, meant)]!;
+      const strange = [...known].find((name) => options[name] !== undefined && !takes.includes(name));
+      const only = takes.length === 0 ? '' : `, only ${takes.map((name) => `--${name}`).join(', ')}`;
+      if (strange !== undefined) throw usage(`"${command} ${word}" has no option --${strange}${only}.`);
+      return await act(session, words, options);
+    },
+  };
+}
+
+const MAX_SHOWN = 50;
+
+export function chooseAction<Name extends string>(
+  command: string,
+  names: readonly Name[],
+  word: string,
+  meant = didYouMean,
+): Name {
+  const found = names.find((name) => name === word);
+  if (found !== undefined) return found;
+  const shown = word.slice(0, MAX_SHOWN);
+  throw usage(`There is no "${command} ${shown}", only ${names.join(', ')}.${meant(shown, names)}`);
 }
 
 const collect = (value: string, before: readonly string[] | undefined): string[] => [...(before ?? []), value];

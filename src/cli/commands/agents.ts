@@ -2,24 +2,18 @@
 import { Option } from 'commander';
 import type { AgentsCheckView, AgentsReportView, AgentsStatus, AgentView } from '../../agents/rules/views.ts';
 import { formatUptime } from '../../base/pure/format.ts';
-import { didYouMean } from '../../base/pure/suggest.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import { type Session, usage } from '../call.ts';
-import type { Definition } from '../define.ts';
+import { byAction, type Definition } from '../define.ts';
 import type { Brush, Paint } from '../print/colour.ts';
-import { sanitise } from '../print/sanitise.ts';
+import { oneLine } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { readRecords } from '../records/read.ts';
+import { readNoted } from '../records/read.ts';
 
 interface Options {
   readonly all?: true;
 }
 
-type Action = (session: Session, words: readonly string[], options: Options) => Promise<number>;
-
-const ACTIONS: Readonly<Record<string, Action>> = { list, report, check, stop };
-const NAMES = Object.keys(ACTIONS);
-const MAX_SHOWN = 50;
 const EXIT_DEGRADED = 1;
 const EXIT_CRITICAL = 6;
 
@@ -27,12 +21,19 @@ export const agents: Definition<Options> = {
   usage: 'agents [ACTION] [WHAT...]',
   group: 'Look:',
   summary: 'workers spawned for a task: list, report, check, stop',
-  actions: [
-    ['list', 'agents that are alive, including those started by other programs (the default)'],
-    ['report', 'how the agents and the loop that spawns them are doing; exit code 0 healthy, 1 degraded, 6 critical'],
-    ['check', 'check all of them now, do what is due (respawn, remove dead entries), then report'],
-    ['stop PID|TASK...', 'end agents; they are not respawned'],
-  ],
+  ...byAction<Options>('agents', {
+    list: {
+      what: 'agents that are alive, including those started by other programs (the default)',
+      takes: ['all'],
+      act: list,
+    },
+    report: {
+      what: 'how the agents and the loop that spawns them are doing; exit code 0 healthy, 1 degraded, 6 critical',
+      act: report,
+    },
+    check: { what: 'check all of them now, do what is due (respawn, remove dead entries), then report', act: check },
+    stop: { words: 'PID|TASK...', what: 'end agents; they are not respawned', act: stop },
+  }),
   description:
     'Only agents and their loop are reported here; see "keepwell status" for components and "keepwell health" for checks.',
   options: [new Option('-a, --all', 'list: also those that have ended')],
@@ -42,28 +43,14 @@ export const agents: Definition<Options> = {
     ['keepwell agents check', 'how are they doing right now?'],
     ['keepwell agents stop SPEC-111', 'end it'],
   ],
-  handler: async (session, [word = 'list', ...words], options) => {
-    const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
-    if (!action) {
-      const shown = word.slice(0, MAX_SHOWN);
-      throw usage(`There is no "agents ${shown}", only ${NAMES.join(', ')}.${didYouMean(shown, NAMES)}`);
-    }
-    if (options.all && action !== list) throw usage(`"agents ${word}" has no option --all.`);
-    return await action(session, words, options);
-  },
 };
 
 async function list(session: Session, words: readonly string[], { all }: Options): Promise<number> {
   if (words.length > 0) throw usage('"agents list" takes no names.');
-  const { value, offline } = await readRecords(session, (records) => records.agents({ all }));
-  if (offline !== null) session.note(`${offline}; this is what the records say`);
+  const { value, offline } = await readNoted(session, (records) => records.agents({ all }));
   session.printJson(value);
-  const { out } = session.world;
-  if (value.agents.length === 0) session.print('no agents');
-  else {
-    const layout = { columns: out.isTty ? out.columns : undefined, isOffline: offline !== null };
-    for (const line of agentTable(value.agents, session.paint, layout)) session.print(line);
-  }
+  const layout = { columns: session.columns, isOffline: offline !== null };
+  session.print(...(value.agents.length === 0 ? ['no agents'] : agentTable(value.agents, session.paint, layout)));
   return 0;
 }
 
@@ -77,13 +64,13 @@ async function check(session: Session, words: readonly string[]): Promise<number
   if (words.length > 0) throw usage('"agents check" takes no names.');
   await awaitDaemon(session);
   const view = await session.client.lookAtAgents();
-  for (const line of fixedLines(view)) session.print(line);
+  session.print(...fixedLines(view));
   return tell(session, view);
 }
 
 function tell(session: Session, view: AgentsReportView): number {
   session.printJson(view);
-  for (const line of reportLines(view, session.paint)) session.print(line);
+  session.print(...reportLines(view, session.paint));
   if (view.status === 'critical') return EXIT_CRITICAL;
   return view.status === 'degraded' ? EXIT_DEGRADED : 0;
 }
@@ -131,8 +118,6 @@ export const spawn: Definition<SpawnOptions> = {
 // Agents for people.
 
 const HEADER = ['TYPE', 'TASK', 'STATE', 'PID', 'UPTIME', 'RESPAWNS', 'NOTE'] as const;
-
-const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));
 
 function brushOf(paint: Paint, { state }: AgentView): Brush {
   if (state === 'running' || state === 'finished') return paint.green;

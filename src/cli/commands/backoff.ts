@@ -53,8 +53,7 @@ export const backoff: Definition<Options> = {
     const { backoffReport } = await import('./backoff-report.ts');
     const report = backoffReport({ name: name ?? null, policy, uptimeMs: options.uptime });
     session.printJson(report.view);
-    const { out } = session.world;
-    for (const line of report.lines(session.paint, out.isTty ? out.columns : undefined)) session.print(line);
+    session.print(...report.lines(session.paint, session.columns));
     return 0;
   },
 };

@@ -1,11 +1,10 @@
 /** keepwell campaign: lists of experiments inside compose services, run to their end whatever happens to the services. */
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { didYouMean } from '../../base/pure/suggest.ts';
 import type { CampaignService } from '../../campaigns/service.ts';
 import { settingsOf } from '../../campaigns/spec.ts';
 import { type Session, usage } from '../call.ts';
-import type { Definition } from '../define.ts';
+import { chooseAction, type Definition } from '../define.ts';
 import { Interrupted } from '../interrupt.ts';
 import { campaignCsv, campaignTable, experimentTable, headline, plannedLine } from './campaign-live.ts';
 
@@ -19,7 +18,6 @@ interface Options {
 
 const ACTIONS = ['run', 'resume', 'list', 'show', 'teardown'] as const;
 type Action = (typeof ACTIONS)[number];
-const MAX_SHOWN = 50;
 const EXIT_FAILED = 1;
 
 /** Which options go with which action; the rest go with all. */
@@ -60,11 +58,7 @@ export const campaign: Definition<Options> = {
     ['keepwell campaign show night-run -o csv > night.csv', 'the results, for a spreadsheet'],
   ],
   handler: async (session, [word = '', what], options) => {
-    const action = ACTIONS.find((one) => one === word);
-    if (action === undefined) {
-      const shown = word.slice(0, MAX_SHOWN);
-      throw usage(`There is no "campaign ${shown}", only ${ACTIONS.join(', ')}.${didYouMean(shown, ACTIONS)}`);
-    }
+    const action = chooseAction('campaign', ACTIONS, word);
     refuseStrayOptions(action, options);
     if (action === 'run' && what === undefined) throw usage('Say which campaign file: keepwell campaign run FILE.');
     return await act(session, action, what ?? null, options);
@@ -148,11 +142,8 @@ async function work(
 async function list(session: Session, campaignService: CampaignService): Promise<number> {
   const view = await campaignService.list();
   session.printJson(view);
-  const { out } = session.world;
   if (view.campaigns.length === 0) session.print('no campaign has been run here');
-  else
-    for (const line of campaignTable(view.campaigns, session.paint, out.isTty ? out.columns : undefined))
-      session.print(line);
+  else session.print(...campaignTable(view.campaigns, session.paint, session.columns));
   return 0;
 }
 
@@ -163,13 +154,12 @@ async function show(
   asCsv: boolean,
 ): Promise<number> {
   const view = await campaignService.show(name);
-  const { out } = session.world;
   if (asCsv) {
-    out.write(campaignCsv(view, settings(session, campaignService, view.campaign)));
+    session.world.out.write(campaignCsv(view, settings(session, campaignService, view.campaign)));
     return 0;
   }
   session.printJson(view);
-  for (const line of experimentTable(view, session.paint, out.isTty ? out.columns : undefined)) session.print(line);
+  session.print(...experimentTable(view, session.paint, session.columns));
   session.print(headline(view, session.paint));
   return 0;
 }

@@ -6,9 +6,9 @@ import type { CrashView } from '../../supervision/rules/views.ts';
 import { countOption, type Definition, durationOption } from '../define.ts';
 import type { Paint } from '../print/colour.ts';
 import { localTime } from '../print/json.ts';
-import { sanitise } from '../print/sanitise.ts';
+import { oneLine, sanitise } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { readRecords } from '../records/read.ts';
+import { readNoted } from '../records/read.ts';
 import { oneName } from '../targets.ts';
 
 interface Options {
@@ -43,14 +43,10 @@ export const crashes: Definition<Options> = {
     const component = oneName(name, named);
     const sinceMs = last === undefined ? undefined : Math.max(0, Date.now() - last);
     const query = { component, agent, task, type, sinceMs, limit };
-    const { value, offline } = await readRecords(session, (records) => records.crashes(query));
-    if (offline !== null) session.note(`${offline}; this is what the records say`);
+    const { value } = await readNoted(session, (records) => records.crashes(query));
     session.printJson(value);
-    const { out } = session.world;
     if (value.crashes.length === 0) session.print('no crashes on record');
-    else
-      for (const line of crashTable(value.crashes, session.paint, out.isTty ? out.columns : undefined))
-        session.print(line);
+    else session.print(...crashTable(value.crashes, session.paint, session.columns));
     return 0;
   },
 };
@@ -76,5 +72,3 @@ export const crashTable = (crashes: readonly CrashView[], paint: Paint, columns?
 /** The error it died of says more than its exit code. */
 const cause = ({ error_type, exit }: CrashView): string =>
   error_type === null ? describeExit(exit) : `${error_type} (${describeExit(exit)})`;
-
-const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));

@@ -5,7 +5,7 @@ import type { Session } from '../call.ts';
 import { countOption, type Definition } from '../define.ts';
 import { parseSpan } from '../logs/when.ts';
 import { eventLine } from '../print/event.ts';
-import { readRecords } from '../records/read.ts';
+import { readNoted, readRecords } from '../records/read.ts';
 import type { Records } from '../records/records.ts';
 import { noSuch, oneName } from '../targets.ts';
 
@@ -46,8 +46,7 @@ export const events: Definition<Options> = {
     const sinceMs = since === undefined ? undefined : parseSpan(since, undefined, Date.now()).sinceMs;
     const options = { ...given, component: oneName(name, given.component) };
     const wanted = { ...options, sinceMs, limit: options.limit ?? (since === undefined ? undefined : 1000) };
-    const { value, offline } = await readRecords(session, (records) => newestEvents(records, wanted));
-    if (offline !== null) session.note(`${offline}; this is what the records say`);
+    const { value } = await readNoted(session, (records) => newestEvents(records, wanted));
     if (value.events.length === 0 && options.component !== undefined)
       await requireComponent(session, options.component);
     for (const event of value.events) show(session, event);

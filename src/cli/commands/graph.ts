@@ -44,13 +44,12 @@ export const graph: Definition<Options> = {
     const draw = await import('./graph-drawing.ts');
     const nodes = draw.graphNodes(config.components, names, views);
     session.printJson(draw.graphView(config.name, nodes));
-    const columns = world.out.isTty ? world.out.columns : undefined;
     const lines = {
-      text: () => draw.graphTable(nodes, session.paint, columns),
+      text: () => draw.graphTable(nodes, session.paint, session.columns),
       mermaid: () => draw.mermaid(nodes),
       dot: () => draw.dot(config.name, nodes),
     }[format]();
-    for (const line of lines) session.print(line);
+    session.print(...lines);
     return 0;
   },
 };

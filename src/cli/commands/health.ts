@@ -10,7 +10,7 @@ import type { Definition } from '../define.ts';
 import { toAppError } from '../failure.ts';
 import { Interrupted } from '../interrupt.ts';
 import type { Brush, Paint } from '../print/colour.ts';
-import { sanitise } from '../print/sanitise.ts';
+import { oneLine, sanitise } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
 import { showAgain } from '../screen.ts';
 
@@ -55,7 +55,7 @@ export const health: Definition<Options> = {
         return await showAgain(session, WATCH_MS, async () => frame(session, await read(session, query, local)));
       const report = await read(session, query, local);
       session.printJson(report);
-      for (const line of lines(session, report)) session.print(line);
+      session.print(...lines(session, report));
       return report.status === 'healthy' ? 0 : EXIT_UNHEALTHY;
     } catch (error) {
       // Whoever reads stdout gets a report in every case: one that could not be made is not healthy.
@@ -65,8 +65,8 @@ export const health: Definition<Options> = {
   },
 };
 
-const lines = ({ paint, world }: Session, report: HealthReport): readonly string[] =>
-  healthLines(report, paint, world.out.isTty ? world.out.columns : undefined);
+const lines = ({ paint, columns }: Session, report: HealthReport): readonly string[] =>
+  healthLines(report, paint, columns);
 
 const frame = (session: Session, value: HealthReport) => ({ value, lines: lines(session, value) });
 
@@ -122,5 +122,3 @@ function counted(rows: readonly [string, CheckResult][]): string {
   });
   return counts.join(', ') || 'there is nothing to check';
 }
-
-const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));

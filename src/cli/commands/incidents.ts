@@ -4,9 +4,9 @@ import type { IncidentView } from '../../incidents/rules/view.ts';
 import type { Definition } from '../define.ts';
 import type { Paint } from '../print/colour.ts';
 import { relative } from '../print/json.ts';
-import { sanitise } from '../print/sanitise.ts';
+import { oneLine, sanitise } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { readRecords } from '../records/read.ts';
+import { readNoted } from '../records/read.ts';
 
 interface Options {
   readonly all?: true;
@@ -30,16 +30,14 @@ export const incidents: Definition<Options> = {
   ],
   handler: async (session, _, { all, resolved }) => {
     const state = all ? 'all' : resolved ? 'resolved' : 'open';
-    const { value, offline } = await readRecords(session, (records) => records.incidents({ state }));
-    if (offline !== null) session.note(`${offline}; this is what the records say`);
+    const { value } = await readNoted(session, (records) => records.incidents({ state }));
     session.printJson(value);
-    const { out } = session.world;
     if (value.incidents.length === 0) session.print(state === 'open' ? 'no open incidents' : 'no incidents');
-    else {
-      const columns = out.isTty ? out.columns : undefined;
-      for (const line of incidentTable(value.incidents, session.paint, Date.now(), columns)) session.print(line);
-      for (const line of incidentNames(value.incidents)) session.print(line);
-    }
+    else
+      session.print(
+        ...incidentTable(value.incidents, session.paint, Date.now(), session.columns),
+        ...incidentNames(value.incidents),
+      );
     return 0;
   },
 };
@@ -88,7 +86,7 @@ export const incidentTable = (
       { text: relative(incident.last_at, nowMs) },
       { text: incident.ticket ?? '-' },
       { text: sanitise(affectedText(incident)) },
-      { text: sanitise(whatText(incident).replaceAll('\n', ' ')) },
+      { text: oneLine(whatText(incident)) },
     ]),
     columns,
   );

@@ -58,8 +58,7 @@ function refuseOtherFiles(session: Session): void {
 
 function tell(session: Session, reloaded: ReloadView): void {
   session.printJson(reloaded);
-  const { out } = session.world;
-  for (const line of planLines(reloaded, session.paint, out.isTty ? out.columns : undefined)) session.print(line);
+  session.print(...planLines(reloaded, session.paint, session.columns));
   if (reloaded.steps.length === 0) session.print('there are no components');
   if (reloaded.dry_run) session.note('nothing was done: this is what "keepwell reload" would do now');
 }

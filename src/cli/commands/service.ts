@@ -1,8 +1,7 @@
 /** keepwell service: the daemon as a systemd service, so that everything is back after a reboot. */
 import { Option } from 'commander';
-import { didYouMean } from '../../base/pure/suggest.ts';
 import { usage } from '../call.ts';
-import type { Definition } from '../define.ts';
+import { chooseAction, type Definition } from '../define.ts';
 
 interface Options {
   readonly user?: true;
@@ -11,7 +10,6 @@ interface Options {
 }
 
 const ACTIONS = ['install', 'uninstall', 'status'] as const;
-const MAX_SHOWN = 50;
 
 export const service: Definition<Options> = {
   usage: 'service <ACTION>',
@@ -37,11 +35,7 @@ export const service: Definition<Options> = {
     ['keepwell service status', 'is it installed and up to date?'],
   ],
   handler: async (session, [word = ''], { user, system, print = false }) => {
-    const action = ACTIONS.find((one) => one === word);
-    if (action === undefined) {
-      const shown = word.slice(0, MAX_SHOWN);
-      throw usage(`There is no "service ${shown}", only ${ACTIONS.join(', ')}.${didYouMean(shown, ACTIONS)}`);
-    }
+    const action = chooseAction('service', ACTIONS, word);
     if (print && action !== 'install') throw usage('--print goes with "service install" only.');
     const scope = user ? 'user' : system ? 'system' : null;
     const { service: run } = await import('../service/service.ts');

@@ -1,15 +1,14 @@
 /** keepwell sessions: containers of users, one each, for a limited time. */
 import { Option } from 'commander';
-import { didYouMean } from '../../base/pure/suggest.ts';
-import type { SessionsView, SessionView } from '../../sessions/rules/view.ts';
+import type { SessionView } from '../../sessions/rules/view.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import { type Session, usage } from '../call.ts';
-import { type Definition, durationOption } from '../define.ts';
+import { byAction, type Definition, durationOption } from '../define.ts';
 import type { Brush, Paint } from '../print/colour.ts';
 import { localTime, relative } from '../print/json.ts';
-import { sanitise } from '../print/sanitise.ts';
+import { oneLine } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { readRecords } from '../records/read.ts';
+import { readNoted } from '../records/read.ts';
 
 interface Options {
   readonly user?: string;
@@ -19,36 +18,25 @@ interface Options {
   readonly wait?: true;
 }
 
-interface Action {
-  act(session: Session, words: readonly string[], options: Options): Promise<void>;
-  /** The options that mean something to it. */
-  readonly takes: readonly (keyof Options)[];
-}
-
-const ACTIONS: Readonly<Record<string, Action>> = {
-  list: { act: list, takes: ['user', 'all'] },
-  spawn: { act: spawn, takes: ['user', 'ttl', 'wait'] },
-  stop: { act: stop, takes: [] },
-  extend: { act: extend, takes: ['by'] },
-  show: { act: show, takes: [] },
-};
-const OPTIONS = ['user', 'all', 'ttl', 'wait', 'by'] as const satisfies readonly (keyof Options)[];
 /** By how much a lease is extended unless somebody says otherwise. */
 const EXTENSION_MS = 30 * 60_000;
-const NAMES = Object.keys(ACTIONS);
-const MAX_SHOWN = 50;
 
 export const sessions: Definition<Options> = {
   usage: 'sessions [ACTION] [WHAT...]',
   group: 'Run:',
   summary: 'one container per user, with a lease: list, spawn, stop, extend, show',
-  actions: [
-    ['list', 'all sessions with their health (the default)'],
-    ['spawn TEMPLATE --user USER', 'start a session from a template of the configuration'],
-    ['stop ID...', 'end sessions, in any state, and remove their containers'],
-    ['extend ID', 'extend the lease, as far as the template allows'],
-    ['show ID', 'everything about one session, also after it has ended'],
-  ],
+  ...byAction<Options>('sessions', {
+    list: { what: 'all sessions with their health (the default)', takes: ['user', 'all'], act: list },
+    spawn: {
+      words: 'TEMPLATE --user USER',
+      what: 'start a session from a template of the configuration',
+      takes: ['user', 'ttl', 'wait'],
+      act: spawn,
+    },
+    stop: { words: 'ID...', what: 'end sessions, in any state, and remove their containers', act: stop },
+    extend: { words: 'ID', what: 'extend the lease, as far as the template allows', takes: ['by'], act: extend },
+    show: { words: 'ID', what: 'everything about one session, also after it has ended', act: show },
+  }),
   description: 'An ID can be shortened to its first characters (at least 4).',
   options: [
     new Option('--user <USER>', 'spawn: for this user; list: only of this user'),
@@ -63,46 +51,28 @@ export const sessions: Definition<Options> = {
     ['keepwell sessions extend 5f0c6d1e --by 30m', 'half an hour more'],
     ['keepwell sessions stop 5f0c6d1e', 'end it'],
   ],
-  handler: async (session, [word = 'list', ...words], options) => {
-    const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
-    if (!action) {
-      const shown = word.slice(0, MAX_SHOWN);
-      throw usage(`There is no "sessions ${shown}", only ${NAMES.join(', ')}.${didYouMean(shown, NAMES)}`);
-    }
-    const { act, takes } = action;
-    const [strange] = OPTIONS.filter((name) => options[name] !== undefined && !takes.includes(name));
-    if (strange !== undefined) throw usage(`"sessions ${word}" has no option --${strange}${insteadOf(takes)}.`);
-    await act(session, words, options);
-    return 0;
-  },
 };
 
-async function list(session: Session, words: readonly string[], { user, all }: Options): Promise<void> {
+async function list(session: Session, words: readonly string[], { user, all }: Options): Promise<number> {
   if (words.length > 0) throw usage('"sessions list" takes no names; "--user USER" shows those of one user.');
-  const { value, offline } = await readRecords(session, (records) => records.sessions({ user, all }));
-  if (offline !== null) session.note(`${offline}; this is what the records say`);
-  print(session, value);
+  const { value } = await readNoted(session, (records) => records.sessions({ user, all }));
+  session.printJson(value);
+  if (value.sessions.length === 0) session.print('no sessions');
+  else session.print(...sessionTable(value.sessions, session.paint, Date.now(), session.columns));
+  return 0;
 }
 
-function print(session: Session, view: SessionsView): void {
-  session.printJson(view);
-  const { out } = session.world;
-  if (view.sessions.length === 0) session.print('no sessions');
-  else
-    for (const line of sessionTable(view.sessions, session.paint, Date.now(), out.isTty ? out.columns : undefined))
-      session.print(line);
-}
-
-async function spawn(session: Session, words: readonly string[], { user, ttl, wait }: Options): Promise<void> {
+async function spawn(session: Session, words: readonly string[], { user, ttl, wait }: Options): Promise<number> {
   const template = onlyOne(words, 'sessions spawn TEMPLATE --user USER');
   if (user === undefined) throw usage('"sessions spawn" needs to know for whom: --user USER.');
   await awaitDaemon(session);
   const view = await session.client.spawnSession({ template, user, ttlMs: ttl, wait: wait ? 'healthy' : 'started' });
   session.printJson(view);
   session.print(`spawned ${sessionLine(view.session)}`);
+  return 0;
 }
 
-async function stop(session: Session, ids: readonly string[]): Promise<void> {
+async function stop(session: Session, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) throw usage('"sessions stop" needs at least one ID; "keepwell sessions" shows them.');
   await awaitDaemon(session);
   // All are found before any is stopped: a mistyped one must not leave the work half done.
@@ -114,26 +84,25 @@ async function stop(session: Session, ids: readonly string[]): Promise<void> {
     if (state === 'ended') session.print(`stopped ${id}`);
     else session.note(`${id} is removed as soon as the Docker Engine can be asked again`);
   }
+  return 0;
 }
 
-async function extend(session: Session, words: readonly string[], { by = EXTENSION_MS }: Options): Promise<void> {
+async function extend(session: Session, words: readonly string[], { by = EXTENSION_MS }: Options): Promise<number> {
   const id = onlyOne(words, 'sessions extend ID --by 30m');
   await awaitDaemon(session);
   const view = await session.client.extendSession(id, by);
   session.printJson(view);
   session.print(`extended ${sessionLine(view.session)}`);
+  return 0;
 }
 
-async function show(session: Session, words: readonly string[]): Promise<void> {
+async function show(session: Session, words: readonly string[]): Promise<number> {
   const id = onlyOne(words, 'sessions show ID');
-  const { value, offline } = await readRecords(session, (records) => records.session(id));
-  if (offline !== null) session.note(`${offline}; this is what the records say`);
+  const { value } = await readNoted(session, (records) => records.session(id));
   session.printJson(value);
-  for (const line of sessionBlock(value.session, session.paint, Date.now())) session.print(line);
+  session.print(...sessionBlock(value.session, session.paint, Date.now()));
+  return 0;
 }
-
-const insteadOf = (takes: Action['takes']): string =>
-  takes.length === 0 ? '' : `, only ${takes.map((name) => `--${name}`).join(', ')}`;
 
 function onlyOne([word, ...more]: readonly string[], form: string): string {
   if (word === undefined || more.length > 0) throw usage(`Write: keepwell ${form}`);
@@ -145,8 +114,6 @@ function onlyOne([word, ...more]: readonly string[], form: string): string {
 const HEADER = ['ID', 'USER', 'TEMPLATE', 'HEALTH', 'ADDRESS', 'RESTARTS', 'EXPIRES', 'NOTE'] as const;
 /** As much of an id as people need to tell them apart. */
 const SHORT = 8;
-
-const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));
 const addressOf = ({ host, port }: SessionView): string => (host === null ? '' : `${host}:${port}`);
 
 function brushOf(paint: Paint, { health_status: health }: SessionView): Brush {

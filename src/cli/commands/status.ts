@@ -13,7 +13,7 @@ import {
   statusTable,
   verboseBlock,
 } from '../print/status.ts';
-import { offlineNote, type Reading, readRecords } from '../records/read.ts';
+import { offlineNote, type Reading, readNoted, readRecords } from '../records/read.ts';
 import { showAgain } from '../screen.ts';
 import { resolveTargets } from '../targets.ts';
 
@@ -62,7 +62,7 @@ export const status: Definition<Options> = {
     const reading = await read(session, names);
     if (reading.offline !== null) session.note(remark(reading));
     session.printJson(reading.value);
-    for (const line of lines(session, reading.value, options)) session.print(line);
+    session.print(...lines(session, reading.value, options));
     return options.exitCode ? exitCodeOf(reading.value.components) : 0;
   },
 };
@@ -85,7 +85,7 @@ function remark({ value, offline }: Reading<StatusView>): string {
 }
 
 function lines(session: Session, view: StatusView, { verbose }: Options): string[] {
-  const { paint, world } = session;
+  const { paint } = session;
   const remarks = daemonRemarks(view);
   const sessions = sessionsLine(view.daemon);
   if (verbose) {
@@ -93,11 +93,7 @@ function lines(session: Session, view: StatusView, { verbose }: Options): string
     return [...blocks, daemonLine(view.daemon), ...keepingLine(view.daemon), ...sessions, ...remarks];
   }
   if (view.components.length === 0) return view.daemon.running ? ['no components', ...sessions, ...remarks] : [];
-  return [
-    ...statusTable(view.components, paint, world.out.isTty ? world.out.columns : undefined),
-    ...sessions,
-    ...remarks,
-  ];
+  return [...statusTable(view.components, paint, session.columns), ...sessions, ...remarks];
 }
 
 const EXIT_SICK = 1;
@@ -129,13 +125,12 @@ export async function showUsageHistory(session: Session, names: readonly string[
     throw usage('--history shows one component: keepwell status NAME --history');
   }
   const from = Math.max(0, Date.now() - sinceMs);
-  const { value, offline } = await readRecords(session, (records) =>
+  const { value } = await readNoted(session, (records) =>
     records.samples({ component, sinceMs: from, limit: MAX_STRETCHES }),
   );
-  if (offline !== null) session.note(`${offline}; this is what the records say`);
   session.printJson(value);
   if (value.samples.length === 0)
     session.print(`nothing was recorded of ${component} in this time; --since 1d looks further back`);
-  else for (const line of historyTable(value.samples)) session.print(line);
+  else session.print(...historyTable(value.samples));
   return 0;
 }

@@ -7,12 +7,12 @@ import { ofText } from '../../incidents/tickets/rules/text.ts';
 import type { DeliveryView, TicketView } from '../../incidents/tickets/rules/view.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import { type Session, usage } from '../call.ts';
-import type { Definition } from '../define.ts';
+import { byAction, type Definition } from '../define.ts';
 import type { Brush, Paint } from '../print/colour.ts';
 import { localTime, relative } from '../print/json.ts';
-import { sanitise, sanitiseText } from '../print/sanitise.ts';
+import { oneLine, sanitiseText } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { readRecords } from '../records/read.ts';
+import { readNoted } from '../records/read.ts';
 import { matches } from '../targets.ts';
 
 interface Options {
@@ -20,15 +20,6 @@ interface Options {
   readonly closed?: true;
 }
 
-type Act = (session: Session, words: readonly string[], options: Options) => Promise<void>;
-
-const ACTIONS: Readonly<Record<string, Act>> = {
-  list,
-  show,
-  close: (session, words) => change(session, words, 'close'),
-  reopen: (session, words) => change(session, words, 'reopen'),
-};
-const NAMES = Object.keys(ACTIONS);
 const MAX_SHOWN = 50;
 const MAX_LISTED = 1_000;
 
@@ -36,12 +27,29 @@ export const tickets: Definition<Options> = {
   usage: 'tickets [ACTION] [NUMBER...]',
   group: 'Look:',
   summary: 'problems to fix, one for each cause: list, show, close, reopen',
-  actions: [
-    ['list', 'open tickets (the default)'],
-    ['show NUMBER', 'everything about one ticket: cause, steps to reproduce, files, log, and its state in trackers'],
-    ['close NUMBER...', 'mark as fixed; the next crash with the same cause reopens the ticket'],
-    ['reopen NUMBER...', 'mark as not fixed'],
-  ],
+  ...byAction<Options>(
+    'tickets',
+    {
+      list: { what: 'open tickets (the default)', takes: ['all', 'closed'], act: list },
+      show: {
+        words: 'NUMBER',
+        what: 'everything about one ticket: cause, steps to reproduce, files, log, and its state in trackers',
+        act: show,
+      },
+      close: {
+        words: 'NUMBER...',
+        what: 'mark as fixed; the next crash with the same cause reopens the ticket',
+        act: (session, words) => change(session, words, 'close'),
+      },
+      reopen: {
+        words: 'NUMBER...',
+        what: 'mark as not fixed',
+        act: (session, words) => change(session, words, 'reopen'),
+      },
+    },
+    (word, names) =>
+      /^(?:bug-?|#)?\d+$/i.test(word) ? ` Write: keepwell tickets show ${word}` : didYouMean(word, names),
+  ),
   description: 'A NUMBER is BUG-003, bug-3 or 3; close and reopen also take patterns such as "BUG-00*".',
   options: [
     new Option('-a, --all', 'list: also closed ones'),
@@ -53,45 +61,29 @@ export const tickets: Definition<Options> = {
     ['keepwell tickets close 3 4', 'both are fixed'],
     ['keepwell tickets -o json | jq -r ".tickets[].root_cause"', 'the causes, for a script'],
   ],
-  handler: async (session, [word = 'list', ...words], options) => {
-    const act = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
-    if (!act) {
-      const shown = word.slice(0, MAX_SHOWN);
-      const isNumber = /^(?:bug-?|#)?\d+$/i.test(shown);
-      const meant = isNumber ? ` Write: keepwell tickets show ${shown}` : didYouMean(shown, NAMES);
-      throw usage(`There is no "tickets ${shown}", only ${NAMES.join(', ')}.${meant}`);
-    }
-    const strange = (['all', 'closed'] as const).find((name) => options[name] !== undefined && word !== 'list');
-    if (strange !== undefined) throw usage(`"tickets ${word}" has no option --${strange}.`);
-    await act(session, words, options);
-    return 0;
-  },
 };
 
-async function list(session: Session, words: readonly string[], { all, closed }: Options): Promise<void> {
+async function list(session: Session, words: readonly string[], { all, closed }: Options): Promise<number> {
   if (words.length > 0) throw usage('"tickets list" takes no numbers; "tickets show NUMBER" shows one.');
   const state = all ? 'all' : closed ? 'closed' : 'open';
-  const { value, offline } = await readRecords(session, (records) => records.tickets({ state }));
-  if (offline !== null) session.note(`${offline}; this is what the records say`);
+  const { value } = await readNoted(session, (records) => records.tickets({ state }));
   session.printJson(value);
-  const { out } = session.world;
   if (value.tickets.length === 0) session.print(state === 'open' ? 'no open tickets' : 'no tickets');
-  else
-    for (const line of ticketTable(value.tickets, session.paint, Date.now(), out.isTty ? out.columns : undefined))
-      session.print(line);
+  else session.print(...ticketTable(value.tickets, session.paint, Date.now(), session.columns));
+  return 0;
 }
 
-async function show(session: Session, words: readonly string[]): Promise<void> {
+async function show(session: Session, words: readonly string[]): Promise<number> {
   const [number, ...more] = words;
   if (number === undefined || more.length > 0) throw usage('Write: keepwell tickets show NUMBER');
   ticketNumber(number); // what is no number is not asked for
-  const { value, offline } = await readRecords(session, (records) => records.ticket(number));
-  if (offline !== null) session.note(`${offline}; this is what the records say`);
+  const { value } = await readNoted(session, (records) => records.ticket(number));
   session.printJson(value);
-  for (const line of ticketBlock(value.ticket, session.paint, Date.now())) session.print(line);
+  session.print(...ticketBlock(value.ticket, session.paint, Date.now()));
+  return 0;
 }
 
-async function change(session: Session, words: readonly string[], what: 'close' | 'reopen'): Promise<void> {
+async function change(session: Session, words: readonly string[], what: 'close' | 'reopen'): Promise<number> {
   if (words.length === 0) throw usage(`"tickets ${what}" needs at least one NUMBER; "keepwell tickets" shows them.`);
   await awaitDaemon(session);
   const { client } = session;
@@ -106,6 +98,7 @@ async function change(session: Session, words: readonly string[], what: 'close' 
     session.print(state === wanted ? `${number} is ${wanted} already` : `${done} ${number}`);
   }
   session.printJson({ schema_version: 1, tickets: changed });
+  return 0;
 }
 
 async function meant(
@@ -131,8 +124,6 @@ async function meant(
 // Tickets for people.
 
 const HEADER = ['NUMBER', 'STATE', 'PRIORITY', 'COUNT', 'LAST SEEN', 'TITLE'] as const;
-
-const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));
 
 function brushOf(paint: Paint, { state, priority }: TicketView): Brush {
   if (state === 'closed') return paint.dim;

@@ -39,7 +39,7 @@ export const why: Definition<object> = {
       return 0;
     }
     const context = { current: value.current, nowMs: Date.now(), paint: session.paint };
-    for (const line of whyText(value.why, context)) session.print(line);
+    session.print(...whyText(value.why, context));
     return 0;
   },
 };

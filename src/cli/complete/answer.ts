@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command, Option } from 'commander';
 import { findProject } from '../../base/home.ts';
 import type { World } from '../call.ts';
-import { sanitise } from '../print/sanitise.ts';
+import { oneLine } from '../print/sanitise.ts';
 
 /** Instead of candidates: the shell knows better how files are completed. */
 export const FILES_LINE = ':files';
@@ -15,7 +15,7 @@ export async function answer(program: Command, words: readonly string[], world: 
   const all = typeof asked.from === 'string' ? await named(asked.from, asked, world) : asked.from;
   return all
     .filter(({ value }) => value.startsWith(asked.partial))
-    .map(({ value, what }) => `${asked.prefix}${value}\t${sanitise(what.replaceAll('\n', ' '))}`);
+    .map(({ value, what }) => `${asked.prefix}${value}\t${oneLine(what)}`);
 }
 
 /** From the configuration as it is written; nobody is asked and nothing is started. */

@@ -5,7 +5,7 @@ import { formatBytes, formatDuration } from '../../base/pure/format.ts';
 import type { EventView } from '../../supervision/rules/views.ts';
 import type { Paint } from './colour.ts';
 import { localTime } from './json.ts';
-import { sanitise } from './sanitise.ts';
+import { oneLine, sanitise } from './sanitise.ts';
 
 type Data = EventView['data'];
 
@@ -136,7 +136,7 @@ function examined({ busy, stopped, lines, postponed_ms }: Data): string {
 export function eventSentence({ type, data }: EventView): string {
   const known = Object.hasOwn(SENTENCES, type) ? SENTENCES[type] : undefined;
   const sentence = known ? known(data) : [type, pairs(data)].filter(Boolean).join(' ');
-  return sanitise(sentence.replaceAll('\n', ' '));
+  return oneLine(sentence);
 }
 
 export function eventLine(event: EventView, paint: Paint): string {

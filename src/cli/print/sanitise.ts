@@ -56,6 +56,9 @@ export const sanitiseText = (text: string, options: SanitiseOptions = PLAIN): st
     .map((line) => sanitise(line, options))
     .join('\n');
 
+/** As one line, for a cell of a table or a sentence. */
+export const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));
+
 class Scan {
   at = 0;
   readonly #text: string;

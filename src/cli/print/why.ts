@@ -6,7 +6,7 @@ import { howEarly } from '../../crashes/rules/earlier.ts';
 import type { ComponentView, WhyView } from '../../supervision/rules/views.ts';
 import type { Paint } from './colour.ts';
 import { localTime, relative } from './json.ts';
-import { sanitise } from './sanitise.ts';
+import { oneLine, sanitise } from './sanitise.ts';
 import { freezeLines, stretchText } from './status.ts';
 
 export interface WhyContext {
@@ -55,8 +55,6 @@ const earlierText = (earlier: WhyView['earlier_error']): string | null =>
 /** The same cause, whenever it comes; and what people have written about it. */
 const incidentText = ({ incident, ticket }: WhyView): string | null =>
   incident === null ? null : `${incident}${ticket === null ? '' : `, ticket ${ticket}`}`;
-
-const oneLine = (text: string): string => sanitise(text.replaceAll('\n', ' '));
 
 /** What never started, or was ended by us, has not died. */
 const headline = ({ exit }: WhyView, paint: Paint): string => {

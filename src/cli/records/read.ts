@@ -27,6 +27,13 @@ export async function readRecords<T>(session: Session, read: (records: Records) 
   }
 }
 
+/** The same, and says so when the daemon was not asked. */
+export async function readNoted<T>(session: Session, read: (records: Records) => Promise<T>): Promise<Reading<T>> {
+  const reading = await readRecords(session, read);
+  if (reading.offline !== null) session.note(`${reading.offline}; this is what the records say`);
+  return reading;
+}
+
 function whyOffline(error: unknown, isThere: boolean): string {
   if (error instanceof AppError && error.code === 'DAEMON_NOT_RUNNING') {
     return isThere ? 'the daemon is starting, or does not answer' : 'the daemon is not running';
