@@ -25,20 +25,28 @@ export async function runCli(args: readonly string[], world: World): Promise<num
       exitCode = code;
     },
   };
+  let words: readonly string[] = [];
   try {
     const program = quickProgram(args, host) ?? (await import('./program.ts')).buildProgram(host);
-    refuseHelpOfNothing(args, commandWords(program));
+    words = commandWords(program);
+    refuseHelpOfNothing(args, words);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return fail(error, args, world, session);
+    return fail(error, args, words, world, session);
   }
 }
 
-function fail(error: unknown, args: readonly string[], world: World, session: Session | null): number {
+function fail(
+  error: unknown,
+  args: readonly string[],
+  words: readonly string[],
+  world: World,
+  session: Session | null,
+): number {
   if (error instanceof Interrupted) return EXIT_INTERRUPTED;
   if (error instanceof CommanderError && isHelp(error)) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-  const known = error instanceof CommanderError ? usageError(error, args) : error;
+  const known = withHelp(error instanceof CommanderError ? usageError(error, args, words) : error, args, words);
   world.err.write(
     failureText(known, {
       json: session?.json ?? asksForJson(args),
@@ -53,15 +61,11 @@ function fail(error: unknown, args: readonly string[], world: World, session: Se
 const isHelp = ({ code }: CommanderError): boolean => /^commander\.(help|helpDisplayed|version)$/.test(code);
 
 /** "error: unknown command 'statsu'\n(Did you mean status?)", as a sentence of ours. */
-function usageError({ code, message }: CommanderError, args: readonly string[]): AppError {
+function usageError({ code, message }: CommanderError, args: readonly string[], words: readonly string[]): AppError {
   const word = /'([^']*)'/.exec(message)?.[1] ?? '';
   const [command = ''] = args.filter((arg) => !arg.startsWith('-'));
-  const foreign =
-    code === 'commander.unknownCommand'
-      ? foreignCommand(word)
-      : code === 'commander.unknownOption'
-        ? foreignOption(word, command)
-        : null;
+  if (code === 'commander.unknownCommand') return noCommand(word, words);
+  const foreign = code === 'commander.unknownOption' ? foreignOption(word, command) : null;
   if (foreign !== null) return new AppError('USAGE', { problem: foreign });
   const text = message.replace(/^error: /, '').replaceAll('\n', ' ');
   return new AppError('USAGE', { problem: `${text.charAt(0).toUpperCase()}${text.slice(1)}` });
@@ -74,10 +78,22 @@ const commandWords = ({ commands }: Command): readonly string[] =>
 /** `help stat` would print the help of everything. */
 function refuseHelpOfNothing([help, word]: readonly string[], known: readonly string[]): void {
   if (help !== 'help' || word === undefined || word.startsWith('-') || word === 'help' || known.includes(word)) return;
-  const longer = known.filter((name) => name.startsWith(word)); // whoever abbreviates means one of these
-  const problem =
-    foreignCommand(word) ?? `There is no command "${word}".${didYouMean(longer.length > 0 ? longer[0]! : word, known)}`;
-  throw new AppError('USAGE', { problem });
+  throw noCommand(word, known);
+}
+
+function noCommand(word: string, known: readonly string[]): AppError {
+  const longer = known.filter((name) => word !== '' && name.startsWith(word)); // whoever abbreviates means one of these
+  const problem = foreignCommand(word) ?? `There is no command "${word}".${didYouMean(longer[0] ?? word, known)}`;
+  return new AppError('USAGE', { problem });
+}
+
+/** The hint of a mistyped call names the help that is about it. */
+function withHelp(error: unknown, args: readonly string[], words: readonly string[]): unknown {
+  const known = toAppError(error);
+  if (known.code !== 'USAGE') return error;
+  const command = args.find((arg) => words.includes(arg));
+  const hint = command === undefined ? 'Run "keepwell --help".' : `Run "keepwell ${command} --help".`;
+  return new AppError('USAGE', known.details, { cause: error, hint });
 }
 
 /** The arguments could not be read, but whether the caller is a program can still be seen. */
@@ -98,6 +114,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   describe: 'keepwell status NAME --verbose',
   show: 'keepwell status NAME --verbose',
   inspect: 'keepwell status NAME --verbose',
+  info: 'keepwell status NAME --verbose',
   tail: 'keepwell logs -f',
   journal: 'keepwell logs',
   config: 'keepwell validate',

@@ -1,5 +1,5 @@
 /** When is an action done? A pure reading of the status before it and the status now. */
-import { isCrashing, isUp, tooYoung, type Watch } from '../supervision/rules/goal.ts';
+import { isCrashing, isUp, notReady, tooYoung, type Watch } from '../supervision/rules/goal.ts';
 import type { ComponentView } from '../supervision/rules/views.ts';
 import { noteOf } from './print/status.ts';
 
@@ -72,7 +72,7 @@ function pending(view: ComponentView, all: Views = new Map()): Verdict {
 export function describe(view: ComponentView): string {
   const note = noteOf(view);
   if (view.state === 'waiting') return `${view.name} is ${note || 'waiting'}`;
-  const ready = tooYoung(view) ?? (view.state === 'running' && !view.ready ? 'running but not ready' : view.state);
+  const ready = tooYoung(view) ?? (view.state === 'running' && !view.ready ? notReady(view) : view.state);
   return `${view.name} is ${ready}${note === '' ? '' : ` (${note})`}`;
 }
 

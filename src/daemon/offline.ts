@@ -25,6 +25,7 @@ import { type Component, INITIAL } from '../supervision/rules/lifecycle/state.ts
 import { componentView, runOf } from '../supervision/rules/status.ts';
 import { restore } from '../supervision/rules/time.ts';
 import type { ComponentView, DaemonView, StatusView, WhyView } from '../supervision/rules/views.ts';
+import { DAEMON_SILENT, NO_DAEMON } from '../supervision/rules/wellbeing.ts';
 import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
 import { readLastEnd } from './guardian.ts';
 import { unwritable } from './until-writable.ts';
@@ -245,7 +246,7 @@ const unwatched = (stored: Component, hasDaemon: boolean): Corrected => ({
   lastExit: null,
 });
 
-const noDaemon = (hasDaemon: boolean): string => (hasDaemon ? 'the daemon does not answer' : 'no daemon is running');
+const noDaemon = (hasDaemon: boolean): string => (hasDaemon ? DAEMON_SILENT : NO_DAEMON);
 
 interface Corrected {
   readonly component: Component;

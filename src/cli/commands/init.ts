@@ -73,7 +73,7 @@ function tell(
     outcome === 'printed' ? (line: string) => session.note(line) : (line: string) => session.print(sanitise(line));
   if (outcome === 'printed' && !session.json) session.world.out.write(text);
   for (const { file, what } of found) say(`${file}: ${what}`);
-  if (found.length === 0) say('nothing was found here that says what to run, so there is an example in it');
+  if (found.length === 0) say('nothing here says what to run; the file has an example instead');
   if (outcome !== 'printed') {
     const shown = relative(session.world.cwd, path);
     say(`${outcome === 'replaced' ? 'replaced' : 'wrote'} ${shown}: ${counted(components)}`);

@@ -74,14 +74,15 @@ export const gaveUp = ({ name, note }: ComponentView): AppError =>
 export const keepsCrashing = (view: ComponentView, watch: Watch, newest: CrashView | undefined): AppError =>
   new AppError('COMPONENT_CRASHED', { problem: `${crashedText(view, watch, newest)}.`, name: view.name });
 
-/** "a crashed twice during this command: exit code 1: Cannot find module '/srv/missing.js'" */
+/** "a crashed twice during this command: exit code 1: Cannot find module '/srv/missing.js'"; an exit code of 0 is an end, not a crash. */
 export function crashedText({ name, last_exit }: ComponentView, { crashes }: Watch, newest?: CrashView): string {
   const times = crashes === 1 ? 'once' : crashes === 2 ? 'twice' : `${crashes} times`;
   const how = last_exit ? describeExit(last_exit) : 'ended';
   const isSame = newest !== undefined && describeExit(newest.exit) === how; // one more may be on record by now
-  const known = isSame ? (newest.error_message ?? newest.root_cause) : null;
-  const cause = known ? `: ${known.split('\n')[0]}` : '';
-  return `${name} crashed ${times} during this command: ${how}${cause}`;
+  const [known = ''] = (isSame ? (newest.error_message ?? newest.root_cause ?? '') : '').split('\n');
+  const cause = known === '' || how.includes(known) ? '' : `: ${known}`; // what kept it from starting is said already
+  const what = last_exit?.code === 0 ? 'ended' : 'crashed';
+  return `${name} ${what} ${times} during this command: ${how}${cause}`;
 }
 
 /** `view`: how it was last seen; null: it was not there. */
@@ -92,8 +93,12 @@ export const waitedTooLong = (name: string, view: ComponentView | null, timeoutM
 export const tooYoung = (view: ComponentView): string | null =>
   view.ready && !hasLived(view) ? `running, but for less than ${formatDuration(view.trial_ms ?? 0)}` : null;
 
+/** Nobody asks it, or it cannot be asked: that is not a no. */
+export const notReady = ({ health }: ComponentView): string =>
+  health === 'unknown' ? 'running, ready or not is not known' : 'running but not ready';
+
 function describe(view: ComponentView): string {
   const { name, state, ready, note } = view;
-  const how = tooYoung(view) ?? (state === 'running' && !ready ? 'running but not ready' : state);
+  const how = tooYoung(view) ?? (state === 'running' && !ready ? notReady(view) : state);
   return `${name} is ${how}${note === null ? '' : ` (${note})`}`;
 }

@@ -61,7 +61,7 @@ function whileRunning(view: Seen): Wellbeing {
       return {
         kind: 'sick',
         message: withNote('its health is not known', view),
-        advice: view.unknown_since === null ? 'run "keepwell status" to see whether a daemon watches it' : advice,
+        advice: unwatchedAdvice(view) ?? advice,
       };
     default:
       throw new Error(`no such health: ${health satisfies never}`);
@@ -73,7 +73,18 @@ function whenStopped(view: Seen): Wellbeing {
   const { name, desired, note } = view;
   const kind = desired === 'running' ? 'down' : 'unwanted';
   if (desired === 'stopped' && note === null) return { kind, message: 'stopped', advice: `run "keepwell up ${name}"` };
-  return { kind, message: withNote('not running', view), advice: 'run "keepwell up"' };
+  return { kind, message: withNote('not running', view), advice: unwatchedAdvice(view) ?? 'run "keepwell up"' };
+}
+
+/** How a note ends that was written without the daemon. */
+export const NO_DAEMON = 'no daemon is running';
+export const DAEMON_SILENT = 'the daemon does not answer';
+
+function unwatchedAdvice({ note }: Seen): string | null {
+  if (note?.endsWith(NO_DAEMON)) return 'run "keepwell up"';
+  if (note?.endsWith(DAEMON_SILENT))
+    return 'run "keepwell logs --daemon"; a daemon that hangs is replaced by its guardian';
+  return null;
 }
 
 /** The note often begins with the very word. */

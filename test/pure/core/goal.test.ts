@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { crashedText, judgeGoal, watchFrom, watchOn } from '../../../src/supervision/rules/goal.ts';
+import { crashedText, judgeGoal, waitedTooLong, watchFrom, watchOn } from '../../../src/supervision/rules/goal.ts';
 import { componentView } from '../../../src/supervision/rules/status.ts';
 import type { ComponentView } from '../../../src/supervision/rules/views.ts';
 import { restartSpec, spec } from '../../support/builders.ts';
@@ -24,6 +24,24 @@ describe('what was seen while somebody waits', () => {
     );
     expect(crashedText(crashed, { crashes: 1, exitAt: '5' }, { ...newest, exit })).toBe(
       'a crashed once during this command: exit code 1',
+    );
+  });
+
+  test('says once what kept it from starting, and calls an exit code of 0 no crash', () => {
+    const spawn_error = 'no such command: "memcachedd" (looked in PATH)';
+    const last_exit = { ...died('5'), code: null, spawn_error };
+    const newest = why({ exit: last_exit, error_message: null, root_cause: spawn_error });
+    expect(crashedText(idle('a', 'backing-off', { last_exit }), { crashes: 2, exitAt: '5' }, newest)).toBe(
+      'a crashed twice during this command: could not be started: no such command: "memcachedd" (looked in PATH)',
+    );
+    const ended = idle('a', 'backing-off', { last_exit: { ...died('5'), code: 0 } });
+    expect(crashedText(ended, { crashes: 2, exitAt: '5' })).toBe('a ended twice during this command: exit code 0');
+  });
+
+  test('what cannot be asked is not called "not ready"', () => {
+    const unasked = view('a', { health: 'unknown', ready: false, note: 'alive, but no daemon is running' });
+    expect(waitedTooLong('a', unasked, 5_000).message).toBe(
+      'Gave up waiting after 5 s: a is running, ready or not is not known (alive, but no daemon is running).',
     );
   });
 });

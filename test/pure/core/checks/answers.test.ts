@@ -41,6 +41,17 @@ describe('a component', () => {
   ])('%s', (_, seen, status, message) => {
     expect(judgeComponent({ ...RUNNING, ...seen })).toMatchObject({ status, message });
   });
+
+  test.each([
+    ['alive, but no daemon is running', 'run "keepwell up"'],
+    [
+      'alive, but the daemon does not answer',
+      'run "keepwell logs --daemon"; a daemon that hangs is replaced by its guardian',
+    ],
+    ['its container is paused', 'run "keepwell status api --verbose"'],
+  ])('whose health is not known is advised by who could know it: %s', (note, advice) => {
+    expect(judgeComponent({ ...RUNNING, health: 'unknown', ready: false, note })).toMatchObject({ advice });
+  });
 });
 
 describe('a state file', () => {
