@@ -29,12 +29,18 @@ export function dossierFrom({ component, tail, several }: LoopOutput, exit: Exit
   for (let end = text.length, cuts = 0; end > 0 && cuts <= MAX_CUT_LINES; cuts += 1) {
     const explained = dossierOf({ text: text.slice(0, end), lines: [] }, exit, context);
     if (explained.errorType !== null) found.push(explained);
-    end = text.lastIndexOf('\n', end - 2) + 1;
+    end = text.lastIndexOf('\n', Math.min(end, beginOf(explained, text.slice(0, end))) - 2) + 1;
   }
   const [last] = found;
   const isCertain = !several || new Set(found.map(errorOf)).size === 1;
   const nothing = dossierOf({ text: '', lines: [] }, exit, context);
   return { ...(last && isCertain ? last : nothing), logTail };
+}
+
+/** Where the error was printed: half of a stack would look like another error ("raise ValueError(…)"). Infinity: it has none. */
+function beginOf({ stack: [first], errorType }: Dossier, text: string): number {
+  const at = errorType === null || first === undefined ? -1 : text.lastIndexOf(first);
+  return at < 0 ? Number.POSITIVE_INFINITY : text.lastIndexOf('\n', at) + 2;
 }
 
 const errorOf = ({ errorType, errorMessage }: Dossier): string => `${errorType}\n${errorMessage}`;

@@ -246,7 +246,7 @@ export function judge({ pid, startedAt }: Entry, sight: Sight, known: Known | nu
   const { startTime, ppid, run, exit } = sight;
   if (sight.zombie) {
     const unseen = exit === null ? ', and its exit code is not ours to read' : '';
-    const why = `process ${pid} has ended, but its parent ${ppid} has not taken note of it${unseen}`;
+    const why = `process ${pid} has ended, but its parent ${ppid} has not reaped it (a zombie)${unseen}`;
     return dead(why, { zombie: true, exit, startTime });
   }
   return { kind: 'alive', startTime, ppid, run, orphan: seen !== null && seen.ppid !== ppid };

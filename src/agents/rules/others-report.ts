@@ -73,14 +73,14 @@ export const issueOf = (
 export function standingIssues(judged: readonly Judged[]): readonly AgentIssue[] {
   return judged.flatMap(({ entry, standing, why, zombie, orphan }) => [
     ...(zombie !== null ? [issueOf('zombie_process', entry, why, 'none')] : []),
-    ...(orphan ? [issueOf('orphan_process', entry, `${ORPHAN}, so nobody takes note of its end`, 'none')] : []),
+    ...(orphan ? [issueOf('orphan_process', entry, `${ORPHAN}, so nobody waits for it`, 'none')] : []),
     ...(standing === 'unknown' && zombie === null ? [issueOf('state_file', entry, why, 'none')] : []),
   ]);
 }
 
 /** Its entry is gone; the process is there as long as its parent does not take note of its end. */
 export const leftZombieIssue = ({ entry }: LeftZombie): AgentIssue =>
-  issueOf('zombie_process', entry, `process ${entry.pid} has ended, and its parent does not take note of it`, 'none');
+  issueOf('zombie_process', entry, `process ${entry.pid} has ended, and its parent does not reap it`, 'none');
 
 /** For the ticket: "2194 (architect, SPEC-111), finished with exit code 0, a zombie" */
 export function describeForgotten({ entry, exit, zombie }: Judged): string {
@@ -104,7 +104,7 @@ export const cleanupTitle = (count: number, file: string): string =>
   `${count} dead agent ${count === 1 ? 'entry' : 'entries'} in ${file}`;
 
 export const CLEANUP_CAUSE =
-  'whoever started these agents did not remove their entries when they ended: it was killed, or it does not take note of their end';
+  'whoever started these agents did not remove their entries when they ended: it was killed, or it does not wait for its children';
 
 // What a report says about the state file itself: what cannot be read, what was removed, and what could not be.
 

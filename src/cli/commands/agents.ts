@@ -169,11 +169,16 @@ export function reportLines({ status, metrics, issues }: AgentsReportView, paint
 }
 
 /** What was done just now, before the report of what is left. */
-export const fixedLines = ({ fixed }: AgentsCheckView): string[] => fixed.map((issue) => `fixed: ${issueLine(issue)}`);
+export const fixedLines = ({ fixed }: Pick<AgentsCheckView, 'fixed'>): string[] =>
+  fixed.map((issue) => `fixed: ${issueLine(issue)}`);
 
 function issueLine(issue: AgentsReportView['issues'][number]): string {
   const who = [issue.agent_type, issue.task_id, issue.agent_pid === null ? null : `pid ${issue.agent_pid}`];
   const named = who.filter((part) => part !== null).join(' ');
-  const ticket = issue.bug_number === null ? '' : `, BUG-${String(issue.bug_number).padStart(3, '0')}`;
-  return oneLine(`${issue.type}${named === '' ? '' : ` ${named}`}: ${issue.error} (${issue.action_taken}${ticket})`);
+  const done = [
+    ...(issue.action_taken === 'none' ? [] : [issue.action_taken]),
+    ...(issue.bug_number === null ? [] : [`BUG-${String(issue.bug_number).padStart(3, '0')}`]),
+  ];
+  const after = done.length === 0 ? '' : ` (${done.join(', ')})`;
+  return oneLine(`${issue.type}${named === '' ? '' : ` ${named}`}: ${issue.error}${after}`);
 }

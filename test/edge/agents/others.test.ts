@@ -450,6 +450,26 @@ describe('the agents of others', () => {
   });
 });
 
+test('where several died at once and the log has one error, those that failed died of it', async () => {
+  using here = world();
+  const children = [spawn('sleep', ['300']), spawn('sleep', ['300'])];
+  const entryOf = ({ pid }: ChildProcess, i: number) =>
+    [pid, { agent_type: 'coder', task_id: `T${i}`, started_at: ago(0) }] as const;
+  here.write(Object.fromEntries(children.map(entryOf)));
+  const others = here.open();
+  await others.look();
+  await Promise.all(children.map(ended));
+  // The line of source code in a Python stack looks like an error of its own.
+  here.say('polling\nTraceback (most recent call last):\n  File "coder.py", line 3, in <module>\n');
+  here.say('    raise RuntimeError("the model refused")\nRuntimeError: the model refused\npolling\n');
+  await waitFor('both crashes', async () => (await others.look()) && here.crashes.length > 1);
+  expect(here.crashes.map(({ errorType, errorMessage }) => [errorType, errorMessage])).toEqual([
+    ['RuntimeError', 'the model refused'],
+    ['RuntimeError', 'the model refused'],
+  ]);
+  await others.close();
+});
+
 const TRACEBACK = `Traceback (most recent call last):
   File "architect.py", line 3, in <module>
     from skills import SkillNames

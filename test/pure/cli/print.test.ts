@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { AgentIssue } from '../../../src/agents/rules/views.ts';
+import { fixedLines } from '../../../src/cli/commands/agents.ts';
 import { crashTable } from '../../../src/cli/commands/crashes.ts';
 import { noPaint, paintFor } from '../../../src/cli/print/colour.ts';
 import { eventLine } from '../../../src/cli/print/event.ts';
@@ -365,4 +367,23 @@ test('the uptime of a crash is the same in the list and in its own account', () 
 test('whether it is ready is unknown where nobody asks', () => {
   expect(statusTable([view('api', { health: 'unknown', ready: false })], noPaint)[1]).toMatch(/unknown {2}unknown/);
   expect(statusTable([view('api', { health: 'healthy', ready: false })], noPaint)[1]).toMatch(/healthy {2}no/);
+});
+
+test('an issue about which nothing was done does not say "none", and a ticket is named with what was done', () => {
+  const issue: AgentIssue = {
+    type: 'zombie_process',
+    agent_pid: 7,
+    agent_type: 'coder',
+    task_id: 'T-1',
+    error: 'process 7 has ended, and its parent does not reap it',
+    action_taken: 'none',
+    bug_reported: false,
+    bug_number: null,
+    at: null,
+  };
+  const fixed = [issue, { ...issue, action_taken: 'cleaned', bug_number: 3 }];
+  expect(fixedLines({ fixed })).toEqual([
+    'fixed: zombie_process coder T-1 pid 7: process 7 has ended, and its parent does not reap it',
+    'fixed: zombie_process coder T-1 pid 7: process 7 has ended, and its parent does not reap it (cleaned, BUG-003)',
+  ]);
 });
