@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Store } from '../history/ports.ts';
 import type { AlertService } from '../incidents/alerts/ports.ts';
-import { type Incidents, loopFreezeKey } from '../incidents/ports.ts';
+import { type Incidents, incidentKey, loopFreezeKey } from '../incidents/ports.ts';
 import type { ProblemEvidence } from '../incidents/tickets/rules/evidence.ts';
 import { isSimulated, SIMULATED_TITLE } from '../supervision/rules/simulation.ts';
 import { freezeFingerprint } from '../supervision/rules/unwell.ts';
@@ -27,7 +27,7 @@ export interface LoopParts {
   readonly log: Log;
   readonly store: Pick<Store, 'meta' | 'setMeta' | 'incident'>;
   readonly incidentService: Pick<Incidents, 'problem' | 'recovered'>;
-  readonly alerts: Pick<AlertService, 'raise' | 'clear'>;
+  readonly alerts: Pick<AlertService, 'raise' | 'clear' | 'isOpen'>;
   /** Null: there is no such component (any more). */
   view(name: string): ComponentView | null;
   isObserved(name: string): boolean;
@@ -159,7 +159,10 @@ export class LoopWatch implements PassPart<LoopFindings> {
         const isAsked = incident !== null && isSimulated(this.#parts.store.incident(incident)?.rootCause ?? null);
         const text = `${isAsked ? SIMULATED_TITLE : ''}${action.text}`;
         this.#keep(name, { ...this.#open!, alert: text });
-        alerts.raise({ kind: 'freeze', key: loopFreezeKey(name), subject, text, incident, ticket });
+        // An incident has one alert: where its crashes have raised that already, these are its words from now on.
+        const isRaised = incident !== null && alerts.isOpen(incidentKey(incident));
+        const key = isRaised ? incidentKey(incident) : loopFreezeKey(name);
+        alerts.raise({ kind: 'freeze', key, subject, text, incident, ticket });
         this.#actions.push(`alerted: ${text}`);
         break;
       }

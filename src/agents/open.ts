@@ -23,7 +23,7 @@ import { type DaemonAgents, openAgents } from './service.ts';
 
 export interface AgentPartsOptions extends OursParts {
   readonly incidentService: Incidents;
-  readonly alerts: Pick<AlertService, 'raise' | 'clear'>;
+  readonly alerts: Pick<AlertService, 'raise' | 'clear' | 'isOpen'>;
   components(): readonly ComponentView[];
   subscribe(listener: (event: EventView) => void): () => void;
   /** False: nothing but agents is looked after here. */

@@ -136,13 +136,14 @@ export class OrchestratorHealthMonitor implements AsyncDisposable {
   }
 
   async #open(): Promise<Client> {
-    this.#since ??= new Date().toISOString();
+    const since = this.#since ?? new Date().toISOString();
+    this.#since = since;
     const running = await this.#running();
     const client = running ?? (await this.#openHere());
-    // What was filed before is no news.
+    // What was filed before is no news; what the first pass has found meanwhile is.
     if (this.#known === null) {
       const { tickets } = await client.tickets({ state: 'open', limit: MAX_TICKETS });
-      this.#known = new Set(tickets.map(({ number }) => number));
+      this.#known = new Set(tickets.filter(({ first_seen }) => first_seen < since).map(({ number }) => number));
     }
     return client;
   }

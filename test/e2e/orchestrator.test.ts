@@ -258,6 +258,8 @@ describe('OrchestratorHealthMonitor', () => {
     const frozen = await monitor.checkHealth();
     expect(frozen).toMatchObject({ status: 'critical', issues: [{ type: 'orchestrator_frozen', bug_number: 1 }] });
     expect(frozen.metrics.orchestrator_last_poll).toBeGreaterThanOrEqual(90 * 60);
+    expect(await monitor.reportBugsIfAny()).toMatchObject([{ number: 'BUG-001', priority: 'critical' }]);
+    expect(await monitor.reportBugsIfAny()).toEqual([]);
     beat(ago(0));
     await waitFor('it to be well', async () => (await monitor.checkHealth()).status === 'healthy');
   });

@@ -63,7 +63,7 @@ function fileFreeze(sight: LoopObservation): LoopAction {
   return {
     kind: 'file',
     title: `${name} is frozen: no sign of progress${limit}`,
-    rootCause: `${name} ${unsupervised === null ? 'runs but ' : ''}does not go on: it gave no sign of progress${limit} (${last})${problem === null ? '' : `; ${problem}`}`,
+    rootCause: `${name} ${unsupervised === null ? 'is running but ' : ''}makes no progress: it gave no sign of it${limit} (${last})${problem === null ? '' : `; ${problem}`}`,
     evidence: [
       ...(unsupervised === null
         ? [
@@ -91,7 +91,7 @@ function isHeard(open: OpenFreeze, sight: LoopObservation): boolean {
 function whyInVain(open: OpenFreeze, { view, observed, unsupervised }: LoopObservation): string | null {
   const { state, condition, run_id } = view;
   if (unsupervised !== null) return 'no daemon runs that could start it again ("keepwell up" starts one)';
-  if (state === 'gave-up') return 'was started again as often as it may be';
+  if (state === 'gave-up') return 'has used up its restarts';
   if (condition === 'unkillable') return 'it cannot be ended: even SIGKILL does not end its processes';
   if (condition !== 'frozen') return null;
   if (observed) return 'nothing here can start it again: others run it, and there is no restart.command';

@@ -94,7 +94,7 @@ describe('the loop where nobody supervises components', () => {
     expect(loopAction(null, alone(5_400_000))).toMatchObject({
       kind: 'file',
       title: 'work-loop is frozen: no sign of progress for 5 min',
-      rootCause: 'work-loop does not go on: it gave no sign of progress for 5 min (the last one was 1 h 30 min ago)',
+      rootCause: 'work-loop makes no progress: it gave no sign of it for 5 min (the last one was 1 h 30 min ago)',
     });
     expect(loopAction(open(), alone(5_400_000))).toMatchObject({
       kind: 'alert',
