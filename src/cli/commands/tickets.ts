@@ -170,7 +170,7 @@ export function ticketBlock(ticket: TicketView, paint: Paint, nowMs: number): st
     ...rows.flatMap(([label, text]) => (text === null ? [] : [`  ${`${label}:`.padEnd(width)}${text}`])),
     ...section('What happened', ticket.description.split('\n')),
     ...section(
-      'How to see it',
+      'How to reproduce it',
       ticket.reproduction_steps.map((step, at) => `${at + 1}. ${step}`),
     ),
     ...section('Files', ticket.related_files),

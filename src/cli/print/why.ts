@@ -27,6 +27,7 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
       ['Crash', `${why.id === 0 ? 'not recorded yet' : why.id}, run ${why.run_id}`],
       ['Exit', why.exit.unhealthy ? describeEnd(why.exit) : null],
       ['Error', why.error_type && [why.error_type, why.error_message].filter(Boolean).join(': ')],
+      ['Said', saidText(why)],
       ['Cause', why.root_cause],
       ['Earlier', earlierText(why.earlier_error)],
       ['Task', why.task_id],
@@ -47,6 +48,10 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
     ...section('Its last lines', why.log_tail.length > 0 ? why.log_tail : ['(it wrote nothing)']),
   ];
 }
+
+/** Its last words, which name its incident, where nothing else does. */
+const saidText = ({ error_type, error_message, root_cause }: WhyView): string | null =>
+  error_type === null && root_cause === null ? error_message : null;
 
 /** No cause: it lived on after it. */
 const earlierText = (earlier: WhyView['earlier_error']): string | null =>

@@ -50,7 +50,7 @@ test('one is shown whole, by every way to write its number', async () => {
     expect(code).toBe(0);
     for (const words of [
       'BUG-002 worker: ImportError',
-      'How to see it:',
+      'How to reproduce it:',
       'keepwell start worker',
       'app/names.py',
       'Traceback',

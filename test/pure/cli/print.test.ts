@@ -242,6 +242,13 @@ describe('why', () => {
     expect(text).toContain('  Error:    ImportError: a b');
   });
 
+  test('what it said last is named where neither an error nor a cause is known, as its incident is', () => {
+    const context = { current: null, nowMs: NOW, paint: noPaint };
+    const said = { error_type: null, error_message: 'no config' };
+    expect(whyText(why({ ...said, root_cause: null }), context)).toContain('  Said:     no config');
+    expect(whyText(why({ ...said, root_cause: 'the disk is full' }), context).join()).not.toContain('Said:');
+  });
+
   test('of sessions and experiments only that is said which they have', () => {
     const said = (kind: 'session' | 'experiment', name: string, rule: string) => {
       const { counters } = why().rule;

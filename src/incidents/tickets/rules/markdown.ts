@@ -86,7 +86,7 @@ export function sections(ticket: Ticket): string {
     '## What happened',
     block(ticket.description),
     ...(ticket.rootCause === null ? [] : ['## Root cause', block(ticket.rootCause)]),
-    ...list('How to see it', steps, (at) => `${at + 1}.`),
+    ...list('How to reproduce it', steps, (at) => `${at + 1}.`),
     ...list('Related files', ticket.relatedFiles.map(code), () => '-'),
     ...(ticket.errorLogs === '' ? [] : ['## Error log', block(ticket.errorLogs)]),
   ].join('\n\n');
