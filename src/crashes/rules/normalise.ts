@@ -22,10 +22,15 @@ const STEPS: readonly (readonly [RegExp, string])[] = [
   [/\s+/g, ' '],
 ];
 
+/** Until nothing more is found: what one step leaves out may show something to another. Each time it gets shorter, or has fewer digits. */
 export function normalise(text: string): string {
   let plain = text.slice(0, MAX_CHARS);
-  for (const [expression, replacement] of STEPS) plain = plain.replace(expression, replacement);
-  return plain.trim();
+  for (let before = ''; plain !== before; ) {
+    before = plain;
+    for (const [expression, replacement] of STEPS) plain = plain.replace(expression, replacement);
+    plain = plain.trim();
+  }
+  return plain;
 }
 
 /** The first line that says something. What follows in a message is mostly data. */
