@@ -6,10 +6,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createEngine } from '../../../src/docker/engine.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { selfSigned } from '../probes/certificate.ts';
-import { fastClock } from '../process/workshop.ts';
 import { answer, fakeEngine } from './fake-engine.ts';
 import { clientOf, never, plan } from './workbench.ts';
 
@@ -63,8 +63,11 @@ test('a stop that takes longer than allowed is looked at, not repeated', async (
     asked.push(request.split(' HTTP')[0] ?? '');
     if (request.startsWith('GET')) socket.end(answer('200 OK', JSON.stringify({ Id: ID, Name: '/web', State: state })));
   });
-  const engine = createEngine({ ...at(fake.socketPath), clock: fastClock(100) });
-  expect(await engine.stop(ID, 1_500, never)).toEqual({ kind: 'done' });
+  const clock = new FakeClock();
+  const stopped = createEngine({ ...at(fake.socketPath), clock }).stop(ID, 1_500, never);
+  await waitFor('the question to arrive', () => asked.length === 1);
+  await clock.advance(12_000); // the time for the stop and no more: the look has its own
+  expect(await stopped).toEqual({ kind: 'done' });
   expect(asked).toEqual([`POST /containers/${ID}/stop?t=2`, `GET /containers/${ID}/json`]);
 });
 
