@@ -84,7 +84,7 @@ const daemon: Views['Daemon'] = {
   store: 'ok',
   loop_delay_ms: 2,
   guardian_pid: 4709,
-  logs: { mechanism: 'collapse-range', bytes: 1_204_224, dropped_bytes: 0, lost_bytes: 0, condition: null },
+  logs: { mechanism: 'collapse-range', bytes: 1_204_224, dropped_bytes: 0, lost_bytes: 0, gaps: 0, condition: null },
   sessions: { total: 12, unhealthy: 1 },
   alerts: null,
 };

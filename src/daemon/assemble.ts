@@ -128,6 +128,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   } = openEdges(options, base, {
     logPath,
     logEnd: (name) => keeper.end(name),
+    logGap: (name, span) => keeper.gap(name, span),
     place: (path, position) => keeper.place(path, position),
     project: () => config.name,
     secretsOf: knownSecrets,

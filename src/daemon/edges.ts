@@ -11,7 +11,7 @@ import type { ContainerWatch } from '../docker/container-watch.ts';
 import { createEngine } from '../docker/engine.ts';
 import type { ContainerEngine, EngineClient } from '../docker/ports.ts';
 import { createContainerWatch } from '../docker/watch/watch.ts';
-import { createContainerDriver } from '../drivers/container/container-driver.ts';
+import { type ContainerDriverOptions, createContainerDriver } from '../drivers/container/container-driver.ts';
 import { createContainerSampler } from '../drivers/container/usage/sampler.ts';
 import { createExternalDriver } from '../drivers/external/external-driver.ts';
 import { type Environment, environmentOf } from '../drivers/launch-run.ts';
@@ -61,6 +61,7 @@ export interface EdgeWorld {
   logPath(spec: ComponentSpec): string;
   /** The position behind the last byte of a component's log. */
   logEnd(component: string): number;
+  readonly logGap: ContainerDriverOptions['logGap'];
   readonly place: LogWatchOptions['place'];
   /** What the project is called now. */
   project(): string;
@@ -74,7 +75,7 @@ export interface EdgeWorld {
 export function openEdges(
   { paths, env, log, failpoints, softNofile }: EdgeOptions,
   base: Readonly<Record<string, string>>,
-  { logPath, logEnd, place, project, secretsOf, secrets }: EdgeWorld,
+  { logPath, logEnd, logGap, place, project, secretsOf, secrets }: EdgeWorld,
 ): Edges {
   const clock = systemClock;
   const cgroup = env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto';
@@ -96,7 +97,7 @@ export function openEdges(
     }),
     container: createContainerDriver({
       dir: paths.containers,
-      ...{ owner, project, engine, watch, clock, log, failpoints, logEnd },
+      ...{ owner, project, engine, watch, clock, log, failpoints, logEnd, logGap },
       compose: createComposer(base, clock),
     }),
     external: createExternalDriver({ commands, engine, containers: watch, clock, log }),

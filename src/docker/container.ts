@@ -11,6 +11,7 @@ import type {
   ContainerSummary,
   FullInspection,
   Listing,
+  LogRotation,
   NetworkSummary,
   PublishedPort,
   RestartPolicy,
@@ -78,11 +79,27 @@ function readSetup(
     labels: textsOf(config['Labels']),
     restartPolicy: readRestartPolicy(fieldsOf(hostConfig['RestartPolicy'])),
     autoRemove: hostConfig['AutoRemove'] === true,
+    logRotation: readLogRotation(fieldsOf(hostConfig['LogConfig'])),
     tty: config['Tty'] === true,
     healthCheck: readHealthCheck(fieldsOf(config['Healthcheck'])),
     ports: readPorts(fieldsOf(network['Ports'])),
     networks: Object.keys(fieldsOf(network['Networks']) ?? {}),
   };
+}
+
+const LOG_SIZE = /^(\d+(?:\.\d+)?) ?([kmg]?)i?b?$/i;
+const LOG_UNITS = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 } as const;
+
+/** Of drivers that can be read: `local` always keeps 5 files of 20 MB, unless told otherwise. */
+function readLogRotation(config: Fields | null): LogRotation | null {
+  const options = textsOf(config?.['Config']);
+  const defaults = { 'json-file': ['', '1'], local: ['20m', '5'] }[textOf(config?.['Type'])];
+  if (defaults === undefined) return null;
+  const [size = '', files = ''] = [options['max-size'] ?? defaults[0], options['max-file'] ?? defaults[1]];
+  const [, number, unit = ''] = LOG_SIZE.exec(size) ?? [];
+  if (number === undefined) return null;
+  const fileBytes = Number(number) * LOG_UNITS[unit.toLowerCase() as keyof typeof LOG_UNITS];
+  return { fileBytes, files: Math.max(1, Number(files) || 1) };
 }
 
 function readRestartPolicy(policy: Fields | null): RestartPolicy {

@@ -28,8 +28,9 @@ export async function logs(
   // Only this says whether the stream is in frames: older Engines send no content type.
   const inspection = await inspect(caller, id, signal);
   if (inspection.kind !== 'found') return inspection;
-  const messages = timedMessages({ ...options, now });
-  const stream = inspection.setup.tty ? lineByLine(messages.push) : demultiplexer(messages.push);
+  const { tty, logRotation } = inspection.setup;
+  const messages = timedMessages({ ...options, onFirst: (at) => options.onFirst?.(at, logRotation), now });
+  const stream = tty ? lineByLine(messages.push) : demultiplexer(messages.push);
   const onPiece = (piece: Buffer) => {
     stream.push(piece);
     return messages.told();
@@ -85,9 +86,11 @@ interface Options {
   readonly now: () => number;
   readonly after: string | null;
   readonly onPiece: (piece: Buffer, at: string) => void | Promise<void>;
+  /** The time of the first message, also of one that is not told. */
+  readonly onFirst?: (at: string) => void;
 }
 
-export function timedMessages({ after, onPiece, now }: Options): TimedMessages {
+export function timedMessages({ after, onPiece, onFirst, now }: Options): TimedMessages {
   let ready: { readonly bytes: Buffer; readonly at: string }[] = [];
   /** The beginning of a message whose time is not complete yet; null: it is. */
   let head: Buffer | null = null;
@@ -119,6 +122,7 @@ export function timedMessages({ after, onPiece, now }: Options): TimedMessages {
     const text = bytes.subarray(0, Math.max(0, end)).toString('latin1');
     if (end > MAX_TIME_BYTES || Number.isNaN(Date.parse(text))) throw new Error('a message without its time');
     head = null;
+    if (at === '') onFirst?.(text);
     isWanted = (after === null || isLater(text, after)) && !isRepeated(text, output);
     // stdout and stderr are read by two: their times may be out of order by a little.
     if (at === '' || isLater(text, at)) at = text;
@@ -144,7 +148,8 @@ export function timedMessages({ after, onPiece, now }: Options): TimedMessages {
 }
 
 /** To the nanosecond, which a Date cannot hold. Times of one Engine are in one time zone; it may leave out zeros at the end. */
-function isLater(one: string, other: string): boolean {
+export function isLater(one: string, other: string): boolean {
+  if (one.length === other.length) return one > other;
   const [a, b] = [split(one), split(other)];
   return a.seconds === b.seconds ? a.fraction > b.fraction : a.seconds > b.seconds;
 }

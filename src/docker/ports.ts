@@ -53,12 +53,22 @@ export interface ContainerSetup {
   readonly restartPolicy: RestartPolicy;
   readonly autoRemove: boolean;
   readonly tty: boolean;
+  readonly logRotation: LogRotation | null;
   /** The times of its health check; null: it has none. */
   readonly healthCheck: HealthCheckTimes | null;
   /** Ports of it that are published now, and where. */
   readonly ports: readonly PublishedPort[];
   /** The names of the networks it is in. */
   readonly networks: readonly string[];
+}
+
+/**
+ * How much the Engine keeps of what a container writes: files of that size, of which the oldest goes when a new one is begun. Null in a
+ * setup: nothing is thrown away, or it is not known.
+ */
+export interface LogRotation {
+  readonly fileBytes: number;
+  readonly files: number;
 }
 
 export interface PublishedPort {
@@ -280,6 +290,11 @@ export interface EngineClient extends ContainerEngine {
       readonly follow: boolean;
       /** Only so many lines from the end; absent: all. */
       readonly last?: number;
+      /**
+       * Called before the first piece, with the time of the first line of the answer, also if it is not later than `after`: an Engine that
+       * still has the line of that time begins with it or, if it is Podman, with the next one.
+       */
+      readonly onFirst?: (at: string, rotation: LogRotation | null) => void;
       readonly onPiece: (piece: Buffer, at: string) => void | Promise<void>;
     },
     signal: AbortSignal,

@@ -87,6 +87,8 @@ export interface ContainerOptions {
   readonly env?: readonly string[];
   /** Where memory is mounted. */
   readonly tmpfs?: readonly string[];
+  /** How Docker keeps what it writes; absent: all of it. */
+  readonly logOptions?: Readonly<Record<string, string>>;
 }
 
 /** A command that takes everything out of the image but its own program, the shell last, and then goes on. */
@@ -152,7 +154,7 @@ export class TestEngine {
   /** Returns the id. */
   async create(
     name: string,
-    { command, memoryBytes = 0, restartPolicy = 'no', env = [], tmpfs = [] }: ContainerOptions,
+    { command, memoryBytes = 0, restartPolicy = 'no', env = [], tmpfs = [], logOptions = {} }: ContainerOptions,
   ): Promise<string> {
     const made = await this.call('POST', `/containers/create?name=${name}`, {
       Image: IMAGE,
@@ -164,6 +166,7 @@ export class TestEngine {
         Memory: memoryBytes,
         MemorySwap: memoryBytes,
         RestartPolicy: { Name: restartPolicy },
+        LogConfig: { Type: 'json-file', Config: logOptions },
       },
     });
     return (JSON.parse(made) as { Id: string }).Id;

@@ -12,6 +12,7 @@ const SETUP: ContainerSetup = {
   labels: {},
   restartPolicy: { name: 'no', maxRetries: 0 },
   autoRemove: false,
+  logRotation: null,
   tty: false,
   healthCheck: { intervalMs: 1_000, timeoutMs: 1_000, startPeriodMs: 0, retries: 1 },
   ports: [],

@@ -106,6 +106,8 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
     `ticket ${text(data['ticket'])} could not be delivered to ${text(data['tracker'])}: ${text(data['error'])}${data['stopped'] === true ? '; no further tries' : ''}`,
   'logs.dropped': (data) =>
     `${bytes(data['dropped_bytes'], data['lost_bytes'])} of the log of ${text(data['component'])} were not kept (${text(data['why'])})`,
+  'logs.gap': (data) =>
+    `lines of ${text(data['component'])} are missing in its log${data['count'] === 1 ? '' : `, ${times(data)}`}: Docker did not pass them on (written from ${localTime(text(data['from']))} to ${localTime(text(data['to']))})`,
   'logs.removed': (data) =>
     `the log of ${text(data['component'])} was removed; what it writes is lost until its next start`,
   'logs.not-a-file': (data) => `${text(data['path'])} is not a regular file; it is left alone`,

@@ -105,6 +105,9 @@ export function keepingLine({ logs }: DaemonView): string[] {
   const parts = [`${formatBytes(logs.bytes)} kept`, `old lines are cut off ${how} (${logs.mechanism})`];
   if (logs.dropped_bytes > 0) parts.push(`${formatBytes(logs.dropped_bytes)} dropped`);
   if (logs.lost_bytes > 0) parts.push(`${formatBytes(logs.lost_bytes)} lost`);
+  const { gaps = 0 } = logs as Partial<typeof logs>; // an older daemon does not tell
+  if (gaps > 0)
+    parts.push(`${gaps === 1 ? 'one gap' : `${gaps} gaps`} in logs of containers (lines that Docker did not pass on)`);
   return [`logs: ${parts.join(', ')}`];
 }
 

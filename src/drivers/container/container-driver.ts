@@ -24,6 +24,7 @@ import type { DriverSpec } from '../../supervision/spec.ts';
 import { NOTHING_TO_SEE } from '../process/examine/examine.ts';
 import { ContainerRun, type RunWorld } from './container-run.ts';
 import { Housekeeping } from './housekeeping.ts';
+import type { PumpWorld } from './log-pump.ts';
 import { limitViews } from './plan.ts';
 import { type ContainerRecord, Records } from './record.ts';
 import { RestartPolicies } from './restart-policies.ts';
@@ -43,6 +44,7 @@ export interface ContainerDriverOptions {
   readonly failpoints: Failpoints;
   /** The position behind the last byte of a component's log. */
   logEnd(component: ComponentName): number;
+  readonly logGap: PumpWorld['logGap'];
 }
 
 export const createContainerDriver = (options: ContainerDriverOptions): ContainerDriver => new KeptContainers(options);
@@ -199,7 +201,7 @@ class KeptContainers implements ContainerDriver {
   }
 
   #worldOf(): RunWorld {
-    const { dir, owner, engine, compose, watch, clock, log, failpoints, logEnd, project } = this.#options;
+    const { dir, owner, engine, compose, watch, clock, log, failpoints, logEnd, logGap, project } = this.#options;
     return {
       ...{
         dir,
@@ -211,6 +213,7 @@ class KeptContainers implements ContainerDriver {
         log,
         failpoints,
         logEnd,
+        logGap,
         records: this.#records,
         policies: this.#policies,
       },

@@ -1,107 +1,17 @@
-/** Brings what a container writes into its component's log, each byte once: also over the end of this daemon or of the Engine. */
-import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+/**
+ * Brings what a container writes into its component's log, each byte once: also over the end of this daemon or of the Engine. Where
+ * Docker did not tell something, the log says so.
+ */
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { after, type ComponentName, type MonoMs } from '../../base/pure/ids.ts';
-import { readRegularFile } from '../../base/regular-file.ts';
-import type { ActionResult, EngineClient } from '../../docker/ports.ts';
+import { isLater } from '../../docker/logs.ts';
+import type { ActionResult, EngineClient, LogRotation } from '../../docker/ports.ts';
+import { type KnownBytes, type LogCursor, RecentPieces, readCursor, resume, writeCursor } from './log-cursor.ts';
 import { LogFile } from './log-file.ts';
-import { writeDurably } from './record.ts';
-
-// How far the output of a container is in its component's log. The log and this are not written at once, so the difference is found out afterwards: what the log has grown by since was written by us, byte for byte as the Engine tells it.
-
-export interface LogCursor {
-  readonly container: string;
-  /** Of the Engine's times; what is later than that is still to be told, but for the first `bytes` of it. Null: its beginning. */
-  readonly after: string | null;
-  readonly bytes: number;
-  /** The newest of those times; null: nothing was told yet. */
-  readonly last: string | null;
-  /** The position in the component's log at that moment. */
-  readonly position: number;
-}
-
-/** Null: there is none. */
-export function readCursor(path: string): LogCursor | null {
-  try {
-    return JSON.parse(readRegularFile(path)) as LogCursor;
-  } catch {
-    return null;
-  }
-}
-
-export function writeCursor(path: string, cursor: LogCursor): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeDurably(path, `${JSON.stringify(cursor)}\n`);
-}
-
-/** What of the Engine's answer is in the log already. */
-export interface KnownBytes {
-  /** From where on the Engine is asked. */
-  readonly after: string | null;
-  /** How many bytes are still expected. */
-  readonly left: number;
-  /** How many of the first bytes of this piece, the next one, are known. */
-  of(bytes: number, at: string): number;
-}
-
-/** `end`: of the log, now. */
-export function resume(cursor: LogCursor | null, container: string, end: number): KnownBytes {
-  if (cursor?.container !== container) return { after: null, left: 0, of: () => 0 };
-  const unsaved = Math.max(0, end - cursor.position);
-  let left = cursor.bytes + unsaved;
-  return {
-    after: cursor.after,
-    get left() {
-      return left;
-    },
-    of: (bytes, at) => {
-      // What the Engine has thrown away meanwhile is not waited for.
-      if (cursor.last === null || Date.parse(at) > Date.parse(cursor.last)) left = Math.min(left, unsaved);
-      const known = Math.min(left, bytes);
-      left -= known;
-      return known;
-    },
-  };
-}
-
-/**
- * The times of two outputs of one container may be out of order by a little, so the newest time is no safe place to go on from:
- * it stays behind by so many pieces.
- */
-const KEPT_PIECES = 64;
-
-/** Remembers when the last pieces came, to find a time from which on can be asked again. */
-export class RecentPieces {
-  #after: string | null;
-  #bytes = 0;
-  readonly #pieces: { readonly at: string; bytes: number }[] = [];
-  #last: string | null = null;
-
-  /** `after`: from where on the Engine was asked this time. */
-  constructor(after: string | null) {
-    this.#after = after;
-  }
-
-  add(at: string, bytes: number): void {
-    const last = this.#pieces.at(-1);
-    this.#bytes += bytes;
-    this.#last = at;
-    if (last?.at === at) last.bytes += bytes;
-    else this.#pieces.push({ at, bytes });
-    if (this.#pieces.length <= 2 * KEPT_PIECES) return;
-    for (const old of this.#pieces.splice(0, KEPT_PIECES)) {
-      this.#after = old.at;
-      this.#bytes -= old.bytes;
-    }
-  }
-
-  get place(): Pick<LogCursor, 'after' | 'bytes' | 'last'> {
-    return { after: this.#after, bytes: this.#bytes, last: this.#last };
-  }
-}
+import { isGap, type Loss, lossLine, paceOf } from './log-loss.ts';
 
 export interface PumpWorld {
   readonly dir: string;
@@ -110,6 +20,8 @@ export interface PumpWorld {
   readonly log: Log;
   /** The position behind the last byte of the component's log. */
   logEnd(component: ComponentName): number;
+  /** What it wrote between these times of the Engine is not all in its log, and never will be. */
+  logGap(component: ComponentName, span: { readonly from: string; readonly to: string }): void;
 }
 
 export interface PumpOptions {
@@ -125,10 +37,32 @@ const RETRY_MS = 1_000;
 const SAVE_EVERY_MS = 1_000;
 /** What is not told by then is told to the next run of the same container. */
 const DRAIN_WITHIN_MS = 5_000;
-const STALLED: ActionResult = {
+/** So many lines may be written between two questions; the Engine is quick to find its last lines, and slow to find a time. */
+const SPARE_LINES = 20_000;
+/** The Engine's clock may differ by a little. */
+const CLOCK_SLACK_MS = 1_000;
+const ENOUGH: ActionResult = {
   kind: 'unreachable',
-  why: 'the Docker Engine has lost its place in what the container writes',
+  why: 'the Docker Engine has to be asked anew for what the container writes',
 };
+
+/** One answer of the Engine, as it comes. */
+interface Reading {
+  readonly follow: boolean;
+  /** Only that many lines from the end were asked for: they may begin too late. */
+  readonly lines: number | undefined;
+  readonly known: KnownBytes;
+  readonly pieces: RecentPieces;
+  /** Aborted when no more of it is wanted. */
+  readonly enough: AbortController;
+  rotation: LogRotation | null;
+  /** What was told may lack something: it has to be asked for again in one piece. */
+  isUnsure: boolean;
+  /** The time of the last that was told before Docker threw away what came next; null: nothing is missing. */
+  goneAfter: string | null;
+  isCompared: boolean;
+  newBytes: number;
+}
 
 export class LogPump {
   readonly #options: PumpOptions;
@@ -141,12 +75,9 @@ export class LogPump {
   /** As it is on disk. */
   #cursor: LogCursor | null;
   #position: number;
-  #pieces = new RecentPieces(null);
-  #known: KnownBytes = resume(null, '', 0);
+  #reading: Reading;
   #savedAt: number;
   #doubt: Doubt | null = null;
-  /** The time of the last that was told before Docker threw away what came next; null: nothing is missing. */
-  #goneAfter: string | null = null;
   /** What was taken last ended with the end of a line. */
   #isLineOver = true;
 
@@ -163,6 +94,7 @@ export class LogPump {
       this.#position += bytes;
     };
     this.#file = new LogFile({ path, clock, log, signal: this.#over.signal, written });
+    this.#reading = this.#newReading({ follow: false });
     if (this.#cursor?.container !== options.container) this.#save();
     this.#running = this.#run();
   }
@@ -191,7 +123,7 @@ export class LogPump {
       const isLast = this.#ended.signal.aborted;
       let action: ActionResult;
       try {
-        action = await this.#follow(!isLast);
+        action = isLast ? await this.#read({ follow: false }) : await this.#follow();
       } catch (error) {
         if (!signal.aborted) log.warn('reading what a container writes failed', { component, error: String(error) });
         action = { kind: 'engine-fault', why: String(error) };
@@ -205,40 +137,145 @@ export class LogPump {
     }
   }
 
-  async #follow(follow: boolean): Promise<ActionResult> {
+  /**
+   * Who follows may be passed over: while Docker tells one file of its copy it may begin several others, and goes on with the newest.
+   * Without following, an answer is all that there is at one moment, in one piece. So a flood is read by such answers, one after the
+   * other, and what was followed is asked for once more in this way before it counts.
+   */
+  async #follow(): Promise<ActionResult> {
+    for (;;) {
+      const action = await this.#read({ follow: true, lines: this.#recentLines });
+      if (!this.#reading.isUnsure) return action;
+      const caughtUp = await this.#catchUp();
+      if (caughtUp.kind !== 'done') return caughtUp;
+    }
+  }
+
+  async #catchUp(): Promise<ActionResult> {
+    for (;;) {
+      let action = await this.#read({ follow: false, lines: this.#recentLines });
+      if (this.#reading.isUnsure) action = await this.#read({ follow: false });
+      const { newBytes, rotation } = this.#reading;
+      if (action.kind !== 'done' || newBytes < paceOf(rotation).calmBytes) return action;
+    }
+  }
+
+  /** How many lines from the end hold all that is not sure; undefined: it is not known. */
+  get #recentLines(): number | undefined {
+    const { pieces, rotation } = this.#reading;
+    return rotation === null || pieces.place.after === null ? undefined : pieces.count + SPARE_LINES;
+  }
+
+  #newReading({ follow, lines }: Pick<Reading, 'follow'> & { readonly lines?: number | undefined }): Reading {
+    const [cursor, end, { container }] = [this.#cursor, this.#position, this.#options];
+    const before: Reading | undefined = this.#reading;
+    const isAsSaved = before !== undefined && before.pieces.place.last === cursor?.last;
+    const known = resume({ cursor, container, end, lastBytes: isAsSaved ? before.pieces.lastBytes : undefined });
+    return {
+      follow,
+      lines,
+      known,
+      pieces: new RecentPieces(known.after, !follow),
+      enough: new AbortController(),
+      rotation: before?.rotation ?? null,
+      isUnsure: false,
+      goneAfter: null,
+      isCompared: known.last === null,
+      newBytes: 0,
+    };
+  }
+
+  /** Tells all that is not in the log yet. */
+  async #read(asked: { readonly follow: boolean; readonly lines?: number | undefined }): Promise<ActionResult> {
     await this.#file.flushed();
-    this.#known = resume(this.#cursor, this.#options.container, this.#position);
-    const since = this.#known.after;
-    this.#pieces = new RecentPieces(since);
-    const last = this.#cursor?.container === this.#options.container ? this.#cursor.last : null;
-    this.#goneAfter = last !== null && isThrownAway(last, await this.#firstAfter(null)) ? last : null;
-    const onPiece = (piece: Buffer, at: string) => this.#take(piece, at);
-    const options = { after: since, follow, onPiece };
-    const action = await (follow ? this.#untilStalled(options) : this.#ask(options, this.#over.signal));
+    const reading = this.#newReading(asked);
+    this.#reading = reading;
+    const { follow, lines, known, enough } = reading;
+    const options: LogOptions = {
+      after: known.after,
+      follow,
+      ...(lines === undefined ? {} : { last: lines }),
+      onFirst: (at, rotation) => this.#begin(reading, at, rotation),
+      onPiece: (piece, at) => this.#take(reading, piece, at),
+    };
+    const done = new AbortController();
+    if (follow) this.#doubt = this.#doubtOf(reading, done.signal);
+    let action: ActionResult;
+    try {
+      action = await this.#ask(options, AbortSignal.any([this.#over.signal, enough.signal]));
+    } catch (error) {
+      if (!enough.signal.aborted || this.#over.signal.aborted) throw error;
+      action = ENOUGH;
+    } finally {
+      done.abort();
+      this.#doubt = null;
+    }
     await this.#file.flushed();
     this.#save();
     return action;
   }
 
-  /** The time of the first that the Engine has after that; null: it has none, or cannot be asked. Rejects when all is over. */
-  async #firstAfter(after: string | null): Promise<string | null> {
-    const enough = new AbortController();
-    let first: string | null = null;
-    const onPiece = (_: Buffer, at: string) => {
-      first ??= at;
+  #begin(reading: Reading, first: string, rotation: LogRotation | null): void {
+    const { known, lines, enough } = reading;
+    reading.rotation = rotation;
+    if (lines !== undefined && known.after !== null && isLater(first, known.after)) {
+      reading.isUnsure = true;
       enough.abort();
-    };
-    const over = this.#over.signal;
-    await this.#ask({ after, follow: false, onPiece }, AbortSignal.any([over, enough.signal])).catch(() => {});
-    over.throwIfAborted();
-    return first;
+    } else if (known.last !== null && isLater(first, known.last)) reading.goneAfter = known.last;
+  }
+
+  #take(reading: Reading, piece: Buffer, at: string): Promise<void> | undefined {
+    if (reading.enough.signal.aborted) return undefined;
+    this.#doubt?.heard();
+    const { known, pieces } = reading;
+    const knownBytes = known.of(piece.length, at);
+    this.#compare(reading, at);
+    if (knownBytes < piece.length && this.#isUnsure(reading, at)) {
+      reading.isUnsure = true;
+      reading.enough.abort();
+      return undefined;
+    }
+    pieces.add(at, piece.length);
+    if (knownBytes === piece.length) return undefined;
+    if (reading.goneAfter !== null) {
+      const loss = { kind: 'thrown-away', from: reading.goneAfter, to: at } as const;
+      reading.goneAfter = null;
+      if (isGap(loss, reading.rotation)) this.#mark(loss);
+    }
+    reading.newBytes += piece.length - knownBytes;
+    this.#isLineOver = piece.at(-1) === LINE_BREAK;
+    const busy = this.#file.add(knownBytes === 0 ? piece : piece.subarray(knownBytes));
+    const isDue = this.#world.clock.now() - this.#savedAt >= SAVE_EVERY_MS;
+    // Others get their turn, also while a container writes as fast as it can.
+    return busy || isDue ? this.#settle() : undefined;
+  }
+
+  /** Whether Docker may have passed over something before this piece, or in so much that was followed. */
+  #isUnsure({ follow, rotation, newBytes, pieces }: Reading, at: string): boolean {
+    // Where there is one file only, it is emptied, and nothing can be asked for again.
+    if (!follow || rotation === null || rotation.files < 2) return false;
+    // A clock that was set back: whoever asks for what is later than that is told nothing.
+    if (Date.parse(at) > this.#world.clock.wallNow() + CLOCK_SLACK_MS) return false;
+    const { checkBytes, maxBytes } = paceOf(rotation);
+    if (newBytes >= maxBytes) return true;
+    const from = pieces.place.last;
+    return newBytes >= checkBytes && from !== null && isGap({ from, to: at }, rotation);
+  }
+
+  /** What Docker told while it was followed, with what it has of that time. */
+  #compare(reading: Reading, at: string): void {
+    const { after: from, last: to, passedOver: bytes } = reading.known;
+    if (reading.isCompared || to === null || isLater(to, at)) return;
+    reading.isCompared = true;
+    if (bytes > 0) this.#mark({ kind: 'passed-over', bytes, from, to });
   }
 
   /** Says in the log that something is missing. */
   #mark(loss: Loss): void {
     const { component } = this.#options;
-    this.#world.log.warn('Docker threw away what a container wrote before it was read', { component, ...loss });
+    this.#world.logGap(component, { from: loss.from ?? loss.to, to: loss.to });
     void this.#file.add(Buffer.from(`${this.#isLineOver ? '' : '\n'}${lossLine(loss)}`));
+    this.#isLineOver = true;
     this.#savedAt = 0; // soon: what is in the log beyond that, the next daemon takes for the container's own words
   }
 
@@ -246,57 +283,29 @@ export class LogPump {
     return this.#world.engine.logs(this.#options.container, options, signal);
   }
 
-  async #untilStalled(options: LogOptions): Promise<ActionResult> {
+  #doubtOf({ enough, pieces }: Reading, done: AbortSignal): Doubt {
     const { clock, log } = this.#world;
-    const [stalled, done] = [new AbortController(), new AbortController()];
-    const signal = AbortSignal.any([this.#over.signal, stalled.signal]);
-    this.#doubt = createDoubt({
+    return createDoubt({
       clock,
-      signal: AbortSignal.any([signal, done.signal]),
-      isBehind: () => this.#isBehind(done.signal),
+      signal: AbortSignal.any([this.#over.signal, enough.signal, done]),
+      isBehind: () => this.#isBehind(pieces, done),
       stalled: () => {
         const { component } = this.#options;
         log.info('the Docker Engine tells nothing more of what a container writes; it is asked anew', { component });
-        stalled.abort();
+        enough.abort();
       },
     });
-    try {
-      return await this.#ask(options, signal);
-    } catch (error) {
-      if (!stalled.signal.aborted || this.#over.signal.aborted) throw error;
-      return STALLED;
-    } finally {
-      done.abort();
-      this.#doubt = null;
-    }
   }
 
   /** Whether the Engine has something later than the last that it told. */
-  async #isBehind(over: AbortSignal): Promise<boolean> {
+  async #isBehind(pieces: RecentPieces, over: AbortSignal): Promise<boolean> {
     let isMore = false;
     const onPiece = () => {
       isMore = true;
     };
-    const { last: after } = this.#pieces.place;
-    await this.#ask({ after, follow: false, last: 1, onPiece }, AbortSignal.any([this.#over.signal, over]));
+    const { last } = pieces.place;
+    await this.#ask({ after: last, follow: false, last: 1, onPiece }, AbortSignal.any([this.#over.signal, over]));
     return isMore;
-  }
-
-  #take(piece: Buffer, at: string): Promise<void> | undefined {
-    this.#doubt?.heard();
-    this.#pieces.add(at, piece.length);
-    const known = this.#known.of(piece.length, at);
-    if (known === piece.length) return undefined;
-    if (this.#goneAfter !== null) {
-      const loss = { from: this.#goneAfter, to: at };
-      this.#goneAfter = null;
-      if (isGap(loss)) this.#mark(loss);
-    }
-    this.#isLineOver = piece.at(-1) === LINE_BREAK;
-    const busy = this.#file.add(known === 0 ? piece : piece.subarray(known));
-    const isDue = this.#world.clock.now() - this.#savedAt >= SAVE_EVERY_MS;
-    // Others get their turn, also while a container writes as fast as it can.
-    return busy || isDue ? this.#settle() : undefined;
   }
 
   async #settle(): Promise<void> {
@@ -307,10 +316,13 @@ export class LogPump {
 
   /** Only when everything taken is in the file: then the two places are the same. */
   #save(): void {
-    if (this.#known.left > 0 || !this.#file.isSettled) return;
+    const { known, pieces } = this.#reading;
     const { log, clock } = this.#world;
     const { container, component } = this.#options;
-    const cursor = { container, ...this.#pieces.place, position: this.#position };
+    const { place } = pieces;
+    if (known.left > 0 || !this.#file.isSettled) return;
+    if (place.last === null && known.last !== null) return; // nothing came: it is as it was
+    const cursor = { container, ...place, position: this.#position };
     this.#savedAt = clock.now();
     this.#cursor = cursor;
     try {
@@ -370,24 +382,3 @@ export function createDoubt({ clock, signal, isBehind, stalled }: DoubtOptions):
     },
   };
 }
-
-// Lines of a container that nobody can read any more. Docker keeps only so much of what a container writes: what was not read when it began to throw away is gone, and it says nothing about that. It is certain when its oldest is newer than the last that was told.
-
-/** The Engine's times of the last line before and of the first line after what is missing. */
-export interface Loss {
-  readonly from: string;
-  readonly to: string;
-}
-
-/** Where it went on with the very next line there is nothing missing: that was written sooner than a file of many megabytes. */
-const GAP_MS = 20;
-
-/** `last`: that was told; `oldest`: that Docker still has. */
-export const isThrownAway = (last: string, oldest: string | null): boolean => oldest !== null && ms(oldest) > ms(last);
-
-export const isGap = ({ from, to }: Loss): boolean => ms(to) - ms(from) >= GAP_MS;
-
-const ms = (time: string): number => Date.parse(time);
-
-export const lossLine = ({ from, to }: Loss): string =>
-  `[keepwell] lines are missing here: Docker threw away what was written from ${from} to ${to} before it was read\n`;

@@ -20,7 +20,7 @@ import { Jobs } from './jobs.ts';
 import { type KeptClock, KeptLog, type Surprise } from './kept-log.ts';
 import { type Listing, lengthOf, listLogs, type Part } from './parts.ts';
 import { type FreeRule, lookAtDisk, markOf, SpaceWatch } from './space.ts';
-import { Tally, type Teller } from './tally.ts';
+import { type GapSpan, Tally, type Teller } from './tally.ts';
 
 export interface LogKeeperOptions {
   readonly dir: string;
@@ -48,6 +48,8 @@ export interface LogKeeper extends AsyncDisposable {
   runBegins(name: string, run: string): void;
   /** Where the bytes from a position on lie. `path`: of the log. */
   place(path: string, position: number): LogPlace;
+  /** Docker did not tell what the component's container wrote in that time. */
+  gap(name: string, span: GapSpan): void;
   view(): LogKeepingView;
 }
 
@@ -141,12 +143,17 @@ class Keeper implements LogKeeper {
     return this.#log(basename(path, logFile(''))).place(position);
   }
 
+  gap(name: string, span: GapSpan): void {
+    this.#tally.gap(name, span, this.#options.clock.now());
+  }
+
   view(): LogKeepingView {
     return {
       mechanism: this.#jobs.mechanism,
       bytes: [...this.#logs.values()].reduce((sum, { totalBytes }) => sum + totalBytes, 0),
       dropped_bytes: this.#tally.droppedBytes,
       lost_bytes: this.#tally.lostBytes,
+      gaps: this.#tally.gaps,
       condition: this.#space.condition,
     };
   }

@@ -1,4 +1,4 @@
-/** Counts bytes that were not kept, and tells of them: at once the first time, then at most once a minute for each log. */
+/** Counts bytes that were not kept, and gaps that Docker left, and tells of them: at once the first time, then at most once a minute for each log. */
 
 import type { Log } from '../../base/log.ts';
 import { formatBytes } from '../../base/pure/format.ts';
@@ -17,12 +17,26 @@ interface Untold {
   toldAt: number | null;
 }
 
+/** When what is missing was written, in Docker's times. */
+export interface GapSpan {
+  readonly from: string;
+  readonly to: string;
+}
+
+interface UntoldGaps {
+  count: number;
+  span: GapSpan;
+  toldAt: number | null;
+}
+
 export class Tally {
   readonly #tell: Teller;
   readonly #log: Log;
   readonly #untold = new Map<string, Untold>();
+  readonly #untoldGaps = new Map<string, UntoldGaps>();
   #droppedBytes = 0;
   #lostBytes = 0;
+  #gaps = 0;
 
   constructor(tell: Teller, log: Log) {
     this.#tell = tell;
@@ -35,6 +49,19 @@ export class Tally {
 
   get lostBytes(): number {
     return this.#lostBytes;
+  }
+
+  get gaps(): number {
+    return this.#gaps;
+  }
+
+  gap(component: string, span: GapSpan, now: number): void {
+    this.#gaps++;
+    const untold = this.#untoldGaps.get(component) ?? { count: 0, span, toldAt: null };
+    untold.span = { from: untold.count === 0 ? span.from : untold.span.from, to: span.to };
+    untold.count++;
+    this.#untoldGaps.set(component, untold);
+    if (untold.toldAt === null) this.#tellGaps(component, untold, now);
   }
 
   add(component: string, why: Why, { droppedBytes, lostBytes }: Shortened, now: number): void {
@@ -56,6 +83,19 @@ export class Tally {
       if (untold.droppedBytes + untold.lostBytes > 0) this.#tellOf(untold, now);
       else this.#untold.delete(key);
     }
+    for (const [component, untold] of this.#untoldGaps) {
+      if (untold.toldAt !== null && now - untold.toldAt < QUIET_MS) continue;
+      if (untold.count > 0) this.#tellGaps(component, untold, now);
+      else this.#untoldGaps.delete(component);
+    }
+  }
+
+  #tellGaps(component: string, untold: UntoldGaps, now: number): void {
+    const data = { component, count: untold.count, ...untold.span };
+    this.#log.warn('Docker did not pass on all that a container wrote; its log says where', data);
+    this.#tell('logs.gap', data);
+    untold.count = 0;
+    untold.toldAt = now;
   }
 
   #tellOf(untold: Untold, now: number): void {

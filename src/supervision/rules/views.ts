@@ -244,6 +244,8 @@ export interface LogKeepingView {
   readonly dropped_bytes: Count;
   /** Written while a log was cut back, and seen by nobody; only with copy-truncate. */
   readonly lost_bytes: Count;
+  /** How often lines of a container are missing, since this daemon began, because Docker did not pass them on. Its log says where. */
+  readonly gaps: Count;
   /** A sentence when the disk is nearly full. */
   readonly condition: string | null;
 }

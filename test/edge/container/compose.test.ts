@@ -41,7 +41,15 @@ function workshop(docker: TestEngine, variables: Readonly<Record<string, string>
   const watch = createContainerWatch({ engine, clock: systemClock, log: silentLog, random: Math.random });
   const driver = createContainerDriver({
     ...{ dir: dir.at('containers'), owner: `owner-${project}`, project: () => 'shop' },
-    ...{ engine, watch, clock: systemClock, log: silentLog, failpoints: noFailpoints, logEnd: () => 0 },
+    ...{
+      engine,
+      watch,
+      clock: systemClock,
+      log: silentLog,
+      failpoints: noFailpoints,
+      logEnd: () => 0,
+      logGap: () => {},
+    },
     compose: createComposer({ ...variables, ...docker.env }, systemClock),
   });
   /** Starts a run and keeps what is reported of it. */

@@ -30,7 +30,15 @@ function workshop(docker: Pick<TestEngine, 'env'>, over: Partial<EngineClient> =
   const newDriver = () =>
     createContainerDriver({
       ...{ dir: dir.at('containers'), owner, project: () => 'shop' },
-      ...{ engine, watch, clock: systemClock, log: silentLog, failpoints: noFailpoints, logEnd: () => 0 },
+      ...{
+        engine,
+        watch,
+        clock: systemClock,
+        log: silentLog,
+        failpoints: noFailpoints,
+        logEnd: () => 0,
+        logGap: () => {},
+      },
       compose: createComposer({}, systemClock),
     });
   const driver = newDriver();

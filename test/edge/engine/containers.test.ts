@@ -41,6 +41,7 @@ test('a container is made as planned, and its health check tells', async ({ skip
     labels: { 'keepwell.owner': 'me' },
     restartPolicy: { name: 'no', maxRetries: 0 },
     autoRemove: false,
+    logRotation: { fileBytes: 20 * 2 ** 20, files: 5 },
     tty: false,
     healthCheck: { intervalMs: 100, timeoutMs: 5_000, startPeriodMs: 0, retries: 2 },
     networks: ['none'],

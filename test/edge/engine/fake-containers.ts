@@ -18,6 +18,7 @@ const SETUP: ContainerSetup = {
   labels: { 'keepwell.owner': 'me' },
   restartPolicy: { name: 'no', maxRetries: 0 },
   autoRemove: false,
+  logRotation: null,
   tty: false,
   healthCheck: null,
   ports: [],

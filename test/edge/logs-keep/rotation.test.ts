@@ -97,6 +97,24 @@ describe.each(KINDS.filter(({ isThere }) => isThere))('logs that are kept by $me
     expect(readFileSync(world.path('api.log'), 'utf8')).toBe(numbered(0, 10));
   });
 
+  test('gaps that Docker left are told at once, the next ones together, and all are counted', async () => {
+    using dir = place();
+    const world = new KeeperWorld(dir.path);
+    const at = (second: number) => `2026-01-02T03:04:0${second}.000000000Z`;
+    {
+      await using keeper = await world.begun();
+      keeper.gap('web', { from: at(1), to: at(2) });
+      expect(world.told).toEqual([{ type: 'logs.gap', data: { component: 'web', count: 1, from: at(1), to: at(2) } }]);
+      keeper.gap('web', { from: at(3), to: at(4) });
+      keeper.gap('web', { from: at(5), to: at(6) });
+      expect(keeper.view().gaps).toBe(3);
+      expect(world.told).toHaveLength(1);
+    }
+    expect(world.told.slice(1)).toEqual([
+      { type: 'logs.gap', data: { component: 'web', count: 2, from: at(3), to: at(6) } },
+    ]);
+  });
+
   test('a log that outruns us loses its head, which is counted and told, but not its newest lines', async () => {
     using dir = place();
     const world = new KeeperWorld(dir.path);

@@ -5,7 +5,7 @@ import { crashTable } from '../../../src/cli/commands/crashes.ts';
 import { noPaint, paintFor } from '../../../src/cli/print/colour.ts';
 import { eventLine } from '../../../src/cli/print/event.ts';
 import { localTime, relative } from '../../../src/cli/print/json.ts';
-import { daemonLine, daemonRemarks, statusTable, verboseBlock } from '../../../src/cli/print/status.ts';
+import { daemonLine, daemonRemarks, keepingLine, statusTable, verboseBlock } from '../../../src/cli/print/status.ts';
 import { displayWidth, shorten, table } from '../../../src/cli/print/table.ts';
 import { whyText } from '../../../src/cli/print/why.ts';
 import type { ResourcesView } from '../../../src/supervision/rules/views.ts';
@@ -297,6 +297,20 @@ test('crashes, newest first as they come', () => {
   ]);
 });
 
+test('gaps that Docker left in logs of containers are counted, by a daemon that tells of them', () => {
+  const logs = { mechanism: 'collapse-range', bytes: 2_048, dropped_bytes: 0, lost_bytes: 0, condition: null } as const;
+  const said = (gaps?: number) =>
+    keepingLine({ ...status([]).daemon, logs: { ...logs, gaps: gaps as number } }).join('');
+  const start = 'logs: 2 KiB kept, old lines are cut off in place (collapse-range)';
+  expect(said(2)).toBe(`${start}, 2 gaps in logs of containers (lines that Docker did not pass on)`);
+  expect(said(1)).toBe(`${start}, one gap in logs of containers (lines that Docker did not pass on)`);
+  expect(said(0)).toBe(start);
+  expect(said()).toBe(start);
+});
+
+/** Docker's times are to the nanosecond. */
+const GAP = { from: '2026-01-02T03:04:05.123456789Z', to: '2026-01-02T03:04:07.000000001Z' };
+
 test.each([
   [event('component.started', { pid: 5 }), 'api  started, pid 5'],
   [event('component.starting', { attempt: 'first' }), 'api  starting'],
@@ -348,6 +362,14 @@ test.each([
   [
     event('store.quarantined', { file: 'history.db.1', problem: 'the file is not a database' }),
     'api  the history was damaged (the file is not a database); it was moved to history.db.1 and a new one was begun',
+  ],
+  [
+    event('logs.gap', { component: 'api', count: 1, from: GAP.from, to: GAP.to }),
+    `api  lines of api are missing in its log: Docker did not pass them on (written from ${localTime(GAP.from)} to ${localTime(GAP.to)})`,
+  ],
+  [
+    event('logs.gap', { component: 'api', count: 3, from: GAP.from, to: GAP.to }),
+    `api  lines of api are missing in its log, 3 times: Docker did not pass them on (written from ${localTime(GAP.from)} to ${localTime(GAP.to)})`,
   ],
   [event('store.events-lost', { after: 7, reason: 'x' }), 'api  events after number 7 are lost: x'],
   [event('component.exited', { exit: '\u001b[2Jx', uptime_ms: 0, decision: 'a' }), 'api  x; ran for 0 ms'],
