@@ -6,8 +6,9 @@
  * bundle alike. It makes loading asynchronous, so the module is loaded once and databases are opened from it synchronously
  * (a damaged database must be replaceable in the middle of a commit).
  *
- * One difference matters: the package cannot finalize statements, so after `close()` the file stays open until the statements
- * are garbage collected. Nothing may rely on `close()` to release locks or to tidy the WAL, unless it prepared nothing.
+ * Two differences matter. The package cannot finalize statements, so after `close()` the file stays open until the statements are
+ * garbage collected: nothing may rely on `close()` to release locks or to tidy the WAL, unless it prepared nothing. And its errors
+ * of `all()` lack the result code, which is added here.
  */
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -57,22 +58,25 @@ interface SqliteModule {
 export async function loadSqlite(): Promise<Sqlite> {
   const native = builtin();
   const { DatabaseSync } = native ?? (await fallback());
-  const afterClose = native === undefined ? releaseFiles : () => {};
+  const [afterClose, mended] = native === undefined ? [releaseFiles, withCodes] : [() => {}, asItIs];
   return {
     open: (path, access) => {
       const location = access === 'immutable' ? `${pathToFileURL(path).href}?immutable=1` : path;
-      return database(new DatabaseSync(location, { readOnly: access !== 'read-write' }), afterClose);
+      return database(new DatabaseSync(location, { readOnly: access !== 'read-write' }), afterClose, mended);
     },
   };
 }
 
-function database(raw: RawDatabase, afterClose: () => void): Database {
+type Mended = (statement: Statement) => Statement;
+const asItIs: Mended = (statement) => statement;
+
+function database(raw: RawDatabase, afterClose: () => void, mended: Mended): Database {
   return {
     exec: (sql) => raw.exec(sql),
     prepare: (sql) => {
       const statement = raw.prepare(sql);
       statement.setReadBigInts(true);
-      return statement;
+      return mended(statement);
     },
     close: () => {
       raw.close();
@@ -80,6 +84,31 @@ function database(raw: RawDatabase, afterClose: () => void): Database {
     },
   };
 }
+
+/** What SQLite calls the results that decide what to do next (https://www.sqlite.org/rescode.html). */
+const CODES: Readonly<Record<string, number>> = {
+  'database is locked': 5,
+  'out of memory': 7,
+  'disk I/O error': 10,
+  'database disk image is malformed': 11,
+  'database or disk is full': 13,
+  'unable to open database file': 14,
+  'file is not a database': 26,
+};
+
+/** Package only. */
+const withCodes: Mended = (statement) => ({
+  run: (...values) => statement.run(...values),
+  get: (...values) => statement.get(...values),
+  all: (...values) => {
+    try {
+      return statement.all(...values);
+    } catch (error) {
+      const errcode = error instanceof Error ? CODES[error.message] : undefined;
+      throw errcode === undefined ? error : Object.assign(error as Error, { errcode });
+    }
+  },
+});
 
 /** How many databases may be closed and still have their files open (package only). */
 const MAX_LINGERING = 20;

@@ -1,217 +1,191 @@
-/** Incidents and tickets as numbered records. */
+/** Sessions, agents, incidents and tickets: one description each, and the questions about them. A pass over the agents is kept beside these. */
 
 import type { HealthCheckRow } from '../agents/ports.ts';
-import { type AgentRecord, isOver } from '../agents/spec.ts';
-import type { Incident } from '../incidents/rules/incident.ts';
-import type { Ticket } from '../incidents/tickets/rules/ticket.ts';
+import type { AgentRecord } from '../agents/spec.ts';
+import type { WallMs } from '../base/pure/ids.ts';
+import type { Row } from '../base/sqlite.ts';
+import { fromRecord, type Incident, onlyTask } from '../incidents/rules/incident.ts';
+import { type Ticket, ticketFromRecord } from '../incidents/tickets/rules/ticket.ts';
 import type { SessionRecord } from '../sessions/spec.ts';
-import type { SessionsQuery } from './ports.ts';
-import { atMost } from './views.ts';
+import { isList, isObject, json, num, numOrNull, parsed, str, whole, wholeOrNull } from './cells.ts';
+import { metaOf } from './components.ts';
+import type { History } from './ports.ts';
+import { listOf, newestOf, oneOf, type Rows, recordTable, table } from './table.ts';
 
-export const INCIDENTS: Numbering<Incident> = {
-  numberOf: ({ id }) => id,
-  isOpen: ({ state }) => state === 'open',
-  stateOf: ({ state }) => state,
-  caseOf: ({ fingerprint }) => fingerprint,
+/** One that cannot be read is not missed: its container speaks for itself. */
+const SESSIONS = recordTable<SessionRecord>({
+  table: 'sessions',
+  since: 6,
+  key: { session_id: ({ id }) => id },
+  columns: {
+    user_id: ({ user }) => user,
+    template: ({ template }) => template,
+    state: ({ state }) => state,
+    container_id: ({ containerId }) => containerId,
+    created_at: ({ lease }) => whole(lease.createdAt),
+    expires_at: ({ lease }) => whole(lease.expiresAt),
+    health_status: ({ health }) => health.status,
+    restarts: ({ restarts }) => restarts,
+    ended_at: ({ end }) => end && whole(end.at),
+    end_reason: ({ end }) => end?.reason,
+  },
+  order: ['created_at', 'session_id'],
+  over: ['ended'],
+  overSince: 'ended_at',
+  needs: { lease: isObject, terms: isObject },
+});
+
+/** The run of one that cannot be read is ended when it is found. */
+const AGENTS = recordTable<AgentRecord>({
+  table: 'agents',
+  since: 9,
+  key: { name: ({ name }) => name },
+  columns: {
+    agent_type: ({ type }) => type,
+    task_id: ({ task }) => task,
+    state: ({ state }) => state.kind,
+    pid: ({ pid }) => pid,
+    spawned_at: ({ spawnedAt }) => whole(spawnedAt),
+    started_at: ({ startedAt }) => wholeOrNull(startedAt),
+    ended_at: ({ endedAt }) => wholeOrNull(endedAt),
+    respawns: ({ respawns }) => respawns.length,
+    error: ({ error }) => error,
+  },
+  order: ['spawned_at', 'name'],
+  over: ['finished', 'stopped', 'gave-up'],
+  overSince: 'ended_at',
+  needs: { state: isObject, respawns: isList },
+});
+
+/** After one that cannot be read, the next crash opens another one. */
+export const INCIDENTS = recordTable<Incident>({
+  table: 'incidents',
+  since: 8,
+  key: { id: ({ id }) => id },
+  columns: {
+    fingerprint: ({ fingerprint }) => fingerprint,
+    task_id: onlyTask,
+    subject_kind: ({ subject }) => subject.kind,
+    subject_name: ({ subject }) => subject.name,
+    state: ({ state }) => state,
+    title: ({ title }) => title,
+    root_cause: ({ rootCause }) => rootCause,
+    opened_at: ({ openedAt }) => whole(openedAt),
+    last_at: ({ lastAt }) => whole(lastAt),
+    resolved_at: ({ resolvedAt }) => wholeOrNull(resolvedAt),
+    count: ({ count }) => whole(count),
+    reopened: ({ reopened }) => whole(reopened),
+    affected: ({ affected }) => affected.join(' '),
+    ticket: ({ ticket }) => ticket,
+  },
+  order: ['id'],
+  lastNumber: 'last_incident',
+  // With the crash it counts, so that a death of ours in between leaves the count right.
+  isTogether: true,
+  over: ['resolved'],
+  overSince: 'resolved_at',
+  staysWhile: `EXISTS (SELECT 1 FROM crashes c WHERE c.incident = incidents.id)
+    OR EXISTS (SELECT 1 FROM tickets t WHERE t.incident = incidents.id AND t.state = 'open')`,
+  needs: { subject: isObject, subjects: isList, waiting: isList },
+  upgrade: fromRecord,
+});
+
+const TICKETS = recordTable<Ticket>({
+  table: 'tickets',
+  since: 8,
+  key: { number: ({ number }) => number },
+  columns: {
+    key: ({ key }) => key,
+    incident: ({ incident }) => incident,
+    state: ({ state }) => state,
+    title: ({ title }) => title,
+    priority: ({ priority }) => priority,
+    category: ({ category }) => category,
+    root_cause: ({ rootCause }) => rootCause,
+    assigned_to: ({ assignedTo }) => assignedTo,
+    count: ({ count }) => whole(count),
+    first_seen: ({ firstSeen }) => whole(firstSeen),
+    last_seen: ({ lastSeen }) => whole(lastSeen),
+    closed_at: ({ closedAt }) => wholeOrNull(closedAt),
+    fingerprint: ({ fingerprint }) => fingerprint,
+    task_id: onlyTask,
+  },
+  order: ['number'],
+  lastNumber: 'last_ticket',
+  isTogether: true,
+  over: ['closed'],
+  overSince: 'closed_at',
+  // One that a tracker still has to hear of is not over.
+  staysWhile: `EXISTS (SELECT 1 FROM incidents i WHERE i.id = tickets.incident AND i.state = 'open')
+    OR EXISTS (SELECT 1 FROM json_each(iif(json_valid(record_json), record_json, '{}'), '$.trackers') tracker
+      WHERE json_array_length(record_json, tracker.fullkey || '.errands') > 0)`,
+  needs: { trackers: isObject },
+  upgrade: ticketFromRecord,
+});
+
+/** As SQLite writes times itself, in UTC: `timestamp > datetime('now', '-1 hour')` is right. */
+const sqlTime = (at: WallMs): string => new Date(at).toISOString().replace('T', ' ').replace('Z', '');
+
+const HEALTH_CHECKS = {
+  ...table<HealthCheckRow>({
+    table: 'health_checks',
+    since: 9,
+    key: { timestamp: ({ at }) => sqlTime(at) },
+    once: {
+      status: ({ status }) => status,
+      active_agents: ({ activeAgents }) => activeAgents,
+      crashed_agents: ({ crashedAgents }) => crashedAgents,
+      zombie_processes: ({ zombieProcesses }) => zombieProcesses,
+      orchestrator_responsive: ({ orchestratorResponsive }) => orchestratorResponsive,
+      last_poll_age_seconds: ({ lastPollAgeSeconds }) => lastPollAgeSeconds,
+      actions_taken: ({ actionsTaken }) => json(actionsTaken),
+      bugs_reported: ({ bugsReported }) => json(bugsReported),
+    },
+    order: ['timestamp'],
+    old: "timestamp < strftime('%Y-%m-%d %H:%M:%f', $before / 1000.0, 'unixepoch')",
+  }),
+  item: passOf,
 };
 
-export const TICKETS: Numbering<Ticket> = {
-  numberOf: ({ number }) => number,
-  isOpen: ({ state }) => state === 'open',
-  stateOf: ({ state }) => state,
-  caseOf: ({ fingerprint }) => fingerprint,
-};
-
-export const incidentTable = (max: number): NumberedTable<Incident> => new NumberedTable(max, INCIDENTS);
-export const ticketTable = (max: number): NumberedTable<Ticket> => new NumberedTable(max, TICKETS);
-
-/** Where the highest numbers are kept: they outlive what they were given to. */
-export const LAST_NUMBER = { incident: 'last_incident', ticket: 'last_ticket' } as const;
-
-// Agents and passes in memory: every agent that is remembered, and the newest passes.
-
-const byAgentTime = (a: AgentRecord, b: AgentRecord): number => a.spawnedAt - b.spawnedAt || (a.name < b.name ? -1 : 1);
-
-export class AgentTable {
-  readonly #max: number;
-  readonly #agents = new Map<string, AgentRecord>();
-  readonly #passes = new Map<number, HealthCheckRow>();
-
-  /** `max`: of agents that have ended, and of passes. */
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  add(agents: readonly AgentRecord[], pass: HealthCheckRow | undefined): void {
-    for (const record of agents) {
-      this.#agents.delete(record.name);
-      this.#agents.set(record.name, record);
-    }
-    if (pass !== undefined) this.#passes.set(pass.at, pass);
-    if (this.#passes.size > this.#max) this.#passes.delete(this.#passes.keys().next().value!);
-    if (this.#agents.size > this.#max) this.#dropOldest();
-  }
-
-  agents(): readonly AgentRecord[] {
-    return [...this.#agents.values()].sort(byAgentTime);
-  }
-
-  healthChecks({ limit }: { readonly limit: number }): readonly HealthCheckRow[] {
-    return [...this.#passes.values()].reverse().slice(0, atMost(limit));
-  }
-
-  /** Those that live are never too many. */
-  #dropOldest(): void {
-    const oldest = [...this.#agents.values()].find(({ state }) => isOver(state));
-    if (oldest) this.#agents.delete(oldest.name);
-  }
+function passOf(row: Row): HealthCheckRow {
+  const responsive = numOrNull(row['orchestrator_responsive']);
+  return {
+    at: Date.parse(`${str(row['timestamp']).replace(' ', 'T')}Z`) as WallMs,
+    status: str(row['status']) as HealthCheckRow['status'],
+    activeAgents: num(row['active_agents']),
+    crashedAgents: num(row['crashed_agents']),
+    zombieProcesses: num(row['zombie_processes']),
+    orchestratorResponsive: responsive === null ? null : responsive === 1,
+    lastPollAgeSeconds: numOrNull(row['last_poll_age_seconds']),
+    actionsTaken: parsed<readonly string[]>(row['actions_taken'], [], isList),
+    // Older rows have a null for each, or only say how many there were.
+    bugsReported: parsed<readonly (number | null)[]>(row['bugs_reported'], [], isList).filter((bug) => bug !== null),
+  };
 }
 
-/** `above` is newer: an agent in it is not as it is in `below` any more. */
-export function agentsLaidOver(above: readonly AgentRecord[], below: readonly AgentRecord[]): readonly AgentRecord[] {
-  const newer = new Set(above.map(({ name }) => name));
-  return [...below.filter(({ name }) => !newer.has(name)), ...above].sort(byAgentTime);
-}
+/** By their names in a commit. Tickets before incidents, which stay while they have an open one. */
+export const RECORDS = {
+  session: SESSIONS,
+  agents: AGENTS,
+  healthCheck: HEALTH_CHECKS,
+  tickets: TICKETS,
+  incidents: INCIDENTS,
+} as const;
 
-export function passesLaidOver(
-  above: readonly HealthCheckRow[],
-  below: readonly HealthCheckRow[],
-  limit: number,
-): readonly HealthCheckRow[] {
-  const newer = new Set(above.map(({ at }) => at));
-  return [...above, ...below.filter(({ at }) => !newer.has(at))].sort((a, b) => b.at - a.at).slice(0, atMost(limit));
-}
-
-// Sessions in memory: all that have not ended, and the newest of those that have.
-
-const byTime = (a: SessionRecord, b: SessionRecord): number =>
-  a.lease.createdAt - b.lease.createdAt || (a.id < b.id ? -1 : 1);
-
-export class SessionTable {
-  readonly #max: number;
-  readonly #open = new Map<string, SessionRecord>();
-  readonly #ended = new Map<string, SessionRecord>();
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  add(record: SessionRecord): void {
-    this.#open.delete(record.id);
-    this.#ended.delete(record.id);
-    (record.state === 'ended' ? this.#ended : this.#open).set(record.id, record);
-    if (this.#ended.size > this.#max) this.#ended.delete(this.#ended.keys().next().value!);
-  }
-
-  session(id: string): SessionRecord | null {
-    return this.#open.get(id) ?? this.#ended.get(id) ?? null;
-  }
-
-  sessions({ which, user, limit }: SessionsQuery): readonly SessionRecord[] {
-    const all = [...(which === 'open' ? this.#open : this.#ended).values()]
-      .filter((record) => user === undefined || record.user === user)
-      .sort(byTime);
-    return which === 'open' ? all : all.reverse().slice(0, atMost(limit));
-  }
-}
-
-/** `above` is newer: a session in it is not as it is in `below` any more. */
-export function sessionsLaidOver(
-  above: Pick<SessionTable, 'session' | 'sessions'>,
-  below: Pick<SessionTable, 'sessions'>,
-  query: SessionsQuery,
-): readonly SessionRecord[] {
-  const older = below.sessions(query).filter(({ id }) => above.session(id) === null);
-  const all = [...above.sessions(query), ...older].sort(byTime);
-  return query.which === 'open' ? all : all.reverse().slice(0, atMost(query.limit));
-}
-
-// Records with a number, a fingerprint and an end, in memory: incidents and tickets alike. All that are open, the newest of the others.
-
-export interface Numbering<Item> {
-  numberOf(item: Item): number;
-  isOpen(item: Item): boolean;
-  stateOf(item: Item): string;
-  /** What the newest is found by. */
-  caseOf(item: Item): string;
-}
-
-export interface NumberedQuery {
-  readonly state?: string | undefined;
-  readonly limit: number;
-}
-
-export class NumberedTable<Item> {
-  readonly #max: number;
-  readonly #numbering: Numbering<Item>;
-  readonly #open = new Map<number, Item>();
-  readonly #closed = new Map<number, Item>();
-  readonly #newest = new Map<string, number>();
-  #last = 0;
-
-  constructor(max: number, numbering: Numbering<Item>) {
-    this.#max = max;
-    this.#numbering = numbering;
-  }
-
-  get size(): number {
-    return this.#open.size + this.#closed.size;
-  }
-
-  /** The highest number ever seen. */
-  get last(): number {
-    return this.#last;
-  }
-
-  add(item: Item): void {
-    const { numberOf, isOpen, caseOf } = this.#numbering;
-    const number = numberOf(item);
-    this.#open.delete(number);
-    this.#closed.delete(number);
-    (isOpen(item) ? this.#open : this.#closed).set(number, item);
-    this.#last = Math.max(this.#last, number);
-    const key = caseOf(item);
-    this.#newest.set(key, Math.max(number, this.#newest.get(key) ?? 0));
-    if (this.#closed.size > this.#max) this.#drop(this.#closed.keys().next().value!);
-  }
-
-  #drop(number: number): void {
-    const key = this.#numbering.caseOf(this.#closed.get(number)!);
-    if (this.#newest.get(key) === number) this.#newest.delete(key);
-    this.#closed.delete(number);
-  }
-
-  get(number: number): Item | null {
-    return this.#open.get(number) ?? this.#closed.get(number) ?? null;
-  }
-
-  of(key: string): Item | null {
-    const number = this.#newest.get(key);
-    return number === undefined ? null : this.get(number);
-  }
-
-  /** The one with the highest number first. */
-  list({ state, limit }: NumberedQuery): readonly Item[] {
-    const { numberOf, stateOf } = this.#numbering;
-    return [...this.#open.values(), ...this.#closed.values()]
-      .filter((item) => state === undefined || stateOf(item) === state)
-      .sort((a, b) => numberOf(b) - numberOf(a))
-      .slice(0, atMost(limit));
-  }
-}
-
-/** `above` is newer: what is in it is not as it is in `below` any more. */
-export function numberedLaidOver<Item>(
-  above: NumberedTable<Item>,
-  below: (query: NumberedQuery) => readonly Item[],
-  query: NumberedQuery,
-  numberOf: (item: Item) => number,
-): readonly Item[] {
-  const limit = atMost(query.limit);
-  const older = below({ ...query, limit: limit + above.size }).filter((item) => above.get(numberOf(item)) === null);
-  return [...above.list(query), ...older].sort((a, b) => numberOf(b) - numberOf(a)).slice(0, limit);
-}
-
-/** The newer of two, when there are two. */
-export const newerOf = <Item>(above: Item | null, below: Item | null, numberOf: (item: Item) => number): Item | null =>
-  above !== null && below !== null && numberOf(below) > numberOf(above) ? below : (above ?? below);
+export const recordQuestions = (rows: Rows) =>
+  ({
+    sessions: ({ which, user, limit }) =>
+      which === 'open'
+        ? listOf(rows, SESSIONS, { isOpen: true }).filter((record) => user === undefined || record.user === user)
+        : newestOf(rows, SESSIONS, { state: 'ended', user_id: user }, limit),
+    session: (id) => oneOf(rows, SESSIONS, { session_id: id }),
+    agents: () => listOf(rows, AGENTS, {}),
+    healthChecks: ({ limit }) => newestOf(rows, HEALTH_CHECKS, {}, limit),
+    incidents: ({ state, limit }) => newestOf(rows, INCIDENTS, { state }, limit),
+    incident: (id) => oneOf(rows, INCIDENTS, { id }),
+    incidentOf: (fingerprint) => oneOf(rows, INCIDENTS, { fingerprint }),
+    tickets: ({ state, limit }) => newestOf(rows, TICKETS, { state }, limit),
+    ticket: (number) => oneOf(rows, TICKETS, { number }),
+    ticketByFingerprint: (fingerprint) => oneOf(rows, TICKETS, { fingerprint }),
+    lastNumber: (of) => Number(metaOf(rows, { incident: INCIDENTS, ticket: TICKETS }[of].lastNumber!) ?? 0) || 0,
+  }) satisfies Partial<History>;

@@ -1,50 +1,110 @@
-/** How the facts about one run add up, in whatever order they arrive. The upserts in sqlite/writer.ts follow the same rules. */
+/** Runs: one row each, to which beginning, pid and end add what they know, in whatever order they arrive. */
 
+import type { ExitView } from '../base/pure/exit.ts';
 import { type ComponentName, componentOfRun, type RunId, type WallMs } from '../base/pure/ids.ts';
-import type { RunEnded, RunRow } from '../supervision/ports/store.ts';
-import type { Entry } from './entry.ts';
+import type { Row, SqlValue } from '../base/sqlite.ts';
+import type { ComponentCommit, RunBegun, RunEnded, RunRow } from '../supervision/ports/store.ts';
+import { isObject, json, num, numOrNull, parsed, str, whole, wholeOrNull } from './cells.ts';
+import type { History } from './ports.ts';
+import { NOT_NULL, newestOf, oneOf, type Rows, table } from './table.ts';
 
-/** One run in memory: what is shown of it, and what only the next crash asks for. */
-export interface KnownRun {
-  readonly row: RunRow;
-  readonly good: boolean;
-  readonly ingredients: Readonly<Record<string, string>> | null;
-}
+type RunPid = NonNullable<ComponentCommit['runPid']>;
+
+/** What refers to a run goes first, and the last good one of each component stays: the next crash is compared with it. */
+const OLD = `ended_at < $before AND NOT EXISTS (SELECT 1 FROM crashes c WHERE c.run_id = runs.run_id)
+  AND rowid <> coalesce((SELECT g.rowid FROM runs g WHERE g.component = runs.component AND g.good = 1
+    AND g.ingredients_json IS NOT NULL ORDER BY g.begun_at DESC, g.rowid DESC LIMIT 1), -1)`;
+
+const RUNS = {
+  ...{ table: 'runs', since: 1, order: ['begun_at', 'rowid'], old: OLD },
+  isPartial: true,
+  key: { run_id: ({ run }: { readonly run: RunId }) => run },
+} as const;
 
 /** The component of a run whose beginning was never recorded: its id says so. */
-export const ownerOf = (run: RunId): ComponentName => componentOfRun(run) ?? (run.split('~')[0] as ComponentName);
+const ownerOf = (run: RunId): string => componentOfRun(run) ?? run.split('~')[0]!;
 
-/** When an end arrives without its beginning, this is the best that can be said about the beginning. */
-export const begunBefore = (ended: RunEnded): WallMs => Math.round(ended.at - ended.uptimeMs) as WallMs;
-
-const unknownRun = (run: RunId, begunAt: WallMs): KnownRun => ({
-  row: { run, component: ownerOf(run), begunAt, endedAt: null, pid: null, exit: null, planned: null, logOffset: null },
-  good: false,
-  ingredients: null,
+const BEGUN = table<RunBegun>({
+  ...RUNS,
+  columns: {
+    component: ({ component }) => component,
+    begun_at: ({ at }) => whole(at),
+    spec_hash: ({ specHash }) => specHash,
+    ingredients_json: ({ ingredients }) => json(ingredients),
+    log_offset: ({ logOffset }) => wholeOrNull(logOffset),
+  },
 });
 
-/** The runs an entry says something about, as they stand after it. */
-export function runsAfter(entry: Entry, known: (run: RunId) => KnownRun | undefined): readonly KnownRun[] {
-  const changed = new Map<RunId, KnownRun>();
-  const current = (run: RunId, begunAt: WallMs) => changed.get(run) ?? known(run) ?? unknownRun(run, begunAt);
-  const { runBegun, runPid, runEnded, recordedAt } = entry;
-  if (runBegun !== undefined) {
-    const { row, good } = current(runBegun.run, runBegun.at);
-    const { run, component, at: begunAt, logOffset, ingredients } = runBegun;
-    changed.set(run, { row: { ...row, component, begunAt, logOffset }, good, ingredients });
-  }
-  if (runPid !== undefined) {
-    const before = current(runPid.run, recordedAt);
-    changed.set(runPid.run, { ...before, row: { ...before.row, pid: runPid.pid } });
-  }
-  if (runEnded !== undefined) {
-    const before = current(runEnded.run, begunBefore(runEnded));
-    changed.set(runEnded.run, before.row.endedAt === null ? ended(before, runEnded) : before);
-  }
-  return [...changed.values()];
+const PID = table<RunPid>({
+  ...RUNS,
+  once: { component: ({ run }) => ownerOf(run), begun_at: (_, recordedAt) => whole(recordedAt) },
+  columns: { pid: ({ pid }) => pid },
+});
+
+const ENDED = table<RunEnded>({
+  ...RUNS,
+  // Without its beginning, this is the best that can be said about that.
+  once: { component: ({ component }) => component, begun_at: ({ at, uptimeMs }) => whole(at - uptimeMs) },
+  columns: {
+    ended_at: ({ at }) => whole(at),
+    uptime_ms: ({ uptimeMs }) => whole(uptimeMs),
+    exit_code: ({ exit }) => exit.code,
+    exit_signal: ({ exit }) => exit.signal,
+    exit_json: ({ exit }) => json(exit),
+    planned: ({ planned }) => planned,
+    decision: ({ decision }) => decision,
+    rule: ({ rule }) => rule,
+    good: ({ good }) => good,
+  },
+  // The first record of an end stays: a second one comes from a daemon that found the same end again.
+  onlyIf: { sql: 'runs.ended_at IS NULL', holds: (before) => (before['ended_at'] ?? null) === null },
+});
+
+/** By their names in a commit. */
+export const RUN_WRITES = { runBegun: BEGUN, runPid: PID, runEnded: ENDED } as const;
+
+const runRows = { ...BEGUN, item: runRow };
+const ingredients = { ...BEGUN, reads: ['ingredients_json'], item: ingredientsOf };
+
+function runRow(row: Row): RunRow {
+  const endedAt = numOrNull(row['ended_at']) as WallMs | null;
+  return {
+    run: str(row['run_id']) as RunId,
+    component: str(row['component']) as ComponentName,
+    begunAt: num(row['begun_at']) as WallMs,
+    endedAt,
+    pid: numOrNull(row['pid']),
+    exit: endedAt === null ? null : exitOf(row['exit_json']),
+    planned: endedAt === null ? null : num(row['planned']) === 1,
+    logOffset: numOrNull(row['log_offset']),
+  };
 }
 
-/** The first record of an end stays: a second one comes from a daemon that found the same end again. */
-function ended(before: KnownRun, { at: endedAt, exit, planned, good }: RunEnded): KnownRun {
-  return { ...before, good, row: { ...before.row, endedAt, exit, planned } };
+function ingredientsOf(row: Row): Readonly<Record<string, string>> | null {
+  return parsed<Readonly<Record<string, string>> | null>(row['ingredients_json'], null, isObject);
 }
+
+// How a run ended, out of its JSON: complete whatever is in there, because it is shown as it is.
+
+const UNREADABLE: ExitView = {
+  code: null,
+  signal: null,
+  oom: false,
+  core: false,
+  ambiguous: false,
+  spawn_error: null,
+  unknown: 'the record cannot be read',
+  unhealthy: null,
+};
+
+export const exitOf = (cell: SqlValue | undefined): ExitView => completeExit(parsed(cell, UNREADABLE, isObject));
+
+/** Before there were probes, nobody was ended because of one. */
+export const completeExit = (exit: ExitView): ExitView => ({ ...exit, unhealthy: exit.unhealthy ?? null });
+
+export const runQuestions = (rows: Rows) =>
+  ({
+    run: (run) => oneOf(rows, runRows, { run_id: run }),
+    runs: ({ component, limit }) => newestOf(rows, runRows, { component }, limit),
+    lastGoodIngredients: (component) => oneOf(rows, ingredients, { component, good: 1, ingredients_json: NOT_NULL }),
+  }) satisfies Partial<History>;

@@ -1,144 +1,126 @@
-/** Stretches of check results: what makes two of them the same one, their order, and a list of them in memory. */
+/** Stretches of probe answers, of samples and of check results. One that goes on keeps its key, and is written over itself. */
 
-import type { WallMs } from '../base/pure/ids.ts';
+import type { ComponentName, RunId, WallMs } from '../base/pure/ids.ts';
+import type { Row, SqlValue } from '../base/sqlite.ts';
 import type { CheckStretch } from '../checks/rules/stretch.ts';
-import type { SampleQuery } from '../supervision/ports/store.ts';
+import { ROLES } from '../supervision/rules/health/probe.ts';
 import type { ProbeStretch, Stretch } from '../supervision/rules/health/stretch.ts';
-import { newestSampleFirst, type SampleStretch, sampleKey } from '../supervision/rules/usage/stretch.ts';
-import type { CheckQuery, ProbeQuery } from './ports.ts';
-import { atMost, whole } from './views.ts';
+import type { SampleStretch } from '../supervision/rules/usage/stretch.ts';
+import { num, numOrNull, str, whole, wholeOrNull } from './cells.ts';
+import type { History } from './ports.ts';
+import { atLeast, type Columns, newestOf, type Rows, table } from './table.ts';
 
-/** A stretch that goes on keeps its key, and is written over itself. */
-export const checkKey = ({ check, firstAt }: CheckStretch): string => `${check} ${firstAt}`;
+const STRETCH: Columns<Stretch> = {
+  message: ({ message }) => message,
+  last_at: ({ lastAt }) => whole(lastAt),
+  count: ({ count }) => whole(count),
+  last_ms: ({ lastMs }) => whole(lastMs),
+  max_ms: ({ maxMs }) => whole(maxMs),
+};
 
-export const newestResultFirst = (a: CheckStretch, b: CheckStretch): number => b.firstAt - a.firstAt;
-
-export class CheckResults {
-  readonly #stretches: NewestOfEach<CheckStretch & { readonly component: string }>;
-
-  constructor(maxPerCheck: number) {
-    this.#stretches = new NewestOfEach<CheckStretch & { readonly component: string }>(maxPerCheck, checkKey);
-  }
-
-  add(stretch: CheckStretch): void {
-    this.#stretches.add({ ...stretch, component: stretch.check });
-  }
-
-  results({ check, limit }: CheckQuery): readonly CheckStretch[] {
-    return this.#stretches
-      .of(check)
-      .sort(newestResultFirst)
-      .slice(0, atMost(limit))
-      .map(({ component: _, ...stretch }) => stretch);
-  }
-}
-
-// Stretches of samples in memory: as a database gives them back, and a list of the newest of each component.
-
-export const wholeSample = (stretch: SampleStretch): SampleStretch => ({
-  ...stretch,
-  firstAt: whole(stretch.firstAt) as SampleStretch['firstAt'],
-  lastAt: whole(stretch.lastAt) as SampleStretch['lastAt'],
-  count: whole(stretch.count),
-  cpuPercent: stretch.cpuPercent === null ? null : finePercent(stretch.cpuPercent),
-  memoryBytes: whole(stretch.memoryBytes),
-  memoryMaxBytes: whole(stretch.memoryMaxBytes),
-  fds: stretch.fds === null ? null : whole(stretch.fds),
-  threads: whole(stretch.threads),
-  processes: whole(stretch.processes),
+const stretchOf = (row: Row): Stretch => ({
+  message: str(row['message']),
+  firstAt: num(row['first_at']) as WallMs,
+  lastAt: num(row['last_at']) as WallMs,
+  count: num(row['count']),
+  lastMs: num(row['last_ms']),
+  maxMs: num(row['max_ms']),
 });
+
+/** The component goes with the run and is written once: to overwrite an indexed column costs more than all the others together. */
+export const PROBES = {
+  ...table<ProbeStretch>({
+    table: 'probe_results',
+    since: 2,
+    key: { run_id: ({ run }) => run, role: ({ role }) => role, first_at: ({ firstAt }) => whole(firstAt) },
+    once: { component: ({ component }) => component },
+    columns: { question: ({ question }) => question, outcome: ({ outcome }) => outcome, ...STRETCH },
+    order: ['first_at', 'run_id', 'role'],
+    per: 'component',
+  }),
+  /** Null for a role that is none: nobody could show it. */
+  item: (row: Row): ProbeStretch | null => {
+    const role = ROLES.find((known) => known === row['role']);
+    if (role === undefined) return null;
+    return {
+      component: str(row['component']) as ComponentName,
+      run: str(row['run_id']) as RunId,
+      role,
+      question: str(row['question']),
+      outcome: outcomeOf(row['outcome']),
+      ...stretchOf(row),
+    };
+  },
+};
+
+/** What cannot be read is nobody's failure. */
+const outcomeOf = (cell: SqlValue | undefined): ProbeStretch['outcome'] =>
+  cell === 'pass' || cell === 'fail' ? cell : 'inconclusive';
+
+export const CHECK_RESULTS = {
+  ...table<CheckStretch>({
+    table: 'check_results',
+    since: 5,
+    key: { check_name: ({ check }) => check, first_at: ({ firstAt }) => whole(firstAt) },
+    columns: { status: ({ status }) => status, ...STRETCH },
+    order: ['first_at'],
+    per: 'check_name',
+  }),
+  item: (row: Row): CheckStretch => ({
+    check: str(row['check_name']),
+    status: statusOf(row['status']),
+    ...stretchOf(row),
+  }),
+};
+
+/** What cannot be read must not pass for good news. */
+const statusOf = (cell: SqlValue | undefined): CheckStretch['status'] =>
+  cell === 'ok' || cell === 'skipped' ? cell : 'failed';
 
 /** A hundredth of a percent is what a clock tick of 10 ms in a minute comes to. */
 const finePercent = (percent: number): number => (Number.isFinite(percent) ? Math.round(percent * 100) / 100 : 0);
 
-export class Samples {
-  readonly #stretches: NewestOfEach<SampleStretch>;
+export const SAMPLES = {
+  ...table<SampleStretch>({
+    table: 'samples',
+    since: 3,
+    key: { run_id: ({ run }) => run, first_at: ({ firstAt }) => whole(firstAt) },
+    once: { component: ({ component }) => component },
+    columns: {
+      last_at: ({ lastAt }) => whole(lastAt),
+      count: ({ count }) => whole(count),
+      cpu_percent: ({ cpuPercent }) => (cpuPercent === null ? null : finePercent(cpuPercent)),
+      memory_bytes: ({ memoryBytes }) => whole(memoryBytes),
+      memory_max_bytes: ({ memoryMaxBytes }) => whole(memoryMaxBytes),
+      fds: ({ fds }) => wholeOrNull(fds),
+      threads: ({ threads }) => whole(threads),
+      processes: ({ processes }) => whole(processes),
+    },
+    order: ['first_at', 'run_id'],
+    per: 'component',
+  }),
+  item: (row: Row): SampleStretch => ({
+    component: str(row['component']) as ComponentName,
+    run: str(row['run_id']) as RunId,
+    firstAt: num(row['first_at']) as WallMs,
+    lastAt: num(row['last_at']) as WallMs,
+    count: num(row['count']),
+    cpuPercent: numOrNull(row['cpu_percent']),
+    memoryBytes: num(row['memory_bytes']),
+    memoryMaxBytes: num(row['memory_max_bytes']),
+    fds: numOrNull(row['fds']),
+    threads: num(row['threads']),
+    processes: num(row['processes']),
+  }),
+};
 
-  constructor(maxPerComponent: number) {
-    this.#stretches = new NewestOfEach(maxPerComponent, sampleKey);
-  }
+/** By their names in a commit. */
+export const STRETCHES = { probed: PROBES, sampled: SAMPLES, checked: CHECK_RESULTS } as const;
 
-  add(stretch: SampleStretch): void {
-    this.#stretches.add(stretch);
-  }
-
-  samples({ component, since = Number.NEGATIVE_INFINITY as never, limit }: SampleQuery): readonly SampleStretch[] {
-    return this.#stretches
-      .of(component)
-      .filter(({ lastAt }) => lastAt >= since)
-      .sort(newestSampleFirst)
-      .slice(0, atMost(limit));
-  }
-}
-
-// Stretches of probe answers: what makes two of them the same one, their order, and a list of them in memory.
-
-/** A stretch that goes on keeps its key, and is written over itself. */
-export const keyOf = ({ run, role, firstAt }: ProbeStretch): string => `${run} ${role} ${firstAt}`;
-
-/** By the key alone, so that a stretch that goes on stays in its place. */
-export function newestFirst(a: ProbeStretch, b: ProbeStretch): number {
-  if (a.firstAt !== b.firstAt) return b.firstAt - a.firstAt;
-  if (a.run !== b.run) return a.run < b.run ? 1 : -1;
-  return a.role < b.role ? 1 : -1;
-}
-
-/** As a database gives it back, wherever it is kept. */
-export const wholeStretch = <S extends Stretch>(stretch: S): S => ({
-  ...stretch,
-  firstAt: whole(stretch.firstAt) as WallMs,
-  lastAt: whole(stretch.lastAt) as WallMs,
-  count: whole(stretch.count),
-  lastMs: whole(stretch.lastMs),
-  maxMs: whole(stretch.maxMs),
-});
-
-export class Timeline {
-  readonly #stretches: NewestOfEach<ProbeStretch>;
-
-  constructor(maxPerComponent: number) {
-    this.#stretches = new NewestOfEach(maxPerComponent, keyOf);
-  }
-
-  add(stretch: ProbeStretch): void {
-    this.#stretches.add(stretch);
-  }
-
-  probes({ component, run, limit }: ProbeQuery): readonly ProbeStretch[] {
-    return this.#stretches
-      .of(component)
-      .filter((stretch) => run === undefined || stretch.run === run)
-      .sort(newestFirst)
-      .slice(0, atMost(limit));
-  }
-}
-
-/** A bounded list for each component; what comes again takes its place at the end. */
-export class NewestOfEach<Item extends { readonly component: string }> {
-  readonly #max: number;
-  readonly #keyOf: (item: Item) => string;
-  /** The items of each component, the one that was added last at the end. */
-  readonly #byComponent = new Map<string, Map<string, Item>>();
-
-  constructor(maxPerComponent: number, keyOf: (item: Item) => string) {
-    this.#max = maxPerComponent;
-    this.#keyOf = keyOf;
-  }
-
-  add(item: Item): void {
-    const key = this.#keyOf(item);
-    const items = this.#byComponent.get(item.component) ?? new Map<string, Item>();
-    this.#byComponent.set(item.component, items);
-    items.delete(key);
-    items.set(key, item);
-    for (const oldest of items.keys()) {
-      if (items.size <= this.#max) break;
-      items.delete(oldest);
-    }
-  }
-
-  /** A list of its own, for the caller to sort. */
-  of(component: string): Item[] {
-    return [...(this.#byComponent.get(component)?.values() ?? [])];
-  }
-}
+export const stretchQuestions = (rows: Rows) =>
+  ({
+    probes: ({ component, run, limit }) => newestOf(rows, PROBES, { component, run_id: run }, limit),
+    samples: ({ component, since, limit }) =>
+      newestOf(rows, SAMPLES, { component, last_at: since === undefined ? since : atLeast(since) }, limit),
+    checkResults: ({ check, limit }) => newestOf(rows, CHECK_RESULTS, { check_name: check }, limit),
+  }) satisfies Partial<History>;

@@ -61,9 +61,7 @@ export class Condition {
       const { words, since } = this.#trouble;
       parts.push(`${words}, ${count(kept.size, 'record')} kept in memory since ${timeOfDay(since)}`);
     }
-    if (kept.droppedEvents > 0) parts.push(`${count(kept.droppedEvents, 'event')} dropped`);
-    if (kept.hasDroppedProbes) parts.push('probe answers dropped');
-    if (kept.hasDroppedSamples) parts.push('samples dropped');
+    for (const { words } of kept.dropped()) parts.push(words);
     if (this.#readProblem !== null) parts.push(`cannot read (${this.#readProblem})`);
     if (this.#walBytes !== null)
       parts.push(

@@ -1,16 +1,14 @@
 /** One open database, checked and brought to our schema. */
 import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
-import type { Database, Sqlite, Statement } from '../../base/sqlite.ts';
-import { hasPendingUpdates } from '../../incidents/tickets/rules/ticket.ts';
-import type { ComponentRecord } from '../../supervision/ports/store.ts';
-import type { Entry } from '../entry.ts';
-import { num, str } from './cells.ts';
+import type { Database, Row, Sqlite } from '../../base/sqlite.ts';
+import { num, str } from '../cells.ts';
+import { COMPONENTS } from '../components.ts';
+import { type Entry, TABLES } from '../entry.ts';
+import { lastSeqOf } from '../events.ts';
+import type { Rows } from '../table.ts';
 import { LATEST, migrate, schemaVersion, transaction } from './migrations.ts';
 import { DamagedError, problemOf } from './problem.ts';
-import { OLDEST_READABLE, SqliteHistory } from './reader.ts';
-import { ticketOf } from './record-rows.ts';
-import { componentRecord } from './rows.ts';
-import { Writer } from './writer.ts';
+import { OLDEST_READABLE, SqliteRows, Writer } from './rows.ts';
 
 /** Waiting for another process blocks the event loop, so it is short; what cannot be written meanwhile is kept. */
 export const BUSY_TIMEOUT_MS = 250;
@@ -30,7 +28,7 @@ PRAGMA foreign_keys = ON;
 `;
 
 export interface Connection {
-  readonly history: SqliteHistory;
+  readonly rows: Rows;
   /** All of it or nothing of it; throws. */
   write(batch: readonly Entry[]): void;
   /** Deletes some of what is kept no longer; true when there is more of it. `oldBefore`: null for nothing is old. Throws. */
@@ -54,10 +52,10 @@ export function openConnection(sqlite: Sqlite, path: string): Connection {
     check(db, sizeOf(path) ?? 0);
     db.exec(SETTINGS);
     migrate(db);
-    const [history, writer] = [new SqliteHistory(db, LATEST), new Writer(db)];
-    refuseImpossibleNumbers(history);
+    const [rows, writer] = [new SqliteRows(db, LATEST), new Writer(db)];
+    refuseImpossibleNumbers(rows);
     refuseReadOnlyByItself(db, path);
-    return connection({ db, path, history, write: (batch) => writer.write(batch), prune: pruner(db) });
+    return connection({ db, path, rows, write: (batch) => writer.write(batch), prune: pruner(db) });
   } catch (error) {
     const isDamage = problemOf(error).kind === 'damaged' || isMisfit(error);
     const damage = isDamage ? new DamagedError(wordsFor(error), salvage(db)) : null;
@@ -82,14 +80,14 @@ export function openAside(sqlite: Sqlite, path: string, why: unknown): Connectio
     const refuse = () => {
       throw why;
     };
-    return connection({ db, path, history: new SqliteHistory(db, version), write: refuse, prune: refuse });
+    return connection({ db, path, rows: new SqliteRows(db, version), write: refuse, prune: refuse });
   } catch {
     quietly(() => db?.close());
     return null;
   }
 }
 
-interface Parts extends Pick<Connection, 'history' | 'write' | 'prune'> {
+interface Parts extends Pick<Connection, 'rows' | 'write' | 'prune'> {
   readonly db: Database;
   readonly path: string;
 }
@@ -100,11 +98,11 @@ function pruner(db: Database): Connection['prune'] {
   return (before) => [stretches(), before !== null && old(before)].includes(true);
 }
 
-function connection({ db, path, history, write, prune }: Parts): Connection {
+function connection({ db, path, rows, write, prune }: Parts): Connection {
   const inode = inodeOf(path);
   const setBusyTimeout = (ms: number) => db.exec(`PRAGMA busy_timeout = ${ms}`);
   return {
-    history,
+    rows,
     write,
     prune,
     setBusyTimeout,
@@ -122,7 +120,7 @@ function connection({ db, path, history, write, prune }: Parts): Connection {
 }
 
 /** SQLite would create the file readable for everybody; the -wal and -shm files get the same mode as this one. */
-function createPrivately(path: string): void {
+export function createPrivately(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
@@ -142,8 +140,8 @@ function check(db: Database, sizeBytes: number): void {
 }
 
 /** A flipped bit can make a sequence number astronomical, and then there would be no next one. */
-function refuseImpossibleNumbers(history: SqliteHistory): void {
-  const last = history.lastSeq();
+function refuseImpossibleNumbers(rows: Rows): void {
+  const last = lastSeqOf(rows);
   if (!(last >= 0 && last < Number.MAX_SAFE_INTEGER / 2)) throw new DamagedError(`impossible sequence number ${last}`);
 }
 
@@ -177,18 +175,16 @@ const isMisfit = (error: unknown): boolean => ((error as { errcode?: number }).e
 const wordsFor = (error: unknown): string =>
   isMisfit(error) ? `the tables are not as expected (${(error as Error).message})` : problemOf(error).words;
 
-function salvage(db: Database): readonly ComponentRecord[] {
+function salvage(db: Database): readonly Row[] {
   try {
-    return db
-      .prepare('SELECT * FROM components')
-      .all()
-      .flatMap((row) => componentRecord(row) ?? []);
+    const rows = db.prepare('SELECT * FROM components').all();
+    return rows.filter((row) => COMPONENTS.item(row) !== null);
   } catch {
     return [];
   }
 }
 
-const inodeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+export const inodeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 
 /** Null when there is no such file. */
 export const sizeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.size ?? null;
@@ -201,62 +197,24 @@ export function quietly(work: () => void): void {
   }
 }
 
-// Deletes what is older than the retention, a bounded number of rows a pass. What is open stays, and what it refers to: crashes of open incidents and tickets, the runs of crashes that stay, the run that a component is in, and the last good one of each, which the next crash is compared with.
+// Deletes what is older than the retention, a bounded number of rows a pass. What is open stays, and what it refers to.
 
 export const OLD_ROWS_PER_PASS = 500;
 
-const OPEN_CASE = `EXISTS (SELECT 1 FROM incidents i WHERE i.id = crashes.incident AND (i.state = 'open'
-    OR EXISTS (SELECT 1 FROM tickets t WHERE t.incident = i.id AND t.state = 'open')))`;
-
-/** Each finds the rows of one table that may go, by their row id. The order matters: what refers to others goes first. */
-const RULES: Readonly<Record<string, string>> = {
-  events: 'SELECT seq AS id FROM events WHERE at < $before LIMIT $limit',
-  crashes: `SELECT id FROM crashes WHERE at < $before AND NOT ${OPEN_CASE} LIMIT $limit`,
-  runs: `SELECT rowid AS id FROM runs WHERE ended_at < $before
-    AND NOT EXISTS (SELECT 1 FROM crashes c WHERE c.run_id = runs.run_id)
-    AND rowid <> coalesce((SELECT g.rowid FROM runs g WHERE g.component = runs.component AND g.good = 1
-      AND g.ingredients_json IS NOT NULL ORDER BY g.begun_at DESC, g.rowid DESC LIMIT 1), -1)
-    LIMIT $limit`,
-  sessions: "SELECT rowid AS id FROM sessions WHERE state = 'ended' AND ended_at < $before LIMIT $limit",
-  agents: `SELECT rowid AS id FROM agents WHERE state IN ('finished', 'stopped', 'gave-up') AND ended_at < $before
-    LIMIT $limit`,
-  health_checks: `SELECT check_id AS id FROM health_checks
-    WHERE timestamp < strftime('%Y-%m-%d %H:%M:%f', $before / 1000.0, 'unixepoch') LIMIT $limit`,
-  incidents: `SELECT id FROM incidents WHERE state = 'resolved' AND resolved_at < $before
-    AND NOT EXISTS (SELECT 1 FROM crashes c WHERE c.incident = incidents.id)
-    AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.incident = incidents.id AND t.state = 'open') LIMIT $limit`,
-};
-
-const CLOSED_TICKETS = `SELECT number AS id, record_json FROM tickets WHERE state = 'closed' AND closed_at < $before
-  AND NOT EXISTS (SELECT 1 FROM incidents i WHERE i.id = tickets.incident AND i.state = 'open') LIMIT $limit`;
-
 /** One pass; true when it had to leave some for the next one. Throws what the driver throws. */
-export function oldRows(db: Database): (before: number) => boolean {
-  const rules = Object.entries(RULES).map(([table, sql]) => ({
-    find: db.prepare(sql),
-    remove: db.prepare(`DELETE FROM ${table} WHERE rowid = $id`),
-  }));
-  const findTickets = db.prepare(CLOSED_TICKETS);
-  const removeTicket = db.prepare('DELETE FROM tickets WHERE number = $id');
-  const values = (before: number) => ({ before, limit: OLD_ROWS_PER_PASS });
-  const found = (find: Statement, before: number) => find.all(values(before)).map((row) => num(row['id']));
-
-  /** One that a tracker still has to hear of is not over. */
-  const tickets = (before: number) =>
-    findTickets.all(values(before)).flatMap((row) => {
-      const ticket = ticketOf(row);
-      return ticket !== null && hasPendingUpdates(ticket) ? [] : [num(row['id'])];
-    });
-
+function oldRows(db: Database): (before: number) => boolean {
+  const rules = TABLES.flatMap(({ table, old }) => {
+    if (old === undefined) return [];
+    const find = db.prepare(`SELECT rowid AS id FROM ${table} WHERE ${old} LIMIT ${OLD_ROWS_PER_PASS}`);
+    return [{ find, remove: db.prepare(`DELETE FROM ${table} WHERE rowid = $id`) }];
+  });
   return (before) => {
-    let isMore = false;
-    const removed = (ids: readonly number[], remove: Statement) => {
-      isMore ||= ids.length >= OLD_ROWS_PER_PASS;
+    const counts = rules.map(({ find, remove }) => {
+      const ids = find.all({ before }).map((row) => num(row['id']));
       if (ids.length > 0) transaction(db, () => ids.forEach((id) => void remove.run({ id })));
-    };
-    removed(tickets(before), removeTicket);
-    for (const { find, remove } of rules) removed(found(find, before), remove);
-    return isMore;
+      return ids.length;
+    });
+    return counts.some((count) => count >= OLD_ROWS_PER_PASS);
   };
 }
 
@@ -272,16 +230,7 @@ export const ROWS_PER_PASS = 1_000;
 /** A stretch that goes on may have begun before all others; there is one for each probe, and a few from the last run. */
 const MAX_OPEN = 16;
 
-/** Each with the column that says whose a stretch is. */
-const TABLES = [
-  { table: 'probe_results', whose: 'component' },
-  { table: 'samples', whose: 'component' },
-  { table: 'check_results', whose: 'check_name' },
-] as const;
-
-type Table = (typeof TABLES)[number];
-
-const sqlFor = ({ table, whose }: Table) => ({
+const sqlFor = (table: string, whose: string) => ({
   nextComponent: `SELECT min(${whose}) AS component FROM ${table} WHERE ${whose} > $after`,
   count: `SELECT count(*) AS count FROM (
     SELECT 1 FROM ${table} WHERE ${whose} = $component LIMIT ${MAX_STRETCHES + ROWS_PER_PASS})`,
@@ -301,13 +250,13 @@ interface Look {
 
 /** Each call is one pass; true when it had to leave some for the next one. Throws what the driver throws. */
 export function retention(db: Database): () => boolean {
-  const passes = TABLES.map((table) => passOver(db, table));
+  const passes = TABLES.flatMap(({ table, per }) => (per === undefined ? [] : [passOver(db, table, per)]));
   // Every table has its turn, also when the one before it is not done.
   return () => passes.map((pass) => pass()).includes(true);
 }
 
-function passOver(db: Database, table: Table): () => boolean {
-  const sql = sqlFor(table);
+function passOver(db: Database, table: string, whose: string): () => boolean {
+  const sql = sqlFor(table, whose);
   const [nextComponent, count, remove] = [db.prepare(sql.nextComponent), db.prepare(sql.count), db.prepare(sql.delete)];
   let cursor = '';
 

@@ -6,10 +6,10 @@ import type { Clock } from '../../base/clock.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
 import type { MonoMs, WallMs } from '../../base/pure/ids.ts';
-import type { Sqlite } from '../../base/sqlite.ts';
-import type { ComponentRecord } from '../../supervision/ports/store.ts';
+import type { Row, Sqlite } from '../../base/sqlite.ts';
+import { isoTime } from '../cells.ts';
 import type { Entry } from '../entry.ts';
-import { isoTime } from '../views.ts';
+import type { Rows } from '../table.ts';
 import type { Condition } from './condition.ts';
 import {
   BUSY_TIMEOUT_MS,
@@ -21,7 +21,6 @@ import {
   sizeOf,
 } from './connection.ts';
 import { DamagedError, NewerSchemaError, problemOf } from './problem.ts';
-import type { SqliteHistory } from './reader.ts';
 
 /** A disk that damages a new database at once is not helped by a third one. */
 const QUARANTINE_PAUSE_MS = 10_000;
@@ -34,7 +33,8 @@ export type Outcome = 'written' | 'later' | 'again' | 'refused';
 export interface Anew {
   readonly type: 'store.quarantined' | 'store.replaced';
   readonly data: Readonly<Record<string, string>>;
-  readonly salvaged: readonly ComponentRecord[];
+  /** Rows of components. */
+  readonly salvaged: readonly Row[];
 }
 
 export interface DiskOptions {
@@ -45,7 +45,7 @@ export interface DiskOptions {
   readonly clock: Clock;
   readonly condition: Condition;
   /** There is a database to read; called before anything is written to it. */
-  readonly onOpen: (history: SqliteHistory) => void;
+  readonly onOpen: (rows: Rows) => void;
   /** The old database is gone, and what is known must be written again. */
   readonly onAnew: (anew: Anew) => void;
 }
@@ -60,8 +60,9 @@ export class Disk {
     this.#options = options;
   }
 
-  get history(): SqliteHistory | null {
-    return this.#connection?.history ?? null;
+  /** Null: there is nothing to read. */
+  get rows(): Rows | null {
+    return this.#connection?.rows ?? null;
   }
 
   /** False: only `open` can help. */
@@ -77,7 +78,7 @@ export class Disk {
       const opened = openConnection(sqlite, path);
       this.#connection?.close();
       this.#connection = opened;
-      onOpen(opened.history);
+      onOpen(opened.rows);
       this.#isWritable = true;
       condition.canWrite();
     } catch (error) {
@@ -128,7 +129,7 @@ export class Disk {
   }
 
   /** Sets the database aside and begins a new one. */
-  damaged(words: string, salvaged: readonly ComponentRecord[] = []): void {
+  damaged(words: string, salvaged: readonly Row[] = []): void {
     const { path, clock, condition, log } = this.#options;
     this.#drop();
     const now = clock.now();
@@ -207,7 +208,7 @@ export class Disk {
     if (condition.cannot('open', words, clock.wallNow())) log.error('the history cannot be opened', { problem: words });
     if (this.#connection !== null) return;
     this.#connection = openAside(sqlite, path, error);
-    if (this.#connection !== null) quietly(() => onOpen(this.#connection!.history));
+    if (this.#connection !== null) quietly(() => onOpen(this.#connection!.rows));
   }
 }
 

@@ -2,18 +2,18 @@
  * The book of campaigns: a connection of its own to the project's database, beside that of a daemon that may run. A write waits for
  * the daemon's, which are short; nobody's event loop is waiting for us.
  */
-import { closeSync, openSync, statSync } from 'node:fs';
 import { AppError } from '../../base/pure/errors.ts';
 import type { WallMs } from '../../base/pure/ids.ts';
 import { type Database, loadSqlite, type Row, type Statement } from '../../base/sqlite.ts';
-import type { CampaignBook, CampaignBrief, CampaignRecord, NewCampaign } from '../../campaigns/ports.ts';
-import type { Experiment, ExperimentState, OpenAttempt, Write } from '../../campaigns/rules/state.ts';
-import type { CampaignRecordState } from '../../campaigns/rules/views.ts';
-import { flag, num, numOrNull, str, strOrNull, text, textOrNull } from './cells.ts';
+import type { CampaignBook, CampaignRecord, NewCampaign } from '../../campaigns/ports.ts';
+import type { Experiment, OpenAttempt, Write } from '../../campaigns/rules/state.ts';
+import { EXPERIMENTS, headOf } from '../campaigns.ts';
+import { num, str, text, textOrNull, wholeOrNull } from '../cells.ts';
+import { CRASHES } from '../crashes.ts';
+import { createPrivately, inodeOf } from './connection.ts';
 import { migrate, transaction } from './migrations.ts';
 import { problemOf } from './problem.ts';
-import { crashRow } from './rows.ts';
-import { INSERT_CRASH } from './writer.ts';
+import { upsertSql } from './rows.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
 
@@ -42,7 +42,7 @@ const SQL = {
   experiment: `UPDATE experiments SET state = $state, attempts = $attempts, failures = $failures, exit_code = $exit_code,
     duration_ms = $duration_ms, reason = $reason
     WHERE campaign_id = $id AND position = $position AND state NOT IN ('done', 'failed')`,
-  crash: INSERT_CRASH,
+  crash: upsertSql(CRASHES),
   ended: 'UPDATE campaigns SET state = $state, reason = $reason, ended_at = $at WHERE id = $id',
   discard: 'DELETE FROM campaigns WHERE id = $id',
   running: "UPDATE campaigns SET state = 'running', reason = NULL, ended_at = NULL WHERE id = $id",
@@ -121,13 +121,13 @@ function book(db: Database, path: string, explained: Explaining): CampaignBook {
     write: (id, writes, at, crash) =>
       change(() => {
         for (const write of writes) put(run, id, write, at);
-        if (crash) run('crash', crashRow(crash));
+        if (crash) run('crash', CRASHES.row(crash, at));
       }),
     discard: (id) => change(() => run('discard', { id })),
     mark: (id, { state, mayBeUp }) =>
       change(() => {
         if (state) run('running', { id });
-        if (mayBeUp !== undefined) run('up', { id, up: flag(mayBeUp) });
+        if (mayBeUp !== undefined) run('up', { id, up: mayBeUp ? 1 : 0 });
       }),
     close: () => db.close(),
   };
@@ -140,56 +140,16 @@ function put(run: Run, id: number, write: Write, at: WallMs): void {
   else run('ended', { id, at, state: write.state, reason: textOrNull(write.reason) });
 }
 
-/** SQLite would create the file readable for everybody. */
-function createPrivately(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
-const inodeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null;
-
 // Campaigns in and out of their rows.
 
-const wallOrNull = (value: number | null): WallMs | null => value as WallMs | null;
-
-export const experimentOf = (row: Row): Experiment => ({
-  name: str(row['name']),
-  service: str(row['service']),
-  state: str(row['state']) as ExperimentState,
-  attempts: num(row['attempts']),
-  failures: num(row['failures']),
-  exitCode: numOrNull(row['exit_code']),
-  durationMs: numOrNull(row['duration_ms']),
-  reason: strOrNull(row['reason']),
-});
-
-export const openAttemptOf = (row: Row): OpenAttempt => ({
+const openAttemptOf = (row: Row): OpenAttempt => ({
   position: num(row['position']),
   attempt: str(row['attempt']),
   number: num(row['number']),
   container: str(row['container']),
 });
 
-const headOf = (row: Row) => ({
-  name: str(row['name']),
-  file: str(row['file']),
-  state: str(row['state']) as CampaignRecordState,
-  reason: strOrNull(row['reason']),
-  createdAt: num(row['created_at']) as WallMs,
-  endedAt: wallOrNull(numOrNull(row['ended_at'])),
-});
-
-export const briefOf = (row: Row): CampaignBrief => ({
-  ...headOf(row),
-  done: num(row['done']),
-  failed: num(row['failed']),
-  total: num(row['total']),
-});
-
-export const recordOf = (row: Row, experiments: readonly Row[], open: Row | undefined): CampaignRecord => ({
+const recordOf = (row: Row, experiments: readonly Row[], open: Row | undefined): CampaignRecord => ({
   id: num(row['id']),
   uid: str(row['uid']),
   ...headOf(row),
@@ -197,24 +157,22 @@ export const recordOf = (row: Row, experiments: readonly Row[], open: Row | unde
   composeFile: str(row['compose_file']),
   projectDir: str(row['project_dir']),
   mayBeUp: num(row['may_be_up']) === 1,
-  experiments: experiments.map(experimentOf),
+  experiments: experiments.map(EXPERIMENTS.item),
   open: open ? openAttemptOf(open) : null,
   openSince: open ? (num(open['begun_at']) as WallMs) : null,
 });
 
-export const experimentRow = (id: number, position: number, one: Experiment): Row => ({
+const experimentRow = (id: number, position: number, one: Experiment): Row => ({
   ...{ id, position, state: one.state, attempts: one.attempts, failures: one.failures },
-  ...{ exit_code: one.exitCode, duration_ms: rounded(one.durationMs), reason: textOrNull(one.reason) },
+  ...{ exit_code: one.exitCode, duration_ms: wholeOrNull(one.durationMs), reason: textOrNull(one.reason) },
 });
 
-export const overRow = (over: Extract<Write, { kind: 'attempt-over' }>, at: WallMs): Row => ({
+const overRow = (over: Extract<Write, { kind: 'attempt-over' }>, at: WallMs): Row => ({
   ...{ at, attempt: over.open.attempt, outcome: over.outcome, exit_code: over.exitCode },
-  ...{ duration_ms: rounded(over.durationMs), reason: textOrNull(over.reason) },
+  ...{ duration_ms: wholeOrNull(over.durationMs), reason: textOrNull(over.reason) },
 });
 
-export const createdRow = (campaign: NewCampaign, at: WallMs): Row => ({
+const createdRow = (campaign: NewCampaign, at: WallMs): Row => ({
   ...{ uid: campaign.uid, name: text(campaign.name), file: text(campaign.file), source: text(campaign.source) },
   ...{ compose_file: text(campaign.composeFile), project_dir: text(campaign.projectDir), at },
 });
-
-const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms));

@@ -3,10 +3,12 @@
 import { AppError } from '../../base/pure/errors.ts';
 import { loadSqlite, type Sqlite } from '../../base/sqlite.ts';
 import type { History } from '../ports.ts';
+import { historyOf } from '../questions.ts';
+import type { Rows } from '../table.ts';
 import { openAside, quietly, sizeOf } from './connection.ts';
 import { schemaVersion } from './migrations.ts';
 import { problemOf } from './problem.ts';
-import { OLDEST_READABLE, SqliteHistory } from './reader.ts';
+import { OLDEST_READABLE, SqliteRows } from './rows.ts';
 
 /** Nobody waits for this process, so it can wait for others. */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -17,45 +19,18 @@ export type OpenHistory = History & { close(): void };
 export async function openHistory(path: string): Promise<OpenHistory> {
   if (!sizeOf(path)) throw unavailable('nothing has been recorded yet');
   const sqlite = await loadSqlite();
-  const { history, close } = saying(() => open(sqlite, path));
-  return {
-    components: () => saying(() => history.components()),
-    crashes: (query) => saying(() => history.crashes(query)),
-    why: (which) => saying(() => history.why(which)),
-    events: (query) => saying(() => history.events(query)),
-    lastSeq: () => saying(() => history.lastSeq()),
-    run: (run) => saying(() => history.run(run)),
-    runs: (query) => saying(() => history.runs(query)),
-    probes: (query) => saying(() => history.probes(query)),
-    samples: (query) => saying(() => history.samples(query)),
-    checkResults: (query) => saying(() => history.checkResults(query)),
-    sessions: (query) => saying(() => history.sessions(query)),
-    session: (id) => saying(() => history.session(id)),
-    agents: () => saying(() => history.agents()),
-    healthChecks: (query) => saying(() => history.healthChecks(query)),
-    incidents: (query) => saying(() => history.incidents(query)),
-    incident: (id) => saying(() => history.incident(id)),
-    incidentOf: (fingerprint) => saying(() => history.incidentOf(fingerprint)),
-    tickets: (query) => saying(() => history.tickets(query)),
-    ticket: (number) => saying(() => history.ticket(number)),
-    ticketByFingerprint: (fingerprint) => saying(() => history.ticketByFingerprint(fingerprint)),
-    lastNumber: (of) => saying(() => history.lastNumber(of)),
-    campaigns: (limit) => saying(() => history.campaigns(limit)),
-    campaign: (name) => saying(() => history.campaign(name)),
-    lastGoodIngredients: (component) => saying(() => history.lastGoodIngredients(component)),
-    meta: (key) => saying(() => history.meta(key)),
-    close,
-  };
+  const { rows, close } = saying(() => open(sqlite, path));
+  return { ...historyOf({ select: (from, which) => saying(() => rows.select(from, which)) }), close };
 }
 
-function open(sqlite: Sqlite, path: string): { readonly history: SqliteHistory; close(): void } {
+function open(sqlite: Sqlite, path: string): { readonly rows: Rows; close(): void } {
   const db = sqlite.open(path, 'read-only');
   const close = () => quietly(() => db.close());
   try {
     db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     const version = schemaVersion(db);
     if (version < OLDEST_READABLE) throw unavailable('nothing has been recorded yet');
-    return { history: new SqliteHistory(db, version), close };
+    return { rows: new SqliteRows(db, version), close };
   } catch (error) {
     close();
     // On a read-only file system SQLite cannot even make the files it reads through.

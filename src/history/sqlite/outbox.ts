@@ -2,12 +2,12 @@
 
 import { readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import type { Log } from '../../base/log.ts';
+import { json } from '../cells.ts';
 import type { Entry } from '../entry.ts';
-import { json } from './cells.ts';
 import type { Condition } from './condition.ts';
 import { quietly } from './connection.ts';
 import type { Disk } from './disk.ts';
-import { saysSomething, Unwritten } from './unwritten.ts';
+import { type Dropped, saysSomething, Unwritten } from './unwritten.ts';
 
 const RETRY_MS = 1_000;
 const MAX_REOPEN_MS = 30_000;
@@ -17,18 +17,12 @@ const MAX_BATCHES = 5;
 /** What is still at hand when the database turns out to be damaged: the newest history is what people will ask for. */
 const RECENT = 200;
 
-interface Dropped {
-  readonly events: number;
-  readonly hasDroppedProbes: boolean;
-  readonly hasDroppedSamples: boolean;
-}
-
 export interface OutboxOptions {
   readonly disk: Disk;
   readonly condition: Condition;
   readonly log: Log;
   /** What had to be dropped; told once everything else is written. */
-  readonly onDropped: (dropped: Dropped) => void;
+  readonly onDropped: (dropped: readonly Dropped[]) => void;
   /** After every try, with what is still kept. */
   readonly onFlushed: (kept: number) => void;
 }
@@ -87,12 +81,12 @@ export class Outbox {
 
   #written(count: number): void {
     this.#reopenMs = RETRY_MS;
-    const { droppedEvents: events, hasDroppedProbes, hasDroppedSamples } = this.kept;
+    const dropped = this.kept.dropped();
     const written = this.kept.remove(count);
-    this.#recent = [...this.#recent, ...written.map(historyOf).filter(saysSomething)].slice(-RECENT);
+    this.#recent = [...this.#recent, ...written.map(historyIn).filter(saysSomething)].slice(-RECENT);
     if (this.kept.size === 0) {
       this.#batchSize = BATCH;
-      this.#options.onDropped({ events, hasDroppedProbes, hasDroppedSamples });
+      this.#options.onDropped(dropped);
     }
     // Last, because whoever is called may commit again.
     for (const { onDurable } of written) this.#call(onDurable);
@@ -102,9 +96,13 @@ export class Outbox {
   #refused(batch: readonly Entry[]): void {
     this.#batchSize = 1;
     if (batch.length > 1) return;
-    this.kept.remove(1);
+    const [entry] = this.kept.remove(1);
+    this.refuse([...entry!.writes].map(({ into, row }) => ({ table: into.table, ...row })));
+  }
+
+  refuse(record: unknown): void {
     this.#options.condition.refusedOne();
-    this.#options.log.error('a record could not be stored', { record: json(batch[0]) });
+    this.#options.log.error('a record could not be stored', { record: json(record) });
   }
 
   #call(callback: (() => void) | undefined): void {
@@ -135,22 +133,12 @@ export class Outbox {
 }
 
 /**
- * Without what the store itself knows better by now, without the promise that has been kept already, and without stretches of
- * probes and samples: hundreds every few seconds are too many to hold, and those that go on come again.
+ * Without what the store itself knows better by now, without the promise that has been kept already, and without stretches: hundreds
+ * every few seconds are too many to hold, and those that go on come again.
  */
-function historyOf(entry: Entry): Entry {
-  const {
-    record: _,
-    forget: __,
-    meta: ___,
-    onDurable: ____,
-    probed: _____,
-    sampled: ______,
-    checked: _______,
-    ...history
-  } = entry;
-  return history;
-}
+const historyIn = ({ writes }: Entry): Entry => ({
+  writes: new Set([...writes].filter(({ into }) => into.per === undefined && into.over?.length !== 0)),
+});
 
 // Numbers that were handed out and are not in the database yet must not be handed out again by the next daemon: whoever follows the events by number would miss the new ones. So in trouble, and only then, they are covered by a mark beside the database: a symbolic link to a number, because making one needs no space on most disks and is all or nothing.
 

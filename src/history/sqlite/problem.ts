@@ -1,5 +1,5 @@
 /** What an error of the database means for what to do next, and in words for people. */
-import type { ComponentRecord } from '../../supervision/ports/store.ts';
+import type { Row } from '../../base/sqlite.ts';
 
 export type ProblemKind =
   /** The disk or another process is in the way: keep everything and try again. */
@@ -19,10 +19,10 @@ export interface Problem {
 /** Found by looking (quick_check, a schema that does not fit), not by an error code. */
 export class DamagedError extends Error {
   override readonly name = 'DamagedError';
-  /** What could still be read: whether a component was stopped by hand is worth more than the rest of the history. */
-  readonly salvaged: readonly ComponentRecord[];
+  /** Rows of components that could still be read: whether one was stopped by hand is worth more than the rest of the history. */
+  readonly salvaged: readonly Row[];
 
-  constructor(message: string, salvaged: readonly ComponentRecord[] = []) {
+  constructor(message: string, salvaged: readonly Row[] = []) {
     super(message);
     this.salvaged = salvaged;
   }

@@ -5,23 +5,22 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
-import type { ComponentName } from '../../base/pure/ids.ts';
 import { loadSqlite, type Sqlite } from '../../base/sqlite.ts';
-import type { ComponentRecord } from '../../supervision/ports/store.ts';
 import type { EventView } from '../../supervision/rules/views.ts';
-import { type Entry, entryOf, eventView, Sequence } from '../entry.ts';
+import { isList, isObject, parsed } from '../cells.ts';
+import { COMPONENTS, META, metaOf } from '../components.ts';
+import { type Entry, entryOf, OPEN_TABLES } from '../entry.ts';
+import { EVENTS, eventView, lastSeqOf, type NumberedEvent, Sequence } from '../events.ts';
 import { openMemoryStore } from '../memory.ts';
+import { MemoryRows } from '../memory-rows.ts';
 import type { Commit, Store } from '../ports.ts';
-import { LAST_NUMBER } from '../records.ts';
+import { historyOf } from '../questions.ts';
 import { observed, oldBefore, type Progress } from '../rules/progress.ts';
-import { isList, isObject, parsed } from './cells.ts';
+import { gone, type Rows, type RowWrite, rowWrite, writeOf } from '../table.ts';
 import { Condition } from './condition.ts';
 import { type Anew, Disk } from './disk.ts';
-import { OpenRecords } from './open-records.ts';
-import { Outbox, type OutboxOptions, SeqMark } from './outbox.ts';
-import { type Readable, readable } from './overlay.ts';
+import { Outbox, SeqMark } from './outbox.ts';
 import { NewerSchemaError, problemOf } from './problem.ts';
-import type { SqliteHistory } from './reader.ts';
 
 const MAINTENANCE_MS = 60_000;
 const PROGRESS = 'retention_clock';
@@ -48,7 +47,7 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const sqlite = await loadSqlite();
   try {
-    return new SqliteStore(sqlite, options);
+    return new SqliteStore(sqlite, options).store;
   } catch (error) {
     if (!(error instanceof NewerSchemaError)) throw error;
     const { clock, log } = options;
@@ -58,12 +57,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-class SqliteStore implements Store {
+class SqliteStore {
+  readonly store: Store;
   readonly #options: SqliteStoreOptions;
   readonly #condition = new Condition();
   readonly #sequence = new Sequence();
   readonly #mark: SeqMark;
-  readonly #openRecords = new OpenRecords();
+  /** Rows that are open, as far as this process knows: what a new database is told after the old one was lost. */
+  readonly #open = new MemoryRows({ bound: () => 0 });
   readonly #disk: Disk;
   readonly #outbox: Outbox;
   readonly #maintenance: NodeJS.Timeout;
@@ -75,50 +76,63 @@ class SqliteStore implements Store {
     this.#mark = new SeqMark(options.path);
     const { log } = options;
     const condition = this.#condition;
-    const onOpen = (history: SqliteHistory) => this.#learn(history);
+    const onOpen = (rows: Rows) => this.#learn(rows);
     const disk = new Disk({ ...options, sqlite, condition, onOpen, onAnew: (anew) => this.#tellAgain(anew) });
-    const onDropped: OutboxOptions['onDropped'] = ({ events, hasDroppedProbes, hasDroppedSamples }) => {
-      if (events > 0) this.#tell('store.events-dropped', { events });
-      if (hasDroppedProbes) this.#tell('store.probes-dropped', {});
-      if (hasDroppedSamples) this.#tell('store.samples-dropped', {});
-    };
     this.#disk = disk;
-    const onFlushed = (kept: number) => (kept > 0 ? this.#mark.cover(this.#sequence.last) : this.#mark.clear());
-    this.#outbox = new Outbox({ disk, condition, log, onDropped, onFlushed });
+    this.#outbox = new Outbox({
+      ...{ disk, condition, log },
+      onDropped: (dropped) => dropped.forEach(({ event, data }) => void this.#tell(event, data)),
+      onFlushed: (kept) => (kept > 0 ? this.#mark.cover(this.#sequence.last) : this.#mark.clear()),
+    });
+    this.store = {
+      ...historyOf({ select: (from, which) => this.#select(from, which) }),
+      lastSeq: () => this.#sequence.last,
+      commit: (...commits) => this.#commit(commits),
+      setMeta: (key, value) => this.#write(writeOf(META, { key, value }, options.clock.wallNow())),
+      forget: (component) => this.#write(gone(COMPONENTS, { name: component })),
+      health: () => condition.sentence(this.#outbox.kept),
+      close: () => this.#close(),
+    };
     disk.open();
     this.#skipUsedNumbers();
     this.#outbox.flush();
     this.#maintenance = setInterval(() => this.#maintain(), MAINTENANCE_MS).unref();
   }
 
-  commit(...commits: readonly Commit[]): readonly EventView[] {
-    const entries = commits.map((commit) => entryOf(commit, this.#sequence));
-    for (const commit of commits) this.#openRecords.note(commit);
-    this.#write(...entries);
-    return entries.flatMap(({ events }) => events.map(eventView));
+  #commit(commits: readonly Commit[]): readonly EventView[] {
+    const told = commits.map((commit) => {
+      const events = (commit.events ?? []).map((event) => this.#sequence.number(event));
+      this.#queue(commit, events);
+      return events;
+    });
+    this.#outbox.flush();
+    return told.flatMap((events) => events.map(eventView));
   }
 
-  setMeta(key: string, value: string): void {
-    this.#openRecords.setMeta(key, value);
-    this.#write({ events: [], meta: { key, value } });
+  /** A commit that is not what its type says must not hold up the others. */
+  #queue(commit: Commit, events: readonly NumberedEvent[]): void {
+    try {
+      this.#push(entryOf(commit, events, this.#options.clock.wallNow()));
+    } catch (error) {
+      this.#outbox.refuse({ ...commit, problem: String(error) });
+    }
   }
 
-  forget(component: ComponentName): void {
-    this.#openRecords.forget(component);
-    this.#write({ events: [], forget: component });
+  #push(entry: Entry): void {
+    this.#note(entry.writes);
+    this.#outbox.push(entry);
   }
 
-  #write(...entries: readonly Omit<Entry, 'recordedAt'>[]): void {
-    const recordedAt = this.#options.clock.wallNow();
-    for (const entry of entries) this.#outbox.push({ ...entry, recordedAt });
+  #note(writes: Iterable<RowWrite>): void {
+    for (const write of writes) if (write.into.over !== undefined) this.#open.put(write);
+  }
+
+  #write(write: RowWrite): void {
+    this.#push({ writes: new Set([write]) });
     this.#outbox.flush();
   }
 
-  health(): string {
-    return this.#condition.sentence(this.#outbox.kept);
-  }
-
-  close(): void {
+  #close(): void {
     clearInterval(this.#maintenance);
     clearTimeout(this.#restOfMaintenance);
     this.#outbox.close();
@@ -133,15 +147,15 @@ class SqliteStore implements Store {
     if (isUnfinished) this.#restOfMaintenance = setTimeout(() => this.#maintain(), MAINTENANCE_PAUSE_MS).unref();
   }
 
-  /** Both clocks are looked at with every maintenance; see core/retention/progress.ts. */
+  /** Both clocks are looked at with every maintenance; see ../rules/progress.ts. */
   #oldBefore(): number | null {
     const { clock, retentionMs } = this.#options;
     if (retentionMs === undefined) return null;
     const now = { bootId: clock.bootId, mono: clock.now(), wall: clock.wallNow() };
-    const before = readProgress(this.meta(PROGRESS));
+    const before = readProgress(metaOf(this.#open, PROGRESS));
     const after = observed(before, now, retentionMs());
     const isNews = after.marks !== before?.marks || after.countedMs - before.countedMs >= PROGRESS_MS;
-    if (isNews) this.setMeta(PROGRESS, JSON.stringify(after));
+    if (isNews) this.store.setMeta(PROGRESS, JSON.stringify(after));
     return oldBefore(after, retentionMs());
   }
 
@@ -154,20 +168,27 @@ class SqliteStore implements Store {
     this.#tell('store.events-lost', { after: last, reason: 'the daemon ended before they could be written' });
   }
 
-  #learn(history: SqliteHistory): void {
-    this.#openRecords.learn(history);
-    this.#sequence.raiseTo(history.lastSeq());
+  /** The database knows, and this process does not: all of it at the start, less when it could only be opened later. */
+  #learn(rows: Rows): void {
+    for (const table of OPEN_TABLES)
+      for (const row of rows.select(table, { isOpen: true, columns: table.columns })) {
+        const write = rowWrite(table, row);
+        if (!this.#open.has(write)) this.#open.put(write);
+      }
+    // What waits for the disk is newer than what was just read.
+    this.#note(this.#outbox.kept.writes());
+    this.#sequence.raiseTo(lastSeqOf(rows));
     this.#hasRead = true;
   }
 
   #tellAgain({ type, data, salvaged }: Anew): void {
     if (!this.#hasRead) {
       this.#sequence.raiseTo(this.#options.clock.wallNow());
-      this.#openRecords.salvage(salvaged);
+      this.#note(salvaged.map((row) => rowWrite(COMPONENTS, row)));
     }
-    const recordedAt = this.#options.clock.wallNow();
     this.#outbox.startOver();
-    for (const entry of this.#openRecords.entries(recordedAt)) this.#outbox.push(entry);
+    for (const table of OPEN_TABLES)
+      for (const write of this.#open.writesOf(table)) this.#outbox.push({ writes: new Set([write]) });
     this.#tell(type, data);
   }
 
@@ -175,7 +196,7 @@ class SqliteStore implements Store {
   #tell(type: string, data: Readonly<Record<string, unknown>>): void {
     const at = this.#options.clock.wallNow();
     const event = this.#sequence.number({ at, subject: { kind: 'daemon', name: 'keepwell' }, type, run: null, data });
-    this.#outbox.push({ events: [event], recordedAt: at });
+    this.#push({ writes: new Set([writeOf(EVENTS, event, at)]) });
     try {
       this.#options.onEvent?.(eventView(event));
     } catch (error) {
@@ -183,18 +204,20 @@ class SqliteStore implements Store {
     }
   }
 
-  #read<T>(read: (from: Readable) => T): T {
+  /** What never is over is known without the disk. */
+  readonly #select: Rows['select'] = (from, which) => {
+    if (from.over?.length === 0) return this.#open.select(from, which);
     for (let tries = 0; tries < 2; tries += 1) {
       try {
-        const answer = read(readable(this.#disk.history, this.#outbox.kept.entries()));
+        const found = this.#outbox.kept.laidOver(this.#disk.rows).select(from, which);
         this.#condition.reading(null);
-        return answer;
+        return found;
       } catch (error) {
         this.#readFailed(error);
       }
     }
-    return read(readable(null, this.#outbox.kept.entries()));
-  }
+    return this.#outbox.kept.laidOver(null).select(from, which);
+  };
 
   #readFailed(error: unknown): void {
     const { kind, words } = problemOf(error);
@@ -204,42 +227,6 @@ class SqliteStore implements Store {
     this.#disk.damaged(words);
     this.#outbox.flush();
   }
-
-  components(): readonly ComponentRecord[] {
-    return this.#openRecords.components();
-  }
-  meta(key: string): string | null {
-    return this.#openRecords.meta(key);
-  }
-  lastSeq(): number {
-    return this.#sequence.last;
-  }
-  readonly crashes: Store['crashes'] = (query) => this.#read((from) => from.crashes(query));
-  readonly why: Store['why'] = (which) => this.#read((from) => from.why(which));
-  readonly events: Store['events'] = (query) => this.#read((from) => from.events(query));
-  readonly run: Store['run'] = (run) => this.#read((from) => from.run(run));
-  readonly runs: Store['runs'] = (query) => this.#read((from) => from.runs(query));
-  readonly probes: Store['probes'] = (query) => this.#read((from) => from.probes(query));
-  readonly samples: Store['samples'] = (query) => this.#read((from) => from.samples(query));
-  readonly checkResults: Store['checkResults'] = (query) => this.#read((from) => from.checkResults(query));
-  readonly sessions: Store['sessions'] = (query) => this.#read((from) => from.sessions(query));
-  readonly session: Store['session'] = (id) => this.#read((from) => from.session(id));
-  readonly agents: Store['agents'] = () => this.#read((from) => from.agents());
-  readonly healthChecks: Store['healthChecks'] = (query) => this.#read((from) => from.healthChecks(query));
-  readonly incidents: Store['incidents'] = (query) => this.#read((from) => from.incidents(query));
-  readonly incident: Store['incident'] = (id) => this.#read((from) => from.incident(id));
-  readonly incidentOf: Store['incidentOf'] = (fingerprint) => this.#read((from) => from.incidentOf(fingerprint));
-  readonly tickets: Store['tickets'] = (query) => this.#read((from) => from.tickets(query));
-  readonly ticket: Store['ticket'] = (number) => this.#read((from) => from.ticket(number));
-  readonly ticketByFingerprint: Store['ticketByFingerprint'] = (fingerprint) =>
-    this.#read((from) => from.ticketByFingerprint(fingerprint));
-  lastNumber(of: 'incident' | 'ticket'): number {
-    return this.#openRecords.lastNumber(LAST_NUMBER[of]);
-  }
-  readonly campaigns: Store['campaigns'] = (limit) => this.#read((from) => from.campaigns(limit));
-  readonly campaign: Store['campaign'] = (name) => this.#read((from) => from.campaign(name));
-  readonly lastGoodIngredients: Store['lastGoodIngredients'] = (component) =>
-    this.#read((from) => from.lastGoodIngredients(component));
 }
 
 // What is remembered about the clocks, for the retention.

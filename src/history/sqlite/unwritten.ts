@@ -1,234 +1,130 @@
 /**
- * Commits that are not on disk yet, in order. Bounded by dropping what can be missed: first the oldest samples, then the oldest
- * probe stretches and check results, then the oldest events, then the log tails of the oldest crashes. Records, ends of runs and crashes themselves are never dropped.
+ * Commits that are not on disk yet, in order. Bounded by leaving out what a newer row replaces, and by dropping what can be missed:
+ * first the oldest samples, then the oldest probe stretches and check results, then the oldest events, then the log tails of the
+ * oldest crashes. Records, ends of runs and crashes themselves are never dropped.
  */
-
-import type { ComponentName } from '../../base/pure/ids.ts';
-import type { CheckStretch } from '../../checks/rules/stretch.ts';
-import type { ProbeStretch } from '../../supervision/rules/health/stretch.ts';
-import { type SampleStretch, sampleKey } from '../../supervision/rules/usage/stretch.ts';
+import { CRASHES, withoutEvidence } from '../crashes.ts';
 import type { Entry } from '../entry.ts';
-import { checkKey, keyOf } from '../stretches.ts';
+import { EVENTS } from '../events.ts';
+import { MemoryRows } from '../memory-rows.ts';
+import { CHECK_RESULTS, PROBES, SAMPLES } from '../stretches.ts';
+import { isReplacedWhole, type Rows, type RowWrite, type Table } from '../table.ts';
 
-// Agents among the commits that are not on disk yet: of each, only the newest record is worth keeping.
-
-type AgentsHolder = { -readonly [K in 'agents']?: Entry[K] };
-
-export class UnwrittenAgents {
-  readonly #newest = new Map<string, AgentsHolder>();
-
-  add(entry: AgentsHolder): void {
-    for (const { name } of entry.agents ?? []) {
-      const older = this.#newest.get(name);
-      if (older?.agents) older.agents = older.agents.filter((record) => record.name !== name);
-      this.#newest.set(name, entry);
-    }
-  }
-
-  remove(entry: AgentsHolder): void {
-    for (const { name } of entry.agents ?? []) if (this.#newest.get(name) === entry) this.#newest.delete(name);
-  }
+/** What is said about rows that were dropped, and the event that tells it later. */
+export interface Dropped {
+  readonly words: string;
+  readonly event: string;
+  readonly data: Readonly<Record<string, number>>;
 }
 
-// Incidents and tickets among the commits that are not on disk yet. They are written with the crash they belong to, so that a death of ours in between leaves counts right; only when there are very many, the older states of the oldest are let go.
+/** The first to go first. A stretch that goes on comes again, so how many were dropped would say nothing. */
+const DROPPABLE: readonly { readonly table: Table; said?(count: number): Dropped }[] = [
+  { table: SAMPLES, said: () => ({ words: 'samples dropped', event: 'store.samples-dropped', data: {} }) },
+  { table: PROBES, said: () => ({ words: 'probe answers dropped', event: 'store.probes-dropped', data: {} }) },
+  { table: CHECK_RESULTS },
+  {
+    table: EVENTS,
+    said: (events) => ({
+      words: `${events} event${events === 1 ? '' : 's'} dropped`,
+      event: 'store.events-dropped',
+      data: { events },
+    }),
+  },
+];
 
-type Holder = Mutable<Pick<Entry, 'incidents' | 'tickets'>>;
-
-const MAX_HOLDERS = 500;
-
-export class UnwrittenRecords {
-  #holders: Holder[] = [];
-  readonly #incidents = new Map<number, Holder>();
-  readonly #tickets = new Map<number, Holder>();
-
-  add(entry: Holder): void {
-    const { incidents = [], tickets = [] } = entry;
-    if (incidents.length + tickets.length === 0) return;
-    this.#holders.push(entry);
-    for (const { id } of incidents) this.#incidents.set(id, entry);
-    for (const { number } of tickets) this.#tickets.set(number, entry);
-    if (this.#holders.length > MAX_HOLDERS) this.#fold(this.#holders.shift()!);
-  }
-
-  remove(entry: Holder): void {
-    for (const { id } of entry.incidents ?? []) if (this.#incidents.get(id) === entry) this.#incidents.delete(id);
-    for (const { number } of entry.tickets ?? []) if (this.#tickets.get(number) === entry) this.#tickets.delete(number);
-    if (this.#holders.includes(entry)) this.#holders = this.#holders.filter((holder) => holder !== entry);
-  }
-
-  /** What comes again later need not be written before. */
-  #fold(entry: Holder): void {
-    if (entry.incidents) entry.incidents = entry.incidents.filter(({ id }) => this.#incidents.get(id) === entry);
-    if (entry.tickets) entry.tickets = entry.tickets.filter(({ number }) => this.#tickets.get(number) === entry);
-  }
-}
-
-/** The stretches of one kind among the commits that are not on disk yet: the first to go when there are too many of everything. */
-
-export interface UnwrittenOptions<Holder, Stretch> {
-  /** What a commit has of them. */
-  of(holder: Holder): readonly Stretch[];
-  /** Some were taken out of it. */
-  put(holder: Holder, stretches: readonly Stretch[]): void;
-  /** A stretch that comes again, longer by then, has the same key. */
-  keyOf(stretch: Stretch): string;
-}
-
-export class UnwrittenStretches<Holder, Stretch> {
-  readonly #options: UnwrittenOptions<Holder, Stretch>;
-  #holders: Holder[] = [];
-  #count = 0;
-  #isFolded = true;
-
-  constructor(options: UnwrittenOptions<Holder, Stretch>) {
-    this.#options = options;
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  add(holder: Holder): void {
-    const { length } = this.#options.of(holder);
-    if (length === 0) return;
-    this.#holders.push(holder);
-    this.#count += length;
-    this.#isFolded = false;
-  }
-
-  remove(gone: readonly Holder[]): void {
-    if (this.#holders.length === 0) return;
-    this.#holders = this.#holders.filter((holder) => !gone.includes(holder));
-    for (const holder of gone) this.#count -= this.#options.of(holder).length;
-  }
-
-  /** A stretch that came again, longer by then, stands for what was kept of it before. False when there was nothing to look at. */
-  fold(): boolean {
-    if (this.#isFolded) return false;
-    const { of, keyOf } = this.#options;
-    const newest = new Map<string, Stretch>();
-    for (const holder of this.#holders) for (const stretch of of(holder)) newest.set(keyOf(stretch), stretch);
-    for (const holder of this.#holders) {
-      const kept = of(holder).filter((stretch) => newest.get(keyOf(stretch)) === stretch);
-      this.#keep(holder, kept);
-    }
-    this.#forgetEmpty();
-    this.#isFolded = true;
-    return true;
-  }
-
-  /** True when there were any. */
-  dropOldest(count: number): boolean {
-    if (this.#count === 0) return false;
-    const target = Math.max(0, this.#count - count);
-    for (const holder of this.#holders) this.#keep(holder, this.#options.of(holder).slice(this.#count - target));
-    this.#forgetEmpty();
-    return true;
-  }
-
-  #keep(holder: Holder, stretches: readonly Stretch[]): void {
-    this.#count -= this.#options.of(holder).length - stretches.length;
-    this.#options.put(holder, stretches);
-  }
-
-  #forgetEmpty(): void {
-    this.#holders = this.#holders.filter((holder) => this.#options.of(holder).length > 0);
-  }
-}
-
-/** Events, probe stretches, samples and check results together. */
+/** Of all that may be dropped together. */
 const MAX_ITEMS = 10_000;
 /** Dropping one per commit would walk the list each time, so a tenth of them goes at once. */
 const ITEMS_AFTER_DROP = MAX_ITEMS * 0.9;
 const MAX_LOG_TAILS = 500;
-const TAIL_DROPPED = ['(log tail dropped, and probe answers: the disk could not be written for too long)'];
+/** So many replaced rows stay where they are, together with what else happened then. */
+const MAX_TOGETHER = 500;
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+interface Waiting {
+  readonly entry: Entry;
+  readonly write: RowWrite;
+}
 
 export class Unwritten {
-  #entries: Mutable<Entry>[] = [];
-  /** Where the newest record of each component is: older ones are not worth keeping. */
-  readonly #newest = new Map<ComponentName, Mutable<Entry>>();
-  /** The same of each session. */
-  readonly #newestSession = new Map<string, Mutable<Entry>>();
-  /** And of each agent. */
-  readonly #agents = new UnwrittenAgents();
-  /** And where the newest of each incident and of each ticket is. */
-  readonly #cases = new UnwrittenRecords();
-  #withTail: Mutable<Entry>[] = [];
-  readonly #probes = new UnwrittenStretches<Mutable<Entry>, ProbeStretch>({
-    of: ({ probed = [] }) => probed,
-    put: (entry, probed) => Object.assign(entry, { probed }),
-    keyOf,
-  });
-  readonly #samples = new UnwrittenStretches<Mutable<Entry>, SampleStretch>({
-    of: ({ sampled = [] }) => sampled,
-    put: (entry, sampled) => Object.assign(entry, { sampled }),
-    keyOf: sampleKey,
-  });
-  readonly #checks = new UnwrittenStretches<Mutable<Entry>, CheckStretch>({
-    of: ({ checked = [] }) => checked,
-    put: (entry, checked) => Object.assign(entry, { checked }),
-    keyOf: checkKey,
-  });
-  #events = 0;
-  #droppedEvents = 0;
-  #hasDroppedProbes = false;
-  #hasDroppedSamples = false;
+  #entries: Entry[] = [];
+  /** Where the newest row of each key is. */
+  readonly #newest = new Map<string, Waiting>();
+  #replaced: Waiting[] = [];
+  #withTail = new Set<RowWrite>();
+  readonly #counts = new Map<Table, number>();
+  readonly #dropped = new Map<Table, number>();
+  /** An entry may have lost its last row. */
+  #hasLost = false;
+  #overlay: { readonly below: Rows | null; readonly rows: MemoryRows; entries: number } | null = null;
 
   get size(): number {
     return this.#entries.length;
   }
 
-  get droppedEvents(): number {
-    return this.#droppedEvents;
+  dropped(): readonly Dropped[] {
+    return DROPPABLE.flatMap(({ table, said }) => {
+      const count = this.#dropped.get(table) ?? 0;
+      return count > 0 && said ? [said(count)] : [];
+    }).reverse();
   }
 
-  /** A stretch that goes on comes again, so how many were dropped would say nothing. */
-  get hasDroppedProbes(): boolean {
-    return this.#hasDroppedProbes;
-  }
-  get hasDroppedSamples(): boolean {
-    return this.#hasDroppedSamples;
-  }
-
-  get #items(): number {
-    return this.#events + this.#probes.count + this.#samples.count + this.#checks.count;
-  }
-
-  entries(): readonly Entry[] {
-    return this.#entries;
+  /** The rows with those laid over them that wait, so that nobody reads a past without its newest part. Null: there are no others. */
+  laidOver(below: Rows | null): Rows {
+    if (below !== null && this.size === 0) return below;
+    let overlay = this.#overlay;
+    if (overlay === null || overlay.below !== below) overlay = { below, rows: new MemoryRows({ below }), entries: 0 };
+    this.#overlay = null; // unless all goes well: reading what is below may fail
+    for (; overlay.entries < this.size; overlay.entries += 1)
+      for (const write of this.#entries[overlay.entries]!.writes) overlay.rows.put(write);
+    this.#overlay = overlay;
+    return overlay.rows;
   }
 
-  push(added: Entry): void {
-    const entry: Mutable<Entry> = { ...added };
+  /** All rows that wait, oldest first. */
+  *writes(): Iterable<RowWrite> {
+    for (const { writes } of this.#entries) yield* writes;
+  }
+
+  push(entry: Entry): void {
     this.#entries.push(entry);
-    const component = entry.record?.name ?? entry.forget;
-    if (component !== undefined) {
-      delete this.#newest.get(component)?.record;
-      this.#newest.set(component, entry);
+    for (const write of entry.writes) {
+      this.#count(write, 1);
+      if (isReplacedWhole(write.into)) this.#replace({ entry, write });
+      if (write.into === CRASHES) this.#withTail.add(write);
     }
-    if (entry.session !== undefined) {
-      delete this.#newestSession.get(entry.session.id)?.session;
-      this.#newestSession.set(entry.session.id, entry);
+    for (const write of this.#withTail) {
+      if (this.#withTail.size <= MAX_LOG_TAILS) break;
+      write.row = withoutEvidence(write.row);
+      this.#withTail.delete(write);
+      this.#overlay = null;
     }
-    this.#agents.add(entry);
-    this.#cases.add(entry);
-    this.#events += entry.events.length;
-    this.#probes.add(entry);
-    this.#samples.add(entry);
-    this.#checks.add(entry);
-    if (entry.crash !== undefined) this.#withTail.push(entry);
-    if (this.#withTail.length > MAX_LOG_TAILS) this.#dropTail(this.#withTail.shift()!);
   }
 
-  /** Puts history (no records, no stretches) before everything else: it is older than all that is kept. */
+  #replace(newer: Waiting): void {
+    const { into, id, row } = newer.write;
+    const older = this.#newest.get(id);
+    const isNews = !older || into.onlyIf?.holds(older.write.row, row) !== false;
+    if (isNews) this.#newest.set(id, newer);
+    if (!isNews) this.#leaveOut(newer);
+    else if (older && into.isTogether) this.#replaced.push(older);
+    else if (older) this.#leaveOut(older);
+    if (this.#replaced.length > MAX_TOGETHER) this.#leaveOut(this.#replaced.shift()!);
+  }
+
+  #leaveOut({ entry, write }: Waiting): void {
+    if (!entry.writes.delete(write)) return;
+    this.#count(write, -1);
+    this.#hasLost = true;
+  }
+
+  /** Puts history that is older than all that waits before it. */
   prepend(older: readonly Entry[]): void {
-    const entries = older.map((entry): Mutable<Entry> => ({ ...entry }));
-    // As new arrays: as arguments of a call, a hundred thousand entries are too many.
-    this.#entries = [...entries, ...this.#entries];
-    this.#withTail = [...entries.filter(({ crash }) => crash !== undefined), ...this.#withTail];
-    for (const { events } of entries) this.#events += events.length;
+    // As new ones: as arguments of a call, a hundred thousand entries are too many.
+    this.#entries = [...older, ...this.#entries];
+    const writes = older.flatMap((entry) => [...entry.writes]);
+    for (const write of writes) this.#count(write, 1);
+    this.#withTail = new Set([...writes.filter(({ into }) => into === CRASHES), ...this.#withTail]);
+    this.#overlay = null;
   }
 
   /** The oldest entries, up to `count`. */
@@ -239,59 +135,54 @@ export class Unwritten {
   /** Takes the oldest entries away, because they are written or can never be. */
   remove(count: number): readonly Entry[] {
     const removed = this.#entries.splice(0, count);
-    for (const entry of removed) {
-      this.#events -= entry.events.length;
-      const component = entry.record?.name ?? entry.forget;
-      if (component !== undefined && this.#newest.get(component) === entry) this.#newest.delete(component);
-      const session = entry.session?.id;
-      if (session !== undefined && this.#newestSession.get(session) === entry) this.#newestSession.delete(session);
-      this.#agents.remove(entry);
-      this.#cases.remove(entry);
-    }
-    if (this.#withTail.length > 0) this.#withTail = this.#withTail.filter((entry) => !removed.includes(entry));
-    this.#probes.remove(removed);
-    this.#samples.remove(removed);
-    this.#checks.remove(removed);
-    if (this.#entries.length === 0) {
-      this.#droppedEvents = 0;
-      this.#hasDroppedProbes = false;
-      this.#hasDroppedSamples = false;
+    for (const { writes } of removed)
+      for (const write of writes) {
+        this.#count(write, -1);
+        this.#withTail.delete(write);
+        if (this.#newest.get(write.id)?.write === write) this.#newest.delete(write.id);
+      }
+    this.#overlay = null;
+    if (this.size === 0) {
+      this.#replaced = [];
+      this.#dropped.clear();
     }
     return removed;
   }
 
-  /** For when they have to stay: what would be written twice is kept once, and what is too much is dropped. */
+  /** For when they have to stay: what is too much is dropped. */
   shrink(): void {
-    const isFolded = [this.#probes.fold(), this.#samples.fold(), this.#checks.fold()].includes(true);
-    const isTooMuch = this.#items > MAX_ITEMS;
-    if (isTooMuch && this.#samples.dropOldest(this.#items - ITEMS_AFTER_DROP)) this.#hasDroppedSamples = true;
-    if (this.#items > MAX_ITEMS && this.#probes.dropOldest(this.#items - ITEMS_AFTER_DROP)) {
-      this.#hasDroppedProbes = true;
-    }
-    if (this.#items > MAX_ITEMS) this.#checks.dropOldest(this.#items - ITEMS_AFTER_DROP);
-    if (this.#items > MAX_ITEMS) this.#dropEvents();
-    if (isFolded || isTooMuch) this.#entries = this.#entries.filter(saysSomething);
+    const items = () => [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+    for (const { table } of DROPPABLE) if (items() > MAX_ITEMS) this.#drop(table, items() - ITEMS_AFTER_DROP);
+    if (!this.#hasLost) return;
+    const overlay = this.#overlay;
+    if (overlay) overlay.entries = this.peek(overlay.entries).filter(saysSomething).length;
+    this.#entries = this.#entries.filter(saysSomething);
+    this.#hasLost = false;
   }
 
-  #dropEvents(): void {
+  #drop(table: Table, count: number): void {
+    const [before, target] = [this.#countOf(table), this.#countOf(table) - count];
     for (const entry of this.#entries) {
-      if (this.#events <= ITEMS_AFTER_DROP) break;
-      this.#events -= entry.events.length;
-      this.#droppedEvents += entry.events.length;
-      entry.events = [];
+      for (const write of [...entry.writes].filter(({ into }) => into === table)) {
+        // What was told in one step is dropped in one step.
+        if (this.#countOf(table) <= target && table !== EVENTS) break;
+        this.#leaveOut({ entry, write });
+        if (this.#newest.get(write.id)?.write === write) this.#newest.delete(write.id);
+      }
+      if (this.#countOf(table) <= target) break;
     }
+    this.#dropped.set(table, (this.#dropped.get(table) ?? 0) + before - this.#countOf(table));
+    this.#overlay = null;
   }
 
-  #dropTail(entry: Mutable<Entry>): void {
-    if (entry.crash !== undefined) entry.crash = { ...entry.crash, logTail: TAIL_DROPPED, probes: [] };
+  #countOf(table: Table): number {
+    return this.#counts.get(table) ?? 0;
+  }
+
+  #count({ into }: RowWrite, by: number): void {
+    if (DROPPABLE.some(({ table }) => table === into)) this.#counts.set(into, this.#countOf(into) + by);
   }
 }
 
-/** An entry may have lost its events and its record, and still owe somebody a call. */
-export function saysSomething(entry: Entry): boolean {
-  const { record, forget, meta, runBegun, runPid, runEnded, crash, session, onDurable } = entry;
-  const facts = [record, forget, meta, runBegun, runPid, runEnded, crash, session, entry.healthCheck, onDurable];
-  const cases = (entry.incidents?.length ?? 0) + (entry.tickets?.length ?? 0) + (entry.agents?.length ?? 0);
-  const stretches = (entry.probed?.length ?? 0) + (entry.sampled?.length ?? 0) + (entry.checked?.length ?? 0);
-  return entry.events.length + stretches + cases > 0 || facts.some((fact) => fact !== undefined);
-}
+/** An entry may have lost all its rows, and still owe somebody a call. */
+export const saysSomething = ({ writes, onDurable }: Entry): boolean => writes.size > 0 || onDurable !== undefined;

@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync } from 'node:fs';
+import { copyFileSync, readdirSync, truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadSqlite } from '../../../src/base/sqlite.ts';
 import { bundle } from '../../support/bundle.ts';
@@ -33,6 +33,18 @@ test('databases that are opened and closed again and again do not use up the fil
     most = Math.max(most, open() - before);
   }
   expect(most).toBeLessThan(150);
+});
+
+test.each(['get', 'all'] as const)('an error of %s() has the result code of SQLite', async (read) => {
+  using dir = tempDir();
+  const sqlite = await loadSqlite();
+  const made = sqlite.open(dir.at('some.db'), 'read-write');
+  made.exec('CREATE TABLE one (x); INSERT INTO one VALUES (zeroblob(100000))');
+  made.close();
+  truncateSync(dir.at('some.db'), 50_000);
+  const db = sqlite.open(dir.at('some.db'), 'read-write');
+  expect(() => db.prepare('SELECT x FROM one')[read]()).toThrow(expect.objectContaining({ errcode: 11 }));
+  db.close();
 });
 
 test('nothing is printed when SQLite is loaded, bundled or not', async () => {

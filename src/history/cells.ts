@@ -1,14 +1,16 @@
-/** Single values in and out of the database. Reading never throws: one odd cell must not hide the rest of the history. */
-import { parseJson } from '../../base/pure/json.ts';
-import type { SqlValue } from '../../base/sqlite.ts';
+/** Single values in and out of rows. Reading never throws: one odd cell must not hide the rest of the history. */
+import { parseJson } from '../base/pure/json.ts';
+import type { SqlValue } from '../base/sqlite.ts';
 
-export { isObject } from '../../base/pure/json.ts';
+export { isObject } from '../base/pure/json.ts';
 
 /** Text columns hold plain text. A NUL would cut the value off when it is read back on some drivers, so it is shown instead. */
 export const text = (value: string): string => value.replaceAll('\0', '\u2400');
 export const textOrNull = (value: string | null): string | null => (value === null ? null : text(value));
 
-export const flag = (value: boolean): number => (value ? 1 : 0);
+/** SQLite would make NULL of a NaN, and refuse the row. */
+export const whole = (value: number): number => (Number.isFinite(value) ? Math.round(value) : 0);
+export const wholeOrNull = (value: number | null): number | null => (value === null ? null : whole(value));
 
 /** Data that cannot be put into JSON (a cycle, a bigint) is the caller's mistake, and no reason to lose the record around it. */
 export function json(value: unknown): string {
@@ -33,3 +35,13 @@ export function parsed<T>(cell: SqlValue | undefined, otherwise: T, fits: (value
 }
 
 export const isList = (value: unknown): boolean => Array.isArray(value);
+
+/** Limits come from people and programs: never negative, never more than a database takes. */
+export const atMost = (limit: number): number => Math.max(0, Math.min(Math.floor(limit) || 0, Number.MAX_SAFE_INTEGER));
+
+const MAX_DATE = 8.64e15;
+
+/** A time out of a damaged row must not make a whole page of history unreadable. */
+export function isoTime(at: number): string {
+  return new Date(Math.abs(at) <= MAX_DATE ? at : 0).toISOString();
+}
