@@ -14,51 +14,19 @@ import { createProber } from '../probes/prober.ts';
 import { redactingProber } from '../probes/redacting-prober.ts';
 import type { Prober, ProbeTarget } from '../supervision/ports/prober.ts';
 import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
-import { containerRunning } from './kinds/container-running.ts';
-import { envSet, envSetIn } from './kinds/env-set.ts';
-import { fileExists, fileExistsIn } from './kinds/file-exists.ts';
-import { stateFile } from './kinds/state-file.ts';
+import { CHECK_KINDS } from './kinds.ts';
 import type { CheckParts } from './parts.ts';
-import { failed, hinted, type Judgement, judgeComponent, ok } from './rules/results.ts';
+import { failed, hinted, type Judgement, ok } from './rules/results.ts';
 import type { CheckQuestion, CheckResult, CheckSpec } from './spec.ts';
 
-/** Whoever is asked lets go of everything when `signal` aborts; how it ends then does not matter. */
-export async function ask(
+const ask = (
   { question, timeoutMs }: Pick<CheckSpec, 'question' | 'timeoutMs'>,
   parts: CheckParts,
   signal: AbortSignal,
-): Promise<CheckResult> {
-  switch (question.kind) {
-    case 'container_running':
-      return await containerRunning(question, await parts.engine(), signal);
-    case 'file_exists': {
-      const { in: container, anyOf } = question;
-      if (container === null) return await fileExists(question, signal);
-      return await fileExistsIn({ in: container, anyOf }, await parts.engine(), signal);
-    }
-    case 'env_set': {
-      const { in: container, name } = question;
-      if (container === null) return envSet(question, parts);
-      return await envSetIn({ in: container, name }, await parts.engine(), signal);
-    }
-    case 'state_file':
-      return await stateFile(question, parts.clock, signal);
-    case 'component':
-      return await componentCheck(question, parts);
-    case 'probe':
-      return await probeQuestion(question.question, parts, timeoutMs, signal);
-    default:
-      throw new Error(`no such check: ${JSON.stringify(question satisfies never)}`);
-  }
-}
-
-async function componentCheck(
-  { component }: Extract<CheckQuestion, { kind: 'component' }>,
-  { components }: Pick<CheckParts, 'components'>,
-): Promise<CheckResult> {
-  const view = (await components()).find(({ name }) => name === component);
-  return view ? judgeComponent(view) : failed(`nothing is known about a component ${component}`);
-}
+): Promise<Judgement> =>
+  question.kind === 'probe'
+    ? probeQuestion(question.question, parts, timeoutMs, signal)
+    : CHECK_KINDS[question.kind].ask(question as never, parts, signal);
 
 // One check, asked within its time: what is over is called off, and what was answered while we were not awake is asked again.
 
@@ -103,9 +71,8 @@ async function tooLate(timeoutMs: number, { clock }: CheckParts, over: AbortCont
   return failed(`no answer within ${formatDuration(timeoutMs)}`);
 }
 
-/** Questions about containers are called off with the reason, and then answer as well: they know who was slow, and clear away. */
 const isPutToTheEngine = (question: CheckQuestion): boolean =>
-  question.kind === 'container_running' || ('in' in question && question.in !== null);
+  question.kind !== 'probe' && CHECK_KINDS[question.kind].isPutToTheEngine(question as never);
 
 const calledOff = (answer: Promise<Judgement>, over: AbortController) => (late: Judgement) => {
   over.abort(new DOMException(late.message, 'TimeoutError'));
@@ -116,7 +83,7 @@ const words = (error: unknown): string => (error instanceof Error ? error.messag
 
 // Asks once what probes ask again and again.
 
-export async function probeQuestion(
+async function probeQuestion(
   question: ProbeQuestion,
   { prober, target }: Pick<CheckParts, 'prober' | 'target'>,
   timeoutMs: number,

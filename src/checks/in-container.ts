@@ -1,9 +1,17 @@
 /** What all questions about containers begin with: the Engine answers, there is such a container, and it runs. */
 
 import { nearest } from '../base/pure/suggest.ts';
+import { containerName, optional } from '../config/leaves.ts';
 import type { ContainerEngine, ContainerState, FullInspection } from '../docker/ports.ts';
 import { failed } from './rules/results.ts';
 import type { CheckResult } from './spec.ts';
+
+/** The key that says in which container to look. */
+export const inside = optional(containerName, {
+  description: 'Look inside this container.',
+  defaultNote: 'on this machine',
+  example: 'sandbox',
+});
 
 export type FoundContainer = Extract<FullInspection, { kind: 'found' }>;
 

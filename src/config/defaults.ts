@@ -1,4 +1,4 @@
-/** Every default a configuration can leave out, but for those of a kind of question, which are in its file. docs/reference/config.md shows them all. */
+/** Every default a configuration can leave out, but for those of a kind (of a probe, a check), which are in its file. docs/reference/config.md shows them all. */
 export const DEFAULTS = {
   process: { shell: false },
   container: {
@@ -74,10 +74,7 @@ export const DEFAULTS = {
   },
   heartbeat: { freezeAfterMs: 300_000 },
   telemetry: { prometheus: false },
-  check: {
-    timeoutMs: 5_000,
-    stateFile: { idleWhenMissing: false, statusField: 'status', taskField: 'task' },
-  },
+  check: { timeoutMs: 5_000 },
   /** Under `always` a program that ends at once is broken even when it says 0; under the others a short job is normal. */
   minUptimeMs: { always: 10_000, 'on-failure': 0, never: 0 },
   /** Mostly nobody knows how something external ended, and then every end is a failure already. */

@@ -65,6 +65,12 @@ export const envName = leaf(read.readEnvName, 'text', {
   pattern: '^[^=\\u0000]+$',
 });
 
+export const containerName = leaf(read.readContainerName, 'name of a container', {
+  id: 'container-name',
+  type: 'string',
+  pattern: '^[A-Za-z0-9][\\w.-]*$|\\$\\{',
+});
+
 const durationJson = { pattern: DURATION_PATTERN.source };
 export const duration = leaf(read.readDuration({ zero: true }), 'duration', {
   id: 'duration',

@@ -13,6 +13,7 @@ import {
 } from '../supervision/rules/health/probe.ts';
 import { DEFAULTS } from './defaults.ts';
 import { durationText } from './duration.ts';
+import { keysOf } from './kind.ts';
 import { duration, exactlyOne, type Help, leaf, number, optional, positiveDuration } from './leaves.ts';
 import { type Reader, refuse, scalarReader } from './readers.ts';
 import { printable, shorten } from './text.ts';
@@ -41,8 +42,6 @@ export const QUESTIONS_OF_CHECKS = questions(null);
 /** A question by itself, as it stands in `all_of`. */
 const question = z.strictObject(QUESTIONS);
 export type QuestionConfig = z.output<typeof question>;
-
-export const keysOf = <Fields extends object>(fields: Fields) => Object.keys(fields) as (keyof Fields & string)[];
 
 const item = exactlyOne(question, keysOf(QUESTIONS)).meta({ id: 'question', kind: 'questions' });
 const itemOfLiveness = exactlyOne(z.strictObject(QUESTIONS_OF_LIVENESS), keysOf(QUESTIONS_OF_LIVENESS)).meta({

@@ -14,6 +14,14 @@ export type Reader<T> = (node: TreeNode) => Reading<T>;
 
 export const refuse = (message: string, hint: string | null = null): Mistake => ({ message, hint });
 
+/** A short form: what is read, as the map that it stands for. */
+export const readAs =
+  <V, T>(read: Reader<V>, whole: (value: V) => T): Reader<T> =>
+  (node) => {
+    const reading = read(node);
+    return 'value' in reading ? { value: whole(reading.value) } : reading;
+  };
+
 /** As it stands in the file: what a variable held may be a secret and is not for messages. */
 const written = (node: TreeNode): string => (node.kind === 'scalar' ? node.source : '');
 

@@ -1,4 +1,5 @@
 /** Texts of other people inside our messages: quoted, short, and unable to play tricks on a terminal. */
+import { nearest } from '../base/pure/suggest.ts';
 
 const MAX_SHOWN = 80;
 
@@ -17,6 +18,17 @@ export const quoted = (text: string): string => `"${printable(shorten(text))}"`;
 export function inWords(words: readonly string[], last = 'and'): string {
   if (words.length < 2) return words.join('');
   return `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`;
+}
+
+const MAX_LISTED = 20;
+const MAX_NAME_CHARS = 63;
+
+/** Which of the names that are there was probably meant, or which there are. `where`: the key that has them. */
+export function otherNames(word: string, names: readonly string[], where: string): string {
+  const meant = word.length <= MAX_NAME_CHARS ? nearest(word, names) : null;
+  if (meant !== null) return `Did you mean "${meant}"?`;
+  if (names.length === 0) return `There is nothing under "${where}".`;
+  return names.length <= MAX_LISTED ? `There is ${inWords(names)}.` : `Look at the names under "${where}".`;
 }
 
 /** What no operating system lets us hand to a program: a NUL byte, or half a character. */

@@ -1,6 +1,8 @@
 /** What no single value can show: combinations that cannot work, names that do not exist, loops. */
 import { TASK, taskInCode } from '../agents/rules/task.ts';
 import { nearest } from '../base/pure/suggest.ts';
+import type { AnyCheckKind, OwnCheck } from '../checks/kind.ts';
+import { CHECK_KINDS } from '../checks/kinds.ts';
 import type { AgentsConfig, AgentTypeConfig } from './agents.ts';
 import type { AlertsConfig } from './alerts.ts';
 import type { CheckConfig } from './check-specs.ts';
@@ -13,7 +15,7 @@ import { refuse } from './readers.ts';
 import type { SessionsConfig, TemplateConfig } from './sessions.ts';
 import type { Component, Config } from './shape.ts';
 import { sizeText } from './size.ts';
-import { inWords, printable, quoted, shorten } from './text.ts';
+import { inWords, otherNames, quoted } from './text.ts';
 import type { TicketsConfig } from './tickets.ts';
 import { locate, locateKey, type MapNode, type Mistake, type Path } from './tree.ts';
 import { checkCommand } from './validation/command.ts';
@@ -100,7 +102,7 @@ function checkDependencies(components: Components, names: readonly string[], roo
     for (const [other, condition] of dependencies) {
       const path = ['components', name, 'depends_on', other];
       if (!known.has(other)) {
-        const hint = problems.areMany ? null : otherNames(other, names);
+        const hint = problems.areMany ? null : otherNames(other, names, 'components');
         problems.add(locateKey(root, path), path, `there is no component ${quoted(other)}`, hint);
       } else if (condition === 'completed') {
         const reason = endsNever(components.get(other), other);
@@ -113,12 +115,6 @@ function checkDependencies(components: Components, names: readonly string[], roo
     const message = `these depend on each other, so none could start: ${loop.join(' -> ')}`;
     problems.add(locateKey(root, path), path, message, 'Remove one of these dependencies.');
   }
-}
-
-function otherNames(word: string, names: readonly string[]): string {
-  const meant = word.length <= 63 ? nearest(word, names) : null;
-  if (meant !== null) return `Did you mean "${meant}"?`;
-  return names.length <= 20 ? `There is ${inWords(names)}.` : 'Look at the names under "components".';
 }
 
 function endsNever(component: Component | undefined, name: string): Mistake | null {
@@ -310,8 +306,6 @@ type Check = Draft<CheckConfig>;
 
 /** More than anybody reads; it keeps everything that walks the needs short. */
 const MAX_CHECKS = 200;
-const MAX_LISTED = 20;
-const MAX_NAME_CHARS = 63;
 
 export interface CheckedDraft {
   readonly checks?: { readonly [name: string]: Check | undefined } | undefined;
@@ -339,8 +333,10 @@ export function checkChecks(
     if (!check) continue;
     const path = ['checks', name];
     checkAsked(check, nodeAt(written, [name]), path, say);
-    checkPaths(check, path, say);
-    checkComponent(check, components, path, say);
+    for (const [key, kind] of Object.entries<AnyCheckKind>(CHECK_KINDS)) {
+      const config = check[key as OwnCheck];
+      if (config !== undefined) kind.check?.(config, [...path, key], say, components);
+    }
     needs.set(name, checkNeeds(check, names, path, say));
   }
   for (const loop of findLoops(needs)) {
@@ -357,39 +353,10 @@ function checkNeeds({ needs = [] }: Check, names: readonly string[], path: Path,
   for (const [index, need] of list.entries()) {
     if (need === '') continue; // wrong, and reported
     const at = [...path, 'needs', index];
-    if (!names.includes(need)) say(at, `there is no check ${quoted(need)}`, others(need, names, 'checks'));
+    if (!names.includes(need)) say(at, `there is no check ${quoted(need)}`, otherNames(need, names, 'checks'));
     else if (list.indexOf(need) < index) say(at, `${quoted(need)} is given twice`, 'Keep one of them.');
   }
   return list;
-}
-
-function checkComponent({ component }: Check, components: readonly string[], path: Path, say: Say): void {
-  if (component === undefined || components.includes(component)) return;
-  const message = `there is no component ${quoted(component)}`;
-  say([...path, 'component'], message, others(component, components, 'components'));
-}
-
-function others(word: string, names: readonly string[], where: string): string {
-  const meant = word.length <= MAX_NAME_CHARS ? nearest(word, names) : null;
-  if (meant !== null) return `Did you mean "${meant}"?`;
-  if (names.length === 0) return `There is nothing under "${where}".`;
-  return names.length <= MAX_LISTED ? `There is ${inWords(names)}.` : `Look at the names under "${where}".`;
-}
-
-function checkPaths({ file_exists: file }: Check, path: Path, say: Say): void {
-  if (!file) return;
-  const at = [...path, 'file_exists', 'any_of'];
-  const paths = Array.isArray(file.any_of) ? file.any_of : [];
-  if (Array.isArray(file.any_of) && paths.length === 0)
-    say(at, 'is empty, so nothing could be there', 'Name at least one path.');
-  if (file.in === undefined) return;
-  const listed = typeof file.any_of === 'string' ? [file.any_of] : paths;
-  for (const [index, each] of listed.entries()) {
-    if (each === undefined || each.startsWith('/')) continue;
-    const hint = `Write /${printable(shorten(each.replace(/^(?:\.\/)+/, '')))}, or where it really is.`;
-    const place = typeof file.any_of === 'string' ? at : [...at, index];
-    say(place, 'a path inside a container must begin with a slash', hint);
-  }
 }
 
 // Loops among dependencies. Without recursion: a chain of a thousand components is no reason to run out of stack.

@@ -5,8 +5,9 @@ import type { CommandRunner } from '../base/command.ts';
 import type { SpawnProblem } from '../base/pure/exit.ts';
 import type { RunId } from '../base/pure/ids.ts';
 import type { Draft, Say } from '../config/draft.ts';
-import type { Mistake, Path, TreeNode } from '../config/tree.ts';
-import type { KindWords } from '../config/words/argv.ts';
+import type { ConfigOf, WrittenKind } from '../config/kind.ts';
+import type { Path, TreeNode } from '../config/tree.ts';
+import type { Ours } from '../config/words/argv.ts';
 import type { ContainerEngine } from '../docker/ports.ts';
 import type { Inquiry, Prober, ProbeTarget } from '../supervision/ports/prober.ts';
 import type { QuestionKind, QuestionOf } from '../supervision/rules/health/probe.ts';
@@ -19,14 +20,16 @@ export interface ProbeHome extends Pick<Surroundings, 'cwd'> {
   readonly absolute: (path: string) => string;
 }
 
-type ConfigOf<S extends z.ZodType> = NonNullable<z.output<S>>;
-type RequiredKeys<T> = keyof { [K in keyof T as undefined extends T[K] ? never : K]: true };
+/** One of them, whichever. */
+export type AnyProbeKind = ProbeKind<QuestionKind, z.ZodType>;
 
-export interface ProbeKind<K extends QuestionKind, S extends z.ZodType> extends KindWords {
-  /** How it is written in a configuration, with its short form, its help text and an example. */
-  readonly schema: S;
-  /** What is said when a key that it needs is not there. */
-  readonly missing: Readonly<Record<RequiredKeys<ConfigOf<S>>, Mistake>>;
+export interface ProbeKind<K extends QuestionKind, S extends z.ZodType> extends WrittenKind<S> {
+  /** Words of others for it and for its keys, anywhere in a probe. */
+  readonly words?: Readonly<Record<string, Ours>>;
+  /** The same, only inside its own map. */
+  readonly inside?: Readonly<Record<string, Ours>>;
+  /** The whole question as others put it, by their word for it, as a value to paste. */
+  readonly foreign?: Readonly<Record<string, Ours['put']>>;
   /** Says what could never be answered the way it is written. `written`: as it stands in the file, at `path`. */
   check?(config: Draft<ConfigOf<S>>, written: TreeNode | undefined, path: Path, say: Say): void;
   /** The question, complete. */

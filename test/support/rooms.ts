@@ -43,7 +43,7 @@ export const ROOMS: Readonly<Record<string, QuotaCheck>> = {
     what: 'files and variables in, a complete checked configuration out',
     imports: ['base', 'supervision'],
     shapes: [...FEATURES, 'history'],
-    kinds: ['probes'],
+    kinds: ['probes', 'checks'],
   },
   drivers: {
     what: 'how one kind of run is started, watched and ended: `process`, `container`, `external`',

@@ -1,14 +1,56 @@
 /** Passes when a variable is set and not empty. Its value is never shown. */
 
+import { z } from 'zod';
+import { leaf, optional } from '../../config/leaves.ts';
+import { readAs, readEnvName, refuse } from '../../config/readers.ts';
+import { textOr } from '../../config/words/argv.ts';
 import type { ContainerEngine } from '../../docker/ports.ts';
-import { inRunning } from '../in-container.ts';
+import { inRunning, inside } from '../in-container.ts';
+import type { CheckKind, CheckOf } from '../kind.ts';
 import type { CheckParts } from '../parts.ts';
 import { failed, ok } from '../rules/results.ts';
-import type { CheckQuestion, CheckResult } from '../spec.ts';
+import type { CheckResult } from '../spec.ts';
 
-type EnvSet = Extract<CheckQuestion, { kind: 'env_set' }>;
+const json = { type: 'string', pattern: '^[^=\\u0000]+$' };
 
-export function envSet({ name }: Pick<EnvSet, 'name'>, { env, whose }: Pick<CheckParts, 'env' | 'whose'>): CheckResult {
+const map = z
+  .strictObject({
+    in: inside,
+    name: leaf(readEnvName, 'name of a variable', json).meta({
+      description: 'It must be set, and not empty. Its value is never shown.',
+      example: 'GH_TOKEN',
+    }),
+  })
+  .meta({ id: 'check-env-set' });
+
+const short = leaf<z.output<typeof map>>(
+  readAs(readEnvName, (name) => ({ name })),
+  'name of a variable',
+  json,
+);
+
+const schema = optional(z.union([map, short]), {
+  description: 'A variable is set, on this machine or inside a container. Short form: its name.',
+  defaultNote: 'none',
+  example: { in: 'sandbox', name: 'GH_TOKEN' },
+});
+
+const anyText = textOr('NAME');
+
+export const envSetKind = {
+  schema,
+  missing: { name: refuse('the name of the variable is missing', 'Write: name: GH_TOKEN') },
+  words: { env: anyText, environment: anyText, variable: anyText, envvar: anyText, envexists: anyText },
+  resolve: ({ in: container = null, name }) => ({ kind: 'env_set', in: container, name }),
+  isPutToTheEngine: ({ in: container }) => container !== null,
+  ask: async ({ in: container, name }, parts, signal) =>
+    container === null ? envSet({ name }, parts) : envSetIn({ in: container, name }, await parts.engine(), signal),
+} satisfies CheckKind<'env_set', typeof schema>;
+
+function envSet(
+  { name }: Pick<CheckOf<'env_set'>, 'name'>,
+  { env, whose }: Pick<CheckParts, 'env' | 'whose'>,
+): CheckResult {
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   if (value === undefined) return failed(`${name} is not set in the environment of ${whose}`);
   return value === '' ? failed(`${name} is empty in the environment of ${whose}`) : ok(`${name} is set`);

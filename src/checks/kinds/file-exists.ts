@@ -1,14 +1,81 @@
-/** Passes when one of these paths is there, on this machine. */
+/** Passes when one of these paths is there, on this machine or in a container. */
+
 import { lstat, stat } from 'node:fs/promises';
+import { z } from 'zod';
+import { leaf, optional, path } from '../../config/leaves.ts';
+import { readAs, readPath, refuse } from '../../config/readers.ts';
+import { printable, shorten } from '../../config/text.ts';
+import { listText, textOr } from '../../config/words/argv.ts';
 import type { ContainerEngine, Look } from '../../docker/ports.ts';
 import { createGate, type Gate } from '../gate.ts';
-import { type FoundContainer, inRunning, notInTime } from '../in-container.ts';
+import { type FoundContainer, inRunning, inside, notInTime } from '../in-container.ts';
+import type { CheckKind, CheckOf } from '../kind.ts';
 import { failed, ok } from '../rules/results.ts';
-import type { CheckQuestion, CheckResult } from '../spec.ts';
+import type { CheckResult } from '../spec.ts';
 
-type FileExists = Extract<CheckQuestion, { kind: 'file_exists' }>;
+const map = z
+  .strictObject({
+    in: inside,
+    any_of: z.union([z.array(path), path]).meta({
+      description:
+        'One of these must exist. Relative to the folder of the first configuration file; inside a container, absolute.',
+      example: ['/root/.claude/credentials.json'],
+    }),
+  })
+  .meta({ id: 'check-file-exists' });
 
-export async function fileExists({ anyOf }: Pick<FileExists, 'anyOf'>, signal: AbortSignal): Promise<CheckResult> {
+const short = leaf<z.output<typeof map>>(
+  readAs(readPath, (path) => ({ any_of: [path] })),
+  'path',
+  { type: 'string', minLength: 1 },
+);
+
+const schema = optional(z.union([map, short]), {
+  description: 'A file or folder exists, on this machine or inside a container. Short form: a path.',
+  defaultNote: 'none',
+  example: { in: 'sandbox', any_of: ['/root/.claude/credentials.json'] },
+});
+
+const anyText = textOr('/path/to/file');
+
+export const fileExistsKind = {
+  schema,
+  missing: { any_of: refuse('nothing says what must be there', 'Write: any_of: [/path/to/file]') },
+  words: { file: anyText, files: anyText, path: anyText, exists: anyText, fileexist: anyText },
+  forms: {
+    '': (node) =>
+      node.kind === 'list'
+        ? refuse(
+            'must be a path or a map, not a list',
+            `Write: file_exists: { any_of: ${printable(shorten(listText(node, 'other')))} }`,
+          )
+        : null,
+  },
+  check: (file, path, say) => {
+    const at = [...path, 'any_of'];
+    const paths = Array.isArray(file.any_of) ? file.any_of : [];
+    if (Array.isArray(file.any_of) && paths.length === 0)
+      say(at, 'is empty, so nothing could be there', 'Name at least one path.');
+    if (file.in === undefined) return;
+    const listed = typeof file.any_of === 'string' ? [file.any_of] : paths;
+    for (const [index, each] of listed.entries()) {
+      if (each === undefined || each.startsWith('/')) continue;
+      const hint = `Write /${printable(shorten(each.replace(/^(?:\.\/)+/, '')))}, or where it really is.`;
+      const place = typeof file.any_of === 'string' ? at : [...at, index];
+      say(place, 'a path inside a container must begin with a slash', hint);
+    }
+  },
+  resolve: ({ in: container = null, any_of }, { absolute }) => {
+    const paths = [any_of].flat();
+    // Inside a container they are absolute already, and none of this machine's business.
+    return { kind: 'file_exists', in: container, anyOf: container === null ? paths.map(absolute) : paths };
+  },
+  isPutToTheEngine: ({ in: container }) => container !== null,
+  ask: async ({ in: container, anyOf }, { engine }, signal) =>
+    container === null ? fileExists({ anyOf }, signal) : fileExistsIn({ in: container, anyOf }, await engine(), signal),
+} satisfies CheckKind<'file_exists', typeof schema>;
+
+async function fileExists({ anyOf }: Pick<CheckOf<'file_exists'>, 'anyOf'>, signal: AbortSignal): Promise<CheckResult> {
   const problems: string[] = [];
   for (const path of anyOf) {
     const problem = await lookAt(path, () => problemWith(path), signal);

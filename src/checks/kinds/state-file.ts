@@ -1,20 +1,81 @@
 /** Reads the file in which an orchestrator says what it is doing. */
+
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { after } from '../../base/pure/ids.ts';
+import { boolean, leaf, optional, path, text } from '../../config/leaves.ts';
+import { readAs, readPath, refuse } from '../../config/readers.ts';
+import { textOr } from '../../config/words/argv.ts';
+import type { CheckKind, CheckOf } from '../kind.ts';
 import { failed } from '../rules/results.ts';
 import { judgeState, missingState, notJson } from '../rules/state-file.ts';
-import type { CheckQuestion, CheckResult } from '../spec.ts';
+import type { CheckResult } from '../spec.ts';
 import { lookAt } from './file-exists.ts';
 
-type StateFile = Extract<CheckQuestion, { kind: 'state_file' }>;
+type StateFile = CheckOf<'state_file'>;
+
+const DEFAULT = { idleWhenMissing: false, statusField: 'status', taskField: 'task' };
+
+const map = z
+  .strictObject({
+    path: path.meta({
+      description: 'A JSON file in which a program reports what it does, relative to the folder of the first file.',
+      example: 'state.json',
+    }),
+    idle_when_missing: optional(boolean, {
+      description: 'Without the file it is idle, and that is fine.',
+      defaultsTo: DEFAULT.idleWhenMissing,
+      example: true,
+    }),
+    status_field: optional(text, {
+      description: 'The field that says what it does, such as `working` or `paused`.',
+      defaultsTo: DEFAULT.statusField,
+      example: 'state',
+    }),
+    task_field: optional(text, {
+      description: 'The field that names the task.',
+      defaultsTo: DEFAULT.taskField,
+      example: 'task_id',
+    }),
+  })
+  .meta({ id: 'check-state-file' });
+
+const short = leaf<z.output<typeof map>>(
+  readAs(readPath, (path) => ({ path })),
+  'path',
+  { type: 'string', minLength: 1 },
+);
+
+const schema = optional(z.union([map, short]), {
+  description: 'What an orchestrator reports about itself in a file. Short form: its path.',
+  defaultNote: 'none',
+  example: { path: 'state.json', idle_when_missing: true },
+});
+
+const anyText = textOr('state.json');
+
+export const stateFileKind = {
+  schema,
+  missing: { path: refuse('the path is missing', 'Write: path: state.json') },
+  words: { state: anyText, statefile: anyText, statusfile: anyText },
+  resolve: (config, { absolute }) => ({
+    kind: 'state_file',
+    path: absolute(config.path),
+    idleWhenMissing: config.idle_when_missing ?? DEFAULT.idleWhenMissing,
+    statusField: config.status_field ?? DEFAULT.statusField,
+    taskField: config.task_field ?? DEFAULT.taskField,
+  }),
+  isPutToTheEngine: () => false,
+  ask: (question, { clock }, signal) => stateFile(question, clock, signal),
+} satisfies CheckKind<'state_file', typeof schema>;
 
 const MAX_BYTES = 1024 * 1024;
 /** A writer that does not write by rename leaves half a file for a moment: it is read again after this. */
 const SETTLE_MS = 100;
 
-export async function stateFile(question: StateFile, clock: Clock, signal: AbortSignal): Promise<CheckResult> {
+async function stateFile(question: StateFile, clock: Clock, signal: AbortSignal): Promise<CheckResult> {
   const read = () => lookAt(question.path, () => look(question), signal);
   const first = await read();
   if (first !== null) return first;

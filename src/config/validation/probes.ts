@@ -1,6 +1,5 @@
 /** Questions that could never be answered the way they are put. */
-import type { z } from 'zod';
-import type { ProbeKind } from '../../probes/kind.ts';
+import type { AnyProbeKind } from '../../probes/kind.ts';
 import { PROBE_KINDS } from '../../probes/kinds.ts';
 import { type QuestionKind, ROLES } from '../../supervision/rules/health/probe.ts';
 import { type Draft, nodeAt, type Say } from '../draft.ts';
@@ -32,7 +31,7 @@ export function checkAsked(asked: Asked, written: TreeNode | undefined, path: Pa
 }
 
 function checkQuestion(asked: Question, written: TreeNode | undefined, path: Path, say: Say): void {
-  for (const [key, kind] of Object.entries<ProbeKind<QuestionKind, z.ZodType>>(PROBE_KINDS)) {
+  for (const [key, kind] of Object.entries<AnyProbeKind>(PROBE_KINDS)) {
     const config = asked[key as QuestionKind];
     if (config) kind.check?.(config, nodeAt(written, [key]), [...path, key], say);
   }

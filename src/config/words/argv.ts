@@ -78,38 +78,17 @@ const MAX_SHOWN = 80;
 export const scalarText: Ours['put'] = (node) =>
   node.kind === 'scalar' && node.value !== null && node.source.length <= MAX_SHOWN ? flowText(node.source) : null;
 
+/** What was written, as a text; the sample where that cannot be shown. */
+export const textOr =
+  (sample: string) =>
+  (node: TreeNode): string =>
+    scalarText(node) ?? sample;
+
 export const isGiven = (node: TreeNode | undefined): node is ScalarNode =>
   node?.kind === 'scalar' && node.value !== null;
 
 /** What is wrong with the shape of a value; null: nothing. */
 export type Form = (node: TreeNode) => Mistake | null;
-
-/** What other tools, and a hurry, write where a kind of question is meant. */
-export interface KindWords {
-  /** Words of others for it and for its keys, anywhere in a probe. */
-  readonly words?: Readonly<Record<string, Ours>>;
-  /** The same, only inside its own map. */
-  readonly inside?: Readonly<Record<string, Ours>>;
-  /** Values in the shape that others give them, by key; `''`: the whole. */
-  readonly forms?: Readonly<Record<string, Form>>;
-  /** The whole question as others put it, by their word for it, as a value to paste. */
-  readonly foreign?: Readonly<Record<string, Ours['put']>>;
-}
-
-/** One part of what every kind says about its keys, by place: `PROBE.http.headers`. */
-export const perKind = <Kind, T>(
-  kinds: Readonly<Record<string, Kind>>,
-  place: string,
-  part: (kind: Kind) => Readonly<Record<string, T>> | undefined,
-): Readonly<Record<string, T>> =>
-  Object.fromEntries(
-    Object.entries(kinds).flatMap(([name, kind]) =>
-      Object.entries(part(kind) ?? {}).map(([key, value]) => [
-        [place, name, key].filter((step) => step !== '').join('.'),
-        value,
-      ]),
-    ),
-  );
 
 export type Pair = readonly [key: string, value: string];
 
@@ -133,6 +112,13 @@ export const addressWith =
     const text = flowMap(pairs);
     return /^\d{1,5}$/.test(port) && text.length <= MAX_QUESTION ? text : null;
   };
+
+/** A list as people write one, from whatever was written instead. */
+export function listText(node: TreeNode, sample: string): string {
+  if (node.kind === 'list') return `[${node.items.map((item) => scalarText(item) ?? sample).join(', ')}]`;
+  if (node.kind === 'map') return `[${[...node.entries.keys()].slice(0, 20).map(flowText).join(', ')}]`;
+  return `[${scalarText(node) ?? sample}]`;
+}
 
 /** Words are compared without case, dashes and underscores, so `workingDir`, `working_dir` and `WorkingDir` are one row. */
 export const normal = (word: string): string => word.toLowerCase().replace(/[-_]/g, '');

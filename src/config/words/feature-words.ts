@@ -1,9 +1,12 @@
 /** Keys that people and other tools write in a check, and forms of its values, put into our words. */
+import type { AnyCheckKind } from '../../checks/kind.ts';
+import { CHECK_KINDS } from '../../checks/kinds.ts';
 import { looksAt } from '../../supervision/rules/health/probe.ts';
+import { perKind } from '../kind.ts';
 import { refuse } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
-import { argvOf, commandText, type Form, flowText, isGiven, normal, scalarText } from './argv.ts';
+import { argvOf, commandText, type Form, flowText, isGiven, listText, normal, scalarText, textOr } from './argv.ts';
 
 interface CheckWord {
   readonly ours: string;
@@ -11,37 +14,25 @@ interface CheckWord {
 }
 
 const word = (ours: string, form: CheckWord['form']): CheckWord => ({ ours, form });
-const asText =
-  (sample: string): CheckWord['form'] =>
-  (node) =>
-    scalarText(node) ?? sample;
 
-const NEEDS = word('needs', (node) => {
-  if (node.kind === 'list') return `[${node.items.map((item) => scalarText(item) ?? 'other').join(', ')}]`;
-  if (node.kind === 'map') return `[${[...node.entries.keys()].slice(0, 20).map(flowText).join(', ')}]`;
-  return `[${scalarText(node) ?? 'other'}]`;
-});
-const HINT = word('hint', asText('"what to do"'));
-const CONTAINER = word('container_running', asText('sandbox'));
-const FILE = word('file_exists', asText('/path/to/file'));
-const ENV = word('env_set', asText('NAME'));
-const STATE = word('state_file', asText('state.json'));
-const COMPONENT = word('component', asText('api'));
+const NEEDS = word('needs', (node) => listText(node, 'other'));
+const HINT = word('hint', textOr('"what to do"'));
 const EXEC = word('exec', (node) => `{ command: ${commandText(node)} }`);
-const URL = word('http', asText('"http://127.0.0.1:8080/healthz"'));
-const TCP = word('tcp', asText('7233'));
+const URL = word('http', textOr('"http://127.0.0.1:8080/healthz"'));
+const TCP = word('tcp', textOr('7233'));
 const TIMEOUT = word('timeout', (node) => {
   const text = scalarText(node) ?? '5s';
   return /^\d+$/.test(text) ? `${text}s` : text;
 });
 
 const CHECK_WORDS: Readonly<Record<string, CheckWord>> = {
+  ...Object.fromEntries(
+    Object.entries(CHECK_KINDS).flatMap(([kind, { words }]) =>
+      Object.entries(words).map(([foreign, form]) => [foreign, word(kind, form)]),
+    ),
+  ),
   ...{ dependson: NEEDS, depends: NEEDS, dependencies: NEEDS, requires: NEEDS, require: NEEDS, after: NEEDS },
   ...{ help: HINT, fix: HINT, remedy: HINT, advice: HINT, message: HINT, description: HINT, suggestion: HINT },
-  ...{ container: CONTAINER, containername: CONTAINER, docker: CONTAINER, running: CONTAINER },
-  ...{ file: FILE, files: FILE, path: FILE, exists: FILE, fileexist: FILE },
-  ...{ env: ENV, environment: ENV, variable: ENV, envvar: ENV, envexists: ENV },
-  ...{ state: STATE, statefile: STATE, statusfile: STATE, process: COMPONENT, service: COMPONENT },
   ...{ command: EXEC, script: EXEC, run: EXEC, cmd: EXEC, shell: EXEC, test: EXEC },
   ...{ url: URL, uri: URL, https: URL, httpget: URL, endpoint: URL, port: TCP, tcpsocket: TCP, address: TCP },
   ...{ timeoutseconds: TIMEOUT, deadline: TIMEOUT, maxtime: TIMEOUT },
@@ -89,14 +80,6 @@ const needs: Form = (node) =>
     ? refuse('must be a list of names of checks', `Write: needs: ${printable(shorten(NEEDS.form(node)))}`)
     : null;
 
-const files: Form = (node) =>
-  node.kind === 'list'
-    ? refuse(
-        'must be a path or a map, not a list',
-        `Write: file_exists: { any_of: ${printable(shorten(NEEDS.form(node)))} }`,
-      )
-    : null;
-
 /** `health: 1m`. */
 const health: Form = (node) =>
   isGiven(node)
@@ -108,7 +91,7 @@ export const CHECK_FORMS: Readonly<Record<string, Form>> = {
   health,
   CHECK: check,
   'PROBE.needs': needs,
-  'PROBE.file_exists': files,
+  ...perKind<AnyCheckKind, Form>(CHECK_KINDS, 'PROBE', ({ forms }) => forms),
 };
 
 // Keys of `agents:` as other tools, and other people, call them.

@@ -1,8 +1,9 @@
 /** Probes as Kubernetes, Compose and process-compose write them, put into our words. */
+import type { AnyProbeKind } from '../../probes/kind.ts';
 import { PROBE_KINDS } from '../../probes/kinds.ts';
 import { parseDuration } from '../duration.ts';
 import type { TreeNode } from '../tree.ts';
-import { flowMap, isGiven, type KindWords, normal, type Pair } from './argv.ts';
+import { flowMap, isGiven, normal, type Pair } from './argv.ts';
 
 const MAX_LENGTH = 300;
 
@@ -57,7 +58,7 @@ const TIMED: Readonly<Record<string, Put>> = {
 
 /** By the words of others: the key of ours, and how to write its value. */
 const ASKED: Readonly<Record<string, Put>> = Object.fromEntries(
-  Object.entries<KindWords>(PROBE_KINDS).flatMap(([kind, { foreign = {} }]) =>
+  Object.entries<AnyProbeKind>(PROBE_KINDS).flatMap(([kind, { foreign = {} }]) =>
     Object.entries(foreign).map(([word, put]): [string, Put] => [
       word,
       (node) => {

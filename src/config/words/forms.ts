@@ -1,9 +1,11 @@
 /** Values that have the right key and the shape another tool gives it, and the form to paste instead. */
+import { CHECK_KINDS } from '../../checks/kinds.ts';
 import { PROBE_KINDS } from '../../probes/kinds.ts';
+import { perKind } from '../kind.ts';
 import { refuse } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { MapNode, Mistake, ScalarNode, TreeNode } from '../tree.ts';
-import { commandText, type Form, flowText, generalPlace, perKind } from './argv.ts';
+import { commandText, type Form, flowText, generalPlace } from './argv.ts';
 import { asArgv } from './container-words.ts';
 import { ALERT_FORMS, CHECK_FORMS, TICKET_FORMS } from './feature-words.ts';
 import { PROBE_FORMS } from './probe-forms.ts';
@@ -205,6 +207,7 @@ export const wrongForm = (place: string, node: TreeNode): Mistake | null => FORM
 /** What to say when a required key is not there. */
 const MISSING: Readonly<Record<string, Mistake>> = {
   ...perKind(PROBE_KINDS, 'PROBE', ({ missing }) => missing),
+  ...perKind(CHECK_KINDS, 'PROBE', ({ missing }) => missing),
   components: refuse('there are no components', 'Write: components: { api: { process: { command: [./bin/server] } } }'),
   'components.*.process.command': refuse('the command is missing', 'Write: command: [./bin/server, --port, "7234"]'),
   'sessions.templates': refuse(
@@ -234,9 +237,6 @@ const MISSING: Readonly<Record<string, Mistake>> = {
     'the command is missing',
     'Write: command: [wget, -qO-, "http://localhost:9000/healthz"]',
   ),
-  'PROBE.file_exists.any_of': refuse('nothing says what must be there', 'Write: any_of: [/path/to/file]'),
-  'PROBE.env_set.name': refuse('the name of the variable is missing', 'Write: name: GH_TOKEN'),
-  'PROBE.state_file.path': refuse('the path is missing', 'Write: path: state.json'),
   'CAMPAIGN.campaign': refuse('the campaign has no name', 'Write: campaign: night-run'),
   'CAMPAIGN.experiments': refuse(
     'there are no experiments',

@@ -1,9 +1,11 @@
 /** Probes, questions and external things in a shape that another tool, or a hurry, gives them. Places as in `generalPlace`. */
+import type { AnyProbeKind } from '../../probes/kind.ts';
 import { PROBE_KINDS } from '../../probes/kinds.ts';
+import { perKind } from '../kind.ts';
 import { refuse } from '../readers.ts';
 import { printable, shorten } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
-import { commandText, type Form, flowText, isGiven, type KindWords, perKind } from './argv.ts';
+import { commandText, type Form, flowText, isGiven } from './argv.ts';
 
 /** What a bare value probably asks: a port, a URL, a path, or a command. */
 function questionIn(node: TreeNode): string {
@@ -64,7 +66,7 @@ const restartCommand: Form = (node) => {
 export const PROBE_FORMS: Readonly<Record<string, Form>> = {
   PROBE: probe,
   ITEM: probe,
-  ...perKind<KindWords, Form>(PROBE_KINDS, 'PROBE', ({ forms }) => forms),
+  ...perKind<AnyProbeKind, Form>(PROBE_KINDS, 'PROBE', ({ forms }) => forms),
   'PROBE.all_of': allOf,
   'components.*.crash_patterns': crashPatterns,
   'components.*.external': external,

@@ -1,17 +1,8 @@
 /** What Compose, PM2, supervisord, systemd, process-compose, Kubernetes, monit, foreman and runit call things, and what we call them. */
+import type { AnyProbeKind } from '../../probes/kind.ts';
 import { PROBE_KINDS } from '../../probes/kinds.ts';
 import type { TreeNode } from '../tree.ts';
-import {
-  CONTAINER_PLACE,
-  commandText,
-  generalPlace,
-  type KindWords,
-  normal,
-  type Ours,
-  ROLE_PLACE,
-  row,
-  scalarText,
-} from './argv.ts';
+import { CONTAINER_PLACE, commandText, generalPlace, normal, type Ours, ROLE_PLACE, row, scalarText } from './argv.ts';
 import { CONTAINER_NO_COUNTERPART, CONTAINER_WORDS, HEALTHCHECK_WORDS } from './container-words.ts';
 import { foreignProbe } from './foreign-probe.ts';
 
@@ -34,7 +25,7 @@ export const PROBE_WORDS: Readonly<Record<string, Ours>> = {
   ...{ fall: FAILURES, unhealthythreshold: FAILURES, cycles: FAILURES, tries: FAILURES },
   ...{ successthreshold: PASSES, healthythreshold: PASSES, rise: PASSES, successes: PASSES },
   ...{ all: ALL, allof: ALL, and: ALL },
-  ...Object.assign({}, ...Object.values<KindWords>(PROBE_KINDS).map(({ words }) => words)),
+  ...Object.assign({}, ...Object.values<AnyProbeKind>(PROBE_KINDS).map(({ words }) => words)),
 };
 
 const PID_FILE = row('external.pid_file', '*', '/run/legacy.pid');
@@ -52,7 +43,7 @@ export const EXTERNAL_WORDS: Readonly<Record<string, Ours>> = {
 
 /** What is meant only inside one question, by place. */
 export const INSIDE_WORDS: Readonly<Record<string, Readonly<Record<string, Ours>>>> = Object.fromEntries(
-  Object.entries<KindWords>(PROBE_KINDS).map(([kind, { inside = {} }]) => [`PROBE.${kind}`, inside]),
+  Object.entries<AnyProbeKind>(PROBE_KINDS).map(([kind, { inside = {} }]) => [`PROBE.${kind}`, inside]),
 );
 
 const COMMAND = row('process.command', '[*]', './bin/server, --port, "7234"');

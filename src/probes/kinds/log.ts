@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { leaf, optional, pattern, patternJson } from '../../config/leaves.ts';
-import { readPattern, refuse } from '../../config/readers.ts';
+import { readAs, readPattern, refuse } from '../../config/readers.ts';
 import { row, scalarText } from '../../config/words/argv.ts';
 import type { ProbeKind } from '../kind.ts';
 
@@ -15,11 +15,8 @@ const map = z
   })
   .meta({ id: 'probe-log' });
 
-const short = leaf<z.output<typeof map>>(
-  (node) => {
-    const read = readPattern(node);
-    return 'value' in read ? { value: { pattern: read.value } } : read;
-  },
+const short = leaf(
+  readAs(readPattern, (pattern) => ({ pattern })),
   'pattern',
   patternJson,
 );
