@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import type { ExitCause } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
+import type { ResolvedConfig } from '../config/load.ts';
 import { secretsOf } from '../crashes/evidence.ts';
 import { causeOfWaitStatus } from '../drivers/process/exit-record.ts';
 import { isAlive, mayTrace, type ProcStat, parseStat } from '../drivers/process/proc.ts';
@@ -22,6 +23,7 @@ import type { Sight } from './rules/others-pass.ts';
 import { type DaemonAgents, openAgents } from './service.ts';
 
 export interface AgentPartsOptions extends OursParts {
+  onConfig(listener: (config: ResolvedConfig) => void): void;
   readonly incidentService: Incidents;
   readonly alerts: Pick<AlertService, 'raise' | 'clear' | 'isOpen'>;
   components(): readonly ComponentView[];
@@ -32,12 +34,12 @@ export interface AgentPartsOptions extends OursParts {
   logEnd(component: string): number;
 }
 
-export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents> {
+export async function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents> {
   const { store, log, incidentService, record, alerts, config } = options;
   const clock = systemClock;
   const specOf = (name: string): ComponentSpec | undefined => config().components.find((spec) => spec.name === name);
   const spec = () => config().agents;
-  return openAgents({
+  const agents = await openAgents({
     ...options,
     others: (respawns) =>
       new Others({
@@ -81,6 +83,8 @@ export function openAgentParts(options: AgentPartsOptions): Promise<DaemonAgents
       },
     }),
   });
+  options.onConfig((fresh) => agents.use(fresh.agents));
+  return agents;
 }
 
 // What is under a pid that somebody else wrote down. It is only ever looked at; no signal is sent to it.

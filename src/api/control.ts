@@ -12,7 +12,7 @@ import type { SampleQuery } from '../supervision/ports/store.ts';
 import type { AppliedView } from '../supervision/rules/plan.ts';
 import type { SimulationRequest, SimulationView } from '../supervision/rules/simulation.ts';
 import type { SampleStretch } from '../supervision/rules/usage/stretch.ts';
-import type { ComponentView, EventView, StatusView } from '../supervision/rules/views.ts';
+import type { ComponentView, EventView, StatusView, WhyView } from '../supervision/rules/views.ts';
 
 /** What applying the configuration did, or would do, by component. */
 export interface ReloadView extends AppliedView {
@@ -79,15 +79,32 @@ export interface ValidationView {
   }[];
 }
 
+/** What questions about a project are answered from: by a running daemon, or from its records on disk when there is none. */
+export interface Records {
+  status(): StatusView;
+  /** One of the components of `status`, without looking at the others; null: there is none of this name. */
+  component(name: string): ComponentView | null;
+  /** Containers of users. */
+  readonly sessions: Pick<Sessions, 'get' | 'list'>;
+  /** Workers that are spawned for a task. */
+  readonly agents: Pick<Agents, 'list'>;
+  /** Open problems, each with one cause. */
+  readonly incidents: Pick<Incidents, 'incidents'>;
+  /** Problems that people should look at. */
+  readonly tickets: Pick<TicketService, 'list' | 'show'>;
+  readonly history: History;
+  /** What a component used, newest first; also what the history does not have yet. */
+  samples(query: SampleQuery): readonly SampleStretch[];
+  /** A death that only its run directory knows of; null: there is none. Absent: a daemon records each of them. */
+  unrecordedDeath?(component: string): WhyView | null;
+}
+
 /**
  * All that can be asked of a running daemon; the HTTP routes and the library are thin layers over it.
  * Actions record what is wanted and return at once; progress is read from `status` and the events.
  * Unknown names reject with NO_SUCH_COMPONENT and change nothing; while the daemon is closing, actions reject with DAEMON_CLOSING.
  */
-export interface Control {
-  status(): StatusView;
-  /** One of the components of `status`, without looking at the others; null: there is none of this name. */
-  component(name: string): ComponentView | null;
+export interface Control extends Records {
   /** Asks the checks of the configuration in force, anew for every call. Rejects with NO_SUCH_CHECK. */
   health(query: HealthQuery): Promise<HealthReport>;
   /**
@@ -117,18 +134,10 @@ export interface Control {
   down(options?: DownOptions): ActionView;
   /** Ends the daemon and touches no component: the next daemon adopts them. */
   handover(): void;
-  /** Containers of users. */
   readonly sessions: Pick<Sessions, 'spawn' | 'stop' | 'extend' | 'get' | 'list'>;
-  /** Workers that are spawned for a task. */
   readonly agents: Agents;
-  /** Open problems, each with one cause. */
-  readonly incidents: Pick<Incidents, 'incidents'>;
-  /** Problems that people should look at. */
   readonly tickets: Pick<TicketService, 'list' | 'show' | 'close' | 'reopen'>;
   readonly campaigns: CampaignArchive;
-  readonly history: History;
-  /** What a component used, newest first; also what the history does not have yet. */
-  samples(query: SampleQuery): readonly SampleStretch[];
   readonly logs: Logs;
   /** Every event from now on. The listener must not throw. Returns the function that ends the subscription. */
   subscribe(listener: (event: EventView) => void): () => void;

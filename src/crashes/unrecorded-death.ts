@@ -3,17 +3,16 @@
 import { systemClock } from '../base/clock.ts';
 import { exitView, isClean } from '../base/pure/exit.ts';
 import type { WallMs } from '../base/pure/ids.ts';
-import type { InspectedContainer } from '../drivers/container/inspect.ts';
-import type { InspectedRun } from '../drivers/process/inspect.ts';
 import type { ComponentRecord } from '../supervision/ports/store.ts';
 import { stretchView } from '../supervision/rules/health/stretch.ts';
 import { runOf } from '../supervision/rules/status.ts';
+import type { SeenRun } from '../supervision/rules/unsupervised.ts';
 import type { WhyView } from '../supervision/rules/views.ts';
 import { collectEvidence, type EvidenceOptions } from './evidence.ts';
 
 export interface DeathOptions extends Omit<EvidenceOptions, 'exit' | 'at'> {
   readonly record: ComponentRecord;
-  readonly runs: readonly ((InspectedRun | InspectedContainer) & { readonly leftovers: readonly number[] })[];
+  readonly runs: readonly SeenRun[];
 }
 
 /** Crashes in the history begin with 1. */
@@ -26,7 +25,7 @@ export function unrecordedDeath({ record, runs, ...options }: DeathOptions): Why
   const run = runOf(state);
   const seen = run === null ? undefined : runs.find((one) => one.run === run);
   if (run === null || seen === undefined || state.kind === 'stopping' || record.desired === 'stopped') return null;
-  if (seen.alive || seen.leftovers.length > 0 || ('unreachable' in seen && seen.unreachable !== null)) return null;
+  if (seen.alive || seen.leftovers.length > 0 || seen.unreachable) return null;
   if ((seen.exit && isClean(seen.exit)) || history.why({ component: spec.name })?.run_id === run) return null;
   const at = seen.exitAt ?? (systemClock.wallNow() as WallMs);
   const exit = exitView(seen.exit ?? { kind: 'unknown', why: 'nobody saw it' });

@@ -1,9 +1,10 @@
-/** Puts a daemon together: the history, the edges, the supervisor, and the control that everybody talks to. */
-import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+/**
+ * The root: puts a daemon together, from top to bottom. Whoever needs something that comes later gets it then, by `begin` or as a
+ * listener: of events (`subscribe`), or of another configuration (`onConfig`).
+ */
+import { join } from 'node:path';
 import { agentCircumstances } from '../agents/agent-spec.ts';
 import { openAgentParts } from '../agents/open.ts';
-import type { DaemonAgents } from '../agents/service.ts';
 import type { Control } from '../api/control.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Failpoints } from '../base/failpoints.ts';
@@ -12,39 +13,41 @@ import type { Log } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import type { Stalls } from '../base/stall-watch.ts';
 import { campaignArchive } from '../campaigns/archive.ts';
-import { NO_RUN } from '../checks/ask.ts';
-import { HealthSchedule } from '../checks/schedule.ts';
-import { createHealthReports } from '../checks/service.ts';
+import { openChecks } from '../checks/open.ts';
+import { CurrentConfig } from '../config/applied.ts';
 import { DEFAULTS } from '../config/defaults.ts';
 import { ingredients, specHash } from '../config/fingerprint.ts';
 import { type ResolvedConfig, readEnvFileTexts } from '../config/load.ts';
-import { readConfig } from '../config/read-config.ts';
 import { collectEvidence, secretsOf } from '../crashes/evidence.ts';
 import { createExaminer } from '../crashes/examine.ts';
+import { removeContainers } from '../drivers/container/left.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
+import { openDrivers, untilFound } from '../drivers/open.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
 import { placeStore } from '../history/place.ts';
+import { createRecorder, createTeller } from '../history/recorder.ts';
 import { openSqliteStore } from '../history/sqlite/sqlite-store.ts';
 import { openIncidents } from '../incidents/open.ts';
 import { fileLogs } from '../logs/file-logs.ts';
-import { type LogKeeper, type LogKeeperOptions, openLogKeeper } from '../logs/keep/keeper.ts';
+import { logFile } from '../logs/format.ts';
+import { openLogKeeper } from '../logs/keep/keeper.ts';
 import { createHeartbeatSources } from '../probes/heartbeat/sources.ts';
-import { type DaemonSessions, openSessions } from '../sessions/in-daemon.ts';
+import { Holds } from '../probes/log/log-file.ts';
+import { openSessions } from '../sessions/in-daemon.ts';
 import { openSimulations } from '../simulate/open.ts';
 import { openRehearsals } from '../simulate/rehearsals.ts';
+import { openDesired } from '../supervision/desired-file.ts';
 import { EventBus } from '../supervision/event-bus.ts';
 import { restartLog } from '../supervision/journal.ts';
 import type { Desired } from '../supervision/ports/store.ts';
-import type { DaemonView, LogKeepingView } from '../supervision/rules/views.ts';
-import type { ComponentSpec, LogKeeping } from '../supervision/spec.ts';
+import { runOf } from '../supervision/rules/status.ts';
+import type { DaemonView } from '../supervision/rules/views.ts';
+import type { ComponentSpec } from '../supervision/spec.ts';
 import { Supervisor } from '../supervision/supervisor.ts';
 import { measuringProber } from '../telemetry/measuring-prober.ts';
 import { switchedTelemetry } from '../telemetry/switched.ts';
-import { saveApplied } from './configuration.ts';
 import { type ControlParts, createControl } from './control.ts';
-import { openDesired } from './desired.ts';
-import { openEdges } from './edges.ts';
-import { removeContainers } from './left-containers.ts';
+import { openProbes } from './probes.ts';
 
 export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly paths: HomePaths;
@@ -68,237 +71,167 @@ export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly wantNew: Desired;
 }
 
+/** How a daemon ends: stopping its components first, and removing what was made for them, or leaving them to the next one. */
+export type Ending = 'stop' | 'down' | 'down-remove' | 'handover';
+
 export interface Assembled {
-  readonly supervisor: Supervisor;
   readonly control: Control;
-  readonly sessions: DaemonSessions;
-  readonly agents: DaemonAgents;
-  /** Writes what is kept beside the history once more. */
-  save(): void;
-  /** 'ok', or what is wrong with the history. */
-  storeHealth(): string;
-  logKeeping(): LogKeepingView;
-  /** Which alerts did not arrive; null: all did. */
-  alertsLost(): string | null;
+  /** What `status` says of the daemon beside its process. */
+  view(): Pick<DaemonView, 'store' | 'logs' | 'sessions' | 'alerts'>;
   /** As Prometheus text; null: nobody asked for that. */
   metrics(): Promise<string> | null;
-  /** Removes the stopped containers and the networks of this project. What does not work is logged. Never rejects. */
-  removeContainers(): Promise<void>;
+  /** Writes what is kept beside the history once more. */
+  save(): void;
+  /** Stops what this ending stops, and tells of it. */
+  end(how: Ending): Promise<void>;
   /** Lets go of everything; no component is touched. */
   close(): Promise<void>;
 }
 
 /** Opens the store, the driver and the supervisor, and takes over whatever earlier daemons left. The caller holds the lock. */
 export async function assemble(options: AssembleOptions): Promise<Assembled> {
-  const { paths, env, log, failpoints, stalls } = options;
-  let { config } = options;
+  const { paths, env, log, failpoints, stalls, socket, softNofile, hosted, wantNew, fatal } = options;
+  const clock = systemClock;
+  const random = Math.random;
+  const configuration = new CurrentConfig({ ...options, first: options.config });
+  const config = configuration.current;
   const events = new EventBus(log);
-  const place = await placeStore(paths, config.store.path, log);
+  const place = await placeStore(paths, config().store.path, log);
   const store = await openSqliteStore({
-    path: place.path,
-    log,
-    failpoints,
-    clock: systemClock,
-    onEvent: events.publish,
-    retentionMs: () => config.store.retentionMs,
+    ...{ clock, log, failpoints, path: place.path, onEvent: events.publish },
+    retentionMs: () => config().store.retentionMs,
   });
   failpoints.hit('daemon.store-open');
+  const write = createRecorder(store, events.publish);
+  const tell = createTeller(write, clock);
   const base = baseEnvironment(env);
+  /** What every room gets. */
+  const context = {
+    ...{ clock, log, random, failpoints, paths, env, base, softNofile, stalls, fatal, store, tell },
+    ...{ config, onConfig: configuration.subscribe, subscribe: events.subscribe },
+  };
+
+  const holds = new Holds();
+  const keeper = await openLogKeeper({
+    ...{ ...context, dir: paths.logs, holdStill: holds.holdStill, freeRule: DEFAULTS.logs.minFree },
+    keeping: (name) => configuration.component(name)?.logs ?? DEFAULTS.logs, // it may have left the configuration
+    bounds: () => config().logs,
+    isRunning: (name) =>
+      store.components().some((record) => record.name === name && runOf(record.component.state) !== null),
+  });
+  const logPath = ({ name }: Pick<ComponentSpec, 'name'>) => join(paths.logs, logFile(name));
+  const logEnd = ({ name }: Pick<ComponentSpec, 'name'>) => keeper.end(name);
+  const logs = fileLogs(paths.logs);
+  const knownSecrets = (spec: ComponentSpec) => secretsOf(spec, base, config().secrets);
   const baseSecrets = secretValues(base);
-  const logPath = ({ name }: Pick<ComponentSpec, 'name'>) => join(paths.logs, `${name}.log`);
-  const knownSecrets = (spec: ComponentSpec) => secretsOf(spec, base, config.secrets);
-  const keeper = await keepLogs({
-    dir: paths.logs,
-    log,
-    failpoints,
-    config: () => config,
-    holdStill: (path) => holdStill(path),
-    tell: (type, data) => supervisor.tell(type, data),
-    isRunning: (name) => supervisor.views().some((view) => view.name === name && view.pid !== null),
+
+  const drivers = openDrivers({
+    ...{ ...context, logEnd: (name) => keeper.end(name), logGap: (name, span) => keeper.gap(name, span) },
+    project: () => config().name,
+    secrets: () => [...new Set([...baseSecrets, ...config().secrets])],
   });
-  const {
-    driver,
-    prober,
-    sampler,
-    engine,
-    containers,
-    commands,
-    holdStill,
-    close: closeEdges,
-  } = openEdges(options, base, {
-    logPath,
-    logEnd: (name) => keeper.end(name),
-    logGap: (name, span) => keeper.gap(name, span),
+  const { driver, sampler, commands, engine, containers } = drivers;
+  const probes = openProbes({
+    ...{ ...context, ...drivers, holds, logPath, secretsOf: knownSecrets },
     place: (path, position) => keeper.place(path, position),
-    project: () => config.name,
-    secretsOf: knownSecrets,
-    secrets: () => [...new Set([...baseSecrets, ...config.secrets])],
   });
-  const telemetry = switchedTelemetry({
-    env,
-    hosted: options.hosted,
-    log,
-    instance: paths.home,
-    components: () => supervisor.views(),
-    daemon: () => daemonReadings(options.daemon()),
-    history: store,
-  });
-  telemetry.apply(config);
+  const { prober } = probes;
+
+  const telemetry = switchedTelemetry({ env, hosted, log, instance: paths.home, history: store });
   events.subscribe(telemetry.told);
   events.subscribe(restartLog(log));
+  configuration.subscribe(telemetry.apply);
+
   const rehearsals = openRehearsals(store);
   events.subscribe(rehearsals.told);
-  const cases = openIncidents({
-    ...{ store, log, failpoints, commands },
-    env: base,
-    config: () => config,
-    standings: () => supervisor.standings(),
-    publish: events.publish,
-    aboutAgent: agentCircumstances,
-    simulated: rehearsals.simulated,
+  const incidents = openIncidents({
+    ...{ ...context, commands, write, simulated: rehearsals.simulated, aboutAgent: agentCircumstances },
   });
+  const { record, incidentService, alerts, tickets } = incidents;
+
   const supervisor = new Supervisor({
-    clock: systemClock,
-    random: Math.random,
-    driver,
+    ...{ ...context, driver, sampler, record, logEnd, specHash, straySpec },
     prober: measuringProber(prober, telemetry.probed),
-    stalls,
-    sampler,
-    store,
-    log,
-    failpoints,
-    logEnd: (spec) => keeper.end(spec.name),
     heartbeatSources: createHeartbeatSources({
       prober,
       logPath: ({ spec }) => logPath(spec),
-      logEnd: ({ spec }) => keeper.end(spec.name),
+      logEnd: ({ spec }) => logEnd(spec),
     }),
-    examine: createExaminer({
-      driver,
-      logs: fileLogs(paths.logs),
-      logEnd: (spec) => keeper.end(spec.name),
-      secretsOf: knownSecrets,
-    }),
-    specHash,
+    examine: createExaminer({ driver, logs, logEnd, secretsOf: knownSecrets }),
     ingredients: (spec) => ingredients(spec, readEnvFileTexts(spec.driver.envFiles)),
-    straySpec,
     launch: (spec, run, attempt) => {
       if (spec.driver.kind !== 'external') keeper.runBegins(spec.name, run);
       else keeper.watch(spec.name);
-      const launch = launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, options.socket));
+      const launch = launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, socket));
       return rehearsals.launchOf(spec, launch);
     },
     evidence: (spec, exit, at, specs) => {
-      const { secrets } = config;
+      const { secrets } = config();
       return collectEvidence({ spec, exit, at, specs, logsDir: paths.logs, base, secrets, history: store });
     },
-    record: cases.record,
-    fatal: options.fatal,
   });
-  await untilKnown('which runs earlier daemons left', () => driver.found(), log);
-  supervisor.tell('daemon.started', options.about);
+  const components = () => supervisor.views();
+  telemetry.begin({ components, daemon: () => daemonReadings(options.daemon()) }, config());
+  await untilFound(driver, log);
+  tell('daemon.started', options.about);
   const desired = openDesired(paths, log);
-  supervisor.open(config.components, (name) => {
+  supervisor.open(config().components, (name) => {
     const kept = desired.kept.get(name);
-    return { desired: kept ?? options.wantNew, isNewer: desired.isNewer && kept !== undefined };
+    return { desired: kept ?? wantNew, isNewer: desired.isNewer && kept !== undefined };
   });
   keeper.begin();
-  cases.begin();
+  incidents.begin(supervisor);
   const wanted = () => desired.save(supervisor.desired(), store.health() === 'ok');
   const save = () => {
     wanted();
-    saveApplied(paths, config, log);
+    configuration.save();
   };
   save();
-  const health = createHealthReports({
-    clock: systemClock,
-    stalls,
-    whose: 'the daemon',
-    env,
+
+  const health = openChecks({
+    ...{ ...context, record, observer: telemetry.checks },
     prober: () => Promise.resolve(prober),
     engine: () => Promise.resolve(engine),
-    target: NO_RUN,
-    components: () => Promise.resolve(supervisor.views()),
-    observer: telemetry.checks,
-    current: () => config,
+    components: () => Promise.resolve(components()),
   });
-  const sessions = openSessions({
-    ...{ containers, store, log, failpoints },
-    spec: config.sessions,
-    record: cases.record,
-    incidentService: cases.incidentService,
-    secrets: () => config.secrets,
-  });
+  const sessions = openSessions({ ...context, record, containers, incidentService });
   const agents = await openAgentParts({
-    ...{ paths, env, base, log, failpoints, store },
-    ...{ incidentService: cases.incidentService, alerts: cases.alerts, softNofile: options.softNofile },
-    record: cases.record,
-    launchOf: rehearsals.agentLaunchOf,
-    config: () => config,
-    components: () => supervisor.views(),
-    subscribe: (listener) => events.subscribe(listener),
-    tell: (type, data) => supervisor.tell(type, data),
+    ...{ ...context, record, incidentService, alerts, components, launchOf: rehearsals.agentLaunchOf },
     logEnd: (name) => keeper.end(name),
-    supervises: !options.hosted || options.wantNew === 'running',
-    fatal: options.fatal,
+    supervises: !hosted || wantNew === 'running',
   });
-  const simulations = openSimulations({
-    ...{ paths, rehearsals, driver, clock: systemClock, incidentService: cases.incidentService, supervisor, agents },
-    config: () => config,
-    subscribe: (listener) => events.subscribe(listener),
-  });
-  const schedule = new HealthSchedule({ clock: systemClock, reports: health, store, log, record: cases.record });
-  schedule.set(config.health.everyMs);
+  const simulations = openSimulations({ ...context, rehearsals, driver, incidentService, supervisor, agents });
   const control = createControl({
-    supervisor,
-    store,
-    log,
-    logs: fileLogs(paths.logs),
-    health,
-    sessions,
-    agents,
-    simulate: simulations.crash,
-    incidents: cases.incidentService,
-    tickets: cases.tickets,
-    campaigns: campaignArchive(store, paths.home),
-    events,
-    files: config.files,
-    read: options.isFixed
-      ? () => Promise.resolve(config)
-      : () => readConfig({ files: config.files, env, cwd: dirname(config.files[0]!) }),
-    current: () => config,
-    daemon: options.daemon,
-    end: options.end,
-    applied: (fresh) => {
-      config = fresh;
-      saveApplied(paths, fresh, log);
-      telemetry.apply(fresh);
-      schedule.set(fresh.health.everyMs);
-      sessions.use(fresh.sessions);
-      agents.use(fresh.agents);
-      cases.use(fresh);
-    },
-    wanted,
+    ...{ supervisor, store, logs, health, sessions, agents, tickets, wanted, config: configuration },
+    ...{ incidents: incidentService, simulate: simulations.crash, campaigns: campaignArchive(store, paths.home) },
+    ...{ subscribe: events.subscribe, daemon: options.daemon, end: options.end },
   });
+
   return {
-    supervisor,
     control,
-    sessions,
-    agents,
     save,
+    view: () => ({
+      store: store.health(),
+      logs: keeper.view(),
+      sessions: sessions.summary(),
+      alerts: alerts.lost(),
+    }),
     metrics: () => telemetry.metrics(),
-    storeHealth: () => store.health(),
-    logKeeping: () => keeper.view(),
-    alertsLost: () => cases.alerts.lost(),
-    removeContainers: () => removeContainers(containers, log),
+    end: async (how) => {
+      const isDown = how === 'down' || how === 'down-remove';
+      // Components and agents come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
+      if (how !== 'handover') await Promise.all([supervisor.shutDown(), agents.stopAll({ again: !isDown })]);
+      if (isDown) await sessions.close({ stopAll: true });
+      if (how === 'down-remove') await removeContainers(containers, log);
+      tell('daemon.ended', { how: isDown ? 'down' : how });
+    },
     close: async () => {
-      schedule[Symbol.dispose]();
       await Promise.all([health.close(), sessions.close(), agents.close()]);
-      await cases.close();
+      await incidents.close();
       supervisor.close();
       const toldAll = telemetry.close();
       await keeper[Symbol.asyncDispose]();
-      await closeEdges();
+      await Promise.all([probes.close(), drivers.close()]);
       store.close();
       place[Symbol.dispose]();
       await toldAll;
@@ -310,45 +243,3 @@ const daemonReadings = ({ loop_delay_ms, started_at }: DaemonView) => ({
   loopDelayMs: loop_delay_ms ?? 0,
   startedAt: Date.parse(started_at ?? ''),
 });
-
-// What has to be known before a daemon may begin is asked for until it is: whoever began without it would take what is alive for gone.
-
-const AGAIN_MS = 500;
-
-export async function untilKnown(what: string, ask: () => unknown, log: Log): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      ask();
-      if (tries > 1) log.info('it is known now', { what, tries });
-      return;
-    } catch (error) {
-      if (tries === 1) log.error('not known now; asking again until it is', { what, error: String(error) });
-      await pause(AGAIN_MS);
-    }
-  }
-}
-
-// Opens the keeper of the logs with what the configuration says about each.
-
-export interface KeepLogsOptions
-  extends Pick<LogKeeperOptions, 'dir' | 'log' | 'failpoints' | 'holdStill' | 'tell' | 'isRunning'> {
-  /** As it is now. */
-  config(): ResolvedConfig;
-}
-
-export function keepLogs({ config, ...rest }: KeepLogsOptions): Promise<LogKeeper> {
-  let known: { readonly of: ResolvedConfig; readonly keeping: ReadonlyMap<string, LogKeeping> } | null = null;
-  const keeping = (name: string): LogKeeping => {
-    const current = config();
-    if (known?.of !== current)
-      known = { of: current, keeping: new Map(current.components.map(({ name: one, logs }) => [one, logs])) };
-    return known.keeping.get(name) ?? DEFAULTS.logs; // it left the configuration
-  };
-  return openLogKeeper({
-    ...rest,
-    clock: systemClock,
-    freeRule: DEFAULTS.logs.minFree,
-    keeping,
-    bounds: () => config().logs,
-  });
-}

@@ -2,18 +2,16 @@
 
 import type { Agents } from '../agents/ports.ts';
 import type { ActionView, Control, ReloadOptions, ReloadView, UpView, ValidationView } from '../api/control.ts';
-import type { Log } from '../base/log.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
 import type { HealthReports } from '../checks/service.ts';
+import type { CurrentConfig } from '../config/applied.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import { ConfigError } from '../config/problem.ts';
 import type { Store } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import type { TicketService } from '../incidents/tickets/ports.ts';
 import type { Logs } from '../logs/ports.ts';
-import type { Sessions } from '../sessions/ports.ts';
-import type { EventBus } from '../supervision/event-bus.ts';
 import type { AppliedView } from '../supervision/rules/plan.ts';
 import type { DaemonView } from '../supervision/rules/views.ts';
 import type { Supervisor } from '../supervision/supervisor.ts';
@@ -21,32 +19,25 @@ import type { Supervisor } from '../supervision/supervisor.ts';
 export interface ControlParts {
   readonly supervisor: Supervisor;
   readonly store: Store;
-  readonly log: Log;
   readonly logs: Logs;
   readonly health: Pick<HealthReports, 'report'>;
-  readonly sessions: Sessions;
+  readonly sessions: Control['sessions'];
   readonly agents: Agents;
   readonly incidents: Incidents;
   readonly tickets: TicketService;
   simulate: Control['simulate'];
   readonly campaigns: Control['campaigns'];
-  readonly files: readonly string[];
-  /** The configuration as it is now. */
-  read(): Promise<ResolvedConfig>;
-  readonly events: EventBus;
-  /** The configuration in force. */
-  current(): ResolvedConfig;
+  readonly config: Pick<CurrentConfig, 'current' | 'read' | 'apply'>;
+  readonly subscribe: Control['subscribe'];
   daemon(): DaemonView;
   /** Somebody changed what is wanted. Null, or why the next daemon would not know of it. */
   wanted(): string | null;
-  /** A new configuration is in force. */
-  applied(config: ResolvedConfig): void;
   /** Ends the daemon: after stopping everything, or leaving everything as it is. */
   end(how: 'down' | 'down-remove' | 'handover'): void;
 }
 
 export function createControl(parts: ControlParts): Control {
-  const { supervisor, store, events } = parts;
+  const { supervisor, store } = parts;
   const acted = (action: ActionView['action'], components: readonly string[]): ActionView => {
     return { schema_version: 1, action, components, not_remembered: parts.wanted() };
   };
@@ -54,7 +45,7 @@ export function createControl(parts: ControlParts): Control {
   return {
     status: () => ({
       schema_version: 1,
-      project: parts.current().name,
+      project: parts.config.current().name,
       daemon: parts.daemon(),
       components: supervisor.views(),
     }),
@@ -96,7 +87,7 @@ export function createControl(parts: ControlParts): Control {
     history: store,
     samples: (query) => supervisor.samples(query),
     logs: parts.logs,
-    subscribe: (listener) => events.subscribe(listener),
+    subscribe: parts.subscribe,
   };
 }
 
@@ -112,8 +103,12 @@ function inOrder(): <T>(action: () => Promise<T>) => Promise<T> {
 
 async function reload(parts: ControlParts, { dryRun = false }: ReloadOptions): Promise<ReloadView> {
   const { supervisor } = parts;
-  const config = await parts.read();
-  const head = { schema_version: 1, dry_run: dryRun, settings: changedSettings(parts.current(), config) } as const;
+  const config = await parts.config.read();
+  const head = {
+    schema_version: 1,
+    dry_run: dryRun,
+    settings: changedSettings(parts.config.current(), config),
+  } as const;
   if (dryRun) return { ...head, ...supervisor.plan(config.components, true) };
   const applied = apply(parts, config, true);
   if (applied.added.length > 0) supervisor.up(applied.added);
@@ -141,13 +136,14 @@ const changedSettings = (before: ResolvedConfig, after: ResolvedConfig): readonl
 /** Whole or not at all: it has been checked. */
 function apply(parts: ControlParts, config: ResolvedConfig, startAdded: boolean): AppliedView {
   const applied = parts.supervisor.apply(config.components, startAdded);
-  parts.applied(config);
+  parts.config.apply(config);
   return applied;
 }
 
-async function validate({ files, read }: ControlParts): Promise<ValidationView> {
+async function validate({ config }: ControlParts): Promise<ValidationView> {
+  const { files } = config.current();
   try {
-    const { components } = await read();
+    const { components } = await config.read();
     const names = components.map(({ name }) => name);
     return { schema_version: 1, valid: true, files, components: names, problems: [] };
   } catch (error) {
@@ -158,10 +154,11 @@ async function validate({ files, read }: ControlParts): Promise<ValidationView> 
 
 async function up(parts: ControlParts, names: readonly string[], files: readonly string[]): Promise<UpView> {
   const { supervisor } = parts;
-  if (files.length > 0 && files.join('\n') !== parts.files.join('\n')) {
-    throw new AppError('CONFIG_FILES_DIFFER', { running: parts.files.join(', '), asked: files.join(', ') });
+  const running = parts.config.current().files;
+  if (files.length > 0 && files.join('\n') !== running.join('\n')) {
+    throw new AppError('CONFIG_FILES_DIFFER', { running: running.join(', '), asked: files.join(', ') });
   }
-  const config = await parts.read();
+  const config = await parts.config.read();
   const known = config.components.map(({ name }) => name as string);
   const name = names.find((each) => !known.includes(each));
   if (name !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name, suggestion: didYouMean(name, known) });

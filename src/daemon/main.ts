@@ -1,21 +1,19 @@
 /** The daemon as a process: signals, the guardian's health, the last words before falling over, the exit code. */
 
-import { fstatSync, writeSync } from 'node:fs';
-import { Socket } from 'node:net';
-import { everyAligned } from '../base/aligned.ts';
+import { type DaemonLog, openDaemonLog } from '../base/daemon-log.ts';
+import { parseFailpoints } from '../base/failpoints.ts';
+import { openForeground } from '../base/foreground.ts';
 import { type HomePaths, type Project, readDaemonFile } from '../base/home.ts';
 import { prepareHome } from '../base/home-dir.ts';
 import { errorCode } from '../base/pure/errno.ts';
 import { AppError } from '../base/pure/errors.ts';
-import { withoutEscapes } from '../base/pure/escapes.ts';
 import { HANDOVER_EXIT, SERVICE_VARIABLE } from '../base/pure/service.ts';
+import { untilWritable } from '../base/until-writable.ts';
 import type { Environment } from '../drivers/launch-run.ts';
-import { bootId, isAlive, readProcStat } from '../drivers/process/proc.ts';
-import { type DaemonLog, openDaemonLog } from './daemon-log.ts';
-import { parseFailpoints } from './failpoints.ts';
-import { startGuardian } from './guardian.ts';
-import { type Ending, type RunningDaemon, startDaemon } from './run.ts';
-import { untilWritable } from './until-writable.ts';
+import { bootId } from '../drivers/process/proc.ts';
+import type { Ending } from './assemble.ts';
+import { GuardianWatch } from './guardian-watch.ts';
+import { type RunningDaemon, startDaemon } from './run.ts';
 
 export interface DaemonMainOptions {
   readonly project: Project;
@@ -26,7 +24,6 @@ export interface DaemonMainOptions {
 }
 
 const EXIT_INTERNAL = 70;
-const GUARDIAN_CHECK_MS = 5_000;
 
 /** Runs until it is told to end; resolves to the exit code. */
 export async function runDaemonMain(options: DaemonMainOptions): Promise<number> {
@@ -51,7 +48,7 @@ export async function runDaemonMain(options: DaemonMainOptions): Promise<number>
   process.on('unhandledRejection', survive);
   if (process.pid === 1)
     log.warn('running as pid 1 without an init: orphaned processes will stay zombies; use "docker run --init" or tini');
-  const guardian = new Guardian(options, paths, log);
+  const guardian = new GuardianWatch(options, paths, log);
   const service = guardian.pid === null ? env[SERVICE_VARIABLE] || null : null;
   const signals = new Signals();
   try {
@@ -140,121 +137,5 @@ class Signals {
 
   dispose(): void {
     process.off('SIGTERM', this.#onEnd).off('SIGINT', this.#onEnd).off('SIGHUP', this.#onHup);
-  }
-}
-
-/** Our guardian brings us back; we bring our guardian back. */
-class Guardian {
-  #pid: number | null;
-  #checks: Disposable | null = null;
-  readonly #options: DaemonMainOptions;
-  readonly #paths: HomePaths;
-  readonly #log: DaemonLog;
-  /** Start time of the guardian's pid, so that a recycled pid is not mistaken for it; null: not known yet. */
-  #born: string | null;
-  #isFailing = false;
-
-  constructor(options: DaemonMainOptions, paths: HomePaths, log: DaemonLog) {
-    this.#options = options;
-    this.#paths = paths;
-    this.#log = log;
-    const pid = Number(options.env['KEEPWELL_GUARDIAN']);
-    this.#pid = Number.isInteger(pid) && pid > 0 ? pid : null;
-    this.#born = this.#pid === null ? null : this.#startOf(this.#pid);
-  }
-
-  get pid(): number | null {
-    return this.#pid;
-  }
-
-  watch(): void {
-    if (this.#pid === null) return; // in the foreground: systemd, a container or a person looks after us
-    this.#checks = everyAligned(GUARDIAN_CHECK_MS, () => this.#check());
-  }
-
-  /** A guardian that cannot be looked at, or none that can be started, is no reason to end: it is tried again the next time. */
-  #check(): void {
-    try {
-      if (!this.#isGone()) return;
-      const { project, env, entry } = this.#options;
-      const startTime = readProcStat(process.pid)?.startTime ?? '';
-      const pid = startGuardian({ project, paths: this.#paths, env, entry, watch: { pid: process.pid, startTime } });
-      if (pid === 0) throw new Error('no process can be started');
-      this.#pid = pid;
-      this.#born = null;
-      this.#isFailing = false;
-      this.#log.warn('the guardian was gone; started a new one', { guardian: this.#pid });
-    } catch (error) {
-      if (!this.#isFailing)
-        this.#log.error('the guardian cannot be checked now; trying again', { error: String(error) });
-      this.#isFailing = true;
-    }
-  }
-
-  /** Throws when that is not known just now. */
-  #isGone(): boolean {
-    if (this.#pid === null) return true;
-    const stat = readProcStat(this.#pid);
-    if (stat === null || !isAlive(stat)) return true;
-    this.#born ??= stat.startTime; // it could not be read at first
-    return stat.startTime !== this.#born;
-  }
-
-  #startOf(pid: number): string | null {
-    try {
-      return readProcStat(pid)?.startTime ?? null;
-    } catch {
-      return null;
-    }
-  }
-
-  dispose(): void {
-    this.#checks?.[Symbol.dispose]();
-  }
-}
-
-// What a daemon in the foreground says on its standard output, for journalctl, `docker logs` and whoever looks on. Nobody may hold up supervision by not reading: a pipe is written to without waiting, and what nobody takes is dropped.
-
-const STDOUT = 1;
-const MAX_WAITING_BYTES = 256 * 1024;
-
-export interface Foreground extends Disposable {
-  write(line: string): void;
-}
-
-export function openForeground(fd = STDOUT): Foreground {
-  const stream = pipeTo(fd);
-  return {
-    write: (raw) => {
-      const line = withoutEscapes(raw).replace(/\p{Cc}/gu, ' '); // it may quote what a component wrote
-      if (stream === null) writeNow(fd, line);
-      else if (stream.writable && stream.writableLength < MAX_WAITING_BYTES) stream.write(`${line}\n`);
-    },
-    [Symbol.dispose]: () => {
-      stream?.end();
-      stream?.unref();
-    },
-  };
-}
-
-/** Null: a file or a terminal, which takes what it is given. */
-function pipeTo(fd: number): Socket | null {
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFIFO() && !stat.isSocket()) return null;
-    const stream = new Socket({ fd, readable: false, writable: true });
-    stream.on('error', () => {}); // nobody reads any more: daemon.log has it all
-    stream.unref();
-    return stream;
-  } catch {
-    return null;
-  }
-}
-
-function writeNow(fd: number, line: string): void {
-  try {
-    writeSync(fd, `${line}\n`);
-  } catch {
-    // closed, or a full disk: daemon.log has it
   }
 }

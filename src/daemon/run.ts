@@ -1,11 +1,11 @@
 /** One daemon: takes the lock, serves until told to end, and closes everything in reverse. */
 
-import { once } from 'node:events';
-import { chmodSync, rmSync, statSync } from 'node:fs';
-import type { Server } from 'node:http';
+import { rmSync } from 'node:fs';
+import { Listener } from '../api/listener.ts';
 import { createHttpServer } from '../api/server.ts';
 import { everyAligned } from '../base/aligned.ts';
 import { systemClock } from '../base/clock.ts';
+import type { DaemonLog } from '../base/daemon-log.ts';
 import type { Failpoints } from '../base/failpoints.ts';
 import { type DaemonFile, type HomePaths, type Project, readDaemonFile, socketPath } from '../base/home.ts';
 import { clearDrafts, prepareHome, writeAtomically } from '../base/home-dir.ts';
@@ -14,15 +14,14 @@ import { type ProjectLock, takeLock } from '../base/lock.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { MonoMs } from '../base/pure/ids.ts';
 import { createStallWatch } from '../base/stall-watch.ts';
+import { configurationFor } from '../config/applied.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import type { Environment } from '../drivers/launch-run.ts';
 import { hasRoomForConnection } from '../drivers/process/launch.ts';
 import { readProcStat } from '../drivers/process/proc.ts';
 import type { DaemonView } from '../supervision/rules/views.ts';
 import { VERSION } from '../version.ts';
-import { type Assembled, assemble } from './assemble.ts';
-import { configurationFor } from './configuration.ts';
-import type { DaemonLog } from './daemon-log.ts';
+import { type Assembled, assemble, type Ending } from './assemble.ts';
 
 export interface RunOptions {
   readonly project: Project;
@@ -45,9 +44,6 @@ export interface RunOptions {
   fatal(error: unknown): void;
 }
 
-/** How a daemon ends: stopping its components first, and removing what was made for them, or leaving them to the next one. */
-export type Ending = 'stop' | 'down' | 'down-remove' | 'handover';
-
 export interface RunningDaemon {
   readonly assembled: Assembled;
   /** Resolves when somebody asked for the end through the API. */
@@ -62,6 +58,8 @@ export interface RunningDaemon {
 const UPKEEP_MS = 5_000;
 /** Stalls of the event loop that `status` still tells of. */
 const RECENT_MS = 60_000;
+/** Until all is put together. */
+const NOT_KNOWN_YET = { store: null, logs: null, sessions: null, alerts: null } as const;
 
 export async function startDaemon(options: RunOptions): Promise<RunningDaemon> {
   const { paths, failpoints } = options;
@@ -145,15 +143,10 @@ class Holding {
     return { assembled, asked, end: (how) => this.#end(assembled, how), leave: () => this.#leave() };
   }
 
-  async #end({ supervisor, sessions, agents, removeContainers }: Assembled, how: Ending): Promise<void> {
+  async #end(assembled: Assembled, how: Ending): Promise<void> {
     this.#options.log.info('the daemon ends', { how });
     this.#isEnding = true;
-    // Components and agents come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
-    const down = how === 'down' || how === 'down-remove';
-    if (how !== 'handover') await Promise.all([supervisor.shutDown(), agents.stopAll({ again: !down })]);
-    if (down) await sessions.close({ stopAll: true });
-    if (how === 'down-remove') await removeContainers();
-    supervisor.tell('daemon.ended', { how: down ? 'down' : how });
+    await assembled.end(how);
     this.#leave();
     await this.close();
   }
@@ -205,18 +198,17 @@ class Holding {
   }
 
   #view(): DaemonView {
+    const { store, logs, sessions, alerts } = this.#assembled?.view() ?? NOT_KNOWN_YET;
     return {
       running: true,
       answers: true,
       pid: process.pid,
       version: VERSION,
       started_at: this.#startedAt,
-      store: this.#assembled?.storeHealth() ?? null,
+      store,
       loop_delay_ms: Math.round(this.#stalls.latestSince((systemClock.now() - RECENT_MS) as MonoMs)),
       guardian_pid: this.#options.guardianPid(),
-      logs: this.#assembled?.logKeeping() ?? null,
-      sessions: this.#assembled?.sessions.summary() ?? null,
-      alerts: this.#assembled?.alertsLost() ?? null,
+      ...{ logs, sessions, alerts },
     };
   }
 }
@@ -244,51 +236,3 @@ function writeDaemonFile(options: RunOptions, socket: string, startedAt: string)
 function describeHolder(file: DaemonFile | null): string {
   return file ? `pid ${file.pid}, version ${file.version}, since ${file.started_at}` : 'one that is just starting';
 }
-
-// The API's socket: bound under the project lock, closed to others, and put back when somebody takes it away.
-
-export class Listener {
-  readonly #path: string;
-  readonly #serve: () => Server;
-  #server: Server | null = null;
-  #inode: number | null = null;
-
-  constructor(path: string, serve: () => Server) {
-    this.#path = path;
-    this.#serve = serve;
-  }
-
-  /** We hold the lock, so whatever lies at the path is stale. */
-  async open(): Promise<void> {
-    const server = this.#serve();
-    rmSync(this.#path, { force: true });
-    const isListening = once(server, 'listening');
-    const before = process.umask(0o177);
-    try {
-      server.listen(this.#path); // binds at once, so nothing else is made with this mask
-    } finally {
-      process.umask(before);
-    }
-    await isListening;
-    chmodSync(this.#path, 0o600);
-    this.#server = server;
-    this.#inode = inodeOf(this.#path);
-  }
-
-  /** False when the socket was removed or replaced: then nobody can reach us. */
-  isInPlace(): boolean {
-    return this.#inode !== null && inodeOf(this.#path) === this.#inode;
-  }
-
-  async close(): Promise<void> {
-    const server = this.#server;
-    this.#server = null;
-    if (!server) return;
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  }
-}
-
-const inodeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null;

@@ -6,6 +6,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { MonoMs } from '../base/pure/ids.ts';
 import type { Store } from '../history/ports.ts';
+import { DAEMON } from '../supervision/event-bus.ts';
 import type { NewCrash } from '../supervision/ports/store.ts';
 import { SIMULATED_TITLE } from '../supervision/rules/simulation.ts';
 import { UNWELL_AFTER_MS } from '../supervision/rules/unwell.ts';
@@ -188,7 +189,7 @@ export class Look {
     else if (!alerts.isOpen(RATE_KEY))
       alerts.raise({
         ...{ kind: 'crash-rate', key: RATE_KEY, text: found.text, incident: null, ticket: null },
-        subject: { kind: 'daemon', name: 'keepwell' },
+        subject: DAEMON,
       });
   }
 

@@ -1,5 +1,6 @@
 /** Puts together everything that happens after a crash: incidents, tickets and alerts. */
 import { randomBytes } from 'node:crypto';
+import { everyAligned } from '../base/aligned.ts';
 import { systemClock } from '../base/clock.ts';
 import type { CommandRunner } from '../base/command.ts';
 import type { Failpoints } from '../base/failpoints.ts';
@@ -7,8 +8,7 @@ import type { Log } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import { secretsOf } from '../crashes/evidence.ts';
-import type { Commit, Recorder, Store } from '../history/ports.ts';
-import type { EventView } from '../supervision/rules/views.ts';
+import type { Recorder, Store } from '../history/ports.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 import type { ComponentStanding } from '../supervision/standings.ts';
 import type { AlertService } from './alerts/ports.ts';
@@ -29,10 +29,12 @@ export interface IncidentsOptions {
   readonly failpoints: Failpoints;
   readonly commands: CommandRunner;
   /** What commands of channels and trackers inherit. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly base: Readonly<Record<string, string>>;
   config(): ResolvedConfig;
-  standings(): readonly ComponentStanding[];
-  publish(event: EventView): void;
+  onConfig(listener: (config: ResolvedConfig) => void): void;
+  /** Writes what has no crash in it, and tells whoever listens. */
+  readonly write: Recorder;
+  readonly tell: (type: string, data: Readonly<Record<string, unknown>>) => void;
   readonly simulated: IncidentServiceParts['simulated'];
   /** What a ticket has to know about an agent that crashed. */
   readonly aboutAgent: AboutAgent;
@@ -43,9 +45,8 @@ export interface OpenIncidents {
   readonly tickets: TicketService;
   readonly alerts: AlertService;
   readonly record: Recorder;
-  /** The supervisor is there: look from now on. */
-  begin(): void;
-  use(config: ResolvedConfig): void;
+  /** The components are there: looks at how they stand, from now on. */
+  begin(supervisor: { standings(): readonly ComponentStanding[] }): void;
   close(): Promise<void>;
 }
 
@@ -54,11 +55,8 @@ const ID_BYTES = 8;
 const BOOK = 'alerts';
 
 export function openIncidents(options: IncidentsOptions): OpenIncidents {
-  const { store, log, failpoints, commands, env, config, publish } = options;
+  const { store, log, failpoints, commands, base: env, config, write: commit } = options;
   const clock = systemClock;
-  const commit = (...commits: readonly Commit[]) => {
-    for (const event of store.commit(...commits)) publish(event);
-  };
   const ask = createAsk(clock);
   const secrets = () => [...secretValues(env), ...config().secrets];
   const tickets = createTicketService({
@@ -73,10 +71,7 @@ export function openIncidents(options: IncidentsOptions): OpenIncidents {
       project: () => config().name,
       newId: () => randomBytes(ID_BYTES).toString('hex'),
       senders: (spec) => sendersFor(spec, { ask, commands, env, secrets, cwd: config().baseDir }),
-      tell: (type, data) => {
-        const subject = { kind: 'daemon', name: 'keepwell' } as const;
-        commit({ events: [{ at: clock.wallNow(), subject, type, run: null, data }] });
-      },
+      tell: options.tell,
     },
     config().alerts,
   );
@@ -92,8 +87,9 @@ export function openIncidents(options: IncidentsOptions): OpenIncidents {
     crashSeen: (crash, incident) => look.crashSeen(crash, incident),
     resolved: (incident) => look.resolved(incident),
   });
-  const look = new Look({ incidentService, alerts, clock, store, standings: options.standings });
-  let looking: NodeJS.Timeout | undefined;
+  let standings = (): readonly ComponentStanding[] => [];
+  const look = new Look({ incidentService, alerts, clock, store, standings: () => standings() });
+  let looking: Disposable | undefined;
   const lookNow = () => {
     try {
       look.now();
@@ -101,24 +97,21 @@ export function openIncidents(options: IncidentsOptions): OpenIncidents {
       log.error('incidents could not be looked through', { error: String(error) });
     }
   };
+  options.onConfig((fresh) => {
+    tickets.use(fresh.tickets);
+    alerts.use(fresh.alerts);
+  });
   return {
     incidentService,
     tickets,
     alerts,
-    record: (...commits) => {
-      const noted = commits.map(incidentService.noted);
-      commit(...noted);
-      return noted;
-    },
-    begin: () => {
-      looking = setInterval(lookNow, LOOK_MS).unref();
-    },
-    use: (fresh) => {
-      tickets.use(fresh.tickets);
-      alerts.use(fresh.alerts);
+    record: (...commits) => commit(...commits.map(incidentService.noted)),
+    begin: (supervisor) => {
+      standings = () => supervisor.standings();
+      looking = everyAligned(LOOK_MS, lookNow);
     },
     close: async () => {
-      clearInterval(looking);
+      looking?.[Symbol.dispose]();
       await Promise.all([tickets.dispose(), alerts.close()]);
     },
   };

@@ -1,11 +1,12 @@
 /** A daemon inside the caller's process: the same parts, without guardian and signals, which are the caller's business. */
 
+import { openDaemonLog } from '../base/daemon-log.ts';
+import { parseFailpoints } from '../base/failpoints.ts';
 import { readDaemonFile } from '../base/home.ts';
 import { prepareHome } from '../base/home-dir.ts';
 import { AppError } from '../base/pure/errors.ts';
-import { openDaemonLog } from '../daemon/daemon-log.ts';
-import { parseFailpoints } from '../daemon/failpoints.ts';
-import { type Ending, startDaemon } from '../daemon/run.ts';
+import type { Ending } from '../daemon/assemble.ts';
+import { startDaemon } from '../daemon/run.ts';
 import type { OpenOptions } from './options.ts';
 import { type ConfigInput, readConfigInput } from './read-config.ts';
 

@@ -5,7 +5,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Failpoints } from '../base/failpoints.ts';
 import type { Log } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
-import { readEnvFiles } from '../config/load.ts';
+import { type ResolvedConfig, readEnvFiles } from '../config/load.ts';
 import type { ContainerWatch } from '../docker/container-watch.ts';
 import { createHealer } from '../docker/healing/healer.ts';
 import type { EngineClient } from '../docker/ports.ts';
@@ -22,14 +22,13 @@ export interface SessionsParts {
   readonly store: Store;
   readonly log: Log;
   readonly failpoints: Failpoints;
-  readonly spec: SessionsSpec;
+  config(): Pick<ResolvedConfig, 'sessions' | 'secrets'>;
+  onConfig(listener: (config: ResolvedConfig) => void): void;
   readonly record: Recorder;
   readonly incidentService: SessionCrashParts['incidentService'];
-  /** Values of the configuration that nobody should see. */
-  secrets(): readonly string[];
 }
 
-export interface DaemonSessions extends Sessions {
+export interface DaemonSessions extends Omit<Sessions, 'use'> {
   /** Null: there are none, and no template for any. */
   summary(): SessionsSummary | null;
 }
@@ -37,12 +36,11 @@ export interface DaemonSessions extends Sessions {
 const ID_BYTES = 16;
 
 export function openSessions(parts: SessionsParts): DaemonSessions {
-  const { containers, store, log, failpoints, incidentService, record, spec } = parts;
+  const { containers, store, log, failpoints, incidentService, record, config } = parts;
   const clock = systemClock;
-  let templates = spec;
   const cases = sessionCases({
     ...{ engine: containers.engine, clock, log, incidentService, record },
-    secrets: (name) => [...templateSecrets(templates, name), ...parts.secrets()],
+    secrets: (name) => [...templateSecrets(config().sessions, name), ...config().secrets],
   });
   const healer = createHealer({ ...containers, clock, random: Math.random, log });
   const sessions = createSessions({
@@ -51,12 +49,13 @@ export function openSessions(parts: SessionsParts): DaemonSessions {
     clock,
     log,
     failpoints,
-    spec,
+    spec: config().sessions,
     book: bookOf(store, cases, record),
     failed: (session, failure) => cases.failed(session, failure),
     newId: () => randomBytes(ID_BYTES).toString('hex'),
     environmentOf: sessionEnvironment,
   });
+  parts.onConfig((fresh) => sessions.use(fresh.sessions));
   return {
     spawn: (request) => sessions.spawn(request),
     stop: (id) => sessions.stop(id),
@@ -64,13 +63,9 @@ export function openSessions(parts: SessionsParts): DaemonSessions {
     get: (id) => sessions.get(id),
     list: (query) => sessions.list(query),
     settled: sessions.settled,
-    use: (fresh) => {
-      templates = fresh;
-      sessions.use(fresh);
-    },
     summary: () => {
       const summary = sessionsSummary(sessions.list());
-      return templates.templates.length > 0 || summary.total > 0 ? summary : null;
+      return config().sessions.templates.length > 0 || summary.total > 0 ? summary : null;
     },
     close: async (options) => {
       await sessions.close(options);

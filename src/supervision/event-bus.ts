@@ -1,6 +1,9 @@
 /** Tells every listener of every event; one that throws is its own problem. */
 import type { Log } from '../base/log.ts';
-import type { EventView } from './rules/views.ts';
+import type { EventView, Subject } from './rules/views.ts';
+
+/** What is told about the daemon itself. */
+export const DAEMON: Subject = { kind: 'daemon', name: 'keepwell' };
 
 export class EventBus {
   readonly #listeners = new Set<(event: EventView) => void>();
@@ -10,10 +13,10 @@ export class EventBus {
     this.#log = log;
   }
 
-  subscribe(listener: (event: EventView) => void): () => void {
+  readonly subscribe = (listener: (event: EventView) => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
+  };
 
   readonly publish = (event: EventView): void => {
     for (const listener of [...this.#listeners]) {

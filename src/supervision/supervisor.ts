@@ -336,12 +336,6 @@ export class Supervisor {
     return this.#set.current.map(({ name }) => name);
   }
 
-  /** An event of the daemon itself. */
-  tell(type: string, data: Readonly<Record<string, unknown>>): void {
-    const subject = { kind: 'daemon', name: 'keepwell' } as const;
-    this.#commit({ events: [{ at: this.#parts.clock.wallNow(), subject, type, run: null, data }] });
-  }
-
   #wantRunning(names: readonly string[]): readonly ComponentRunner[] {
     this.#refuseWhenClosing();
     const wanted = this.#set.findWithDependencies(names);

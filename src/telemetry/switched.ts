@@ -8,7 +8,9 @@ import type * as opening from './open.ts';
 import { noTelemetry, type Telemetry, type TelemetryNames } from './ports.ts';
 import { isOn, type TelemetrySettings, telemetrySettings } from './settings.ts';
 
-type Parts = Pick<opening.TelemetryParts, 'log' | 'instance' | 'components' | 'daemon' | 'history'>;
+type Parts = Pick<opening.TelemetryParts, 'log' | 'instance' | 'history'>;
+/** What is looked up when values are asked for. */
+type Readings = Pick<opening.TelemetryParts, 'components' | 'daemon'>;
 type Configured = Pick<ResolvedConfig, 'name' | 'telemetry' | 'components' | 'checks'>;
 
 export interface TelemetryOptions extends Parts {
@@ -18,14 +20,18 @@ export interface TelemetryOptions extends Parts {
 }
 
 export interface SwitchedTelemetry extends Telemetry {
-  /** This is the configuration from now on. Never throws. */
+  /** From now on, and by this configuration. Never throws. */
+  begin(readings: Readings, config: Configured): void;
+  /** This is the configuration from now on; does nothing before `begin`. Never throws. */
   apply(config: Configured): void;
 }
 
 export function switchedTelemetry(options: TelemetryOptions): SwitchedTelemetry {
   let now = noTelemetry;
   let inForce = '';
+  let readings: Readings | null = null;
   const apply = (config: Configured): void => {
+    if (readings === null) return;
     const wanted = { ...wantedBy(config, options), project: config.name };
     const key = JSON.stringify(wanted);
     if (key === inForce) {
@@ -35,10 +41,17 @@ export function switchedTelemetry(options: TelemetryOptions): SwitchedTelemetry 
     const { settings, host } = wanted;
     now.close().catch(() => {}); // first, so that nothing is told by both; it says by itself what it could not deliver
     for (const note of settings.notes) options.log.warn(note);
-    now = isOn(settings) || host.traces || host.metrics ? opened(settings, host, config, options) : noTelemetry;
+    now =
+      isOn(settings) || host.traces || host.metrics
+        ? opened(settings, host, config, { ...options, ...readings })
+        : noTelemetry;
     inForce = key;
   };
   return {
+    begin: (from, config) => {
+      readings = from;
+      apply(config);
+    },
     apply,
     told: (event) => now.told(event),
     probed: (...answer) => now.probed(...answer),
@@ -61,11 +74,10 @@ export function localTelemetry(
     ...{ env, hosted, log },
     // Not the daemon's: a receiver takes counts that come from two places under one name for one count that jumps.
     instance: `${instance}#health`,
-    components: () => [],
-    daemon: () => null,
     history: null,
   });
-  switched.apply({ ...config, telemetry: { ...config.telemetry, prometheus: false } });
+  const nothing: Readings = { components: () => [], daemon: () => null };
+  switched.begin(nothing, { ...config, telemetry: { ...config.telemetry, prometheus: false } });
   return switched;
 }
 
@@ -82,7 +94,7 @@ function opened(
   settings: TelemetrySettings,
   host: opening.TelemetryParts['host'],
   config: Configured,
-  { log, instance, components, daemon, history }: TelemetryOptions,
+  { log, instance, components, daemon, history }: TelemetryOptions & Readings,
 ): Telemetry {
   try {
     const { openTelemetry } = createRequire(import.meta.url)(programFile('telemetry.cjs')) as typeof opening;

@@ -1,6 +1,6 @@
 /** The rooms of the house, and who may import whom. The architecture test holds it; the tables of the pages are generated from it. */
 
-export interface QuotaCheck {
+export interface Room {
   readonly what: string;
   /** Rooms whose files it may import. */
   readonly imports: readonly string[];
@@ -13,7 +13,7 @@ export interface QuotaCheck {
 const FEATURES = ['agents', 'campaigns', 'checks', 'incidents', 'sessions', 'telemetry'];
 
 /** Each may import from itself and from the files directly in src. In the order in which they build on each other. */
-export const ROOMS: Readonly<Record<string, QuotaCheck>> = {
+export const ROOMS: Readonly<Record<string, Room>> = {
   base: {
     what: 'what everybody needs: clock, log, failpoints, ids, errors, redaction, the state directory and its lock',
     imports: [],
@@ -60,7 +60,7 @@ export const ROOMS: Readonly<Record<string, QuotaCheck>> = {
     shapes: ['history'],
   },
   incidents: {
-    what: 'incidents, tickets and alerts',
+    what: 'incidents, tickets and alerts, and the one queue that delivers to trackers and channels',
     imports: ['base', 'supervision', 'crashes', 'config'],
     shapes: ['history'],
   },

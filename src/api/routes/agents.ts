@@ -1,5 +1,6 @@
 /** Agents: spawned by type and task, and by nothing else: no route takes a command. */
 import { z } from 'zod';
+import { agents } from '../answers.ts';
 import { type Route, route } from '../route.ts';
 import { FLAG, NAME, V1 } from '../schemas.ts';
 
@@ -36,7 +37,7 @@ export const agentRoutes: readonly Route[] = [
     summary: 'Agents, those that others started included, in the order in which they were spawned.',
     query: LIST_QUERY,
     answer: 'Agents',
-    handler: ({ services, query: { all } }) => ({ ...V1, agents: services.control.agents.list({ all }) }),
+    handler: ({ services, query }) => agents(services.control, query),
   }),
   route({
     method: 'GET',

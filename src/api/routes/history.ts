@@ -85,8 +85,7 @@ export const historyRoutes: readonly Route[] = [
     summary: 'Incidents: open problems, each with one cause. Newest first.',
     query: INCIDENTS_QUERY,
     answer: 'Incidents',
-    handler: ({ services, query: { state, limit } }) =>
-      incidents(services.control, { state: state === 'all' ? undefined : state, limit }),
+    handler: ({ services, query }) => incidents(services.control, query),
   }),
   route({
     method: 'GET',

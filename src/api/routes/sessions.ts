@@ -1,6 +1,7 @@
 /** Sessions: made from the templates of the configuration, and from nothing else. */
 import { z } from 'zod';
-import { oneSessionView, sessionsView } from '../../sessions/rules/view.ts';
+import { oneSessionView } from '../../sessions/rules/view.ts';
+import { session, sessions } from '../answers.ts';
 import { type Route, route } from '../route.ts';
 import { FLAG, NAME } from '../schemas.ts';
 
@@ -47,8 +48,7 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'Sessions, oldest first, with their health as it is known now.',
     query: LIST_QUERY,
     answer: 'Sessions',
-    handler: ({ services, query: { user_id: user, all } }) =>
-      sessionsView(services.control.sessions.list({ user, all })),
+    handler: ({ services, query: { user_id: user, all } }) => sessions(services.control, { user, all }),
   }),
   route({
     method: 'GET',
@@ -57,7 +57,7 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'One session, by its id or a beginning of it; also one that has ended.',
     answer: 'OneSession',
     errors: FIND,
-    handler: ({ services, params }) => oneSessionView(services.control.sessions.get(params['id']!)),
+    handler: ({ services, params }) => session(services.control, params['id']!),
   }),
   route({
     method: 'POST',

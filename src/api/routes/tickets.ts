@@ -1,7 +1,8 @@
 /** Tickets: they are made by crashes, never by a request. */
 import { z } from 'zod';
 import { ticketNumber } from '../../incidents/tickets/rules/number.ts';
-import { oneTicketView, ticketsView } from '../../incidents/tickets/rules/view.ts';
+import { oneTicketView } from '../../incidents/tickets/rules/view.ts';
+import { ticket, tickets } from '../answers.ts';
 import { type Route, route } from '../route.ts';
 import { limit } from '../schemas.ts';
 
@@ -25,8 +26,7 @@ export const ticketRoutes: readonly Route[] = [
     summary: 'Tickets, newest first.',
     query: LIST_QUERY,
     answer: 'Tickets',
-    handler: ({ services, query: { state = 'open', limit: most = DEFAULT_LIMIT } }) =>
-      ticketsView(services.control.tickets.list({ state: state === 'all' ? undefined : state, limit: most })),
+    handler: ({ services, query }) => tickets(services.control, query),
   }),
   route({
     method: 'GET',
@@ -35,7 +35,7 @@ export const ticketRoutes: readonly Route[] = [
     summary: 'One ticket, by its number: BUG-003, bug-3 or 3.',
     answer: 'OneTicket',
     errors: FIND,
-    handler: ({ services, params }) => oneTicketView(services.control.tickets.show(ticketNumber(params['number']!))),
+    handler: ({ services, params }) => ticket(services.control, params['number']!),
   }),
   route({
     method: 'POST',

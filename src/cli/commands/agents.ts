@@ -8,7 +8,7 @@ import { byAction, type Definition } from '../define.ts';
 import type { Brush, Paint } from '../print/colour.ts';
 import { oneLine } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { readNoted } from '../records/read.ts';
+import { readNoted } from '../records.ts';
 
 interface Options {
   readonly all?: true;

@@ -8,7 +8,7 @@ import type { Paint } from '../print/colour.ts';
 import { localTime } from '../print/json.ts';
 import { oneLine, sanitise } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { readNoted } from '../records/read.ts';
+import { readNoted } from '../records.ts';
 import { oneName } from '../targets.ts';
 
 interface Options {

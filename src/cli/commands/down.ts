@@ -11,7 +11,7 @@ import { type Session, usage } from '../call.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { progressFor } from '../progress.ts';
-import { openOfflineRecords } from '../records/offline.ts';
+import { openOfflineRecords } from '../records.ts';
 
 interface Options {
   readonly timeout: number;
@@ -154,7 +154,7 @@ const alive = (components: readonly ComponentView[]): string[] =>
 
 /** When nothing runs any more: the stopped containers, which are kept, or go. */
 async function containersAfter({ project, world }: Session, isAllGone: boolean, remove: boolean) {
-  const { leftContainers, NOTHING_LEFT } = await import('../../daemon/left-containers.ts');
+  const { leftContainers, NOTHING_LEFT } = await import('../../drivers/container/left.ts');
   const left = isAllGone ? await leftContainers(project, world.env, { remove }) : NOTHING_LEFT;
   const { kept, removed, removedNetworks, problems } = left;
   return {

@@ -5,8 +5,8 @@ import type { Session } from '../call.ts';
 import { countOption, type Definition } from '../define.ts';
 import { parseSpan } from '../logs/when.ts';
 import { eventLine } from '../print/event.ts';
-import { readNoted, readRecords } from '../records/read.ts';
-import type { Records } from '../records/records.ts';
+import type { Records } from '../records.ts';
+import { readNoted, readRecords } from '../records.ts';
 import { noSuch, oneName } from '../targets.ts';
 
 interface Options {

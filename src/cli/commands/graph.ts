@@ -5,7 +5,7 @@ import type { ComponentView } from '../../supervision/rules/views.ts';
 import { type Session, usage } from '../call.ts';
 import type { Definition } from '../define.ts';
 import { Interrupted } from '../interrupt.ts';
-import { offlineNote, readRecords } from '../records/read.ts';
+import { offlineNote, readRecords } from '../records.ts';
 import { resolveTargets } from '../targets.ts';
 
 interface Options {

@@ -6,7 +6,7 @@ import type { Paint } from '../print/colour.ts';
 import { relative } from '../print/json.ts';
 import { oneLine, sanitise } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { readNoted } from '../records/read.ts';
+import { readNoted } from '../records.ts';
 
 interface Options {
   readonly all?: true;

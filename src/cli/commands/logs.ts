@@ -15,7 +15,7 @@ import { pause } from '../interrupt.ts';
 import { followLogs, type Shown, showLogs } from '../logs/show.ts';
 import { parseSpan, type Span } from '../logs/when.ts';
 import { sanitise } from '../print/sanitise.ts';
-import { readRecords } from '../records/read.ts';
+import { readRecords } from '../records.ts';
 import { resolveTargets } from '../targets.ts';
 
 interface Options {

@@ -13,7 +13,7 @@ import {
   statusTable,
   verboseBlock,
 } from '../print/status.ts';
-import { offlineNote, type Reading, readNoted, readRecords } from '../records/read.ts';
+import { offlineNote, type Reading, readNoted, readRecords } from '../records.ts';
 import { showAgain } from '../screen.ts';
 import { resolveTargets } from '../targets.ts';
 

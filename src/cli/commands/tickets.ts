@@ -12,7 +12,7 @@ import type { Brush, Paint } from '../print/colour.ts';
 import { localTime, relative } from '../print/json.ts';
 import { oneLine, sanitiseText } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
-import { readNoted } from '../records/read.ts';
+import { readNoted } from '../records.ts';
 import { matches } from '../targets.ts';
 
 interface Options {

@@ -15,7 +15,7 @@ import type { ComponentView } from '../../supervision/rules/views.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { pause } from '../interrupt.ts';
 import { noteOf } from '../print/status.ts';
-import { readRecords } from '../records/read.ts';
+import { readRecords } from '../records.ts';
 import { describe } from '../settle.ts';
 import { resolveTargets } from '../targets.ts';
 

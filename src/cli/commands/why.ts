@@ -4,8 +4,8 @@ import type { ComponentView, WhyView } from '../../supervision/rules/views.ts';
 import type { Session } from '../call.ts';
 import type { Definition } from '../define.ts';
 import { whyText } from '../print/why.ts';
-import { readRecords } from '../records/read.ts';
-import type { Records } from '../records/records.ts';
+import type { Records } from '../records.ts';
+import { readRecords } from '../records.ts';
 import { describe } from '../settle.ts';
 
 interface Found {

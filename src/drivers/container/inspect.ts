@@ -6,16 +6,10 @@ import type { WallMs } from '../../base/pure/ids.ts';
 import type { ContainerEngine, FullInspection } from '../../docker/ports.ts';
 import { exitOf } from '../../docker/rules/exit.ts';
 import { judgeHealth } from '../../docker/rules/judge.ts';
-import type { ContainerFacts } from '../../supervision/rules/container-health.ts';
-import type { InspectedRun } from '../process/inspect.ts';
+import type { SeenRun } from '../../supervision/rules/unsupervised.ts';
 import { type ContainerRecord, Records } from './record.ts';
 
-export interface InspectedContainer extends InspectedRun {
-  /** Null: it does not run. */
-  readonly facts: ContainerFacts | null;
-  /** Why the Engine could not be asked, so that nothing is known; null: it was. */
-  readonly unreachable: string | null;
-}
+export type InspectedContainer = Omit<SeenRun, 'leftovers'>;
 
 /** For all of them together: whoever asked is waiting at a terminal. */
 const LOOK_WITHIN_MS = 2_000;

@@ -12,7 +12,7 @@ import {
   type WallMs,
 } from '../../base/pure/ids.ts';
 import type { FoundRun } from '../../supervision/ports/driver.ts';
-import type { LimitView } from '../../supervision/rules/views.ts';
+import type { SeenRun } from '../../supervision/rules/unsupervised.ts';
 import { isOfBoot } from './adopt.ts';
 import { isProblem, verdict } from './exit-cause.ts';
 import { readExit } from './exit-record.ts';
@@ -51,21 +51,7 @@ function runIds(runsDir: string): readonly RunId[] {
   return runs.sort((a, b) => (time(a) < time(b) ? 1 : -1));
 }
 
-export interface InspectedRun {
-  readonly run: RunId;
-  readonly component: ComponentName;
-  /** Null while, or because, no main process began. */
-  readonly pid: number | null;
-  readonly alive: boolean;
-  /** Why it could not be looked at, so that `alive` says nothing; null: it was. */
-  readonly unknown: string | null;
-  /** What the shim recorded; null while it runs, and when nobody recorded anything. */
-  readonly exit: ExitCause | null;
-  /** When that was recorded. */
-  readonly exitAt: WallMs | null;
-  /** What it was bound to. */
-  readonly limits: readonly LimitView[];
-}
+export type InspectedRun = Omit<SeenRun, 'leftovers' | 'facts' | 'unreachable'>;
 
 /** Read-only; also safe while a daemon runs. */
 export function inspectRuns(runsDir: string, bootId: BootId): readonly InspectedRun[] {

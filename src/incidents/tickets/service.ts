@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/pure/errors.ts';
-import type { Commit, Store } from '../../history/ports.ts';
+import type { Recorder, Store } from '../../history/ports.ts';
 import { DeliveryQueue, type DeliveryWorld } from '../delivery-queue.ts';
 import type { Ask } from '../web.ts';
 import { TrackerBacklog } from './backlog.ts';
@@ -111,7 +111,7 @@ export function trackerFor(spec: TrackerSpec, parts: TrackerParts): Tracker {
 
 // The book of tickets is the history, and what is told about them goes where all events go.
 
-export const ticketBook = (store: Store, clock: Clock, commit: (commit: Commit) => void): TicketBook => ({
+export const ticketBook = (store: Store, clock: Clock, commit: Recorder): TicketBook => ({
   find: (number) => store.ticket(number),
   list: (query) => store.tickets(query),
   pending: () => store.tickets({ limit: Infinity }).filter(hasPendingUpdates).reverse(),

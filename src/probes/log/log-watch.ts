@@ -23,6 +23,8 @@ export interface LogWatchOptions {
   readonly log: Log;
   /** Where the bytes of a log from a position on lie. */
   place(path: string, position: number): LogPlace;
+  /** Given by whoever shortens logs, if that is opened before. */
+  readonly holds?: Holds;
 }
 
 export interface LogWatch {
@@ -36,10 +38,10 @@ export interface LogWatch {
   close(): Promise<void>;
 }
 
-export function createLogWatch({ logPath, workerFile, log, place }: LogWatchOptions): LogWatch {
+export function createLogWatch(options: LogWatchOptions): LogWatch {
+  const { logPath, workerFile, log, place, holds = new Holds() } = options;
   const matcher = new PatternMatcher({ workerFile, log });
   const searches = new Set<LineSearch>();
-  const holds = new Holds();
   const poll = new LogPoll(POLL_LIMITS);
   const world: SearchWorld = { matcher, log, searches, poll, holds, place, buffers: new ReadBuffers() };
   let isClosed = false;

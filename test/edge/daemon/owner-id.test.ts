@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ownerId } from '../../../src/daemon/owner-id.ts';
+import { ownerId } from '../../../src/docker/owner-id.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 test('a home keeps its id, also when it is moved', () => {

@@ -2,12 +2,12 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
+import { Listener } from '../../../src/api/listener.ts';
 import { homePaths } from '../../../src/base/home.ts';
 import { clearDrafts, writeAtomically } from '../../../src/base/home-dir.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import { openDesired } from '../../../src/daemon/desired.ts';
 import { exitFile, readLastEnd } from '../../../src/daemon/guardian.ts';
-import { Listener } from '../../../src/daemon/run.ts';
+import { openDesired } from '../../../src/supervision/desired-file.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** The kernel gives no pid above 2^22. */

@@ -1,8 +1,8 @@
 /** A program: keeps one log until a failpoint kills it, while somebody else writes to that log. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../../src/base/clock.ts';
+import { parseFailpoints } from '../../../src/base/failpoints.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import { parseFailpoints } from '../../../src/daemon/failpoints.ts';
 import { openLogKeeper } from '../../../src/logs/keep/keeper.ts';
 
 const [dir, failpoints, maxBytes] = process.argv.slice(2) as [string, string, string];

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { parseFailpoints } from '../../../src/daemon/failpoints.ts';
+import { parseFailpoints } from '../../../src/base/failpoints.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { KINDS } from './file-systems.ts';
 import { KeeperWorld, missed, numbered } from './keeper-world.ts';

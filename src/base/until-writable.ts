@@ -1,7 +1,7 @@
 /** The state directory holds the lock, the socket and the records of runs: where it cannot be written, no daemon can do its work. */
 import { accessSync, constants } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode, machineFault } from '../base/pure/errno.ts';
+import { errorCode, machineFault } from './pure/errno.ts';
 
 const AGAIN_MS = 500;
 

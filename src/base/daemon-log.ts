@@ -1,8 +1,8 @@
 /** daemon.log: one JSON object a line, 10 MB and as much again in daemon.log.1. Losing a line is better than losing the daemon, so a disk that fails is no reason to end. */
 import { closeSync, fstatSync, ftruncateSync, renameSync, writeSync } from 'node:fs';
-import type { Log } from '../base/log.ts';
-import { daemonLine } from '../base/pure/format.ts';
-import { openToAppend } from '../base/regular-file.ts';
+import type { Log } from './log.ts';
+import { daemonLine } from './pure/format.ts';
+import { openToAppend } from './regular-file.ts';
 
 const MAX_BYTES = 10_000_000;
 

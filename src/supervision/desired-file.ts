@@ -7,7 +7,7 @@ import type { HomePaths } from '../base/home.ts';
 import { writeAtomically } from '../base/home-dir.ts';
 import type { Log } from '../base/log.ts';
 import { readRegularFile } from '../base/regular-file.ts';
-import type { Desired } from '../supervision/ports/store.ts';
+import type { Desired } from './ports/store.ts';
 
 export type DesiredOf = Readonly<Record<string, Desired>>;
 

@@ -1,9 +1,18 @@
 /** Asks the daemon, and when there is none, the records. */
-import { AppError } from '../../base/pure/errors.ts';
-import { daemonIsThere } from '../await-daemon.ts';
-import type { Session } from '../call.ts';
-import { openOfflineRecords } from './offline.ts';
-import type { Records } from './records.ts';
+import type { RecordsClient as Records } from '../api/answers.ts';
+import type { Project } from '../base/home.ts';
+import { AppError } from '../base/pure/errors.ts';
+import type { Offline } from '../daemon/offline.ts';
+import { daemonIsThere } from './await-daemon.ts';
+import type { Session, World } from './call.ts';
+
+export type { Records };
+
+/** The heavy part (SQLite) is loaded only here. */
+export async function openOfflineRecords(project: Project, env: World['env']): Promise<Offline> {
+  const { openOffline } = await import('../daemon/offline.ts');
+  return openOffline(project, env);
+}
 
 export interface Reading<T> {
   readonly value: T;
