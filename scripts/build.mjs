@@ -1,5 +1,6 @@
 /**
- * Builds the package: the program and the library from one set of bundles (docs/decisions say why), and the types, by tsc. Run by `npm ci` through "prepare". Does nothing when the build is fresh; never leaves half a build behind.
+ * Builds the package: the program and the library from one set of bundles (docs/decisions say why), the types, by tsc, and the native
+ * launcher, by the C compiler of this machine or as it was built before. Run by `npm ci` through "prepare". Does nothing when the build is fresh; never leaves half a build behind.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,6 +17,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildNative, nativeSources } from './native.mjs';
 import { notices } from './notices.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -45,8 +47,9 @@ function sources() {
     }
   };
   walk(join(root, 'src'));
-  const others = ['build.mjs', 'bundle.mjs', 'notices.mjs'].map((name) => `scripts/${name}`);
-  return [...files, ...others, 'package.json', 'tsconfig.json', 'tsconfig.lib.json', OPENAPI]
+  walk(join(root, 'native/prebuilt'));
+  const others = ['build.mjs', 'bundle.mjs', 'native.mjs', 'notices.mjs'].map((name) => `scripts/${name}`);
+  return [...files, ...nativeSources(), ...others, 'package.json', 'tsconfig.json', 'tsconfig.lib.json', OPENAPI]
     .map((file) => resolve(root, file))
     .sort();
 }
@@ -133,6 +136,7 @@ async function main() {
   try {
     await program(bundle, out);
     library(tsc, out);
+    buildNative(join(out, 'native'));
     writeFileSync(join(out, '.stamp'), wanted);
     swap(out);
   } finally {

@@ -1,6 +1,6 @@
 /**
- * `npm run torture -- --kills 1000 [--components 20] [--delay claim:0.4] [--no-failpoints]`: the kill loop of the tests for as long
- * as you like. Prints the verdict; exits 1 when anything was lost, doubled or wrong.
+ * `npm run torture -- --kills 1000 [--components 20] [--delay claim:0.4] [--no-failpoints] [--shim sh]`: the kill loop of the tests for
+ * as long as you like, with the native shim or with that of sh. Prints the verdict; exits 1 when anything was lost, doubled or wrong.
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     components: { type: 'string', default: '20' },
     delay: { type: 'string' },
     'no-failpoints': { type: 'boolean', default: false },
+    shim: { type: 'string', default: 'native' },
   },
 });
 
@@ -24,6 +25,7 @@ const verdict = await killLoop({
   components: Number(values.components),
   shimDelay: values.delay ?? null,
   failpoints: values['no-failpoints'] ? 'none' : 'random',
+  ...(values.shim === 'sh' ? { shim: 'sh' } : {}),
   report: (line) => console.error(line),
 });
 console.log(JSON.stringify(verdict, null, 2));

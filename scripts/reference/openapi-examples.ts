@@ -15,6 +15,7 @@ const exit: Views['Exit'] = {
   spawn_error: null,
   unknown: null,
   unhealthy: null,
+  usage: { max_rss_bytes: 91_226_112, cpu_ms: 4_210 },
 };
 
 const component: Views['Component'] = {
@@ -44,6 +45,7 @@ const component: Views['Component'] = {
   survivors: [],
   removed: false,
   tree_mechanism: 'cgroup-v2',
+  shim: { kind: 'native', why: null },
   limits: [{ name: 'memory', max: 536_870_912, mechanism: 'cgroup-v2', note: null }],
   container_details: null,
   probes: [

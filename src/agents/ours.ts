@@ -73,6 +73,7 @@ export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours
     runsDir: agentRuns(paths),
     trashDir: join(home, 'trash'),
     cgroup: env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto',
+    shim: env['KEEPWELL_SHIM'] === 'sh' ? 'sh' : 'auto',
     ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
   });
   const keeping = keepAgents(

@@ -18,6 +18,7 @@ export const FAILPOINTS = [
   'spawn.after-dir',
   'spawn.before-shim',
   'spawn.after-shim',
+  'spawn.answered',
   'adopt.before-revoke',
   'adopt.after-revoke',
   'exit.seen',

@@ -1,4 +1,4 @@
-/** Where the parts of the program lie that are loaded or read only when they are needed. */
+/** Where the parts of the program lie that are loaded, read or executed only when they are needed. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -10,4 +10,13 @@ export function programFile(name: string): string {
   const found = files.find((file) => existsSync(file));
   if (found === undefined) throw new Error(`${name} is missing from this installation; install keepwell again`);
   return found;
+}
+
+/** As seen from a bundle and from the sources. */
+const NATIVE_PLACES = ['../native/', '../../dist/native/'];
+
+/** A program that is no script. Null: this installation has none of that name. */
+export function nativeFile(name: string): string | null {
+  const files = NATIVE_PLACES.map((place) => fileURLToPath(new URL(`${place}${name}`, import.meta.url)));
+  return files.find((file) => existsSync(file)) ?? null;
 }

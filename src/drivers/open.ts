@@ -64,6 +64,7 @@ export function openDrivers(options: DriversOptions): Drivers {
   const driver = routeRuns({
     process: createProcessDriver({
       ...{ home: paths.home, runsDir: paths.runs, trashDir: paths.trash, clock, failpoints, log, softNofile, cgroup },
+      shim: env['KEEPWELL_SHIM'] === 'sh' ? 'sh' : 'auto',
       ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
     }),
     container: createContainerDriver({

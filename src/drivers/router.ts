@@ -19,6 +19,9 @@ export function routeRuns({ process, container, external }: Drivers): Driver {
   const of = (run: RunId) => (externals.has(run) ? external : containers.has(run) ? container : process);
   return {
     treeMechanism: process.treeMechanism,
+    get shim() {
+      return process.shim;
+    },
     start: (launch, report) => {
       if (launch.kind === 'process') return process.start(launch, report);
       if (launch.kind === 'container' || launch.kind === 'compose') {

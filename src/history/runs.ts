@@ -95,12 +95,17 @@ const UNREADABLE: ExitView = {
   spawn_error: null,
   unknown: 'the record cannot be read',
   unhealthy: null,
+  usage: null,
 };
 
 export const exitOf = (cell: SqlValue | undefined): ExitView => completeExit(parsed(cell, UNREADABLE, isObject));
 
-/** Before there were probes, nobody was ended because of one. */
-export const completeExit = (exit: ExitView): ExitView => ({ ...exit, unhealthy: exit.unhealthy ?? null });
+/** Before there were probes, nobody was ended because of one; before there was a native shim, nobody was told what it used. */
+export const completeExit = (exit: ExitView): ExitView => ({
+  ...exit,
+  unhealthy: exit.unhealthy ?? null,
+  usage: exit.usage ?? null,
+});
 
 export const runQuestions = (rows: Rows) =>
   ({

@@ -162,6 +162,7 @@ export class ComponentRunner {
       desired: this.#desired,
       unmet: this.#component.state.kind === 'waiting' ? unmet(this.spec) : [],
       treeMechanism: driver.treeMechanism,
+      shim: driver.shim,
       probes: this.#monitors.probes.views(),
       heartbeat: this.#monitors.heart.view(),
       sample: usage.last(this.name),

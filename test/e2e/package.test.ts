@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { StatusView } from '../../src/supervision/rules/views.ts';
 import { VERSION } from '../../src/version.ts';
 
 interface Installed {
@@ -41,6 +42,7 @@ test('packed and installed in an empty folder, the program runs and the library 
     expect(files).toContain('dist/bin/keepwell.cjs');
     expect(files).toContain('dist/lib/index.d.ts');
     expect(files).toContain('dist/THIRD-PARTY.txt');
+    for (const arch of ['x64', 'arm64']) expect(files).toContain(`dist/native/keepwell-launcher-linux-${arch}`);
     expect(files.filter((path) => /^(src|test|scripts)\//.test(path))).toEqual([]);
     writeFileSync(join(dir, 'package.json'), '{ "type": "module" }');
     run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', `./${packed.filename}`);
@@ -50,6 +52,8 @@ test('packed and installed in an empty folder, the program runs and the library 
     ).toBe(VERSION);
     writeFileSync(join(dir, 'keepwell.yaml'), 'components:\n  a: { process: { command: [sleep, "1000"] } }\n');
     expect(run('node_modules/.bin/keepwell', 'up')).toContain('1 component is up');
+    const { components } = JSON.parse(run('node_modules/.bin/keepwell', '-o', 'json', 'status')) as StatusView;
+    expect(components[0]?.shim).toEqual({ kind: 'native', why: null });
     run('node_modules/.bin/keepwell', 'down');
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -107,8 +107,7 @@ describe('kill -9 of the others', () => {
     await using project = new TestProject(ONE);
     await project.ok('up');
     const { pid } = await project.component('a');
-    const shim = project.processes().find(({ command }) => command.includes('shim.sh'))!;
-    kill(shim.pid);
+    kill(project.shims()[0]!.pid);
     await waitFor('the daemon to notice', () => readFileSync(`${project.home}/daemon.log`, 'utf8').includes('shim'));
     expect(await project.component('a')).toMatchObject({ state: 'running', pid, restarts: 0 });
     kill(pid!);
@@ -122,7 +121,7 @@ describe('kill -9 of the others', () => {
     await using project = new TestProject(ONE);
     await project.ok('up');
     const { daemon, components } = await project.status();
-    kill(project.processes().find(({ command }) => command.includes('shim.sh'))!.pid);
+    kill(project.shims()[0]!.pid);
     kill(daemon.pid!);
     await back(project, daemon.pid);
     expect(await project.component('a')).toMatchObject({ state: 'running', pid: components[0]!.pid, restarts: 0 });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { CrashesView, StatusView } from '../../src/supervision/rules/views.ts';
 import { type BuiltVersion, builtVersion } from '../support/built-version.ts';
@@ -54,8 +54,10 @@ class Upgrade {
     });
   }
 
-  shimOf(run: string): string {
-    return readFileSync(`${this.project.home}/runs/${run}/shim.sh`, 'utf8').split('\n')[0]!;
+  /** The first line of its shim of sh; null: it has the native one. */
+  shimOf(run: string): string | null {
+    const file = `${this.project.home}/runs/${run}/shim.sh`;
+    return existsSync(file) ? readFileSync(file, 'utf8').split('\n')[0]! : null;
   }
 }
 
@@ -84,10 +86,11 @@ describe('from one built version to the next, and back', () => {
     expect(runs(after)).toEqual(runs(before));
     expect(after.components.map(({ adopted, state }) => [adopted, state])).toEqual(Array(3).fill([true, 'running']));
 
-    // Under the older shim: its exit code and its signal reach the newer daemon, and the next run has the newer shim.
+    // Under the shim of sh: its exit code and its signal reach the newer daemon, and the next run has the native shim.
     project.write('dies-now', '7\n');
     const second = await upgrade.until(young, 'dies', 1);
-    expect(upgrade.shimOf(second.run_id!)).not.toContain('as it was in 0.0.8');
+    expect(upgrade.shimOf(second.run_id!)).toBeNull();
+    expect(second.shim).toEqual({ kind: 'native', why: null });
     kill(after.components.find(({ name }) => name === 'killed')!.pid!, 'SIGTERM');
     await upgrade.until(young, 'killed', 1);
     const known = await upgrade.crashes(young);
@@ -99,7 +102,7 @@ describe('from one built version to the next, and back', () => {
       before.components.flatMap(({ name, run_id }) => (name === 'counts' ? [] : [run_id])).sort(),
     );
 
-    // Back to the older version: one run has an older shim, two have a newer one.
+    // Back to the older version, which has no native one: one run has its shim of sh, two have a native one.
     const between = await upgrade.status(young);
     await upgrade.cli(old, 'up');
     const back = await upgrade.status(old);

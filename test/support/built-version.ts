@@ -1,4 +1,4 @@
-/** The built package under another version: a copy of dist and package.json in which the version, and if wanted the shim, differ. */
+/** The built package under another version: a copy of dist and package.json in which the version, and if wanted the shims, differ. */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENTRY } from './project.ts';
@@ -10,7 +10,7 @@ export interface BuiltVersion extends Disposable {
 }
 
 interface Patch {
-  /** A line that goes into its shim: older versions had another one. */
+  /** A line that goes into its shim of sh: older versions had another one, and no native one. */
   readonly shimLine?: string;
 }
 
@@ -33,6 +33,7 @@ export function writeVersion(dir: string, version: string, { shimLine }: Patch =
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(dir, 'package.json'), JSON.stringify({ ...own, version }));
   cpSync(join(ENTRY, '..'), bin, { recursive: true });
+  if (shimLine === undefined) cpSync(join(ENTRY, '../../native'), join(dir, 'dist/native'), { recursive: true });
   for (const file of readdirSync(bin).filter((name) => name.endsWith('.cjs'))) {
     const text = readFileSync(join(bin, file), 'utf8');
     const versioned = text.replaceAll(quoted(own.version), (_, quote: string) => `${quote}${version}${quote}`);

@@ -16,6 +16,7 @@ export interface FakeRun {
 /** A driver without processes: tests say what becomes of each run. Starts are confirmed at once unless told otherwise. */
 export class FakeDriver implements Driver {
   readonly treeMechanism = 'fake';
+  readonly shim = { kind: 'sh', why: null } as const;
   readonly runs: FakeRun[] = [];
   left: FoundRun[] = [];
   adopted: RunId[] = [];

@@ -172,6 +172,11 @@ export class TestProject implements AsyncDisposable {
       .map(({ pid, command }) => ({ pid, command: command.replaceAll('\0', ' ') }));
   }
 
+  /** Those of all its runs, native or of sh; the launcher is none. */
+  shims(): readonly { readonly pid: number; readonly command: string }[] {
+    return this.processes().filter(({ command }) => /keepwell-launcher\S* shim |\/shim\.sh /.test(command));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (existsSync(this.dir)) await this.cli('down');
     for (const child of this.#children) child.kill('SIGKILL');

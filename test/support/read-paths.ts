@@ -1,4 +1,5 @@
 /** Where the processes and the run of a component are read. */
+import { readMeta } from '../../src/drivers/process/run-dir.ts';
 import type { TestProject } from './project.ts';
 
 /** Every path under which these components can be looked at right now. */
@@ -10,12 +11,12 @@ export async function readPaths(project: TestProject, names: readonly string[]):
 async function pathsOf(project: TestProject, name: string): Promise<readonly string[]> {
   const { run_id, pid } = await project.component(name);
   const dir = `${project.home}/runs/${run_id}`;
-  const shim = project.processes().find(({ command }) => command.includes(`${dir}/shim.sh`))!;
-  const [, cgroup] = / (\/sys\/\S+) /.exec(shim.command) ?? [];
+  const shim = project.shims().find(({ command }) => command.includes(run_id!))!;
+  const cgroup = readMeta(dir)?.cgroup;
   const files = ['run.json', 'pid', 'exit', 'claim', 'fifo', 'err'].map((file) => `${dir}/${file}`);
   const processes = [pid!, shim.pid].flatMap((id) =>
     ['', '/stat', '/cmdline', '/environ'].map((file) => `/proc/${id}${file}`),
   );
-  const ofCgroup = cgroup === undefined ? [] : [cgroup, `${cgroup}/cgroup.procs`, `${cgroup}/memory.events`];
+  const ofCgroup = !cgroup ? [] : [cgroup, `${cgroup}/cgroup.procs`, `${cgroup}/memory.events`];
   return [dir, ...files, ...processes, ...ofCgroup];
 }

@@ -40,7 +40,7 @@ export const crashSample = (over: Partial<CrashEvidence> = {}): CrashEvidence =>
   uptimeMs: 2_040,
   exit: {
     ...{ code: 1, signal: null, oom: false, core: false, ambiguous: false },
-    ...{ spawn_error: null, unknown: null, unhealthy: null },
+    ...{ spawn_error: null, unknown: null, unhealthy: null, usage: null },
   },
   decision: 'restart in 1 s (1 of 10 in 10 min)',
   rule: 'backoff',

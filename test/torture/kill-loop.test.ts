@@ -13,6 +13,13 @@ describe('twenty components under a daemon that dies all the time', () => {
     expect(verdict.runs).toBeGreaterThan(100);
   });
 
+  test('with shims of sh: nothing is lost, doubled or wrong', async () => {
+    const verdict = await killLoop({ kills: 60, components: 20, shimDelay: null, failpoints: 'random', shim: 'sh' });
+    console.log(`kill loop with sh: ${verdict.kills} kills, ${verdict.runs} runs, ${verdict.revoked} revoked`);
+    expect(flaws(verdict)).toEqual(FLAWLESS);
+    expect(verdict.runs).toBeGreaterThan(50);
+  });
+
   test('with shims that are slow to begin: nothing is lost, doubled or wrong', async () => {
     const verdict = await killLoop({ kills: 60, components: 20, shimDelay: 'claim:0.4', failpoints: 'random' });
     console.log(`kill loop with delay: ${verdict.kills} kills, ${verdict.runs} runs, ${verdict.revoked} revoked`);

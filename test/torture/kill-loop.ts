@@ -1,11 +1,11 @@
 /** The kill loop: the daemon dies again and again, the components keep their own books, and afterwards the two must agree. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FAILPOINTS } from '../../src/base/failpoints.ts';
 import { openHistory } from '../../src/history/sqlite/history.ts';
-import { ENTRY, TestProject } from '../support/project.ts';
+import { ENTRY, kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 export interface KillLoopOptions {
@@ -13,6 +13,8 @@ export interface KillLoopOptions {
   readonly components: number;
   /** Seconds the shim waits before its claim, as when the machine is overloaded; null: no delay. */
   readonly shimDelay: string | null;
+  /** Who starts runs; absent: the native launcher, and sometimes it is the launcher that is killed. */
+  readonly shim?: 'sh';
   /** 'random': half of the daemons die at a random step of their own. A list: the nth daemon gets the nth entry. */
   readonly failpoints: 'none' | 'random' | readonly string[];
   report?(line: string): void;
@@ -45,6 +47,7 @@ export async function killLoop(options: KillLoopOptions): Promise<Verdict> {
       spanMs = Math.max(700, performance.now() - begunAt);
     }
     await Promise.race([died, delay(Math.random() * spanMs)]);
+    if (kills % 3 === 0) await killLauncher(daemon.pid, died);
     daemon.kill('SIGKILL');
     await died;
     kills += 1;
@@ -62,12 +65,34 @@ function failpointFor({ failpoints }: KillLoopOptions, nth: number): string {
 
 function startDaemon(project: TestProject, options: KillLoopOptions, nth: number): ChildProcess {
   const env: Record<string, string> = { KEEPWELL_FAILPOINTS: failpointFor(options, nth) };
+  if (options.shim !== undefined) env['KEEPWELL_SHIM'] = options.shim;
   if (options.shimDelay !== null) env['KEEPWELL_SHIM_DELAY'] = options.shimDelay;
   return spawn(process.execPath, [ENTRY, 'daemon'], {
     cwd: project.dir,
     env: { ...process.env, ...env },
     stdio: 'ignore',
   });
+}
+
+const pids = (): readonly number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0);
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // gone meanwhile
+  }
+}
+
+/** Some of the daemons lose their launcher first, and begin the next runs themselves. */
+async function killLauncher(daemon: number | undefined, died: Promise<void>): Promise<void> {
+  // By its parent: its forks are called the same until they are shims.
+  const isLauncher = new RegExp(`\\(keepwell-launch\\) \\S ${daemon} `);
+  for (const pid of pids()) if (isLauncher.test(readText(`/proc/${pid}/stat`))) kill(pid);
+  await Promise.race([died, delay(Math.random() * 200)]);
 }
 
 const ended = (daemon: ChildProcess): Promise<void> =>

@@ -121,7 +121,8 @@ export function agentView(
     respawns: record.respawns.length,
     max_respawns: maxRespawns,
     next_attempt_at: state.kind === 'backing-off' ? isoTime((wall + Math.max(0, state.until - now)) as WallMs) : null,
-    last_exit: lastExit && { ...lastExit.exit, at: isoTime(lastExit.at) },
+    // Records of earlier versions do not say what it used.
+    last_exit: lastExit && { ...lastExit.exit, usage: lastExit.exit.usage ?? null, at: isoTime(lastExit.at) },
     error: record.error,
     assigned_to: types.find(({ name }) => name === type)?.assignedTo ?? null,
     log: record.name,

@@ -33,13 +33,31 @@ export interface SpawnProblem {
   readonly heals: boolean;
 }
 
+/** What a process used in all its life, with those of its children that it waited for. Only a native shim is told that. */
+export interface ExitUsage {
+  readonly maxRssBytes: number;
+  readonly cpuMs: number;
+}
+
 export type ExitCause =
   /**
    * `ambiguous`: sh cannot tell "exit 130" from a death by SIGINT, nor 141 from SIGPIPE. `oom`: a script that ended with the 137 of
    * its child, which the kernel killed for lack of memory.
    */
-  | { readonly kind: 'code'; readonly code: number; readonly ambiguous: boolean; readonly oom?: boolean }
-  | { readonly kind: 'signal'; readonly signal: SignalName; readonly core: boolean; readonly oom: boolean }
+  | {
+      readonly kind: 'code';
+      readonly code: number;
+      readonly ambiguous: boolean;
+      readonly oom?: boolean;
+      readonly usage?: ExitUsage;
+    }
+  | {
+      readonly kind: 'signal';
+      readonly signal: SignalName;
+      readonly core: boolean;
+      readonly oom: boolean;
+      readonly usage?: ExitUsage;
+    }
   | { readonly kind: 'spawn-failed'; readonly problem: SpawnProblem }
   /** It ended while the Docker Engine was away, or was ended by it: that says nothing about the container. */
   | { readonly kind: 'engine'; readonly why: string }
@@ -65,6 +83,8 @@ export interface ExitView {
   readonly unknown: string | null;
   /** Why it was ended by Keepwell: the probe that failed, or soft_memory. */
   readonly unhealthy: string | null;
+  /** What it used in all its life; null: nobody was told. */
+  readonly usage: { readonly max_rss_bytes: number; readonly cpu_ms: number } | null;
 }
 
 export function exitView(cause: ExitCause, unhealthy: string | null = null): ExitView {
@@ -77,7 +97,13 @@ export function exitView(cause: ExitCause, unhealthy: string | null = null): Exi
     spawn_error: cause.kind === 'spawn-failed' ? cause.problem.message : null,
     unknown: cause.kind === 'unknown' || cause.kind === 'engine' ? cause.why : null,
     unhealthy,
+    usage: usageView(cause),
   };
+}
+
+function usageView(cause: ExitCause): ExitView['usage'] {
+  const usage = cause.kind === 'code' || cause.kind === 'signal' ? cause.usage : undefined;
+  return usage === undefined ? null : { max_rss_bytes: usage.maxRssBytes, cpu_ms: usage.cpuMs };
 }
 
 /** A death in a few words, as people say it: "exit code 7", "killed by SIGKILL (out of memory)". */

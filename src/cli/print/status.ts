@@ -259,6 +259,7 @@ function details(view: ComponentView, nowMs: number): [string, string][] {
     ['Needs:', dependencies(view)],
     ['Leftover:', view.survivors.join(', ') || null],
     ['Tree:', treeText(view)],
+    ['Shim:', shimText(view)],
     ['Limits:', limitsText(view)],
     ...containerRows(view),
   ];
@@ -270,6 +271,12 @@ function treeText({ tree_mechanism: mechanism }: ComponentView): string | null {
   if (mechanism === null) return null;
   const how = mechanism === 'cgroup-v2' ? 'their cgroup (v2)' : 'process group and environment cookie';
   return `all its processes are found and ended by ${how}`;
+}
+
+/** What starts its runs and sees how they end. An older daemon does not tell. */
+function shimText({ shim }: ComponentView): string | null {
+  if (!shim) return null;
+  return shim.kind === 'native' ? 'native, which sees the exact end of a run' : `sh${shim.why ? `: ${shim.why}` : ''}`;
 }
 
 /** What others started: where it is looked for. Containers have a row of their own. */

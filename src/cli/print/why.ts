@@ -1,7 +1,7 @@
 /** The dossier of one death, in the order in which somebody at three in the morning needs it. */
 
 import { describeEnd, describeExit } from '../../base/pure/exit.ts';
-import { formatDuration } from '../../base/pure/format.ts';
+import { formatBytes, formatDuration } from '../../base/pure/format.ts';
 import { howEarly } from '../../crashes/rules/earlier.ts';
 import type { ComponentView, WhyView } from '../../supervision/rules/views.ts';
 import type { Paint } from './colour.ts';
@@ -26,6 +26,7 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
       ['When', `${localTime(why.at)}, after running for ${formatDuration(why.uptime_ms)}`],
       ['Crash', `${why.id === 0 ? 'not recorded yet' : why.id}, run ${why.run_id}`],
       ['Exit', why.exit.unhealthy ? describeEnd(why.exit) : null],
+      ['Used', usedText(why)],
       ['Error', why.error_type && [why.error_type, why.error_message].filter(Boolean).join(': ')],
       ['Said', saidText(why)],
       ['Cause', why.root_cause],
@@ -56,6 +57,12 @@ const saidText = ({ error_type, error_message, root_cause }: WhyView): string | 
 /** No cause: it lived on after it. */
 const earlierText = (earlier: WhyView['earlier_error']): string | null =>
   earlier === null ? null : `an error it had logged ${howEarly(earlier)}: ${earlier.summary}`;
+
+/** In all its life. An older daemon does not tell. */
+const usedText = ({ exit: { usage } }: WhyView): string | null =>
+  usage
+    ? `at most ${formatBytes(usage.max_rss_bytes)} of memory, and ${formatDuration(usage.cpu_ms)} of CPU time`
+    : null;
 
 /** The same cause, whenever it comes; and what people have written about it. */
 const incidentText = ({ incident, ticket }: WhyView): string | null =>

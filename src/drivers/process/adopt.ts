@@ -60,8 +60,8 @@ export function isOfBoot(dir: string, meta: RunMeta | null, bootId: BootId): boo
   return claim.by === 'shim' && isShimOf(claim.pid, basename(dir) as RunId);
 }
 
-/** Throws when it cannot be opened just now, as when too many files are: the adoption is tried again. */
-function openEnd(path: string): FifoEnd {
+/** Throws when it cannot be opened just now, as when too many files are: it is tried again. */
+export function openEnd(path: string): FifoEnd {
   let fd: number;
   try {
     fd = openFifo(path);

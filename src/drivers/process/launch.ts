@@ -1,8 +1,9 @@
 /** Begins one run: directory, FIFO, shim. Either all of it happened, or nothing of it can still come to life. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import {
   closeSync,
   constants,
+  existsSync,
   fchownSync,
   fstatSync,
   lstatSync,
@@ -17,14 +18,14 @@ import type { Failpoints } from '../../base/failpoints.ts';
 import type { SpawnProblem } from '../../base/pure/exit.ts';
 import type { ProcessLaunch } from '../../supervision/ports/driver.ts';
 import { accessOf, OWN_ACCESS } from './account/access.ts';
-import { type Account, accountOf } from './account/account.ts';
-import { BARE_ENVIRONMENT, becoming, ENVIRONMENT_FD, openEnvironment } from './account/become.ts';
-import { oddVariables, passing, permanent, problemOfError } from './command/spawn-problem.ts';
+import { type Account, accountOf, groupsOf } from './account/account.ts';
+import { passing, permanent, problemOfError } from './command/spawn-problem.ts';
 import { type BindWorld, type Bound, bind, unbind } from './limits/bind.ts';
-import { boundsProblem, type ShimBounds } from './limits/bounds.ts';
+import { boundsProblem } from './limits/bounds.ts';
 import { precheck } from './precheck.ts';
-import { makeRunDir, type RunMeta } from './run-dir.ts';
-import { type FifoPool, openFifo } from './shim/fifo-pool.ts';
+import type { RunMeta } from './run-dir.ts';
+import { openFifo } from './shim/fifo-pool.ts';
+import type { PlannedRun, Shims } from './shim/shims.ts';
 import type { Tools } from './shim/tools.ts';
 
 export interface LaunchWorld extends BindWorld {
@@ -32,44 +33,73 @@ export interface LaunchWorld extends BindWorld {
   readonly clock: Clock;
   readonly failpoints: Failpoints;
   readonly tools: Tools;
-  readonly fifos: FifoPool;
-  /** The shim's program; null: for a run without bounds. */
-  shim(bounds: ShimBounds | null): string;
-  readonly softNofile: number | null;
+  readonly shims: Shims;
 }
 
-export interface Begun {
-  readonly meta: RunMeta;
-  readonly fifoFd: number;
-  readonly shim: ChildProcess;
+/** A run whose bonds are made, and which nothing stands in the way of as far as can be known. */
+export interface Plan extends PlannedRun {
+  readonly bound: Bound;
 }
 
-export function beginRun(launch: ProcessLaunch, world: LaunchWorld): Begun | SpawnProblem {
-  const account = accountOf(launch, world.tools);
+/** Everything before the run directory. Of what could not be planned nothing is left. */
+export function planRun(launch: ProcessLaunch, world: LaunchWorld): Plan | SpawnProblem {
+  const isNative = world.shims.inForce.kind === 'native';
+  const account = accountOf(launch, isNative ? 'native' : world.tools);
   if (account !== null && 'heals' in account) return account;
   const access = account === null ? OWN_ACCESS : accessOf(account, world.tools);
   const problem = precheck(launch, access) ?? boundsProblem(launch) ?? logProblem(launch.logPath, account);
   if (problem) return problem;
-  let fifoFd = -1;
-  let bound: Bound | null = null;
+  const groups = account === null || !isNative ? null : groupsOf(account);
+  if (groups !== null && 'heals' in groups) return groups;
   try {
     const crowded = tooFewFds();
     if (crowded) return crowded;
     world.failpoints.hit('spawn.before-dir');
-    const binding = bind(launch, account, world);
-    if ('heals' in binding) return binding;
-    bound = binding;
-    const meta = newMeta(launch, bound, account, world.clock);
-    const shim = world.shim(bound.shim);
-    const dir = makeRunDir(world.runsDir, { meta, shim, putFifo: (path) => world.fifos.take(path) });
-    world.failpoints.hit('spawn.after-dir');
+    const bound = bind(launch, account, world);
+    if ('heals' in bound) return bound;
+    return { launch, account, groups, bounds: bound.shim, bound, meta: newMeta(launch, bound, account, world.clock) };
+  } catch (error) {
+    return explain(error, launch);
+  }
+}
+
+/** What was made for a run that does not begin. */
+export const dropPlan = ({ bound }: Plan): void => unbind(bound);
+
+/**
+ * Directory and shim in one request to the launcher. Null: there is none. The promise never rejects: true says that both are there,
+ * false that they may be, or a part of them. Throws when nothing was asked for.
+ */
+export function askLauncher(plan: Plan, { shims, failpoints }: LaunchWorld): Promise<boolean> | null {
+  if (!shims.hasLauncher) return null;
+  try {
+    failpoints.hit('spawn.before-shim');
+    return shims.ask(plan);
+  } catch (error) {
+    dropPlan(plan);
+    throw error;
+  }
+}
+
+export interface Begun {
+  readonly fifoFd: number;
+  readonly shim: ChildProcess;
+}
+
+/** The daemon does all of it itself. A directory that the launcher has made before is used; should a shim of it come late, one of the two has the claim. */
+export function beginRun(plan: Plan, { shims, runsDir, failpoints }: LaunchWorld): Begun | SpawnProblem {
+  const { launch } = plan;
+  const dir = join(runsDir, launch.run);
+  let fifoFd = -1;
+  try {
+    if (!existsSync(dir)) shims.makeDir(plan);
+    failpoints.hit('spawn.after-dir');
     // Before the shim: a FIFO opened after its writer died would never tell.
     fifoFd = openFifo(join(dir, 'fifo'));
-    world.failpoints.hit('spawn.before-shim');
-    return { meta, fifoFd, shim: spawnShim(launch, meta, account, world) };
+    failpoints.hit('spawn.before-shim');
+    return { fifoFd, shim: shims.spawn(plan) };
   } catch (error) {
     if (fifoFd >= 0) closeSync(fifoFd);
-    if (bound !== null) unbind(bound);
     return explain(error, launch);
   }
 }
@@ -93,30 +123,6 @@ function newMeta(launch: ProcessLaunch, bound: Bound, account: Account | null, c
     ...(bound.limitCgroups.length === 0 ? {} : { limit_cgroups: bound.limitCgroups }),
     ...(account === null ? {} : { account: account.label }),
   };
-}
-
-function spawnShim(launch: ProcessLaunch, meta: RunMeta, account: Account | null, world: LaunchWorld): ChildProcess {
-  const { tools, runsDir, softNofile } = world;
-  const { command, cwd, env } = launch;
-  const dir = join(runsDir, launch.run);
-  const own = [dir, launch.logPath, String(softNofile ?? '-'), meta.cgroup ?? '-', launch.run, '--'];
-  const start = (way: readonly string[], seen: ProcessLaunch['env'], fd?: number): ChildProcess => {
-    const argv = [join(dir, 'shim.sh'), ...own, ...way, tools.setsid, ...command];
-    // What follows the standard three is number 3.
-    const stdio = Array<'ignore' | number>(ENVIRONMENT_FD)
-      .fill('ignore')
-      .concat(fd ?? []);
-    const child = spawn(tools.sh, argv, { cwd, env: seen, detached: true, stdio });
-    child.unref();
-    return child;
-  };
-  if (account === null) return start(oddVariables(env, tools), env);
-  const fd = openEnvironment(env, account, runsDir, tools);
-  try {
-    return start(becoming(account, tools), BARE_ENVIRONMENT, fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 // The log of a run, tried before the run: opened the way the shim will.

@@ -7,7 +7,15 @@ import type { ExitCause, SpawnProblem } from '../../base/pure/exit.ts';
 import { after, type MonoMs, type RunId } from '../../base/pure/ids.ts';
 import { passing } from './command/spawn-problem.ts';
 import { verdict } from './exit-cause.ts';
-import { causeOfWaitStatus, type ExitRecord, hasExit, parseExit, readExit } from './exit-record.ts';
+import {
+  causeOfWaitStatus,
+  type ExitRecord,
+  hasExit,
+  parseExit,
+  parseWaited,
+  readExit,
+  type Waited,
+} from './exit-record.ts';
 import type { Guard } from './guard.ts';
 import { type Identity, isAlive, mayTrace, readProcStat, sameProcess } from './proc.ts';
 import {
@@ -62,7 +70,7 @@ const NEVER = new AbortController().signal;
 const UNSEEN: ExitCause = { kind: 'unknown', why: 'its shim was killed, so nobody saw the exit code' };
 const UNCOLLECTED: ExitCause = { kind: 'unknown', why: 'its shim does not respond, so nobody saw the exit code' };
 const NEVER_BEGAN = passing('cancelled', 'the daemon died before this run began');
-const NO_ANSWER = passing('no-answer', `the shell that runs it gave no answer for ${NO_ANSWER_AFTER_MS / 1000} s`);
+const NO_ANSWER = passing('no-answer', `its shim gave no answer for ${NO_ANSWER_AFTER_MS / 1000} s`);
 
 export class MainWatch {
   readonly shim: ShimLine;
@@ -207,10 +215,10 @@ export class MainWatch {
     }
   }
 
-  /** It ended before it claimed its run. The usual reason is a full disk, and `ln` has said so. */
+  /** It ended before it claimed its run. The usual reason is a full disk, and it has said so. */
   #shimProblem(): SpawnProblem {
     const said = readShimError(this.#options.dir);
-    return passing('out-of-resources', `the shell that runs it ended before it began${said ? `: ${said}` : ''}`);
+    return passing('out-of-resources', `its shim ended before it began${said ? `: ${said}` : ''}`);
   }
 
   #goOnAlone(state: State): void {
@@ -258,6 +266,8 @@ export class ShimLine {
   readonly #events: ShimLineEvents;
   #fifo: FifoWatch | null = null;
   #isShimDead = false;
+  /** Comes in the line before the exit. */
+  #waited: Waited | null = null;
   #onSilent: (() => void)[] = [];
 
   constructor(events: ShimLineEvents) {
@@ -278,8 +288,13 @@ export class ShimLine {
     else for (const line of before.text.split('\n')) this.#line(line);
   }
 
-  /** The shim was our own child and its exit was seen. Somebody else may still hold the FIFO: its child, about to begin. */
-  shimExited(): void {
+  /**
+   * A shim was our own child and its exit was seen. Somebody else may still hold the FIFO: its child, about to begin. One that lost
+   * the claim to another says nothing about that one.
+   */
+  shimExited(dir: string, pid: number | undefined): void {
+    const claim = readClaim(dir);
+    if (claim.by === 'shim' && claim.pid !== pid) return;
     this.#isShimDead = true;
     this.#events.gone();
   }
@@ -309,7 +324,8 @@ export class ShimLine {
 
   #line(line: string): void {
     const started = line.startsWith('started ') ? parseStarted(line.slice('started '.length)) : null;
-    const record = parseExit(line);
+    this.#waited = parseWaited(line) ?? this.#waited;
+    const record = parseExit(line, this.#waited);
     if (started) this.#events.started(started);
     else if (record) this.#events.exited(record);
   }

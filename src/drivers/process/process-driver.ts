@@ -17,16 +17,17 @@ import type {
   Reporter,
 } from '../../supervision/ports/driver.ts';
 import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
-import type { LimitView } from '../../supervision/rules/views.ts';
+import type { LimitView, ShimView } from '../../supervision/rules/views.ts';
 import { NOTHING_TO_SEE } from './examine/examine.ts';
 import { findRuns } from './inspect.ts';
 import type { LaunchWorld } from './launch.ts';
 import { areComplete, findLimitHomes, NO_HOMES, possibleHomes } from './limits/homes.ts';
 import { readMeta, UNFINISHED } from './run-dir.ts';
 import { RunWatch, type RunWorld } from './run-watch.ts';
-import { FifoPool } from './shim/fifo-pool.ts';
-import { shimScript } from './shim/shim.ts';
-import { findTools, type Tools } from './shim/tools.ts';
+import { parseDelays } from './shim/delays.ts';
+import { findNative, type Native } from './shim/native.ts';
+import { Shims } from './shim/shims.ts';
+import { findTools } from './shim/tools.ts';
 import { StartQueue } from './start-queue.ts';
 import { Trash } from './trash.ts';
 import { childCgroups, findHomeCgroup, isRunCgroup, removeCgroup, removeEmpty } from './tree/cgroup.ts';
@@ -45,9 +46,15 @@ export interface ProcessDriverOptions {
   readonly cgroup?: 'auto' | 'off';
   /** Seconds for the shim to dawdle at named points, for tests: `claim:0.4,started:0.2,exit:0.2,record:0.2`. */
   readonly shimDelay?: string;
-  /** The shell that runs the shim; /bin/sh unless told. */
+  /** The shell that runs the shim where that is a script; /bin/sh unless told. */
   readonly shell?: string;
+  /** 'sh': never the native shim, also where it would work. */
+  readonly shim?: 'auto' | 'sh';
+  /** The native launcher, for tests; the one of this installation unless told. */
+  readonly nativePath?: string;
 }
+
+const NOT_WANTED: Native = { path: null, why: 'KEEPWELL_SHIM=sh asks for it' };
 
 const SWEEP_MS = 5_000;
 const POLL_MS = 500;
@@ -65,25 +72,19 @@ function newWorld(options: ProcessDriverOptions): Omit<RunWorld, 'signal' | 'wan
   const runsDir = resolve(options.runsDir);
   mkdirSync(runsDir, { recursive: true, mode: 0o700 });
   const tools = { ...findTools(), ...(shell === undefined ? {} : { sh: shell }) };
+  const native = options.shim === 'sh' ? NOT_WANTED : findNative(options.nativePath);
+  if (native.why !== null && native !== NOT_WANTED) log.warn(`shims are run by sh: ${native.why}`);
   return {
     runsDir,
     clock,
     failpoints,
     log,
     tools,
-    softNofile,
-    fifos: new FifoPool(join(runsDir, '.fifos'), tools.mkfifo),
-    shim: shims(tools, options.shimDelay),
+    shims: new Shims({ native, runsDir, tools, delays: parseDelays(options.shimDelay), softNofile, clock, log }),
     homeCgroup: options.cgroup === 'off' ? null : findHomeCgroup(home, tools.sh),
     limitHomes: options.cgroup === 'off' ? () => NO_HOMES : limitHomes(home, tools.sh),
     scan: new ProcScan(),
   };
-}
-
-/** Most runs have the same one. */
-function shims(tools: Tools, delay: string | undefined): LaunchWorld['shim'] {
-  const plain = shimScript(tools, delay);
-  return (bounds) => (bounds === null ? plain : shimScript(tools, delay, bounds));
 }
 
 /** Kept once all are found. What is missing is looked for again: it may have been a moment of need. */
@@ -125,8 +126,13 @@ class WatchedProcesses implements ProcessDriver {
     new Ticker({ clock, log, signal, everyMs: SWEEP_MS, work: () => this.#sweep() }).wake();
   }
 
+  get shim(): ShimView {
+    return this.#world.shims.inForce;
+  }
+
   start(launch: ProcessLaunch, report: Reporter): void {
     if (this.#end.signal.aborted) return;
+    this.#world.shims.wake();
     const watch = this.#watch(launch.run, report);
     this.#starts.push(launch.run, () => watch.begin(launch));
   }
@@ -138,6 +144,7 @@ class WatchedProcesses implements ProcessDriver {
 
   adopt(run: RunId, report: Reporter): void {
     if (this.#end.signal.aborted) return;
+    this.#world.shims.wake(); // its restart finds it there
     const watch = this.#watch(run, report);
     this.#adoptions.push(run, () => watch.adopt());
   }
@@ -182,7 +189,7 @@ class WatchedProcesses implements ProcessDriver {
     this.#adoptions.clear();
     for (const watch of this.#watches.values()) watch.close();
     this.#watches.clear();
-    await this.#world.fifos.close();
+    await this.#world.shims.close();
     await this.#releases.close();
     await this.#trash.close();
     for (const path of this.#homes) removeEmpty(path);

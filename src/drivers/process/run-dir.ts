@@ -37,19 +37,22 @@ const MAX_BYTES = 1024 * 1024;
 
 export interface RunDirParts {
   readonly meta: RunMeta;
-  /** The shim's program. */
-  readonly shim: string;
+  /** The program of a shim of sh; null: the shim is native and needs none. */
+  readonly script: string | null;
   /** Puts a FIFO at a path. */
   readonly putFifo: (path: string) => void;
 }
 
+/** What run.json holds. */
+export const metaText = (meta: RunMeta): string => `${JSON.stringify(meta)}\n`;
+
 /** The directory of a new run, complete from the moment it has its name. */
-export function makeRunDir(runsDir: string, { meta, shim, putFifo }: RunDirParts): string {
+export function makeRunDir(runsDir: string, { meta, script, putFifo }: RunDirParts): string {
   const made = join(runsDir, UNFINISHED + meta.run);
   try {
     mkdirSync(made, { mode: 0o700 });
-    writeFileSync(join(made, 'run.json'), `${JSON.stringify(meta)}\n`, { mode: 0o600 });
-    writeFileSync(join(made, 'shim.sh'), shim, { mode: 0o600 });
+    writeFileSync(join(made, 'run.json'), metaText(meta), { mode: 0o600 });
+    if (script !== null) writeFileSync(join(made, 'shim.sh'), script, { mode: 0o600 });
     for (const name of ['err', 'pid', 'exit.tmp']) writeFileSync(join(made, name), RESERVED, { mode: 0o600 });
     putFifo(join(made, 'fifo'));
     const dir = join(runsDir, meta.run);

@@ -5,17 +5,17 @@ import type { MonoMs, RunId } from '../../base/pure/ids.ts';
 import type { Doubt, ProcessInfo, ProcessLaunch, Reporter, RunReport } from '../../supervision/ports/driver.ts';
 import type { Findings } from '../../supervision/rules/freeze/freeze.ts';
 import type { LimitView } from '../../supervision/rules/views.ts';
-import { takeOver } from './adopt.ts';
+import { type FifoEnd, openEnd, takeOver } from './adopt.ts';
 import { passing, problemOfError } from './command/spawn-problem.ts';
 import { cannotSee, examine } from './examine/examine.ts';
 import { isProblem } from './exit-cause.ts';
 import { recordedAt } from './exit-record.ts';
 import { Guard } from './guard.ts';
-import { beginRun, explain, type LaunchWorld } from './launch.ts';
+import { askLauncher, beginRun, dropPlan, explain, type LaunchWorld, type Plan, planRun } from './launch.ts';
 import { Leftovers } from './leftovers.ts';
 import { MainWatch } from './main-watch.ts';
 import { startedAt } from './proc.ts';
-import { type RunMeta, readStarted, type Started } from './run-dir.ts';
+import { type RunMeta, readClaim, readStarted, revoke, type Started } from './run-dir.ts';
 import { isRunCgroup } from './tree/cgroup.ts';
 import { Tree, type TreeWorld } from './tree/tree.ts';
 
@@ -46,6 +46,8 @@ export class RunWatch {
   #main: MainWatch | null = null;
   #startedAt: MonoMs | null = null;
   #isAdopted = false;
+  /** How it comes to be watched, once its shim is there; tried again until it succeeds. */
+  #enter: (() => void) | null = null;
   #isKillPending = false;
   #isKilling = false;
   #isMuted = false;
@@ -61,15 +63,9 @@ export class RunWatch {
 
   begin(launch: ProcessLaunch): void {
     try {
-      const begun = beginRun(launch, this.#world);
-      if ('heals' in begun) this.#fail(begun);
-      else {
-        const main = this.#watchMain(begun.meta);
-        begun.shim.once('error', (error) => this.#guard.now(() => this.#ended(explain(error, launch))));
-        begun.shim.once('exit', () => this.#guard.now(() => main.shim.shimExited()));
-        main.shim.open(begun.fifoFd);
-        this.#world.failpoints.hit('spawn.after-shim');
-      }
+      const plan = planRun(launch, this.#world);
+      if ('heals' in plan) this.#fail(plan);
+      else this.#begin(plan);
     } catch (error) {
       this.#guard.complain(error);
       if (this.#phase.kind === 'queued') this.#fail(problemOfError(error));
@@ -77,20 +73,15 @@ export class RunWatch {
   }
 
   adopt(): void {
-    this.#isAdopted = true;
-    this.#guard.now(() => {
+    this.#enter = () => {
       const { runsDir, clock, failpoints } = this.#world;
       const adoption = takeOver(this.#run, { runsDir, bootId: clock.bootId, failpoints });
       if (adoption.kind === 'lost') this.#ended({ kind: 'unknown', why: adoption.why });
       else if (adoption.kind === 'past') this.#close({ kind: 'unknown', why: adoption.why });
-      else {
-        const main = this.#watchMain(adoption.meta);
-        main.shim.open(adoption.fifo, adoption);
-        main.look();
-        this.#guard.settle();
-        if (this.#isKillPending) this.killTree();
-      }
-    });
+      else this.#listen(adoption.meta, adoption);
+    };
+    this.#isAdopted = true;
+    this.#guard.now(this.#enter);
   }
 
   /** Its start was taken out of the queue. */
@@ -150,7 +141,7 @@ export class RunWatch {
   sweep(): void {
     const phase = this.#phase;
     if (this.#isMuted) return;
-    if (phase.kind === 'queued' && this.#isAdopted) this.adopt(); // the first try had failed
+    if (phase.kind === 'queued' && this.#enter) this.#guard.now(this.#enter); // the first try had failed
     if (phase.kind === 'live') {
       this.#guard.now(() => {
         phase.main.sweep();
@@ -159,6 +150,49 @@ export class RunWatch {
     }
     if (phase.kind === 'ended') phase.leftovers.check();
     if (this.#hasUnsent()) this.#sendPending();
+  }
+
+  /** Throws only while nothing can have begun. */
+  #begin(plan: Plan): void {
+    const asked = askLauncher(plan, this.#world);
+    if (asked === null) this.#beginItself(plan);
+    else void asked.then((isDone) => this.#guard.now(() => this.#answered(plan, isDone)));
+    this.#guard.now(() => this.#world.failpoints.hit('spawn.after-shim'));
+  }
+
+  /** The launcher has done what it was asked for, or is known to do no more of it. */
+  #answered(plan: Plan, isDone: boolean): void {
+    if (this.#isMuted) return; // the next daemon finds it
+    this.#enter = () => {
+      this.#world.failpoints.hit('spawn.answered');
+      if (!isDone && readClaim(this.#dir).by !== 'shim') this.#beginItself(plan);
+      else this.#listen(plan.meta, openEnd(join(this.#dir, 'fifo')));
+    };
+    this.#enter();
+  }
+
+  /** Without a launcher, or after one that died over it. */
+  #beginItself(plan: Plan): void {
+    const begun = this.#isKillPending && revoke(this.#dir) ? STOPPED_EARLY : beginRun(plan, this.#world);
+    if ('heals' in begun) {
+      dropPlan(plan);
+      this.#fail(begun);
+      return;
+    }
+    const main = this.#watchMain(plan.meta);
+    const { fifoFd, shim } = begun;
+    shim.once('error', (error) => this.#guard.now(() => this.#ended(explain(error, plan.launch))));
+    shim.once('exit', () => this.#guard.now(() => main.shim.shimExited(this.#dir, shim.pid)));
+    main.shim.open(fifoFd);
+  }
+
+  /** Its shim was begun by somebody else, who may be gone, and so may the shim. */
+  #listen(meta: RunMeta | null, end: FifoEnd): void {
+    const main = this.#watchMain(meta);
+    main.shim.open(end.fifo, end);
+    main.look();
+    this.#guard.settle();
+    if (this.#isKillPending) this.killTree();
   }
 
   /** What could not be sent before, because nobody could be verified, and can be now. */

@@ -3,7 +3,7 @@ import type { ComponentName, MonoMs, RunId } from '../../base/pure/ids.ts';
 import type { ContainerFacts, HealthVerdict } from '../rules/container-health.ts';
 import type { Findings } from '../rules/freeze/freeze.ts';
 import type { Attempt } from '../rules/lifecycle/state.ts';
-import type { Condition, LimitView } from '../rules/views.ts';
+import type { Condition, LimitView, ShimView } from '../rules/views.ts';
 import type { ComposeSpec, ContainerSpec, DriverSpec, ExternalSpec, ExternalTarget, LimitsSpec } from '../spec.ts';
 
 export type Launch = ProcessLaunch | ContainerLaunch | ComposeLaunch | ExternalLaunch;
@@ -126,6 +126,8 @@ export interface FoundRun {
 export interface Driver {
   /** 'cgroup-v2' or 'process-group + cookie': how the whole tree of a run is found and ended. */
   readonly treeMechanism: string;
+  /** What stands between the daemon and the next run of a process. */
+  readonly shim: ShimView;
   /** Queues the start; all that follows comes through `report`. Never throws, never reports before returning. */
   start(launch: Launch, report: Reporter): void;
   /** The runs that earlier daemons left behind, newest first. */
@@ -195,6 +197,7 @@ export interface ExternalDriver
     | 'found'
     | 'limits'
     | 'treeMechanism'
+    | 'shim'
     | 'container'
     | 'isOutdated'
     | 'startedByOthers'
@@ -208,7 +211,7 @@ export interface ExternalDriver
 }
 
 /** The driver of containers that are kept here. */
-export interface ContainerDriver extends Omit<Driver, 'start' | 'adopt' | 'treeMechanism' | 'doubt'> {
+export interface ContainerDriver extends Omit<Driver, 'start' | 'adopt' | 'treeMechanism' | 'shim' | 'doubt'> {
   start(launch: ContainerLaunch | ComposeLaunch, report: Reporter): void;
   adopt(run: RunId, report: Reporter): void;
 }

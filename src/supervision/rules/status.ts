@@ -21,6 +21,7 @@ import type {
   HeartbeatView,
   ProbeView,
   ResourcesView,
+  ShimView,
 } from './views.ts';
 
 interface Doubted {
@@ -39,6 +40,8 @@ export interface Facts {
   readonly unmet: readonly string[];
   readonly survivors: readonly string[];
   readonly treeMechanism: string | null;
+  /** Null: there is no daemon that would begin a run. */
+  readonly shim: ShimView | null;
   readonly probes: readonly ProbeView[];
   readonly heartbeat: HeartbeatView | null;
   readonly sample: Sample | null;
@@ -92,6 +95,7 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     survivors: facts.survivors,
     removed: false,
     tree_mechanism: spec.driver.kind === 'process' ? facts.treeMechanism : null,
+    shim: spec.driver.kind === 'process' ? facts.shim : null,
     probes: facts.probes,
     heartbeat: facts.heartbeat,
     limits: facts.limits,

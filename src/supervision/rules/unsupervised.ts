@@ -82,6 +82,7 @@ export function unsupervisedView(
     unmet: Object.keys(spec.dependsOn),
     survivors: [],
     treeMechanism: null,
+    shim: null,
     probes: [],
     heartbeat: null,
     sample: null,

@@ -62,6 +62,8 @@ export interface ComponentView {
   readonly removed: boolean;
   /** How its whole process tree is ended: "cgroup-v2" or "process-group + cookie". */
   readonly tree_mechanism: string | null;
+  /** What stands between the daemon and its next run; null: it is no process of ours. */
+  readonly shim: ShimView | null;
   readonly probes: readonly ProbeView[];
   /** Null: it has none, or does not run. */
   readonly heartbeat: HeartbeatView | null;
@@ -112,6 +114,13 @@ export interface LimitView {
   readonly mechanism: 'cgroup-v2' | 'cgroup-v1' | 'rlimit' | 'docker' | null;
   /** How it differs from what one would expect. */
   readonly note: string | null;
+}
+
+/** The small program between the daemon and a run. The native one sees the exact exit status and what the run used. */
+export interface ShimView {
+  readonly kind: 'native' | 'sh';
+  /** Why it is not the native one. */
+  readonly why: string | null;
 }
 
 /** How a probe of the current run stands. */

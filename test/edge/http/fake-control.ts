@@ -73,6 +73,7 @@ export const crash = (id: number, name: string): CrashView => ({
     spawn_error: null,
     unknown: null,
     unhealthy: null,
+    usage: null,
   },
   error_type: null,
   error_message: null,

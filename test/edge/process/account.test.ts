@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { accountOf, accountVariables } from '../../../src/drivers/process/account/account.ts';
 import { findTools } from '../../../src/drivers/process/shim/tools.ts';
-import { SHELLS, shellPath } from './shells.ts';
+import { SHIMS, withShim } from './shells.ts';
 import { type Run, workshop } from './workshop.ts';
 
 const shop = workshop();
@@ -44,11 +44,11 @@ function newUser({ skip }: TestContext): { readonly user: string; readonly group
 
 const words = (run: Run): readonly string[] => run.log().trim().split(/\s+/);
 
-describe.each(SHELLS)('a command of another user, with %s', (name) => {
+describe.each(SHIMS)('a command of another user, with %s', (name) => {
   test('has the user, the group and the supplementary groups, under the pid that was reported', async (context) => {
     needsRoot(context);
     const { user, groups } = newUser(context);
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const run = shop.now.start(driver, 'id -un; id -gn; id -Gn; echo pid $$', { user });
     const { pid } = await run.until('started');
     expect((await run.until('exited')).cause).toMatchObject({ code: 0 });
@@ -59,7 +59,7 @@ describe.each(SHELLS)('a command of another user, with %s', (name) => {
 
   test('starts with no signal ignored, no capability and no way back', async (context) => {
     needsRoot(context);
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const run = shop.now.start(driver, ['grep', '-E', '^(Uid|Gid|SigIgn|SigBlk|CapEff|CapPrm)', '/proc/self/status'], {
       user: 'nobody',
     });
@@ -73,7 +73,7 @@ describe.each(SHELLS)('a command of another user, with %s', (name) => {
 
   test('leads its own session, and has no open files but its standard three', async (context) => {
     needsRoot(context);
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const run = shop.now.start(driver, 'cat /proc/$$/stat; exec ls -l /proc/self/fd', { user: 'nobody' });
     const { pid } = await run.until('started');
     await run.until('exited');
@@ -86,7 +86,7 @@ describe.each(SHELLS)('a command of another user, with %s', (name) => {
 
   test('gets its environment complete, also what no shell can have, and nothing of the way there', async (context) => {
     needsRoot(context);
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const odd = { 'discovery.type': "it's", UID: '12', IFS: ':', OPTIND: 'x', PPID: '1', RANDOM: 'r', SECONDS: 's' };
     const env = { PATH: '/usr/bin:/bin', KEY: 'two\nlines \'quoted\' "twice" $HOME `id` \\', EMPTY: '', ...odd };
     const run = shop.now.start(driver, ['env', '-0'], { env, user: 'nobody' });
@@ -101,7 +101,7 @@ describe.each(SHELLS)('a command of another user, with %s', (name) => {
 
   test('has no PATH when it is to have none', async (context) => {
     needsRoot(context);
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const run = shop.now.start(driver, ['/usr/bin/env'], { env: {}, user: 'nobody' });
     await run.until('exited');
     expect(run.log()).not.toContain('PATH=');
@@ -109,7 +109,7 @@ describe.each(SHELLS)('a command of another user, with %s', (name) => {
 
   test('can be told by a death of its own', async (context) => {
     needsRoot(context);
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const code = shop.now.start(driver, 'exit 7', { user: 'nobody' });
     expect((await code.until('exited')).cause).toMatchObject({ kind: 'code', code: 7 });
     const signal = shop.now.start(driver, 'kill -SEGV $$', { user: 'nobody' });

@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import type { Failpoint } from '../../../src/base/failpoints.ts';
 import { inspectRuns } from '../../../src/drivers/process/inspect.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { fastClock, isThere, type Run, readText, shimsOf, workshop } from './workshop.ts';
+import { fastClock, isThere, type Run, readText, shimsOf, USED, workshop } from './workshop.ts';
 
 const shop = workshop();
 
@@ -33,7 +33,7 @@ test('a running run is taken over under the same pid, and its exit code is seen'
   expect(started.pid).toBe(pid);
   expect(Math.abs(started.at - at)).toBeLessThan(100);
   go();
-  expect((await after.until('exited')).cause).toEqual({ kind: 'code', code: 23, ambiguous: false });
+  expect((await after.until('exited')).cause).toEqual({ kind: 'code', code: 23, ambiguous: false, ...USED });
   expect(after.kinds).toEqual(['started', 'exited']);
   expect(before.kinds).toEqual(['started']);
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { SHELLS, shellPath } from './shells.ts';
+import { SHIMS, withShim } from './shells.ts';
 import { isThere, workshop } from './workshop.ts';
 
 const shop = workshop();
@@ -13,16 +13,16 @@ function linkTarget(path: string): string {
   }
 }
 
-describe.each(SHELLS)('a command whose shim is run by %s', (name) => {
+describe.each(SHIMS)('a command whose shim is run by %s', (name) => {
   test('starts with no signal ignored and none blocked', async (context) => {
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const run = shop.now.start(driver, ['grep', '-E', 'SigIgn|SigBlk', '/proc/self/status']);
     await run.until('exited');
     expect(run.log()).toBe('SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n');
   });
 
   test('leads a session and a process group of its own, under the pid that was reported', async (context) => {
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const run = shop.now.start(driver, ['cat', '/proc/self/stat']);
     const { pid } = await run.until('started');
     await run.until('exited');
@@ -30,7 +30,7 @@ describe.each(SHELLS)('a command whose shim is run by %s', (name) => {
   });
 
   test('has no open files but its standard three', async (context) => {
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const run = shop.now.start(driver, ['ls', '-l', '/proc/self/fd']);
     await run.until('exited');
     const fds = [...run.log().matchAll(/ (\d+) -> (.*)$/gm)].map(([, fd, target]) => `${fd} ${target}`);
@@ -41,7 +41,7 @@ describe.each(SHELLS)('a command whose shim is run by %s', (name) => {
   });
 
   test('gets its environment complete, with its run id and nothing of the shim', async (context) => {
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const env = { PATH: '/usr/bin:/bin', D: 'd', KEY: 'two\nlines', 'discovery.type': 'single node', EMPTY: '' };
     const run = shop.now.start(driver, ['env', '-0'], { env });
     await run.until('exited');
@@ -55,13 +55,13 @@ describe.each(SHELLS)('a command whose shim is run by %s', (name) => {
   });
 
   test('needs nothing in its PATH but itself', async (context) => {
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const run = shop.now.start(driver, ['/bin/sh', '-c', 'exit 9'], { env: { PATH: '/nowhere' } });
     expect((await run.until('exited')).cause).toMatchObject({ code: 9 });
   });
 
   test('gets the limits it should have', async (context) => {
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context), softNofile: 321 });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context), softNofile: 321 });
     const run = shop.now.start(driver, 'ulimit -Sn; ulimit -Sc');
     await run.until('exited');
     expect(run.log()).toBe('321\n0\n');

@@ -14,17 +14,20 @@ import { makeLimitCgroups } from '../../../src/drivers/process/limits/bind.ts';
 import { limitViews, shimBounds } from '../../../src/drivers/process/limits/bounds.ts';
 import { findLimitHomes, possibleHomes } from '../../../src/drivers/process/limits/homes.ts';
 import { makeRunDir, type RunMeta, readMeta } from '../../../src/drivers/process/run-dir.ts';
+import { parseDelays } from '../../../src/drivers/process/shim/delays.ts';
 import { shimScript } from '../../../src/drivers/process/shim/shim.ts';
 import { findTools } from '../../../src/drivers/process/shim/tools.ts';
 import type { Confinement } from '../../../src/supervision/ports/driver.ts';
 import { type Bundle, bundle } from '../../support/bundle.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { SHELLS, shellPath } from './shells.ts';
-import { isThere, type Run, readText, workshop } from './workshop.ts';
+import { spawnNativeShim } from './native-shim.ts';
+import { SHIMS, withShim } from './shells.ts';
+import { isThere, type Run, readText, USED, workshop } from './workshop.ts';
 
 const shop = workshop();
 
 const MIB = 2 ** 20;
+const KILLED = { kind: 'signal', signal: 'SIGKILL', core: false, ...USED };
 const limits = (some: Partial<NonNullable<Confinement['limits']>>): Confinement => ({
   limits: { memoryBytes: null, pids: null, nofile: null, ...some },
 });
@@ -57,10 +60,10 @@ const limitLine = (pid: number, name: string): readonly string[] =>
     .split(/\s{2,}/)
     .slice(1, 3);
 
-describe.each(SHELLS)('a run with everything, with %s', (name) => {
+describe.each(SHIMS)('a run with everything, with %s', (name) => {
   test('has the open files, the mask and the niceness it was given', async (context) => {
     if (process.getuid?.() !== 0) context.skip('only root can lower the niceness');
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context), softNofile: 321 });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context), softNofile: 321 });
     const launch = { ...limits({ nofile: 64 }), umask: 0o027, nice: -5 };
     const run = shop.now.start(driver, 'umask; echo up; exec sleep 60', launch);
     const { pid } = await run.until('started');
@@ -74,7 +77,7 @@ describe.each(SHELLS)('a run with everything, with %s', (name) => {
 
   test('with the smallest limits still starts', async (context) => {
     needsCgroups(context);
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const run = shop.now.start(driver, ['echo', 'up'], {
       ...limits({ nofile: 16, pids: 1, memoryBytes: MIB }),
       nice: 7,
@@ -85,7 +88,7 @@ describe.each(SHELLS)('a run with everything, with %s', (name) => {
 
   test('is in the cgroups of its limits and its shim is not', async (context) => {
     needsCgroups(context);
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context) });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context) });
     const run = shop.now.start(driver, 'echo up; exec sleep 60', limits({ memoryBytes: 64 * MIB, pids: 20 }));
     const { pid } = await run.until('started');
     await run.line(/^up$/);
@@ -107,7 +110,7 @@ describe.each(SHELLS)('a run with everything, with %s', (name) => {
   test('as another user is held to rlimits where there are no cgroups', async (context) => {
     if (process.getuid?.() !== 0 || findTools().setpriv === null) context.skip('only root can become another user');
     chmodSync(shop.now.home, 0o755);
-    const driver = shop.now.driver({ shell: shellPath(name, shop.now.home, context), cgroup: 'off' });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context), cgroup: 'off' });
     const launch = {
       ...limits({ memoryBytes: 64 * MIB, pids: 50, nofile: 99 }),
       user: '54321',
@@ -127,20 +130,23 @@ describe.each(SHELLS)('a run with everything, with %s', (name) => {
     ]);
     // What the shell said while it was bound must not be taken for words about a death.
     const { cause } = await shop.now.start(driver, 'exit 143', launch).until('exited');
-    expect(cause).toEqual({ kind: 'code', code: 143, ambiguous: false });
+    expect(cause).toEqual({ kind: 'code', code: 143, ambiguous: false, ...USED });
   });
 
   test('whose limits are in the cgroup of its tree does not begin without that', async (context) => {
-    const shell = shellPath(name, shop.now.home, context);
+    const { shell } = withShim(name, shop.now.home, context);
     const nothing = { joins: [], nice: null, umask: null, nofile: null, dataKib: null, userProcesses: null };
-    const shim = shimScript(findTools(), undefined, { ...nothing, needsTree: true });
+    const bounds = { ...nothing, needsTree: true };
     const putFifo = (path: string) => spawnSync('mkfifo', [path]);
     const run = 'api~000000000000000' as RunId;
-    const dir = makeRunDir(shop.now.home, { meta: { run } as RunMeta, shim, putFifo });
-    const argv = [join(dir, 'shim.sh'), dir, shop.now.path('log'), '-', '-', run, '--', 'touch', shop.now.path('ran')];
-    spawnSync(shell, argv);
+    const script = shell === undefined ? null : shimScript(findTools(), parseDelays(undefined), bounds);
+    const dir = makeRunDir(shop.now.home, { meta: { run } as RunMeta, script, putFifo });
+    const log = shop.now.path('log');
+    const command = ['touch', shop.now.path('ran')];
+    if (shell !== undefined) spawnSync(shell, [join(dir, 'shim.sh'), dir, log, '-', '-', run, '--', ...command]);
+    else await spawnNativeShim({ run, runsDir: shop.now.home, log, bounds, command });
     const record = readExit(dir);
-    expect(record).toEqual({ code: 124, message: 'its cgroup could not be joined' });
+    expect(record).toEqual({ code: 124, message: 'its cgroup could not be joined', waited: null });
     const problem = verdict(record!, { meta: null, hadMain: false, wasOomKilled: false });
     expect(problem).toMatchObject({ code: 'limits', message: expect.stringContaining('could not be joined') });
     expect(existsSync(shop.now.path('ran'))).toBe(false);
@@ -148,8 +154,7 @@ describe.each(SHELLS)('a run with everything, with %s', (name) => {
 
   test('that cannot be bound is not run, and it is said why', async (context) => {
     needsCgroups(context);
-    const shell = shellPath(name, shop.now.home, context);
-    const driver = shop.now.driver({ shell, shimDelay: 'claim:300' });
+    const driver = shop.now.driver({ ...withShim(name, shop.now.home, context), shimDelay: 'claim:300' });
     const run = shop.now.start(driver, 'touch ran', limits({ memoryBytes: 64 * MIB }));
     const path = await waitFor('its cgroups', () => cgroupsOf(run)[0] && readMeta(run.dir)?.limit_cgroups?.[0]);
     rmdirSync(path); // somebody tidied up
@@ -165,7 +170,7 @@ describe('out of memory', () => {
   test('is told from the counter of the kernel', async (context) => {
     needsCgroups(context);
     const run = shop.now.start(shop.now.driver(), taking(200), limits({ memoryBytes: 100 * MIB }));
-    expect((await run.until('exited')).cause).toEqual({ kind: 'signal', signal: 'SIGKILL', core: false, oom: true });
+    expect((await run.until('exited')).cause).toEqual({ ...KILLED, oom: true });
     expect(run.log()).not.toContain('has it');
   });
 
@@ -179,7 +184,7 @@ describe('out of memory', () => {
   test('a plain kill -9 is not taken for it', async (context) => {
     needsCgroups(context);
     const run = shop.now.start(shop.now.driver(), 'kill -9 $$', limits({ memoryBytes: 20_000_000 }));
-    expect((await run.until('exited')).cause).toEqual({ kind: 'signal', signal: 'SIGKILL', core: false, oom: false });
+    expect((await run.until('exited')).cause).toEqual({ ...KILLED, oom: false });
   });
 
   test('of a child that makes a script end with 137 is told, and exit 137 alone is not', async (context) => {
@@ -191,7 +196,7 @@ describe('out of memory', () => {
     // With v2 the whole of it is killed.
     expect(cause).toMatchObject(cause.kind === 'code' ? { code: 137, oom: true } : { signal: 'SIGKILL', oom: true });
     const liar = shop.now.start(driver, 'exit 137', limits({ memoryBytes: 20_000_000 }));
-    expect((await liar.until('exited')).cause).toEqual({ kind: 'code', code: 137, ambiguous: false });
+    expect((await liar.until('exited')).cause).toEqual({ kind: 'code', code: 137, ambiguous: false, ...USED });
   });
 
   test('while no daemon was there is known to the next one, and to status without one', async (context) => {

@@ -7,6 +7,7 @@ import type { RunId } from '../../../src/base/pure/ids.ts';
 import { causeOfExit, causeOfWaitStatus, parseExit } from '../../../src/drivers/process/exit-record.ts';
 import { parseStat, readProcStat } from '../../../src/drivers/process/proc.ts';
 import { parseStarted } from '../../../src/drivers/process/run-dir.ts';
+import { parseDelays } from '../../../src/drivers/process/shim/delays.ts';
 import { SHIM_VERSION, shimScript } from '../../../src/drivers/process/shim/shim.ts';
 import { findTools } from '../../../src/drivers/process/shim/tools.ts';
 import { isRunCgroup, oomKills } from '../../../src/drivers/process/tree/cgroup.ts';
@@ -70,11 +71,13 @@ test('a process name with spaces and parentheses does not shift the fields', () 
 
 test('the shim waits only where it is told to', () => {
   const tools = findTools();
-  expect(shimScript(tools)).toContain(`keepwell shim ${SHIM_VERSION}`);
-  expect(shimScript(tools)).not.toContain('sleep');
-  expect(shimScript(tools, 'claim:0.4,exit:2').match(/sleep .*/g)).toEqual(['sleep 0.4 9>&-', 'sleep 2 9>&-']);
-  expect(() => shimScript(tools, 'lunch:1')).toThrow('lunch:1');
-  expect(() => shimScript(tools, 'claim:$(reboot)')).toThrow('shimDelay');
+  const nowhere = shimScript(tools, parseDelays(undefined));
+  expect(nowhere).toContain(`keepwell shim ${SHIM_VERSION}`);
+  expect(nowhere).not.toContain('sleep');
+  const delayed = shimScript(tools, parseDelays('claim:0.4,exit:2'));
+  expect(delayed.match(/sleep .*/g)).toEqual(['sleep 0.4 9>&-', 'sleep 2 9>&-']);
+  expect(() => parseDelays('lunch:1')).toThrow('lunch:1');
+  expect(() => parseDelays('claim:$(reboot)')).toThrow('shimDelay');
 });
 
 test("out of memory is read from the kernel's own counter, and only there", () => {

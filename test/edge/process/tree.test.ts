@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { componentName } from '../../../src/base/pure/ids.ts';
+import type { RunReport } from '../../../src/supervision/ports/driver.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { isThere, type Run, readText, workshop } from './workshop.ts';
 
@@ -37,6 +38,34 @@ describe.each(MECHANISMS)('with %s', (mechanism) => {
     driver.killTree(run.id);
     expect((await run.until('exited')).cause).toMatchObject({ kind: 'signal', signal: 'SIGKILL' });
     expect(isThere(pid)).toBe(false);
+  });
+
+  test('in the moment it is said to be started, all marks of its tree are in place', async ({ skip }) => {
+    const driver = driverFor(mechanism, skip);
+    const marks: string[] = [];
+    const look = (run: Run, report: RunReport): void => {
+      if (report.kind !== 'started') return;
+      const [, session] = /\) \S \d+ \d+ (\d+) /.exec(readText(`/proc/${report.pid}/stat`)) ?? [];
+      const hasCookie = readText(`/proc/${report.pid}/environ`).includes(`KEEPWELL_RUN=${run.id}\0`);
+      const inCgroup = readText(`/proc/${report.pid}/cgroup`).includes(run.id);
+      const bySession = session === String(report.pid) && hasCookie;
+      if (mechanism === 'cgroup-v2' ? inCgroup : bySession) marks.push(run.id);
+    };
+    const runs = Array.from({ length: 20 }, () => shop.now.start(driver, ['sleep', '300'], {}, look));
+    for (const run of runs) await run.until('started');
+    expect([...marks].sort()).toEqual(runs.map(({ id }) => id).sort());
+  });
+
+  test('who is killed in the moment it is said to be started is gone, and nothing of it is left', async ({ skip }) => {
+    const driver = driverFor(mechanism, skip);
+    const kill = (run: Run, { kind }: RunReport): void => {
+      if (kind === 'started') driver.killTree(run.id);
+    };
+    const script = `setsid sleep 300 & exec setsid -w sleep 300`;
+    const runs = Array.from({ length: 20 }, () => shop.now.start(driver, script, {}, kill));
+    for (const run of runs) expect((await run.until('exited')).cause).toMatchObject({ signal: 'SIGKILL' });
+    for (const run of runs)
+      await waitFor('nobody to survive', async () => (await driver.survivors(run.id)).length === 0);
   });
 
   test('three children in sessions of their own die with the tree', async ({ skip }) => {

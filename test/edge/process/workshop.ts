@@ -11,6 +11,12 @@ import { createProcessDriver, type ProcessDriverOptions } from '../../../src/dri
 import type { ProcessDriver, ProcessLaunch, RunReport } from '../../../src/supervision/ports/driver.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
+/** With which shim this file is run: every test of the driver is run with both, see vitest.config.ts. */
+export const SHIM = process.env['KEEPWELL_TEST_SHIM'] === 'sh' ? 'sh' : 'native';
+
+/** What a cause says in addition where the shim is native. */
+export const USED = SHIM === 'sh' ? {} : { usage: { maxRssBytes: expect.any(Number), cpuMs: expect.any(Number) } };
+
 type Kind = RunReport['kind'];
 /** A process always has a pid. */
 type Of<K extends Kind> = Extract<RunReport, { kind: K }> & (K extends 'started' ? { readonly pid: number } : unknown);
@@ -77,6 +83,10 @@ export class Run {
   /** Its shim dawdles as `shimDelay` says, however long, and goes on now. */
   async goOn(): Promise<void> {
     const shim = await this.shim();
+    if (/\(keepwell-shim\)/.test(readText(`/proc/${shim}/stat`))) {
+      process.kill(shim, 'SIGALRM'); // also when it does not dawdle yet: it is kept for then
+      return;
+    }
     const isPause = (pid: number): boolean =>
       new RegExp(`^\\d+ \\(sleep\\) \\S ${shim} `).test(readText(`/proc/${pid}/stat`));
     const pause = await waitFor(`the shim of ${this.id} to dawdle`, () => pids().find(isPause));
@@ -101,14 +111,20 @@ export class Workshop {
       failpoints: noFailpoints,
       log: { info: () => {}, warn: () => {}, error: () => {} },
       softNofile: null,
+      shim: SHIM === 'sh' || options.shell !== undefined ? 'sh' : 'auto',
       ...options,
     });
     this.#drivers.push(driver);
     return driver;
   }
 
-  /** Starts a command; a string is a script for sh. */
-  start(driver: ProcessDriver, command: string | readonly string[], launch: Partial<ProcessLaunch> = {}): Run {
+  /** Starts a command; a string is a script for sh. `seen`: called in the moment of each report. */
+  start(
+    driver: ProcessDriver,
+    command: string | readonly string[],
+    launch: Partial<ProcessLaunch> = {},
+    seen: (run: Run, report: RunReport) => void = () => {},
+  ): Run {
     const run = this.run();
     driver.start(
       {
@@ -122,7 +138,10 @@ export class Workshop {
         specHash: 'spec',
         ...launch,
       },
-      (report) => run.reports.push(report),
+      (report) => {
+        run.reports.push(report);
+        seen(run, report);
+      },
     );
     return run;
   }
@@ -138,6 +157,11 @@ export class Workshop {
     const run = new Run(runId(componentName('api'), Date.now() as WallMs, Math.random()), this);
     this.#runs.push(run);
     return run;
+  }
+
+  /** Directories of runs, finished and half-made: not what the driver keeps for all of them. */
+  runDirs(): readonly string[] {
+    return readdirSync(join(this.state, 'runs')).filter((name) => !/^\.(fifos|new-[0-9a-f]{16})$/.test(name));
   }
 
   path(name: string): string {

@@ -146,7 +146,7 @@ test('a last exit recorded before there were probes is complete', async () => {
   db.exec(`UPDATE components SET last_exit_json = '${JSON.stringify(lastExit)}'`);
   db.close();
   using opened = await openStore(path);
-  const exit = { ...lastExit.exit, unhealthy: null };
+  const exit = { ...lastExit.exit, unhealthy: null, usage: null };
   expect(opened.store.components().map((record) => record.lastExit)).toEqual([
     { at: NOON, exit },
     { at: NOON, exit },

@@ -8,7 +8,7 @@ import { localTime, relative } from '../../../src/cli/print/json.ts';
 import { daemonLine, daemonRemarks, keepingLine, statusTable, verboseBlock } from '../../../src/cli/print/status.ts';
 import { displayWidth, shorten, table } from '../../../src/cli/print/table.ts';
 import { whyText } from '../../../src/cli/print/why.ts';
-import type { ResourcesView } from '../../../src/supervision/rules/views.ts';
+import type { ComponentView, ResourcesView, WhyView } from '../../../src/supervision/rules/views.ts';
 import { event, exit, idle, NOW, status, view, why } from './views.ts';
 
 describe('tables', () => {
@@ -140,7 +140,18 @@ describe('status', () => {
       '  Wanted:   running',
       '  Needs:    temporal ready, db started (not yet)',
       '  Tree:     all its processes are found and ended by their cgroup (v2)',
+      '  Shim:     native, which sees the exact end of a run',
     ]);
+  });
+
+  test('why its runs do not get the native shim', () => {
+    const shimOf = (shim: ComponentView['shim']) =>
+      verboseBlock(view('api', { shim }), noPaint, NOW).filter((line) => line.includes('Shim:'));
+    expect(shimOf({ kind: 'sh', why: 'there is no native one for riscv64' })).toEqual([
+      '  Shim:     sh: there is no native one for riscv64',
+    ]);
+    expect(shimOf(null)).toEqual([]);
+    expect(shimOf(undefined as unknown as null)).toEqual([]); // from an older daemon
   });
 
   test('in full, when it has given up', () => {
@@ -265,6 +276,18 @@ describe('why', () => {
       'session f00d died: exit code 1 (3 min ago)',
       '  Rule:     limit (1 restart in the window, 1 failure in a row, 3 earlier restarts)',
     ]);
+  });
+
+  test('what it used in all its life is told where somebody knows', () => {
+    const used = (usage: WhyView['exit']['usage']) =>
+      whyText(why({ exit: { ...exit, usage } }), { current: null, nowMs: NOW, paint: noPaint }).filter((line) =>
+        line.includes('Used:'),
+      );
+    expect(used({ max_rss_bytes: 432_013_312, cpu_ms: 3_240 })).toEqual([
+      '  Used:     at most 412 MiB of memory, and 3.2 s of CPU time',
+    ]);
+    expect(used(null)).toEqual([]);
+    expect(used(undefined as unknown as null)).toEqual([]); // from an older daemon
   });
 
   test('what could not be started has not died', () => {

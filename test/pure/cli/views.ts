@@ -42,6 +42,7 @@ export const exit = {
   spawn_error: null,
   unknown: null,
   unhealthy: null,
+  usage: null,
 };
 
 export const status = (components: readonly ComponentView[]): StatusView => ({

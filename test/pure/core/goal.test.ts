@@ -72,7 +72,7 @@ describe('the moment that a run must live', () => {
       {
         ...{ spec: spec('a', over), component: { state: { kind: 'stopped' }, counters: { total: 0 } as never } },
         ...{ desired: 'running', adopted: false, startedAt: null, lastRestart: null, lastExit: null },
-        ...{ unmet: [], survivors: [], treeMechanism: null, probes: [], heartbeat: null, sample: null },
+        ...{ unmet: [], survivors: [], treeMechanism: null, shim: null, probes: [], heartbeat: null, sample: null },
         ...{ limits: [], condition: null },
       },
       { now: 0 as never, wall: 0 as never },

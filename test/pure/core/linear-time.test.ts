@@ -22,7 +22,7 @@ import { outOfProportion } from '../../support/linear.ts';
 const KNOWN = ['hunter2-zebra', 'a'.repeat(40) + 'b', `ab${'-'.repeat(5_000)}c`];
 const EXIT: ExitView = {
   ...{ code: 1, signal: null, oom: false, core: false, ambiguous: false },
-  ...{ spawn_error: null, unknown: null, unhealthy: null },
+  ...{ spawn_error: null, unknown: null, unhealthy: null, usage: null },
 };
 const CUT = { start: true, end: true };
 const FIELDS = { agents: 'agents', agentType: 'type', taskId: 'task', startedAt: 'started' };

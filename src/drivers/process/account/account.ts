@@ -1,8 +1,8 @@
 /** As whom a command is to run: looked up at each start, and refused in words when that cannot be done. */
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { meansGone } from '../../../base/pure/errno.ts';
+import { readFileSync, statSync } from 'node:fs';
+import { errorCode, meansGone } from '../../../base/pure/errno.ts';
 import type { SpawnProblem } from '../../../base/pure/exit.ts';
 import type { Confinement } from '../../../supervision/ports/driver.ts';
 import { passing, permanent } from '../command/spawn-problem.ts';
@@ -26,14 +26,17 @@ export interface Account {
 /** All but the largest one, which means "leave it as it is" to the kernel. */
 const MAX_ID = 2 ** 32 - 2;
 
+/** How one account becomes another: with setpriv(1), or by the native shim itself. */
+export type Way = Pick<Tools, 'setpriv'> | 'native';
+
 /** Null: as the daemon itself. */
-export function accountOf(wanted: Wanted, tools: Pick<Tools, 'setpriv'>): Account | null | SpawnProblem {
+export function accountOf(wanted: Wanted, way: Way): Account | null | SpawnProblem {
   const account = lookUp(wanted);
   if (account === null || 'heals' in account) return account;
   const own = { uid: process.geteuid?.(), gid: process.getegid?.() };
   const isOwn = account.uid === own.uid && account.gid === own.gid;
   if (!has('setuid') || !has('setgid')) return isOwn ? null : notAllowed(account, own.uid);
-  return tools.setpriv === null ? NO_SETPRIV : account;
+  return way !== 'native' && way.setpriv === null ? NO_SETPRIV : account;
 }
 
 /** What programs expect to find about the user they run as; none when it stays the daemon's. */
@@ -106,7 +109,7 @@ export interface UserEntry {
   readonly shell: string;
 }
 
-const GETENT_LIMIT_MS = 1_000;
+const ANSWER_LIMIT_MS = 1_000;
 /** Probes ask again and again; what is not in the files changes rarely. */
 const KEPT_MS = 60_000;
 
@@ -132,6 +135,32 @@ export function knownGroups(user: string): readonly number[] {
     .map(([, , gid]) => Number(gid));
 }
 
+/** All groups of an account, as initgroups(3) would set them; null: those of the daemon stay. */
+export function groupsOf({ entry, keepsUser, label }: Account): readonly number[] | null | SpawnProblem {
+  if (keepsUser) return null;
+  if (entry === null) return [];
+  return orProblem(label, () => allGroups(entry));
+}
+
+const kept = new Map<string, { readonly at: number; readonly files: string; readonly groups: readonly number[] }>();
+
+/** id(1) asks whoever knows of groups on this machine, not only the file; its answer is kept for as long as the files are the same. */
+function allGroups({ name, gid }: UserEntry): readonly number[] {
+  const files = ['/etc/passwd', '/etc/group'].map(version).join(' ');
+  const known = kept.get(name);
+  if (known?.files === files && performance.now() - known.at < KEPT_MS) return known.groups;
+  const { error, status, stdout } = run('id', ['-G', '--', name]);
+  if (error && errorCode(error) !== 'ENOENT') throw error;
+  const groups = status === 0 ? stdout.trim().split(' ').map(Number) : [gid, ...knownGroups(name)];
+  kept.set(name, { at: performance.now(), files, groups });
+  return groups;
+}
+
+function version(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? '-' : `${found.ino}:${found.size}:${found.mtimeMs}`;
+}
+
 export const isNumber = (key: string): boolean => /^\d+$/.test(key);
 
 function findEntry(database: Database, key: string): readonly string[] | null {
@@ -155,16 +184,18 @@ const answers = new Map<string, { readonly at: number; readonly fields: readonly
 function ask(database: Database, value: string): readonly string[] | null {
   const known = answers.get(`${database} ${value}`);
   if (known && performance.now() - known.at < KEPT_MS) return known.fields;
-  const { error, status, stdout } = spawnSync('getent', [database, value], {
-    cwd: '/',
-    encoding: 'utf8',
-    timeout: GETENT_LIMIT_MS,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
-  if (error && code !== 'ENOENT') throw error; // without getent the files are all there is
+  const { error, status, stdout } = run('getent', [database, value]);
+  if (error && errorCode(error) !== 'ENOENT') throw error; // without getent the files are all there is
   const line = status === 0 ? stdout.split('\n')[0] : undefined;
   const fields = line ? line.split(':') : null;
   answers.set(`${database} ${value}`, { at: performance.now(), fields });
   return fields;
 }
+
+const run = (program: string, args: readonly string[]) =>
+  spawnSync(program, args, {
+    cwd: '/',
+    encoding: 'utf8',
+    timeout: ANSWER_LIMIT_MS,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });

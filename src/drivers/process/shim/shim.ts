@@ -4,14 +4,11 @@
  * Works with dash, bash and busybox sh.
  */
 import type { ShimBounds } from '../limits/bounds.ts';
+import type { Delays } from './delays.ts';
 import type { Tools } from './tools.ts';
 
 /** Changes when the files, lines or arguments of the protocol change in a way an older daemon would not understand. */
 export const SHIM_VERSION = 1;
-
-/** Test seams: seconds to wait before the claim, after it, before telling the exit, and between telling and recording it. */
-const DELAY_POINTS = ['claim', 'started', 'exit', 'record'] as const;
-type DelayPoint = (typeof DELAY_POINTS)[number];
 
 /**
  * The script. Why it is written the way it is:
@@ -28,8 +25,8 @@ type DelayPoint = (typeof DELAY_POINTS)[number];
  * - `"$@"` begins with the setsid program. The subshell is no group leader, so setsid does not fork and the pid stays.
  *   A run with an account of its own begins with setpriv; the log is open and all cgroups are joined by then.
  */
-export function shimScript(tools: Tools, delay?: string, bounds: ShimBounds | null = null): string {
-  const pause = delays(delay, tools);
+export function shimScript(tools: Tools, delays: Delays, bounds: ShimBounds | null = null): string {
+  const pause = (point: keyof Delays): string => (delays[point] === 0 ? '' : `${tools.sleep} ${delays[point]} 9>&-`);
   const { first, joining, last } = boundsScript(bounds, tools);
   const skip = (count: number): string => Array(count).fill('KEEPWELL_SHIM_').join(' ');
   return String.raw`# keepwell shim ${SHIM_VERSION}
@@ -69,23 +66,12 @@ ${tools.mv} -f "$1/exit.tmp" "$1/exit"
 `.replaceAll(/\n\s*\n/g, '\n');
 }
 
-/** `claim:0.4,exit:0.2` → the sleep commands for these points, nothing for the others. */
-function delays(text: string | undefined, tools: Tools): (point: DelayPoint) => string {
-  const seconds = new Map<string, string>();
-  for (const part of text ? text.split(',') : []) {
-    const [, point, value] = /^(\w+):(\d+(?:\.\d+)?)$/.exec(part) ?? [];
-    if (!point || !value || !(DELAY_POINTS as readonly string[]).includes(point)) {
-      throw new TypeError(`shimDelay "${part}" is not one of ${DELAY_POINTS.join(', ')} with a number of seconds`);
-    }
-    seconds.set(point, value);
-  }
-  return (point) => (seconds.has(point) ? `${tools.sleep} ${seconds.get(point)} 9>&-` : '');
-}
-
 // The lines of a shim that bind its run. Only numbers and paths of ours get into them.
 
 /** The exit code of a shim's child that could not bind itself; why is told in `err`. */
 export const UNBOUND_CODE = 124;
+/** Of a fork of a native shim that could not become the command; the step and the reason are told in `err`. */
+export const NOT_BEGUN_CODE = 126;
 
 /** `first`: while the child may still start others. `joining`: after the cgroup of the tree. `last`: right before the command. */
 export interface BoundsScript {

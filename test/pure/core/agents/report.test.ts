@@ -19,6 +19,7 @@ const crash = (more: Partial<RecentCrash['crash']> = {}, resolved = false): Rece
       spawn_error: null,
       unknown: null,
       unhealthy: null,
+      usage: null,
     },
     ...{
       error_type: 'ImportError',

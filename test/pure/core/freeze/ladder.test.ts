@@ -71,7 +71,7 @@ class Story {
   get view() {
     const facts: Facts = {
       ...{ spec: this.spec, component: this.component, desired: 'running', adopted: false, startedAt: null },
-      ...{ lastRestart: null, lastExit: null, unmet: [], survivors: [], treeMechanism: null, probes: [] },
+      ...{ lastRestart: null, lastExit: null, unmet: [], survivors: [], treeMechanism: null, shim: null, probes: [] },
       ...{ heartbeat: null, sample: null, limits: [], condition: null },
     };
     return componentView(facts, { now: mono(this.now), wall: 0 as never });
