@@ -193,3 +193,25 @@ test('the answers are those of a store in memory, at every moment and after all 
     { numRuns: 30 },
   );
 });
+
+test('of what changes again and again the newest state waits, and of an incident those that belong to the last crashes', async () => {
+  using dir = tempDir();
+  const disk = fullDisk('store.write');
+  const store = await openSqliteStore({
+    path: dir.at('keepwell.db'),
+    log: silentLog,
+    failpoints: disk,
+    clock: new FakeClock(),
+  });
+  for (let count = 1; count <= 700; count += 1) {
+    store.commit({ session: sessionRecord({ restarts: count }), agents: [agentRecord({ pid: count })] });
+    store.commit({ incidents: [incidentOf(1, { count })] });
+  }
+  expect(store.health()).toMatch(/, 503 records kept in memory since/);
+  expect([store.incident(1)?.count, store.lastNumber('incident')]).toEqual([700, 1]);
+  disk.isFull = false;
+  store.commit({});
+  expect(store.health()).toBe('ok');
+  expect([store.incident(1)?.count, store.agents()[0]?.pid, store.lastNumber('incident')]).toEqual([700, 700, 1]);
+  store.close();
+});

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { componentName, type RunId } from '../../../src/base/pure/ids.ts';
+import { loadSqlite } from '../../../src/base/sqlite.ts';
 import { SLACK_MS } from '../../../src/history/rules/progress.ts';
 import { OLD_ROWS_PER_PASS } from '../../../src/history/sqlite/connection.ts';
 import { openSqliteStore } from '../../../src/history/sqlite/sqlite-store.ts';
@@ -13,6 +14,7 @@ import { begunOf, crashOf, endedOf, eventOf, NOON, runOf, wall } from '../../sup
 import { sessionRecord } from '../../support/session-record.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { ticketSample } from '../../support/ticket-samples.ts';
+import { column } from './inspect.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
@@ -113,6 +115,20 @@ describe('the retention', () => {
     expect(store.ticket(1)).not.toBeNull();
     expect(store.runs({ limit: 10 }).map(({ run }) => run)).toEqual([runOf('web', 3), runOf('api', 2)]);
     expect(store.lastGoodIngredients(componentName('api'))).toEqual({ command: 'v2' });
+  });
+
+  test('a ticket that cannot be read holds nothing up', async () => {
+    using dir = tempDir();
+    using world = await open(dir.at('keepwell.db'));
+    const { store, pass } = world;
+    vi.advanceTimersByTime(60_000);
+    const closed = { state: 'closed', closedAt: wall(0), incident: 9 } as const;
+    store.commit({ tickets: [1, 2].map((number) => ({ ...ticketSample(), ...closed, number })) });
+    const db = (await loadSqlite()).open(dir.at('keepwell.db'), 'read-write');
+    db.exec("UPDATE tickets SET record_json = '{' WHERE number = 1");
+    db.close();
+    await pass(30 * DAY);
+    expect(await column(dir.at('keepwell.db'), 'SELECT number FROM tickets')).toEqual([2]);
   });
 
   test.each([365 * DAY, -365 * DAY])('deletes nothing young when the clock jumps by %d ms and back', async (jump) => {

@@ -1,7 +1,8 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openHistory } from '../../../src/history/sqlite/history.ts';
-import { crashOf, eventOf, recordOf, runningOf } from '../../support/history-samples.ts';
+import { crashOf, eventOf, NOON, recordOf, runningOf } from '../../support/history-samples.ts';
+import { sessionRecord } from '../../support/session-record.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { column, upTo } from './inspect.ts';
@@ -196,6 +197,26 @@ test('a database file that is removed under the daemon is noticed and made anew 
   expect(await column(dir.at('keepwell.db'), 'SELECT value FROM meta')).toEqual(['value']);
   expect(await column(dir.at('keepwell.db'), 'SELECT seq FROM events ORDER BY seq')).toEqual(upTo(3));
   expect(opened.store.health()).toMatch(/^begun anew at .*: the database file was removed or replaced$/);
+});
+
+test('what ended while the database could not be opened stays ended, also in a new database', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  using dir = tempDir();
+  const path = dir.at('keepwell.db');
+  const first = await openStore(path);
+  first.store.commit({ session: sessionRecord({ id: 's1' }) }, { session: sessionRecord({ id: 's2' }) });
+  first.store.close();
+  const disk = fullDisk('store.open');
+  using opened = await openStore(path, disk);
+  const ended = sessionRecord({ id: 's1', state: 'ended', end: { reason: 'stopped', why: '', at: NOON } });
+  opened.store.commit({ session: ended });
+  disk.isFull = false;
+  await waitFor('the database to be opened', () => opened.store.health() === 'ok');
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`);
+  vi.advanceTimersByTime(60_000);
+  expect(opened.told).toMatchObject([{ type: 'store.replaced' }]);
+  expect(opened.store.sessions({ which: 'open', limit: 0 }).map(({ id }) => id)).toEqual(['s2']);
+  expect(opened.store.session('s1')).toEqual(ended);
 });
 
 test('a WAL that has grown is emptied when there is time', async () => {
