@@ -2,7 +2,7 @@
  * Rows in memory that behave as those of the database do: all that the memory store has, the rows that wait for the disk laid over
  * those that are on it, and those that a new database is told.
  */
-import type { Row } from '../base/sqlite.ts';
+import type { Row, SqlValue } from '../base/sqlite.ts';
 import { atMost, num } from './cells.ts';
 import {
   type Asked,
@@ -62,7 +62,7 @@ export class MemoryRows implements Rows {
       .list(conditions.find(([column]) => column === from.per)?.[1].value)
       .filter((row) => !which.isOpen || isOpen(from, row))
       .filter((row) => conditions.every(([column, must]) => must.holds(row[column])));
-    const rest = this.#below === null ? [] : below(this.#below, from, which, rows);
+    const rest = this.#below === null ? [] : restOf(this.#below, from, which, rows);
     const sign = which.newestFirst ? -1 : 1;
     return [...rest, ...own].sort((a, b) => sign * compare(from.order, a, b)).slice(0, limit);
   }
@@ -83,7 +83,7 @@ export class MemoryRows implements Rows {
     const { isPartial, onlyIf, id } = into;
     if (!isPartial && !onlyIf && !id) return undefined;
     const found = this.#below?.select(into, { where: only(into.key, row), limit: 1 })[0];
-    return found && mapCells(found, (cell) => (typeof cell === 'bigint' ? Number(cell) : cell));
+    return found && Object.fromEntries(Object.entries(found).map(([column, cell]) => [column, asWritten(cell)]));
   }
 
   #numbersFor({ table, id, order }: Table, rows: RowSet): Row {
@@ -94,7 +94,7 @@ export class MemoryRows implements Rows {
 }
 
 /** One that is in memory is not as it is on disk any more, whether it fits or not. So some more may have to be asked for. */
-function below(rows: Rows, from: Asked, which: Selection, hidden: RowSet): readonly Row[] {
+function restOf(rows: Rows, from: Asked, which: Selection, hidden: RowSet): readonly Row[] {
   const limit = atMost(which.limit ?? Infinity);
   const found = rows.select(from, which);
   const isEnough = found.length < limit || !found.some((row) => hidden.has(idOf(from, row)));
@@ -105,8 +105,8 @@ function below(rows: Rows, from: Asked, which: Selection, hidden: RowSet): reado
 const only = (columns: readonly string[], row: Row): Row =>
   Object.fromEntries(columns.map((column) => [column, row[column] ?? null]));
 
-const mapCells = (row: Row, map: (cell: Row[string]) => Row[string]): Row =>
-  Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, map(cell)]));
+/** Integers are read as bigints. */
+const asWritten = (cell: SqlValue): SqlValue => (typeof cell === 'bigint' ? Number(cell) : cell);
 
 function compare(order: readonly string[], a: Row, b: Row): number {
   for (const column of order) {
@@ -118,7 +118,7 @@ function compare(order: readonly string[], a: Row, b: Row): number {
 }
 
 const OPEN = Symbol('open');
-type Bucket = Row[string] | typeof OPEN;
+type Bucket = SqlValue | typeof OPEN;
 
 /** Rows that are open are in a bucket of their own, which has no bound. */
 const bucketOf = (table: Asked, row: Row): Bucket =>
