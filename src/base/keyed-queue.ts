@@ -1,27 +1,32 @@
-/** Lines in which people wait: one at a time for each name, in the order in which they came. */
+/** One task at a time for each key, in the order in which they came. */
 
-export class Lines {
+export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>();
   readonly #waiting = new Map<string, number>();
 
-  /** How many stand in this line, the one whose turn it is included. */
-  length(name: string): number {
-    return this.#waiting.get(name) ?? 0;
+  /** How many tasks of this key are not done yet. */
+  length(key: string): number {
+    return this.#waiting.get(key) ?? 0;
   }
 
-  async in<T>(name: string, task: () => Promise<T>): Promise<T> {
-    this.#waiting.set(name, this.length(name) + 1);
-    const before = this.#last.get(name) ?? Promise.resolve();
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#last.values());
+  }
+
+  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
+    this.#waiting.set(key, this.length(key) + 1);
+    const before = this.#last.get(key) ?? Promise.resolve();
     const mine = before.then(task);
     const done = mine.catch(() => {});
-    this.#last.set(name, done);
+    this.#last.set(key, done);
     try {
       return await mine;
     } finally {
-      const left = this.length(name) - 1;
-      if (left > 0) this.#waiting.set(name, left);
-      else this.#waiting.delete(name);
-      if (this.#last.get(name) === done) this.#last.delete(name);
+      const left = this.length(key) - 1;
+      if (left > 0) this.#waiting.set(key, left);
+      else this.#waiting.delete(key);
+      if (this.#last.get(key) === done) this.#last.delete(key);
     }
   }
 }

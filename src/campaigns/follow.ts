@@ -59,12 +59,12 @@ export async function follow(
     await execs.pause(place, after(clock.now(), pauseMs), signal);
     pauseMs = Math.min(MAX_LOOK_MS, pauseMs * LOOK_FACTOR);
     const before = outages.count;
-    const sight = await execs.look(place, signal);
-    if (sight.kind === 'ended') return sight;
-    if (sight.kind === 'lost') return { ...sight, wasAway: await wasAway() };
-    if (sight.kind === 'absent')
+    const observation = await execs.look(place, signal);
+    if (observation.kind === 'ended') return observation;
+    if (observation.kind === 'lost') return { ...observation, wasAway: await wasAway() };
+    if (observation.kind === 'absent')
       return { kind: 'lost', why: 'nothing is left of it in its container', wasAway: await wasAway() };
-    wasUnreachable = sight.kind === 'unreachable';
+    wasUnreachable = observation.kind === 'unreachable';
     if (wasUnreachable) {
       await outages.over(signal);
       continue; // it may have ended long ago, and cannot be ended now

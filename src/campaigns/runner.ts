@@ -286,8 +286,8 @@ async function begin(
   let mayBeThere = joining;
   for (;;) {
     stop.throwIfAborted();
-    const sight = mayBeThere ? await execs.look(place, stop) : { kind: 'absent' as const };
-    const now = sight.kind === 'absent' ? await execs.begin(place, command, stop) : sight;
+    const observation = mayBeThere ? await execs.look(place, stop) : { kind: 'absent' as const };
+    const now = observation.kind === 'absent' ? await execs.begin(place, command, stop) : observation;
     if (now.kind === 'lost') return lost(now.why);
     if (now.kind === 'refused') return over(now);
     if (now.kind !== 'unreachable') return null;
@@ -305,12 +305,12 @@ async function callOff(parts: CampaignParts, followed: Followed, { stop, rush }:
   const { execs } = parts;
   const before = await execs.look(followed.place, rush);
   if (before.kind !== 'ended') await execs.end(followed.place, rush);
-  const sight = before.kind === 'ended' ? before : await execs.look(followed.place, rush);
+  const observation = before.kind === 'ended' ? before : await execs.look(followed.place, rush);
   // It may go on in there: were it closed, the next one would be begun beside it.
-  if (sight.kind === 'unreachable' || sight.kind === 'running') throw stop.reason;
+  if (observation.kind === 'unreachable' || observation.kind === 'running') throw stop.reason;
   await copyRest(parts, followed, rush);
-  if (sight.kind === 'ended' && (sight.exitCode === 0 || before.kind === 'ended'))
-    return over({ kind: 'exited', code: sight.exitCode }, sight.durationMs);
+  if (observation.kind === 'ended' && (observation.exitCode === 0 || before.kind === 'ended'))
+    return over({ kind: 'exited', code: observation.exitCode }, observation.durationMs);
   return INTERRUPTED;
 }
 

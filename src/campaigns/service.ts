@@ -402,19 +402,20 @@ async function settle(
   const experiment = record.experiments[open.position]!;
   const place = { service: experiment.service, container: open.container, attempt: open.attempt };
   const signal = AbortSignal.timeout(SETTLE_WITHIN_MS);
-  const sight = await execs.look(place, signal);
-  if (sight.kind === 'unreachable') return;
-  if (sight.kind === 'running') await execs.end(place, signal);
+  const observation = await execs.look(place, signal);
+  if (observation.kind === 'unreachable') return;
+  if (observation.kind === 'running') await execs.end(place, signal);
   const log = openAttemptLog(parts.logDir, experiment.name, open.number);
   await copyRest(parts, { place, log, experiment: experiment.name }, signal);
-  const isDone = sight.kind === 'ended' && sight.exitCode === 0;
+  const isDone = observation.kind === 'ended' && observation.exitCode === 0;
   if (isDone) {
     const from = { container: open.container, experiment: experiment.name };
     const { troubles } = await copyArtifacts({ archives: parts.archives, ledger: null }, from, artifacts, signal);
     for (const trouble of troubles) observer.note(trouble);
   }
   const reason = isDone ? null : 'it was put away while nobody ran the campaign';
-  const [exitCode, durationMs] = sight.kind === 'ended' ? [sight.exitCode, sight.durationMs] : [null, null];
+  const [exitCode, durationMs] =
+    observation.kind === 'ended' ? [observation.exitCode, observation.durationMs] : [null, null];
   const state = isDone ? ('done' as const) : ('pending' as const);
   book.write(
     record.id,

@@ -70,15 +70,15 @@ async function untilItsEnd({ execs, clock }: ExperimentParts, place: AttemptPlac
   let awaySince: number | null = null;
   for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(pauseMs * SLOWER, LAST_LOOK_MS)) {
     await execs.pause(place, after(clock.now(), pauseMs), signal);
-    const sight = await execs.look(place, signal);
-    if (sight.kind === 'unreachable') {
+    const observation = await execs.look(place, signal);
+    if (observation.kind === 'unreachable') {
       awaySince ??= clock.now();
-      if (clock.now() - awaySince > ENGINE_AWAY_MS) return { kind: 'failed', why: sight.why };
+      if (clock.now() - awaySince > ENGINE_AWAY_MS) return { kind: 'failed', why: observation.why };
       continue;
     }
     awaySince = null;
     // Begun, and its shell has not come to write its claim: the Engine says so only once it has ended.
-    if (sight.kind !== 'running') return sight;
+    if (observation.kind !== 'running') return observation;
   }
 }
 

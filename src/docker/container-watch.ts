@@ -13,7 +13,7 @@ export interface ContainerListener {
    * code of the last `die` event before this inspection and since the last sight, which an inspection of a container that was
    * removed or started again cannot tell; null: none was heard. Must not throw, and returns at once.
    */
-  seen(sight: ContainerObservation, died: number | null): void;
+  seen(observation: ContainerObservation, died: number | null): void;
   /**
    * The container cannot be looked at, and why; null: it can again (a fresh sight follows). Told once at each change, and soon
    * after the beginning when it is so then.

@@ -105,12 +105,12 @@ function watchContainer(
     }
   };
   return parts.watch.watch(containerId, {
-    seen: (sight) => {
-      if (sight.kind !== 'found') return;
-      if (sight.setup.restartPolicy.name !== 'no')
+    seen: (observation) => {
+      if (observation.kind !== 'found') return;
+      if (observation.setup.restartPolicy.name !== 'no')
         parts.engine.setRestartPolicy(containerId, { name: 'no', maxRetries: 0 }, signal).catch(() => {}); // it has ended
-      if (!isPublished || !sight.state.running) return;
-      const published = sight.setup.ports[0];
+      if (!isPublished || !observation.state.running) return;
+      const published = observation.setup.ports[0];
       if (published) keeper.moved(published.hostPort);
       else if (!isLooking) void look();
     },

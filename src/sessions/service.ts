@@ -1,6 +1,6 @@
 /** Sessions of one owner: spawned within the quota, kept until their lease is over, ended from any state. */
 
-import { Lines } from '../base/keyed-queue.ts';
+import { KeyedQueue } from '../base/keyed-queue.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { formatDuration } from '../base/pure/format.ts';
 import { after } from '../base/pure/ids.ts';
@@ -42,8 +42,8 @@ export const createSessions = (options: SessionsOptions): Sessions => new Manage
 class Manager implements Sessions {
   readonly #options: SessionsOptions;
   readonly #table: Table;
-  readonly #users = new Lines();
-  readonly #networks = new Lines();
+  readonly #users = new KeyedQueue();
+  readonly #networks = new KeyedQueue();
   readonly #sweepLoop: SweepLoop;
   #spec: SessionsSpec;
   #isClosing = false;
@@ -72,7 +72,7 @@ class Manager implements Sessions {
     const { user } = request;
     const count = this.#users.length(user);
     if (count >= MAX_IN_LINE) throw new AppError('SESSIONS_BUSY', { user, count });
-    const live = await this.#users.in(user, () => this.#spawnInTurn(user, template, ttlMs));
+    const live = await this.#users.run(user, () => this.#spawnInTurn(user, template, ttlMs));
     if (request.wait === 'healthy') await this.#untilHealthy(live, template);
     return this.#table.shown(live.record);
   }
@@ -104,7 +104,7 @@ class Manager implements Sessions {
     const parts = {
       ...this.#options,
       network: (signal: AbortSignal) =>
-        this.#networks.in(NETWORK, () => {
+        this.#networks.run(NETWORK, () => {
           this.#hasNetwork = true;
           return ensureNetwork(engine, owner, signal);
         }),
@@ -252,7 +252,7 @@ class Manager implements Sessions {
 
   #removeEmptyNetwork(signal: AbortSignal): Promise<void> {
     const { engine, owner } = this.#options;
-    return this.#networks.in(NETWORK, async () => {
+    return this.#networks.run(NETWORK, async () => {
       if (this.#table.liveSessions.length > 0) return;
       await removeNetworks(engine, owner, signal);
       this.#hasNetwork = false;
@@ -321,10 +321,10 @@ interface QuotaCheck {
 
 /** What comes out throws when there is none. It must be called in the same turn in which the place is taken: others ask, too. */
 export async function countQuota(
-  { engine, owner, liveSessions: hands, ...asked }: QuotaCheck,
+  { engine, owner, liveSessions, ...asked }: QuotaCheck,
   signal: AbortSignal,
 ): Promise<{ check(): void }> {
-  const before = new Set(hands().filter((live) => !live.isBeingMade));
+  const before = new Set(liveSessions().filter((live) => !live.isBeingMade));
   // Only fixed texts go into the filter. Users are compared here: their ids can be any text.
   const listing = await engine.list([`${LABELS.owner}=${owner}`, LABELS.session], signal);
   if (listing.kind === 'unreachable') throw new AppError('ENGINE_UNREACHABLE', { problem: listing.why });
@@ -335,7 +335,7 @@ export async function countQuota(
   return {
     check: () => {
       // Those that came into being after the list was taken, or have no container yet.
-      const newer = hands().filter((live) => !before.has(live) && live.record.end === null);
+      const newer = liveSessions().filter((live) => !before.has(live) && live.record.end === null);
       refuse(refusal(asked, [...listed, ...newer.map(({ record }) => record)]), asked);
     },
   };

@@ -1,4 +1,4 @@
-/** Incidents as the casework makes them, with only what a test is about spelled out. */
+/** Incidents as the service makes them, with only what a test is about spelled out. */
 import type { Incident } from '../../src/incidents/rules/incident.ts';
 import { wall } from './history-samples.ts';
 

@@ -1,4 +1,4 @@
-/** A casework with a real look at how components stand and a real desk of alerts, in which time passes only when a test says so. */
+/** Incidents with a real look at how components stand and a real service for alerts, in which time passes only when a test says so. */
 
 import { noFailpoints } from '../../src/base/failpoints.ts';
 import { silentLog } from '../../src/base/log.ts';
@@ -9,8 +9,8 @@ import type { AlertMessage } from '../../src/incidents/alerts/rules/message.ts';
 import { createAlertService } from '../../src/incidents/alerts/service.ts';
 import { Look } from '../../src/incidents/look.ts';
 import type { ComponentStanding } from '../../src/supervision/standings.ts';
-import { caseworkWorld } from './casework-world.ts';
 import { FakeClock } from './fake-clock.ts';
+import { incidentsWorld } from './incidents-world.ts';
 
 export const LOOK_MS = 2_000;
 const HOUR_MS = 3_600_000;
@@ -45,12 +45,12 @@ export function lookWorld(
     },
     { on: ALERT_KINDS, channels: [], remindMs: 24 * HOUR_MS },
   );
-  const world = caseworkWorld(dependsOn, clock, store, {
+  const world = incidentsWorld(dependsOn, clock, store, {
     crashSeen: (crash, incident) => look.crashSeen(crash, incident),
     resolved: (incident) => look.resolved(incident),
   });
   const look = new Look({
-    ...{ incidentService: world.casework, alerts: service, clock, store },
+    ...{ incidentService: world.incidents, alerts: service, clock, store },
     standings: () => [...standings.values()],
   });
   return {

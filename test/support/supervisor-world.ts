@@ -6,7 +6,7 @@ import { Supervisor } from '../../src/supervision/supervisor.ts';
 import { spec } from './builders.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeDriver } from './fake-driver.ts';
-import { FakeEars } from './fake-ears.ts';
+import { FakeHeartbeatSources } from './fake-heartbeat-sources.ts';
 import { FakeProber, FakeStalls } from './fake-prober.ts';
 import { FakeSampler } from './fake-sampler.ts';
 
@@ -22,7 +22,7 @@ export function supervisorWorld(
   const prober = new FakeProber();
   const stalls = new FakeStalls();
   const sampler = new FakeSampler();
-  const heartbeatSources = new FakeEars();
+  const heartbeatSources = new FakeHeartbeatSources();
   /** How much every component has written so far. */
   const written = { bytes: 0 };
   let salt = 0;
@@ -62,5 +62,17 @@ export function supervisorWorld(
   });
   supervisor.open(specs, () => ({ desired: 'stopped', isNewer: false }));
   const state = (name: string) => supervisor.views().find((view) => view.name === name)?.state;
-  return { clock, driver, supervisor, store, events, state, prober, stalls, sampler, ears: heartbeatSources, written };
+  return {
+    clock,
+    driver,
+    supervisor,
+    store,
+    events,
+    state,
+    prober,
+    stalls,
+    sampler,
+    sources: heartbeatSources,
+    written,
+  };
 }

@@ -84,16 +84,16 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
     if (result.kind === 'unreachable') return result;
     if (result.kind === 'exited') {
       const line = result.bytes.indexOf(LINE_BREAK);
-      const sight = sightOf(place, result.bytes.toString('utf8', 0, Math.max(0, line)).trim());
-      if (sight.kind === 'ended') keepOutput(place, from, result.bytes.subarray(line + 1), MAX_PIECE_BYTES);
-      return sight;
+      const observation = observationOf(place, result.bytes.toString('utf8', 0, Math.max(0, line)).trim());
+      if (observation.kind === 'ended') keepOutput(place, from, result.bytes.subarray(line + 1), MAX_PIECE_BYTES);
+      return observation;
     }
     // Only now: to pack a file, the Engine starts a process as well, and the one above brings the output along.
     const file = { attempt: place.attempt, name: 'exit', from: 0 } as const;
     const limits = { maxBytes: MAX_LINE_BYTES, maxFileBytes: MAX_LINE_BYTES };
     const left = await readStopped(engine, place.container, { ...file, ...limits }, signal);
-    const sight = sightOf(place, left?.toString('utf8').trim() ?? '');
-    if (sight.kind === 'ended') return sight;
+    const observation = observationOf(place, left?.toString('utf8').trim() ?? '');
+    if (observation.kind === 'ended') return observation;
     const why = await refused(place, result.why, signal);
     return why.kind === 'unreachable' ? why : { kind: 'lost', why: 'why' in why ? why.why : result.why };
   }
@@ -130,7 +130,7 @@ export function createExecs({ engine, clock }: ExecsParts): Execs {
       const told = listeners.toldOf(place);
       if (!told) return lookIntoIt(place, signal);
       keepOutput(place, 0, told.output, MAX_TOLD_BYTES);
-      return sightOf(place, told.exit);
+      return observationOf(place, told.exit);
     },
     output: async (place, position, signal) => {
       const known = outputs.known(key(place), position);
@@ -204,7 +204,7 @@ export function createOutputs() {
 
 // What the scripts in a container say of an attempt, in the words of the port.
 
-export function sightOf({ service }: AttemptPlace, said: string): AttemptObservation {
+export function observationOf({ service }: AttemptPlace, said: string): AttemptObservation {
   const exit = /^exit (\d+) (\S*) (\S*) end$/.exec(said);
   if (exit) return { kind: 'ended', exitCode: Number(exit[1]), durationMs: between(exit[2], exit[3]) };
   if (said === 'running' || said === 'absent') return { kind: said };

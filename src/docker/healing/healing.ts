@@ -14,10 +14,10 @@ import { healthOf, next, summaryOf, wakeAt } from './rules/next.ts';
 import {
   type HealEffect,
   type HealingEvent,
+  type HealingObservation,
   type HealingState,
   type HealPolicy,
   NEW_HEALING_STATE,
-  type Sight,
   type Trial,
 } from './rules/state.ts';
 
@@ -51,7 +51,7 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     const due = wakeAt(healing);
     return {
       container,
-      id: healing.sight?.id ?? null,
+      id: healing.observation?.id ?? null,
       state: healing.state.kind,
       health: healthOf(healing),
       restarts: healing.counters.total,
@@ -124,10 +124,10 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     try {
       const outcome = await restart({ engine, clock }, { id, startedAt, graceMs: policy.graceMs }, never);
       send(outcome);
-      if (outcome.kind === 'tried' && outcome.sight === null && !isOver) watch.hurry(container);
+      if (outcome.kind === 'tried' && outcome.observation === null && !isOver) watch.hurry(container);
     } catch (error) {
       log.error(`restarting the container ${container} failed in an unforeseen way`, { error: String(error) });
-      send({ kind: 'tried', trial: { kind: 'not-its-fault', why: String(error) }, sight: null });
+      send({ kind: 'tried', trial: { kind: 'not-its-fault', why: String(error) }, observation: null });
     }
   };
 
@@ -138,11 +138,11 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
     try {
       const found = await engine.inspect(id, never);
       if (found.kind === 'unreachable') return send({ kind: 'not-removed', why: found.why });
-      const sight = sightOf(found, clock.wallNow());
-      if (sight === null) return send({ kind: 'missing' });
-      const isWell = sight.phase === 'running' && sight.health.status === 'healthy';
-      if (sight.startedAt !== startedAt || sight.phase === 'paused' || isWell)
-        return send({ kind: 'seen', sight, engineWasAway: false });
+      const observation = observationOf(found, clock.wallNow());
+      if (observation === null) return send({ kind: 'missing' });
+      const isWell = observation.phase === 'running' && observation.health.status === 'healthy';
+      if (observation.startedAt !== startedAt || observation.phase === 'paused' || isWell)
+        return send({ kind: 'seen', observation, engineWasAway: false });
       const action = await engine.remove(id, never);
       if (action.kind !== 'done' && action.kind !== 'missing') return send({ kind: 'not-removed', why: action.why });
       log.info(`removed the container ${container}`, { why: healing.reason });
@@ -166,22 +166,22 @@ export function beginHealing(parts: HealingParts, order: HealingOrder, ended: ()
   };
 
   /** It had ended before anybody of ours looked at it, so nobody saw whether the Engine had. Never rejects. */
-  const judgeFirst = async (sight: Sight, state: ContainerState): Promise<void> => {
+  const judgeFirst = async (observation: HealingObservation, state: ContainerState): Promise<void> => {
     if (isAsking) return;
     isAsking = true;
     const networks = await engine.networks([], over.signal).catch(() => null); // nobody cares any more
     isAsking = false;
     const isByEngine = networks?.kind === 'listed' && endedWithEngine(state, networks.items);
     if (healing.seenAt !== null) return; // somebody has started it meanwhile
-    send({ kind: 'seen', sight, engineWasAway: isByEngine });
+    send({ kind: 'seen', observation, engineWasAway: isByEngine });
   };
 
   const listener: ContainerListener = {
     seen: (seen) => {
-      const sight = sightOf(seen, clock.wallNow());
-      if (sight === null || seen.kind === 'missing') return send({ kind: 'missing' });
-      if (sight.phase === 'ended' && healing.seenAt === null) return void judgeFirst(sight, seen.state);
-      send({ kind: 'seen', sight, engineWasAway: healing.seenAt !== null && watch.wasAway(healing.seenAt) });
+      const observation = observationOf(seen, clock.wallNow());
+      if (observation === null || seen.kind === 'missing') return send({ kind: 'missing' });
+      if (observation.phase === 'ended' && healing.seenAt === null) return void judgeFirst(observation, seen.state);
+      send({ kind: 'seen', observation, engineWasAway: healing.seenAt !== null && watch.wasAway(healing.seenAt) });
     },
     blind: (why) => send({ kind: 'away', why }),
   };
@@ -275,22 +275,23 @@ export async function restart(
 ): Promise<HealingEvent> {
   const before = await engine.inspect(id, signal);
   if (before.kind === 'unreachable') return tried({ kind: 'not-its-fault', why: before.why }, null);
-  const found = sightOf(before, clock.wallNow());
+  const found = observationOf(before, clock.wallNow());
   if (found === null) return { kind: 'missing' };
   const isWell = found.phase === 'running' && found.health.status === 'healthy';
-  if (found.startedAt !== startedAt || found.phase === 'paused' || isWell) return { kind: 'called-off', sight: found };
+  if (found.startedAt !== startedAt || found.phase === 'paused' || isWell)
+    return { kind: 'called-off', observation: found };
   const action = await engine.restart(id, graceMs, signal);
   // Also after a deadline: the Engine goes on by itself, and may well have done it.
   const after = await engine.inspect(id, signal);
   if (after.kind === 'unreachable') return tried(trialOf(action), null);
-  const sight = sightOf(after, clock.wallNow());
-  return sight === null ? { kind: 'missing' } : tried(trialOf(action), sight);
+  const observation = observationOf(after, clock.wallNow());
+  return observation === null ? { kind: 'missing' } : tried(trialOf(action), observation);
 }
 
-const tried = (trial: Trial, sight: Extract<HealingEvent, { kind: 'tried' }>['sight']): HealingEvent => ({
+const tried = (trial: Trial, observation: Extract<HealingEvent, { kind: 'tried' }>['observation']): HealingEvent => ({
   kind: 'tried',
   trial,
-  sight,
+  observation,
 });
 
 function trialOf(action: ActionResult): Trial {
@@ -312,7 +313,7 @@ function trialOf(action: ActionResult): Trial {
 const SWARM_LABEL = 'com.docker.swarm.task.id';
 
 /** Null: there is none, or what is left of it cannot be started any more. */
-export function sightOf(seen: ContainerObservation, now: WallMs): Sight | null {
+export function observationOf(seen: ContainerObservation, now: WallMs): HealingObservation | null {
   if (seen.kind === 'missing') return null;
   const { state, setup } = seen;
   if (isLeaving(state.status)) return null;
@@ -332,7 +333,7 @@ export function sightOf(seen: ContainerObservation, now: WallMs): Sight | null {
   };
 }
 
-function phaseOf({ status, paused, restarting, running }: ContainerState): Sight['phase'] {
+function phaseOf({ status, paused, restarting, running }: ContainerState): HealingObservation['phase'] {
   if (paused) return 'paused';
   if (restarting || status === 'created') return 'unsettled';
   return running ? 'running' : 'ended';

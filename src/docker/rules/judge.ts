@@ -23,7 +23,7 @@ export interface JudgedState {
 }
 
 /** So many rounds may be missed before a check is taken for forgotten: a busy machine misses some. */
-const STALE_ROUNDS = 3;
+const STALE_PERIODS = 3;
 /** Beside the time that the check itself may take: until the Engine has begun, and has written it down. */
 const STUCK_SLACK_MS = 10_000;
 
@@ -73,13 +73,13 @@ const isOfThisRun = ({ lastEndedAt }: DockerHealth, startedAt: string): boolean 
 const lastSign = ({ lastEndedAt }: DockerHealth, startedAt: string): number =>
   Math.max(lastEndedAt ?? 0, Date.parse(startedAt) || 0);
 
-const roundMs = ({ intervalMs, timeoutMs }: HealthCheckTimes): number => intervalMs + timeoutMs;
+const periodMs = ({ intervalMs, timeoutMs }: HealthCheckTimes): number => intervalMs + timeoutMs;
 
-const staleMs = (times: HealthCheckTimes): number => STALE_ROUNDS * roundMs(times);
+const staleMs = (times: HealthCheckTimes): number => STALE_PERIODS * periodMs(times);
 
 /** The first that counts may have begun just before its start period was over. */
 const stuckMs = (times: HealthCheckTimes): number =>
-  times.startPeriodMs + (times.retries + 1) * roundMs(times) + STUCK_SLACK_MS;
+  times.startPeriodMs + (times.retries + 1) * periodMs(times) + STUCK_SLACK_MS;
 
 /** The Engine calls a container unhealthy whose checks it has stopped, and goes on with that when it was paused, until one passes. */
 const INTERRUPTED: HealthVerdict = {

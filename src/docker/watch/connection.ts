@@ -53,11 +53,11 @@ export function openSession(parts: SessionParts): Session {
       tellBlind(entry, why);
       alarm.ring();
     },
-    onSeen: (entry, sight, died) => {
+    onSeen: (entry, observation, died) => {
       if (!entries.has(entry)) return;
       noteAnswer();
       tellBlind(entry, null);
-      told(() => entry.listener.seen(sight, died));
+      told(() => entry.listener.seen(observation, died));
     },
   });
   const stream = createStream({
@@ -193,7 +193,7 @@ export interface InspectionsParts {
   readonly signal: AbortSignal;
   /** A look has failed; it is not repeated by itself. */
   onFailed(entry: Entry, why: string): void;
-  onSeen(entry: Entry, sight: ContainerObservation, died: number | null): void;
+  onSeen(entry: Entry, observation: ContainerObservation, died: number | null): void;
 }
 
 export interface Inspections {
@@ -226,24 +226,24 @@ export function createInspections({ engine, clock, signal, onFailed, onSeen }: I
   async function look(entry: Entry): Promise<void> {
     const { died } = entry;
     entry.died = null;
-    const sight = await engine.inspect(entry.container, signal);
-    if (sight.kind === 'unreachable') {
+    const observation = await engine.inspect(entry.container, signal);
+    if (observation.kind === 'unreachable') {
       entry.died ??= died;
-      onFailed(entry, sight.why);
+      onFailed(entry, observation.why);
       return;
     }
-    note(entry, sight);
-    onSeen(entry, sight, died);
+    note(entry, observation);
+    onSeen(entry, observation, died);
   }
 
-  function note(entry: Entry, sight: ContainerObservation): void {
+  function note(entry: Entry, observation: ContainerObservation): void {
     const now = clock.now();
     entry.isSeen = true;
     entry.lookAgainAt = after(now, LOOK_EVERY_MS);
-    entry.id = sight.kind === 'found' ? sight.state.id : null;
-    entry.owner = sight.kind === 'found' ? (sight.setup.labels[LABELS.owner] ?? null) : null;
-    if (sight.kind !== 'found') return;
-    const doubtMs = doubtAfterMs(sight.state, sight.setup.healthCheck, clock.wallNow());
+    entry.id = observation.kind === 'found' ? observation.state.id : null;
+    entry.owner = observation.kind === 'found' ? (observation.setup.labels[LABELS.owner] ?? null) : null;
+    if (observation.kind !== 'found') return;
+    const doubtMs = doubtAfterMs(observation.state, observation.setup.healthCheck, clock.wallNow());
     if (doubtMs !== null && doubtMs < LOOK_EVERY_MS) entry.lookAgainAt = after(now, doubtMs);
   }
 

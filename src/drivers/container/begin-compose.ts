@@ -17,10 +17,10 @@ import {
   type BeginParts,
   type Begun,
   isLive,
-  MAX_ROUNDS,
+  MAX_TRIES,
   RESTLESS,
-  ROUND_PAUSE_MS,
   startOf,
+  TRY_PAUSE_MS,
 } from './begin.ts';
 import { patiently } from './patience.ts';
 
@@ -38,7 +38,7 @@ export async function beginCompose(launch: ComposeLaunch, parts: BeginParts): Pr
   };
   const project = { name: opened.name, up };
   try {
-    return await rounds(launch, project, parts);
+    return await tryToBegin(launch, project, parts);
   } catch (error) {
     if (!parts.signal.aborted && error instanceof AppError) return { kind: 'failed', problem: problemOf(error) };
     const begun = isComposeUsed ? await begunAllTheSame(launch, project, parts) : null;
@@ -47,14 +47,14 @@ export async function beginCompose(launch: ComposeLaunch, parts: BeginParts): Pr
   }
 }
 
-async function rounds(launch: ComposeLaunch, project: ComposeProjectUp, parts: BeginParts): Promise<Begun> {
+async function tryToBegin(launch: ComposeLaunch, project: ComposeProjectUp, parts: BeginParts): Promise<Begun> {
   const { clock, signal } = parts;
   const { attempt, failures = 0, anew = false, spec } = launch;
   let isAnew = anew || failures >= ANEW_AFTER_FAILURES;
   // Who asks for a start wants what the file says now; Compose knows whether the container is still that.
   let needsCompose = isAnew || !isUnasked(attempt);
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    if (round > 0) await clock.sleepUntil(after(clock.now(), ROUND_PAUSE_MS), signal);
+  for (let round = 0; round < MAX_TRIES; round++) {
+    if (round > 0) await clock.sleepUntil(after(clock.now(), TRY_PAUSE_MS), signal);
     const found = await find(await project.name(signal), spec.service, parts);
     if (found !== null && (isLive(found) || (found.status === 'exited' && !needsCompose))) {
       const begun = await startOf(found.id, parts);

@@ -28,8 +28,8 @@ type Attempted = Begun | null;
 /** So many failures in a row that starting the same container again has not helped: the next one is made anew. */
 export const ANEW_AFTER_FAILURES = 3;
 /** Containers that vanish or change under our hands so often belong to somebody else, too. */
-export const MAX_ROUNDS = 10;
-export const ROUND_PAUSE_MS = 200;
+export const MAX_TRIES = 10;
+export const TRY_PAUSE_MS = 200;
 
 const KEPT = 'the container is started with the image that it has: a newer one could not be fetched';
 
@@ -38,8 +38,8 @@ export async function begin(launch: ContainerLaunch, parts: BeginParts): Promise
   const { engine, clock, signal } = parts;
   // Who asks for a start wants what the name of the image stands for now; what failed by itself is brought back as it was.
   const image = isUnasked(launch.attempt) ? null : await imageNow(launch.spec, parts);
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    if (round > 0) await clock.sleepUntil(after(clock.now(), ROUND_PAUSE_MS), signal);
+  for (let round = 0; round < MAX_TRIES; round++) {
+    if (round > 0) await clock.sleepUntil(after(clock.now(), TRY_PAUSE_MS), signal);
     const { items } = await patiently(parts, (until) => engine.list(labelsOf(parts, launch.component), until));
     const kept = choose(items, launch, image);
     if (kept !== null && image?.problem)

@@ -253,7 +253,7 @@ export class IdleContainers {
   add(component: ComponentName, id: string): void {
     if (this.#all.get(component)?.id === id) return;
     this.remove(component);
-    const watching = this.#watch.watch(id, { seen: (sight) => this.#seen(component, id, sight) });
+    const watching = this.#watch.watch(id, { seen: (observation) => this.#seen(component, id, observation) });
     this.#all.set(component, { id, watching, running: null });
   }
 
@@ -272,10 +272,10 @@ export class IdleContainers {
     for (const component of [...this.#all.keys()]) this.remove(component);
   }
 
-  #seen(component: ComponentName, id: string, sight: ContainerObservation): void {
+  #seen(component: ComponentName, id: string, observation: ContainerObservation): void {
     const idle = this.#all.get(component);
     if (idle?.id !== id) return;
-    if (sight.kind === 'missing') this.remove(component);
-    else idle.running = sight.state.running ? sight.setup.name : null;
+    if (observation.kind === 'missing') this.remove(component);
+    else idle.running = observation.state.running ? observation.setup.name : null;
   }
 }

@@ -231,7 +231,7 @@ export class ContainerRun {
     void this.#lookAtImage('never');
     this.#listen(id);
     this.#watching = watch.watch(id, {
-      seen: (sight, died) => this.#look(sight, died),
+      seen: (observation, died) => this.#look(observation, died),
       blind: (why) => {
         if (why !== null) this.#setBlind(why); // a sight says when that is over
       },
@@ -252,16 +252,16 @@ export class ContainerRun {
     this.#pump ??= new LogPump({ component, container, path: log }, this.#world);
   }
 
-  #look(sight: ContainerObservation, died: number | null): void {
+  #look(observation: ContainerObservation, died: number | null): void {
     if (this.#isOver) return;
     const { clock } = this.#world;
     this.#blind = null;
     // Its end is the removal's doing: nobody but somebody else removes a container whose run is not over.
-    if (sight.kind === 'missing' || isLeaving(sight.state.status)) {
+    if (observation.kind === 'missing' || isLeaving(observation.state.status)) {
       void this.#end(REMOVED, clock.now());
       return;
     }
-    const { state, setup } = sight;
+    const { state, setup } = observation;
     const isSame = state.startedAt === this.#record.started_at;
     if (isSame && state.running && !state.restarting) {
       this.#goesOn(state, setup);

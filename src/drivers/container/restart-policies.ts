@@ -6,6 +6,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { KeyedQueue } from '../../base/keyed-queue.ts';
 import type { Log } from '../../base/log.ts';
 import { meansGone } from '../../base/pure/errno.ts';
 import { after, type ComponentName } from '../../base/pure/ids.ts';
@@ -44,7 +45,7 @@ const ID = /^[0-9a-f]{12,64}$/;
 export class RestartPolicies {
   readonly #world: PoliciesWorld;
   /** By container: one thing at a time, or what is put back and what is taken would cross. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #queue = new KeyedQueue();
   /** By container; null: not read yet. */
   #taken: Map<string, TakenPolicy> | null = null;
 
@@ -55,7 +56,7 @@ export class RestartPolicies {
   /** From now on only we restart it. What did not work is tried again with the next look at it. Rejects only when `closing` aborts. */
   async take(component: ComponentName, id: string, setup: ContainerSetup): Promise<void> {
     if (setup.restartPolicy.name === 'no') return;
-    await this.#inTurn(id, () => this.#takeNow(component, id, setup));
+    await this.#queue.run(id, () => this.#takeNow(component, id, setup));
   }
 
   /** Nobody keeps the containers of these components any more: they get back what they had, now or when the Engine can be asked. */
@@ -70,26 +71,17 @@ export class RestartPolicies {
     }
     for (const one of taken) {
       if (!isLetGo(one.component, one.container)) continue;
-      this.#inTurn(one.container, () => this.#putBackNow(one)).catch((error: unknown) => {
-        if (!closing.aborted) log.error('a restart policy could not be put back', { error: String(error) });
-      });
+      this.#queue
+        .run(one.container, () => this.#putBackNow(one))
+        .catch((error: unknown) => {
+          if (!closing.aborted) log.error('a restart policy could not be put back', { error: String(error) });
+        });
     }
   }
 
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
-    await Promise.allSettled([...this.#turns.values()]);
-  }
-
-  async #inTurn(container: string, work: () => Promise<void>): Promise<void> {
-    const before = this.#turns.get(container) ?? Promise.resolve();
-    const mine = before.catch(() => {}).then(work);
-    this.#turns.set(container, mine);
-    try {
-      await mine;
-    } finally {
-      if (this.#turns.get(container) === mine) this.#turns.delete(container);
-    }
+    await this.#queue.idle();
   }
 
   async #takeNow(component: ComponentName, container: string, { restartPolicy, labels, name }: ContainerSetup) {

@@ -6,7 +6,7 @@ import { createConnection, isIP, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { hangUp } from '../../base/hang-up.ts';
 import { after } from '../../base/pure/ids.ts';
-import { gone, type Sight, type TargetWatch, there, unknown } from './target.ts';
+import { gone, type TargetObservation, type TargetWatch, there, unknown } from './target.ts';
 
 /** For the name and the connection together. */
 export const CONNECT_WITHIN_MS = 1_000;
@@ -45,10 +45,10 @@ export function addressTarget(address: Address, clock: Clock, names: Names): Tar
 
 const describeAddress = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-function attempt(address: Address, clock: Clock, names: Names, signal: AbortSignal): Promise<Sight> {
+function attempt(address: Address, clock: Clock, names: Names, signal: AbortSignal): Promise<TargetObservation> {
   const where = describeAddress(address);
   let isResolved = false;
-  const connection = async (): Promise<Sight> => {
+  const connection = async (): Promise<TargetObservation> => {
     const addresses = await names.addresses(address.host);
     isResolved = true;
     signal.throwIfAborted();
@@ -56,7 +56,7 @@ function attempt(address: Address, clock: Clock, names: Names, signal: AbortSign
     const socket = createConnection({ ...address, lookup: (_host, _options, answer) => answer(null, [...addresses]) });
     return established(socket, where, signal);
   };
-  const deadline = async (): Promise<Sight> => {
+  const deadline = async (): Promise<TargetObservation> => {
     const at = after(clock.now(), CONNECT_WITHIN_MS);
     await clock.sleepUntil(at, signal);
     if (!isResolved) return unknown(`the address of ${address.host} was not found out within ${CONNECT_WITHIN_MS} ms`);
@@ -66,7 +66,7 @@ function attempt(address: Address, clock: Clock, names: Names, signal: AbortSign
   return Promise.race([connection(), deadline()]);
 }
 
-async function established(socket: Socket, where: string, signal: AbortSignal): Promise<Sight> {
+async function established(socket: Socket, where: string, signal: AbortSignal): Promise<TargetObservation> {
   try {
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
@@ -83,7 +83,7 @@ async function established(socket: Socket, where: string, signal: AbortSignal): 
 const isSelf = ({ localPort, localAddress, remotePort, remoteAddress }: Socket): boolean =>
   localPort === remotePort && localAddress === remoteAddress;
 
-function failure(where: string, error: unknown): Sight {
+function failure(where: string, error: unknown): TargetObservation {
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
   const codes = errors.map((each) => (each as NodeJS.ErrnoException).code ?? String(each));
   const why = `no connection to ${where} (${[...new Set(codes)].join(', ')})`;

@@ -8,7 +8,7 @@ import { exitOf } from '../../docker/rules/exit.ts';
 import { judgeHealth } from '../../docker/rules/judge.ts';
 import type { Reporter } from '../../supervision/ports/driver.ts';
 import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
-import { type Found, gone, type Sight, type TargetWatch, there, unknown } from './target.ts';
+import { type Found, gone, type TargetObservation, type TargetWatch, there, unknown } from './target.ts';
 
 /** All containers are asked about in one place. */
 export const ENGINE = 'the Docker Engine';
@@ -33,7 +33,7 @@ export function containerTarget(name: string, engine: Engine): TargetWatch {
   };
 }
 
-function judge(who: string, state: ContainerState, known: Found | null): Sight {
+function judge(who: string, state: ContainerState, known: Found | null): TargetObservation {
   // The Engine calls it running, too, while it is paused and while it waits to be restarted by its own policy.
   if (state.running && state.paused) return gone(`${who} is paused`);
   if (state.running && !state.restarting) {
@@ -63,9 +63,9 @@ export class DockerWord {
     this.#report = report;
   }
 
-  seen(sight: ContainerObservation): void {
-    if (sight.kind !== 'found' || !sight.state.running) return; // of its end somebody else tells
-    const verdict = judgeHealth(sight.state, sight.setup.healthCheck, this.#clock.wallNow());
+  seen(observation: ContainerObservation): void {
+    if (observation.kind !== 'found' || !observation.state.running) return; // of its end somebody else tells
+    const verdict = judgeHealth(observation.state, observation.setup.healthCheck, this.#clock.wallNow());
     const isNews = verdict.status !== this.#last.status;
     this.#last = verdict;
     if (isNews && this.#isUp) this.#report({ kind: 'docker-health', verdict });

@@ -139,8 +139,8 @@ class WatchedExternals implements ExternalDriver {
 
   #listen(container: string, watch: Watch, word: DockerWord): Disposable {
     return this.#options.containers.watch(container, {
-      seen: (sight) => {
-        word.seen(sight);
+      seen: (observation) => {
+        word.seen(observation);
         watch.hurry();
       },
       blind: () => watch.hurry(),

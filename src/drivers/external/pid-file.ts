@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { meansGone } from '../../base/pure/errno.ts';
 import { isAlive, type ProcStat, parseStat } from '../process/proc.ts';
-import { type Found, gone, type Sight, type TargetWatch, there, unknown } from './target.ts';
+import { type Found, gone, type TargetObservation, type TargetWatch, there, unknown } from './target.ts';
 
 /** A pid and some white space; nobody writes more, and a file that never ends must not be read to its end. */
 const MAX_PID_FILE_BYTES = 256;
@@ -14,8 +14,9 @@ const MAX_PID_FILE_BYTES = 256;
 export function pidFileTarget(path: string): TargetWatch {
   // A file that is just being written may show the beginning of a longer number: a successor counts when it is seen again.
   let suspect: string | null = null;
-  const confirmed = (sight: Sight, known: Found): Sight => {
-    const successor = sight.kind === 'there' && sight.found.identity !== known.identity ? sight.found : null;
+  const confirmed = (observation: TargetObservation, known: Found): TargetObservation => {
+    const successor =
+      observation.kind === 'there' && observation.found.identity !== known.identity ? observation.found : null;
     const isSeenAgain = successor !== null && successor.identity === suspect;
     suspect = successor?.identity ?? null;
     if (!isSeenAgain) return there(known);
@@ -38,7 +39,7 @@ export function pidFileTarget(path: string): TargetWatch {
   };
 }
 
-async function find(path: string): Promise<Sight> {
+async function find(path: string): Promise<TargetObservation> {
   const text = await readPidFile(path);
   if (text === null) return gone(`there is no pid file ${path}`);
   const pid = parsePid(text);

@@ -8,7 +8,7 @@ export interface Found {
   readonly identity: string;
 }
 
-export type Sight =
+export type TargetObservation =
   | { readonly kind: 'there'; readonly found: Found }
   | { readonly kind: 'gone'; readonly cause: ExitCause }
   /** We could not look: that says nothing about the target. */
@@ -20,9 +20,9 @@ export interface TargetWatch {
   /** Who cannot be asked while sights are unknown: said once for all that share it. */
   readonly asks: string;
   /** `known`: what was there before; then a successor means that it is gone. Rejects only when `signal` aborts. */
-  look(known: Found | null, signal: AbortSignal): Promise<Sight>;
+  look(known: Found | null, signal: AbortSignal): Promise<TargetObservation>;
 }
 
-export const there = (found: Found): Sight => ({ kind: 'there', found });
-export const gone = (why: string): Sight => ({ kind: 'gone', cause: { kind: 'unknown', why } });
-export const unknown = (why: string): Sight => ({ kind: 'unknown', why });
+export const there = (found: Found): TargetObservation => ({ kind: 'there', found });
+export const gone = (why: string): TargetObservation => ({ kind: 'gone', cause: { kind: 'unknown', why } });
+export const unknown = (why: string): TargetObservation => ({ kind: 'unknown', why });

@@ -3,13 +3,13 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { after, type MonoMs } from '../../base/pure/ids.ts';
-import type { Found, Sight, TargetWatch } from './target.ts';
+import type { Found, TargetObservation, TargetWatch } from './target.ts';
 
 export const LOOK_EVERY_MS = 1_000;
 /** When somebody else says at once that something may have changed. */
 const LOOK_NOW_AND_THEN_MS = 30_000;
 
-export type Known = Exclude<Sight, { kind: 'unknown' }>;
+export type Known = Exclude<TargetObservation, { kind: 'unknown' }>;
 
 export interface WatchOptions {
   readonly targetWatch: TargetWatch;
@@ -45,7 +45,9 @@ export class Watch {
 
   /** Whether it is there: seen once it is, and missed as often in a row as the target demands it is not. */
   find(): Promise<Known> {
-    return this.#until((sight, missed) => sight.kind === 'there' || missed >= this.#options.targetWatch.failuresNeeded);
+    return this.#until(
+      (observation, missed) => observation.kind === 'there' || missed >= this.#options.targetWatch.failuresNeeded,
+    );
   }
 
   /** The first look that tells anything. */
@@ -65,13 +67,13 @@ export class Watch {
   }
 
   /** `missed`: how many looks in a row, this one included, said that it is gone. Looks that tell nothing count for nothing. */
-  async #until(isEnough: (sight: Known, missed: number) => boolean, known: Found | null = null): Promise<Known> {
+  async #until(isEnough: (observation: Known, missed: number) => boolean, known: Found | null = null): Promise<Known> {
     for (let missed = 0; ; ) {
       this.#isHurried = false;
-      const sight = await this.#look(known);
-      if (sight.kind !== 'unknown') {
-        missed = sight.kind === 'gone' ? missed + 1 : 0;
-        if (isEnough(sight, missed)) return sight;
+      const observation = await this.#look(known);
+      if (observation.kind !== 'unknown') {
+        missed = observation.kind === 'gone' ? missed + 1 : 0;
+        if (isEnough(observation, missed)) return observation;
       }
       if (!this.#isHurried) await this.#pause();
     }
@@ -94,15 +96,15 @@ export class Watch {
     }
   }
 
-  async #look(known: Found | null): Promise<Sight> {
+  async #look(known: Found | null): Promise<TargetObservation> {
     const { targetWatch, troubles, signal } = this.#options;
-    const sight = await targetWatch.look(known, signal);
-    const isBlind = sight.kind === 'unknown';
-    if (isBlind !== this.#isBlind) this.#options.blind?.(isBlind ? sight.why : null);
+    const observation = await targetWatch.look(known, signal);
+    const isBlind = observation.kind === 'unknown';
+    if (isBlind !== this.#isBlind) this.#options.blind?.(isBlind ? observation.why : null);
     this.#isBlind = isBlind;
-    if (sight.kind === 'unknown') troubles.begin(targetWatch.asks, sight.why);
+    if (observation.kind === 'unknown') troubles.begin(targetWatch.asks, observation.why);
     else troubles.end(targetWatch.asks);
-    return sight;
+    return observation;
   }
 }
 

@@ -81,16 +81,16 @@ export class TrackerBacklog implements Backlog<Delivery, Delivered> {
   #firstOf(number: number): Delivery | null {
     const { name, target, keepsCopy } = this.#tracker;
     const ticket = this.#parts.book.find(number);
-    const standing = ticket?.trackers[name];
-    const update = standing?.target === target ? standing.errands[0] : undefined;
-    if (!ticket || !standing || !update) {
+    const tracker = ticket?.trackers[name];
+    const update = tracker?.target === target ? tracker.errands[0] : undefined;
+    if (!ticket || !tracker || !update) {
       this.#waiting.delete(number);
       return null;
     }
     const tried: Tried = { tracker: name, update };
     if (update.deed === 'update' && !keepsCopy) this.#parts.book.save(withoutPendingUpdate(ticket, tried), []);
     else if (this.#halted !== null) this.#failed(number, tried, halt(this.#halted));
-    else return { ticket, update, id: standing.id, address: standing.address };
+    else return { ticket, update, id: tracker.id, address: tracker.address };
     return null;
   }
 

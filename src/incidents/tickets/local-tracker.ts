@@ -9,7 +9,7 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DeliveryFailure, type DeliveryResult, halt, later } from '../delivery-queue.ts';
 import type { Delivered, Delivery, Tracker } from './ports.ts';
-import { code, hasMarker, marker, sections, standingRows } from './rules/markdown.ts';
+import { code, hasMarker, marker, sections, stateRows } from './rules/markdown.ts';
 import { bugNumber } from './rules/number.ts';
 import { wordsOf } from './rules/pending-updates.ts';
 import type { TrackerSpec } from './rules/settings.ts';
@@ -139,7 +139,7 @@ export function writeDocument(ticket: Ticket, rest: string): string {
   const ours = `${[
     marker(ticket.key),
     `# ${bugNumber(ticket.number)}: ${code(ticket.title)}`,
-    standingRows(ticket),
+    stateRows(ticket),
     sections(ticket),
   ].join('\n\n')}\n\n`;
   return `${ours}<!-- end of what Keepwell writes ${checksum(ours)} - what is below this line is yours -->${rest}`;

@@ -27,8 +27,8 @@ const TOO_SHORT = 'there is too little of it';
 
 /** Copying goes on until no more than this is missing; then the rest is copied while nobody else in this process runs. */
 const CATCH_UP_BYTES = 256 * 1024;
-const MAX_ROUNDS = 50;
-const LAST_ROUNDS = 5;
+const MAX_CATCH_UPS = 50;
+const LAST_CATCH_UPS = 5;
 
 /** Rejects when nothing was cut off; then everything is as it was. `isBare`: makes no file at all, on a disk that is full. */
 export async function shortenByCollapse(
@@ -74,7 +74,7 @@ export async function shortenByTruncate(
   const writer = await made.open(last);
   await writer.copy(source, last, world.signal);
   let at = last.to;
-  for (let round = 0; round < MAX_ROUNDS; round++) {
+  for (let round = 0; round < MAX_CATCH_UPS; round++) {
     const { size: to } = await source.stat();
     if (to - at <= CATCH_UP_BYTES) break;
     await writer.copy(source, { from: at, to }, world.signal);
@@ -87,7 +87,7 @@ export async function shortenByTruncate(
     made.name(writer);
     world.failpoints.hit('logs.before-cut');
     let now = fstatSync(source.fd).size;
-    for (let round = 0; round < LAST_ROUNDS && now > at; round++) {
+    for (let round = 0; round < LAST_CATCH_UPS && now > at; round++) {
       at = writer.copySync(source, { from: at, to: now });
       now = fstatSync(source.fd).size;
     }

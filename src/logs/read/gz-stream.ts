@@ -71,8 +71,8 @@ export function gzLength(path: string, atMost = Number.MAX_SAFE_INTEGER): number
     const { size } = fstatSync(fd);
     const bytes = readAt(fd, Math.max(0, size - LENGTH_BYTES), LENGTH_BYTES);
     const length = bytes.length < LENGTH_BYTES ? 0 : bytes.readUInt32LE();
-    const rounds = atMost >= Number.MAX_SAFE_INTEGER / 2 ? 0 : Math.floor((atMost - length) / LENGTH_RANGE);
-    return length + Math.max(0, rounds) * LENGTH_RANGE;
+    const wraps = atMost >= Number.MAX_SAFE_INTEGER / 2 ? 0 : Math.floor((atMost - length) / LENGTH_RANGE);
+    return length + Math.max(0, wraps) * LENGTH_RANGE;
   } finally {
     closeSync(fd);
   }

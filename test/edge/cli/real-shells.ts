@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import type { TestContext } from 'vitest';
 import { SCRIPTS, type Shell } from '../../../src/cli/complete/scripts.ts';
 
-export interface Desk {
+export interface Completion {
   /** A folder with a project in it. */
   readonly cwd: string;
   /** A folder for scripts and for what the shells leave behind. */
@@ -24,7 +24,7 @@ export function requireShell(shell: Shell, { skip }: TestContext): void {
 }
 
 /** What the shell makes of the line when Tab is pressed: candidates, or for zsh the line itself. */
-export function complete(shell: Shell, line: string, service: Desk): readonly string[] {
+export function complete(shell: Shell, line: string, service: Completion): readonly string[] {
   mkdirSync(`${service.own}/bin`, { recursive: true });
   const path = `${service.own}/bin/keepwell`;
   writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${service.program}' "$@"\n`, { mode: 0o755 });

@@ -48,8 +48,8 @@ test('a container is made as planned, and its health check tells', async ({ skip
     tmpfs: ['/scratch'],
   });
   const { state } = await waitFor('the health check to have failed twice', async () => {
-    const sight = await seen(engine, id);
-    return sight.state.health?.status === 'unhealthy' ? sight : null;
+    const observation = await seen(engine, id);
+    return observation.state.health?.status === 'unhealthy' ? observation : null;
   });
   expect(state.health).toMatchObject({ lastExitCode: 1, lastOutput: 'not yet' });
   expect(state.health?.failures).toBeGreaterThanOrEqual(2);

@@ -25,7 +25,7 @@ async function watching(...names: readonly string[]): Promise<readonly Watcher[]
   return watchers;
 }
 const endOf = (watcher: Watcher | undefined) =>
-  watcher?.sights.findIndex(({ sight }) => sight.kind === 'found' && !sight.state.running);
+  watcher?.sights.findIndex(({ observation }) => observation.kind === 'found' && !observation.state.running);
 
 test('each is seen once at the beginning, with one list and one stream', async () => {
   const watchers = await watching('a', 'b', 'c');
@@ -50,8 +50,8 @@ test('a container that was removed or made anew without an event is noticed, too
   engine.containers.delete('a');
   engine.set('b', { id: 'another' });
   await clock.advance(30_000);
-  expect(a?.last?.sight).toEqual({ kind: 'missing' });
-  expect(b?.last?.sight).toMatchObject({ state: { id: 'another' } });
+  expect(a?.last?.observation).toEqual({ kind: 'missing' });
+  expect(b?.last?.observation).toMatchObject({ state: { id: 'another' } });
 });
 
 test('a flood of events of one container is one look, and one more for what came meanwhile', async () => {
@@ -67,7 +67,7 @@ test('a flood of events of one container is one look, and one more for what came
   release();
   await settle();
   expect(engine.inspections).toEqual(['a', 'a']);
-  expect(a?.last).toMatchObject({ sight: { state: { running: false } }, died: 1 });
+  expect(a?.last).toMatchObject({ observation: { state: { running: false } }, died: 1 });
 });
 
 test('of many that change at once, only some are looked at at once, and all of them in the end', async () => {
@@ -94,7 +94,7 @@ test('events that come twice or late change nothing that is true', async () => {
   engine.tell(start);
   await settle();
   expect(engine.inspections).toHaveLength(length);
-  expect(a?.last?.sight).toMatchObject({ state: { running: false } });
+  expect(a?.last?.observation).toMatchObject({ state: { running: false } });
 });
 
 test('after a cut, events are asked for from a second before the last one, and all are looked at again', async () => {
@@ -105,7 +105,7 @@ test('after a cut, events are asked for from a second before the last one, and a
   engine.cut();
   await clock.advance(1_000);
   expect(engine.sinces).toEqual([null, 999]);
-  expect(a?.last?.sight).toMatchObject({ state: { running: false } });
+  expect(a?.last?.observation).toMatchObject({ state: { running: false } });
   expect(a?.blindness).toEqual([]);
 });
 
@@ -144,7 +144,7 @@ test('only ours are listed where all that are watched are ours', async () => {
   expect(engine.lists.at(-1)).toEqual(['keepwell.owner=me']);
   using stranger = new Watcher(watch, 'nobody-made-this');
   await clock.advance(30_000);
-  expect(stranger.sights).toEqual([{ sight: { kind: 'missing' }, died: null }]);
+  expect(stranger.sights).toEqual([{ observation: { kind: 'missing' }, died: null }]);
   expect(engine.lists.at(-1)).toEqual([]);
 });
 

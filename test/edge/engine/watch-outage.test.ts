@@ -39,7 +39,7 @@ test('an Engine that goes away with its containers tells of no death until it is
   engine.isAway = false;
   await clock.advance(5_000);
   expect(watcher.blindness).toEqual([WHY, null]);
-  expect(watcher.sights[1]).toMatchObject({ sight: { state: { running: false } }, died: 137 });
+  expect(watcher.sights[1]).toMatchObject({ observation: { state: { running: false } }, died: 137 });
   expect([watch.blindness, watch.wasAway(seenAt), watch.wasAway(clock.now())]).toEqual([null, true, false]);
 });
 
@@ -106,6 +106,6 @@ test('somebody who fails at listening harms nobody else', async () => {
   engine.set('a', EXITED);
   engine.tell(engine.event('die', 'a'));
   await clock.advance(0);
-  expect(watcher.last?.sight).toMatchObject({ state: { running: false } });
+  expect(watcher.last?.observation).toMatchObject({ state: { running: false } });
   faulty[Symbol.dispose]();
 });

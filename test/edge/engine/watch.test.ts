@@ -75,7 +75,7 @@ test('the life of a container is told as it happens, by its id', async ({ skip }
   await engine.kill(id, 'SIGKILL', never);
   const end = await watcher.until('its end', ({ running, exitCode }) => !running && exitCode === 137, before);
   await waitFor('its exit code to be told', () => watcher.sights.slice(before).some(({ died }) => died === 137));
-  expect(end.sight).toMatchObject({ state: { status: 'exited', oomKilled: false } });
+  expect(end.observation).toMatchObject({ state: { status: 'exited', oomKilled: false } });
   await engine.remove(id, never);
   await watcher.gone();
   expect(watcher.blindness).toEqual([]);
@@ -112,7 +112,7 @@ test('the exit code of a container that was removed at its end is told all the s
   });
   await docker.act(name, 'start');
   await waitFor('its end to be told', () => watcher.sights.find(({ died }) => died === 9));
-  await waitFor('it to be gone', () => watcher.last?.sight.kind === 'missing');
+  await waitFor('it to be gone', () => watcher.last?.observation.kind === 'missing');
   await watch.close();
 });
 
@@ -131,7 +131,9 @@ test('of an Engine that is shut down with its containers nothing is told, and af
   // Its containers die while it still tells of it, and can no longer be asked.
   await mine.end('SIGTERM');
   await waitFor('the watch to be blind', () => watch.blindness !== null);
-  expect(watcher.sights.slice(told).filter(({ sight }) => sight.kind !== 'found' || !sight.state.running)).toEqual([]);
+  expect(
+    watcher.sights.slice(told).filter(({ observation }) => observation.kind !== 'found' || !observation.state.running),
+  ).toEqual([]);
   await mine.begin();
   await watcher.until('its end', ({ running }) => !running);
   expect(watcher.blindness.slice(0, 1)).toEqual([expect.stringContaining('Docker Engine')]);
@@ -163,15 +165,15 @@ test('containers that outlive their Engine are seen as they were, and the health
   const told = watcher.sights.length;
   await mine.begin();
   await watcher.until('it again', ({ running }) => running, told);
-  expect(started(watcher.last?.sight)).toBe(started(before.sight));
+  expect(started(watcher.last?.observation)).toBe(started(before.observation));
   await waitFor('its health to be doubted', () => {
-    const { sight } = watcher.last ?? {};
-    if (sight?.kind !== 'found') return false;
-    return judgeHealth(sight.state, sight.setup.healthCheck, systemClock.wallNow()).status === 'unknown';
+    const { observation } = watcher.last ?? {};
+    if (observation?.kind !== 'found') return false;
+    return judgeHealth(observation.state, observation.setup.healthCheck, systemClock.wallNow()).status === 'unknown';
   });
-  expect(watcher.last?.sight).toMatchObject({ state: { health: { status: 'healthy' } } });
+  expect(watcher.last?.observation).toMatchObject({ state: { health: { status: 'healthy' } } });
   await watch.close();
 });
 
-const started = (sight: ContainerObservation | undefined): string =>
-  sight?.kind === 'found' ? sight.state.startedAt : '';
+const started = (observation: ContainerObservation | undefined): string =>
+  observation?.kind === 'found' ? observation.state.startedAt : '';

@@ -4,13 +4,13 @@ import type { ContainerState } from '../../../src/docker/ports.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 export class Watcher implements Disposable {
-  readonly sights: { readonly sight: ContainerObservation; readonly died: number | null }[] = [];
+  readonly sights: { readonly observation: ContainerObservation; readonly died: number | null }[] = [];
   readonly blindness: (string | null)[] = [];
   readonly #watched: Disposable;
 
   constructor(watch: ContainerWatch, container: string) {
     this.#watched = watch.watch(container, {
-      seen: (sight, died) => void this.sights.push({ sight, died }),
+      seen: (observation, died) => void this.sights.push({ observation, died }),
       blind: (why) => void this.blindness.push(why),
     });
   }
@@ -22,12 +22,14 @@ export class Watcher implements Disposable {
   /** The first sight from `from` on that fits. */
   until(what: string, fits: (state: ContainerState) => boolean, from = 0) {
     return waitFor(`${what} to be seen`, () =>
-      this.sights.slice(from).find(({ sight }) => sight.kind === 'found' && fits(sight.state)),
+      this.sights.slice(from).find(({ observation }) => observation.kind === 'found' && fits(observation.state)),
     );
   }
 
   gone(from = 0) {
-    return waitFor('it to be missed', () => this.sights.slice(from).find(({ sight }) => sight.kind === 'missing'));
+    return waitFor('it to be missed', () =>
+      this.sights.slice(from).find(({ observation }) => observation.kind === 'missing'),
+    );
   }
 
   [Symbol.dispose](): void {

@@ -7,7 +7,7 @@ import { type AddressInfo, createConnection, createServer, type Server, type Soc
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { addressTarget, createNames, type Names } from '../../../src/drivers/external/address.ts';
-import type { Sight } from '../../../src/drivers/external/target.ts';
+import type { TargetObservation } from '../../../src/drivers/external/target.ts';
 import { Troubles, Watch } from '../../../src/drivers/external/watch.ts';
 import { bundle } from '../../support/bundle.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -49,11 +49,11 @@ async function listener(host = '127.0.0.1', port = 0): Promise<Listener> {
 
 const at = (port: number, host = '127.0.0.1') => ({ target: { kind: 'address', host, port } }) as const;
 
-function look(port: number, host = '127.0.0.1', names: Names = createNames()): Promise<Sight> {
+function look(port: number, host = '127.0.0.1', names: Names = createNames()): Promise<TargetObservation> {
   return addressTarget({ host, port }, systemClock, names).look(null, new AbortController().signal);
 }
-async function whyOf(sight: Promise<Sight>): Promise<string> {
-  const seen = await sight;
+async function whyOf(observation: Promise<TargetObservation>): Promise<string> {
+  const seen = await observation;
   if (seen.kind === 'gone') return `gone: ${seen.cause.kind === 'unknown' ? seen.cause.why : seen.cause.kind}`;
   return seen.kind === 'unknown' ? `unknown: ${seen.why}` : seen.kind;
 }
@@ -178,10 +178,10 @@ async function stoppedService(): Promise<{ readonly port: number; fill(): Promis
 test('a deadline that we ourselves slept through is nobody else’s fault', async () => {
   const { port, fill } = await stoppedService();
   await fill();
-  const sight = look(port);
+  const observation = look(port);
   await post.now.turn();
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000); // this process does nothing at all for two seconds
-  expect(await whyOf(sight)).toBe(`unknown: the question to 127.0.0.1:${port} was held up on our side`);
+  expect(await whyOf(observation)).toBe(`unknown: the question to 127.0.0.1:${port} was held up on our side`);
 });
 
 test('a look that is called off ends at once', async () => {
@@ -189,10 +189,10 @@ test('a look that is called off ends at once', async () => {
   await fill();
   const clock = new FakeClock(); // its deadline never comes
   const ending = new AbortController();
-  const sight = addressTarget({ host: '127.0.0.1', port }, clock, createNames()).look(null, ending.signal);
+  const observation = addressTarget({ host: '127.0.0.1', port }, clock, createNames()).look(null, ending.signal);
   await post.now.turn();
   ending.abort(new Error('never mind'));
-  await expect(sight).rejects.toThrow('never mind');
+  await expect(observation).rejects.toThrow('never mind');
   expect(clock.sleeping).toBe(0);
 });
 

@@ -188,8 +188,8 @@ const EXITED: ContainerState = { ...RUNNING, status: 'exited', running: false, p
 describe('what the Engine says, and what it means', () => {
   const meaning = async (state: ContainerState): Promise<unknown> => {
     const engine: Engine = { inspect: () => Promise.resolve({ kind: 'found', state }) };
-    const sight = await containerTarget('web', engine).look(null, new AbortController().signal);
-    return sight.kind === 'gone' ? sight.cause : sight.kind;
+    const observation = await containerTarget('web', engine).look(null, new AbortController().signal);
+    return observation.kind === 'gone' ? observation.cause : observation.kind;
   };
   const code = (number: number, ambiguous = false) => ({ kind: 'code', code: number, ambiguous });
   const signal = (name: string, oom = false) => ({ kind: 'signal', signal: name, core: false, oom });

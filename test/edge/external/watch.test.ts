@@ -1,12 +1,18 @@
 /** What a row of looks comes to, look by look. The target here is a script: which sight is shown when. */
 import { expect, test } from 'vitest';
 import { after } from '../../../src/base/pure/ids.ts';
-import { gone, type Sight, type TargetWatch, there, unknown } from '../../../src/drivers/external/target.ts';
+import {
+  gone,
+  type TargetObservation,
+  type TargetWatch,
+  there,
+  unknown,
+} from '../../../src/drivers/external/target.ts';
 import { type Known, Troubles, Watch } from '../../../src/drivers/external/watch.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { RecordedLog } from './lookout.ts';
 
-const SIGHTS: Readonly<Record<string, Sight>> = {
+const SIGHTS: Readonly<Record<string, TargetObservation>> = {
   T: there({ pid: 7, identity: 'it' }),
   G: gone('it went'),
   U: unknown('too many open files'),
@@ -24,9 +30,9 @@ function scripted(script: string, failuresNeeded: number) {
   };
   const ending = new AbortController();
   const watch = new Watch({ targetWatch, clock, troubles: new Troubles(log), signal: ending.signal });
-  const ends = async (sight: Promise<Known>): Promise<string> => {
+  const ends = async (observation: Promise<Known>): Promise<string> => {
     let end = 'none';
-    sight.then(
+    observation.then(
       ({ kind }) => {
         end = `${kind} after ${looks}`;
       },

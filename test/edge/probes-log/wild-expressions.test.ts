@@ -56,7 +56,7 @@ test('when all its expressions are retired, a watcher goes on with its texts', a
   expect(retired()).toEqual([source]);
 });
 
-describe('at the desk', () => {
+describe('at the matcher', () => {
   let service: PatternMatcher;
   const { log, said } = recordingLog();
   beforeEach(() => {

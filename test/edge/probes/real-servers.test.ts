@@ -37,10 +37,10 @@ test.for(ALL)('tcp probes and looks at its address leave no line in the log of %
   const lack = missing(name);
   if (lack !== null) skip(lack);
   const server = await start(name);
-  const eye = addressTarget({ host: '127.0.0.1', port: server.port }, systemClock, createNames());
+  const target = addressTarget({ host: '127.0.0.1', port: server.port }, systemClock, createNames());
   const said = await written(server, async () => {
     await times(server, async () => expect((await ask(tcp(server.port))).outcome).toBe('pass'));
-    await times(server, async () => expect((await eye.look(null, never)).kind).toBe('there'));
+    await times(server, async () => expect((await target.look(null, never)).kind).toBe('there'));
   });
   expect(said).toBe('');
 });

@@ -7,7 +7,7 @@ import type { TrackerSpec } from '../../../src/incidents/tickets/rules/settings.
 import { tempDir } from '../../support/temp-dir.ts';
 import { settings, ticketSample } from '../../support/ticket-samples.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { DeskWorld } from './desk-world.ts';
+import { TicketsWorld } from './tickets-world.ts';
 
 async function world(script: string, crash: Parameters<typeof ticketSample>[1] = {}, timeoutMs = 20_000) {
   const temp = tempDir();
@@ -25,9 +25,9 @@ async function world(script: string, crash: Parameters<typeof ticketSample>[1] =
     log: silentLog,
     softNofile: null,
   });
-  const service = new DeskWorld(spec, [ticketSample(spec, crash)], runner);
+  const service = new TicketsWorld(spec, [ticketSample(spec, crash)], runner);
   return {
-    desk: service,
+    tickets: service,
     temp,
     async [Symbol.asyncDispose]() {
       await service.service.dispose();
@@ -40,14 +40,14 @@ async function world(script: string, crash: Parameters<typeof ticketSample>[1] =
 describe('a command', () => {
   test('reads the ticket from its standard input, and may answer with an address', async () => {
     await using it = await world('cat > got.json; echo noise; echo \'{"url": "https://jira.example/K-3"}\'');
-    await it.desk.delivered('command');
+    await it.tickets.delivered('command');
     const got = JSON.parse(readFileSync(it.temp.at('got.json'), 'utf8')) as Record<string, unknown>;
     expect(got).toMatchObject({
       action: 'create',
-      idempotency_key: it.desk.book.find(3)!.key,
+      idempotency_key: it.tickets.book.find(3)!.key,
       ticket: { number: 'BUG-003' },
     });
-    expect(it.desk.standing('command').address).toBe('https://jira.example/K-3');
+    expect(it.tickets.standing('command').address).toBe('https://jira.example/K-3');
   });
 
   test('is never read by a shell, whatever the ticket and its arguments contain', async () => {
@@ -56,10 +56,10 @@ describe('a command', () => {
       errorMessage: hostile,
       logTail: [hostile],
     });
-    await it.desk.delivered('command');
+    await it.tickets.delivered('command');
     expect(() => readFileSync(it.temp.at('owned'))).toThrow();
     expect(readFileSync(it.temp.at('args'), 'utf8')).toBe('$(touch owned)\n; touch owned\n');
-    const { errorLogs } = it.desk.book.find(3)!;
+    const { errorLogs } = it.tickets.book.find(3)!;
     expect(JSON.parse(readFileSync(it.temp.at('got.json'), 'utf8'))).toMatchObject({
       ticket: { error_logs: errorLogs },
     });
@@ -67,29 +67,29 @@ describe('a command', () => {
 
   test('need not read: a long ticket holds up nobody', async () => {
     await using it = await world('exit 0', { logTail: Array.from({ length: 100 }, () => 'x'.repeat(2_000)) });
-    await it.desk.delivered('command');
+    await it.tickets.delivered('command');
   });
 
   test('that fails is run again with the same key', async () => {
     await using it = await world(
       'cat >> got.json; [ -e once ] || { touch once; echo "token=abcdefgh12345678" >&2; exit 3; }',
     );
-    await it.desk.delivered('command');
+    await it.tickets.delivered('command');
     const keys = readFileSync(it.temp.at('got.json'), 'utf8').match(/"idempotency_key":"[^"]+"/g);
     expect(keys).toHaveLength(2);
     expect(new Set(keys).size).toBe(1);
-    const failed = it.desk.book.told[0];
+    const failed = it.tickets.book.told[0];
     expect(failed).toMatchObject({
       type: 'ticket.delivery-failed',
       data: { error: expect.stringContaining('exit code 3') },
     });
-    expect(it.desk.everything()).not.toContain('abcdefgh12345678');
+    expect(it.tickets.everything()).not.toContain('abcdefgh12345678');
   });
 
   test('that hangs is ended', async () => {
     await using it = await world('[ -e once ] || { touch once; sleep 1000; }', {}, 500);
-    await it.desk.delivered('command');
-    expect(it.desk.book.told[0]).toMatchObject({ data: { error: expect.stringContaining('did not end within') } });
+    await it.tickets.delivered('command');
+    expect(it.tickets.book.told[0]).toMatchObject({ data: { error: expect.stringContaining('did not end within') } });
   });
 
   test('that is not there stops it, and that is said', async () => {
@@ -103,9 +103,9 @@ describe('a command', () => {
       timeoutMs: 1_000,
     };
     const spec = settings({ trackers: [missing] });
-    it.desk.book.save(ticketSample(spec, {}, 9), []);
-    it.desk.service.use(spec);
-    await waitFor('it to stop', () => it.desk.standing('command', 9).stopped);
-    expect(it.desk.standing('command', 9).error).toContain('nobody');
+    it.tickets.book.save(ticketSample(spec, {}, 9), []);
+    it.tickets.service.use(spec);
+    await waitFor('it to stop', () => it.tickets.standing('command', 9).stopped);
+    expect(it.tickets.standing('command', 9).error).toContain('nobody');
   });
 });

@@ -13,7 +13,7 @@ import {
   wall,
 } from '../../support/ticket-samples.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { DeskWorld } from './desk-world.ts';
+import { TicketsWorld } from './tickets-world.ts';
 
 const TIMEOUT_MS = 400;
 
@@ -22,7 +22,7 @@ function spec(server: GithubServer) {
 }
 
 /** It crashed again, so much later that this is told. */
-function again(world: DeskWorld, server: GithubServer, count = 9, now = Date.now() + 2 * HOUR): void {
+function again(world: TicketsWorld, server: GithubServer, count = 9, now = Date.now() + 2 * HOUR): void {
   const change = ticketFor({
     incident: incidentSample(count, now),
     evidence: { kind: 'crash', crash: crashSample() },
@@ -37,14 +37,14 @@ function again(world: DeskWorld, server: GithubServer, count = 9, now = Date.now
 const fresh = (server: GithubServer) => {
   const ticket = ticketSample(spec(server));
   const github = ticket.trackers['github']!;
-  const errands = github.errands.map((errand) => ({ ...errand, at: wall(Date.now()) }));
+  const errands = github.errands.map((update) => ({ ...update, at: wall(Date.now()) }));
   return { ...ticket, trackers: { github: { ...github, errands } } };
 };
 
 describe('an issue', () => {
   test('is created with title, body, labels and the token, and its address is kept', async () => {
     await using server = await GithubServer.open();
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
     expect(server.issues).toHaveLength(1);
     const [issue] = server.issues;
@@ -58,7 +58,7 @@ describe('an issue', () => {
 
   test('gets a comment with the new count, and the label of a higher priority', async () => {
     await using server = await GithubServer.open();
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
     again(world, server, 11);
     await world.delivered('github');
@@ -70,7 +70,7 @@ describe('an issue', () => {
 
   test('is closed and reopened with its ticket', async () => {
     await using server = await GithubServer.open();
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
     world.service.close(3);
     await world.delivered('github');
@@ -83,7 +83,7 @@ describe('an issue', () => {
 
   test('that somebody closed as mended is opened when it happens again, but not by a recovery', async () => {
     await using server = await GithubServer.open();
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
     Object.assign(server.issues[0]!, { state: 'closed', state_reason: 'completed' });
     const well = afterRecovery(world.book.find(3)!, spec(server), wall(Date.now()))!;
@@ -98,7 +98,7 @@ describe('an issue', () => {
 
   test('that somebody closed for good stays closed, and gets no comments', async () => {
     await using server = await GithubServer.open();
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
     Object.assign(server.issues[0]!, { state: 'closed', state_reason: 'not_planned' });
     again(world, server);
@@ -108,7 +108,7 @@ describe('an issue', () => {
 
   test('that somebody closed for good stays closed also when the ticket was closed here and it crashes; only people open it', async () => {
     await using server = await GithubServer.open();
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
     world.service.close(3);
     await world.delivered('github');
@@ -125,7 +125,7 @@ describe('an issue', () => {
 
   test('gets what a frozen process was doing, once it is known', async () => {
     await using server = await GithubServer.open();
-    await using world = new DeskWorld(spec(server), [{ ...fresh(server), category: 'freeze', errorLogs: 'silent' }]);
+    await using world = new TicketsWorld(spec(server), [{ ...fresh(server), category: 'freeze', errorLogs: 'silent' }]);
     await world.delivered('github');
     const evidence = ['pid 7 python3 (S): futex_wait', '[<0>] futex_wait+0x16c/0x2a0'];
     const freeze = { reason: 'frozen: no heartbeat for 9 s', silent_since: '', steps: [], evidence };
@@ -143,7 +143,7 @@ describe('an issue', () => {
 
   test('that somebody deleted is not made again, and that is said', async () => {
     await using server = await GithubServer.open();
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
     server.issues.length = 0;
     again(world, server);
@@ -173,7 +173,7 @@ describe('whatever the server does', () => {
   )('there is one issue in the end: $fault at $when', async ({ fault, when }) => {
     await using server = await GithubServer.open();
     server.faults = [{ fault, when }];
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
     expect(server.issues).toHaveLength(1);
     expect(server.faults).toEqual([]);
@@ -188,7 +188,7 @@ describe('whatever the server does', () => {
     ]),
   )('there is one comment in the end: $fault at $when', async ({ fault, when }) => {
     await using server = await GithubServer.open();
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
     server.faults = [{ fault, when }];
     again(world, server);
@@ -200,7 +200,7 @@ describe('whatever the server does', () => {
   test('killed while creating, the next of us finds what was made', async () => {
     await using server = await GithubServer.open();
     server.faults = [{ fault: 'done-then-hang', when: 'POST' }];
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await waitFor('the issue to be made', () => server.issues.length === 1);
     await world.restart(spec(server));
     await world.delivered('github');
@@ -212,7 +212,7 @@ describe('whatever the server does', () => {
     await using server = await GithubServer.open();
     server.clockOffMs = -12 * HOUR;
     server.faults = [{ fault: 'done-then-cut', when: 'POST' }];
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await world.delivered('github');
     expect(server.issues).toHaveLength(1);
   });
@@ -220,7 +220,7 @@ describe('whatever the server does', () => {
   test('among hundreds of new issues the one is found', async () => {
     await using server = await GithubServer.open();
     server.faults = [{ fault: 'done-then-cut', when: 'POST' }];
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await waitFor('the issue to be made', () => server.issues.length === 1);
     const [made] = server.issues;
     for (let number = 2; number <= 350; number++) server.issues.push({ ...made!, number, body: 'of somebody else' });
@@ -232,7 +232,7 @@ describe('whatever the server does', () => {
   test('a rate limit is waited for, and nothing is asked meanwhile', async () => {
     await using server = await GithubServer.open();
     server.faults = [{ fault: 'rate-limited' }];
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await waitFor('the refusal to be written down', () => world.standing('github').error !== null);
     await world.clock.advance(500_000);
     expect(server.calls).toHaveLength(1);
@@ -248,7 +248,7 @@ describe('whatever the server does', () => {
   ])('%s stops it, says what to do, and a reload tries again', async (fault, words) => {
     await using server = await GithubServer.open();
     server.faults = [{ fault }, { fault }];
-    await using world = new DeskWorld(spec(server), [fresh(server)]);
+    await using world = new TicketsWorld(spec(server), [fresh(server)]);
     await waitFor('it to stop', () => world.standing('github').stopped);
     await world.clock.advance(24 * HOUR);
     expect(server.calls).toHaveLength(1);
@@ -265,9 +265,9 @@ describe('whatever the server does', () => {
     await using server = await GithubServer.open();
     server.faults = [{ fault: '422', when: 'POST' }];
     const other = { ...fresh(server), number: 4, key: 'another'.padEnd(32, '0') };
-    const errand = { ...other.trackers.github.errands[0]!, key: other.key };
-    const second = { ...other, trackers: { github: { ...other.trackers.github, errands: [errand] } } };
-    await using world = new DeskWorld(spec(server), [fresh(server), second]);
+    const update = { ...other.trackers.github.errands[0]!, key: other.key };
+    const second = { ...other, trackers: { github: { ...other.trackers.github, errands: [update] } } };
+    await using world = new TicketsWorld(spec(server), [fresh(server), second]);
     await world.delivered('github', 4);
     expect(world.standing('github', 3)).toMatchObject({ stopped: true, error: expect.stringContaining('422') });
     expect(server.issues).toHaveLength(1);
@@ -276,7 +276,7 @@ describe('whatever the server does', () => {
   test('nobody there: pauses grow, it is told once, and closing it waits for nothing', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const away = settings({ trackers: [githubSpec({ url })] });
-    await using world = new DeskWorld(away, [ticketSample(away)]);
+    await using world = new TicketsWorld(away, [ticketSample(away)]);
     await world.until('a few tries', () => world.standing('github').attempts >= 6);
     const { nextAt, error } = world.standing('github');
     expect(nextAt! - world.clock.wallNow()).toBeGreaterThan(60_000);
@@ -289,7 +289,7 @@ describe('whatever the server does', () => {
   test('what is closed before the tracker ever heard of it is created and closed', async () => {
     await using server = await GithubServer.open();
     const shut = closed(fresh(server), spec(server), wall(Date.now()))!.ticket;
-    await using world = new DeskWorld(spec(server), [shut]);
+    await using world = new TicketsWorld(spec(server), [shut]);
     await world.delivered('github');
     expect(server.issues).toMatchObject([{ state: 'closed' }]);
   });

@@ -17,14 +17,14 @@ import {
   wall,
 } from '../../support/ticket-samples.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { DeskWorld } from './desk-world.ts';
+import { TicketsWorld } from './tickets-world.ts';
 
 const specFor = (dir: string): TicketsSpec =>
   settings({ trackers: [{ name: 'local', kind: 'local', target: dir, dir }] });
 
 const NAME = 'BUG-003-worker-importerror-cannot-import-name-skillnames.md';
 
-function again(world: DeskWorld, spec: TicketsSpec, count: number, now: number): void {
+function again(world: TicketsWorld, spec: TicketsSpec, count: number, now: number): void {
   const change = ticketFor({
     incident: incidentSample(count, now),
     evidence: { kind: 'crash', crash: crashSample() },
@@ -39,7 +39,7 @@ describe('a file for each ticket', () => {
   test('says everything, and its directory is made', async () => {
     using temp = tempDir();
     const dir = temp.at('docs/bugs');
-    await using world = new DeskWorld(specFor(dir), [ticketSample(specFor(dir))]);
+    await using world = new TicketsWorld(specFor(dir), [ticketSample(specFor(dir))]);
     await world.delivered('local');
     expect(readdirSync(dir)).toEqual([NAME]);
     const text = readFileSync(join(dir, NAME), 'utf8');
@@ -61,7 +61,7 @@ describe('a file for each ticket', () => {
     using temp = tempDir();
     const spec = specFor(temp.path);
     const read = () => readFileSync(temp.at(NAME), 'utf8');
-    await using world = new DeskWorld(spec, [ticketSample(spec)]);
+    await using world = new TicketsWorld(spec, [ticketSample(spec)]);
     await world.delivered('local');
     again(world, spec, 4, START + MINUTE);
     await world.delivered('local');
@@ -88,7 +88,7 @@ describe('a file for each ticket', () => {
   test('what people write below is kept', async () => {
     using temp = tempDir();
     const spec = specFor(temp.path);
-    await using world = new DeskWorld(spec, [ticketSample(spec)]);
+    await using world = new TicketsWorld(spec, [ticketSample(spec)]);
     await world.delivered('local');
     writeFileSync(temp.at(NAME), `${readFileSync(temp.at(NAME), 'utf8')}\nI think it is the cache. @me\n`);
     again(world, spec, 9, START + HOUR);
@@ -109,7 +109,7 @@ describe('a file for each ticket', () => {
   ])('%s is kept under another name before it is written over, and that is said', async (_, edit) => {
     using temp = tempDir();
     const spec = specFor(temp.path);
-    await using world = new DeskWorld(spec, [ticketSample(spec)]);
+    await using world = new TicketsWorld(spec, [ticketSample(spec)]);
     await world.delivered('local');
     const edited = edit(readFileSync(temp.at(NAME), 'utf8'));
     writeFileSync(temp.at(NAME), edited);
@@ -130,7 +130,7 @@ describe('a file for each ticket', () => {
   test('one that somebody deleted stays deleted until the ticket is reopened', async () => {
     using temp = tempDir();
     const spec = specFor(temp.path);
-    await using world = new DeskWorld(spec, [ticketSample(spec)]);
+    await using world = new TicketsWorld(spec, [ticketSample(spec)]);
     await world.delivered('local');
     rmSync(temp.at(NAME));
     again(world, spec, 9, START + HOUR);
@@ -146,7 +146,7 @@ describe('a file for each ticket', () => {
   test('one that somebody renamed is found again', async () => {
     using temp = tempDir();
     const spec = specFor(temp.path);
-    await using world = new DeskWorld(spec, [ticketSample(spec)]);
+    await using world = new TicketsWorld(spec, [ticketSample(spec)]);
     await world.delivered('local');
     renameSync(temp.at(NAME), temp.at('BUG-003-wontfix.md'));
     again(world, spec, 9, START + HOUR);
@@ -163,7 +163,7 @@ describe('a file for each ticket', () => {
     symlinkSync(elsewhere.at('target'), temp.at(NAME.replace('.md', '-2.md')));
     mkdirSync(temp.at(NAME.replace('.md', '-3.md')));
     const spec = specFor(temp.path);
-    await using world = new DeskWorld(spec, [ticketSample(spec)]);
+    await using world = new TicketsWorld(spec, [ticketSample(spec)]);
     await world.delivered('local');
     expect(world.standing('local').id).toBe(NAME.replace('.md', '-4.md'));
     expect(readFileSync(temp.at(NAME), 'utf8')).toBe('of an older history');
@@ -174,9 +174,9 @@ describe('a file for each ticket', () => {
     using temp = tempDir();
     const spec = specFor(temp.path);
     const ticket = ticketSample(spec);
-    await using first = new DeskWorld(spec, [ticket]);
+    await using first = new TicketsWorld(spec, [ticket]);
     await first.delivered('local');
-    await using second = new DeskWorld(spec, [ticket]);
+    await using second = new TicketsWorld(spec, [ticket]);
     await second.delivered('local');
     expect(readdirSync(temp.path)).toEqual([NAME]);
   });
@@ -185,7 +185,7 @@ describe('a file for each ticket', () => {
     using temp = tempDir();
     writeFileSync(temp.at('tickets'), 'a file');
     const spec = specFor(temp.at('tickets'));
-    await using world = new DeskWorld(spec, [ticketSample(spec)]);
+    await using world = new TicketsWorld(spec, [ticketSample(spec)]);
     await waitFor('it to stop', () => world.standing('local').stopped);
     expect(world.standing('local').error).toContain('directory that can be written to');
   });

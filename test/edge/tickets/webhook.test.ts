@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { TrackerSpec } from '../../../src/incidents/tickets/rules/settings.ts';
 import { HOUR, settings, ticketSample } from '../../support/ticket-samples.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { DeskWorld } from './desk-world.ts';
+import { TicketsWorld } from './tickets-world.ts';
 
 type Answer = (response: ServerResponse) => void;
 interface Call {
@@ -51,7 +51,7 @@ async function hook(...answers: readonly Answer[]) {
 describe('a webhook', () => {
   test('gets the ticket as JSON with a key, and may answer with an address', async () => {
     await using server = await hook();
-    await using world = new DeskWorld(server.spec, [ticketSample(server.spec)]);
+    await using world = new TicketsWorld(server.spec, [ticketSample(server.spec)]);
     await world.delivered('webhook');
     const [call] = server.calls;
     const { key } = world.book.find(3)!;
@@ -80,7 +80,7 @@ describe('a webhook', () => {
 
   test.each(PASSING)('one that %s is told again with the same key', async (_, answer) => {
     await using server = await hook(answer);
-    await using world = new DeskWorld(server.spec, [ticketSample(server.spec)]);
+    await using world = new TicketsWorld(server.spec, [ticketSample(server.spec)]);
     await world.delivered('webhook');
     expect(server.calls).toHaveLength(2);
     expect(new Set(server.calls.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
@@ -89,7 +89,7 @@ describe('a webhook', () => {
 
   test.each([301, 401, 404])('HTTP %i stops it until somebody changes something', async (code) => {
     await using server = await hook(status(code, { location: 'http://127.0.0.1:1/' }));
-    await using world = new DeskWorld(server.spec, [ticketSample(server.spec)]);
+    await using world = new TicketsWorld(server.spec, [ticketSample(server.spec)]);
     await waitFor('it to stop', () => world.standing('webhook').stopped);
     await world.clock.advance(24 * HOUR);
     expect(server.calls).toHaveLength(1);
@@ -101,7 +101,7 @@ describe('a webhook', () => {
     'an address that is none is not kept (%#)',
     async (url) => {
       await using server = await hook((response) => response.end(JSON.stringify({ url })));
-      await using world = new DeskWorld(server.spec, [ticketSample(server.spec)]);
+      await using world = new TicketsWorld(server.spec, [ticketSample(server.spec)]);
       await world.delivered('webhook');
       expect(world.standing('webhook').address).toBeNull();
     },
@@ -119,7 +119,7 @@ describe('a webhook', () => {
     };
     await using server = await hook(...Array.from({ length: 8 }, () => slow));
     const tickets = Array.from({ length: 8 }, (_, at) => ticketSample(server.spec, {}, at + 1));
-    await using world = new DeskWorld(server.spec, tickets);
+    await using world = new TicketsWorld(server.spec, tickets);
     for (let number = 1; number <= 8; number++) await world.delivered('webhook', number);
     expect(server.calls).toHaveLength(8);
     expect(most).toBe(1);

@@ -104,7 +104,7 @@ describe('a heartbeat by ping', () => {
 describe('what is no silence', () => {
   test('a daemon that was not awake: nobody was there to hear it', async () => {
     const world = await running(beating(FILE));
-    world.ears.mark = 'one';
+    world.sources.mark = 'one';
     await world.clock.advance(30 * SECOND);
     await world.clock.stall(3_600 * SECOND); // as after a SIGSTOP
     await world.clock.advance(20 * SECOND);
@@ -113,7 +113,7 @@ describe('what is no silence', () => {
     expect(world.view().condition).toBe('frozen');
     await world.clock.stall(3_600 * SECOND);
     expect(world.driver.live('api').signals).toEqual([]);
-    world.ears.mark = 'two';
+    world.sources.mark = 'two';
     await world.clock.advance(SECOND);
     expect(world.view().condition).toBeNull();
   });
@@ -121,7 +121,7 @@ describe('what is no silence', () => {
   test('a container that is paused, or whose Engine is away: also not in the middle of an alarm', async () => {
     const world = await running(beating(FILE));
     const hold = (why: string | null) => world.driver.live('api').report({ kind: 'held', why });
-    world.ears.mark = 'one';
+    world.sources.mark = 'one';
     await world.clock.advance(30 * SECOND);
     hold('paused');
     await world.clock.advance(3_600 * SECOND);
@@ -136,7 +136,7 @@ describe('what is no silence', () => {
     hold(null);
     await world.clock.advance(SECOND);
     expect(world.driver.of('api')[0]!.signals).toEqual([]);
-    world.ears.mark = 'two';
+    world.sources.mark = 'two';
     await world.clock.advance(SECOND);
     expect(world.view().condition).toBeNull();
   });
@@ -150,24 +150,24 @@ describe('what is no silence', () => {
     expect(world.view().condition).toBeNull();
   });
 
-  test('ears that hear nothing', async () => {
+  test('sources that hear nothing', async () => {
     const world = await running(beating(FILE));
-    world.ears.deaf = 'its log is not there';
+    world.sources.deaf = 'its log is not there';
     await world.clock.advance(600 * SECOND);
     expect(world.view()).toMatchObject({ condition: null, heartbeat: { problem: 'its log is not there' } });
-    world.ears.deaf = null;
+    world.sources.deaf = null;
     await world.clock.advance(65 * SECOND);
     expect(world.view().condition).toBe('frozen');
   });
 
-  test('ears that hear nothing during an alarm: its step is late by that, and only once', async () => {
+  test('sources that hear nothing during an alarm: its step is late by that, and only once', async () => {
     const world = await running(beating(FILE));
-    world.ears.findings = { busy: 'busy: 3 s of CPU in 3 s', stopped: null, evidence: [] };
+    world.sources.findings = { busy: 'busy: 3 s of CPU in 3 s', stopped: null, evidence: [] };
     await world.clock.advance(65 * SECOND);
     expect(world.view().condition).toBe('frozen'); // and it gets 60 s more
-    world.ears.deaf = 'its log is not there';
+    world.sources.deaf = 'its log is not there';
     await world.clock.advance(600 * SECOND);
-    world.ears.deaf = null;
+    world.sources.deaf = null;
     await world.clock.advance(60 * SECOND);
     expect(world.driver.of('api')[0]!.signals).toEqual([]);
     await world.clock.advance(10 * SECOND);
@@ -194,7 +194,7 @@ describe('what is no silence', () => {
 describe('another daemon', () => {
   async function died(after: number, source: HeartbeatSource) {
     const first = await running(beating(source));
-    first.ears.mark = 'one';
+    first.sources.mark = 'one';
     await first.clock.advance(after);
     const run = first.view().run_id!;
     first.supervisor.close();
@@ -204,17 +204,17 @@ describe('another daemon', () => {
   test('goes on counting the silence that a file shows, and knows what was heard before', async () => {
     const { clock, second, run } = await died(50 * SECOND, FILE);
     const again = second();
-    again.ears.mark = 'one';
+    again.sources.mark = 'one';
     again.supervisor.up(['api']);
     await clock.advance(16 * SECOND);
-    expect(again.ears.opened).toEqual(['one']);
+    expect(again.sources.opened).toEqual(['one']);
     expect(again.view()).toMatchObject({ run_id: run, condition: 'frozen' });
   });
 
   test('hears what was written while there was none', async () => {
     const { clock, second } = await died(50 * SECOND, FILE);
     const again = second();
-    again.ears.mark = 'two';
+    again.sources.mark = 'two';
     again.supervisor.up(['api']);
     await clock.advance(50 * SECOND);
     expect(again.view().condition).toBeNull();
@@ -251,7 +251,7 @@ describe('lines that our own probes cause', () => {
   const asked = (kind: 'tcp' | 'pid') => beating(LOG, { probes: { ...NO_PROBES, liveness: liveness(kind) } });
 
   test('are no sign of progress: it is found frozen, and the reason says why', async () => {
-    const { clock, ears: heartbeatSources, view, prober } = await running(asked('tcp'));
+    const { clock, sources: heartbeatSources, view, prober } = await running(asked('tcp'));
     heartbeatSources.lines = 'when-asked';
     await clock.advance(60 * SECOND);
     expect(view().heartbeat).toMatchObject({ problem: 'its log has new lines only when its own probes ask it' });
@@ -270,7 +270,7 @@ describe('lines that our own probes cause', () => {
   });
 
   test('do not hide those of its own, even if all of these fell into questions so far', async () => {
-    const { clock, ears: heartbeatSources, view, told, prober } = await running(asked('tcp'));
+    const { clock, sources: heartbeatSources, view, told, prober } = await running(asked('tcp'));
     heartbeatSources.lines = 'own';
     prober.answers.set('tcp', 'hang'); // so that there is a question open all the time
     await clock.advance(30 * SECOND);
@@ -283,7 +283,7 @@ describe('lines that our own probes cause', () => {
   });
 
   test('are none when a probe does not touch it', async () => {
-    const { clock, ears: heartbeatSources, view, prober } = await running(asked('pid'));
+    const { clock, sources: heartbeatSources, view, prober } = await running(asked('pid'));
     heartbeatSources.lines = 'when-asked';
     await clock.advance(89 * SECOND);
     expect(view().condition).toBeNull();

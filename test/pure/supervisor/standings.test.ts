@@ -33,7 +33,7 @@ test('without a heartbeat it is well as soon as it runs, for as long as it does'
 
 describe('with a heartbeat', () => {
   test.each([PING, FILE])('by $kind it is not well before it was heard', async (source) => {
-    const { clock, standing, supervisor, ears: heartbeatSources } = await running(beating(source));
+    const { clock, standing, supervisor, sources: heartbeatSources } = await running(beating(source));
     await clock.advance(4 * MINUTE);
     expect(standing()).toMatchObject({ state: 'running', isWell: false, upMs: 0 });
     if (source.kind === 'ping') supervisor.beat('api');

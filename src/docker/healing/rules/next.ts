@@ -9,10 +9,10 @@ import {
   type HealContext,
   type HealEffect,
   type HealingEvent,
+  type HealingObservation,
   type HealingState,
   type HealStep,
   NEW_HEALING_STATE,
-  type Sight,
   type Trial,
 } from './state.ts';
 
@@ -24,14 +24,14 @@ export function next(healing: HealingState, event: HealingEvent, context: HealCo
       return healing.state.kind === 'gone' ? still(healing) : gone(healing, context);
     case 'seen':
       // While nothing can be asked, nothing is decided; a fresh one comes when the Engine is back.
-      return healing.away === null ? seen(healing, event.sight, event.engineWasAway, context) : still(healing);
+      return healing.away === null ? seen(healing, event.observation, event.engineWasAway, context) : still(healing);
     case 'called-off':
       return healing.state.kind === 'restarting'
-        ? seen(calledOff(healing, healing.state.before), event.sight, false, context)
+        ? seen(calledOff(healing, healing.state.before), event.observation, false, context)
         : still(healing);
     case 'tried':
       return healing.state.kind === 'restarting'
-        ? tried(healing, healing.state, event.trial, event.sight, context)
+        ? tried(healing, healing.state, event.trial, event.observation, context)
         : still(healing);
     case 'not-removed':
       return healing.state.kind === 'gave-up' ? still(removeLater(healing, event.why, context)) : still(healing);
@@ -54,7 +54,7 @@ function gone(healing: HealingState, { policy }: HealContext): HealStep {
   const removed = isHopeless
     ? `it could not be saved, and was removed: ${healing.reason}`
     : 'the container was removed';
-  const why = healing.sight === null ? 'there is no such container' : removed;
+  const why = healing.observation === null ? 'there is no such container' : removed;
   const containerGone: HealingState = {
     ...NEW_HEALING_STATE,
     counters: healing.counters,
@@ -64,8 +64,8 @@ function gone(healing: HealingState, { policy }: HealContext): HealStep {
   return { healing: containerGone, effects: [{ kind: 'tell', what: 'gone', why }] };
 }
 
-const removing = ({ sight }: HealingState): readonly HealEffect[] =>
-  sight === null ? [] : [{ kind: 'remove', id: sight.id, startedAt: sight.startedAt }];
+const removing = ({ observation }: HealingState): readonly HealEffect[] =>
+  observation === null ? [] : [{ kind: 'remove', id: observation.id, startedAt: observation.startedAt }];
 
 /** An Engine that was away, or had something else to do, is asked again. */
 const removeLater = (healing: HealingState, why: string, { now }: HealContext): HealingState => ({
@@ -92,11 +92,11 @@ function restart(
   before: HealingState['counters'],
   effects: readonly HealEffect[],
 ): HealStep {
-  const { sight } = healing;
-  if (sight === null) return still(healing);
+  const { observation } = healing;
+  if (observation === null) return still(healing);
   return {
     healing: { ...healing, state: { kind: 'restarting', attempt, before } },
-    effects: [...effects, { kind: 'restart', id: sight.id, startedAt: sight.startedAt }],
+    effects: [...effects, { kind: 'restart', id: observation.id, startedAt: observation.startedAt }],
   };
 }
 
@@ -110,28 +110,34 @@ const calledOff = (healing: HealingState, counters: HealingState['counters']): H
   reason: '',
 });
 
-function seen(healing: HealingState, sight: Sight, engineWasAway: boolean, context: HealContext): HealStep {
+function seen(
+  healing: HealingState,
+  observation: HealingObservation,
+  engineWasAway: boolean,
+  context: HealContext,
+): HealStep {
   const { state } = healing;
   // What happens meanwhile is our own doing; `tried` says how it was afterwards.
-  if (state.kind === 'restarting' && healing.sight?.id === sight.id) return still(healing);
-  if (healing.sight?.id !== sight.id) {
+  if (state.kind === 'restarting' && healing.observation?.id === observation.id) return still(healing);
+  if (healing.observation?.id !== observation.id) {
     // Another container of that name: what the Engine did before says nothing about it.
-    const isFirst = healing.sight === null;
-    return look({ ...NEW_HEALING_STATE, away: healing.away }, sight, isFirst && engineWasAway, context);
+    const isFirst = healing.observation === null;
+    return look({ ...NEW_HEALING_STATE, away: healing.away }, observation, isFirst && engineWasAway, context);
   }
   if (state.kind === 'watching') {
     // Told late, of one that we have restarted since.
-    if (sight.startedAt === healing.past) return still(healing);
-    return look(healing, sight, engineWasAway, context);
+    if (observation.startedAt === healing.past) return still(healing);
+    return look(healing, observation, engineWasAway, context);
   }
-  if (sight.startedAt !== healing.past) return look(startedByOthers(healing), sight, engineWasAway, context);
-  if (!isWell(sight)) return still({ ...healing, sight, seenAt: context.now });
+  if (observation.startedAt !== healing.past)
+    return look(startedByOthers(healing), observation, engineWasAway, context);
+  if (!isWell(observation)) return still({ ...healing, observation, seenAt: context.now });
   // It recovered by itself, or somebody paused it: nothing is to be done now.
   const counters = state.kind === 'backing-off' ? state.before : healing.counters;
-  return look(calledOff(healing, counters), sight, false, context);
+  return look(calledOff(healing, counters), observation, false, context);
 }
 
-const isWell = ({ phase, health }: Sight): boolean =>
+const isWell = ({ phase, health }: HealingObservation): boolean =>
   phase === 'paused' || (phase === 'running' && health.status === 'healthy');
 
 /** By hand, mostly: what was given up or had ended begins again. */
@@ -143,43 +149,56 @@ function startedByOthers(healing: HealingState): HealingState {
 }
 
 /** Judges an incarnation on which nothing has been decided yet. */
-function look(healing: HealingState, sight: Sight, engineWasAway: boolean, context: HealContext): HealStep {
+function look(
+  healing: HealingState,
+  observation: HealingObservation,
+  engineWasAway: boolean,
+  context: HealContext,
+): HealStep {
   const { now } = context;
   // The health of one incarnation is no merit of the next.
-  const since = healing.sight?.startedAt === sight.startedAt ? healing.healthySince : null;
-  const current: HealingState = { ...healing, sight, seenAt: now, healthySince: since };
-  if (sight.phase === 'ended' && sight.cause !== null && sight.crashesBelongTo === null) {
-    const cause: ExitCause = engineWasAway ? { kind: 'engine', why: ENDED_WITH_ENGINE } : sight.cause;
+  const since = healing.observation?.startedAt === observation.startedAt ? healing.healthySince : null;
+  const current: HealingState = { ...healing, observation, seenAt: now, healthySince: since };
+  if (observation.phase === 'ended' && observation.cause !== null && observation.crashesBelongTo === null) {
+    const cause: ExitCause = engineWasAway ? { kind: 'engine', why: ENDED_WITH_ENGINE } : observation.cause;
     return sentence(current, cause, null, context);
   }
-  if (sight.phase === 'running' && sight.health.status === 'unhealthy' && sight.healthBelongsTo === null) {
-    const why = sight.health.reason || 'its health check failed';
+  if (
+    observation.phase === 'running' &&
+    observation.health.status === 'unhealthy' &&
+    observation.healthBelongsTo === null
+  ) {
+    const why = observation.health.reason || 'its health check failed';
     return sentence(current, STILL_RAN, why, context);
   }
-  return still({ ...current, healthySince: healthySinceOf(since, sight, now) });
+  return still({ ...current, healthySince: healthySinceOf(since, observation, now) });
 }
 
 const ENDED_WITH_ENGINE = 'it ended while the Docker Engine was away';
 const STILL_RAN: ExitCause = { kind: 'unknown', why: 'it ran when it was judged' };
 
-function healthySinceOf(since: HealContext['now'] | null, { phase, health }: Sight, now: HealContext['now']) {
+function healthySinceOf(
+  since: HealContext['now'] | null,
+  { phase, health }: HealingObservation,
+  now: HealContext['now'],
+) {
   if (phase === 'paused' || health.status === 'unknown') return since;
   return phase === 'running' && (health.status === 'healthy' || health.status === 'none') ? (since ?? now) : null;
 }
 
 /** One clause of decide() for every failure: the budget is the same whatever happened. */
 function sentence(healing: HealingState, cause: ExitCause, unhealthy: string | null, context: HealContext): HealStep {
-  const { sight, healthySince, attempt } = healing;
+  const { observation, healthySince, attempt } = healing;
   const end: End = {
     cause,
-    uptimeMs: sight?.uptimeMs ?? 0,
+    uptimeMs: observation?.uptimeMs ?? 0,
     healthyMs: healthySince === null ? 0 : context.now - healthySince,
     attempt,
     unhealthy,
   };
   const verdict = decide(end, healing.counters, context.policy, context);
   const why = unhealthy ?? (cause.kind === 'engine' ? cause.why : describeEnd(exitView(cause)));
-  const sentenced: HealingState = { ...healing, past: sight?.startedAt ?? null, healthySince: null };
+  const sentenced: HealingState = { ...healing, past: observation?.startedAt ?? null, healthySince: null };
   return carryOut(sentenced, verdict, why, { end, nextAttempt: 'restart', before: healing.counters }, context);
 }
 
@@ -223,13 +242,13 @@ function carryOut(
   };
 }
 
-function failureOf({ sight }: HealingState, { rule, text, counters }: Verdict, why: string, end: End): Failure {
+function failureOf({ observation }: HealingState, { rule, text, counters }: Verdict, why: string, end: End): Failure {
   const { cause, uptimeMs, unhealthy } = end;
   return {
     why,
     exit: exitView(cause, unhealthy),
     hasEnded: unhealthy === null && cause.kind !== 'spawn-failed',
-    startedAt: sight?.startedAt ?? '',
+    startedAt: observation?.startedAt ?? '',
     uptimeMs,
     rule,
     decision: text,
@@ -241,11 +260,11 @@ function tried(
   healing: HealingState,
   { attempt, before }: { readonly attempt: Attempt; readonly before: HealingState['counters'] },
   trial: Trial,
-  sight: Sight | null,
+  observation: HealingObservation | null,
   context: HealContext,
 ): HealStep {
-  const isNew = sight !== null && sight.startedAt !== healing.past;
-  if (isNew || (trial.kind === 'done' && sight === null)) {
+  const isNew = observation !== null && observation.startedAt !== healing.past;
+  if (isNew || (trial.kind === 'done' && observation === null)) {
     const { counters } = healing;
     const begun: HealingState = {
       ...healing,
@@ -255,7 +274,7 @@ function tried(
       why: '',
       reason: '',
     };
-    const { healing: looked, effects } = sight === null ? still(begun) : look(begun, sight, false, context);
+    const { healing: looked, effects } = observation === null ? still(begun) : look(begun, observation, false, context);
     return { healing: looked, effects: [{ kind: 'tell', what: 'restarted', why: healing.why }, ...effects] };
   }
   const why = trial.kind === 'done' ? 'the Engine says it restarted it, and did not' : trial.why;
@@ -263,7 +282,7 @@ function tried(
   const cause: ExitCause = { kind: 'spawn-failed', problem };
   const end: End = { cause, uptimeMs: 0, healthyMs: 0, attempt, unhealthy: null };
   const verdict = decide(end, healing.counters, context.policy, context);
-  const current = sight === null ? healing : { ...healing, sight, seenAt: context.now };
+  const current = observation === null ? healing : { ...healing, observation, seenAt: context.now };
   const course = { end, nextAttempt: attempt, before };
   return carryOut(current, verdict, describeEnd(exitView(cause)), course, context);
 }
@@ -271,22 +290,22 @@ function tried(
 // How a container that is looked after is, in words for people and programs.
 
 /** What its health comes to now: Docker's own verdict, and what we know besides. */
-export function healthOf({ away, state, sight, past, why, reason }: HealingState): HealthVerdict {
+export function healthOf({ away, state, observation, past, why, reason }: HealingState): HealthVerdict {
   if (away !== null) return { status: 'unknown', reason: away };
   if (state.kind === 'gone') return { status: 'unknown', reason };
-  if (sight === null) return { status: 'unknown', reason: 'not checked yet' };
+  if (observation === null) return { status: 'unknown', reason: 'not checked yet' };
   if (state.kind === 'restarting') return { status: 'starting', reason: `it is being restarted: ${why}` };
-  if (state.kind === 'watching' && sight.startedAt === past)
+  if (state.kind === 'watching' && observation.startedAt === past)
     return { status: 'starting', reason: 'it was restarted, and not seen since' };
-  if (sight.phase !== 'ended') return sight.health;
-  const how = sight.cause === null ? 'it does not run' : describeEnd(exitView(sight.cause));
-  const who = sight.crashesBelongTo === null ? '' : `; not restarted by us: ${sight.crashesBelongTo}`;
+  if (observation.phase !== 'ended') return observation.health;
+  const how = observation.cause === null ? 'it does not run' : describeEnd(exitView(observation.cause));
+  const who = observation.crashesBelongTo === null ? '' : `; not restarted by us: ${observation.crashesBelongTo}`;
   return { status: 'unhealthy', reason: `${how}${who}` };
 }
 
 /** Two states with the same summary look the same from outside. */
 export function summaryOf(healing: HealingState): string {
-  const { state, sight, counters, away, reason } = healing;
+  const { state, observation, counters, away, reason } = healing;
   const { status, reason: because } = healthOf(healing);
-  return JSON.stringify([state.kind, wakeAt(healing), sight?.id, status, because, counters.total, away, reason]);
+  return JSON.stringify([state.kind, wakeAt(healing), observation?.id, status, because, counters.total, away, reason]);
 }

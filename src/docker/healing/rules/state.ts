@@ -18,7 +18,7 @@ export interface HealPolicy {
 }
 
 /** How a container was found. */
-export interface Sight {
+export interface HealingObservation {
   readonly id: string;
   /** The Engine's own text: with the id it names one incarnation. Only ever compared. */
   readonly startedAt: string;
@@ -49,7 +49,7 @@ export interface HealingState {
   readonly state: HealingPhase;
   readonly counters: Counters;
   /** The incarnation that is there, as it was last seen; null: not seen, or gone. */
-  readonly sight: Sight | null;
+  readonly observation: HealingObservation | null;
   /** StartedAt of the incarnation that was sentenced last: nothing is decided on it again, whatever is still told about it. */
   readonly past: string | null;
   /** Why the incarnation that is there was begun. */
@@ -68,7 +68,7 @@ export interface HealingState {
 export const NEW_HEALING_STATE: HealingState = {
   state: { kind: 'watching' },
   counters: FRESH,
-  sight: null,
+  observation: null,
   past: null,
   attempt: 'first',
   healthySince: null,
@@ -88,14 +88,14 @@ export type Trial =
 
 export type HealingEvent =
   /** `engineWasAway`: at some time since it was last seen. */
-  | { readonly kind: 'seen'; readonly sight: Sight; readonly engineWasAway: boolean }
+  | { readonly kind: 'seen'; readonly observation: HealingObservation; readonly engineWasAway: boolean }
   | { readonly kind: 'missing' }
   /** `why` null: the Engine is back. */
   | { readonly kind: 'away'; readonly why: string | null }
   /** The restart that was asked for is over. `sight`: how it was found afterwards; null: the Engine did not say. */
-  | { readonly kind: 'tried'; readonly trial: Trial; readonly sight: Sight | null }
+  | { readonly kind: 'tried'; readonly trial: Trial; readonly observation: HealingObservation | null }
   /** Nothing was done: another incarnation runs already, or somebody has it in hand. */
-  | { readonly kind: 'called-off'; readonly sight: Sight }
+  | { readonly kind: 'called-off'; readonly observation: HealingObservation }
   /** It was to be removed, and is still there. */
   | { readonly kind: 'not-removed'; readonly why: string }
   | { readonly kind: 'woke' };

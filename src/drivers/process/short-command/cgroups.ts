@@ -9,7 +9,7 @@ import type { Cookies } from './cookies.ts';
 const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 5_000;
 /** Closing waits no longer for what does not go away. */
-const CLOSE_ROUNDS = 50;
+const CLOSE_TRIES = 50;
 
 export class CommandCgroups {
   readonly #home: string | null;
@@ -49,7 +49,7 @@ export class CommandCgroups {
   }
 
   async close(): Promise<void> {
-    for (let round = 0; round < CLOSE_ROUNDS && this.#leftovers.size > 0; round++) {
+    for (let round = 0; round < CLOSE_TRIES && this.#leftovers.size > 0; round++) {
       this.#retry();
       await pause(FIRST_RETRY_MS);
     }

@@ -17,7 +17,7 @@ export interface TreeWorld {
 }
 
 /** A tree can fork while it is killed; this often it is searched and killed before another try is left to the caller. */
-const KILL_ROUNDS = 10;
+const KILL_SWEEPS = 10;
 const KILL_PAUSE_MS = 20;
 
 export class Tree {
@@ -95,7 +95,7 @@ export class Tree {
       this.#signalMain('SIGKILL'); // should it have left its cgroup
       return;
     }
-    for (let round = 0; round < KILL_ROUNDS; round++) {
+    for (let round = 0; round < KILL_SWEEPS; round++) {
       // Searched before the first blow: a child is only known by its parent while the parent lives.
       const members = await this.members();
       if (members.length === 0) return;

@@ -38,7 +38,7 @@ export const plainTitle = (text: string): string =>
 const iso = (wallMs: number): string => new Date(wallMs).toISOString();
 
 /** What is true of it now: state, count, priority. */
-export const standingRows = (ticket: Ticket): string =>
+export const stateRows = (ticket: Ticket): string =>
   [
     '| | |',
     '| --- | --- |',

@@ -2,7 +2,7 @@
 import type { WallMs } from '../../../base/pure/ids.ts';
 import { bugNumber } from './number.ts';
 import type { TicketsSpec } from './settings.ts';
-import type { PendingUpdate, Ticket, TicketChange, TicketEvent, TrackerAction, TrackerStanding } from './ticket.ts';
+import type { PendingUpdate, Ticket, TicketChange, TicketEvent, TrackerAction, TrackerState } from './ticket.ts';
 
 type Trackers = TicketsSpec['trackers'];
 
@@ -15,17 +15,17 @@ export type Told = Pick<PendingUpdate, 'deed' | 'text'> & Partial<Pick<PendingUp
 export function withPendingUpdate(ticket: Ticket, trackers: Trackers, told: Told, now: WallMs): Ticket {
   const { deed } = told;
   const key = `${ticket.key}-${deed}-${now.toString(36)}`;
-  const standings: Record<string, TrackerStanding> = { ...ticket.trackers };
+  const states: Record<string, TrackerState> = { ...ticket.trackers };
   for (const { name, target } of trackers) {
-    const standing = standings[name];
-    const isKnown = standing !== undefined && standing.target === target;
-    if (isKnown) standings[name] = added(standing, { ...told, key, at: now });
-    else if (deed === 'create' || deed === 'comment' || deed === 'reopen') standings[name] = begun(ticket, target, now);
+    const tracker = states[name];
+    const isKnown = tracker !== undefined && tracker.target === target;
+    if (isKnown) states[name] = added(tracker, { ...told, key, at: now });
+    else if (deed === 'create' || deed === 'comment' || deed === 'reopen') states[name] = begun(ticket, target, now);
   }
-  return { ...ticket, trackers: standings };
+  return { ...ticket, trackers: states };
 }
 
-const begun = ({ key }: Ticket, target: string, at: WallMs): TrackerStanding => ({
+const begun = ({ key }: Ticket, target: string, at: WallMs): TrackerState => ({
   target,
   errands: [{ deed: 'create', key, text: '', at }],
   attempts: 0,
@@ -36,15 +36,15 @@ const begun = ({ key }: Ticket, target: string, at: WallMs): TrackerStanding => 
   stopped: false,
 });
 
-function added(standing: TrackerStanding, update: PendingUpdate): TrackerStanding {
-  const [first, ...rest] = standing.errands;
+function added(tracker: TrackerState, update: PendingUpdate): TrackerState {
+  const [first, ...rest] = tracker.errands;
   // What says all there is says this too, as long as it was never sent.
-  if (first?.deed === 'create' && standing.attempts === 0 && SAID_BY_CREATE.includes(update.deed)) return standing;
+  if (first?.deed === 'create' && tracker.attempts === 0 && SAID_BY_CREATE.includes(update.deed)) return tracker;
   // The first one may be on its way.
   const outdated = rest.filter((one) => isOutdated(one, update));
   const said = { ...update, ...leftToSay(outdated, update) };
   const errands = first === undefined ? [update] : [first, ...rest.filter((one) => !outdated.includes(one)), said];
-  return { ...standing, errands, attempts: standing.stopped ? 0 : standing.attempts, stopped: false };
+  return { ...tracker, errands, attempts: tracker.stopped ? 0 : tracker.attempts, stopped: false };
 }
 
 /** Names and findings are said once only, so they pass on to what is said instead. */
@@ -105,9 +105,9 @@ export function afterSuccess(ticket: Ticket, { tracker, update }: Tried, { id, a
     isNew || note !== undefined
       ? [{ type: 'ticket.delivered', data: note === undefined ? data : { ...data, note } }]
       : [];
-  const changed = withStanding(ticket, tracker, (standing) => ({
-    ...standing,
-    errands: standing.errands.filter(({ key }) => key !== update.key),
+  const changed = withTracker(ticket, tracker, (state) => ({
+    ...state,
+    errands: state.errands.filter(({ key }) => key !== update.key),
     attempts: 0,
     nextAt: null,
     id,
@@ -123,8 +123,8 @@ export function afterFailure(ticket: Ticket, { tracker, update }: Tried, { messa
   const before = ticket.trackers[tracker];
   const attempts = (before?.attempts ?? 0) + 1;
   const stopped = nextAt === null || attempts >= MAX_ATTEMPTS;
-  const changed = withStanding(ticket, tracker, (standing) => ({
-    ...standing,
+  const changed = withTracker(ticket, tracker, (state) => ({
+    ...state,
     attempts,
     nextAt: stopped ? null : nextAt,
     error: message,
@@ -140,12 +140,12 @@ export function afterFailure(ticket: Ticket, { tracker, update }: Tried, { messa
 
 /** Nothing is left to do for a tracker that does not want to be told of it. */
 export const withoutPendingUpdate = (ticket: Ticket, { tracker, update }: Tried): Ticket =>
-  withStanding(ticket, tracker, (standing) => ({
-    ...standing,
-    errands: standing.errands.filter(({ key }) => key !== update.key),
+  withTracker(ticket, tracker, (state) => ({
+    ...state,
+    errands: state.errands.filter(({ key }) => key !== update.key),
   }));
 
-function withStanding(ticket: Ticket, tracker: string, change: (standing: TrackerStanding) => TrackerStanding): Ticket {
-  const standing = ticket.trackers[tracker];
-  return standing === undefined ? ticket : { ...ticket, trackers: { ...ticket.trackers, [tracker]: change(standing) } };
+function withTracker(ticket: Ticket, tracker: string, change: (state: TrackerState) => TrackerState): Ticket {
+  const state = ticket.trackers[tracker];
+  return state === undefined ? ticket : { ...ticket, trackers: { ...ticket.trackers, [tracker]: change(state) } };
 }

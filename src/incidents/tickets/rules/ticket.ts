@@ -13,6 +13,7 @@ export type TrackerAction = 'create' | 'comment' | 'recovered' | 'reopen' | 'clo
 
 /** One thing that is still to be done in a tracker. It is written down before the tracker is called. */
 export interface PendingUpdate {
+  /** Stored, and told in events, by this name: the action. */
   readonly deed: TrackerAction;
   /** A tracker that was asked twice recognises the second time by it. */
   readonly key: string;
@@ -27,11 +28,11 @@ export interface PendingUpdate {
   readonly at: WallMs;
 }
 
-/** How one tracker stands to one ticket. */
-export interface TrackerStanding {
+/** How far one tracker knows about one ticket. */
+export interface TrackerState {
   /** Which repository, address or directory it was written to: a tracker of the same name that leads elsewhere begins anew. */
   readonly target: string;
-  /** In this order; empty: it knows everything. */
+  /** The pending updates, stored by this name, in this order; empty: it knows everything. */
   readonly errands: readonly PendingUpdate[];
   /** Failed tries of the first update. */
   readonly attempts: number;
@@ -96,7 +97,7 @@ export interface Ticket {
   readonly closedAt: WallMs | null;
   /** The last few, oldest first: for the rate limit. */
   readonly told: readonly Told[];
-  readonly trackers: Readonly<Record<string, TrackerStanding>>;
+  readonly trackers: Readonly<Record<string, TrackerState>>;
 }
 
 export type TicketEventType =

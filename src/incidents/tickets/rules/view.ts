@@ -4,7 +4,7 @@ import type { Count, IsoTime } from '../../../base/pure/json.ts';
 import type { Subject } from '../../../supervision/rules/views.ts';
 import { onlyTask } from '../../rules/incident.ts';
 import { bugNumber } from './number.ts';
-import type { Priority, Ticket, TicketCategory, TrackerStanding } from './ticket.ts';
+import type { Priority, Ticket, TicketCategory, TrackerState } from './ticket.ts';
 
 /** One problem that people should look at. */
 export interface TicketView {
@@ -99,7 +99,7 @@ export const ticketView = (ticket: Ticket): TicketView => ({
   deliveries: Object.fromEntries(Object.entries(ticket.trackers).map(([name, one]) => [name, deliveryView(one)])),
 });
 
-const deliveryView = ({ errands, stopped, attempts, nextAt, error }: TrackerStanding): DeliveryView => ({
+const deliveryView = ({ errands, stopped, attempts, nextAt, error }: TrackerState): DeliveryView => ({
   state: errands.length === 0 ? 'delivered' : stopped ? 'stopped' : 'pending',
   attempts,
   next_attempt_at: nextAt === null ? null : iso(nextAt),

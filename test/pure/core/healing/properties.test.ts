@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { next, wakeAt } from '../../../../src/docker/healing/rules/next.ts';
 import {
+  type HealingObservation,
   type HealingState,
   type HealPolicy,
   NEW_HEALING_STATE,
-  type Sight,
 } from '../../../../src/docker/healing/rules/state.ts';
 import { exitCode, mono, restartSpec } from '../../../support/builders.ts';
 
@@ -40,18 +40,18 @@ class World {
   healing: HealingState = NEW_HEALING_STATE;
   now = 1_000_000;
   #life = 1;
-  #phase: Sight['phase'] = 'running';
+  #phase: HealingObservation['phase'] = 'running';
   #isHealthy = true;
   #isAway = false;
   #wasAway = false;
   /** The restart that the Engine is asked for right now: of which incarnation. */
   #asked: string | null = null;
-  readonly #past: Sight[] = [];
+  readonly #past: HealingObservation[] = [];
   /** Incarnations that had a fault of their own, and how many of these faults nobody has counted yet. */
   readonly #faulty = new Set<string>();
   faults = 0;
 
-  #sight(): Sight {
+  #sight(): HealingObservation {
     return {
       id: 'c1',
       startedAt: `T${this.#life}`,
@@ -67,26 +67,26 @@ class World {
   #send(event: Parameters<typeof next>[1]): void {
     const context = { now: mono(this.now), random: 0, policy: POLICY };
     const spentBefore = this.healing.counters.failures;
-    const { healing: patient, effects } = next(this.healing, event, context);
-    if (patient.counters.failures < spentBefore) this.faults += spentBefore - patient.counters.failures;
-    if (patient.counters.failures > spentBefore) {
-      expect(this.#faulty, 'only what had a fault of its own is blamed').toContain(patient.past);
+    const { healing, effects } = next(this.healing, event, context);
+    if (healing.counters.failures < spentBefore) this.faults += spentBefore - healing.counters.failures;
+    if (healing.counters.failures > spentBefore) {
+      expect(this.#faulty, 'only what had a fault of its own is blamed').toContain(healing.past);
       this.faults--;
     }
     for (const effect of effects) {
       if (effect.kind !== 'restart') continue;
       expect(this.healing.away, 'nothing is done while the Engine is away').toBeNull();
       expect(this.#asked, 'one restart at a time').toBeNull();
-      expect(patient.state.kind).toBe('restarting');
+      expect(healing.state.kind).toBe('restarting');
       this.#asked = effect.startedAt;
     }
-    this.healing = patient;
+    this.healing = healing;
   }
 
   #look(): void {
     if (this.#isAway) return;
     this.#past.push(this.#sight());
-    this.#send({ kind: 'seen', sight: this.#sight(), engineWasAway: this.#wasAway });
+    this.#send({ kind: 'seen', observation: this.#sight(), engineWasAway: this.#wasAway });
     this.#wasAway = false;
   }
 
@@ -149,7 +149,7 @@ class World {
   #tellLate(): void {
     const old = this.#past.findLast(({ startedAt }) => startedAt === this.healing.past);
     if (!old || this.#isAway || this.healing.state.kind === 'backing-off') return;
-    this.#send({ kind: 'seen', sight: { ...old, phase: 'ended', cause: exitCode(137) }, engineWasAway: false });
+    this.#send({ kind: 'seen', observation: { ...old, phase: 'ended', cause: exitCode(137) }, engineWasAway: false });
   }
 
   #begin(): void {
@@ -171,12 +171,12 @@ class World {
     const isAnother = asked !== `T${this.#life}`;
     const isWell = this.#phase === 'paused' || (this.#phase === 'running' && this.#isHealthy);
     if (!ok || this.#isAway) {
-      this.#send({ kind: 'tried', trial: { kind: 'not-its-fault', why: 'x' }, sight: null });
+      this.#send({ kind: 'tried', trial: { kind: 'not-its-fault', why: 'x' }, observation: null });
     } else if (isAnother || isWell) {
-      this.#send({ kind: 'called-off', sight: this.#sight() });
+      this.#send({ kind: 'called-off', observation: this.#sight() });
     } else {
       this.#begin();
-      this.#send({ kind: 'tried', trial: { kind: 'done' }, sight: this.#sight() });
+      this.#send({ kind: 'tried', trial: { kind: 'done' }, observation: this.#sight() });
     }
   }
 }

@@ -25,8 +25,8 @@ describe('who joins a ticket', () => {
     const first = joined(delivered(ticketSample()), 'billing', 'mail');
     expect(afterNews(first, settings(), wall(START + MINUTE - 1))).toBeNull();
     const told = afterNews(first, settings(), wall(START + MINUTE));
-    const [errand] = told!.ticket.trackers['local']!.errands;
-    expect(wordsOf(errand!)).toMatch(/^It happened 3 times so far, last .*\. Also: billing, mail\.$/);
+    const [update] = told!.ticket.trackers['local']!.errands;
+    expect(wordsOf(update!)).toMatch(/^It happened 3 times so far, last .*\. Also: billing, mail\.$/);
     expect(told?.ticket).toMatchObject({ news: [], subjects: ['worker', 'billing', 'mail'].map(component) });
     const more = joined(delivered(told!.ticket), 'cron');
     expect(afterNews(more, settings(), wall(START + 2 * MINUTE))).toBeNull();

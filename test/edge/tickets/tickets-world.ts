@@ -1,4 +1,4 @@
-/** A desk with a clock of its own: what is tried again later is tried again at once when the test says so. */
+/** A ticket service with a clock of its own: what is tried again later is tried again at once when the test says so. */
 
 import type { CommandRunner } from '../../../src/base/command.ts';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
@@ -14,7 +14,7 @@ import { waitFor } from '../../support/wait-for.ts';
 
 const noCommands: CommandRunner = { run: () => Promise.reject(new Error('no commands here')) };
 
-export class DeskWorld implements AsyncDisposable {
+export class TicketsWorld implements AsyncDisposable {
   readonly clock = new FakeClock();
   readonly book: MemoryBook;
   readonly logged: string[] = [];

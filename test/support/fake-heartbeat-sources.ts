@@ -7,10 +7,10 @@ import type { Findings } from '../../src/supervision/rules/freeze/freeze.ts';
 import { ONLY_ECHOES } from '../../src/supervision/rules/freeze/pulse.ts';
 
 /** Hears what a test says. A beat is heard once, by whoever listens next. */
-export class FakeEars implements HeartbeatSources {
+export class FakeHeartbeatSources implements HeartbeatSources {
   /** What a look into its processes finds. */
   findings: Findings = { busy: null, stopped: null, evidence: ['it waits'] };
-  /** Marks that ears were opened with. */
+  /** Marks that sources were opened with. */
   readonly opened: (string | null)[] = [];
   deaf: string | null = null;
   /** What the file holds. */

@@ -10,17 +10,17 @@ describe('a file', () => {
   test('that is not there is silence, each writing is a beat, and the age of the first is told', async () => {
     using dir = tempDir();
     const path = dir.at('beat');
-    const ear = fileSource(path, null, null);
-    expect(await ear.listen()).toEqual({ kind: 'silence', mark: null, note: 'there is no beat' });
+    const source = fileSource(path, null, null);
+    expect(await source.listen()).toEqual({ kind: 'silence', mark: null, note: 'there is no beat' });
     writeFileSync(path, 'x');
     const hourAgo = Date.now() / 1_000 - 3_600;
     utimesSync(path, hourAgo, hourAgo);
-    const first = await ear.listen();
+    const first = await source.listen();
     expect(first).toMatchObject({ kind: 'beat' });
     expect(Math.round((first as { ageMs: number }).ageMs / 60_000)).toBe(60);
-    expect(await ear.listen()).toMatchObject({ kind: 'silence', note: null });
+    expect(await source.listen()).toMatchObject({ kind: 'silence', note: null });
     utimesSync(path, hourAgo + 1, hourAgo + 1);
-    expect(await ear.listen()).toMatchObject({ kind: 'beat' });
+    expect(await source.listen()).toMatchObject({ kind: 'beat' });
   });
 
   test('is known to the next daemon by its mark', async () => {
@@ -46,20 +46,20 @@ describe('a field of a JSON document', () => {
   ])('in %s', async (_form, document, at) => {
     using dir = tempDir();
     writeFileSync(dir.at('s.json'), JSON.stringify(document));
-    const hearing = await fileSource(dir.at('s.json'), 'last_update', null).listen();
-    expect(Math.abs(Date.now() - (hearing as { ageMs: number }).ageMs - at)).toBeLessThan(1_000);
+    const heard = await fileSource(dir.at('s.json'), 'last_update', null).listen();
+    expect(Math.abs(Date.now() - (heard as { ageMs: number }).ageMs - at)).toBeLessThan(1_000);
   });
 
   test('a beat is a new value, not a new writing', async () => {
     using dir = tempDir();
     const write = (last_update: number) => writeFileSync(dir.at('s.json'), JSON.stringify({ loop: { last_update } }));
-    const ear = fileSource(dir.at('s.json'), 'loop.last_update', null);
+    const source = fileSource(dir.at('s.json'), 'loop.last_update', null);
     write(1_760_961_646);
-    expect(await ear.listen()).toMatchObject({ kind: 'beat' });
+    expect(await source.listen()).toMatchObject({ kind: 'beat' });
     write(1_760_961_646);
-    expect(await ear.listen()).toMatchObject({ kind: 'silence' });
+    expect(await source.listen()).toMatchObject({ kind: 'silence' });
     write(1_760_961_647);
-    expect(await ear.listen()).toMatchObject({ kind: 'beat' });
+    expect(await source.listen()).toMatchObject({ kind: 'beat' });
   });
 
   test.each([
@@ -83,50 +83,50 @@ describe('a log', () => {
     writeFileSync(path, '');
     const prober = new FakeProber();
     const log = { end: 100 };
-    const ear = logSource({ target, pattern, mark }, { prober, logPath: () => path, logEnd: () => log.end });
-    return { ear, log, path, prober, [Symbol.dispose]: () => dir[Symbol.dispose]() };
+    const source = logSource({ target, pattern, mark }, { prober, logPath: () => path, logEnd: () => log.end });
+    return { source, log, path, prober, [Symbol.dispose]: () => dir[Symbol.dispose]() };
   }
 
   test('everything new is a beat', async () => {
     using world = listening(null);
-    expect(await world.ear.listen()).toEqual({ kind: 'silence', mark: '100', note: null });
+    expect(await world.source.listen()).toEqual({ kind: 'silence', mark: '100', note: null });
     world.log.end = 120;
-    expect(await world.ear.listen()).toMatchObject({ kind: 'beat', mark: '120' });
-    expect(await world.ear.listen()).toMatchObject({ kind: 'silence' });
+    expect(await world.source.listen()).toMatchObject({ kind: 'beat', mark: '120' });
+    expect(await world.source.listen()).toMatchObject({ kind: 'silence' });
   });
 
   test('what comes only while a probe asks is an echo, what comes before and after it is a beat', async () => {
     using world = listening(null);
-    world.ear.asked?.(true);
+    world.source.asked?.(true);
     world.log.end = 110;
-    expect(await world.ear.listen()).toMatchObject({ kind: 'echo', mark: '110' });
+    expect(await world.source.listen()).toMatchObject({ kind: 'echo', mark: '110' });
     world.log.end = 120;
-    world.ear.asked?.(false);
-    expect(await world.ear.listen()).toMatchObject({ kind: 'echo', mark: '120' });
-    expect(await world.ear.listen()).toMatchObject({ kind: 'silence', mark: '120' });
+    world.source.asked?.(false);
+    expect(await world.source.listen()).toMatchObject({ kind: 'echo', mark: '120' });
+    expect(await world.source.listen()).toMatchObject({ kind: 'silence', mark: '120' });
     world.log.end = 130;
-    world.ear.asked?.(true);
+    world.source.asked?.(true);
     world.log.end = 140;
-    expect(await world.ear.listen()).toMatchObject({ kind: 'beat', mark: '140' });
-    world.ear.asked?.(false);
+    expect(await world.source.listen()).toMatchObject({ kind: 'beat', mark: '140' });
+    world.source.asked?.(false);
     world.log.end = 150;
-    expect(await world.ear.listen()).toMatchObject({ kind: 'beat', mark: '150' });
+    expect(await world.source.listen()).toMatchObject({ kind: 'beat', mark: '150' });
   });
 
   test('with a pattern, only lines that fit', async () => {
     using world = listening('done', '90');
     expect(world.prober.watched[0]!.target.logFrom).toBe(90);
     world.log.end = 120;
-    expect(await world.ear.listen()).toMatchObject({ kind: 'silence', mark: '120' });
+    expect(await world.source.listen()).toMatchObject({ kind: 'silence', mark: '120' });
     world.prober.watched[0]!.hit({ pattern: 'done', line: 'done 1' });
-    expect(await world.ear.listen()).toMatchObject({ kind: 'beat' });
-    world.ear[Symbol.dispose]();
+    expect(await world.source.listen()).toMatchObject({ kind: 'beat' });
+    world.source[Symbol.dispose]();
     expect(world.prober.watched).toEqual([]);
   });
 
   test('a log that was removed makes us deaf, it is not silence', async () => {
     using world = listening(null);
     rmSync(world.path);
-    expect(await world.ear.listen()).toEqual({ kind: 'deaf', note: 'its log is not there' });
+    expect(await world.source.listen()).toEqual({ kind: 'deaf', note: 'its log is not there' });
   });
 });

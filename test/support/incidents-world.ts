@@ -1,4 +1,4 @@
-/** A casework over a store in memory, without trackers, in which time passes only when a test says so. */
+/** Incidents over a store in memory, without trackers, in which time passes only when a test says so. */
 
 import { silentLog } from '../../src/base/log.ts';
 import { openMemoryStore } from '../../src/history/memory.ts';
@@ -12,7 +12,7 @@ import type { Graph } from '../../src/supervision/rules/graph.ts';
 import { FakeClock } from './fake-clock.ts';
 import { settings } from './ticket-samples.ts';
 
-export function caseworkWorld(
+export function incidentsWorld(
   dependsOn: Readonly<Record<string, readonly string[]>> = {},
   clock = new FakeClock(),
   store: Store = openMemoryStore({ clock }),
@@ -42,7 +42,7 @@ export function caseworkWorld(
     },
   });
   return {
-    ...{ clock, store, casework: incidentService, resolved, events, filed, batches },
+    ...{ clock, store, incidents: incidentService, resolved, events, filed, batches },
     /** As the supervisor commits it. */
     crash: (crash: NewCrash) => {
       const told = store.commit(incidentService.noted({ crash }));

@@ -5,15 +5,15 @@ import { openMemoryStore } from '../../../src/history/memory.ts';
 import { createFiling } from '../../../src/incidents/filing.ts';
 import { markSimulated } from '../../../src/supervision/rules/simulation.ts';
 import { run } from '../../support/builders.ts';
-import { caseworkWorld } from '../../support/casework-world.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { crashOf } from '../../support/history-samples.ts';
+import { incidentsWorld } from '../../support/incidents-world.ts';
 import { crashSample, HOUR, incidentSample, settings, ticketSample, wall } from '../../support/ticket-samples.ts';
 
 const ASKED = { kind: 'exit', notify: false, memoryBytes: null } as const;
 
 test('a simulated crash has an incident of its own, also while something real is down that it depends on', () => {
-  const { crash, store } = caseworkWorld({ api: ['db'], db: [] });
+  const { crash, store } = incidentsWorld({ api: ['db'], db: [] });
   crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
   crash(markSimulated(crashOf('api', 2, { fingerprint: 'v1:api' }), ASKED));
   expect(store.incident(1)).toMatchObject({ affected: [], count: 1 });
@@ -24,7 +24,7 @@ test('a simulated crash has an incident of its own, also while something real is
 
 test('whoever writes it down, a crash or a problem that somebody asked for is marked on its way, and nothing else is', () => {
   const asked = run('api~2');
-  const { crash, casework, store } = caseworkWorld({}, undefined, undefined, {
+  const { crash, incidents, store } = incidentsWorld({}, undefined, undefined, {
     simulated: (of) => (of.run === asked ? ASKED : null),
   });
   crash(crashOf('api', 1, { fingerprint: 'v1:api' }));
@@ -37,7 +37,7 @@ test('whoever writes it down, a crash or a problem that somebody asked for is ma
   } as const;
   const about = { priority: null, assignedTo: null, evidence: [], reproduction: [], relatedFiles: [] };
   for (const of of [asked, run('api~1')])
-    casework.problem({ ...problem, ...about, atOnce: true, subject: { kind: 'component', name: 'api' }, run: of });
+    incidents.problem({ ...problem, ...about, atOnce: true, subject: { kind: 'component', name: 'api' }, run: of });
   const titles = store.incidents({ limit: 9 }).map(({ id, title }) => [id, title.startsWith('simulated: ')]);
   expect(titles.sort()).toEqual([
     [1, false],
@@ -66,7 +66,7 @@ test('a rehearsal does not hold up the ticket of a real crash of the same type',
 
 test('the report of agents says which crash was simulated, and nothing after the type of an error without a message', () => {
   const clock = new FakeClock();
-  const { crash, store } = caseworkWorld({}, clock);
+  const { crash, store } = incidentsWorld({}, clock);
   const of = { errorType: 'MemoryError', errorMessage: '' };
   crash(markSimulated(crashOf('architect', 1, of), ASKED));
   crash(crashOf('architect', 2, of));

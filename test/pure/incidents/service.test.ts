@@ -8,8 +8,8 @@ import type { ProblemEvidence } from '../../../src/incidents/tickets/rules/evide
 import type { NewCrash } from '../../../src/supervision/ports/store.ts';
 import { freezeFingerprint } from '../../../src/supervision/rules/unwell.ts';
 import { incidentOf } from '../../support/case-samples.ts';
-import { caseworkWorld } from '../../support/casework-world.ts';
 import { crashOf, exited, wall } from '../../support/history-samples.ts';
+import { incidentsWorld } from '../../support/incidents-world.ts';
 
 const component = (name: string) => ({ kind: 'component', name }) as const;
 const refused = { errorType: 'ConnectionError', errorMessage: 'connection refused (127.0.0.1:5432)' };
@@ -18,7 +18,7 @@ describe('one incident for one cause', () => {
   test('500 crashes of 30 kinds in random order are 30 incidents, and at most 30 tickets', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(29)), fc.infiniteStream(fc.nat(9)), (kinds, recoveries) => {
-        const { casework: incidentService, crash, store } = caseworkWorld();
+        const { incidents: incidentService, crash, store } = incidentsWorld();
         const seen = new Set<number>();
         for (let n = 1; n <= 500; n += 1) {
           const kind = n <= 30 ? n - 1 : kinds.next().value!;
@@ -38,7 +38,7 @@ describe('one incident for one cause', () => {
   });
 
   test('a crash has its incident in the same commit, and the ticket of the third is that of all', () => {
-    const { crash, store, filed } = caseworkWorld();
+    const { crash, store, filed } = incidentsWorld();
     for (const n of [1, 2, 3, 4]) crash(crashOf('api', n, { fingerprint: 'v1:a', errorType: 'ImportError' }));
     expect(store.crashes({}).map(({ incident, ticket }) => [incident, ticket])).toEqual(
       Array.from({ length: 4 }, () => [1, 'BUG-001']),
@@ -47,22 +47,22 @@ describe('one incident for one cause', () => {
     expect(filed).toEqual([]); // not before the commit is safe
   });
 
-  test('the desk is told of a ticket after the crash is on disk', async () => {
-    const { crash, filed } = caseworkWorld();
+  test('the ticket service is told of a ticket after the crash is on disk', async () => {
+    const { crash, filed } = incidentsWorld();
     for (const n of [1, 2, 3]) crash(crashOf('api', n, { fingerprint: 'v1:a' }));
     await Promise.resolve();
     expect(filed).toEqual([1]);
   });
 
   test('a crash that is found again counts once', () => {
-    const { crash, store } = caseworkWorld();
+    const { crash, store } = incidentsWorld();
     for (let again = 0; again < 3; again += 1) crash(crashOf('api', 1, { fingerprint: 'v1:a' }));
     expect(store.incident(1)).toMatchObject({ count: 1 });
     expect(store.crashes({})).toHaveLength(1);
   });
 
   test('two tasks that die alike are one incident that names both, and so are two components', () => {
-    const { crash, store } = caseworkWorld();
+    const { crash, store } = incidentsWorld();
     const agent = { subject: { kind: 'agent', name: 'architect' }, fingerprint: 'v1:a' } as const;
     crash(crashOf('a', 1, { ...agent, taskId: 'T-1' }));
     crash(crashOf('a', 2, { ...agent, taskId: 'T-2' }));
@@ -76,7 +76,7 @@ describe('one incident for one cause', () => {
   });
 
   test('crashes that say nothing are told apart by whose they are', () => {
-    const { crash, store } = caseworkWorld();
+    const { crash, store } = incidentsWorld();
     for (const name of ['web', 'api']) crash(crashOf(name, 1));
     expect(store.incidents({ limit: 10 })).toHaveLength(2);
   });
@@ -84,7 +84,7 @@ describe('one incident for one cause', () => {
 
 describe('recovery and regression', () => {
   test('an incident is resolved when all that crashed with it are well, and reopened under the same number', () => {
-    const { crash, casework: incidentService, store, events, resolved } = caseworkWorld();
+    const { crash, incidents: incidentService, store, events, resolved } = incidentsWorld();
     crash(crashOf('web', 1, { fingerprint: 'v1:b' }));
     crash(crashOf('api', 2, { fingerprint: 'v1:b' }));
     incidentService.recovered(component('web'));
@@ -98,7 +98,7 @@ describe('recovery and regression', () => {
   });
 
   test('the recovery of one task leaves the other one open', () => {
-    const { crash, casework: incidentService, store } = caseworkWorld();
+    const { crash, incidents: incidentService, store } = incidentsWorld();
     const subject = { kind: 'agent', name: 'architect' } as const;
     for (const n of [1, 2]) crash(crashOf('a', n, { subject, fingerprint: 'v1:a', taskId: `T-${n}` }));
     incidentService.recovered(subject, 'T-1');
@@ -108,17 +108,17 @@ describe('recovery and regression', () => {
   });
 
   test('the recovery is told on the ticket', () => {
-    const { crash, casework: incidentService, store } = caseworkWorld();
+    const { crash, incidents: incidentService, store } = incidentsWorld();
     for (const n of [1, 2, 3]) crash(crashOf('api', n, { fingerprint: 'v1:a' }));
     incidentService.recovered(component('api'));
     expect(store.ticket(1)?.told.at(-1)).toMatchObject({ what: 'recovery' });
   });
 
   test('what is open is known to the next daemon', () => {
-    const first = caseworkWorld();
+    const first = incidentsWorld();
     first.crash(crashOf('api', 1, { fingerprint: 'v1:a' }));
-    const second = caseworkWorld({}, first.clock, first.store);
-    second.casework.recovered(component('api'));
+    const second = incidentsWorld({}, first.clock, first.store);
+    second.incidents.recovered(component('api'));
     expect(second.store.incident(1)?.state).toBe('resolved');
   });
 });
@@ -128,7 +128,7 @@ describe('dependents', () => {
   const dependents = ['api', 'web', 'worker', 'mail', 'cron'];
 
   test('a database that takes five dependents with it is one incident, with them as affected', () => {
-    const { crash, store, events } = caseworkWorld(down);
+    const { crash, store, events } = incidentsWorld(down);
     crash(crashOf('db', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
     for (const [n, name] of dependents.entries())
       crash(crashOf(name, n + 2, { ...refused, fingerprint: `v1:${name}` }));
@@ -138,7 +138,7 @@ describe('dependents', () => {
   });
 
   test('a dependent that notices first is folded in when the cause is seen', () => {
-    const { crash, store } = caseworkWorld(down);
+    const { crash, store } = incidentsWorld(down);
     crash(crashOf('api', 1, { ...refused, fingerprint: 'v1:api' }));
     crash(crashOf('db', 2, { fingerprint: 'v1:db' }));
     expect(store.incidents({ state: 'open', limit: 10 })).toMatchObject([{ id: 2, affected: ['api'] }]);
@@ -146,14 +146,14 @@ describe('dependents', () => {
   });
 
   test('a crash of its own shortly before is not folded in', () => {
-    const { crash, store } = caseworkWorld(down);
+    const { crash, store } = incidentsWorld(down);
     crash(crashOf('api', 1, { fingerprint: 'v1:api', errorType: 'KeyError', errorMessage: "'name'" }));
     crash(crashOf('db', 2, { fingerprint: 'v1:db' }));
     expect(store.incidents({ state: 'open', limit: 10 })).toHaveLength(2);
   });
 
   test('what was known as its own problem stays so, and what does not depend on it has its own', () => {
-    const { crash, store } = caseworkWorld(down);
+    const { crash, store } = incidentsWorld(down);
     const own = { fingerprint: 'v1:api', errorType: 'KeyError' };
     crash(crashOf('api', 1, { ...own, at: wall(-3_600_000) }));
     crash(crashOf('db', 2, { fingerprint: 'v1:db' }));
@@ -163,7 +163,7 @@ describe('dependents', () => {
   });
 
   test('after the recovery of the cause a dependent that goes on crashing has an incident of its own', () => {
-    const { crash, casework: incidentService, store } = caseworkWorld(down);
+    const { crash, incidents: incidentService, store } = incidentsWorld(down);
     crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
     crash(crashOf('api', 2, { fingerprint: 'v1:api' }));
     incidentService.recovered(component('db'));
@@ -172,7 +172,7 @@ describe('dependents', () => {
   });
 
   test('an incident is not over before those are well that went down with it', () => {
-    const { crash, casework: incidentService, store } = caseworkWorld(down);
+    const { crash, incidents: incidentService, store } = incidentsWorld(down);
     crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
     crash(crashOf('api', 2, { ...refused, fingerprint: 'v1:api' }));
     incidentService.recovered(component('db'));
@@ -182,7 +182,7 @@ describe('dependents', () => {
   });
 
   test('one that somebody stopped by hand is not waited for, unless it crashed by itself', () => {
-    const { crash, casework: incidentService, store } = caseworkWorld(down);
+    const { crash, incidents: incidentService, store } = incidentsWorld(down);
     crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
     crash(crashOf('api', 2, { ...refused, fingerprint: 'v1:api' }));
     incidentService.unwanted(component('api'));
@@ -202,7 +202,7 @@ describe('dependents', () => {
     ['ended by an abort of its own', killed('SIGABRT'), true],
     ['ended with an error', exited(1), true],
   ])('one that is %s while the database is down', (_, exit, isFolded) => {
-    const { crash, store } = caseworkWorld(down);
+    const { crash, store } = incidentsWorld(down);
     crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
     crash(crashOf('api', 2, { fingerprint: 'v1:api', exit }));
     expect(store.incident(1)?.affected).toEqual(isFolded ? ['api'] : []);
@@ -211,14 +211,14 @@ describe('dependents', () => {
 });
 
 test('nothing is thrown into supervision, whatever the store does', () => {
-  const world = caseworkWorld();
+  const world = incidentsWorld();
   const broken = new Proxy(world.store, {
     get: (target, key) => {
       if (key === 'incidentOf') throw new Error('broken');
       return Reflect.get(target, key) as unknown;
     },
   });
-  const { casework: incidentService } = caseworkWorld({}, world.clock, broken);
+  const { incidents: incidentService } = incidentsWorld({}, world.clock, broken);
   const crash: NewCrash = crashOf('api', 1);
   expect(incidentService.noted({ crash })).toEqual({ crash, events: [] });
 });
@@ -229,7 +229,7 @@ describe('one outage', () => {
   const fatal = { fingerprint: 'v1:fatal', errorMessage: 'FATAL: could not create lock file' };
 
   test('is one incident, with its affected and its ticket, although it cannot start for another reason than it died of', () => {
-    const { crash, store } = caseworkWorld({ db: [], api: ['db'] });
+    const { crash, store } = incidentsWorld({ db: [], api: ['db'] });
     crash(crashOf('db', 1, panic));
     crash(crashOf('api', 2, { ...refused, fingerprint: 'v1:api' }));
     crash(crashOf('db', 3, { ...fatal, ...still }));
@@ -243,14 +243,14 @@ describe('one outage', () => {
     ['it was well in between', { ...still.counters, unhelped: 1 }],
     ['somebody started it by hand', { restarts: [], failures: 0, spawnErrors: 0, total: 0 }],
   ])('is over when %s: another error is another incident', (_, counters) => {
-    const { crash, store } = caseworkWorld();
+    const { crash, store } = incidentsWorld();
     crash(crashOf('db', 1, panic));
     crash(crashOf('db', 2, { ...fatal, counters }));
     expect(store.incidents({ limit: 10 })).toHaveLength(2);
   });
 
   test('of something that could not even be started is part of it', () => {
-    const { crash, store } = caseworkWorld();
+    const { crash, store } = incidentsWorld();
     const problem = { code: 'command-not-found', message: 'no such command', heals: false } as const;
     crash(crashOf('db', 1, panic));
     crash(
@@ -276,7 +276,7 @@ describe('a death by our own signal', () => {
     });
 
   test('has our reason as its title and its key: freezes of two components are two incidents', () => {
-    const { crash, store } = caseworkWorld();
+    const { crash, store } = incidentsWorld();
     for (const name of ['thread', 'garbage']) crash(ended(name, freeze.reason, { freeze }));
     expect(store.incidents({ limit: 10 }).map(({ title, fingerprint }) => [title, fingerprint])).toEqual([
       ['garbage: frozen: no heartbeat for 7 s', freezeFingerprint('garbage')],
@@ -287,7 +287,7 @@ describe('a death by our own signal', () => {
   test.each(['liveness http :80/healthz failed 3 times: HTTP 503', 'soft_memory: 412 MiB, more than 400 MiB'])(
     '%s is an incident of each component, and numbers make no other one',
     (reason) => {
-      const { crash, store } = caseworkWorld();
+      const { crash, store } = incidentsWorld();
       crash(ended('a', reason));
       crash(ended('b', reason));
       crash(ended('a', reason.replace('412', '499').replace('503', '500'), { run: crashOf('a', 9).run }));
@@ -299,7 +299,7 @@ describe('a death by our own signal', () => {
   );
 
   test('has a ticket that says so, not what the program said to our signal', () => {
-    const { crash, store } = caseworkWorld();
+    const { crash, store } = incidentsWorld();
     crash(ended('thread', freeze.reason, { freeze, rule: 'limit' }));
     expect(store.ticket(1)).toMatchObject({ title: `thread: ${freeze.reason}`, errorType: null, category: 'freeze' });
     expect(store.ticket(1)?.reproductionSteps.join()).not.toContain('KeyboardInterrupt');
@@ -307,18 +307,18 @@ describe('a death by our own signal', () => {
 });
 
 test('incidents and tickets of one task each, as they were written before, go on', () => {
-  const { store, casework: incidentService } = caseworkWorld();
+  const { store, incidents: incidentService } = incidentsWorld();
   const subject = { kind: 'agent', name: 'architect' } as const;
   const { tasks: _, ...written } = incidentOf(1, { subject, subjects: [subject], waiting: ['agent architect'] });
   const old = fromRecord({ ...written, taskId: 'T-1' });
   expect(old).toMatchObject({ tasks: ['T-1'], waiting: ['agent architect T-1'] });
   expect(old).not.toHaveProperty('taskId');
   store.commit({ incidents: [old] });
-  const second = caseworkWorld({}, undefined, store);
+  const second = incidentsWorld({}, undefined, store);
   second.crash(crashOf('a', 2, { subject, fingerprint: old.fingerprint, taskId: 'T-2' }));
   expect(store.incident(1)).toMatchObject({ tasks: ['T-1', 'T-2'], count: 2 });
-  second.casework.recovered(subject, 'T-1');
-  second.casework.recovered(subject, 'T-2');
+  second.incidents.recovered(subject, 'T-1');
+  second.incidents.recovered(subject, 'T-2');
   expect(store.incident(1)?.state).toBe('resolved');
   expect([...incidentService.open()]).toEqual([]);
 });
@@ -336,10 +336,10 @@ describe('a loop that is frozen', () => {
   test('is one incident with one ticket, however often it is ended and started again', () => {
     const seen: string[] = [];
     const {
-      casework: incidentService,
+      incidents: incidentService,
       crash,
       store,
-    } = caseworkWorld({}, undefined, undefined, {
+    } = incidentsWorld({}, undefined, undefined, {
       crashSeen: ({ run }, { id }) => void seen.push(`${run} ${id}`),
     });
     const runs = [1, 2, 3, 4].map((n) => ends(n).run);
@@ -352,7 +352,7 @@ describe('a loop that is frozen', () => {
   });
 
   test('that freezes again in the same run has its incident opened again', () => {
-    const { casework: incidentService, store } = caseworkWorld();
+    const { incidents: incidentService, store } = incidentsWorld();
     incidentService.problem(frozen(ends(1).run));
     incidentService.recovered(component('loop'));
     incidentService.problem(frozen(ends(1).run));
@@ -360,7 +360,7 @@ describe('a loop that is frozen', () => {
   });
 
   test('is another matter than what it dies of otherwise, and than a rehearsal', () => {
-    const { casework: incidentService, crash, store } = caseworkWorld();
+    const { incidents: incidentService, crash, store } = incidentsWorld();
     incidentService.problem(frozen(ends(1).run));
     crash(crashOf('loop', 2, { fingerprint: 'v1:e' }));
     crash(ends(3, { fingerprint: 'v1:s', simulated: { kind: 'hang', notify: false } }));
@@ -371,7 +371,7 @@ describe('a loop that is frozen', () => {
 });
 
 test('a problem without a crash has an incident and a ticket at once, and the second time the same ones', () => {
-  const { casework: incidentService, store } = caseworkWorld();
+  const { incidents: incidentService, store } = incidentsWorld();
   const problem: ProblemEvidence = {
     ...{ subject: component('loop'), fingerprint: 'v1:frozen', title: 'loop is frozen', rootCause: 'no heartbeat' },
     category: 'freeze',
@@ -386,7 +386,7 @@ test('a problem without a crash has an incident and a ticket at once, and the se
 });
 
 test('thousands that are over at the same moment are written together, not one by one', () => {
-  const { casework: incidentService, crash, store, resolved, batches } = caseworkWorld();
+  const { incidents: incidentService, crash, store, resolved, batches } = incidentsWorld();
   for (let n = 1; n <= 900; n += 1) crash(crashOf('api', n, { fingerprint: `v1:${n}`, errorType: `Error${n}` }));
   incidentService.recovered(component('api'));
   expect(batches).toEqual([500, 400]);
