@@ -176,10 +176,15 @@ const agent: Views['Agent'] = {
   task_id: 'SPEC-111',
   state: 'running',
   source: 'keepwell',
+  condition: null,
   pid: 2194,
   run_id: 'architect-spec-111-1f0c2a9b7d3e4455~0mk1q2w3e4f5a6b',
   started_at: '2026-01-02T03:04:05.678Z',
   uptime_ms: 61_000,
+  timeout_at: '2026-01-02T03:34:05.678Z',
+  heartbeat: {
+    ...{ source: 'log', last_beat_at: '2026-01-02T03:04:58.000Z', silent_ms: 8_678, limit_ms: 720_000, problem: null },
+  },
   respawns: 1,
   max_respawns: 3,
   next_attempt_at: null,
@@ -348,7 +353,10 @@ export const EXAMPLES: Partial<Views> = {
   Agents: { schema_version: 1, agents: [agent] },
   OneAgent: {
     schema_version: 1,
-    agent: { ...agent, state: 'starting', pid: null, started_at: null, uptime_ms: null },
+    agent: {
+      ...agent,
+      ...{ state: 'starting', pid: null, started_at: null, uptime_ms: null, timeout_at: null, heartbeat: null },
+    },
   },
   AgentsReport: report,
   AgentsCheck: { ...report, fixed: report.issues },

@@ -4,7 +4,7 @@ import { secretsOf } from '../crashes/evidence.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
 import { type Circumstances, NO_CIRCUMSTANCES } from '../incidents/tickets/rules/evidence.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
-import { agentName, withTask } from './rules/task.ts';
+import { agentName, heartbeatWithTask, withTask } from './rules/task.ts';
 import type { AgentRecord, AgentsSpec, AgentType } from './spec.ts';
 
 /** `type`: null when the configuration does not name it any more; then it can only be read about. */
@@ -12,7 +12,8 @@ export function agentSpec({ name, task }: Pick<AgentRecord, 'name' | 'task'>, ty
   const stray = straySpec(name);
   if (type === null) return stray;
   const { process, stop, limits, minUptimeMs, logs } = type;
-  return { ...stray, driver: withTask(process, task), stop, limits, minUptimeMs, logs };
+  const heartbeat = type.heartbeat && { heartbeat: heartbeatWithTask(type.heartbeat, task) };
+  return { ...stray, driver: withTask(process, task), stop, limits, minUptimeMs, logs, ...heartbeat };
 }
 
 /** For its tickets: how it was started, and whose work it is. The task is part of the command. */

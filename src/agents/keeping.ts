@@ -3,13 +3,17 @@
 import { AppError } from '../base/pure/errors.ts';
 import { after, type ComponentName, type RunId } from '../base/pure/ids.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
+import { BEATS_BATCH_MS } from '../supervision/heartbeat/beats.ts';
+import { Journal } from '../supervision/journal.ts';
+import type { HeartbeatView } from '../supervision/rules/views.ts';
+import { UsageWatch } from '../supervision/usage/usage-watch.ts';
 import { OneAgent } from './one-agent.ts';
 import type { KeepingParts } from './parts.ts';
 import type { AgentRequest, Respawns } from './ports.ts';
 import type { NewAgent } from './rules/next.ts';
 import { runOfAgent } from './rules/step.ts';
-import { agentName, checkTask } from './rules/task.ts';
-import type { AgentRecord, AgentsSpec } from './spec.ts';
+import { agentName, checkHeartbeatTask, checkTask } from './rules/task.ts';
+import type { AgentRecord, AgentsSpec, AgentType } from './spec.ts';
 
 export interface AgentKeeping extends Respawns {
   spawn(request: AgentRequest): AgentRecord;
@@ -17,6 +21,10 @@ export interface AgentKeeping extends Respawns {
   stop(which: string): Promise<readonly AgentRecord[]>;
   /** All that are remembered, in the order in which they were spawned. */
   records(): readonly AgentRecord[];
+  /** How the heartbeat of its run stands; null: it has none, or does not run. */
+  heartbeat(name: ComponentName): HeartbeatView | null;
+  /** An agent says that it goes on. False: there is none of this name. Throws HEARTBEAT_NOT_BY_PING or AGENT_NOT_RUNNING. */
+  beat(name: string): boolean;
   use(spec: AgentsSpec): void;
   /** Ends all that live. `again`: the next daemon brings them back. Resolves when all are gone. */
   stopAll(how: { readonly again: boolean }): Promise<void>;
@@ -43,6 +51,8 @@ class Keeping implements AgentKeeping {
   readonly #parts: KeepingParts;
   readonly #agents = new Map<ComponentName, OneAgent>();
   readonly #waiting = new Set<() => void>();
+  readonly #usage: UsageWatch;
+  readonly #beats: Journal<ComponentName>;
   #spec: AgentsSpec;
   #isClosing = false;
   #isClosed = false;
@@ -50,6 +60,16 @@ class Keeping implements AgentKeeping {
   constructor(parts: KeepingParts, spec: AgentsSpec) {
     this.#parts = parts;
     this.#spec = spec;
+    const { clock, random, sampler, record } = parts;
+    this.#usage = new UsageWatch({
+      ...{ clock, random, sampler },
+      tell: (name, event) => this.#agents.get(name)?.send(event),
+      write: () => {}, // only what they use now matters: whether it is too much
+    });
+    this.#beats = new Journal({
+      ...{ clock, everyMs: BEATS_BATCH_MS, keyOf: (name: ComponentName) => name },
+      write: (names) => record({ agents: names.flatMap((name) => this.#agents.get(name)?.written ?? []) }),
+    });
   }
 
   /** Every run found on disk is accounted for: taken over, cleared away, or ended because nobody knows whose it is. */
@@ -73,9 +93,12 @@ class Keeping implements AgentKeeping {
   spawn({ type, task }: AgentRequest): AgentRecord {
     this.#refuseWhenClosing();
     checkTask(task);
-    const types = this.#spec.types.map(({ name }) => name);
-    if (!types.includes(type))
+    const of = this.#type(type);
+    if (!of) {
+      const types = this.#spec.types.map(({ name }) => name);
       throw new AppError('NO_SUCH_AGENT_TYPE', { name: type, suggestion: didYouMean(type, types) });
+    }
+    checkHeartbeatTask(of.heartbeat, task);
     const name = agentName(type, task);
     const there = this.#agents.get(name);
     if (there && !there.isOver) {
@@ -91,9 +114,11 @@ class Keeping implements AgentKeeping {
   respawn({ type, task }: AgentRequest): ReturnType<Respawns['respawn']> {
     const none = (why: string) => ({ kind: 'none', why }) as const;
     if (this.#isClosing) return none('the daemon is ending');
-    if (!this.#spec.types.some(({ name }) => name === type)) return none(`there is no agent type "${type}"`);
+    const of = this.#type(type);
+    if (!of) return none(`there is no agent type "${type}"`);
     try {
       checkTask(task);
+      checkHeartbeatTask(of.heartbeat, task);
     } catch (error) {
       return none((error as Error).message);
     }
@@ -119,13 +144,35 @@ class Keeping implements AgentKeeping {
     return [...this.#agents.values()].map(({ record }) => record).sort((a, b) => a.spawnedAt - b.spawnedAt);
   }
 
+  heartbeat(name: ComponentName): HeartbeatView | null {
+    return this.#agents.get(name)?.heartbeat ?? null;
+  }
+
+  beat(name: string): boolean {
+    const agent = this.#agents.get(name as ComponentName);
+    if (!agent) return false;
+    if (this.#type(agent.record.type)?.heartbeat?.source.kind !== 'ping')
+      throw new AppError('HEARTBEAT_NOT_BY_PING', { name });
+    if (runOfAgent(agent.record.state) === null) throw new AppError('AGENT_NOT_RUNNING', { name });
+    agent.beat();
+    return true;
+  }
+
   use(spec: AgentsSpec): void {
+    const before = new Map(this.#spec.types.map((type) => [type.name, JSON.stringify(type)]));
     this.#spec = spec;
+    for (const agent of this.#active) {
+      const type = this.#type(agent.record.type);
+      if (before.get(agent.record.type) !== (type && JSON.stringify(type))) agent.respec();
+    }
   }
 
   async stopAll({ again }: { readonly again: boolean }): Promise<void> {
     this.#isClosing = true;
-    for (const agent of this.#active) agent.send({ kind: 'stop', again });
+    for (const agent of this.#active) {
+      agent.send({ kind: 'stop', again });
+      agent.arm(); // what waits for its respawn waits for the next daemon
+    }
     const areGone = await this.#until(() => this.#active.every(({ record }) => runOfAgent(record.state) === null));
     if (!areGone) this.#parts.log.warn('agents did not end, although SIGKILL was sent');
   }
@@ -142,7 +189,9 @@ class Keeping implements AgentKeeping {
   close(): void {
     this.#isClosing = true;
     this.#isClosed = true;
+    this.#beats.close(); // while the agents still know what they have heard
     for (const agent of this.#agents.values()) agent.close();
+    this.#usage.close();
     for (const look of this.#waiting) look();
   }
 
@@ -151,7 +200,18 @@ class Keeping implements AgentKeeping {
   }
 
   get #world() {
-    return { ...this.#parts, spec: () => this.#spec, changed: () => this.#changed() };
+    return {
+      ...this.#parts,
+      usage: this.#usage,
+      spec: () => this.#spec,
+      changed: () => this.#changed(),
+      beaten: ({ record: { name } }: OneAgent) => this.#beats.note(name),
+      isClosing: () => this.#isClosing,
+    };
+  }
+
+  #type(name: string): AgentType | undefined {
+    return this.#spec.types.find((type) => type.name === name);
   }
 
   #begin(about: Omit<NewAgent, 'before'>): AgentRecord {

@@ -3,46 +3,75 @@
 import { exitView } from '../base/pure/exit.ts';
 import { type MonoMs, type RunId, runId, type WallMs } from '../base/pure/ids.ts';
 import type { Commit } from '../history/ports.ts';
+import { tellUnlimited } from '../supervision/component-runner.ts';
+import { HeartWatch } from '../supervision/heartbeat/heart-watch.ts';
 import type { RunReport } from '../supervision/ports/driver.ts';
 import type { NewCrash, NewEvent } from '../supervision/ports/store.ts';
-import { FRESH } from '../supervision/rules/lifecycle/state.ts';
-import type { Subject } from '../supervision/rules/views.ts';
+import type { StoredPulse } from '../supervision/rules/freeze/pulse.ts';
+import { FRESH, type In } from '../supervision/rules/lifecycle/state.ts';
+import type { HeartbeatView, Subject } from '../supervision/rules/views.ts';
+import { freezeView } from '../supervision/step-commit.ts';
+import type { UsageWatch } from '../supervision/usage/usage-watch.ts';
+import { agentSpec } from './agent-spec.ts';
 import type { KeepingParts } from './parts.ts';
+import { asComponent, heardAgain } from './rules/live-run.ts';
 import { agentWakesAt, type NewAgent, newAgent, nextOfAgent } from './rules/next.ts';
 import {
   type AgentContext,
   type AgentEffect,
   type AgentEnd,
   type AgentEvent,
+  type AgentPolicy,
   type AgentStep,
   runOfAgent,
 } from './rules/step.ts';
+import { heartbeatWithTask } from './rules/task.ts';
 import { type AgentRecord, type AgentsSpec, type AgentType, isOver } from './spec.ts';
 
 export interface AgentWorld extends KeepingParts {
+  readonly usage: Pick<UsageWatch, 'follow'>;
   spec(): AgentsSpec;
   /** Its record is another one now. */
   changed(agent: OneAgent): void;
+  /** It beats. Called as often as it does. */
+  beaten(agent: OneAgent): void;
+  /** All are being ended: nobody is respawned. */
+  isClosing(): boolean;
 }
 
 /** For agents whose type left the configuration: they go on, and are not respawned. */
-const WITHOUT_TYPE = {
+const WITHOUT_TYPE: AgentPolicy = {
+  process: { kind: 'process', command: [], shell: false, cwd: '/', env: {}, envFiles: [] },
   stop: { signal: 'SIGTERM', graceMs: 10_000 },
   backoff: { initialMs: 1_000, factor: 2, maxMs: 60_000, jitterRatio: 0.1, resetAfterMs: 0 },
   minUptimeMs: 10_000,
-} as const;
+  neverOn: [],
+  heartbeat: null,
+  timeoutMs: null,
+};
 
 const NEVER_BEGAN = { code: 'cancelled', message: 'the daemon died before this run began', heals: true } as const;
 
 export class OneAgent {
   readonly #world: AgentWorld;
+  readonly #heart: HeartWatch;
+  /** How the heartbeat of its run stood when an earlier daemon wrote it down. */
+  readonly #pulse: StoredPulse | null;
   #record: AgentRecord;
   #alarm: AbortController | null = null;
+  /** Its run is of an earlier daemon, and whether it lives is not known yet: no time is up before that. */
+  #isUnseen = false;
   #isClosed = false;
 
   constructor(record: AgentRecord, world: AgentWorld) {
     this.#record = record;
     this.#world = world;
+    this.#pulse = record.pulse ?? null;
+    this.#heart = new HeartWatch(world, {
+      send: (event) => this.send(event),
+      noted: () => world.beaten(this),
+      rest: () => {}, // nobody else asks it anything
+    });
   }
 
   /** Writes down that it is wanted, then begins it. */
@@ -62,6 +91,29 @@ export class OneAgent {
     return isOver(this.#record.state);
   }
 
+  /** How the heartbeat of its run stands; null: it has none, or does not run. */
+  get heartbeat(): HeartbeatView | null {
+    return this.#heart.view();
+  }
+
+  /** As it has to be written down: with what was heard of it until now. */
+  get written(): AgentRecord {
+    const { pulse: _, ...record } = this.#record;
+    const pulse = this.#heart.stored ?? this.#pulse;
+    return pulse !== null && pulse.run === runOfAgent(record.state) ? { ...record, pulse } : record;
+  }
+
+  /** It gives a sign of progress. */
+  beat(): void {
+    this.#heart.beat();
+  }
+
+  /** The configuration of its type is another one now; what is expected of its run follows that at once. */
+  respec(): void {
+    this.send({ kind: 'probes-changed' });
+    this.arm();
+  }
+
   /** Takes over what an earlier daemon left. `hasTraces`: the directory of its run exists. */
   adopt(hasTraces: boolean): void {
     const { clock, driver } = this.#world;
@@ -71,12 +123,16 @@ export class OneAgent {
       this.send({ kind: 'rebooted' });
       return;
     }
+    this.#record = heardAgain(this.#record, clock.now());
     // The intent is written before the directory is made: nothing to see of a run that never got a pid means it never began.
     const neverBegan = !hasTraces && (state.kind === 'starting' || (state.kind === 'stopping' && state.pid === null));
     if (run !== null && neverBegan) this.send({ kind: 'spawn-failed', run, problem: NEVER_BEGAN });
-    else if (run !== null) driver.adopt(run, (report) => this.#report(run, report));
+    else if (run !== null) {
+      this.#isUnseen = true;
+      driver.adopt(run, (report) => this.#report(run, report));
+    }
     this.#resume();
-    this.#arm();
+    this.arm();
   }
 
   send(event: AgentEvent): void {
@@ -85,6 +141,7 @@ export class OneAgent {
       const type = typeOf(this.#record.type, this.#world);
       const step = nextOfAgent(this.#record, event, contextFor(this.#record, type, this.#world));
       if (step.record !== this.#record || step.effects.length > 0) this.#take(step, event, type);
+      else this.#follow(type);
     } catch (error) {
       this.#isClosed = true; // nothing is decided any more on top of half a step
       this.#world.fatal(error);
@@ -95,6 +152,16 @@ export class OneAgent {
   close(): void {
     this.#isClosed = true;
     this.#alarm?.abort();
+    this.#heart[Symbol.dispose]();
+    this.#world.usage.follow(agentSpec(this.#record, null), { kind: 'stopped' });
+  }
+
+  /** Those who listen to its run, and look at what it uses, do so as long as it lives. */
+  #follow(type: AgentType | null): void {
+    const spec = agentSpec(this.#record, type);
+    const state = asComponent(this.#record.state, this.#world.clock.now());
+    this.#heart.follow(spec, state, this.#pulse, false);
+    this.#world.usage.follow(spec, spec.limits.softMemoryBytes === null ? { kind: 'stopped' } : state);
   }
 
   #take(step: AgentStep, event: AgentEvent | null, type: AgentType | null): void {
@@ -105,14 +172,15 @@ export class OneAgent {
     failpoints.hit('agent.before-commit');
     const { record, commit } = stepCommit({ before: this.#record, event, step, type, at, wall }, this.#world);
     this.#record = record;
+    this.#follow(type);
     const released = step.effects.flatMap((effect) => (effect.kind === 'release' ? [effect.run] : []));
     const onDurable = () => {
       for (const run of released) driver.release(run);
     };
-    this.#world.record({ ...commit, ...(released.length > 0 ? { onDurable } : {}) });
+    this.#world.record({ ...commit, agents: [this.written], ...(released.length > 0 ? { onDurable } : {}) });
     failpoints.hit('agent.after-commit');
     for (const effect of step.effects) this.#perform(effect, type);
-    this.#arm();
+    this.arm();
     this.#world.changed(this);
   }
 
@@ -128,6 +196,12 @@ export class OneAgent {
       case 'kill':
         driver.killTree(effect.run);
         break;
+      case 'examine': {
+        const { run, dump } = effect;
+        const spec = agentSpec(this.#record, type);
+        void this.#world.examine(spec, run, dump).then((found) => this.send({ kind: 'examined', run, ...found }));
+        break;
+      }
       case 'recovered':
         incidentService.recovered(subjectOf(this.#record), this.#record.task);
         break;
@@ -157,11 +231,15 @@ export class OneAgent {
     const { driver } = this.#world;
     if (state.kind !== 'stopping') return;
     const { stop } = typeOf(this.#record.type, this.#world) ?? WITHOUT_TYPE;
-    if (state.killAt === null) driver.killTree(state.run);
-    else driver.signal(state.run, stop.signal);
+    const { stage } = asComponent(state, this.#world.clock.now()) as In<'stopping'>;
+    if (stage === 'interrupted') driver.signal(state.run, 'SIGINT');
+    else if (stage === 'asked') driver.signal(state.run, stop.signal);
+    else driver.killTree(state.run);
   }
 
   #report(run: RunId, report: RunReport): void {
+    const isAdopted = this.#isUnseen;
+    this.#isUnseen = false;
     if (report.kind === 'shim-lost') {
       const { type, task } = this.#record;
       this.#world.log.warn('a shim was killed; its agent continues, but its exit code will be unknown', {
@@ -171,18 +249,27 @@ export class OneAgent {
       });
     } else if (report.kind === 'started') {
       if (report.pid !== null) this.send({ kind: 'started', run, pid: report.pid, at: report.at });
+      if (isAdopted) this.arm();
+      else this.#tellUnlimited(run);
     } else if (report.kind === 'exited' || report.kind === 'spawn-failed' || report.kind === 'tree-gone') {
       this.send({ ...report, run });
     }
   }
 
+  #tellUnlimited(run: RunId): void {
+    const { driver, clock, log, record } = this.#world;
+    const { task } = this.#record;
+    tellUnlimited(subjectOf(this.#record), run, { driver, clock, log, commit: record }, { task });
+  }
+
   /** One alarm at most, for the time the state itself names. */
-  #arm(): void {
+  arm(): void {
     this.#alarm?.abort();
     this.#alarm = null;
-    const { minUptimeMs } = typeOf(this.#record.type, this.#world) ?? WITHOUT_TYPE;
-    const at = agentWakesAt(this.#record.state, { minUptimeMs });
-    if (at === null || this.#isClosed) return;
+    const { state } = this.#record;
+    const at = agentWakesAt(state, typeOf(this.#record.type, this.#world) ?? WITHOUT_TYPE);
+    if (at === null || this.#isClosed || (this.#isUnseen && state.kind === 'running')) return;
+    if (state.kind === 'backing-off' && this.#world.isClosing()) return; // for the next daemon
     const alarm = new AbortController();
     this.#alarm = alarm;
     this.#world.clock.sleepUntil(at, alarm.signal).then(
@@ -195,16 +282,20 @@ export class OneAgent {
 const typeOf = (name: string, { spec }: AgentWorld): AgentType | null =>
   spec().types.find((type) => type.name === name) ?? null;
 
-function contextFor({ name }: Pick<AgentRecord, 'name'>, type: AgentType | null, world: AgentWorld): AgentContext {
-  const { clock, random } = world;
+type About = Pick<AgentRecord, 'name' | 'task'> & { readonly state?: AgentRecord['state'] };
+
+function contextFor({ name, task, state }: About, type: AgentType | null, world: AgentWorld): AgentContext {
+  const { clock, random, driver } = world;
   const wall = clock.wallNow();
+  const run = state ? runOfAgent(state) : null;
   return {
     now: clock.now(),
     wall,
     bootId: clock.bootId,
     random: random(),
     newRun: runId(name, wall, random()),
-    policy: type ?? WITHOUT_TYPE,
+    blind: run !== null && driver.doubt(run) !== null,
+    policy: type ? { ...type, heartbeat: type.heartbeat && heartbeatWithTask(type.heartbeat, task) } : WITHOUT_TYPE,
     maxRespawns: type === null ? 0 : world.spec().maxRespawns,
   };
 }
@@ -236,7 +327,6 @@ export function stepCommit(facts: StepFacts, parts: KeepingParts): StepCommit {
   const record = found === null ? step.record : { ...step.record, error: errorOf(found) };
   const started = step.effects.find((effect) => effect.kind === 'start');
   const base = {
-    agents: [record],
     ...(started && type
       ? { runBegun: { run: started.run, component: record.name, at, ...parts.begun(record, type) } }
       : {}),
@@ -257,23 +347,26 @@ function eventsOf({ step, before, at }: StepFacts): readonly NewEvent[] {
 }
 
 function endedOf({ before, wall }: StepFacts, end: AgentEnd): NonNullable<Commit['runEnded']> {
-  const { run, uptimeMs, planned, decision, rule, cause } = end;
-  const common = { run, component: before.name, at: wall(end.at), uptimeMs, exit: exitView(cause) };
+  const { run, uptimeMs, planned, decision, rule, cause, unhealthy } = end;
+  const common = { run, component: before.name, at: wall(end.at), uptimeMs, exit: exitView(cause, unhealthy) };
   // The last good run of everything with a name is kept for ever, and tasks are without end.
   return { ...common, planned, good: false, decision, rule };
 }
 
 function crashOf({ before, type, wall }: StepFacts, end: AgentEnd, parts: KeepingParts): NewCrash {
-  const { run, uptimeMs, decision, rule, cause } = end;
-  const exit = exitView(cause);
+  const { run, uptimeMs, decision, rule, cause, unhealthy } = end;
+  const exit = exitView(cause, unhealthy);
   const at = wall(end.at);
   const failures = before.respawns.length + 1;
+  const evidence = parts.evidence(before, type, exit, at);
   return {
     subject: subjectOf(before),
     ...{ run, at, uptimeMs, exit, decision, rule },
     counters: { ...FRESH, failures, total: before.respawns.length },
     restartsInWindow: before.respawns.length,
-    ...parts.evidence(before, type, exit, at),
+    ...evidence,
+    rootCause: unhealthy ?? evidence.rootCause,
+    ...(end.freeze ? { freeze: freezeView(end.freeze, wall) } : {}),
     dependencies: [],
     probes: [],
     agentType: before.type,
@@ -283,7 +376,10 @@ function crashOf({ before, type, wall }: StepFacts, end: AgentEnd, parts: Keepin
 }
 
 /** "ImportError: cannot import name …", or what is known instead. */
-const errorOf = ({ errorType, errorMessage, rootCause }: NewCrash): string | null =>
-  errorType !== null && errorMessage !== null
+const errorOf = ({ errorType, errorMessage, rootCause, exit }: NewCrash): string | null => {
+  // What it says while we end it is not why.
+  if (exit.unhealthy !== null) return exit.unhealthy;
+  return errorType !== null && errorMessage !== null
     ? `${errorType}: ${errorMessage}`
     : (errorMessage ?? errorType ?? rootCause);
+};

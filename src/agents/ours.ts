@@ -4,16 +4,23 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import type { HomePaths } from '../base/home.ts';
+import { programFile } from '../base/program-file.ts';
 import type { SpawnProblem } from '../base/pure/exit.ts';
 import type { RunId } from '../base/pure/ids.ts';
 import { DEFAULTS } from '../config/defaults.ts';
 import { ingredients, specHash } from '../config/fingerprint.ts';
 import { type ResolvedConfig, readEnvFileTexts } from '../config/load.ts';
-import { collectEvidence } from '../crashes/evidence.ts';
-import { type Environment, launchRun } from '../drivers/launch-run.ts';
+import { collectEvidence, secretsOf } from '../crashes/evidence.ts';
+import { createExaminer } from '../crashes/examine.ts';
+import { type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
 import { createProcessDriver } from '../drivers/process/process-driver.ts';
+import { createSampler } from '../drivers/process/usage/sampler.ts';
 import type { Store } from '../history/ports.ts';
+import { fileLogs } from '../logs/file-logs.ts';
 import { type LogKeeper, openLogKeeper } from '../logs/keep/keeper.ts';
+import { createHeartbeatSources } from '../probes/heartbeat/sources.ts';
+import { Holds } from '../probes/log/log-file.ts';
+import { createLogWatch, type LogWatch } from '../probes/log/log-watch.ts';
 import type { ProcessDriver, ProcessInfo, ProcessLaunch } from '../supervision/ports/driver.ts';
 import { agentSpec } from './agent-spec.ts';
 import { type AgentKeeping, keepAgents } from './keeping.ts';
@@ -27,6 +34,8 @@ export interface OursParts extends Pick<KeepingParts, 'log' | 'failpoints' | 'in
   /** The environment that agents inherit. */
   readonly base: Readonly<Record<string, string>>;
   readonly softNofile: number | null;
+  /** Where we listen: for agents that say by themselves how they are. */
+  readonly socket: string;
   readonly store: Store;
   config(): ResolvedConfig;
   tell(type: string, data: Readonly<Record<string, unknown>>): void;
@@ -36,6 +45,7 @@ export interface OursParts extends Pick<KeepingParts, 'log' | 'failpoints' | 'in
 
 export interface Ours {
   readonly keeping: AgentKeeping;
+  readonly driver: ProcessDriver;
   /** The processes of all that live. */
   processes(): Promise<readonly ProcessInfo[]>;
   /** Those that the history does not remember any more go, and what they wrote. */
@@ -60,13 +70,20 @@ export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours
   for (const dir of [logsDir, agentRuns(paths), join(home, 'trash')]) mkdirSync(dir, { recursive: true, mode: 0o700 });
   const isRunning = (name: string) =>
     keeping.records().some((record) => record.name === name && runOfAgent(record.state) !== null);
+  const holds = new Holds();
   const logs = await openLogKeeper({
     ...{ dir: logsDir, clock: systemClock, log, failpoints, isRunning },
     freeRule: DEFAULTS.logs.minFree,
     keeping: () => config().agents.types[0]?.logs ?? DEFAULTS.logs,
     bounds: () => config().logs,
     tell: parts.tell,
-    holdStill: () => Promise.resolve(() => {}), // nobody follows them in this process
+    holdStill: holds.holdStill,
+  });
+  const logPath = ({ name }: { readonly name: string }): string => join(logsDir, `${name}.log`);
+  const logEnd = ({ name }: { readonly name: string }): number => logs.end(name);
+  const watch = createLogWatch({
+    ...{ logPath, log, holds, workerFile: programFile('pattern-worker.cjs') },
+    place: (path, position) => logs.place(path, position),
   });
   const driver: ProcessDriver = createProcessDriver({
     ...{ home, clock: systemClock, failpoints, log, softNofile },
@@ -79,11 +96,23 @@ export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours
   const keeping = keepAgents(
     {
       ...{ driver, clock: systemClock, random: Math.random, log, failpoints },
+      sampler: createSampler({ runsDir: agentRuns(paths) }),
+      heartbeatSources: createHeartbeatSources({
+        prober: watch,
+        logPath: ({ spec: of }) => logPath(of),
+        logEnd: ({ spec: of }) => logEnd(of),
+      }),
+      logFrom: (of, run) => store.run(run)?.logOffset ?? logEnd(of),
+      examine: createExaminer({
+        ...{ driver, logs: fileLogs(logsDir), logEnd },
+        secretsOf: (of) => secretsOf(of, base, config().secrets),
+      }),
       ...{ incidentService: parts.incidentService, record: parts.record, fatal: parts.fatal },
       isRecorded: (run: RunId) => store.run(run)?.endedAt != null,
       launch: (record, type, run) => {
         logs.runBegins(record.name, run);
-        const launch = launchRun(agentSpec(record, type), run, 'first', logsDir, base);
+        const of = agentSpec(record, type);
+        const launch = launchRun(of, run, 'first', logsDir, withSocket(of, base, parts.socket));
         const own = launch as ProcessLaunch | SpawnProblem; // agents are processes
         return parts.launchOf?.(record.task, own) ?? own;
       },
@@ -105,9 +134,10 @@ export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours
   logs.begin();
   return {
     keeping,
+    driver,
     processes: () => processesOf(keeping, driver),
     tidy: () => tidy(keeping, store, logsDir, config().store.retentionMs),
-    close: () => close(keeping, logs, driver),
+    close: () => close(keeping, logs, watch, driver),
   };
 }
 
@@ -131,8 +161,9 @@ function tidy(keeping: AgentKeeping, store: Store, logsDir: string, keepMs: numb
   }
 }
 
-async function close(keeping: AgentKeeping, logs: LogKeeper, driver: ProcessDriver): Promise<void> {
+async function close(keeping: AgentKeeping, logs: LogKeeper, watch: LogWatch, driver: ProcessDriver): Promise<void> {
   keeping.close();
+  await watch.close();
   await logs[Symbol.asyncDispose]();
   await driver.close();
 }

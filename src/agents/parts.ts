@@ -7,7 +7,10 @@ import type { ExitView, SpawnProblem } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
 import type { Recorder } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
+import type { RunnerWorld } from '../supervision/component-runner.ts';
+import type { HeartWorld } from '../supervision/heartbeat/heart-watch.ts';
 import type { ProcessDriver, ProcessLaunch } from '../supervision/ports/driver.ts';
+import type { Sampler } from '../supervision/ports/sampler.ts';
 import type { NewCrash, RunBegun } from '../supervision/ports/store.ts';
 import type { AgentRecord, AgentType } from './spec.ts';
 
@@ -25,8 +28,9 @@ export type AgentEvidence = Pick<
   | 'earlier'
 >;
 
-export interface KeepingParts {
+export interface KeepingParts extends HeartWorld, Pick<RunnerWorld, 'examine'> {
   readonly driver: ProcessDriver;
+  readonly sampler: Sampler;
   readonly clock: Clock;
   /** In [0, 1). */
   random(): number;

@@ -6,6 +6,7 @@ import { AppError } from '../base/pure/errors.ts';
 import type { WallMs } from '../base/pure/ids.ts';
 import { readAnyProcStat } from '../drivers/process/proc.ts';
 import { type Incident, isAwaited } from '../incidents/rules/incident.ts';
+import type { ProcessDriver } from '../supervision/ports/driver.ts';
 import type { CrashView } from '../supervision/rules/views.ts';
 import { hasPast, type Ours, type OursParts, openOurs } from './ours.ts';
 import { Passes } from './passes.ts';
@@ -27,6 +28,10 @@ export interface AgentsParts extends OursParts {
 }
 
 export interface DaemonAgents extends Agents {
+  /** An agent of ours says that it goes on. False: there is none of this name. Throws HEARTBEAT_NOT_BY_PING or AGENT_NOT_RUNNING. */
+  beat(name: string): boolean;
+  /** Of the runs of ours, for whoever simulates that one hangs. */
+  readonly runs: Pick<ProcessDriver, 'signal' | 'survivors'>;
   use(spec: AgentsSpec): void;
   /** Ends all of ours. `again`: the next daemon brings them back. */
   stopAll(how: { readonly again: boolean }): Promise<void>;
@@ -125,6 +130,15 @@ class AgentService implements DaemonAgents {
     return { ...this.report(), fixed: [...respawned, ...this.#passes.fixedSince(from)] };
   }
 
+  beat(name: string): boolean {
+    return this.#ours?.keeping.beat(name) ?? false;
+  }
+
+  readonly runs: DaemonAgents['runs'] = {
+    signal: (run, signal) => this.#ours?.driver.signal(run, signal),
+    survivors: (run) => this.#ours?.driver.survivors(run) ?? Promise.resolve([]),
+  };
+
   async stopAll(how: { readonly again: boolean }): Promise<void> {
     this.#isClosing = true;
     await (await this.#opening)?.keeping.stopAll(how);
@@ -170,7 +184,8 @@ class AgentService implements DaemonAgents {
   }
 
   #view(record: AgentRecord): AgentView {
-    return agentView(record, this.#spec, { now: systemClock.now(), wall: systemClock.wallNow() });
+    const instant = { now: systemClock.now(), wall: systemClock.wallNow() };
+    return agentView(record, this.#spec, instant, this.#ours?.keeping.heartbeat(record.name) ?? null);
   }
 
   /** Newest first. */

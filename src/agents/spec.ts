@@ -1,7 +1,11 @@
 /** An agent: a typed worker that is spawned for a task. What the configuration says about it, and what is written down about it. */
 
-import type { ExitView } from '../base/pure/exit.ts';
+import type { ExitView, SignalName } from '../base/pure/exit.ts';
 import type { BootId, ComponentName, MonoMs, RunId, WallMs } from '../base/pure/ids.ts';
+import type { Freeze } from '../supervision/rules/freeze/freeze.ts';
+import type { HeartbeatSpec } from '../supervision/rules/freeze/heartbeat.ts';
+import type { StoredPulse } from '../supervision/rules/freeze/pulse.ts';
+import type { In } from '../supervision/rules/lifecycle/state.ts';
 import type { BackoffSpec, LimitsSpec, LogKeeping, ProcessSpec, StopSpec } from '../supervision/spec.ts';
 
 /** What an agent of this type is started with, complete and checked. */
@@ -16,6 +20,12 @@ export interface AgentType {
   readonly stop: StopSpec;
   /** Between a crash and the respawn. */
   readonly backoff: BackoffSpec;
+  /** Exit codes and signals after which it is not respawned. */
+  readonly neverOn: readonly (number | SignalName)[];
+  /** Null: nobody expects a sign of progress. `{task}` in the path of a file is filled at spawn. */
+  readonly heartbeat: HeartbeatSpec | null;
+  /** The longest life of one run; null: as long as it takes. */
+  readonly timeoutMs: number | null;
   readonly limits: LimitsSpec;
   readonly logs: LogKeeping;
 }
@@ -62,20 +72,30 @@ export type AgentState =
       readonly startedAt: MonoMs;
       /** It outlived `min_uptime`. */
       readonly lived: boolean;
+      /** Its heartbeat is overdue, or its time is up. */
+      readonly freeze?: Freeze;
     }
   | Pause
   | {
       readonly kind: 'stopping';
       readonly run: RunId;
       readonly pid: number | null;
-      /** SIGKILL goes to the whole tree then; null: it was sent. */
+      /** As of components. Absent, in records of earlier versions: killed, if there is no time for that. */
+      readonly stage?: In<'stopping'>['stage'];
+      /** When the next step is due: the stop signal, SIGKILL, SIGKILL once more. Null: in records of earlier versions. */
       readonly killAt: MonoMs | null;
-      /** What comes when all of it is gone. */
-      readonly after: Pause | { readonly kind: AgentEndState };
+      /** What comes when all of it is gone; null: we end it by ourselves, and what follows is decided at its end. */
+      readonly after: Following | null;
       /** Its main process has ended and that was recorded; what is left is what it left behind. */
       readonly ended: boolean;
+      /** Why we end it by ourselves: it is frozen, ran too long, or uses too much memory. */
+      readonly unhealthy?: string;
+      readonly freeze?: Freeze;
     }
   | { readonly kind: AgentEndState };
+
+/** What comes after a run. */
+export type Following = Pause | { readonly kind: AgentEndState };
 
 /** The next start has its time. `counts`: it is a respawn after a crash; otherwise the end before was nobody's fault, or asked for. */
 export interface Pause {
@@ -115,6 +135,8 @@ export interface AgentRecord {
   readonly lastExit: { readonly at: WallMs; readonly exit: ExitView } | null;
   /** "ImportError: …", of its last crash; null: it did not crash since it was asked for. */
   readonly error: string | null;
+  /** How the heartbeat of its run stood a few seconds ago at most. */
+  readonly pulse?: StoredPulse;
 }
 
 export const isOver = ({ kind }: AgentState): boolean =>

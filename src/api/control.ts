@@ -123,7 +123,7 @@ export interface Control extends Records {
   stop(names: readonly string[]): ActionView;
   /** `recreate`: their containers are made anew. */
   restart(names: readonly string[], options?: RestartOptions): ActionView;
-  /** A component goes on: its heartbeat by ping. Throws HEARTBEAT_NOT_BY_PING and COMPONENT_NOT_RUNNING. */
+  /** A component or an agent goes on: its heartbeat by ping. Throws HEARTBEAT_NOT_BY_PING, COMPONENT_NOT_RUNNING and AGENT_NOT_RUNNING. */
   beat(name: string): BeatView;
   /** A crash that somebody asks for. Throws NOT_SIMULATED, COMPONENT_NOT_RUNNING, NO_SUCH_AGENT_TYPE. */
   simulate(request: SimulationRequest): Promise<SimulationView>;

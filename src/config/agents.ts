@@ -6,7 +6,19 @@ import type { ComponentName } from '../base/pure/ids.ts';
 import type { BackoffSpec, LogKeeping, ProcessSpec } from '../supervision/spec.ts';
 import { DEFAULTS } from './defaults.ts';
 import { durationText } from './duration.ts';
-import { atLeastOne, duration, name, nameKey, number, optional, path, positiveDuration, text } from './leaves.ts';
+import { heartbeatSchema, heartbeatSpec } from './heartbeat.ts';
+import {
+  atLeastOne,
+  death,
+  duration,
+  name,
+  nameKey,
+  number,
+  optional,
+  path,
+  positiveDuration,
+  text,
+} from './leaves.ts';
 import { limitsSchema, processSchema, stopSchema } from './process.ts';
 import { backoffSchema } from './restart.ts';
 
@@ -41,11 +53,14 @@ function typeSpec(name: string, config: AgentTypeConfig, world: AgentsWorld): Ag
     minUptimeMs: config.min_uptime ?? DEFAULT.minUptimeMs,
     stop: { signal: stop?.signal ?? DEFAULTS.stop.signal, graceMs: stop?.grace ?? DEFAULTS.stop.graceMs },
     backoff: world.toBackoff(config.backoff),
+    neverOn: config.never_on ?? [],
+    heartbeat: config.heartbeat ? heartbeatSpec(config.heartbeat, world.absolute) : null,
+    timeoutMs: config.timeout ?? null,
     limits: {
       memoryBytes: limits?.memory ?? null,
       pids: limits?.pids ?? null,
       nofile: limits?.nofile ?? null,
-      softMemoryBytes: null,
+      softMemoryBytes: limits?.soft_memory ?? null,
     },
     logs: world.keeping,
   };
@@ -72,7 +87,7 @@ const SHOWN = DEFAULTS.agents;
 const MAX_RESPAWNS = 100;
 
 const { env, env_file, cwd, user, group, umask, nice } = processSchema.shape;
-const { memory, pids, nofile } = limitsSchema.shape;
+const { memory, soft_memory, pids, nofile } = limitsSchema.shape;
 
 const typeSchema = z
   .strictObject({
@@ -107,7 +122,25 @@ const typeSchema = z
     backoff: optional(backoffSchema.omit({ reset_after: true }), {
       description: 'How long to wait before a respawn.',
     }),
-    limits: optional(z.strictObject({ memory, pids, nofile }), { description: 'What each agent may use.' }),
+    never_on: optional(z.array(death), {
+      description: 'Exit codes and signals after which it is not respawned: another try would end the same way.',
+      defaultsTo: [],
+      example: [78, 'SIGILL'],
+    }),
+    heartbeat: optional(heartbeatSchema, {
+      description:
+        'A sign of progress that each agent gives by itself. One that stops beating is frozen: it is examined, ended and respawned. `{task}` in `file` stands for the task.',
+      example: { log_every: '2m', freeze_after: '10m' },
+    }),
+    timeout: optional(positiveDuration, {
+      description:
+        'How long one run may take. One that takes longer is examined and ended, which counts as a crash, and respawned.',
+      defaultNote: 'as long as it takes',
+      example: '30m',
+    }),
+    limits: optional(z.strictObject({ memory, soft_memory, pids, nofile }), {
+      description: 'What each agent may use.',
+    }),
   })
   .meta({ id: 'agent-type', kind: 'agent types' });
 

@@ -82,7 +82,7 @@ function checkBackoff({ restart }: Pick<Component, 'restart'>, path: Path, say: 
   say([...path, given], message, 'Raise max, or lower initial.');
 }
 
-function checkMemory({ limits }: Component, path: Path, say: Say): void {
+function checkMemory({ limits }: Pick<Component, 'limits'>, path: Path, say: Say): void {
   if (!limits || isUnusable(limits, 'memory') || isUnusable(limits, 'soft_memory')) return;
   const { memory, soft_memory: soft } = limits;
   if (memory === undefined || soft === undefined || soft < memory) return;
@@ -164,7 +164,22 @@ export function checkAgents(
     if (wrong) say([...path, 'command', ...wrong.path], wrong.message, withoutShell(wrong.hint));
     else checkTask(type, [...path, 'command'], say);
     checkBackoff({ restart: { backoff: type.backoff } }, [...path, 'backoff'], say);
+    checkHeartbeat(nodeAt(written, [name]), path, say);
+    checkPlaceholder(type.heartbeat?.file ?? '', [...path, 'heartbeat', 'file'], say);
+    checkMemory({ limits: type.limits }, [...path, 'limits'], say);
+    checkTimeout(type, path, say);
   }
+}
+
+/** Whoever is silent is to be found out before its time is up, or the heartbeat does nothing. */
+function checkTimeout(type: TypeDraft, path: Path, say: Say): void {
+  const { timeout, heartbeat } = type;
+  if (timeout === undefined || !heartbeat || isUnusable(heartbeat, 'freeze_after')) return;
+  const freezeAfter = heartbeat.freeze_after ?? DEFAULTS.heartbeat.freezeAfterMs;
+  if (freezeAfter < timeout) return;
+  const given = heartbeat.freeze_after === undefined ? ' (the default)' : '';
+  const message = `timeout is ${durationText(timeout)}, so a freeze would not be noticed: freeze_after is ${durationText(freezeAfter)}${given}`;
+  say([...path, 'timeout'], message, 'Raise timeout, or lower heartbeat.freeze_after.');
 }
 
 /** For an agent there is always a list: a task inside a line for the shell would be read by the shell. */
@@ -183,15 +198,17 @@ function checkLoop(loop: string | undefined, components: readonly string[], root
   }
 }
 
+function checkPlaceholder(text: string, path: Path, say: Say): void {
+  for (const [, word] of text.matchAll(PLACEHOLDER)) {
+    if (word !== 'task' && nearest(word!, ['task']) !== null)
+      say(path, `there is no placeholder {${word}}`, `Did you mean ${TASK}?`);
+  }
+}
+
 function checkTask({ command }: TypeDraft, path: Path, say: Say): void {
   if (typeof command !== 'object') return;
   const argv = command.map((part) => part ?? '');
-  argv.forEach((part, index) => {
-    for (const [, word] of part.matchAll(PLACEHOLDER)) {
-      if (word !== 'task' && nearest(word!, ['task']) !== null)
-        say([...path, index], `there is no placeholder {${word}}`, `Did you mean ${TASK}?`);
-    }
-  });
+  for (const [index, part] of argv.entries()) checkPlaceholder(part, [...path, index], say);
   if (argv[0]?.includes(TASK))
     say([...path, 0], 'the task cannot say which program is run', 'Name the program to run.');
   const code = taskInCode(argv);

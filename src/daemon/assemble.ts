@@ -196,7 +196,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   const sessions = openSessions({ ...context, record, containers, incidentService });
   const agents = await openAgentParts({
-    ...{ ...context, record, incidentService, alerts, components, launchOf: rehearsals.agentLaunchOf },
+    ...{ ...context, record, incidentService, alerts, components, socket, launchOf: rehearsals.agentLaunchOf },
     logEnd: (name) => keeper.end(name),
     supervises: !hosted || wantNew === 'running',
   });

@@ -1,6 +1,6 @@
 /** The daemon's answer to everything that can be asked of it; HTTP routes and the library are thin layers over this. */
 
-import type { Agents } from '../agents/ports.ts';
+import type { DaemonAgents } from '../agents/service.ts';
 import type { ActionView, Control, ReloadOptions, ReloadView, UpView, ValidationView } from '../api/control.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
@@ -22,7 +22,7 @@ export interface ControlParts {
   readonly logs: Logs;
   readonly health: Pick<HealthReports, 'report'>;
   readonly sessions: Control['sessions'];
-  readonly agents: Agents;
+  readonly agents: DaemonAgents;
   readonly incidents: Incidents;
   readonly tickets: TicketService;
   simulate: Control['simulate'];
@@ -67,7 +67,7 @@ export function createControl(parts: ControlParts): Control {
       return acted('restart', names);
     },
     beat: (name) => {
-      supervisor.beat(name);
+      if (!parts.agents.beat(name)) supervisor.beat(name);
       return { schema_version: 1, component: name };
     },
     down: ({ remove = false } = {}) => {

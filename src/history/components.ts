@@ -4,7 +4,8 @@
  */
 import { type ComponentName, NAME_PATTERN, type WallMs } from '../base/pure/ids.ts';
 import type { Row } from '../base/sqlite.ts';
-import type { ComponentRecord, StoredPulse } from '../supervision/ports/store.ts';
+import type { ComponentRecord } from '../supervision/ports/store.ts';
+import type { StoredPulse } from '../supervision/rules/freeze/pulse.ts';
 import type { Component, StateKind } from '../supervision/rules/lifecycle/state.ts';
 import { isObject, json, numOrNull, parsed, str, strOrNull, whole, wholeOrNull } from './cells.ts';
 import { completeExit } from './runs.ts';

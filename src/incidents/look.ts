@@ -95,11 +95,11 @@ export class Look {
 
   /** Its last end was a freeze as well, and it has not been well since. Neither end need have the same fingerprint. */
   #frozeAgain({ freeze, subject }: NewCrash): boolean {
-    if (freeze === undefined) return false;
+    if (freeze === undefined || freeze.timeout) return false;
     const { store } = this.#parts;
     // This crash is not written yet: these are the last one, and its incident as it was left.
     const last = store.why({ subject: subject.name, kind: subject.kind });
-    if (!last?.freeze || last.incident === null) return false;
+    if (!last?.freeze || last.freeze.timeout || last.incident === null) return false;
     const before = store.incident(last.incident);
     return before !== null && isAwaited(before, subject);
   }

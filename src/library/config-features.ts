@@ -146,10 +146,33 @@ export interface AgentTypeConfig {
     /** Each wait is shortened by a random part of up to this ratio, so that not everything restarts at once. */
     readonly jitter?: number;
   };
+  /** Exit codes and signals after which it is not respawned: another try would end the same way. */
+  readonly never_on?: readonly (number | string)[];
+  /** A sign of progress that each agent gives by itself. One that stops beating is frozen: it is examined, ended and respawned. `{task}` in `file` stands for the task. */
+  readonly heartbeat?: {
+    /** A file that it writes regularly, relative to the folder of the first configuration file. Every change is a beat. */
+    readonly file?: string;
+    /** Only with `file`: the file is a JSON document, and a beat is a new value of this field, a time (seconds or milliseconds since 1970, or ISO 8601). Dots lead into inner objects. */
+    readonly field?: string;
+    /** It writes a line at least this often. Every line is a beat, whichever of its processes writes it. */
+    readonly log_every?: Duration;
+    /** Only with `log_every`: a text or /regular expression/; only matching lines are beats. For a component that writes other lines all the time. */
+    readonly log_pattern?: string;
+    /** It sends its heartbeat itself: `keepwell beat NAME`, or `POST /v1/beat/NAME`. */
+    readonly ping?: true;
+    /** After this time without a beat (with `log_every`: counted from when the next was due) it is frozen: examined, then ended and restarted according to the policy. */
+    readonly freeze_after?: Duration;
+    /** Sent to the main process when it is frozen, so that it writes a stack dump. What it writes is kept with the crash. */
+    readonly dump_signal?: string;
+  };
+  /** How long one run may take. One that takes longer is examined and ended, which counts as a crash, and respawned. */
+  readonly timeout?: Duration;
   /** What each agent may use. */
   readonly limits?: {
     /** What all its processes together may use. Beyond it the kernel kills the component (under cgroup v1 possibly only one of its processes), and that is recorded as out of memory. */
     readonly memory?: Size;
+    /** When it uses more than this in 3 samples in a row, it is asked to end and started again. */
+    readonly soft_memory?: Size;
     /** How many processes and threads it may have at a time. */
     readonly pids?: number;
     /** How many files and sockets each of its processes may have open. */

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { agentRuns } from '../agents/ours.ts';
-import type { Agents } from '../agents/ports.ts';
+import type { DaemonAgents } from '../agents/service.ts';
 import type { Clock } from '../base/clock.ts';
 import type { HomePaths } from '../base/home.ts';
 import type { SignalName } from '../base/pure/exit.ts';
@@ -25,7 +25,7 @@ export interface SimulateParts {
   readonly incidentService: Pick<Incidents, 'incidents' | 'recovered'>;
   config(): ResolvedConfig;
   readonly supervisor: Pick<Supervisor, 'views' | 'restart'>;
-  readonly agents: Pick<Agents, 'list' | 'spawn'>;
+  readonly agents: Pick<DaemonAgents, 'list' | 'spawn' | 'runs'>;
   subscribe(listener: (event: EventView) => void): unknown;
 }
 
@@ -44,6 +44,7 @@ export function openSimulations(parts: SimulateParts): Simulations {
       signalMain: (run: RunId, signal: SignalName) => places.some((dir) => signalMain(dir, run, signal)),
       kill: (run) => driver.signal(run, 'SIGKILL'),
       freeze: (run) => freezeAll(driver, run),
+      freezeAgent: (run) => freezeAll(agents.runs, run),
       now: () => clock.wallNow(),
     },
     rehearsals,

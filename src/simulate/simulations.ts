@@ -7,9 +7,11 @@ import type { AgentView } from '../agents/rules/views.ts';
 import type { AgentsSpec, AgentType } from '../agents/spec.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { SignalName } from '../base/pure/exit.ts';
+import { formatDuration } from '../base/pure/format.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
 import type { Incidents } from '../incidents/ports.ts';
+import { silenceLimitMs } from '../supervision/rules/freeze/heartbeat.ts';
 import type { CrashKind, Simulated, SimulationRequest, SimulationView } from '../supervision/rules/simulation.ts';
 import type { ComponentView, Subject } from '../supervision/rules/views.ts';
 import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';
@@ -32,8 +34,8 @@ export function createSimulations(
   return {
     crash: async (request) => {
       const { component, agent, task, kind } = request;
-      if (task !== undefined && (agent === undefined || kind !== 'signal'))
-        throw new AppError('REQUEST_INVALID', { problem: 'task goes with agent and kind signal.' });
+      if (task !== undefined && (agent === undefined || (kind !== 'signal' && kind !== 'hang')))
+        throw new AppError('REQUEST_INVALID', { problem: 'task goes with agent and kind signal or hang.' });
       if (component !== undefined && agent === undefined) return crashComponent(component, request, scene, known);
       if (agent !== undefined && component === undefined) return crashAgent(agent, request, scene, known);
       throw new AppError('REQUEST_INVALID', { problem: 'exactly one of component and agent must be given.' });
@@ -73,11 +75,8 @@ export async function crashAgent(
   const asked: Simulated = { kind, notify, memoryBytes: type.limits.memoryBytes, at: scene.now() };
   const told = { dryRun, kind, subject };
   if (isStandIn(kind)) return rehearse(type, kind, asked, told, scene, known);
-  if (kind === 'hang') {
-    const why = 'agents have no heartbeat, so it would hang for ever';
-    throw refused(name, why, 'Use another kind.');
-  }
-  return hitAgent(name, task, asked, told, scene, known);
+  const hit = { name, task, asked, told, scene, known };
+  return kind === 'hang' ? hangAgent(hit, type) : hitAgent(hit);
 }
 
 /** Not a task that somebody cares about: a respawn of the real command would begin to work on it. */
@@ -104,14 +103,17 @@ async function rehearse(
   return simulationView({ ...told, task, run: null, pid: null, steps });
 }
 
-function hitAgent(
-  name: string,
-  task: string | undefined,
-  asked: Simulated,
-  told: AgentHit,
-  scene: Scene,
-  known: Rehearsals,
-): SimulationView {
+interface AgentTarget {
+  readonly name: string;
+  readonly task: string | undefined;
+  readonly asked: Simulated;
+  readonly told: AgentHit;
+  readonly scene: Scene;
+  readonly known: Rehearsals;
+}
+
+/** The newest that runs, or the one of the task. */
+function findAgent({ name, task, scene }: AgentTarget): AgentView & { readonly run: RunId } {
   const running = scene.runningAgents().filter(({ agent_type, task_id }) => {
     return agent_type === name && (task === undefined || task_id === task);
   });
@@ -120,7 +122,37 @@ function hitAgent(
     const hint = `Start one with "keepwell spawn ${name} --task ID", or use --kind import-error.`;
     throw refused(name, 'no such agent of ours is running', hint);
   }
-  const run = found.run_id as RunId;
+  return { ...found, run: found.run_id as RunId };
+}
+
+async function hangAgent(target: AgentTarget, { heartbeat, timeoutMs }: AgentType): Promise<SimulationView> {
+  const { name, asked, told, scene, known } = target;
+  const when =
+    heartbeat !== null
+      ? `its heartbeat is overdue, after ${formatDuration(silenceLimitMs(heartbeat))}`
+      : timeoutMs !== null
+        ? `its timeout of ${formatDuration(timeoutMs)} is over`
+        : null;
+  if (when === null) {
+    const why = 'it would stay stopped for ever, because nothing would notice';
+    throw refused(name, why, `Give the type a heartbeat or a timeout first: heartbeat: { log_every: 2m }`);
+  }
+  const { run, pid, task_id: task } = findAgent(target);
+  if (!told.dryRun) {
+    known.addRun(run, asked);
+    await scene.freezeAgent(run);
+  }
+  const steps = [
+    `SIGSTOP to all processes of the agent that works on ${task}: it hangs until ${when}`,
+    'what should follow: a crash, and a respawn for the same task',
+    `if nothing notices: "keepwell agents stop ${task}" ends it`,
+  ];
+  return simulationView({ ...told, task, run, pid, steps });
+}
+
+function hitAgent(target: AgentTarget): SimulationView {
+  const { name, asked, told, scene, known } = target;
+  const { run, pid, task_id: task } = findAgent(target);
   if (!told.dryRun) {
     known.addRun(run, asked);
     if (!scene.signalMain(run, SEGFAULT)) {
@@ -129,10 +161,10 @@ function hitAgent(
     }
   }
   const steps = [
-    `${SEGFAULT} to process ${found.pid}, which works on ${found.task_id}`,
+    `${SEGFAULT} to process ${pid}, which works on ${task}`,
     'what should follow: a crash, and a respawn for the same task',
   ];
-  return simulationView({ ...told, task: found.task_id, run, pid: found.pid, steps });
+  return simulationView({ ...told, task, run, pid, steps });
 }
 
 // A simulated crash of a component.
@@ -281,8 +313,10 @@ export interface Scene {
   signalMain(run: RunId, signal: SignalName): boolean;
   /** To the container of the run: SIGKILL. */
   kill(run: RunId): void;
-  /** SIGSTOP to all processes of the run. */
+  /** SIGSTOP to all processes of the run of a component. */
   freeze(run: RunId): Promise<void>;
+  /** The same, of the run of an agent. */
+  freezeAgent(run: RunId): Promise<void>;
   now(): WallMs;
 }
 

@@ -1,7 +1,8 @@
 /** What people are told about a component beside its state; part of it outlives the daemon in the component's record. */
 import { describeExit, exitView } from '../base/pure/exit.ts';
 import type { MonoMs, WallMs } from '../base/pure/ids.ts';
-import type { ComponentRecord, Desired, StoredPulse } from './ports/store.ts';
+import type { ComponentRecord, Desired } from './ports/store.ts';
+import type { StoredPulse } from './rules/freeze/pulse.ts';
 import type { Component, ComponentEvent, Effect } from './rules/lifecycle/state.ts';
 
 /** What a runner begins with: the state restored for this boot, what is wanted, and the record of earlier daemons if there is one. */

@@ -16,7 +16,7 @@ import { next, wakeAt } from './rules/lifecycle/next.ts';
 import type { Attempt, Component, ComponentEvent, ComponentState, Effect } from './rules/lifecycle/state.ts';
 import { holdOf, unseen } from './rules/lifecycle/when-held.ts';
 import { componentView, runOf } from './rules/status.ts';
-import type { ComponentView } from './rules/views.ts';
+import type { ComponentView, Subject } from './rules/views.ts';
 import type { ComponentSpec } from './spec.ts';
 import { type Explainer, stepCommit } from './step-commit.ts';
 import type { UsageWatch } from './usage/usage-watch.ts';
@@ -290,7 +290,7 @@ export class ComponentRunner {
     }
     this.send({ ...report, run });
     if (report.kind === 'started' && !this.#memory.adopted)
-      this.#world.eventQueue.post(() => tellUnlimited(this.spec, run, this.#world));
+      this.#world.eventQueue.post(() => tellUnlimited({ kind: 'component', name: this.name }, run, this.#world));
   }
 
   /** Who is still there, for status; asked only while something is being ended. */
@@ -345,17 +345,18 @@ export interface UnlimitedWorld {
   commit(commit: ComponentCommit): void;
 }
 
+/** `about`: what else is to be said of whose run it is. */
 export function tellUnlimited(
-  { name: component }: ComponentSpec,
+  subject: Subject,
   run: RunId,
   { driver, clock, log, commit }: UnlimitedWorld,
+  about: Readonly<Record<string, string>> = {},
 ): void {
   for (const { name, max, mechanism, note } of driver.limits(run)) {
     if (mechanism !== null) continue;
-    const data = { limit: name, max, why: note };
-    log.warn('a limit is not in force', { component, run, ...data });
-    const subject = { kind: 'component', name: component } as const;
-    commit({ events: [{ at: clock.wallNow(), subject, type: 'component.unlimited', run, data }] });
+    const data = { ...about, limit: name, max, why: note };
+    log.warn('a limit is not in force', { [subject.kind]: subject.name, run, ...data });
+    commit({ events: [{ at: clock.wallNow(), subject, type: `${subject.kind}.unlimited`, run, data }] });
   }
 }
 

@@ -78,9 +78,13 @@ export function stepCommit(facts: StepFacts, explain: Explainer): ComponentCommi
   return commit;
 }
 
-function freezeView({ reason, silentSince, steps, evidence }: Freeze, wall: StepFacts['wall']): FreezeView {
+export function freezeView(
+  { timeout, reason, silentSince, steps, evidence }: Freeze,
+  wall: StepFacts['wall'],
+): FreezeView {
   const time = (at: MonoMs) => new Date(wall(at)).toISOString();
   return {
+    ...(timeout ? { timeout } : {}),
     reason,
     silent_since: time(silentSince),
     steps: steps.map(({ at, text }) => ({ at: time(at), text })),

@@ -67,6 +67,22 @@ const alerts = (project: TestProject) =>
     .flatMap((line) => (JSON.parse(line) as { alerts: readonly { state: string; text: string }[] }).alerts);
 
 describe.concurrent('the example of an orchestrator of agents', () => {
+  test('an agent that hangs is noticed, ended and respawned, and what it was doing is known', async () => {
+    await using project = example(
+      `agents: { types: { reviewer: { heartbeat: { log_every: 2s, freeze_after: 2s } } } }`,
+    );
+    await up(project);
+    await project.ok('spawn', 'reviewer', '--task', 'PR-7');
+    await waitFor('its respawn', async () => {
+      const { agents: all } = JSON.parse(await project.ok('agents', 'list', '-o', 'json')) as AgentsView;
+      return all.some(({ agent_type: type, respawns }) => type === 'reviewer' && respawns > 0);
+    });
+    const why = JSON.parse(await project.ok('why', 'reviewer', '-o', 'json')) as WhyView;
+    expect(why.exit.unhealthy).toBe('frozen: no heartbeat for 4 s');
+    expect(why.log_tail).toContain('step 3 of PR-7');
+    expect(why.freeze?.evidence.join('\n')).toContain('command: sleep 3600');
+  });
+
   test('an agent with an ImportError has BUG-001, forgotten entries another ticket, and agents of the loop are looked after', async () => {
     await using project = example(SOONER);
     await up(project);

@@ -26,6 +26,7 @@ export const agentType = (more: Partial<AgentType> = {}): AgentType => ({
   minUptimeMs: 10_000,
   stop: { signal: 'SIGTERM', graceMs: 5_000 },
   backoff: { initialMs: 1_000, factor: 2, maxMs: 60_000, jitterRatio: 0, resetAfterMs: 0 },
+  ...{ neverOn: [], heartbeat: null, timeoutMs: null },
   limits: NO_LIMITS,
   logs: { maxBytes: 1_000_000, keep: 1, compress: false },
   ...more,

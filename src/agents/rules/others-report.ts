@@ -38,6 +38,7 @@ export function agentView({ entry, standing, why, orphan }: Judged, context: Vie
   return {
     ...{ agent_type: typeOf(entry), task_id: entry.task === null ? '' : shown(entry.task) },
     ...{ state: standing === 'alive' ? 'running' : 'unknown', source: 'state-file', pid: entry.pid, run_id: null },
+    ...{ condition: null, timeout_at: null, heartbeat: null },
     started_at: startedAt === null ? null : iso(startedAt),
     uptime_ms: startedAt === null ? null : Math.max(0, context.wall - startedAt),
     ...{ respawns: 0, max_respawns: context.maxRespawns, next_attempt_at: null, last_exit: null, error: null },

@@ -1,9 +1,11 @@
 /** What `agents report` says, from what is known. Pure. */
 import type { WallMs } from '../../base/pure/ids.ts';
+import { isFrozen } from '../../supervision/rules/freeze/freeze.ts';
 import { isSimulated, SIMULATED_TITLE } from '../../supervision/rules/simulation.ts';
 import type { CrashView } from '../../supervision/rules/views.ts';
 import type { AgentRecord } from '../spec.ts';
-import type { AgentIssue, AgentsReportView, AgentsStatus } from './views.ts';
+import { hasOverrun } from './live-run.ts';
+import type { AgentIssue, AgentIssueType, AgentsReportView, AgentsStatus } from './views.ts';
 
 export const HOUR_MS = 3_600_000;
 /** More than this in an hour is critical. */
@@ -31,7 +33,11 @@ export interface ReportFacts {
 export function agentsReport(facts: ReportFacts): AgentsReportView {
   const { records, crashes, at, lastPollAgeSeconds } = facts;
   const open = crashes.filter(({ resolved }) => !resolved);
-  const issues = [...open.map(crashIssue), ...facts.issues.filter(({ type }) => type !== 'agent_crash')];
+  const issues = [
+    ...records.flatMap(alarmIssue),
+    ...open.map(crashIssue),
+    ...facts.issues.filter(({ type }) => type !== 'agent_crash'),
+  ];
   return {
     schema_version: 1,
     status: statusOf(issues, facts),
@@ -73,12 +79,34 @@ function followsRehearsal({ type, task }: AgentRecord, at: WallMs, crashes: read
   return before !== undefined && !isReal(before);
 }
 
+/** One whose heartbeat is overdue, or whose time is up, before it is a crash: what is being done about it. */
+function alarmIssue({ type, task, pid, state }: AgentRecord): readonly AgentIssue[] {
+  if ((state.kind !== 'running' && state.kind !== 'stopping') || !state.freeze) return [];
+  const { reason, timeout, stage, evidence } = state.freeze;
+  const waiting = stage === 'postponed' ? 'it is busy, so it was given more time' : 'about to end it';
+  const examined = evidence === null ? 'examining it' : waiting;
+  return [
+    {
+      ...{ type: timeout ? 'agent_timeout' : 'agent_frozen', agent_pid: pid, agent_type: type, task_id: task },
+      ...{ error: reason, action_taken: state.kind === 'stopping' ? 'ending it' : examined },
+      ...{ bug_reported: false, bug_number: null, at: null },
+    },
+  ];
+}
+
+function issueType(unhealthy: string | null): AgentIssueType {
+  if (isFrozen(unhealthy)) return 'agent_frozen';
+  return hasOverrun(unhealthy) ? 'agent_timeout' : 'agent_crash';
+}
+
 export function crashIssue({ crash }: RecentCrash): AgentIssue {
   const { error_type: type, error_message: message, root_cause: cause, ticket, decision } = crash;
-  const said = [type, message].filter((part) => part !== null && part !== '').join(': ');
+  const { unhealthy } = crash.exit;
+  // What it says while we end it is not why.
+  const said = unhealthy ?? [type, message].filter((part) => part !== null && part !== '').join(': ');
   const error = said === '' ? (cause ?? 'unknown') : `${isSimulated(cause) ? SIMULATED_TITLE : ''}${said}`;
   return {
-    type: 'agent_crash',
+    type: issueType(unhealthy),
     agent_pid: crash.agent_pid,
     agent_type: crash.agent_type,
     task_id: crash.task_id,

@@ -1,23 +1,31 @@
 /** The words of an agent's steps: facts in, requests out, and how a run ended. */
 import type { ExitCause, SignalName } from '../../base/pure/exit.ts';
 import type { BootId, MonoMs, RunId, WallMs } from '../../base/pure/ids.ts';
-import type { ComponentEvent, Rule } from '../../supervision/rules/lifecycle/state.ts';
+import type { Freeze } from '../../supervision/rules/freeze/freeze.ts';
+import type { ComponentEvent, Effect, Rule } from '../../supervision/rules/lifecycle/state.ts';
 import type { AgentRecord, AgentState, AgentType } from '../spec.ts';
 
 export type AgentEvent =
   | { readonly kind: 'started'; readonly run: RunId; readonly pid: number; readonly at: MonoMs }
   /** As of components. */
-  | Extract<ComponentEvent, { kind: 'spawn-failed' | 'exited' | 'tree-gone' }>
+  | Extract<ComponentEvent, { kind: 'spawn-failed' | 'exited' | 'tree-gone' | LiveEventKind }>
   /** `again`: the daemon ends, and the next one brings it back. */
   | { readonly kind: 'stop'; readonly again: boolean }
   /** The machine was restarted since the record was written: nothing of it is alive. */
   | { readonly kind: 'rebooted' }
   | { readonly kind: 'woke' };
 
+/** About a run that lives, and goes by the rules of components. */
+type LiveEventKind = 'silent' | 'still-silent' | 'examined' | 'beat' | 'over-soft-memory' | 'probes-changed';
+
+export type LiveEvent = Extract<AgentEvent, { kind: LiveEventKind | 'started' }>;
+
 export type AgentEffect =
   | { readonly kind: 'start'; readonly run: RunId }
   | { readonly kind: 'signal'; readonly run: RunId; readonly signal: SignalName }
   | { readonly kind: 'kill'; readonly run: RunId }
+  /** As of components. */
+  | Extract<Effect, { kind: 'examine' }>
   /** All of the run is gone and recorded: its directory may go. */
   | { readonly kind: 'release'; readonly run: RunId }
   /** It is well: it finished, or outlived `min_uptime`. */
@@ -33,8 +41,14 @@ export type AgentEventType =
   | 'agent.gave-up'
   | 'agent.stopping'
   | 'agent.stopped'
+  | 'agent.unkillable'
   | 'agent.interrupted'
-  | 'agent.leftovers';
+  | 'agent.leftovers'
+  | 'agent.frozen'
+  | 'agent.examined'
+  | 'agent.thawed'
+  | 'agent.timed-out'
+  | 'agent.over-soft-memory';
 
 /** How a run ended, and what was decided about it. */
 export interface AgentEnd {
@@ -42,11 +56,21 @@ export interface AgentEnd {
   readonly at: MonoMs;
   readonly uptimeMs: number;
   readonly cause: ExitCause;
+  /** Why we ended it by ourselves; null: we did not. */
+  readonly unhealthy: string | null;
+  /** It was silent, or had run too long, when it ended. */
+  readonly freeze?: Freeze;
   readonly crash: boolean;
   readonly planned: boolean;
   readonly rule: Rule;
   readonly decision: string;
 }
+
+/** What of the type of an agent is looked at here. */
+export type AgentPolicy = Pick<
+  AgentType,
+  'process' | 'stop' | 'backoff' | 'minUptimeMs' | 'neverOn' | 'heartbeat' | 'timeoutMs'
+>;
 
 export interface AgentContext {
   readonly now: MonoMs;
@@ -56,7 +80,9 @@ export interface AgentContext {
   readonly random: number;
   /** The id to use if this step begins a run. */
   readonly newRun: RunId;
-  readonly policy: Pick<AgentType, 'stop' | 'backoff' | 'minUptimeMs'>;
+  /** How its run is cannot be found out right now. */
+  readonly blind?: boolean;
+  readonly policy: AgentPolicy;
   readonly maxRespawns: number;
 }
 
@@ -80,7 +106,7 @@ export const tell = (type: AgentEventType, data: Readonly<Record<string, unknown
 export const moved = (
   record: AgentRecord,
   state: AgentState,
-  { bootId }: AgentContext,
+  { bootId }: Pick<AgentContext, 'bootId'>,
   more: Partial<AgentRecord> = {},
 ): AgentRecord => ({ ...record, ...more, state, bootId });
 

@@ -3,6 +3,7 @@
 import { AppError } from '../../base/pure/errors.ts';
 import { shortHash } from '../../base/pure/hash.ts';
 import { type ComponentName, componentName } from '../../base/pure/ids.ts';
+import type { HeartbeatSpec } from '../../supervision/rules/freeze/heartbeat.ts';
 import type { ProcessSpec } from '../../supervision/spec.ts';
 
 export const TASK = '{task}';
@@ -23,12 +24,28 @@ export function checkTask(task: string): string {
   return task;
 }
 
+const fill = (text: string, task: string): string => text.split(TASK).join(task);
+
 /** Every element stays one element; what the task contains is not looked at. */
 export function withTask(of: ProcessSpec, task: string): ProcessSpec {
-  const fill = (text: string): string => text.split(TASK).join(task);
-  const env = Object.fromEntries(Object.entries(of.env).map(([name, value]) => [name, fill(value)]));
-  return { ...of, command: of.command.map(fill), env };
+  const env = Object.fromEntries(Object.entries(of.env).map(([name, value]) => [name, fill(value, task)]));
+  return { ...of, command: of.command.map((part) => fill(part, task)), env };
 }
+
+/** Each task may have a file of its own to beat in. */
+export function heartbeatWithTask(of: HeartbeatSpec, task: string): HeartbeatSpec {
+  const { source } = of;
+  return source.kind === 'file' ? { ...of, source: { ...source, path: fill(source.path, task) } } : of;
+}
+
+/** Throws AGENT_TASK_INVALID: such a task would have a file looked at that nobody meant. */
+export function checkHeartbeatTask(heartbeat: HeartbeatSpec | null, task: string): void {
+  if (heartbeat?.source.kind !== 'file' || !heartbeat.source.path.includes(TASK)) return;
+  if (heartbeatFileParts(heartbeat.source.path, task).includes('..'))
+    throw new AppError('AGENT_TASK_INVALID', { problem: 'It would lead the heartbeat file out of its folder.' });
+}
+
+const heartbeatFileParts = (path: string, task: string): readonly string[] => fill(path, task).split('/');
 
 /** These read the argument after such an option as a program. */
 const INTERPRETER =

@@ -2,9 +2,11 @@
 
 import { describeExit, type ExitView } from '../../base/pure/exit.ts';
 import { formatDuration } from '../../base/pure/format.ts';
-import type { MonoMs, WallMs } from '../../base/pure/ids.ts';
+import { after, type MonoMs, type WallMs } from '../../base/pure/ids.ts';
 import type { Count, IsoTime, WholeNumber } from '../../base/pure/json.ts';
-import type { AgentRecord, AgentStateKind, AgentsSpec } from '../spec.ts';
+import { frozenNote } from '../../supervision/rules/freeze/freeze.ts';
+import type { HeartbeatView } from '../../supervision/rules/views.ts';
+import type { AgentRecord, AgentState, AgentStateKind, AgentsSpec } from '../spec.ts';
 import { runOfAgent } from './step.ts';
 
 /** A worker that was spawned for a task. */
@@ -15,11 +17,17 @@ export interface AgentView {
   readonly state: AgentStateKind | 'unknown';
   /** state-file: somebody else started it and wrote it down. */
   readonly source: 'keepwell' | 'state-file';
+  /** frozen: its heartbeat is overdue. timed-out: it ran longer than its timeout. unkillable: SIGKILL had no effect. */
+  readonly condition: 'frozen' | 'timed-out' | 'unkillable' | null;
   /** Null: it does not run. */
   readonly pid: WholeNumber | null;
   readonly run_id: string | null;
   readonly started_at: IsoTime | null;
   readonly uptime_ms: number | null;
+  /** When its run has taken longer than its `timeout`; null: it has none, or does not run. */
+  readonly timeout_at: IsoTime | null;
+  /** Null: it has none, or does not run. */
+  readonly heartbeat: HeartbeatView | null;
   /** Of this task, since it was asked for. */
   readonly respawns: Count;
   readonly max_respawns: Count;
@@ -47,6 +55,10 @@ export interface OneAgentView {
 
 export type AgentIssueType =
   | 'agent_crash'
+  /** Its heartbeat is overdue, or was and it was ended for that. */
+  | 'agent_frozen'
+  /** It ran longer than its timeout. */
+  | 'agent_timeout'
   | 'orchestrator_frozen'
   | 'dead_entries'
   | 'zombie_process'
@@ -106,28 +118,41 @@ export function agentView(
   record: AgentRecord,
   { maxRespawns, types }: Pick<AgentsSpec, 'maxRespawns' | 'types'>,
   { now, wall }: AgentInstant,
+  heartbeat: HeartbeatView | null = null,
 ): AgentView {
   const { type, task, state, startedAt, lastExit } = record;
+  const ofType = types.find(({ name }) => name === type) ?? null;
+  const timeoutMs = ofType?.timeoutMs ?? null;
+  const later = (at: MonoMs): string => isoTime((wall + Math.round(at - now)) as WallMs);
   const isLive = state.kind === 'running' || (state.kind === 'stopping' && !state.ended && state.pid !== null);
   return {
     agent_type: type,
     task_id: task,
     state: state.kind,
     source: 'keepwell',
+    condition: conditionOf(state),
     pid: isLive ? record.pid : null,
     run_id: runOfAgent(state),
     started_at: isLive && startedAt !== null ? isoTime(startedAt) : null,
     uptime_ms: state.kind === 'running' ? Math.max(0, Math.round(now - state.startedAt)) : null,
+    timeout_at: state.kind !== 'running' || timeoutMs === null ? null : later(after(state.startedAt, timeoutMs)),
+    heartbeat,
     respawns: record.respawns.length,
     max_respawns: maxRespawns,
-    next_attempt_at: state.kind === 'backing-off' ? isoTime((wall + Math.max(0, state.until - now)) as WallMs) : null,
+    next_attempt_at: state.kind === 'backing-off' ? later(Math.max(now, state.until) as MonoMs) : null,
     // Records of earlier versions do not say what it used.
     last_exit: lastExit && { ...lastExit.exit, usage: lastExit.exit.usage ?? null, at: isoTime(lastExit.at) },
     error: record.error,
-    assigned_to: types.find(({ name }) => name === type)?.assignedTo ?? null,
+    assigned_to: ofType?.assignedTo ?? null,
     log: record.name,
     note: noteOn(record, now),
   };
+}
+
+function conditionOf(state: AgentState): AgentView['condition'] {
+  if (state.kind === 'stopping' && state.stage === 'unkillable') return 'unkillable';
+  if ((state.kind !== 'running' && state.kind !== 'stopping') || !state.freeze) return null;
+  return state.freeze.timeout ? 'timed-out' : 'frozen';
 }
 
 function noteOn({ state, lastExit, error }: AgentRecord, now: MonoMs): string | null {
@@ -135,8 +160,12 @@ function noteOn({ state, lastExit, error }: AgentRecord, now: MonoMs): string | 
   switch (state.kind) {
     case 'backing-off':
       return `${lastExit === null ? '' : `${died}; `}start in ${formatDuration(Math.max(0, Math.round(state.until - now)))}`;
+    case 'running':
+      if (!state.freeze) return null;
+      return state.freeze.timeout ? `${state.freeze.reason}; examined, then ended` : frozenNote(state.freeze, now);
     case 'stopping':
-      return state.ended ? 'ending what it left behind' : 'asked to end';
+      if (state.ended) return 'ending what it left behind';
+      return state.unhealthy === undefined ? 'asked to end' : `${state.unhealthy}; asked to end`;
     case 'gave-up':
       return `gave up: ${died}`;
     default:

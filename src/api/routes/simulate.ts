@@ -13,7 +13,7 @@ const BODY = z
     component: NAME.optional().meta({ description: 'This one; or `agent`.' }),
     agent: NAME.optional().meta({ description: 'An agent of this type.' }),
     task: z.string().min(1).max(MAX_TASK_CHARS).optional().meta({
-      description: 'With `agent` and `signal`: the agent of this task. Default: the newest that runs.',
+      description: 'With `agent` and `signal` or `hang`: the agent of this task. Default: the newest that runs.',
     }),
     kind: KIND.optional().meta({ description: 'Default: exit for a component, import-error for an agent.' }),
     dry_run: z.boolean().optional().meta({ description: 'Only say what would be done. Default: false.' }),

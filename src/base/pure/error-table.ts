@@ -30,7 +30,7 @@ export const ERRORS = {
   },
   HEARTBEAT_NOT_BY_PING: {
     message: '"{name}" does not expect heartbeats by ping.',
-    hint: 'Add "heartbeat: { ping: true }" to the component, then run "keepwell reload".',
+    hint: 'Add "heartbeat: { ping: true }" to the component or the type of the agent, then run "keepwell reload".',
     exitCode: 2,
     httpStatus: 409,
   },

@@ -102,6 +102,12 @@ export const AGENT_ERRORS = {
     exitCode: 4,
     httpStatus: 404,
   },
+  AGENT_NOT_RUNNING: {
+    message: 'The agent "{name}" is not running.',
+    hint: 'Start one with "keepwell spawn TYPE --task TASK".',
+    exitCode: 3,
+    httpStatus: 409,
+  },
   AGENT_NOT_OURS: {
     message: 'The agent {which} was started by another program, according to {file}.',
     hint: 'End it where it was started.',

@@ -6,6 +6,7 @@ import { awaitDaemon } from '../await-daemon.ts';
 import { type Session, usage } from '../call.ts';
 import { byAction, type Definition } from '../define.ts';
 import type { Brush, Paint } from '../print/colour.ts';
+import { relative } from '../print/json.ts';
 import { oneLine } from '../print/sanitise.ts';
 import { table } from '../print/table.ts';
 import { readNoted } from '../records.ts';
@@ -117,9 +118,28 @@ export const spawn: Definition<SpawnOptions> = {
 
 // Agents for people.
 
-const HEADER = ['TYPE', 'TASK', 'STATE', 'PID', 'UPTIME', 'RESPAWNS', 'NOTE'] as const;
+/** What only some have is shown when one of those that are listed has it. */
+interface Column {
+  readonly title: string;
+  has(agent: AgentView): boolean;
+  text(agent: AgentView, nowMs: number): string;
+}
 
-function brushOf(paint: Paint, { state }: AgentView): Brush {
+const EXTRA: readonly Column[] = [
+  {
+    title: 'BEAT',
+    has: ({ heartbeat }) => (heartbeat ?? null) !== null,
+    text: ({ heartbeat }, nowMs) => (heartbeat?.last_beat_at ? relative(heartbeat.last_beat_at, nowMs) : ''),
+  },
+  {
+    title: 'LEFT',
+    has: ({ timeout_at: at }) => (at ?? null) !== null,
+    text: ({ timeout_at: at }, nowMs) => (at ? formatUptime(Math.max(0, Date.parse(at) - nowMs)) : ''),
+  },
+];
+
+function brushOf(paint: Paint, { state, condition }: AgentView): Brush {
+  if ((condition ?? null) !== null) return paint.red;
   if (state === 'running' || state === 'finished') return paint.green;
   return state === 'gave-up' ? paint.red : paint.yellow;
 }
@@ -131,21 +151,33 @@ const noteOf = ({ note, error, source }: AgentView): string =>
 export const agentTable = (
   agents: readonly AgentView[],
   paint: Paint,
-  { columns, isOffline }: { readonly columns: number | undefined; readonly isOffline: boolean },
-): string[] =>
-  table(
-    HEADER,
+  { columns, isOffline, nowMs = Date.now() }: TableLayout,
+): string[] => {
+  const extra = EXTRA.filter((column) => agents.some(column.has));
+  return table(
+    ['TYPE', 'TASK', 'STATE', 'PID', 'UPTIME', ...extra.map(({ title }) => title), 'RESPAWNS', 'NOTE'],
     agents.map((agent) => [
       { text: oneLine(agent.agent_type), brush: paint.bold },
       { text: oneLine(agent.task_id) },
-      { text: agent.state, brush: brushOf(paint, agent) },
+      {
+        text: agent.state === 'running' ? (agent.condition ?? agent.state) : agent.state,
+        brush: brushOf(paint, agent),
+      },
       { text: agent.pid === null ? '' : String(agent.pid) },
       { text: agent.uptime_ms === null ? '' : formatUptime(agent.uptime_ms) },
+      ...extra.map((column) => ({ text: column.text(agent, nowMs) })),
       { text: isOffline ? String(agent.respawns) : `${agent.respawns} of ${agent.max_respawns}` },
       { text: oneLine(noteOf(agent)) },
     ]),
     columns,
   );
+};
+
+interface TableLayout {
+  readonly columns: number | undefined;
+  readonly isOffline: boolean;
+  readonly nowMs?: number;
+}
 
 export const agentLine = ({ agent_type: type, task_id: task }: AgentView): string =>
   `${oneLine(type)} for ${oneLine(task)}`;

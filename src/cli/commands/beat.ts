@@ -1,4 +1,4 @@
-/** keepwell beat: a component says that it goes on. Quiet and quick, because programs call it in their loops. */
+/** keepwell beat: a component or an agent says that it goes on. Quiet and quick, because programs call it in their loops. */
 import { createClient } from '../../api/client/client.ts';
 import { componentOfRun } from '../../base/pure/ids.ts';
 import { type Session, usage } from '../call.ts';
@@ -7,9 +7,9 @@ import type { Definition } from '../define.ts';
 export const beat: Definition<Record<never, never>> = {
   usage: 'beat [NAME]',
   group: 'Run:',
-  summary: 'send a heartbeat for a component (heartbeat: { ping: true })',
+  summary: 'send a heartbeat for a component or an agent (heartbeat: { ping: true })',
   description:
-    'For components with "heartbeat: { ping: true }". Inside such a component the name can be left out, and the command works from any folder. It prints nothing. Exit codes: 0 received, 3 the daemon or the component is not running, 4 no such component.',
+    'For components and agents with "heartbeat: { ping: true }". Inside such a component or agent the name can be left out, and the command works from any folder. It prints nothing. Exit codes: 0 received, 3 the daemon or the component is not running, 4 no such component.',
   examples: [
     ['keepwell beat worker', 'after each piece of work'],
     ['keepwell beat || true', 'inside the component, in a script that must continue in any case'],
@@ -26,7 +26,9 @@ export const beat: Definition<Record<never, never>> = {
 function ownName({ world }: Session): string {
   const own = componentOfRun(world.env['KEEPWELL_RUN'] ?? '');
   if (own === null)
-    throw usage('Name the component: "keepwell beat NAME". The name can be left out only inside a component.');
+    throw usage(
+      'Name the component: "keepwell beat NAME". The name can be left out only inside a component or an agent.',
+    );
   return own;
 }
 

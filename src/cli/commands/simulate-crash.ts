@@ -21,7 +21,10 @@ export const simulateCrash: Definition<Options> = {
   summary: 'make a component or an agent crash, to see what happens',
   actions: [
     ['--kind signal', 'send SIGSEGV to the main process (to a container SIGKILL)'],
-    ['--kind hang', 'send SIGSTOP; refused unless a heartbeat, a liveness probe or a Docker health check would notice'],
+    [
+      '--kind hang',
+      'send SIGSTOP; refused unless a heartbeat, a timeout, a liveness probe or a Docker health check would notice',
+    ],
     [
       '--kind exit, import-error, oom',
       'a stand-in runs instead of the command and dies that way; a component is restarted for it, an agent is spawned for a task that does not exist; not for containers',
@@ -33,7 +36,7 @@ export const simulateCrash: Definition<Options> = {
   options: [
     new Option('--component <NAME>', 'a running component'),
     new Option('--agent <TYPE>', 'an agent of this type'),
-    new Option('--task <ID>', 'with --agent and --kind signal: the agent of this task'),
+    new Option('--task <ID>', 'with --agent and --kind signal or hang: the agent of this task'),
     new Option('--kind <KIND>', 'how it crashes (default: exit; for an agent, import-error)').choices([...CRASH_KINDS]),
     new Option('--dry-run', 'only print what would be done'),
     new Option('--notify', 'also file it with external trackers'),
@@ -41,13 +44,14 @@ export const simulateCrash: Definition<Options> = {
   examples: [
     ['keepwell simulate-crash --agent architect', 'an ImportError: is it respawned, is there a ticket?'],
     ['keepwell simulate-crash --component work-loop --kind hang', 'is a frozen loop noticed?'],
+    ['keepwell simulate-crash --agent architect --kind hang', 'is a frozen agent noticed?'],
     ['keepwell simulate-crash --component api --kind signal --dry-run', 'what would be done'],
   ],
   handler: async (session, words, { component, agent, task, kind, dryRun, notify }) => {
     if (words.length > 0) throw usage(`Write: keepwell simulate-crash --component ${words[0]!.slice(0, MAX_SHOWN)}`);
     if (!component === !agent) throw usage('Say what is to crash: either --component NAME or --agent TYPE.');
-    if (task !== undefined && (agent === undefined || kind !== 'signal'))
-      throw usage('--task goes with --agent and --kind signal: it says which of the agents that run is meant.');
+    if (task !== undefined && (agent === undefined || (kind !== 'signal' && kind !== 'hang')))
+      throw usage('--task goes with --agent and --kind signal or hang: it says which of the agents that run is meant.');
     await awaitDaemon(session);
     const view = await session.client.simulateCrash({ component, agent, task, kind, dryRun, notify });
     session.printJson(view);

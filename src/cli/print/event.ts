@@ -51,15 +51,13 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'component.unhealthy': (data) => because('unhealthy', data),
   'component.frozen': (data) => `${text(data['reason'])} (${text(data['source'])})`,
   'component.examined': (data) => examined(data),
-  'component.thawed': (data) =>
-    `no longer frozen: ${text(data['reason'])}${data['silent_ms'] === undefined ? '' : ` after ${duration(data['silent_ms'])}`}`,
+  'component.thawed': (data) => thawed(data),
   'component.ready': (data) => because('ready', data),
   'component.not-ready': (data) => because('no longer ready', data),
   'component.daemonised': (data) => `put itself in the background (pids ${text(data['pids'])})`,
   'component.over-soft-memory': (data) =>
     `${text(data['reason'])}${data['restarts'] === false ? '; not restarted, because its restart policy is never' : ''}`,
-  'component.unlimited': (data) =>
-    `the limit ${text(data['limit'])} ${text(data['max'])} is not enforced: ${text(data['why'])}`,
+  'component.unlimited': (data) => unlimited(data),
   'component.leftovers': (data) => `${text(data['exit'])}, and left processes behind: ${text(data['pids'])}`,
   'component.cleaned-up': () => 'its container was removed',
   'agent.spawned': (data) => `spawned${forTask(data)}`,
@@ -68,8 +66,21 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'agent.crashed': (data) =>
     `crashed${forTask(data)}: ${data['exit'] ? describeExit(data['exit'] as ExitView) : text(data['why'])}`,
   'agent.finished': (data) => `finished${forTask(data)}`,
-  'agent.gave-up': (data) => `gave up${forTask(data)}: no more respawns`,
-  'agent.stopping': (data) => `stopping${forTask(data)}, ${text(data['signal'])} sent`,
+  'agent.gave-up': (data) =>
+    `gave up${forTask(data)}: ${data['why'] === undefined ? 'no more respawns' : text(data['why'])}`,
+  'agent.frozen': (data) => `${text(data['reason'])} (${text(data['source'])})${forTask(data)}`,
+  'agent.timed-out': (data) => `${text(data['reason'])}${forTask(data)}; examined, then ended`,
+  'agent.examined': (data) => `${examined(data)}${forTask(data)}`,
+  'agent.thawed': (data) => `${thawed(data)}${forTask(data)}`,
+  'agent.over-soft-memory': (data) =>
+    `${text(data['reason'])}${forTask(data)}${data['restarts'] === false ? '; not ended, because it would not be respawned' : ''}`,
+  'agent.unlimited': (data) => `${unlimited(data)}${forTask(data)}`,
+  'agent.stopping': (data) =>
+    because(
+      `stopping${forTask(data)}, ${text(data['signal'])} sent`,
+      data['reason'] === undefined || data['reason'] === null ? {} : data,
+    ),
+  'agent.unkillable': (data) => `SIGKILL had no effect${forTask(data)}`,
   'agent.stopped': (data) => `stopped${forTask(data)}${data['why'] === undefined ? '' : `: ${text(data['why'])}`}`,
   'agent.interrupted': (data) => `interrupted${forTask(data)}: ${text(data['why'])}`,
   'agent.leftovers': (data) => `left processes behind${forTask(data)}: ${text(data['pids'])}`,
@@ -127,6 +138,12 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'store.samples-dropped': () => 'measurements of CPU and memory could not be written and are lost',
   'store.events-lost': (data) => `events after number ${text(data['after'])} are lost: ${text(data['reason'])}`,
 };
+
+const thawed = ({ reason, silent_ms }: Data): string =>
+  `no longer frozen: ${text(reason)}${silent_ms === undefined ? '' : ` after ${duration(silent_ms)}`}`;
+
+const unlimited = ({ limit, max, why }: Data): string =>
+  `the limit ${text(limit)} ${text(max)} is not enforced: ${text(why)}`;
 
 function examined({ busy, stopped, lines, postponed_ms }: Data): string {
   const found = [stopped, busy].filter((each) => typeof each === 'string');

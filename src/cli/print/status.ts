@@ -164,8 +164,8 @@ export function heartbeatText({ source, last_beat_at, limit_ms, problem }: Heart
 }
 
 /** "03:04:05  SIGINT sent", from the last beat on. */
-export const freezeLines = ({ silent_since, steps }: FreezeView): string[] => [
-  `${clockTime(silent_since)}  last sign of progress`,
+export const freezeLines = ({ timeout, silent_since, steps }: FreezeView): string[] => [
+  `${clockTime(silent_since)}  ${timeout ? 'its time was up' : 'last sign of progress'}`,
   ...steps.map(({ at, text }) => `${clockTime(at)}  ${text}`),
 ];
 

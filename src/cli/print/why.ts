@@ -40,7 +40,10 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
     ]),
     ...section('Dependencies at that time', why.dependencies.map(dependencyText)),
     ...section('Its probes before that', why.probes.map(stretchText)),
-    ...section('Its heartbeat was overdue', why.freeze ? freezeLines(why.freeze) : []),
+    ...section(
+      why.freeze?.timeout ? 'It ran too long' : 'Its heartbeat was overdue',
+      why.freeze ? freezeLines(why.freeze) : [],
+    ),
     ...section('What it was doing', why.freeze?.evidence ?? []),
     ...section('Stack', why.stack),
     ...section('Files', why.related_files),

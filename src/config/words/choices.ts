@@ -17,6 +17,11 @@ const inList = (keys: readonly string[]): string =>
 
 const ASK = 'for example http: { port: 8080, path: /healthz }, tcp: 7234, exec: { command: [./bin/check] } or pid: {}';
 
+const HEARTBEAT: Choice = {
+  none: refuse('nothing says what a beat is', 'Write one of: file: state.json, log_every: 30s, ping: true'),
+  several: (given) => refuse(`a beat is one thing, not ${inWords(given)}`, 'Keep one.'),
+};
+
 const CHOICES: Readonly<Record<string, Choice>> = {
   'components.*': {
     none: refuse(
@@ -37,10 +42,8 @@ const CHOICES: Readonly<Record<string, Choice>> = {
     several: (given) =>
       refuse(`it can be found in one way only, not by ${inWords(given)}`, 'Keep one; use a probe for the others.'),
   },
-  'components.*.heartbeat': {
-    none: refuse('nothing says what a beat is', 'Write one of: file: state.json, log_every: 30s, ping: true'),
-    several: (given) => refuse(`a beat is one thing, not ${inWords(given)}`, 'Keep one.'),
-  },
+  'components.*.heartbeat': HEARTBEAT,
+  'agents.types.*.heartbeat': HEARTBEAT,
   'tickets.trackers.*': {
     none: refuse(
       'nothing says which tracker',

@@ -138,7 +138,11 @@ const AGENT_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     },
     ...{ workingdir: 'cwd', workdir: 'cwd', workingdirectory: 'cwd', directory: 'cwd', dir: 'cwd' },
     ...{ assignee: 'assigned_to', owner: 'assigned_to', assign: 'assigned_to' },
-    ...{ minuptime: 'min_uptime', startsecs: 'min_uptime', restart: 'backoff', restartdelay: 'backoff' },
+    ...{ minuptime: 'min_uptime', startsecs: 'min_uptime', restartdelay: 'backoff' },
+    ...{ maxruntime: 'timeout', runtimemaxsec: 'timeout', timelimit: 'timeout', activedeadlineseconds: 'timeout' },
+    ...{ maxduration: 'timeout', timeoutseconds: 'timeout', ttl: 'timeout', deadline: 'timeout' },
+    ...{ watchdog: 'heartbeat', watchdogsec: 'heartbeat', liveness: 'heartbeat', healthcheck: 'heartbeat' },
+    ...{ restartpreventexitstatus: 'never_on', stopexitcodes: 'never_on', noretryon: 'never_on' },
     ...{ uid: 'user', gid: 'group', resources: 'limits', grace: 'stop', stopsignal: 'stop' },
   },
   'agents.state_file': {
@@ -157,6 +161,15 @@ export function explainAgentsKey({ key, place }: { readonly key: string; readonl
     const hint =
       'Remove it: a task must never be read by a shell. Write: command: [sh, -c, "one | two \\"$1\\"", sh, "{task}"]';
     return { message, hint, standsFor: null };
+  }
+  if (place === 'agents.types.*' && key === 'restart') {
+    const hint =
+      'An agent is respawned when it crashes. Write beside its command: backoff: { initial: 5s }, never_on: [78]';
+    return { message, hint, standsFor: 'backoff' };
+  }
+  if (place === 'agents.types.*' && (key === 'log_every' || key === 'freeze_after' || key === 'ping')) {
+    const hint = `${quoted(key)} belongs to the heartbeat. Write: heartbeat: { log_every: 2m, freeze_after: 10m }`;
+    return { message, hint, standsFor: 'heartbeat' };
   }
   if (place === 'agents.types.*' && key === 'max_respawns')
     return { message, hint: 'It goes for all types. Write in agents: max_respawns: 3', standsFor: null };

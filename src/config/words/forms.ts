@@ -175,6 +175,14 @@ const neverOn: Form = (node) =>
     ? refuse('must be a list, not a single value', `Write: never_on: [${printable(shorten(node.source))}]`)
     : null;
 
+const heartbeat = single('heartbeat', (text) =>
+  /^\d/.test(text)
+    ? `{ log_every: ${text} }`
+    : /^(?:ping|true|yes)$/i.test(text)
+      ? '{ ping: true }'
+      : `{ file: ${text} }`,
+);
+
 const FORMS: Readonly<Record<string, Form>> = {
   ...PROBE_FORMS,
   ...CHECK_FORMS,
@@ -187,13 +195,9 @@ const FORMS: Readonly<Record<string, Form>> = {
   'components.*.depends_on': dependsOn,
   'components.*.depends_on.*': condition,
   'components.*.stop': single('stop', (text) => (/^\d/.test(text) ? `{ grace: ${text} }` : `{ signal: ${text} }`)),
-  'components.*.heartbeat': single('heartbeat', (text) =>
-    /^\d/.test(text)
-      ? `{ log_every: ${text} }`
-      : /^(?:ping|true|yes)$/i.test(text)
-        ? '{ ping: true }'
-        : `{ file: ${text} }`,
-  ),
+  'components.*.heartbeat': heartbeat,
+  'agents.types.*.heartbeat': heartbeat,
+  'agents.types.*.never_on': neverOn,
   'components.*.restart': restart,
   'components.*.restart.backoff': single('backoff', (text) => `{ initial: ${text} }`),
   'components.*.restart.limit': single('limit', (text) => `{ max: ${text} }`),

@@ -196,7 +196,7 @@ export function fingerprintOf(death: Death, isFreezeOpen: (fingerprint: string) 
     simulated === undefined
       ? fingerprint
       : markSimulated({ fingerprint, rootCause: null }, { ...simulated, memoryBytes: null }).fingerprint!;
-  if (death.freeze !== undefined) {
+  if (death.freeze !== undefined && !death.freeze.timeout) {
     const frozen = marked(
       subject.kind === 'component' ? freezeFingerprint(subject.name) : named(['frozen', subjectKey(subject)]),
     );

@@ -9,7 +9,7 @@ import type { ComponentCommit } from '../ports/store.ts';
 import { runOf } from '../rules/status.ts';
 
 /** A thousand beats a second are one row in this time. What is lost by a kill is as if it had beaten when it was found again. */
-const BATCH_MS = 15_000;
+export const BEATS_BATCH_MS = 15_000;
 
 export interface BeatsWorld {
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export class Beats {
     this.#set = set;
     const write = (names: readonly string[]) =>
       commit(...names.flatMap((name) => set.get(name) ?? []).map((runner) => runner.want(runner.desired)));
-    this.#journal = new Journal({ clock, everyMs: BATCH_MS, keyOf: (name) => name, write });
+    this.#journal = new Journal({ clock, everyMs: BEATS_BATCH_MS, keyOf: (name) => name, write });
   }
 
   readonly noted = ({ name }: ComponentRunner): void => this.#journal.note(name);

@@ -2,7 +2,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { after, type MonoMs, type RunId, type WallMs } from '../../base/pure/ids.ts';
 import type { HeartbeatSignal, HeartbeatSources, OpenHeartbeatSource } from '../ports/heartbeat-source.ts';
-import type { StoredPulse } from '../ports/store.ts';
 import { describeSource, type HeartbeatSpec, silenceLimitMs } from '../rules/freeze/heartbeat.ts';
 import {
   alarmed,
@@ -17,12 +16,15 @@ import {
   newPulse,
   ONLY_ECHOES,
   type Pulse,
+  type StoredPulse,
   silentMs,
 } from '../rules/freeze/pulse.ts';
 import type { ComponentEvent, ComponentState, In } from '../rules/lifecycle/state.ts';
 import { isoTime } from '../rules/status.ts';
 import type { HeartbeatView } from '../rules/views.ts';
 import type { ComponentSpec } from '../spec.ts';
+
+export type HeartEvent = Extract<ComponentEvent, { kind: 'silent' | 'still-silent' | 'beat' }>;
 
 export interface HeartWorld {
   readonly clock: Clock;
@@ -32,7 +34,7 @@ export interface HeartWorld {
 }
 
 export interface HeartListener {
-  send(event: ComponentEvent): void;
+  send(event: HeartEvent): void;
   /** What `stored` gives is another now. Called as often as it beats. */
   noted(): void;
   /** Probes that the component may notice are not asked from now on; or they are again. */

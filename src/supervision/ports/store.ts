@@ -1,5 +1,6 @@
 import type { ExitView } from '../../base/pure/exit.ts';
-import type { BootId, ComponentName, MonoMs, RunId, WallMs } from '../../base/pure/ids.ts';
+import type { BootId, ComponentName, RunId, WallMs } from '../../base/pure/ids.ts';
+import type { StoredPulse } from '../rules/freeze/pulse.ts';
 import type { ProbeStretch } from '../rules/health/stretch.ts';
 import type { Component, Rule } from '../rules/lifecycle/state.ts';
 import type { SampleStretch } from '../rules/usage/stretch.ts';
@@ -24,16 +25,6 @@ export interface ComponentRecord {
   readonly startedAt: WallMs | null;
   /** How its heartbeat stood a few seconds ago at most. */
   readonly pulse?: StoredPulse;
-}
-
-/** How far the heartbeat of a run has been listened to. Times count from the boot of the record. */
-export interface StoredPulse {
-  readonly run: RunId;
-  /** Silence is counted from here. */
-  readonly from: MonoMs;
-  readonly beatAt: MonoMs | null;
-  /** Of the last beat that was read from a file or a log. */
-  readonly mark: string | null;
 }
 
 export interface NewEvent {

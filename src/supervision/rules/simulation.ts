@@ -13,7 +13,7 @@ export interface SimulationRequest {
   readonly component?: string | undefined;
   /** A type that the configuration names. */
   readonly agent?: string | undefined;
-  /** With `agent` and `signal`: of which task; otherwise the newest that runs. */
+  /** With `agent` and `signal` or `hang`: of which task; otherwise the newest that runs. */
   readonly task?: string | undefined;
   /** Default: `exit` for components, `import-error` for agents. */
   readonly kind?: CrashKind | undefined;

@@ -5,7 +5,7 @@ import { formatDuration } from '../../base/pure/format.ts';
 import type { MonoMs, RunId, WallMs } from '../../base/pure/ids.ts';
 import type { ComponentSpec, DependencyCondition } from '../spec.ts';
 import { type ContainerFacts, portText } from './container-health.ts';
-import { FREEZE_STEP_MS, type Freeze } from './freeze/freeze.ts';
+import { FREEZE_STEP_MS, frozenNote } from './freeze/freeze.ts';
 import { isReady, type RunHealth } from './health/run-health.ts';
 import { wakeAt } from './lifecycle/next.ts';
 import type { Component, ComponentState, In } from './lifecycle/state.ts';
@@ -274,7 +274,8 @@ function noteOn(facts: Facts, { now, wall }: Instant): string | null {
       return `gave up (${state.rule}): ${died}; ${next}`;
     }
     case 'running':
-      if (state.freeze) return frozenNote(state.freeze, spec, now);
+      if (state.freeze && isObserved(spec)) return `${state.freeze.reason}; it is only watched, so nothing is done`;
+      if (state.freeze) return frozenNote(state.freeze, now);
       return state.daemonised ? DAEMONISED : (probeNote(probes) ?? imageNote(spec.name, container));
     case 'starting':
       if (spec.driver.kind !== 'external') return null;
@@ -304,14 +305,6 @@ const imageNote = (name: string, container: ContainerFacts | null): string | nul
   container?.isOutdated
     ? `its image ${container.image} is newer than its container: "keepwell up ${name}" uses the new one`
     : null;
-
-/** Why, and what comes next. */
-function frozenNote({ reason, stage, until }: Freeze, spec: ComponentSpec, now: MonoMs): string {
-  if (isObserved(spec)) return `${reason}; it is only watched, so nothing is done`;
-  const leftMs = Math.round(until - now);
-  if (stage === 'postponed') return `${reason}; it is busy and has ${formatDuration(leftMs)} more`;
-  return `${reason}; it is ended ${leftMs > 0 ? `in ${formatDuration(leftMs)}` : 'soon'} unless it beats`;
-}
 
 /** What the probe that is in the way says; or one that could not be asked, which must not look as if all were well. */
 function probeNote(probes: readonly ProbeView[]): string | null {

@@ -159,10 +159,13 @@ export interface HeartbeatView {
   readonly problem: string | null;
 }
 
-/** How a frozen run was dealt with, and what it was doing. */
+/** How a run that was frozen, or ran too long, was dealt with, and what it was doing. */
 export interface FreezeView {
+  /** It was not silent: it ran longer than its timeout. Absent: its heartbeat was overdue. */
+  readonly timeout?: boolean | undefined;
   /** In a few words: "frozen: no heartbeat for 5 min". */
   readonly reason: string;
+  /** Since when nothing was heard; with `timeout`: since when its time was up. */
   readonly silent_since: IsoTime;
   /** What was done, oldest first. */
   readonly steps: readonly { readonly at: IsoTime; readonly text: string }[];
@@ -306,7 +309,7 @@ export interface WhyView extends CrashView {
   readonly earlier_error: EarlierError | null;
   /** The answers of its probes before the end, oldest first. */
   readonly probes: readonly ProbeStretchView[];
-  /** Null: its heartbeat was not overdue. */
+  /** Null: its heartbeat was not overdue, and it did not run too long. */
   readonly freeze: FreezeView | null;
   readonly dependencies: readonly {
     readonly name: string;

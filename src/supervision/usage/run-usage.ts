@@ -25,10 +25,12 @@ const FIRST_MS = 1_000;
 const TICK_MS = 5_000;
 const FIRST_TICK_MS = 500;
 
+export type OverSoftMemory = Extract<ComponentEvent, { kind: 'over-soft-memory' }>;
+
 export interface Taken {
   /** To be written, over what was written of them before. */
   readonly stretches: readonly SampleStretch[];
-  readonly event: ComponentEvent | null;
+  readonly event: OverSoftMemory | null;
 }
 
 export class RunUsage {
@@ -105,7 +107,7 @@ export class RunUsage {
   }
 
   /** Told once for each time it goes above. */
-  #judge({ memoryBytes: usedBytes }: Sample): ComponentEvent | null {
+  #judge({ memoryBytes: usedBytes }: Sample): OverSoftMemory | null {
     const limitBytes = this.#isStarted ? this.#spec.limits.softMemoryBytes : null;
     this.#above = samplesAbove(this.#above, usedBytes, limitBytes);
     if (limitBytes === null || this.#above !== SOFT_MEMORY_SAMPLES) return null;

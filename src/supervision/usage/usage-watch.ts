@@ -4,18 +4,18 @@ import type { Clock } from '../../base/clock.ts';
 import type { ComponentName, MonoMs } from '../../base/pure/ids.ts';
 import { Journal } from '../journal.ts';
 import type { Sampler } from '../ports/sampler.ts';
-import type { ComponentEvent, ComponentState } from '../rules/lifecycle/state.ts';
+import type { ComponentState } from '../rules/lifecycle/state.ts';
 import type { SampleStretch } from '../rules/usage/stretch.ts';
 import type { Sample } from '../rules/usage/usage.ts';
 import type { ComponentSpec } from '../spec.ts';
-import { RunUsage } from './run-usage.ts';
+import { type OverSoftMemory, RunUsage } from './run-usage.ts';
 
 export interface UsageWorld {
   readonly clock: Clock;
   readonly random: () => number;
   readonly sampler: Sampler;
   /** A run uses too much. */
-  tell(component: ComponentName, event: ComponentEvent): void;
+  tell(component: ComponentName, event: OverSoftMemory): void;
   write(sampled: readonly SampleStretch[]): void;
 }
 

@@ -29,6 +29,7 @@ function world(over: Partial<Scene> = {}, open: readonly Incident[] = []) {
     signalMain: () => true,
     kill: () => {},
     freeze: async () => {},
+    freezeAgent: async () => {},
     now: () => wall(START),
     ...over,
   };

@@ -13,8 +13,44 @@ test('a type needs nothing but a command', () => {
       ...{ name: 'architect', assignedTo: null, minUptimeMs: 10_000, stop: { signal: 'SIGTERM', graceMs: 10_000 } },
       process: { kind: 'process', command: ['python', '-m', 'agents.architect', '--task', '{task}'], cwd: '/project' },
       backoff: { initialMs: 1_000, factor: 2, maxMs: 60_000 },
+      ...{ neverOn: [], heartbeat: null, timeoutMs: null },
+      limits: { memoryBytes: null, pids: null, nofile: null, softMemoryBytes: null },
     },
   ]);
+});
+
+test('how its progress is seen, how long it may take, and after what it is not respawned', () => {
+  const keys = `${GOOD}, heartbeat: { file: "beats/{task}.json", field: at, freeze_after: 2m, dump_signal: SIGQUIT }, timeout: 30m, never_on: [78, SIGILL], limits: { memory: 1GiB, soft_memory: 800MiB }`;
+  expect(load(types(keys)).agents.types[0]).toMatchObject({
+    heartbeat: {
+      source: { kind: 'file', path: '/project/beats/{task}.json', field: 'at' },
+      ...{ freezeAfterMs: 120_000, dumpSignal: 'SIGQUIT' },
+    },
+    ...{ timeoutMs: 1_800_000, neverOn: [78, 'SIGILL'], limits: { softMemoryBytes: 800 * 2 ** 20 } },
+  });
+});
+
+test.each([
+  ['heartbeat: {}', 'agents.types.architect.heartbeat: nothing says what a beat is'],
+  ['heartbeat: { ping: true, log_every: 5s }', 'a beat is one thing, not log_every and ping'],
+  ['heartbeat: 2m', 'must be a map, not a single value | Write: heartbeat: { log_every: 2m }'],
+  ['heartbeat: { ping: true, field: at }', 'field needs file'],
+  ['heartbeat: { file: "{taks}.json" }', 'there is no placeholder {taks} | Did you mean {task}?'],
+  ['heartbeat: { ping: true, freeze_after: 1ms }', 'must be at least 1s'],
+  ['never_on: 78', 'must be a list, not a single value | Write: never_on: [78]'],
+  ['never_on: [SIGNOPE]', 'agents.types.architect.never_on[0]: '],
+  ['timeout: 0s', 'agents.types.architect.timeout: '],
+  [
+    'heartbeat: { ping: true }, timeout: 1m',
+    'timeout is 1m, so a freeze would not be noticed: freeze_after is 5m (the default) | Raise timeout, or lower heartbeat.freeze_after.',
+  ],
+  ['limits: { memory: 1GiB, soft_memory: 2GiB }', 'soft_memory (2GiB) must be less than memory (1GiB)'],
+  ['restart: { never_on: [78] }', 'Write beside its command: backoff: { initial: 5s }, never_on: [78]'],
+  ['freeze_after: 5m', '"freeze_after" belongs to the heartbeat.'],
+  ['max_runtime: 5m', `Keepwell's word for "max_runtime" is timeout.`],
+  ['watchdog: 5m', `Keepwell's word for "watchdog" is heartbeat.`],
+])('a type with %s is refused', (keys, problem) => {
+  expect(oneProblem(types(`${GOOD}, ${keys}`))).toContain(problem);
 });
 
 test('without agents there are none', () => {

@@ -91,9 +91,7 @@ function around(path: string): object {
   if (path.endsWith('.restart.command')) return { external: { container: 'a' } };
   if (path.endsWith('.process.shell')) return { process: { command } };
   if (path.includes('.readiness.exec.')) return { ...process, readiness: { exec: { command } } };
-  if (path.endsWith('.heartbeat.field')) return { ...process, heartbeat: { file: 'state.json' } };
-  if (/\.heartbeat\.(log_pattern|freeze_after|dump_signal)$/.test(path))
-    return { ...process, heartbeat: { log_every: '30s' } };
+  if (path.includes('.heartbeat.')) return { ...process, ...aroundHeartbeat(path) };
   const rpc = /\.readiness\.(grpc|temporal)\./.exec(path)?.[1];
   if (rpc) return { ...process, readiness: { [rpc]: RPC[rpc] } };
   if (path.endsWith('.insecure')) return { ...process, readiness: { http: { port: 443, scheme: 'https' } } };
@@ -120,7 +118,16 @@ const aroundSession = { templates: { api: { image: 'a', ttl: '1m' } } };
 const aroundAlerts = { channels: [{ slack: { url: 'http://a' } }] };
 
 /** The same for agents. */
-const aroundAgents = { types: { api: { command: ['a'] } }, state_file: { path: 'a' } };
+const aroundAgents = (path: string) => ({
+  types: { api: { command: ['a'], ...aroundHeartbeat(path) } },
+  state_file: { path: 'a' },
+});
+
+/** The same for a heartbeat. */
+function aroundHeartbeat(path: string): object {
+  if (path.endsWith('.heartbeat.field')) return { heartbeat: { file: 'state.json' } };
+  return /\.heartbeat\.(log_pattern|freeze_after|dump_signal)$/.test(path) ? { heartbeat: { log_every: '30s' } } : {};
+}
 
 /** The same for an item of a list. */
 function aroundItem(path: string): Record<string, object> {
@@ -164,7 +171,7 @@ describe('the rows of the reference page', () => {
           migrate: { process: { command: ['a'] }, restart: { policy: 'never' } },
         },
         ...(path.startsWith('checks.') ? { checks: structuredClone(aroundCheck(path)) } : {}),
-        ...(path.startsWith('agents.') ? { agents: structuredClone(aroundAgents) } : {}),
+        ...(path.startsWith('agents.') ? { agents: aroundAgents(path) } : {}),
         ...(path.startsWith('alerts.') ? { alerts: structuredClone(aroundAlerts) } : {}),
         ...(path.startsWith('sessions.') ? { sessions: structuredClone(aroundSession) } : {}),
       };

@@ -149,7 +149,8 @@ const subjectOf = (evidence: Evidence) =>
 
 function categoryOf(evidence: Evidence): TicketCategory {
   if (evidence.kind === 'problem') return evidence.problem.category;
-  return evidence.crash.freeze === undefined ? 'crash' : 'freeze';
+  const { freeze } = evidence.crash;
+  return freeze === undefined || freeze.timeout ? 'crash' : 'freeze';
 }
 
 // How urgent a ticket is. It is raised, never lowered: people may have sorted their work by it.

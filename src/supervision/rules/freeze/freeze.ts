@@ -6,7 +6,7 @@ import { type HeartbeatSpec, silenceLimitMs } from './heartbeat.ts';
 /** From the note to SIGINT, and from SIGINT to the stop signal: time for a beat to end the alarm, and for a look. */
 export const FREEZE_STEP_MS = 10_000;
 /** An end without evidence explains nothing: so much longer it is waited for. */
-const EVIDENCE_PATIENCE_MS = 20_000;
+export const EVIDENCE_PATIENCE_MS = 20_000;
 
 export interface FreezeStep {
   readonly at: MonoMs;
@@ -14,6 +14,8 @@ export interface FreezeStep {
 }
 
 export interface Freeze {
+  /** It is not silent: it ran longer than it may, since `silentSince`. */
+  readonly timeout?: true;
   readonly noticedAt: MonoMs;
   readonly silentSince: MonoMs;
   /** "frozen: no heartbeat for 5 min" */
@@ -39,6 +41,8 @@ export interface Findings {
 }
 
 const FROZEN = 'frozen: ';
+/** From the reason why a run was ended. */
+export const isFrozen = (unhealthy: string | null): boolean => unhealthy?.startsWith(FROZEN) ?? false;
 
 /** `note`: what is wrong with the heartbeat itself: "state.json has no field last_update". */
 export function newFreeze(spec: HeartbeatSpec, silentSince: MonoMs, note: string | null, now: MonoMs): Freeze {
@@ -55,8 +59,7 @@ export function newFreeze(spec: HeartbeatSpec, silentSince: MonoMs, note: string
 export function afterLook(freeze: Freeze, findings: Findings, spec: HeartbeatSpec, now: MonoMs): Freeze {
   const { busy, stopped, evidence } = findings;
   const isPostponed = freeze.stage === 'noted' && busy !== null;
-  const found = [...(stopped === null ? [] : [stopped]), ...(busy === null ? [] : [busy])];
-  const seen = `its processes were examined: ${found.length === 0 ? 'they are idle' : found.join('; ')}`;
+  const seen = lookText(findings);
   return {
     ...freeze,
     evidence,
@@ -68,6 +71,12 @@ export function afterLook(freeze: Freeze, findings: Findings, spec: HeartbeatSpe
       { at: now, text: isPostponed ? `${seen}; it gets ${formatDuration(spec.freezeAfterMs)} more` : seen },
     ],
   };
+}
+
+/** "its processes were examined: its process 1234 is stopped (SIGSTOP)" */
+export function lookText({ busy, stopped }: Pick<Findings, 'busy' | 'stopped'>): string {
+  const found = [...(stopped === null ? [] : [stopped]), ...(busy === null ? [] : [busy])];
+  return `its processes were examined: ${found.length === 0 ? 'they are idle' : found.join('; ')}`;
 }
 
 const withCause = (reason: string, cause: string): string =>
@@ -85,6 +94,13 @@ export const withStep = (freeze: Freeze, text: string, at: MonoMs): Freeze => ({
 /** Due, and what there is to be known is known. */
 export const mayGoOn = ({ until, evidence }: Freeze, now: MonoMs): boolean =>
   now >= until && (evidence !== null || now >= after(until, EVIDENCE_PATIENCE_MS));
+
+/** Why, and what comes next. */
+export function frozenNote({ reason, stage, until }: Freeze, now: MonoMs): string {
+  const leftMs = Math.round(until - now);
+  if (stage === 'postponed') return `${reason}; it is busy and has ${formatDuration(leftMs)} more`;
+  return `${reason}; it is ended ${leftMs > 0 ? `in ${formatDuration(leftMs)}` : 'soon'} unless it beats`;
+}
 
 /** A daemon that comes back has heard nothing meanwhile: the step that was due begins again. */
 export const resumed = (freeze: Freeze, now: MonoMs): Freeze => ({

@@ -2,7 +2,7 @@
  * How long a run has been silent, as far as we were awake to hear it. Only the time since boot counts here: a wall clock that
  * jumps, a daemon that was stopped and a machine that was suspended are nobody's silence.
  */
-import { after, type MonoMs } from '../../../base/pure/ids.ts';
+import { after, type MonoMs, type RunId } from '../../../base/pure/ids.ts';
 import { type HeartbeatSpec, silenceLimitMs } from './heartbeat.ts';
 
 export interface Pulse {
@@ -13,6 +13,16 @@ export interface Pulse {
   readonly lookedAt: MonoMs;
   /** What we missed of the time before the next step of an alarm: it is late by as much. */
   readonly missedMs: number;
+}
+
+/** How far the heartbeat of a run has been listened to. Times count from the boot of the record. */
+export interface StoredPulse {
+  readonly run: RunId;
+  /** Silence is counted from here. */
+  readonly from: MonoMs;
+  readonly beatAt: MonoMs | null;
+  /** Of the last beat that was read from a file or a log. */
+  readonly mark: string | null;
 }
 
 export const newPulse = (from: MonoMs, now: MonoMs): Pulse => ({ from, beatAt: null, lookedAt: now, missedMs: 0 });

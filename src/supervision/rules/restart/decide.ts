@@ -174,14 +174,16 @@ function afterSpawnFailure(
 
 const SIGNAL_BEHIND: Readonly<Record<number, string>> = { 130: 'SIGINT', 141: 'SIGPIPE' };
 
-function listed(cause: ExitCause, neverOn: readonly (number | string)[]): boolean {
+/** Whether `never_on` names this end. */
+export function listed(cause: ExitCause, neverOn: readonly (number | string)[]): boolean {
   if (cause.kind === 'signal') return neverOn.includes(cause.signal);
   if (cause.kind !== 'code') return false;
   const signal = cause.ambiguous ? SIGNAL_BEHIND[cause.code] : undefined;
   return neverOn.includes(cause.code) || (signal !== undefined && neverOn.includes(signal));
 }
 
-const named = (cause: ExitCause): string =>
+/** "SIGILL", "exit code 78" */
+export const named = (cause: ExitCause): string =>
   cause.kind === 'signal' ? cause.signal : cause.kind === 'code' ? `exit code ${cause.code}` : 'this end';
 
 export interface Spent {

@@ -1,52 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { agentWakesAt, newAgent, nextOfAgent } from '../../../../src/agents/rules/next.ts';
-import { type AgentContext, type AgentEvent, type AgentStep, runOfAgent } from '../../../../src/agents/rules/step.ts';
+import { agentWakesAt, newAgent } from '../../../../src/agents/rules/next.ts';
+import { runOfAgent } from '../../../../src/agents/rules/step.ts';
 import { agentName } from '../../../../src/agents/rules/task.ts';
-import type { AgentRecord } from '../../../../src/agents/spec.ts';
-import type { ExitCause } from '../../../../src/base/pure/exit.ts';
 import type { BootId, MonoMs, RunId } from '../../../../src/base/pure/ids.ts';
-import { agentContext, agentRecord, agentType } from '../../../support/agent-samples.ts';
-
-/** An agent that is told facts one after the other. */
-class Life {
-  record: AgentRecord = agentRecord();
-  last: AgentStep | null = null;
-  readonly crashes: string[] = [];
-  readonly #more: Partial<AgentContext>;
-
-  constructor(more: Partial<AgentContext> = {}) {
-    this.#more = more;
-  }
-
-  get run(): RunId {
-    return runOfAgent(this.record.state)!;
-  }
-
-  tell(ms: number, event: AgentEvent): this {
-    this.last = nextOfAgent(this.record, event, agentContext(ms, this.#more));
-    this.record = this.last.record;
-    if (this.last.end?.crash) this.crashes.push(this.last.end.decision);
-    return this;
-  }
-
-  started(ms: number): this {
-    return this.tell(ms, { kind: 'started', run: this.run, pid: 100 + ms, at: ms as MonoMs });
-  }
-
-  exited(ms: number, cause: ExitCause = code(1), leftovers: readonly number[] = []): this {
-    return this.tell(ms, { kind: 'exited', run: this.run, at: ms as MonoMs, cause, leftovers });
-  }
-
-  woke(ms: number): this {
-    return this.tell(ms, { kind: 'woke' });
-  }
-
-  get effects(): readonly string[] {
-    return (this.last?.effects ?? []).map((effect) => (effect.kind === 'tell' ? effect.type : effect.kind));
-  }
-}
-
-const code = (value: number): ExitCause => ({ kind: 'code', code: value, ambiguous: false });
+import { code, AgentLife as Life } from '../../../support/agent-life.ts';
+import { agentContext, agentType } from '../../../support/agent-samples.ts';
 
 test('a new agent is written down as starting, and its start is asked for', () => {
   const about = { name: agentName('architect', 'A'), type: 'architect', task: 'A' };

@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentsReport, type RecentCrash, type ReportFacts } from '../../../../src/agents/rules/report.ts';
 import type { AgentIssue } from '../../../../src/agents/rules/views.ts';
-import type { RunId, WallMs } from '../../../../src/base/pure/ids.ts';
+import type { AgentState } from '../../../../src/agents/spec.ts';
+import type { MonoMs, RunId, WallMs } from '../../../../src/base/pure/ids.ts';
+import type { Freeze } from '../../../../src/supervision/rules/freeze/freeze.ts';
 import { agentRecord, NOON } from '../../../support/agent-samples.ts';
 
 const AT = NOON as WallMs;
@@ -113,4 +115,45 @@ test('crashes that somebody asked for count neither as crashes nor as respawns t
   const { metrics, issues } = agentsReport(facts({ records: [record], crashes: [asked, real] }));
   expect(metrics).toMatchObject({ crashed_agents_last_hour: 1, respawn_success_rate: 1 });
   expect(issues.map(({ error }) => error.startsWith('simulated: '))).toEqual([true, false]);
+});
+
+test.each([
+  ['frozen: no heartbeat for 5 min', 'agent_frozen'],
+  ['it ran longer than its timeout of 30 min', 'agent_timeout'],
+  ['soft_memory: 412 MiB, more than 400 MiB in 3 samples', 'agent_crash'],
+])('an agent that was ended because %s is an issue of type %s, whatever it said at its end', (unhealthy, type) => {
+  const ended = crash({ exit: { ...crash().crash.exit, unhealthy }, error_type: 'KeyboardInterrupt' });
+  expect(agentsReport(facts({ crashes: [ended] }))).toMatchObject({
+    status: 'degraded',
+    issues: [{ type, error: unhealthy, action_taken: 'respawned', bug_number: 3 }],
+    metrics: { crashed_agents_last_hour: 1 },
+  });
+});
+
+describe('an agent that is about to be ended is an issue with what is being done about it', () => {
+  const freeze: Freeze = {
+    ...{ noticedAt: 0 as MonoMs, silentSince: 0 as MonoMs, reason: 'frozen: no heartbeat for 5 min', stage: 'noted' },
+    ...{ until: 10_000 as MonoMs, dumped: false, evidence: null, steps: [] },
+  };
+  const run = 'r' as RunId;
+  const running = { kind: 'running', run, pid: 7, startedAt: 0 as MonoMs, lived: true } as const;
+  const stopping = { kind: 'stopping', run, pid: 7, killAt: 1 as MonoMs, after: null, ended: false } as const;
+
+  test.each<[AgentState, string, string]>([
+    [{ ...running, freeze }, 'agent_frozen', 'examining it'],
+    [{ ...running, freeze: { ...freeze, evidence: [] } }, 'agent_frozen', 'about to end it'],
+    [
+      { ...running, freeze: { ...freeze, evidence: [], stage: 'postponed' } },
+      ...(['agent_frozen', 'it is busy, so it was given more time'] as const),
+    ],
+    [{ ...running, freeze: { ...freeze, timeout: true } }, 'agent_timeout', 'examining it'],
+    [{ ...stopping, freeze: { ...freeze, evidence: [] } }, 'agent_frozen', 'ending it'],
+  ])('%j: %s, %s', (state, type, action_taken) => {
+    const records = [agentRecord({ state, pid: 7 })];
+    expect(agentsReport(facts({ records }))).toMatchObject({
+      status: 'degraded',
+      issues: [{ type, action_taken, error: freeze.reason, agent_pid: 7, task_id: 'SPEC-111' }],
+      metrics: { crashed_agents_last_hour: 0 },
+    });
+  });
 });

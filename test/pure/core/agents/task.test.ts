@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
-import { agentName, checkTask, taskInCode, withTask } from '../../../../src/agents/rules/task.ts';
+import {
+  agentName,
+  checkHeartbeatTask,
+  checkTask,
+  heartbeatWithTask,
+  taskInCode,
+  withTask,
+} from '../../../../src/agents/rules/task.ts';
 import { NAME_PATTERN } from '../../../../src/base/pure/ids.ts';
+import type { HeartbeatSpec } from '../../../../src/supervision/rules/freeze/heartbeat.ts';
 import { agentType } from '../../../support/agent-samples.ts';
 
 const HOSTILE = [
@@ -84,4 +92,29 @@ test.each<[readonly string[], number | null]>([
   [['sh', 'agent.sh', '-c{task}'], null],
 ])('%j: the task is read as code at %s', (argv, at) => {
   expect(taskInCode(argv)?.at ?? null).toBe(at);
+});
+
+const inFile = (path: string): HeartbeatSpec => ({
+  source: { kind: 'file', path, field: null },
+  ...{ freezeAfterMs: 60_000, dumpSignal: null },
+});
+
+test('each task may have a heartbeat file of its own', () => {
+  expect(heartbeatWithTask(inFile('/beats/{task}.json'), 'SPEC-111').source).toMatchObject({
+    path: '/beats/SPEC-111.json',
+  });
+  const ping: HeartbeatSpec = { ...inFile(''), source: { kind: 'ping' } };
+  expect(heartbeatWithTask(ping, 'A')).toBe(ping);
+});
+
+test.each([
+  ['/beats/{task}.json', '../../etc/passwd', false],
+  ['/beats/{task}/beat', '..', false],
+  ['/beats/{task}.json', 'feature/login', true],
+  ['/beats/{task}.json', '..', true],
+  ['/beats/all.json', '../..', true],
+])('with the heartbeat file %s the task %j is taken: %s', (path, task, isTaken) => {
+  const check = expect(() => checkHeartbeatTask(inFile(path), task));
+  if (isTaken) check.not.toThrow();
+  else check.toThrow('out of its folder');
 });
