@@ -164,7 +164,9 @@ describe('kill -9 of the daemon', () => {
   test.each(POINTS)('at %s of a spawn leaves one agent and never two', async (point) => {
     await using project = new TestProject(CONFIG);
     project.write('recorder.mjs', RECORDER);
-    const first = project.start(['daemon'], { KEEPWELL_FAILPOINTS: `${point}=crash` });
+    // The launcher makes the directory of a run; only with the shim of sh does the daemon make it itself.
+    const shim = point === 'spawn.after-dir' ? { KEEPWELL_SHIM: 'sh' } : {};
+    const first = project.start(['daemon'], { KEEPWELL_FAILPOINTS: `${point}=crash`, ...shim });
     const death = once(first, 'exit');
     await project.answered(first.pid!);
     await project.cli('spawn', 'recorder', '--task', 'A');
