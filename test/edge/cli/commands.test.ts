@@ -106,7 +106,7 @@ test('without a daemon and without records, the configuration says what there is
 test('usage errors exit 2 and suggest what was meant', async () => {
   await using world = new CliWorld();
   const cases: [string[], string][] = [
-    [['statsu'], 'Did you mean status?'],
+    [['statsu'], 'Did you mean "status"?'],
     [['status', '--exitcode'], 'Did you mean --exit-code?'],
     [['stop'], '--all'],
     [['stop', '--all', 'api'], 'not both'],
