@@ -71,9 +71,9 @@ function usageError({ code, message }: CommanderError, args: readonly string[], 
   return new AppError('USAGE', { problem: `${text.charAt(0).toUpperCase()}${text.slice(1)}` });
 }
 
-/** All names of commands, and other names for them. */
+/** All names of commands that people type, and other names for them. */
 const commandWords = ({ commands }: Command): readonly string[] =>
-  commands.flatMap((command) => [command.name(), ...command.aliases()]);
+  commands.flatMap((command) => [command.name(), ...command.aliases()]).filter((word) => !word.startsWith('__'));
 
 /** `help stat` would print the help of everything. */
 function refuseHelpOfNothing([help, word]: readonly string[], known: readonly string[]): void {
