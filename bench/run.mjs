@@ -1,61 +1,136 @@
 /**
- * Measures Keepwell against the floor and its peers in one run, in turn, prints the tables and writes docs/benchmarks.md.
- * `npm run bench`; `-- --quick` for a smoke run of a minute or two that writes nothing; `-- --only NAME` for one case, which writes
- * nothing either.
+ * Measures Keepwell against the floor and its peers in one run, in turn, prints the tables and writes docs/benchmarks.md, its charts and
+ * bench/recorded.json: `npm run bench`. The other forms write nothing, except --page:
+ *
+ *   --quick        whether all of it works, in half a minute: small numbers, Keepwell and the floor only
+ *   --gate         fewer rounds; fails when a ratio is worse by a quarter than in the recorded run
+ *   --only CASE    one case
+ *   --tools A,B    these tools instead
+ *   --page         the page and the charts again, from the recorded run
  */
-import { writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { containers } from './cases/containers.mjs';
+import { death } from './cases/death.mjs';
 import { growth } from './cases/growth.mjs';
+import { hung } from './cases/hung.mjs';
 import { log } from './cases/log.mjs';
+import { probes } from './cases/probes.mjs';
 import { restart } from './cases/restart.mjs';
 import { startStop } from './cases/start-stop.mjs';
 import { machine } from './lib/machine.mjs';
+import { charts } from './lib/report/charts.mjs';
+import { gateTable, ratiosOf, worse } from './lib/report/gate.mjs';
 import { page, summary } from './lib/report/page.mjs';
+import { FULL, GATE, QUICK } from './lib/sizes.mjs';
 import { World } from './lib/world.mjs';
-import { getTools } from './tools/index.mjs';
+import { getTools, TOOLS } from './tools/index.mjs';
 
-const PAGE = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs/benchmarks.md');
-const CASES = { restart, 'start-stop': startStop, log, growth };
-const FULL = {
-  ...{ restarts: 60, fleet: 100, fleetRounds: 5, counts: [10, 100, 500, 1_000], idleAt: 500, statusAt: 100 },
-  ...{ settleMs: 20_000, idleMs: 30_000, statuses: 30, logBytes: 64e6, logRounds: 9 },
-};
-const QUICK = {
-  ...{ restarts: 5, fleet: 10, fleetRounds: 1, counts: [5, 10, 20], idleAt: 20, statusAt: 10 },
-  ...{ settleMs: 1_000, idleMs: 3_000, statuses: 3, logBytes: 8e6, logRounds: 2 },
-};
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const RECORDED = join(ROOT, 'bench/recorded.json');
+const CASES = { restart, 'start-stop': startStop, growth, log, probes, hung, death, containers };
+/** What the ratios of the gate are made of. */
+const GATE_CASES = ['restart', 'start-stop', 'growth', 'log'];
+const GATE_TOOLS = ['floor', 'keepwell', 'keepwell-sh', 'pm2', 'runit'];
+const QUICK_TOOLS = ['floor', 'keepwell'];
 /** From this share of the cores on, others disturb the figures. */
 const BUSY = 0.3;
 
 const say = (text) => console.error(`bench: ${text}`);
 
 function options() {
-  const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } });
-  if (values.only !== undefined && !(values.only in CASES)) {
-    throw new TypeError(`there is no case ${values.only}; there are ${Object.keys(CASES).join(', ')}`);
-  }
-  return values;
+  const { values } = parseArgs({
+    options: {
+      ...{ quick: { type: 'boolean' }, gate: { type: 'boolean' }, page: { type: 'boolean' } },
+      ...{ only: { type: 'string' }, tools: { type: 'string' } },
+    },
+  });
+  const one = (what, all, name) => {
+    if (!all.includes(name)) throw new TypeError(`there is no ${what} ${name}; there are ${all.join(', ')}`);
+    return name;
+  };
+  const usual = { cases: Object.keys(CASES), tools: TOOLS, sizes: FULL };
+  if (values.quick) Object.assign(usual, { tools: QUICK_TOOLS, sizes: QUICK });
+  if (values.gate) Object.assign(usual, { cases: GATE_CASES, tools: GATE_TOOLS, sizes: GATE });
+  return {
+    ...{ isGate: values.gate, isPage: values.page, sizes: usual.sizes },
+    isRecorded: Object.keys(values).length === 0,
+    cases: values.only === undefined ? usual.cases : [one('case', usual.cases, values.only)],
+    tools: values.tools?.split(',').map((name) => one('tool', TOOLS, name)) ?? usual.tools,
+  };
 }
 
-async function measure(world, { quick, only }) {
-  const about = { machine: machine(), date: new Date().toISOString().slice(0, 10), sizes: quick ? QUICK : FULL };
+async function measure(world, { cases, tools: wanted, sizes }) {
+  const about = { machine: machine(), date: new Date().toISOString().slice(0, 10), commit: commit(), sizes };
   if (about.machine.load > BUSY * about.machine.cores)
     say(`THE MACHINE IS BUSY (load ${about.machine.load.toFixed(1)})`);
-  const { tools, missing } = await getTools(world, say);
+  const began = performance.now();
+  const { tools, missing } = await getTools(world, wanted, say);
+  const results = await measureCases(world, { cases, tools, sizes });
+  const versions = tools.map(({ id, name, version, most, isSlow }) => ({ id, name, version, most, isSlow }));
+  const tookS = Math.round((performance.now() - began) / 1_000);
+  return {
+    ...about,
+    tookS,
+    tools: versions,
+    missing,
+    results,
+    again: (names) => measureCases(world, { cases: names, tools, sizes }),
+  };
+}
+
+async function measureCases(world, { cases, tools, sizes }) {
   const results = {};
-  for (const [name, measureCase] of Object.entries(CASES)) {
-    if (only !== undefined && only !== name) continue;
+  for (const name of cases) {
+    const began = performance.now();
     say(`${name} …`);
-    results[name] = await measureCase({ world, tools, sizes: about.sizes, say });
+    results[name] = await CASES[name]({ world, tools, sizes, say });
+    say(`${name}: ${Math.round((performance.now() - began) / 1_000)} s`);
   }
-  const versions = tools.map(({ id, name, version }) => ({ id, name, version }));
-  return { ...about, tools: versions, missing, results };
+  return results;
+}
+
+function commit() {
+  const { status, stdout } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : null;
+}
+
+/** Three or four figures that count: the rest is noise, and long. */
+const short = (_key, value) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value);
+
+const recorded = () => JSON.parse(readFileSync(RECORDED, 'utf8'));
+
+function writePage(measured) {
+  writeFileSync(join(ROOT, 'docs/benchmarks.md'), page(measured));
+  mkdirSync(join(ROOT, 'docs/benchmarks'), { recursive: true });
+  for (const { file, svg } of charts(measured)) writeFileSync(join(ROOT, 'docs/benchmarks', file), svg);
+  say('docs/benchmarks.md and its charts are written');
+}
+
+/** What seems worse is measured once more: a ratio fails when both say so. */
+async function gate(measured) {
+  const before = ratiosOf(recorded());
+  const first = worse(before, ratiosOf(measured));
+  console.log(gateTable(before, ratiosOf(measured)));
+  if (first.length === 0) return;
+  const cases = [...new Set(first.map(({ of }) => of))];
+  say(`worse by a quarter: ${first.map(({ name }) => name).join('; ')}. Once more: ${cases.join(', ')}`);
+  const again = { ...measured, results: { ...measured.results, ...(await measured.again(cases)) } };
+  console.log(`\n${gateTable(before, ratiosOf(again))}`);
+  const names = first.map(({ name }) => name);
+  const both = worse(before, ratiosOf(again)).filter(({ name }) => names.includes(name));
+  if (both.length === 0) return;
+  process.exitCode = 1;
+  for (const { name, was, is } of both)
+    say(`WORSE BY A QUARTER, twice: ${name}: ${is.toFixed(2)}, was ${was.toFixed(2)}`);
 }
 
 async function main() {
   const asked = options();
+  if (asked.isPage) return writePage(recorded());
   const world = await World.open();
   let isInterrupted = false;
   const interrupt = () => {
@@ -69,9 +144,10 @@ async function main() {
   try {
     const measured = await measure(world, asked);
     console.log(summary(measured));
-    if (asked.quick || asked.only) return;
-    writeFileSync(PAGE, page(measured));
-    say('docs/benchmarks.md is written');
+    if (asked.isGate) await gate(measured);
+    if (!asked.isRecorded) return;
+    writeFileSync(RECORDED, `${JSON.stringify(measured, short, 1)}\n`);
+    writePage(recorded());
   } catch (error) {
     if (!isInterrupted) throw error; // what fails because its fleet was cleared away is not news
     await new Promise(() => {});

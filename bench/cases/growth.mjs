@@ -1,11 +1,11 @@
 /**
- * What a fleet costs while nothing happens, from few components to many: time to start, CPU, memory, time of a status command. The fleets
- * of all tools stand side by side; CPU is taken over the same seconds, status commands are called in turn.
+ * What a fleet costs while nothing happens, from few components to many: time to start, CPU, wake-ups, memory, time of a status command.
+ * The fleets of all tools stand side by side; CPU is taken over the same seconds, status commands are called in turn.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../lib/command.mjs';
-import { idleFleet, inTurn, timedStart } from '../lib/fleet.mjs';
-import { cpuMs, pssKb, rssKb } from '../lib/proc.mjs';
+import { idleFleet, inTurn, rounds, timedStart } from '../lib/fleet.mjs';
+import { pssKb, restingMs, rssKb, wakeUps } from '../lib/proc.mjs';
 import { sum } from '../lib/stats.mjs';
 
 /** supervisorctl ends with 3 when something is not running, which is an answer like any other. */
@@ -14,26 +14,27 @@ const STATUS_CODES = [0, 3];
 export async function growth({ world, tools, sizes, say }) {
   const results = [];
   for (const count of sizes.counts) {
+    const able = tools.filter(({ most = Number.POSITIVE_INFINITY }) => count <= most);
     const rows = [];
-    for (const tool of tools) rows.push(await begin(world, tool, count, say));
+    for (const tool of able) rows.push(await begin({ world, tool, count, say }));
     const live = rows.filter(({ fleet }) => fleet);
     say(`growth: ${count} components each are up, measuring for ${sizes.idleMs / 1_000} s`);
     await pause(sizes.settleMs);
     await idle(world, live, sizes.idleMs);
-    await statuses(live, sizes.statuses);
-    for (const { fleet } of rows) if (fleet) await world.clear(fleet.id);
+    await statuses(live, sizes);
+    for (const { fleet } of live) await world.clear(fleet.id);
     results.push(...rows.map(({ tool, fleet: _, ...row }) => ({ tool: tool.id, count, ...row })));
   }
   return results;
 }
 
 /** A tool that cannot start so many is left out of this row, not of the benchmark. */
-async function begin(world, tool, count, say) {
+async function begin({ world, tool, count, say }) {
   const fleet = idleFleet(world, tool, `${tool.id}-growth-${count}`, count);
   try {
     return { tool, fleet, startMs: await timedStart(world, fleet, count) };
   } catch (error) {
-    if (tool.id === 'keepwell') throw error;
+    if (tool.id.startsWith('keepwell')) throw error;
     say(`${tool.name.toUpperCase()} IS LEFT OUT AT ${count} COMPONENTS: ${error.message}`);
     await world.clear(fleet.id);
     return { tool, fleet: null, problem: error.message };
@@ -41,19 +42,21 @@ async function begin(world, tool, count, say) {
 }
 
 async function idle(world, rows, idleMs) {
-  const before = new Map(rows.map((row) => [row, cpu(world.overhead(row.fleet.id))]));
+  const subjects = rows
+    .filter(({ tool }) => tool.id !== 'floor')
+    .map((row) => ({ row, pids: row.fleet.overhead?.() ?? world.overhead(row.fleet.id) }));
+  const used = ({ pids }) => ({ cpu: sum(pids.map(restingMs)), woken: sum(pids.map(wakeUps)) });
+  const before = subjects.map(used);
   const began = performance.now();
   await pause(idleMs);
+  const after = subjects.map(used);
   const tookMs = performance.now() - began;
-  for (const row of rows) {
-    if (row.tool.id === 'floor') continue;
-    const pids = world.overhead(row.fleet.id);
-    row.cpuPercent = ((cpu(pids) - before.get(row)) / tookMs) * 100;
+  for (const [index, { row, pids }] of subjects.entries()) {
+    row.cpuPercent = ((after[index].cpu - before[index].cpu) / tookMs) * 100;
+    row.wakeUps = (after[index].woken - before[index].woken) / (tookMs / 1_000);
     row.memory = memory(pids, row.fleet.daemonPid());
   }
 }
-
-const cpu = (pids) => sum(pids.map(cpuMs));
 
 function memory(pids, daemonPid) {
   const helpers = pids.filter((pid) => pid !== daemonPid);
@@ -65,9 +68,9 @@ function memory(pids, daemonPid) {
   };
 }
 
-async function statuses(rows, rounds) {
+async function statuses(rows, sizes) {
   for (const row of rows) row.statusMs = [];
-  for (let round = 0; round < rounds; round += 1) {
+  for (const round of rounds(sizes.statuses, sizes.statusLimitMs)) {
     for (const [, { fleet, statusMs }] of inTurn(rows, round)) {
       const { command, args, ...options } = fleet.status;
       const { tookMs } = await run(command, args, { ...options, codes: STATUS_CODES });

@@ -11,6 +11,7 @@ export class Announcements {
   #socket = null;
   #rest = '';
   #fleets = new Map();
+  #histories = new Map();
   #waiting = new Set();
 
   static async open(dir) {
@@ -38,8 +39,14 @@ export class Announcements {
     return this.#fleets.get(fleet) ?? new Map();
   }
 
+  /** name → every pid that it ever announced. */
+  history(fleet) {
+    return this.#histories.get(fleet) ?? new Map();
+  }
+
   forget(fleet) {
     this.#fleets.delete(fleet);
+    this.#histories.delete(fleet);
   }
 
   /** The next line of this fleet: `{ name, pid, words, at }`. */
@@ -76,8 +83,13 @@ export class Announcements {
     this.#rest = lines.pop();
     for (const line of lines) {
       const [fleet, name, pid, ...words] = line.split(' ');
-      if (!this.#fleets.has(fleet)) this.#fleets.set(fleet, new Map());
+      if (!this.#fleets.has(fleet)) {
+        this.#fleets.set(fleet, new Map());
+        this.#histories.set(fleet, new Map());
+      }
       this.#fleets.get(fleet).set(name, Number(pid));
+      const history = this.#histories.get(fleet);
+      history.set(name, [...(history.get(name) ?? []), Number(pid)]);
       for (const waiter of [...this.#waiting]) waiter({ fleet, name, pid: Number(pid), words, at });
     }
   }

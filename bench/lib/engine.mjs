@@ -14,11 +14,22 @@ export async function openEngine() {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const exit = once(keeper, 'exit');
-  const [line] = await once(createInterface(keeper.stdout), 'line');
-  const { socketPath, problem } = JSON.parse(line);
-  if (problem) throw new Error(problem);
-  return {
+  const lines = createInterface(keeper.stdout)[Symbol.asyncIterator]();
+  const answer = async () => JSON.parse((await lines.next()).value ?? '{}');
+  const told = (order) => {
+    keeper.stdin.write(`${order}\n`);
+    return answer();
+  };
+  const { socketPath, pid, problem } = await answer();
+  if (!socketPath) throw new Error(problem ?? 'no Docker Engine came up');
+  const engine = {
     socketPath,
+    pid,
+    /** kill -9 of the Engine itself, and a new one over the same data. */
+    kill: () => told('SIGKILL'),
+    begin: async () => {
+      engine.pid = (await told('begin')).pid;
+    },
     call: (method, path, body) => call(socketPath, method, path, body),
     events: (filters, onEvent) => events(socketPath, filters, onEvent),
     /** Runs a command in a container and does not wait for it. */
@@ -31,6 +42,7 @@ export async function openEngine() {
       await exit;
     },
   };
+  return engine;
 }
 
 async function call(socketPath, method, path, body) {

@@ -1,5 +1,6 @@
 /** What a process has used so far, read from /proc. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { sum } from './stats.mjs';
 
 const TICKS_PER_SECOND = 100;
 
@@ -9,6 +10,24 @@ export function cpuMs(pid) {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return (ticks * 1_000) / TICKS_PER_SECOND;
+}
+
+/** The same to the nanosecond, without its children: a hundredth of a second is much for a process that rests. */
+export function restingMs(pid) {
+  return sum(tasks(pid, (task) => Number(read(`${task}/schedstat`).split(' ')[0] || 0))) / 1e6;
+}
+
+/** How often it went to sleep by itself, which is as often as it was woken up. */
+export function wakeUps(pid) {
+  return sum(tasks(pid, (task) => Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(read(`${task}/status`))?.[1] ?? 0)));
+}
+
+function tasks(pid, of) {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((task) => of(`/proc/${pid}/task/${task}`));
+  } catch {
+    return []; // it is gone
+  }
 }
 
 export const rssMb = (pid) => Math.round(rssKb(pid) / 1_024);
@@ -32,6 +51,14 @@ export function pidsWith(name, value) {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
     .filter((entry) => `\0${read(`/proc/${entry}/environ`)}`.includes(`\0${wanted}`))
+    .map(Number);
+}
+
+/** Every process that has the word somewhere among its arguments. */
+export function pidsNaming(word) {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
+    .filter((entry) => read(`/proc/${entry}/cmdline`).includes(word))
     .map(Number);
 }
 

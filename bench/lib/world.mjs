@@ -2,11 +2,13 @@
  * All that one run of the benchmark has on this machine: one directory, and processes that carry its name in their environment. Both
  * are gone at the end, however it ends.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Announcements } from './announcements.mjs';
+import { removeCgroup, removeCgroups } from './cgroups.mjs';
+import { openEngine } from './engine.mjs';
 import { isThere, pidsWith } from './proc.mjs';
 
 /** Not KEEPWELL_…: Keepwell keeps its own variables from its components. */
@@ -17,6 +19,9 @@ const PASS_MS = 25;
 
 export class World {
   dir = mkdtempSync(join(tmpdir(), 'keepwell-bench-'));
+  name = basename(this.dir);
+  #engine = null;
+  #clearing = new Map();
 
   static async open() {
     const world = new World();
@@ -40,6 +45,17 @@ export class World {
     return { PATH, ...(LANG ? { LANG } : {}), HOME: this.dir, ...this.mark, [FLEET_MARK]: fleet, ...more };
   }
 
+  /** The one private Docker Engine of this run, started when it is first asked for. */
+  engine() {
+    this.#engine ??= openEngine();
+    return this.#engine;
+  }
+
+  /** What must be done before the processes of the fleet are killed. */
+  onClear(fleet, act) {
+    this.#clearing.set(fleet, act);
+  }
+
   newDir(name) {
     const dir = join(this.dir, name);
     mkdirSync(dir, { recursive: true });
@@ -61,16 +77,22 @@ export class World {
 
   /** Ends the fleet the hard way and removes what it had. */
   async clear(fleet) {
+    await this.#clearing.get(fleet)?.();
+    this.#clearing.delete(fleet);
     await killAll(() => pidsWith(FLEET_MARK, fleet));
     this.announcements.forget(fleet);
-    removeCgroups(join(this.dir, fleet));
+    removeRunCgroups(join(this.dir, fleet));
+    removeCgroups(`${this.name}.${fleet}`);
     rmSync(join(this.dir, fleet), { recursive: true, force: true });
   }
 
   async close() {
     this.announcements?.close();
+    // The Engine takes its containers with it.
+    await (await this.#engine?.catch(() => null))?.close();
     await killAll(() => pidsWith(MARK, this.dir));
-    for (const name of existsSync(this.dir) ? readdirSync(this.dir) : []) removeCgroups(join(this.dir, name));
+    for (const name of existsSync(this.dir) ? readdirSync(this.dir) : []) removeRunCgroups(join(this.dir, name));
+    removeCgroups(this.name);
     rmSync(this.dir, { recursive: true, force: true });
   }
 }
@@ -95,24 +117,16 @@ function kill(pid) {
 }
 
 /** A Keepwell daemon that was killed leaves the empty cgroups of its runs behind. */
-function removeCgroups(dir) {
+function removeRunCgroups(dir) {
   const runs = join(dir, '.keepwell', 'runs');
   const parents = new Set();
   for (const name of existsSync(runs) ? readdirSync(runs) : []) {
     const { cgroup } = readJson(join(runs, name, 'run.json')) ?? {};
     if (!cgroup) continue;
-    removeDir(cgroup);
+    removeCgroup(cgroup);
     parents.add(dirname(cgroup));
   }
-  for (const parent of parents) removeDir(parent);
-}
-
-function removeDir(path) {
-  try {
-    rmdirSync(path);
-  } catch {
-    // not there, or not ours
-  }
+  for (const parent of parents) removeCgroup(parent);
 }
 
 function readJson(path) {

@@ -23,9 +23,10 @@ function fleet(world, { id, components, cli }) {
   const quiet = { PM2_DISCRETE_MODE: 'true', PM2_DISABLE_VERSION_CHECK: 'true', PM2_NO_INTERACTION: 'true' };
   const env = world.env(id, { PM2_HOME: home, ...quiet });
   const log = (name) => join(dir, `${name}.log`);
-  const apps = components.map(({ name, command: [script, ...args] }) => ({
+  const apps = components.map(({ name, command: [script, ...args], graceMs }) => ({
     ...{ name, script, args, interpreter: 'none', exec_mode: 'fork', out_file: log(name), error_file: log(name) },
     ...{ autorestart: true, max_restarts: OFTEN, min_uptime: 0, vizion: false, pmx: false },
+    ...(graceMs ? { kill_timeout: graceMs } : {}),
   }));
   const file = join(dir, 'apps.json');
   writeFileSync(file, JSON.stringify({ apps }));
@@ -33,9 +34,17 @@ function fleet(world, { id, components, cli }) {
   return {
     id,
     start: () => ask('start', file),
+    /** As its guide has it: `pm2 save` while all is well, `pm2 resurrect` after a fault. */
+    beforeDeath: () => ask('save'),
+    startAgain: () => ask('resurrect'),
     stop: () => ask('kill'),
     status: { command: process.execPath, args: [cli, 'jlist'], env, cwd: dir },
     daemonPid: () => Number(readFileSync(join(home, 'pm2.pid'), 'utf8')),
     log,
+    async exitCodes(names) {
+      const { stdout } = await ask('jlist');
+      const all = JSON.parse(stdout.slice(stdout.indexOf('[{')));
+      return names.map((name) => all.find((app) => app.name === name)?.pm2_env.exit_code ?? null);
+    },
   };
 }

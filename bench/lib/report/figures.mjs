@@ -1,8 +1,7 @@
-/** The figures that the tables and the targets are made of, from what was measured. What was not measured is null. */
+/** The figures that the tables, the charts and the targets are made of, from what was measured. What was not measured is null. */
 import { bend, median, percentile } from '../stats.mjs';
 
 const BYTES_PER_KB = 1_024; // as /proc counts
-const P95 = 0.95;
 
 export const MB = 1e6;
 export const KB = 1e3;
@@ -10,15 +9,21 @@ export const KB = 1e3;
 const find = (rows, wanted) =>
   rows?.find((row) => Object.entries(wanted).every(([key, value]) => row[key] === value)) ?? null;
 
+/** Null when a part of it is. */
+export const over = (value, base) => (value && base ? value / base : null);
+
 export function restartOf({ results }, tool) {
   const { samplesMs } = find(results.restart, { tool }) ?? {};
-  if (!samplesMs) return null;
-  return { p50: median(samplesMs), p95: percentile(samplesMs, P95), slowest: Math.max(...samplesMs) };
+  if (!samplesMs?.length) return null;
+  const at = (share) => percentile(samplesMs, share);
+  return { rounds: samplesMs.length, p10: at(0.1), p50: median(samplesMs), p95: at(0.95), p99: at(0.99) };
 }
 
-export function startStopOf({ results }, tool) {
-  const row = find(results['start-stop'], { tool });
-  return row && { startMs: median(row.startMs), stopMs: median(row.stopMs) };
+export function startStopOf({ results }, tool, count) {
+  const row = find(results['start-stop'], { tool, count });
+  if (!row) return null;
+  const middle = (samples) => (samples.length > 0 ? median(samples) : null);
+  return { rounds: row.startMs.length, startMs: middle(row.startMs), stopMs: middle(row.stopMs) };
 }
 
 export function logOf({ results }, tool, kind) {
@@ -39,19 +44,21 @@ export function restingOf({ results, sizes }, tool, count) {
   const row = find(results.growth, { tool, count });
   if (!row?.statusMs) return null;
   const first = find(results.growth, { tool, count: sizes.counts[0] });
-  const added = row.memory && first?.memory && count > first.count ? allKb(row) - allKb(first) : null;
+  const isMore = row.memory && first?.memory && count > first.count;
+  const added = (kb) => (isMore ? bytes(kb(row) - kb(first)) / (count - first.count) : null);
   return {
     startMs: row.startMs,
     statusMs: median(row.statusMs),
     cpuPercent: row.cpuPercent ?? null,
+    wakeUps: row.wakeUps ?? null,
     daemonPss: bytes(row.memory?.daemonPssKb),
     daemonRss: bytes(row.memory?.daemonRssKb),
     helpers: bytes(row.memory?.helpersPssKb),
-    each: added === null ? null : bytes(added) / (count - first.count),
+    each: added(({ memory }) => memory.daemonPssKb + memory.helpersPssKb),
+    helperEach: added(({ memory }) => memory.helpersPssKb),
   };
 }
 
-const allKb = ({ memory }) => memory.daemonPssKb + memory.helpersPssKb;
 const bytes = (kb) => (kb === undefined ? null : kb * BYTES_PER_KB);
 
 /** How bent the line of a cost is, from the fewest components over the second most to the most. */

@@ -2,6 +2,10 @@ import { describe, expect, it } from 'vitest';
 // @ts-expect-error: the benchmark is plain JavaScript
 import * as markdown from '../../../bench/lib/markdown.mjs';
 // @ts-expect-error: the benchmark is plain JavaScript
+import * as charts from '../../../bench/lib/report/charts.mjs';
+// @ts-expect-error: the benchmark is plain JavaScript
+import * as gates from '../../../bench/lib/report/gate.mjs';
+// @ts-expect-error: the benchmark is plain JavaScript
 import * as pages from '../../../bench/lib/report/page.mjs';
 // @ts-expect-error: the benchmark is plain JavaScript
 import * as stats from '../../../bench/lib/stats.mjs';
@@ -10,6 +14,17 @@ import * as verdict from '../../../bench/lib/verdict.mjs';
 
 const { figure, table } = markdown as { figure(number: number | null): string; table(rows: unknown[][]): string };
 const { page } = pages as { page(measured: unknown): string };
+const { barChart } = charts as { barChart(title: string, bars: readonly object[]): string };
+interface Ratio {
+  readonly name: string;
+  readonly of: string;
+  readonly value: number | null;
+  readonly isMoreBetter?: boolean;
+}
+const { ratiosOf, worse } = gates as {
+  ratiosOf(measured: unknown): Ratio[];
+  worse(before: readonly Ratio[], now: readonly Ratio[]): { name: string; was: number; is: number }[];
+};
 const { bend, median, percentile } = stats as {
   bend(points: readonly { count: number; cost: number }[]): number;
   median(samples: readonly number[]): number;
@@ -94,15 +109,70 @@ describe('the page', () => {
   it('says that a peer was left out and judges nothing against it', () => {
     const text = page(measured());
     expect(text).toContain('**PM2 was left out**: no network');
-    expect(text).toMatch(/crash → restart, p50, not above PM2's\s+\|\s+5\.00 ms \|\s+at most –\s+\| not measured/);
+    expect(text).toMatch(/crash → restart, p50, at most that of PM2\s+\|\s+5\.00 ms \|\s+at most –\s+\| not measured/);
   });
 
   it('judges what was measured', () => {
     const text = page(measured());
-    expect(text).toMatch(/idle CPU with 20\s+\|\s+0\.500 % of a core \| at most 1\.00\s+\| reached, 0\.50 ×/);
-    expect(text).toMatch(/memory each with 20, shim included\s+\|\s+102 KB/);
-    expect(text).toMatch(/2\.5 × `node -e 0`\s+\|\s+90\.0 ms \|\s+at most 75\.0\s+\| \*\*not reached\*\*, 1\.20 ×/);
+    expect(text).toMatch(/shim of each with 40, PSS\s+\|\s+102 KB \| at most 20\.0\s+\| \*\*not reached\*\*, 5\.12 ×/);
+    expect(text).toMatch(/daemon with 40, RSS\s+\|\s+81\.9 MB \| at most 90\.0\s+\| reached, 0\.91 ×/);
+    expect(text).toMatch(/1\.6 × `node -e 0`\s+\|\s+90\.0 ms \|\s+at most 48\.0\s+\| \*\*not reached\*\*, 1\.88 ×/);
     expect(text).toMatch(/log throughput, line by line\s+\|\s+1\.00 of a plain file/);
+  });
+
+  it('names the peers that win, and by how much', () => {
+    const run = measured();
+    const tools = [...run.tools, { id: 'runit', name: 'runit', version: '2' }];
+    const restart = [...run.results.restart, { tool: 'runit', samplesMs: [2.5] }];
+    const text = page({ ...run, tools, results: { ...run.results, restart } });
+    expect(text).toContain('Better than Keepwell here (how many times): runit (2.00 ×).');
+  });
+});
+
+describe('a chart', () => {
+  const bars = (...values: number[]) => values.map((value, n) => ({ name: `<${n}>`, value, isOurs: n === 0 }));
+  const widths = (svg: string) => [...svg.matchAll(/<rect [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));
+
+  it('draws bars as long as their figures, and escapes names', () => {
+    const svg = barChart('a title', bars(5, 10));
+    expect(svg).toContain('&#60;0&#62;');
+    const [short, long] = widths(svg);
+    expect(long! / short!).toBeCloseTo(2, 1);
+  });
+
+  it('says that its scale is logarithmic where a straight one would show nothing', () => {
+    const svg = barChart('a title', bars(0, 1, 1_000));
+    expect(svg).toContain('logarithmic');
+    expect(widths(svg).every((width) => width >= 1)).toBe(true);
+  });
+});
+
+describe('the gate', () => {
+  const ratio = (value: number | null, isMoreBetter = false) => ({
+    name: 'a ratio',
+    of: 'restart',
+    value,
+    isMoreBetter,
+  });
+
+  it.each([
+    ['a quarter more is kept', ratio(1), ratio(1.25), 0],
+    ['more than that is worse', ratio(1), ratio(1.26), 1],
+    ['less is better', ratio(1), ratio(0.1), 0],
+    ['less is worse where more is better', ratio(1, true), ratio(0.79, true), 1],
+    ['more is better there', ratio(1, true), ratio(3, true), 0],
+    ['what was not measured is not judged', ratio(1), ratio(null), 0],
+    ['nor is what was not recorded', ratio(null), ratio(9), 0],
+  ])('%s', (_, before, now, count) => {
+    expect(worse([before], [now])).toHaveLength(count);
+  });
+
+  it('names the ratio that got worse and no other', () => {
+    const [before, now] = [measured(), measured()];
+    for (const row of now.results.growth) if (row.tool === 'keepwell') row.statusMs = [120];
+    expect(worse(ratiosOf(before), ratiosOf(now))).toMatchObject([
+      { name: 'status with 20 ÷ node -e 0', was: 3, is: 4 },
+    ]);
   });
 });
 
@@ -125,11 +195,9 @@ function measured() {
     machine: { cores: 2, cpu: 'a cpu', memoryGb: 8, kernel: '6.1', node: '22.0.0', fileSystem: 'ext4', load: 0.1 },
     sizes: {
       restarts: 3,
-      fleet: 10,
+      fleets: [10],
       fleetRounds: 1,
       counts,
-      idleAt: 20,
-      statusAt: 20,
       idleMs: 1_000,
       statuses: 1,
       logRounds: 1,
