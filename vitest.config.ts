@@ -38,6 +38,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     /** Most tests wait more than they work, and they wait for facts: four files at a time, also where there are only two cores. */
     maxWorkers: 4,
+    globalSetup: 'test/support/own-cache.ts',
     projects: [...KINDS.map((kind) => project(kind, kind === 'torture' ? 900_000 : GUARD_MS)), withShimOfSh],
   },
 });

@@ -27,7 +27,8 @@ const require = createRequire(import.meta.url);
 
 /** What is started or loaded by its file name; what is loaded lazily, and what several of them need, becomes a file by itself. */
 const ENTRIES = {
-  keepwell: 'src/cli/main.ts',
+  keepwell: 'src/cli/start.ts',
+  main: 'src/cli/main.ts',
   library: 'src/index.ts',
   'config-worker': 'src/config/config-worker.ts',
   'pattern-worker': 'src/probes/log/pattern-worker.ts',
