@@ -279,6 +279,72 @@ const ticket: Views['Ticket'] = {
   deliveries: { github: { state: 'delivered', attempts: 0, next_attempt_at: null, error: null } },
 };
 
+const run: Views['Run'] = {
+  run_id: 'api~01ARZ3NDEKTSV4R',
+  component: 'api',
+  started_at: '2026-01-02T03:04:05.678Z',
+  ended_at: '2026-01-02T03:05:05.678Z',
+  pid: 4_242,
+  exit: { ...crash.exit },
+  planned: false,
+  crashed: true,
+  decision: 'restart in 1 s',
+  rule: 'backoff',
+};
+
+const check: Views['Check'] = {
+  name: 'database',
+  needs: ['disk'],
+  hint: 'systemctl start postgresql',
+  results: [
+    {
+      status: 'ok',
+      message: 'connected to localhost:5432',
+      first_at: '2026-01-02T03:04:05.678Z',
+      last_at: '2026-01-02T04:04:05.678Z',
+      count: 61,
+      last_ms: 2,
+      max_ms: 9,
+    },
+  ],
+};
+
+const needsAttention: Views['Attention'] = {
+  kind: 'incident',
+  incident: 7,
+  name: 'database',
+  title: 'database: exit code 1',
+  cause: 'the disk is full',
+  since: '2026-01-02T03:04:05.678Z',
+  affects: ['api', 'worker'],
+  ticket: 'BUG-003',
+  acknowledged: false,
+  silenced_until: null,
+};
+
+const overviewRow: Views['OverviewRow'] = {
+  name: 'api',
+  kind: 'process',
+  state: 'running',
+  condition: null,
+  health: 'healthy',
+  ready: true,
+  desired: 'running',
+  pid: 4_242,
+  started_at: '2026-01-02T03:04:05.678Z',
+  restarts: 1,
+  next_attempt_at: null,
+  depends_on: { database: 'ready' },
+  waiting_for: [],
+  note: null,
+  cpu_percent: 1.5,
+  memory_bytes: 52_428_800,
+  timeline: `${'-'.repeat(90)}uuutuu`,
+  up_percent: 99.9,
+  cpu: [null, 1.5],
+  memory: [null, 52_428_800],
+};
+
 const incident: Views['Incident'] = {
   id: 7,
   state: 'open',
@@ -297,6 +363,8 @@ const incident: Views['Incident'] = {
   resolved_at: null,
   ticket: 'BUG-003',
   folded_into: null,
+  acknowledged_at: '2026-01-02T03:06:00.000Z',
+  silenced_until: null,
 };
 
 const kept = { because: [], in_place: [], starts: false, note: null };
@@ -367,6 +435,8 @@ export const EXAMPLES: Partial<Views> = {
   Campaign: { schema_version: 1, ...campaign, experiments: [experiment] },
   Crash: crash,
   Crashes: { schema_version: 1, crashes: [crash] },
+  Run: run,
+  Runs: { schema_version: 1, runs: [run] },
   ProbeStretch: stretch,
   Probes: { schema_version: 1, probes: [stretch] },
   Sample: sample,
@@ -377,6 +447,18 @@ export const EXAMPLES: Partial<Views> = {
   LogLine: line,
   Logs: { schema_version: 1, lines: [line] },
   CheckResult: { status: 'failed', message: 'container not running - run ./scripts/sandbox-init.sh' },
+  Check: check,
+  Checks: { schema_version: 1, every_ms: 60_000, checks: [check] },
+  Attention: needsAttention,
+  OverviewRow: overviewRow,
+  Overview: {
+    schema_version: 1,
+    project: 'shop',
+    daemon: { version: '0.1.0', started_at: '2026-01-02T03:00:00.000Z', pid: 4_000 },
+    timeline: { from: '2026-01-01T03:15:00.000Z', bucket_ms: 900_000, buckets: 96 },
+    attention: [needsAttention],
+    components: [overviewRow],
+  },
   Health: {
     status: 'unhealthy',
     timestamp: '2026-01-02T03:04:05.678Z',
@@ -388,6 +470,7 @@ export const EXAMPLES: Partial<Views> = {
   },
   Incident: incident,
   Incidents: { schema_version: 1, incidents: [incident] },
+  OneIncident: { schema_version: 1, incident },
   Session: session,
   Sessions: { schema_version: 1, sessions: [session] },
   OneSession: { schema_version: 1, session },

@@ -97,6 +97,7 @@ export function viewSchemas(root, place) {
   function schemaOf(node) {
     if (KEYWORDS.has(node.kind)) return KEYWORDS.get(node.kind);
     if (ts.isParenthesizedTypeNode(node) || ts.isTypeOperatorNode(node)) return schemaOf(node.type);
+    if (ts.isUnionTypeNode(node)) return choiceOf(node, undefined);
     if (ts.isArrayTypeNode(node)) return { type: 'array', items: schemaOf(node.elementType) };
     if (ts.isTypeLiteralNode(node) || ts.isIntersectionTypeNode(node)) return objectOf(node);
     if (ts.isLiteralTypeNode(node) && ts.isNumericLiteral(node.literal))

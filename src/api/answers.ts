@@ -12,7 +12,7 @@ import { type OneTicketView, oneTicketView, type TicketsView, ticketsView } from
 import type { LogLineView, LogsQuery, LogsView } from '../logs/ports.ts';
 import type { SessionQuery } from '../sessions/ports.ts';
 import { type OneSessionView, oneSessionView, type SessionsView, sessionsView } from '../sessions/rules/view.ts';
-import type { SampleQuery } from '../supervision/ports/store.ts';
+import type { RunRow, SampleQuery } from '../supervision/ports/store.ts';
 import { stretchView } from '../supervision/rules/health/stretch.ts';
 import { sampleView } from '../supervision/rules/usage/stretch.ts';
 import type {
@@ -20,10 +20,12 @@ import type {
   CrashesView,
   EventsView,
   ProbesView,
+  RunsView,
+  RunView,
   SamplesView,
   WhyView,
 } from '../supervision/rules/views.ts';
-import type { Client, IncidentListQuery, TicketListQuery } from './client/client.ts';
+import type { Client, IncidentListQuery, RunListQuery, TicketListQuery } from './client/client.ts';
 import type { Control, Records } from './control.ts';
 
 /** Throws NO_SUCH_COMPONENT, with the nearest name there is. */
@@ -91,9 +93,24 @@ export function why(records: Records, component: string): WhyView {
   const newest = records.unrecordedDeath?.(component) ?? records.history.why({ component });
   const found = newest ?? records.history.why({ subject: component });
   if (found) return found;
-  const { name } = findComponent(records, component);
+  const isAgent = records.agents.list({ all: true }).some(({ agent_type: type }) => type === component);
+  const name = isAgent ? component : findComponent(records, component).name;
   throw new AppError('NOTHING_RECORDED', { name });
 }
+
+/** Also of a component that is gone from the configuration. */
+export function runs(records: Records, query: RunListQuery): RunsView {
+  const { component, limit = DEFAULT_LIMIT } = query;
+  const found = records.history.runs({ component, limit });
+  if (component !== undefined && found.length === 0) findComponent(records, component);
+  return { schema_version: 1, runs: found.map(runView) };
+}
+
+const runView = ({ run, component, begunAt, endedAt, pid, exit, planned, good, decision, rule }: RunRow): RunView => ({
+  ...{ run_id: run, component, started_at: new Date(begunAt).toISOString() },
+  ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+  ...{ pid, exit, planned, crashed: good === null ? null : !good && planned === false, decision, rule },
+});
 
 /** Also of a component that is gone from the configuration: what it answered stays on record. */
 export function probes(records: Records, component: string, limit: number): ProbesView {
@@ -179,6 +196,7 @@ export type RecordsClient = Pick<
   | 'why'
   | 'incidents'
   | 'samples'
+  | 'runs'
   | 'listEvents'
   | 'sessions'
   | 'session'
@@ -196,6 +214,7 @@ export const recordsClient = (records: Records): RecordsClient => ({
   incidents: async (query) => incidents(records, query),
   samples: async ({ component, sinceMs, limit = DEFAULT_SAMPLES }) =>
     samples(records, { component, limit, ...(sinceMs === undefined ? {} : { since: sinceMs as WallMs }) }),
+  runs: async (query) => runs(records, query),
   listEvents: async (query) => events(records, query),
   sessions: async (query) => sessions(records, query),
   session: async (id) => session(records, id),

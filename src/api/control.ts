@@ -2,7 +2,9 @@ import type { Agents } from '../agents/ports.ts';
 import type { WholeNumber } from '../base/pure/json.ts';
 import type { CampaignArchive } from '../campaigns/ports.ts';
 import type { HealthQuery } from '../checks/rules/plan.ts';
+import type { ChecksView } from '../checks/rules/view.ts';
 import type { HealthReport } from '../checks/spec.ts';
+import type { OverviewView } from '../dashboard/rules/views.ts';
 import type { History } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import type { TicketService } from '../incidents/tickets/ports.ts';
@@ -107,6 +109,10 @@ export interface Records {
 export interface Control extends Records {
   /** Asks the checks of the configuration in force, anew for every call. Rejects with NO_SUCH_CHECK. */
   health(query: HealthQuery): Promise<HealthReport>;
+  /** What the checks came to on schedule, with so many results each. */
+  checks(limit: number): ChecksView;
+  /** All that one screen shows: what needs attention, and every component with its last 24 hours. */
+  overview(): Promise<OverviewView>;
   /**
    * Reads the configuration files again, applies them, and wants the named components (default: all) and their dependencies running.
    * `files` must be the ones it runs with; empty: whichever these are.
@@ -136,6 +142,7 @@ export interface Control extends Records {
   handover(): void;
   readonly sessions: Pick<Sessions, 'spawn' | 'stop' | 'extend' | 'get' | 'list'>;
   readonly agents: Agents;
+  readonly incidents: Pick<Incidents, 'incidents' | 'acknowledge' | 'silence'>;
   readonly tickets: Pick<TicketService, 'list' | 'show' | 'close' | 'reopen'>;
   readonly campaigns: CampaignArchive;
   readonly logs: Logs;

@@ -8,8 +8,10 @@ import { daemonRoutes, metricsRoutes } from './routes/daemon.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { historyRoutes } from './routes/history.ts';
+import { incidentRoutes } from './routes/incidents.ts';
 import { logRoutes } from './routes/logs.ts';
 import { documentRoute } from './routes/openapi.ts';
+import { overviewRoute } from './routes/overview.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { simulateRoute } from './routes/simulate.ts';
 import { statusRoutes } from './routes/status.ts';
@@ -17,12 +19,14 @@ import { ticketRoutes } from './routes/tickets.ts';
 
 export const ROUTES: readonly Route[] = [
   ...statusRoutes,
+  overviewRoute,
   ...healthRoutes,
   ...actionRoutes,
   beatRoute,
   simulateRoute,
   ...sessionRoutes,
   ...agentRoutes,
+  ...incidentRoutes,
   ...ticketRoutes,
   ...campaignRoutes,
   ...historyRoutes,

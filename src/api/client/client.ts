@@ -4,9 +4,11 @@ import type { AgentsCheckView, AgentsReportView, AgentsView, OneAgentView } from
 import { AppError } from '../../base/pure/errors.ts';
 import type { CampaignsView, CampaignView } from '../../campaigns/rules/views.ts';
 import type { HealthQuery } from '../../checks/rules/plan.ts';
+import type { ChecksView } from '../../checks/rules/view.ts';
 import type { HealthReport } from '../../checks/spec.ts';
+import type { OverviewView } from '../../dashboard/rules/views.ts';
 import type { IncidentState } from '../../incidents/rules/incident.ts';
-import type { IncidentsView } from '../../incidents/rules/view.ts';
+import type { IncidentsView, OneIncidentView } from '../../incidents/rules/view.ts';
 import type { OneTicketView, TicketsView } from '../../incidents/tickets/rules/view.ts';
 import type { LogsQuery, LogsView } from '../../logs/ports.ts';
 import type { SessionQuery, SpawnRequest } from '../../sessions/ports.ts';
@@ -18,6 +20,7 @@ import type {
   EventsView,
   EventView,
   ProbesView,
+  RunsView,
   SamplesView,
   StatusView,
   WhyView,
@@ -50,6 +53,11 @@ export interface CrashesQuery {
 export interface SamplesQuery {
   readonly component: string;
   readonly sinceMs?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface RunListQuery {
+  readonly component?: string | undefined;
   readonly limit?: number | undefined;
 }
 
@@ -87,8 +95,13 @@ export interface Client {
   crashes(query: CrashesQuery): Promise<CrashesView>;
   why(which: { readonly component: string } | { readonly id: number }): Promise<WhyView>;
   incidents(query: IncidentListQuery): Promise<IncidentsView>;
+  acknowledgeIncident(id: number): Promise<OneIncidentView>;
+  silenceIncident(id: number, forMs: number): Promise<OneIncidentView>;
   probes(component: string, limit: number): Promise<ProbesView>;
   samples(query: SamplesQuery): Promise<SamplesView>;
+  runs(query: RunListQuery): Promise<RunsView>;
+  checks(limit: number): Promise<ChecksView>;
+  overview(): Promise<OverviewView>;
   listEvents(query: EventsQuery & { readonly limit: number }): Promise<EventsView>;
   /** Live, over crashes of the daemon, until `signal` aborts. */
   events(options: FollowOptions): AsyncGenerator<EventView, never, undefined>;
@@ -156,9 +169,14 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     handover: async () => void (await call('POST', '/v1/handover', {})),
     crashes: ({ sinceMs, ...rest }) => get(`/v1/crashes${query({ ...rest, since: sinceMs })}`),
     incidents: ({ state, limit }) => get(`/v1/incidents${query({ state, limit })}`),
+    acknowledgeIncident: (id) => call('POST', `/v1/incidents/${id}/acknowledge`, {}),
+    silenceIncident: (id, forMs) => call('POST', `/v1/incidents/${id}/silence`, { for_ms: forMs }),
     why: (which) => get('id' in which ? `/v1/crashes/${which.id}` : `/v1/why/${encodeURIComponent(which.component)}`),
     probes: (component, limit) => get(`/v1/components/${encodeURIComponent(component)}/probes${query({ limit })}`),
     samples: ({ component, sinceMs, limit }) => get(`/v1/samples${query({ component, since: sinceMs, limit })}`),
+    runs: ({ component, limit }) => get(`/v1/runs${query({ component, limit })}`),
+    checks: (limit) => get(`/v1/checks${query({ limit })}`),
+    overview: () => get('/v1/overview'),
     listEvents: ({ after, component, limit }) => get(`/v1/events${query({ after, component, limit })}`),
     events: (options) => followEvents(socket, options),
     logs: (wanted) => call('GET', `/v1/logs${logsQuery(wanted)}`, undefined, LOGS_TIMEOUT_MS),

@@ -17,6 +17,10 @@ const HEALTH_QUERY = z.strictObject({
   }),
 });
 
+const CHECKS_QUERY = z.strictObject({
+  limit: limit(100).default(10).meta({ description: 'Of each check at most so many stretches of equal results.' }),
+});
+
 export const healthRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -29,5 +33,15 @@ export const healthRoutes: readonly Route[] = [
     waits: true,
     handler: ({ services, query: { check = [], with_deps: withDeps = false, timeout_ms: timeoutMs } }) =>
       services.control.health({ checks: check, withDeps, timeoutMs }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/checks',
+    id: 'listChecks',
+    summary:
+      'The checks of the configuration, and what they came to when the daemon ran them on schedule. Asks nothing.',
+    query: CHECKS_QUERY,
+    answer: 'Checks',
+    handler: ({ services, query }) => services.control.checks(query.limit),
   }),
 ];

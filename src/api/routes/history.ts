@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { AppError } from '../../base/pure/errors.ts';
 import type { WallMs } from '../../base/pure/ids.ts';
 import type { CrashQuery } from '../../history/ports.ts';
-import { crash, crashes, incidents, probes, samples, why } from '../answers.ts';
+import { crash, crashes, probes, runs, samples, why } from '../answers.ts';
 import { type Route, route } from '../route.ts';
 import { limit, NAME, TIME } from '../schemas.ts';
 
@@ -20,8 +20,8 @@ const CRASHES_QUERY = z.strictObject({
   limit: limit(1000).default(100).meta({ description: 'At most so many.' }),
 });
 
-const INCIDENTS_QUERY = z.strictObject({
-  state: z.enum(['open', 'resolved', 'all']).default('open').meta({ description: 'Only those.' }),
+const RUNS_QUERY = z.strictObject({
+  component: NAME.optional().meta({ description: 'Only of this component.' }),
   limit: limit(1000).default(100).meta({ description: 'At most so many.' }),
 });
 
@@ -80,12 +80,13 @@ export const historyRoutes: readonly Route[] = [
   }),
   route({
     method: 'GET',
-    path: '/v1/incidents',
-    id: 'listIncidents',
-    summary: 'Incidents: open problems, each with one cause. Newest first.',
-    query: INCIDENTS_QUERY,
-    answer: 'Incidents',
-    handler: ({ services, query }) => incidents(services.control, query),
+    path: '/v1/runs',
+    id: 'listRuns',
+    summary: 'Runs of components, newest first: when each began, how long it lived, how it ended and what that led to.',
+    query: RUNS_QUERY,
+    answer: 'Runs',
+    errors: ['NO_SUCH_COMPONENT'],
+    handler: ({ services, query }) => runs(services.control, query),
   }),
   route({
     method: 'GET',

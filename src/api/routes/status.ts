@@ -76,7 +76,7 @@ export const statusRoutes: readonly Route[] = [
 /** Every event is a reason to look again; this is for what changes without one. */
 const LOOK_MS = 250;
 
-export interface Wish {
+export interface WaitRequest {
   readonly component: string;
   readonly goal: WaitGoal;
   readonly timeoutMs: number;
@@ -85,7 +85,7 @@ export interface Wish {
 /** Looks at once, and then whenever something happened to it. Rejects when it gave up, the time is up, or the server closes. */
 export function awaitGoal(
   look: () => ComponentView,
-  { component, goal, timeoutMs }: Wish,
+  { component, goal, timeoutMs }: WaitRequest,
   response: ServerResponse,
   { control, streams }: Pick<Services, 'control' | 'streams'>,
 ): Promise<ComponentView> {

@@ -16,6 +16,7 @@ import { didYouMean } from '../../../src/base/pure/suggest.ts';
 import type { CampaignSummary } from '../../../src/campaigns/rules/views.ts';
 import type { HealthQuery } from '../../../src/checks/rules/plan.ts';
 import type { HealthReport } from '../../../src/checks/spec.ts';
+import type { OverviewView } from '../../../src/dashboard/rules/views.ts';
 import type { History, WhyQuery } from '../../../src/history/ports.ts';
 import type { Incident, IncidentsQuery } from '../../../src/incidents/rules/incident.ts';
 import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
@@ -148,6 +149,15 @@ const CAMPAIGN: CampaignSummary = {
   ...{ created_at: '2026-01-02T03:04:05.678Z', ended_at: '2026-01-02T05:04:05.678Z', done: 1, failed: 0, total: 1 },
 };
 
+export const EMPTY_OVERVIEW: OverviewView = {
+  schema_version: 1,
+  project: 'shop',
+  daemon: { version: '0.0.0', started_at: null, pid: 1 },
+  timeline: { from: '2026-01-01T00:00:00.000Z', bucket_ms: 900_000, buckets: 96 },
+  attention: [],
+  components: [],
+};
+
 export class FakeControl implements Control {
   readonly asked: unknown[][] = [];
   components: ComponentView[] = [component('api'), component('worker')];
@@ -157,7 +167,20 @@ export class FakeControl implements Control {
   readonly events: EventView[] = [];
   readonly crashList: WhyView[] = [];
   readonly incidentList: Incident[] = [];
-  readonly incidents = { incidents: ({ limit }: IncidentsQuery) => this.incidentList.slice(0, limit) };
+  readonly incidents = {
+    incidents: ({ limit }: IncidentsQuery) => this.incidentList.slice(0, limit),
+    acknowledge: (id: number) => this.#incident('acknowledge', id),
+    silence: (id: number, forMs: number) => this.#incident('silence', id, forMs),
+  };
+  overviewAnswer: OverviewView = EMPTY_OVERVIEW;
+  readonly checks = (limit: number) => {
+    this.#record('checks', limit);
+    return { schema_version: 1, every_ms: null, checks: [] } as const;
+  };
+  readonly overview = async () => {
+    this.#record('overview');
+    return this.overviewAnswer;
+  };
   readonly stretches: ProbeStretch[] = [];
   readonly sampled: SampleStretch[] = [];
   /** By component; what is added later is what is written later. */
@@ -362,6 +385,13 @@ export class FakeControl implements Control {
     this.#record(...call);
     if (call[1] === 404) throw new AppError('NO_SUCH_TICKET', { ticket: 'BUG-404' });
     return ticketSample();
+  }
+
+  #incident(...call: unknown[]): Incident {
+    this.#record(...call);
+    const found = this.incidentList.find(({ id }) => id === call[1]);
+    if (found === undefined) throw new AppError('NO_SUCH_INCIDENT', { incident: String(call[1]) });
+    return { ...found, acknowledgedAt: 0 as WallMs };
   }
 
   #record(...call: unknown[]): void {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ROUTES } from '../../../src/api/table.ts';
 import { AppError } from '../../../src/base/pure/errors.ts';
+import { incidentOf } from '../../support/case-samples.ts';
 import { component, crash, event, sampled, stretch, why } from './fake-control.ts';
 import { Served } from './serve.ts';
 
@@ -14,6 +15,7 @@ beforeEach(() => {
   served.control.failure = null;
   served.control.events.length = 0;
   served.control.crashList.length = 0;
+  served.control.incidentList.length = 0;
 });
 
 const concrete = (path: string) => path.replace('{name}', 'api').replace('{id}', '1');
@@ -23,7 +25,9 @@ test('the table is exactly this', () => {
     'GET /v1/status',
     'GET /v1/components/{name}',
     'GET /v1/wait',
+    'GET /v1/overview',
     'GET /v1/health',
+    'GET /v1/checks',
     'POST /v1/up',
     'POST /v1/reload',
     'GET /v1/validate',
@@ -44,6 +48,9 @@ test('the table is exactly this', () => {
     'POST /v1/agents',
     'POST /v1/agents/stop',
     'POST /v1/agents/look',
+    'GET /v1/incidents',
+    'POST /v1/incidents/{id}/acknowledge',
+    'POST /v1/incidents/{id}/silence',
     'GET /v1/tickets',
     'GET /v1/tickets/{number}',
     'POST /v1/tickets/{number}/close',
@@ -53,7 +60,7 @@ test('the table is exactly this', () => {
     'GET /v1/crashes',
     'GET /v1/crashes/{id}',
     'GET /v1/why/{name}',
-    'GET /v1/incidents',
+    'GET /v1/runs',
     'GET /v1/components/{name}/probes',
     'GET /v1/samples',
     'GET /v1/events',
@@ -92,6 +99,34 @@ test('a crash that is asked for is one of a few, of what the configuration names
   expect(served.control.asked).toEqual([['simulate', { component: 'api', kind: 'signal', dryRun: true }]]);
   for (const bad of [{ component: 'api', kind: 'rm' }, { component: '' }, { component: 'api', signal: 'SIGTERM' }])
     expect((await served.ask('POST', '/v1/simulate-crash', { body: bad })).status).toBe(400);
+});
+
+test('the overview is sent again only when something changed', async () => {
+  const first = await served.ask('GET', '/v1/overview');
+  const tag = String(first.headers['etag']);
+  expect([first.status, first.json.project]).toEqual([200, 'shop']);
+  const again = await served.ask('GET', '/v1/overview', { headers: { 'if-none-match': tag } });
+  expect([again.status, again.text]).toEqual([304, '']);
+  served.control.overviewAnswer = { ...served.control.overviewAnswer, project: 'other' };
+  const changed = await served.ask('GET', '/v1/overview', { headers: { 'if-none-match': tag } });
+  expect([changed.status, changed.json.project]).toEqual([200, 'other']);
+});
+
+test('people say how they deal with an incident', async () => {
+  served.control.incidentList.push(incidentOf(7));
+  const acknowledged = await served.ask('POST', '/v1/incidents/7/acknowledge', { body: {} });
+  expect(acknowledged.json.incident).toMatchObject({ id: 7, acknowledged_at: '1970-01-01T00:00:00.000Z' });
+  expect((await served.ask('POST', '/v1/incidents/7/silence', { body: { for_ms: 60_000 } })).status).toBe(200);
+  expect(served.control.asked).toEqual([
+    ['acknowledge', 7],
+    ['silence', 7, 60_000],
+  ]);
+  for (const body of [{}, { for_ms: -1 }, { for_ms: 1.5 }, { for_ms: 31 * 24 * 3_600_000 }, { for_ms: 1, why: '' }])
+    expect((await served.ask('POST', '/v1/incidents/7/silence', { body })).status).toBe(400);
+  for (const id of ['8', 'seven', '-7'])
+    expect((await served.ask('POST', `/v1/incidents/${id}/acknowledge`, { body: {} })).json.error.code).toBe(
+      'NO_SUCH_INCIDENT',
+    );
 });
 
 test('tickets are found by every way to write their number', async () => {

@@ -1,0 +1,134 @@
+/**
+ * Everything on one screen in one answer. The day of a component is read from the history when something happened to it, and kept: a page
+ * that stays open for weeks asks every few seconds, and most of the time nothing did.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../base/clock.ts';
+import type { WallMs } from '../base/pure/ids.ts';
+import type { History } from '../history/ports.ts';
+import type { Incident } from '../incidents/rules/incident.ts';
+import { incidentsView } from '../incidents/rules/view.ts';
+import type { SampleQuery } from '../supervision/ports/store.ts';
+import type { SampleStretch } from '../supervision/rules/usage/stretch.ts';
+import type { ComponentView, DaemonView, EventView } from '../supervision/rules/views.ts';
+import { attention, lastingNote } from './rules/attention.ts';
+import { curvesOf, dayOf, type Frame, frameAt, type RunSpan, type Span } from './rules/timeline.ts';
+import type { OverviewRow, OverviewView } from './rules/views.ts';
+
+export interface OverviewParts {
+  readonly clock: Pick<Clock, 'wallNow' | 'now'>;
+  readonly history: Pick<History, 'runs' | 'probes'>;
+  project(): string;
+  daemon(): DaemonView;
+  components(): readonly ComponentView[];
+  /** Those that are open. */
+  incidents(): readonly Incident[];
+  samples(query: SampleQuery): readonly SampleStretch[];
+  subscribe(listener: (event: EventView) => void): void;
+}
+
+type History24h = Pick<OverviewRow, 'timeline' | 'up_percent' | 'cpu' | 'memory'>;
+
+interface Kept {
+  readonly day: History24h;
+  readonly frame: Frame;
+  readonly readAt: number;
+}
+
+/** What is used changes without an event. */
+const FRESH_MS = 60_000;
+/** A component that crashes all the time is not read all the time. */
+const LEAST_MS = 5_000;
+const MAX_RUNS = 2_000;
+const MAX_STRETCHES = 1_000;
+/** Reading pauses after so long, so that supervision goes on. */
+const SLICE_MS = 8;
+
+export class Overview {
+  readonly #parts: OverviewParts;
+  readonly #kept = new Map<string, Kept>();
+  readonly #changed = new Set<string>();
+
+  constructor(parts: OverviewParts) {
+    this.#parts = parts;
+    parts.subscribe(({ subject }) => void (this.#kept.has(subject.name) && this.#changed.add(subject.name)));
+  }
+
+  async view(): Promise<OverviewView> {
+    const { clock } = this.#parts;
+    const now = clock.wallNow();
+    const frame = frameAt(now);
+    const components = this.#parts.components();
+    await this.#readDays(components, frame);
+    const daemon = this.#parts.daemon();
+    const { version, started_at, pid } = daemon;
+    const { incidents } = incidentsView(this.#parts.incidents());
+    return {
+      schema_version: 1,
+      project: this.#parts.project(),
+      daemon: { version, started_at, pid },
+      timeline: { from: new Date(frame.from).toISOString(), bucket_ms: frame.bucketMs, buckets: frame.buckets },
+      attention: attention({ daemon, components }, incidents, now),
+      components: components.map((view) => rowOf(view, this.#kept.get(view.name)!.day)),
+    };
+  }
+
+  async #readDays(views: readonly ComponentView[], frame: Frame): Promise<void> {
+    const { clock } = this.#parts;
+    const names = new Set(views.map(({ name }) => name));
+    for (const name of this.#kept.keys()) if (!names.has(name)) this.#kept.delete(name);
+    let since = clock.now();
+    for (const view of views) {
+      if (!this.#isDue(view.name, frame)) continue;
+      this.#changed.delete(view.name);
+      this.#kept.set(view.name, { day: this.#read(view, frame), frame, readAt: clock.now() });
+      if (clock.now() - since < SLICE_MS) continue;
+      await nextTurn();
+      since = clock.now();
+    }
+  }
+
+  #isDue(name: string, frame: Frame): boolean {
+    const kept = this.#kept.get(name);
+    if (kept === undefined || kept.frame.from !== frame.from) return true;
+    const ageMs = this.#parts.clock.now() - kept.readAt;
+    return ageMs >= (this.#changed.has(name) ? LEAST_MS : FRESH_MS);
+  }
+
+  #read(view: ComponentView, frame: Frame): History24h {
+    const { history, samples, clock } = this.#parts;
+    const component = view.name;
+    const { from: since } = frame;
+    const ended = history.runs({ component, since, limit: MAX_RUNS }).toReversed();
+    const runs: RunSpan[] = ended.map(({ begunAt, endedAt, good, planned }) => ({
+      ...{ from: begunAt, to: endedAt, isBad: good === false && planned === false },
+    }));
+    if (view.started_at !== null) runs.push({ from: Date.parse(view.started_at) as WallMs, to: null, isBad: false });
+    const failed: Span[] = history
+      .probes({ component, since, limit: MAX_STRETCHES })
+      .flatMap(({ outcome, firstAt, lastAt }) => (outcome === 'fail' ? [{ from: firstAt, to: lastAt }] : []));
+    const { timeline, upPercent } = dayOf(runs, failed, frame, clock.wallNow());
+    const uses = samples({ component, since, limit: MAX_STRETCHES }).map(
+      ({ firstAt, lastAt, cpuPercent, memoryMaxBytes }) => ({
+        ...{ from: firstAt, to: lastAt, cpuPercent, memoryBytes: Math.round(memoryMaxBytes) },
+      }),
+    );
+    return { timeline, up_percent: upPercent, ...curvesOf(uses, frame) };
+  }
+}
+
+function rowOf(view: ComponentView, day: History24h): OverviewRow {
+  const { name, kind, state, condition, health, ready, desired, pid, started_at, restarts } = view;
+  const { next_attempt_at, depends_on, waiting_for, note, resources } = view;
+  return {
+    ...{ name, kind, state, condition, health, ready, desired, pid, started_at, restarts },
+    ...{ next_attempt_at: next_attempt_at && toTheSecond(next_attempt_at), depends_on, waiting_for },
+    note: lastingNote(note),
+    cpu_percent: resources?.cpu_percent ?? null,
+    memory_bytes: resources?.memory_bytes ?? null,
+    ...day,
+  };
+}
+
+/** It is worked out anew each time, from two clocks: a millisecond more or less is no news. */
+const toTheSecond = (iso: string): string => new Date(Math.round(Date.parse(iso) / 1_000) * 1_000).toISOString();

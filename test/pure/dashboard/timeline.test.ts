@@ -1,0 +1,61 @@
+/** A day in one line: what each letter stands for. */
+import { describe, expect, test } from 'vitest';
+import type { WallMs } from '../../../src/base/pure/ids.ts';
+import { curvesOf, dayOf, type Frame, frameAt, type RunSpan } from '../../../src/dashboard/rules/timeline.ts';
+
+const at = (minutes: number) => (minutes * 60_000) as WallMs;
+/** Six quarters of an hour, the last of which is half over. */
+const FRAME: Frame = { from: at(0), bucketMs: 15 * 60_000, buckets: 6 };
+const NOW = at(82);
+
+const run = (from: number, to: number | null, isBad = false): RunSpan => ({
+  from: at(from),
+  to: to === null ? null : at(to),
+  isBad,
+});
+
+describe('the letters', () => {
+  test.each<[string, readonly RunSpan[], string, number | null]>([
+    ['nothing is known', [], '------', null],
+    ['it ran all the time', [run(-60, null)], 'uuuuuu', 100],
+    ['it was started for the first time in the third quarter', [run(35, null)], '--uuuu', 100],
+    ['somebody stopped it', [run(-60, 20)], 'uussss', 100],
+    ['it crashed and came back at once', [run(-60, 20, true), run(20, null)], 'utuuuu', 100],
+    ['it crashed and was down for half an hour', [run(-60, 20, true), run(50, null)], 'utduuu', 63.4],
+    ['it crashed and never came back', [run(-60, 20, true)], 'utdddd', 24.3],
+    ['it crashed before the day began', [run(-60, -30, true)], 'dddddd', 0],
+    ['it crashed again and again', [run(1, 2, true), run(16, 17, true), run(31, null)], 'ttuuuu', 65.4],
+    ['a job was done and rests', [run(1, 2), run(46, 47)], 'ussuss', 100],
+  ])('%s', (_, runs, timeline, upPercent) => {
+    expect(dayOf(runs, [], FRAME, NOW)).toEqual({ timeline, upPercent });
+  });
+
+  test('a probe that failed is trouble for as long as it did', () => {
+    const failed = [{ from: at(20), to: at(40) }];
+    expect(dayOf([run(-60, null)], failed, FRAME, NOW).timeline).toBe('uttuuu');
+  });
+
+  test('what failed for a moment at the very beginning of a quarter is trouble in that one', () => {
+    const failed = [{ from: at(30), to: at(30) }];
+    expect(dayOf([run(-60, null)], failed, FRAME, NOW).timeline).toBe('uutuuu');
+  });
+});
+
+test('the frame is a day of whole quarters that ends with the present one', () => {
+  const now = Date.parse('2026-03-04T05:07:08Z') as WallMs;
+  const { from, bucketMs, buckets } = frameAt(now);
+  expect(new Date(from).toISOString()).toBe('2026-03-03T05:15:00.000Z');
+  expect(from + bucketMs * buckets).toBeGreaterThan(now);
+  expect(from + bucketMs * (buckets - 1)).toBeLessThanOrEqual(now);
+});
+
+test('curves have the CPU on average and the memory at its highest, and gaps where nothing was measured', () => {
+  const frame: Frame = { from: at(0), bucketMs: 60_000, buckets: 48 };
+  const use = (from: number, to: number, cpuPercent: number | null, memoryBytes: number) => ({
+    ...{ from: at(from), to: at(to), cpuPercent, memoryBytes },
+  });
+  const { cpu, memory } = curvesOf([use(0, 0.4, 10, 5), use(0.5, 0.9, 21, 9), use(2, 3.5, null, 7)], frame);
+  expect(cpu.slice(0, 5)).toEqual([15.5, null, null, null, null]);
+  expect(memory.slice(0, 5)).toEqual([9, null, 7, 7, null]);
+  expect(cpu).toHaveLength(48);
+});
