@@ -1,71 +1,28 @@
 /** Alerts, complete: every default filled in. */
 
 import { z } from 'zod';
-import { ALERT_KINDS, type AlertsSpec, type Channel, NO_ALERTS } from '../incidents/alerts/rules/book.ts';
+import { CHANNEL_KINDS, type Channel } from '../incidents/alerts/kinds.ts';
+import type { AlertsSpec } from '../incidents/alerts/ports.ts';
+import { ALERT_KINDS } from '../incidents/alerts/rules/book.ts';
 import { DEFAULTS } from './defaults.ts';
 import { durationText } from './duration.ts';
-import { exactlyOne, leaf, oneOf, optional, orVariable, reminder, text } from './leaves.ts';
-import { readHeaderName, readHeaderValue } from './readers/http.ts';
-import { readTarget } from './readers/network.ts';
+import { entrySchema, kindOfEntry } from './kind.ts';
+import { oneOf, optional, reminder } from './leaves.ts';
 
 export function alertsSpec(config: AlertsConfig | undefined): AlertsSpec {
-  if (config === undefined) return NO_ALERTS;
+  if (config === undefined) return { on: [], channels: [], remindMs: null };
   const { on = ALERT_KINDS, channels, remind = DEFAULTS.alerts.remindMs } = config;
   return { on, channels: channels.map(channelSpec), remindMs: remind === 'never' ? null : remind };
 }
 
-function channelSpec({ webhook, slack, command }: AlertsConfig['channels'][number]): Channel {
-  if (webhook) return { kind: 'webhook', url: webhook.url, headers: webhook.headers ?? {} };
-  // Exactly one of them is there, or something would have been reported.
-  return slack ? { kind: 'slack', url: slack.url } : { kind: 'command', command: command!.command };
+function channelSpec(entry: AlertsConfig['channels'][number]): Channel {
+  const [kind, config] = kindOfEntry(CHANNEL_KINDS, entry);
+  return kind.resolve(config);
 }
 
 // Alerts as a schema: about what, by which ways, how often.
 
-const url = leaf(readTarget, 'URL', orVariable({ pattern: '^https?://' }));
-
 const FOREIGN_KINDS = { gave_up: 'gave-up', gaveup: 'gave-up', frozen: 'freeze', crash_rate: 'crash-rate' } as const;
-
-const channelSchema = exactlyOne(
-  z.strictObject({
-    webhook: optional(
-      z.strictObject({
-        url: url.meta({ description: 'Where the alert is posted, as JSON.', example: 'https://example.org/alerts' }),
-        headers: optional(
-          z.record(
-            leaf(readHeaderName, 'text', { type: 'string', minLength: 1 }),
-            leaf(readHeaderValue, 'text', { type: 'string' }),
-          ),
-          {
-            description: 'Headers of the request, such as `Authorization`.',
-            defaultsTo: {},
-            example: { Authorization: 'Bearer token' },
-          },
-        ),
-      }),
-      { description: 'An address that takes JSON.', defaultNote: 'none' },
-    ),
-    slack: optional(
-      z.strictObject({
-        url: url.meta({
-          description: 'The address of an incoming webhook of Slack, or of something that understands the same.',
-          example: 'https://hooks.slack.com/services/T0/B0/x',
-        }),
-      }),
-      { description: 'A channel of Slack.', defaultNote: 'none' },
-    ),
-    command: optional(
-      z.strictObject({
-        command: z.array(text).meta({
-          description: 'A program and its arguments, one list item each. It reads the alert as JSON from its input.',
-          example: ['notify-send', 'Keepwell'],
-        }),
-      }),
-      { description: 'A program on this machine. No shell is involved.', defaultNote: 'none' },
-    ),
-  }),
-  ['webhook', 'slack', 'command'],
-);
 
 export const alertsSchema = z.strictObject({
   on: optional(z.array(oneOf(ALERT_KINDS, FOREIGN_KINDS)), {
@@ -74,7 +31,7 @@ export const alertsSchema = z.strictObject({
     defaultsTo: [...ALERT_KINDS],
     example: ['gave-up'],
   }),
-  channels: z.array(channelSchema).meta({
+  channels: z.array(entrySchema(CHANNEL_KINDS)).meta({
     description: 'Where alerts are sent: each channel gets all of them.',
     example: [{ slack: { url: 'https://hooks.slack.com/services/T0/B0/x' } }],
   }),

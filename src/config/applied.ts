@@ -5,7 +5,7 @@ import { writeAtomically } from '../base/home-dir.ts';
 import type { Log } from '../base/log.ts';
 import { readRegularFile } from '../base/regular-file.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
-import { loadConfig, loadConfigFromTexts, type ResolvedConfig, type Variables } from './load.ts';
+import { loadConfig, loadConfigFromTexts, type ResolvedConfig, saysTheSame, type Variables } from './load.ts';
 import { readConfig } from './read-config.ts';
 
 interface Applied {
@@ -80,7 +80,9 @@ export class CurrentConfig {
   async read(): Promise<ResolvedConfig> {
     const { files } = this.#current;
     const { isFixed, env } = this.#options;
-    return isFixed ? this.#current : readConfig({ files, env, cwd: dirname(files[0]!) });
+    // The environment stays the same for as long as we live: the same texts give the same configuration.
+    if (isFixed || saysTheSame(this.#current)) return this.#current;
+    return readConfig({ files, env, cwd: dirname(files[0]!) });
   }
 
   apply(config: ResolvedConfig): void {

@@ -1,5 +1,6 @@
 /** A campaign file in, a complete campaign out. The only file of this folder that touches the disk. */
 import { dirname, join, resolve } from 'node:path';
+import { redact, SECRET_NAME, secretValues } from '../base/pure/redact.ts';
 import { nearest } from '../base/pure/suggest.ts';
 import { type CampaignSpec, type ExperimentSpec, filled } from '../campaigns/spec.ts';
 import { type CampaignConfig, campaignSchema, type ExperimentConfig } from './campaign-shape.ts';
@@ -253,7 +254,7 @@ function single(entry: ExperimentConfig, index: number): Single {
   const { name, service = '', config = null, env = {} } = entry;
   return {
     index,
-    name: name ?? derived(service, config, []),
+    name: name ?? derived(service, config, env),
     isNamed: name !== undefined,
     service,
     config,
@@ -272,7 +273,7 @@ function multiplied(entry: ExperimentConfig, index: number): readonly Single[] {
     config.flatMap((oneConfig) =>
       variables.map((one) => ({
         index,
-        name: derived(oneService, oneConfig, Object.values(one)),
+        name: derived(oneService, oneConfig, { ...entry.env, ...one }, env),
         isNamed: false,
         service: oneService,
         config: oneConfig,
@@ -285,9 +286,23 @@ function multiplied(entry: ExperimentConfig, index: number): readonly Single[] {
 
 const ROOM_FOR_NUMBER = 56;
 
-/** `pytorch-a` from the service pytorch and configs/a.yaml; values of the matrix follow. */
-function derived(service: string, config: string | null, values: readonly string[]): string {
-  const file = config
+/**
+ * `pytorch-a` from the service pytorch and configs/a.yaml; values of the matrix follow. Of a secret it is said which one of its list it
+ * is: names are in events, tables, tickets and paths.
+ */
+function derived(
+  service: string,
+  config: string | null,
+  env: Readonly<Record<string, string>>,
+  lists: Readonly<Record<string, readonly string[]>> = {},
+): string {
+  const known = secretValues(env);
+  const isSecret = (key: string, value: string) => SECRET_NAME.test(key) || redact(value, known) !== value;
+  const values = Object.entries(lists).map(([key, list]) => {
+    const value = env[key]!;
+    return isSecret(key, value) ? `${key}-${list.indexOf(value) + 1}` : value;
+  });
+  const file = (config === null ? null : redact(config, known))
     ?.split('/')
     .at(-1)
     ?.replace(/\.[A-Za-z0-9]{1,5}$/, '');

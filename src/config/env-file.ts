@@ -15,11 +15,11 @@ export interface EnvFile {
   readonly problems: readonly EnvProblem[];
 }
 
-type Found =
+type FoundEnvFile =
   | { readonly name: string; readonly value: string }
   | (Mistake & { readonly hint: string; readonly at: number });
 /** `end`: where the next line starts. */
-type Step = { readonly found: Found | null; readonly end: number };
+type Step = { readonly found: FoundEnvFile | null; readonly end: number };
 
 export function parseEnvFile(source: string): EnvFile {
   const text = source.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { NAME_PATTERN } from '../base/pure/ids.ts';
 import { MAX_PATTERN_CHARS } from '../supervision/rules/health/pattern.ts';
 import { DURATION_PATTERN } from './duration.ts';
-import { PORTS, readHost, readPort } from './readers/network.ts';
+import { readHeaderName, readHeaderValue } from './readers/http.ts';
+import { PORTS, readHost, readPort, readTarget, readWebAddress } from './readers/network.ts';
 import * as read from './readers.ts';
 import { FATAL_SIGNALS, STOP_SIGNALS } from './signals.ts';
 import { SIZE_PATTERN, sizeText } from './size.ts';
@@ -45,13 +46,15 @@ export const orVariable = (json: Record<string, unknown>) => ({
   anyOf: [json, { pattern: '\\$\\{' }],
 });
 
-export const inTicks = (words: readonly string[]): string =>
+export const inTicks = (words: readonly string[], last: 'or' | 'and' = 'or'): string =>
   inWords(
     words.map((word) => `\`${word}\``),
-    'or',
+    last,
   );
 
 export const text = leaf(read.readText, 'text', { type: 'string' });
+/** Without blanks; what it holds is never shown. */
+export const bareText = leaf(read.readBare, 'text', { type: 'string', minLength: 1 });
 export const path = leaf(read.readPath, 'path', { type: 'string', minLength: 1 });
 export const boolean = leaf(read.readBoolean, inTicks(['true', 'false']), { type: 'boolean' });
 export const version = leaf(read.readVersion, '`1`', { const: 1 });
@@ -108,6 +111,15 @@ export const host = leaf(readHost, 'host', { type: 'string', minLength: 1 });
 export const addressJson = {
   anyOf: [portJson, { type: 'string', pattern: '^[^/]+:[0-9]+$|^[0-9]+$|\\$\\{' }],
 };
+
+/** What is posted to. */
+export const target = leaf(readTarget, 'URL', orVariable({ pattern: '^https?://' }));
+/** The same, and other paths are put behind it. */
+export const webAddress = leaf(readWebAddress, 'URL', orVariable({ pattern: '^https?://' }));
+export const headers = z.record(
+  leaf(readHeaderName, 'text', { type: 'string', minLength: 1 }),
+  leaf(readHeaderValue, 'text', { type: 'string' }),
+);
 
 export const patternJson = { type: 'string', pattern: '\\S', maxLength: MAX_PATTERN_CHARS };
 export const pattern = leaf(read.readPattern, 'pattern', { id: 'pattern', ...patternJson });

@@ -7,8 +7,8 @@ import { AppError } from '../base/pure/errors.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
 import type { StoreSpec } from '../history/spec.ts';
-import type { AlertsSpec } from '../incidents/alerts/rules/book.ts';
-import type { TicketsSpec } from '../incidents/tickets/rules/settings.ts';
+import type { AlertsSpec } from '../incidents/alerts/ports.ts';
+import type { TicketsSpec } from '../incidents/tickets/ports.ts';
 import type { SessionsSpec } from '../sessions/rules/template.ts';
 import type { ComponentSpec, LogBounds } from '../supervision/spec.ts';
 import type { TelemetrySpec } from '../telemetry/spec.ts';
@@ -70,6 +70,19 @@ export interface TextOptions {
 /** Throws a ConfigError with every problem at once. */
 export function loadConfig({ files, env, cwd = workingDirectory() }: LoadOptions): ResolvedConfig {
   if (files.length === 0) throw new AppError('USAGE', { problem: 'No configuration file was given.' });
+  const { sources, dotenv, problems } = readTexts(files);
+  if (problems.count > 0) throw new ConfigError(problems.sorted(files), cwd);
+  return loadConfigFromTexts({ files: sources, dotenv, env, cwd });
+}
+
+/** Whether the files still say what this was made of, to the letter. */
+export function saysTheSame(config: ResolvedConfig): boolean {
+  const { sources, dotenv, problems } = readTexts(config.files);
+  const isSame = sources.every(({ text }, index) => text === config.sources[index]?.text);
+  return problems.count === 0 && isSame && dotenv === config.dotenv;
+}
+
+function readTexts(files: readonly string[]): Pick<ResolvedConfig, 'sources' | 'dotenv'> & { problems: Problems } {
   const problems = new Problems();
   const read = (path: string, isOptional: boolean): string | null => {
     const result = readText(path);
@@ -78,10 +91,8 @@ export function loadConfig({ files, env, cwd = workingDirectory() }: LoadOptions
     if (!isNone) problems.add({ file: path, line: 1, column: 1 }, [], result.problem);
     return null;
   };
-  const texts = files.map((path) => ({ path, text: read(path, false) ?? '' }));
-  const dotenv = read(join(dirname(files[0]!), '.env'), true);
-  if (problems.count > 0) throw new ConfigError(problems.sorted(files), cwd);
-  return loadConfigFromTexts({ files: texts, dotenv, env, cwd });
+  const sources = files.map((path) => ({ path, text: read(path, false) ?? '' }));
+  return { sources, dotenv: read(join(dirname(files[0]!), '.env'), true), problems };
 }
 
 /** The same without the disk: for a copy that was kept, and for tests. Throws a ConfigError with every problem at once. */

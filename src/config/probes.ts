@@ -20,15 +20,15 @@ import { printable, shorten } from './text.ts';
 
 // What can be asked, and where.
 
-type LooksAt = (typeof QUESTION_KINDS)[QuestionKind]['looksAt'];
-type KindsThat<Look extends LooksAt> = {
+type ProbeSubject = (typeof QUESTION_KINDS)[QuestionKind]['looksAt'];
+type KindsThat<Look extends ProbeSubject> = {
   [K in QuestionKind]: (typeof QUESTION_KINDS)[K]['looksAt'] extends Look ? K : never;
 }[QuestionKind];
 
 /** Those that look at nothing else of a run, as keys of a map. */
-function questions<Look extends LooksAt>(...looks: readonly Look[]) {
+function questions<Look extends ProbeSubject>(...looks: readonly Look[]) {
   const fields = Object.entries(PROBE_KINDS)
-    .filter(([kind]) => (looks as readonly LooksAt[]).includes(looksAt(kind)))
+    .filter(([kind]) => (looks as readonly ProbeSubject[]).includes(looksAt(kind)))
     .map(([kind, { schema }]) => [kind, schema]);
   return Object.fromEntries(fields) as { [K in KindsThat<Look>]: (typeof PROBE_KINDS)[K]['schema'] };
 }

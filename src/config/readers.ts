@@ -54,6 +54,17 @@ export const readPath: Reader<string> = (node) => {
   return refuse('"~" is not expanded', `Write \${HOME}${printable(shorten(written(node).slice(1)))}.`);
 };
 
+/** Text without blanks: a token, the name of a type of errors. What it holds is never shown. */
+export const readBare: Reader<string> = (node) => {
+  const read = readText(node);
+  if (!('value' in read)) return read;
+  const text = read.value.trim();
+  if (text === '') return refuse('is empty', 'Is the variable set?');
+  return /[\u0000-\u0020\u007f]/.test(text)
+    ? refuse('contains blanks or line breaks', 'Give the bare text.')
+    : { value: text };
+};
+
 export const readBoolean: Reader<boolean> = scalarReader('true or false', ({ value, source, expanded }) => {
   if (typeof value === 'boolean') return { value };
   const meant = /^(?:yes|on|true|1)$/i.test(source) ? 'true' : /^(?:no|off|false|0)$/i.test(source) ? 'false' : null;

@@ -4,8 +4,8 @@ import type { AgentsSpec } from '../agents/spec.ts';
 import { type ComponentName, componentName } from '../base/pure/ids.ts';
 import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
 import type { StoreSpec } from '../history/spec.ts';
-import type { AlertsSpec } from '../incidents/alerts/rules/book.ts';
-import type { TicketsSpec } from '../incidents/tickets/rules/settings.ts';
+import type { AlertsSpec } from '../incidents/alerts/ports.ts';
+import type { TicketsSpec } from '../incidents/tickets/ports.ts';
 import type { SessionsSpec } from '../sessions/rules/template.ts';
 import type {
   BackoffSpec,

@@ -3,20 +3,21 @@ import { TASK, taskInCode } from '../agents/rules/task.ts';
 import { nearest } from '../base/pure/suggest.ts';
 import type { AnyCheckKind, OwnCheck } from '../checks/kind.ts';
 import { CHECK_KINDS } from '../checks/kinds.ts';
+import { CHANNEL_KINDS } from '../incidents/alerts/kinds.ts';
+import { TRACKER_KINDS } from '../incidents/tickets/kinds.ts';
 import type { AgentsConfig, AgentTypeConfig } from './agents.ts';
-import type { AlertsConfig } from './alerts.ts';
 import type { CheckConfig } from './check-specs.ts';
 import { DEFAULTS } from './defaults.ts';
 import { type Draft, isUnusable, isWritten, nodeAt, type Say } from './draft.ts';
 import { durationText } from './duration.ts';
 import { checkHeartbeat } from './heartbeat.ts';
+import type { AnyEntryKind } from './kind.ts';
 import type { Problems } from './problem.ts';
 import { refuse } from './readers.ts';
 import type { SessionsConfig, TemplateConfig } from './sessions.ts';
 import type { Component, Config } from './shape.ts';
 import { sizeText } from './size.ts';
 import { inWords, otherNames, quoted } from './text.ts';
-import type { TicketsConfig } from './tickets.ts';
 import { locate, locateKey, type MapNode, type Mistake, type Path } from './tree.ts';
 import { checkCommand } from './validation/command.ts';
 import { checkCommands, checkContainersTogether, checkReachable } from './validation/container.ts';
@@ -36,8 +37,7 @@ export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Probl
   checkChecks(draft, names, root, problems);
   checkSessions(draft, root, say, checkBackoff);
   checkAgents(draft, names, root, say, checkBackoff);
-  checkTickets(draft, root, say);
-  checkAlerts(draft, root, say);
+  checkDelivery(draft, root, say);
   if (written?.kind !== 'map' || !draft.components) return;
   if (names.length === 0 && !['checks', 'sessions', 'agents'].some((key) => root.entries.has(key)))
     say(['components'], 'there are no components', 'Name at least one.');
@@ -261,55 +261,37 @@ function checkTimes(template: Template, path: Path, say: Say): void {
   );
 }
 
-// Trackers that could not work the way they are written.
+// Channels of alerts and trackers of tickets that could not work the way they are written.
 
-export interface TicketsDraft {
-  readonly tickets?: Draft<TicketsConfig> | undefined;
-}
-
-const TICKET_EXAMPLE = '[./scripts/file-ticket]';
 const MAX_TRACKERS = 20;
 
-export function checkTickets({ tickets }: TicketsDraft, root: MapNode, say: Say): void {
+function checkDelivery({ alerts, tickets }: Draft<Config>, root: MapNode, say: Say): void {
   const trackers = tickets?.trackers ?? [];
-  const at = ['tickets', 'trackers'];
   if (trackers.length > MAX_TRACKERS)
-    say(at, `there are more than ${MAX_TRACKERS} trackers`, 'Keep the ones that are read.');
+    say(['tickets', 'trackers'], `there are more than ${MAX_TRACKERS} trackers`, 'Keep the ones that are read.');
+  checkEntries(TRACKER_KINDS, trackers, ['tickets', 'trackers'], root, say);
+  checkEntries(CHANNEL_KINDS, alerts?.channels ?? [], ['alerts', 'channels'], root, say);
+}
+
+type Entry = Readonly<Record<string, object | undefined>> | undefined;
+
+function checkEntries(
+  kinds: Readonly<Record<string, AnyEntryKind>>,
+  entries: readonly Entry[],
+  at: Path,
+  root: MapNode,
+  say: Say,
+): void {
   const seen = new Map<string, number>();
-  trackers.forEach((tracker, index) => {
+  entries.forEach((entry, index) => {
     const path = [...at, index];
-    const { command, github, local } = tracker ?? {};
-    const wrong = command && checkCommand(command, nodeAt(root, [...path, 'command', 'command']), TICKET_EXAMPLE);
-    if (wrong) say([...path, 'command', 'command', ...wrong.path], wrong.message, trackersWithoutShell(wrong.hint));
-    const place = github?.repo ?? (local && `dir ${local.dir ?? ''}`);
-    if (place === undefined) return;
-    if (seen.has(place))
-      say(path, `leads to the same place as number ${seen.get(place)! + 1} of the list`, 'Remove one of them.');
-    else seen.set(place, index);
-  });
-}
-
-/** What crashed may have written anything: no shell reads it. */
-const trackersWithoutShell = (hint: string): string =>
-  hint.includes('shell: true') ? 'Write: command: [sh, -c, "one | two"]' : hint;
-
-// Channels of alerts that could not work the way they are written.
-
-export interface AlertsDraft {
-  readonly alerts?: Draft<AlertsConfig> | undefined;
-}
-
-const ALERT_EXAMPLE = '[notify-send, Keepwell]';
-
-export function checkAlerts({ alerts }: AlertsDraft, root: MapNode, say: Say): void {
-  const seen = new Map<string, number>();
-  (alerts?.channels ?? []).forEach((channel, index) => {
-    const path = ['alerts', 'channels', index];
-    const { webhook, slack, command } = channel ?? {};
-    const wrong = command && checkCommand(command, nodeAt(root, [...path, 'command', 'command']), ALERT_EXAMPLE);
-    if (wrong) say([...path, 'command', 'command', ...wrong.path], wrong.message, wrong.hint);
+    const given = Object.entries(kinds).flatMap(([key, kind]) => {
+      const config = entry?.[key];
+      return config ? [{ key, kind, config }] : [];
+    });
+    for (const { key, kind, config } of given) kind.check?.(config, nodeAt(root, [...path, key]), [...path, key], say);
     // What waits to be sent is kept by where it goes to: two ways to one place would get in each other's way.
-    const place = webhook?.url ?? slack?.url ?? command?.command?.join('\0');
+    const [place] = given.flatMap(({ kind, config }) => kind.place(config) ?? []);
     if (place === undefined) return;
     if (seen.has(place))
       say(path, `leads to the same place as number ${seen.get(place)! + 1} of the list`, 'Remove one of them.');

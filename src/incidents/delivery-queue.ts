@@ -3,10 +3,9 @@
  * holds up nobody else. What is to be told is written down before it is sent, and how it ended before the next one is sent. Whoever
  * follows a process that was killed goes on there; only what was cut off in the middle is sent again, under the same key.
  */
-import type { Clock } from '../base/clock.ts';
-import type { Failpoint, Failpoints } from '../base/failpoints.ts';
-import type { Log } from '../base/log.ts';
+import type { Failpoint } from '../base/failpoints.ts';
 import { after } from '../base/pure/ids.ts';
+import type { Runtime } from '../base/runtime.ts';
 
 export interface DeliveryFailure {
   readonly ok: false;
@@ -42,11 +41,7 @@ export interface Backlog<Item, Done = unknown> {
   readonly failpoints: { readonly before: Failpoint; readonly after: Failpoint };
 }
 
-export interface DeliveryWorld {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
-}
+export type DeliveryWorld = Pick<Runtime, 'clock' | 'log' | 'failpoints'>;
 
 const AGAIN_MS = 5_000;
 

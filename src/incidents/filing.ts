@@ -6,13 +6,14 @@ import type { Store } from '../history/ports.ts';
 import type { NewEvent } from '../supervision/ports/store.ts';
 import { isSimulated } from '../supervision/rules/simulation.ts';
 import type { Incident } from './rules/incident.ts';
-import type { TicketService } from './tickets/ports.ts';
+import { TRACKER_KINDS } from './tickets/kinds.ts';
+import type { TicketService, TicketsSpec } from './tickets/ports.ts';
 import type { Circumstances, CrashEvidence, Evidence } from './tickets/rules/evidence.ts';
 import { afterExamination, afterNews, afterRecovery, joined } from './tickets/rules/notes.ts';
 import { ticketFor } from './tickets/rules/policy.ts';
 import { redacted } from './tickets/rules/redacted.ts';
-import type { TicketsSpec } from './tickets/rules/settings.ts';
 import type { Ticket, TicketChange } from './tickets/rules/ticket.ts';
+import { concerned } from './tickets/service.ts';
 
 export interface FilingParts {
   readonly store: Store;
@@ -118,14 +119,5 @@ export function createFiling({ store, clock, ticketService, settings, about }: F
 /** A rehearsal bothers nobody outside, unless that was asked for. */
 const settingsFor = (evidence: Evidence, settings: TicketsSpec): TicketsSpec =>
   (evidence.kind === 'crash' ? evidence.crash : evidence.problem).simulated?.notify === false
-    ? { ...settings, trackers: settings.trackers.filter(({ kind }) => kind === 'local') }
-    : settings;
-
-/** A rehearsal that was none of a tracker's business still is not. */
-const concerned = (ticket: Ticket, settings: TicketsSpec): TicketsSpec =>
-  isSimulated(ticket.rootCause)
-    ? {
-        ...settings,
-        trackers: settings.trackers.filter(({ name, kind }) => kind === 'local' || ticket.trackers[name] !== undefined),
-      }
+    ? { ...settings, trackers: settings.trackers.filter(({ kind }) => !TRACKER_KINDS[kind].isElsewhere) }
     : settings;

@@ -3,30 +3,27 @@ import { randomBytes } from 'node:crypto';
 import { everyAligned } from '../base/aligned.ts';
 import { systemClock } from '../base/clock.ts';
 import type { CommandRunner } from '../base/command.ts';
-import type { Failpoints } from '../base/failpoints.ts';
-import type { Log } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import { secretsOf } from '../crashes/evidence.ts';
 import type { Recorder, Store } from '../history/ports.ts';
+import type { ComponentSnapshot } from '../supervision/component-snapshot.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
-import type { ComponentStanding } from '../supervision/standings.ts';
 import type { AlertService } from './alerts/ports.ts';
-import { sendersFor } from './alerts/senders.ts';
-import { createAlertService } from './alerts/service.ts';
+import { createAlertService, sendersFor } from './alerts/service.ts';
 import { createFiling } from './filing.ts';
-import { Look } from './look.ts';
+import { IncidentMonitor } from './monitor.ts';
 import type { Incidents } from './ports.ts';
+import { handlingOf } from './rules/incident.ts';
 import { createIncidentService, type IncidentServiceParts } from './service.ts';
 import type { TicketService } from './tickets/ports.ts';
 import { type Circumstances, type Evidence, NO_CIRCUMSTANCES } from './tickets/rules/evidence.ts';
 import { createTicketService, ticketBook } from './tickets/service.ts';
 import { createAsk } from './web.ts';
 
-export interface IncidentsOptions {
+export interface IncidentsOptions extends Pick<Runtime, 'log' | 'failpoints'> {
   readonly store: Store;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
   readonly commands: CommandRunner;
   /** What commands of channels and trackers inherit. */
   readonly base: Readonly<Record<string, string>>;
@@ -46,7 +43,7 @@ export interface OpenIncidents {
   readonly alerts: AlertService;
   readonly record: Recorder;
   /** The components are there: looks at how they stand, from now on. */
-  begin(supervisor: { standings(): readonly ComponentStanding[] }): void;
+  begin(supervisor: { snapshots(): readonly ComponentSnapshot[] }): void;
   close(): Promise<void>;
 }
 
@@ -70,6 +67,7 @@ export function openIncidents(options: IncidentsOptions): OpenIncidents {
       memory: { read: () => store.meta(BOOK), write: (text) => store.setMeta(BOOK, text) },
       project: () => config().name,
       newId: () => randomBytes(ID_BYTES).toString('hex'),
+      handling: ({ incident }) => handlingOf(incident === null ? null : store.incident(incident), clock.wallNow()),
       senders: (spec) => sendersFor(spec, { ask, commands, env, secrets, cwd: config().baseDir }),
       tell: options.tell,
     },
@@ -84,15 +82,16 @@ export function openIncidents(options: IncidentsOptions): OpenIncidents {
       about: (evidence) => circumstances(evidence, config(), env, options.aboutAgent),
     }),
     graph: () => graphOf(config().components),
-    crashSeen: (crash, incident) => look.crashSeen(crash, incident),
-    resolved: (incident) => look.resolved(incident),
+    crashSeen: (crash, incident) => monitor.crashSeen(crash, incident),
+    resolved: (incident) => monitor.resolved(incident),
+    handled: () => alerts.handled(),
   });
-  let standings = (): readonly ComponentStanding[] => [];
-  const look = new Look({ incidentService, alerts, clock, store, standings: () => standings() });
+  let snapshots = (): readonly ComponentSnapshot[] => [];
+  const monitor = new IncidentMonitor({ incidentService, alerts, clock, store, snapshots: () => snapshots() });
   let looking: Disposable | undefined;
   const lookNow = () => {
     try {
-      look.now();
+      monitor.now();
     } catch (error) {
       log.error('incidents could not be looked through', { error: String(error) });
     }
@@ -107,7 +106,7 @@ export function openIncidents(options: IncidentsOptions): OpenIncidents {
     alerts,
     record: (...commits) => commit(...commits.map(incidentService.noted)),
     begin: (supervisor) => {
-      standings = () => supervisor.standings();
+      snapshots = () => supervisor.snapshots();
       looking = everyAligned(LOOK_MS, lookNow);
     },
     close: async () => {

@@ -1,4 +1,4 @@
-/** What others may say and ask about incidents. A crash gets its incident where it is written down (`Recorder`). Nothing here blocks or throws. */
+/** What others may say and ask about incidents. A crash gets its incident where it is written down (`Recorder`). Nothing here blocks; only what people ask for throws. */
 import type { Subject } from '../supervision/rules/views.ts';
 import type { Incident, IncidentsQuery } from './rules/incident.ts';
 import type { ProblemEvidence } from './tickets/rules/evidence.ts';
@@ -9,6 +9,10 @@ export interface Incidents {
   /** Writes the problem with its incident and its ticket. The same dedupe as for crashes. */
   problem(problem: ProblemEvidence): { readonly incident: number; readonly ticket: number | null };
   incidents(query: IncidentsQuery): readonly Incident[];
+  /** Somebody is working on it, any number of times. Throws NO_SUCH_INCIDENT and INCIDENT_RESOLVED. */
+  acknowledge(id: number): Incident;
+  /** No alerts about it for so long; 0: alerts again. Throws NO_SUCH_INCIDENT and INCIDENT_RESOLVED. */
+  silence(id: number, forMs: number): Incident;
 }
 
 /** What incidents are called in alerts. */

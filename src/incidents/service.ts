@@ -1,8 +1,7 @@
 /** The one way from a crash to its incident: whatever is written down comes by here first, and a crash goes on with its incident and its ticket. */
-
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
+import { AppError } from '../base/pure/errors.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { Commit, Store } from '../history/ports.ts';
 import type { NewCrash, NewEvent } from '../supervision/ports/store.ts';
 import { type Graph, startOrder } from '../supervision/rules/graph.ts';
@@ -14,6 +13,7 @@ import type { Incidents } from './ports.ts';
 import { firstSigns, isKilledByOthers, outageOf, rootOf } from './rules/fold.ts';
 import { type Incident, type IncidentsQuery, isAwaited, isSubjectOf } from './rules/incident.ts';
 import {
+  acknowledged,
   alsoAffected,
   alsoKnownBy,
   fingerprintOf,
@@ -21,6 +21,7 @@ import {
   type IncidentChange,
   recovered,
   shortTitle,
+  silenced,
   type Trouble,
   titleOf,
   troubled,
@@ -28,10 +29,8 @@ import {
 } from './rules/next.ts';
 import type { ProblemEvidence } from './tickets/rules/evidence.ts';
 
-export interface IncidentServiceParts {
+export interface IncidentServiceParts extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly filing: Filing;
   /** Who depends on whom, now. */
   graph(): Graph;
@@ -42,6 +41,8 @@ export interface IncidentServiceParts {
   /** After every crash, with what is open by then. */
   crashSeen(crash: NewCrash, incident: Incident): void;
   resolved(incident: Incident): void;
+  /** Somebody takes care of it, or does not want to hear of it for a while. */
+  handled(incident: Incident): void;
 }
 
 export interface IncidentService extends Incidents {
@@ -234,6 +235,34 @@ export function createIncidentService(parts: IncidentServiceParts): IncidentServ
     parts.commit({ incidents: [incident], events: changeEvent(change, incident, at) });
   }
 
+  function openOne(id: number): Incident {
+    const found = open.get(id);
+    if (found !== undefined) return found;
+    throw new AppError(store.incident(id) === null ? 'NO_SUCH_INCIDENT' : 'INCIDENT_RESOLVED', { incident: id });
+  }
+
+  function handle(incident: Incident, event: NewEvent): Incident {
+    keep(incident);
+    parts.commit({ incidents: [incident], events: [event] });
+    parts.handled(incident);
+    return incident;
+  }
+
+  function acknowledge(id: number): Incident {
+    const before = openOne(id);
+    const at = clock.wallNow();
+    const incident = acknowledged(before, at);
+    return incident === before ? before : handle(incident, incidentEvent('incident.acknowledged', incident, {}, at));
+  }
+
+  function silence(id: number, forMs: number): Incident {
+    const at = clock.wallNow();
+    const until = forMs > 0 ? ((at + forMs) as WallMs) : null;
+    const incident = silenced(openOne(id), until);
+    const told = { until: until === null ? null : new Date(until).toISOString() };
+    return handle(incident, incidentEvent('incident.silenced', incident, told, at));
+  }
+
   /** Supervision goes on whatever happens here. */
   function quietly<T>(what: string, work: () => T, otherwise: T): T {
     try {
@@ -261,6 +290,8 @@ export function createIncidentService(parts: IncidentServiceParts): IncidentServ
       ),
     problem: (problem) => quietly('of a problem', () => reported(problem), { incident: 0, ticket: null }),
     incidents: (query: IncidentsQuery) => store.incidents(query),
+    acknowledge,
+    silence,
   };
 }
 
@@ -281,7 +312,9 @@ type IncidentEventType =
   | 'incident.reopened'
   | 'incident.resolved'
   | 'incident.affects'
-  | 'incident.folded';
+  | 'incident.folded'
+  | 'incident.acknowledged'
+  | 'incident.silenced';
 
 export const incidentEvent = (
   type: IncidentEventType,

@@ -4,7 +4,8 @@ import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/pure/format.ts';
-import type { Answered } from '../base/pure/retry-after.ts';
+import { type RetryAnswer, retryAfterMs } from '../base/pure/retry-after.ts';
+import { type DeliveryResult, later, refused } from './delivery-queue.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -18,7 +19,7 @@ export interface HttpRequest {
   readonly reads: 'all' | 'head';
 }
 
-export interface HttpAnswer extends Answered {
+export interface HttpAnswer extends RetryAnswer {
   readonly status: number;
   readonly text: string;
 }
@@ -39,7 +40,7 @@ export const hostOf = (url: string): string =>
 const MAX_ADDRESS_CHARS = 500;
 
 /** An address that somebody gave, if it is one that can be shown as a link. */
-export function webAddress(value: unknown): string | null {
+export function shownAddress(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > MAX_ADDRESS_CHARS || !URL.canParse(value)) return null;
   const { protocol, username, password, href } = new URL(value);
   return (protocol === 'https:' || protocol === 'http:') && username === '' && password === '' ? href : null;
@@ -124,4 +125,28 @@ function inWords(error: unknown): string {
   // Of certificates, and of answers that are no HTTP: their words have no part of what was sent.
   if (/^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|HPE_)/.test(code)) return code;
   return message === CUT_OFF || message === TOO_LONG ? message : code || 'failed';
+}
+
+// Posts JSON and tells what came of it.
+
+const POST_TIMEOUT_MS = 10_000;
+const RETRIED: ReadonlySet<number> = new Set([408, 421, 425, 429]);
+
+export interface Post {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export async function post(ask: Ask, { url, headers = {}, body }: Post, signal: AbortSignal): Promise<DeliveryResult> {
+  const outcome = await ask({ method: 'POST', url, headers, body, timeoutMs: POST_TIMEOUT_MS, reads: 'head' }, signal);
+  return outcome.kind === 'failed' ? later(outcome.why) : answered(outcome.answer);
+}
+
+function answered(answer: HttpAnswer): DeliveryResult {
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { ok: true };
+  if (status >= 300 && status < 400) return refused(`it answered ${status}: redirects are not followed`);
+  const problem = `it answered ${status}`;
+  return status >= 500 || RETRIED.has(status) ? later(problem, retryAfterMs(answer)) : refused(problem);
 }

@@ -140,3 +140,19 @@ export const readTarget: Reader<string> = (node) => {
   if (username !== '' || password !== '') return refuse('has a user or a password in it', HEADER);
   return { value: text };
 };
+
+/** Without a slash at its end: paths are put behind it. */
+export const readWebAddress: Reader<string> = (node) => {
+  const read = readText(node);
+  if (!('value' in read)) return read;
+  const text = read.value.trim();
+  const example = 'For example: https://example.com/hook';
+  if (text === '') return refuse('is empty', example);
+  if (!URL.canParse(text)) return refuse(`${quoted((node as ScalarNode).source)} is not a URL`, example);
+  const { protocol, username, password } = new URL(text);
+  if (protocol !== 'http:' && protocol !== 'https:')
+    return refuse('must be a URL that begins with http:// or https://', example);
+  if (username !== '' || password !== '')
+    return refuse('has a user or a password in it', 'Put it into a header: headers: { Authorization: "…" }');
+  return { value: text.replace(/\/+$/, '') };
+};

@@ -5,7 +5,7 @@ import { nameFrom } from '../readers.ts';
 import { inWords, printable, quoted, shorten } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
 import { flowText } from '../words/argv.ts';
-import type { Draft, Folder, Found, Need } from './draft.ts';
+import type { Draft, Folder, Need, StarterFindings } from './draft.ts';
 
 const FILES = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'];
 const MAX_SHOWN = 30;
@@ -18,7 +18,7 @@ const NEEDS: Readonly<Record<string, Need>> = {
   service_completed_successfully: 'completed',
 };
 
-export interface ComposeFound extends Found {
+export interface ComposeFound extends StarterFindings {
   /** What to say of it when it is not used, without "#" in front. */
   readonly mention: readonly string[];
 }

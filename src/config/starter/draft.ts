@@ -32,7 +32,7 @@ export interface Draft {
 }
 
 /** What one file gave. */
-export interface Found {
+export interface StarterFindings {
   readonly file: string;
   readonly drafts: readonly Draft[];
   /** Sentences about what was left out. */

@@ -1,7 +1,7 @@
 /** `package.json`: which of its scripts are programs that run for long. */
 import { inWords, printable, quoted, untransportable } from '../text.ts';
 import { readLine } from './command-line.ts';
-import type { Draft, Folder, Found } from './draft.ts';
+import type { Draft, Folder, StarterFindings } from './draft.ts';
 
 const FILE = 'package.json';
 const MAX_SHOWN = 12;
@@ -14,7 +14,7 @@ const LOCKS: readonly (readonly [file: string, manager: string])[] = [
   ['bun.lockb', 'bun'],
 ];
 
-export function fromPackageJson(folder: Folder): Found | null {
+export function fromPackageJson(folder: Folder): StarterFindings | null {
   if (!folder.has(FILE)) return null;
   const manifest = parse(folder.read(FILE));
   if (manifest === null) return { file: FILE, drafts: [], remarks: ['It is not valid JSON.'] };

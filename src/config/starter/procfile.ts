@@ -2,7 +2,7 @@
 import { parseEnvFile } from '../env-file.ts';
 import { inWords, quoted } from '../text.ts';
 import { readLine } from './command-line.ts';
-import type { Draft, Folder, Found } from './draft.ts';
+import type { Draft, Folder, StarterFindings } from './draft.ts';
 
 const FILES = ['Procfile', 'Procfile.dev'];
 const LINE = /^\s*([^\s:#][^:]*?)\s*:\s*(\S.*?)\s*$/;
@@ -18,7 +18,7 @@ const FIRST_PORT = 5000;
 const PORT_STEP = 100;
 const USES_PORT = /\$(?:PORT\b|\{PORT\b)/;
 
-export function fromProcfile(folder: Folder): Found | null {
+export function fromProcfile(folder: Folder): StarterFindings | null {
   const file = FILES.find((name) => folder.has(name));
   if (file === undefined) return null;
   const text = folder.read(file);

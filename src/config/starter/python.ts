@@ -1,13 +1,13 @@
 /** Python: a Django project, the scripts of a pyproject.toml, or a program beside it. */
 import { inWords, quoted } from '../text.ts';
-import type { Draft, Folder, Found } from './draft.ts';
+import type { Draft, Folder, StarterFindings } from './draft.ts';
 
 const PROGRAMS = ['main.py', 'app.py', 'server.py'];
 const INTERPRETERS = ['.venv/bin/python', 'venv/bin/python'];
 const SERVICE =
   /(?:^|[-_.])(?:serve|server|service|web|api|worker|workers|queue|scheduler|consumer|listener|bot|daemon|start)(?:$|[-_.])/i;
 
-export function fromPython(folder: Folder): Found | null {
+export function fromPython(folder: Folder): StarterFindings | null {
   if (folder.has('manage.py')) return django(folder);
   const program = PROGRAMS.find((name) => folder.has(name));
   if (!folder.has('pyproject.toml')) {
@@ -28,7 +28,7 @@ export function fromPython(folder: Folder): Found | null {
   return { file: 'pyproject.toml', drafts, remarks };
 }
 
-function django(folder: Folder): Found {
+function django(folder: Folder): StarterFindings {
   const argv = [...python(folder), 'manage.py', 'runserver', '--noreload'];
   const why = [
     'manage.py: the development server of Django, without its own reloader.',

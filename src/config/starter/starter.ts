@@ -3,7 +3,7 @@ import { nameFrom } from '../readers.ts';
 import { printable } from '../text.ts';
 import { flowList, flowText } from '../words/argv.ts';
 import { composeText, fromCompose } from './compose.ts';
-import type { Command, Draft, Folder, Found, Need } from './draft.ts';
+import type { Command, Draft, Folder, Need, StarterFindings } from './draft.ts';
 import { fromPackageJson } from './package-json.ts';
 import { fromProcfile } from './procfile.ts';
 import { fromPython } from './python.ts';
@@ -24,7 +24,7 @@ export interface Suggested {
 }
 
 /** Who says best what to run comes first; the others mostly say the same in other words. */
-const FINDERS: readonly ((folder: Folder) => Found | null)[] = [fromProcfile, fromPackageJson, fromPython];
+const FINDERS: readonly ((folder: Folder) => StarterFindings | null)[] = [fromProcfile, fromPackageJson, fromPython];
 
 /** Runs as it is, so that the first `keepwell up` works. */
 const EXAMPLE: Draft = {
@@ -58,7 +58,11 @@ export function suggest(folder: Folder): Suggested {
   return { text, components: components.map(({ key }) => key), found };
 }
 
-function discovery({ file, drafts }: Found, source: Found | null, components: readonly Named[]): Discovery {
+function discovery(
+  { file, drafts }: StarterFindings,
+  source: StarterFindings | null,
+  components: readonly Named[],
+): Discovery {
   if (file === source?.file) {
     return { file, used: true, what: `used for ${components.map(({ key }) => key).join(', ')}` };
   }

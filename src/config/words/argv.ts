@@ -1,4 +1,5 @@
 /** Commands as YAML to paste: a shell-like line split into an argv list, and lists written the way people write them. */
+import { refuse } from '../readers.ts';
 import { printable, shorten } from '../text.ts';
 import type { Mistake, ScalarNode, TreeNode } from '../tree.ts';
 
@@ -89,6 +90,22 @@ export const isGiven = (node: TreeNode | undefined): node is ScalarNode =>
 
 /** What is wrong with the shape of a value; null: nothing. */
 export type Form = (node: TreeNode) => Mistake | null;
+
+/** A bare value where a map belongs that has it as `inside`. */
+export const wrapped =
+  (key: string, inside: string): Form =>
+  (node) =>
+    isGiven(node)
+      ? refuse('must be a map, not a single value', `Write: ${key}: { ${inside}: ${flowText(shorten(node.source))} }`)
+      : null;
+
+/** A command where the map around it is missing, and where no shell can be had. */
+export const bareCommand =
+  (example: string): Form =>
+  (node) =>
+    node.kind === 'list' || isGiven(node)
+      ? refuse('must be a map, not a bare command', `Write: command: { command: ${argvOf(node) ?? example} }`)
+      : null;
 
 export type Pair = readonly [key: string, value: string];
 

@@ -1,4 +1,7 @@
 /** What to say where exactly one of several keys must be given, and none or more than one is. */
+import { CHANNEL_KINDS } from '../../incidents/alerts/kinds.ts';
+import { TRACKER_KINDS } from '../../incidents/tickets/kinds.ts';
+import { keysOf } from '../kind.ts';
 import { refuse } from '../readers.ts';
 import { inWords } from '../text.ts';
 import type { Mistake } from '../tree.ts';
@@ -13,6 +16,13 @@ const inList = (keys: readonly string[]): string =>
   keys
     .filter((key) => key !== 'all_of')
     .map((key) => `{ ${key}: … }`)
+    .join(', ');
+
+/** The kinds beside the one that is shown as an example. */
+const others = <Kinds extends object>(kinds: Kinds, shown: keyof Kinds): string =>
+  keysOf(kinds)
+    .filter((kind) => kind !== shown)
+    .map((kind) => `${kind}: …`)
     .join(', ');
 
 const ASK = 'for example http: { port: 8080, path: /healthz }, tcp: 7234, exec: { command: [./bin/check] } or pid: {}';
@@ -47,7 +57,7 @@ const CHOICES: Readonly<Record<string, Choice>> = {
   'tickets.trackers.*': {
     none: refuse(
       'nothing says which tracker',
-      'Write one of: local: { dir: tickets }, github: …, webhook: …, command: …',
+      `Write one of: local: { dir: tickets }, ${others(TRACKER_KINDS, 'local')}`,
     ),
     several: (given) =>
       refuse(`a tracker is one thing, not ${inWords(given)}`, `Write them as a list: ${inList(given)}`),
@@ -55,7 +65,7 @@ const CHOICES: Readonly<Record<string, Choice>> = {
   'alerts.channels.*': {
     none: refuse(
       'nothing says how people are told',
-      `Write one of: slack: { url: "\${SLACK_URL}" }, webhook: …, command: …`,
+      `Write one of: slack: { url: "\${SLACK_URL}" }, ${others(CHANNEL_KINDS, 'slack')}`,
     ),
     several: (given) =>
       refuse(`a channel is one thing, not ${inWords(given)}`, `Write them as a list: ${inList(given)}`),

@@ -1,12 +1,14 @@
-/** Keys that people and other tools write in a check, and forms of its values, put into our words. */
+/** Keys that people and other tools write in checks and in the features beside components, and forms of their values, put into our words. */
 import type { AnyCheckKind } from '../../checks/kind.ts';
 import { CHECK_KINDS } from '../../checks/kinds.ts';
+import { CHANNEL_KINDS } from '../../incidents/alerts/kinds.ts';
+import { TRACKER_KINDS } from '../../incidents/tickets/kinds.ts';
 import { looksAt } from '../../supervision/rules/health/probe.ts';
-import { perKind } from '../kind.ts';
+import { type AnyEntryKind, perKind } from '../kind.ts';
 import { refuse } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
 import type { TreeNode } from '../tree.ts';
-import { argvOf, commandText, type Form, flowText, isGiven, listText, normal, scalarText, textOr } from './argv.ts';
+import { commandText, type Form, flowText, isGiven, listText, normal, scalarText, textOr } from './argv.ts';
 
 interface CheckWord {
   readonly ours: string;
@@ -94,12 +96,26 @@ export const CHECK_FORMS: Readonly<Record<string, Form>> = {
   ...perKind<AnyCheckKind, Form>(CHECK_KINDS, 'PROBE', ({ forms }) => forms),
 };
 
-// Keys of `agents:` as other tools, and other people, call them.
+// Keys of the other features as other tools, and other people, call them.
 
-export const isOfAgents = (place: string): boolean => place === 'agents' || place.startsWith('agents.');
+export const CAMPAIGN_PLACE = 'CAMPAIGN';
+/** Whether words at this place are looked for here alone. */
+export const isOfFeature = (place: string): boolean => /^(?:agents|alerts|store|tickets|CAMPAIGN)(?:\.|$)/.test(place);
+
+type Words = Readonly<Record<string, string>>;
+type Kinds = Readonly<Record<string, AnyEntryKind>>;
+
+/** What others call the kinds of entry in this list, and the keys of each. */
+function wordsOfKinds(place: string, kinds: Kinds) {
+  const ours = (words: Readonly<Record<string, readonly string[]>>): Words =>
+    Object.fromEntries(Object.entries(words).flatMap(([key, others]) => others.map((other) => [other, key])));
+  const names = Object.fromEntries(Object.entries(kinds).map(([name, { words }]) => [name, words]));
+  const keys = Object.entries(kinds).map(([name, { inside }]) => [`${place}.${name}`, ours(inside)]);
+  return { [place]: ours(names), ...Object.fromEntries(keys) };
+}
 
 /** By place, words without case, dashes and underscores. */
-const AGENT_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const WORDS: Readonly<Record<string, Words>> = {
   agents: {
     ...{
       interval: 'every',
@@ -152,180 +168,16 @@ const AGENT_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     started: 'started_at',
     activeagents: 'agents',
   },
-};
-
-/** Null: it is nobody's word. */
-export function explainAgentsKey({ key, place }: { readonly key: string; readonly place: string }): KeyProblem | null {
-  const message = `unknown key ${quoted(key)}`;
-  if (place === 'agents.types.*' && key === 'shell') {
-    const hint =
-      'Remove it: a task must never be read by a shell. Write: command: [sh, -c, "one | two \\"$1\\"", sh, "{task}"]';
-    return { message, hint, standsFor: null };
-  }
-  if (place === 'agents.types.*' && key === 'restart') {
-    const hint =
-      'An agent is respawned when it crashes. Write beside its command: backoff: { initial: 5s }, never_on: [78]';
-    return { message, hint, standsFor: 'backoff' };
-  }
-  if (place === 'agents.types.*' && (key === 'log_every' || key === 'freeze_after' || key === 'ping')) {
-    const hint = `${quoted(key)} belongs to the heartbeat. Write: heartbeat: { log_every: 2m, freeze_after: 10m }`;
-    return { message, hint, standsFor: 'heartbeat' };
-  }
-  if (place === 'agents.types.*' && key === 'max_respawns')
-    return { message, hint: 'It goes for all types. Write in agents: max_respawns: 3', standsFor: null };
-  const words = AGENT_WORDS[place] ?? {};
-  const word = normal(key);
-  const ours = Object.hasOwn(words, word) ? words[word]! : null;
-  return ours === null ? null : { message, hint: `Keepwell's word for ${quoted(key)} is ${ours}.`, standsFor: ours };
-}
-
-// Keys of `alerts:` and `store:` as other tools, and other people, call them, and values in the shape that others give them.
-
-export const isOfAlerts = (place: string): boolean => /^(?:alerts|store)(?:\.|$)/.test(place);
-
-/** By place, words without case, dashes and underscores. */
-const ALERT_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   alerts: {
     ...{ events: 'on', kinds: 'on', types: 'on', when: 'on', triggers: 'on' },
     ...{ channel: 'channels', receivers: 'channels', notifiers: 'channels', targets: 'channels', sinks: 'channels' },
     ...{ reminder: 'remind', reminders: 'remind', repeat: 'remind', repeatinterval: 'remind', renotify: 'remind' },
   },
-  'alerts.channels.*': {
-    ...{ http: 'webhook', hook: 'webhook', url: 'webhook', slackwebhook: 'slack' },
-    ...{ exec: 'command', script: 'command', cmd: 'command', run: 'command' },
-  },
-  'alerts.channels.*.webhook': { address: 'url', endpoint: 'url', uri: 'url', header: 'headers' },
-  'alerts.channels.*.slack': { address: 'url', endpoint: 'url', uri: 'url', webhook: 'url', webhookurl: 'url' },
-  'alerts.channels.*.command': {
-    ...{ cmd: 'command', args: 'command', argv: 'command', exec: 'command', script: 'command' },
-  },
+  ...wordsOfKinds('alerts.channels.*', CHANNEL_KINDS),
   store: {
     ...{ file: 'path', db: 'path', database: 'path', location: 'path', filename: 'path' },
     ...{ keep: 'retention', retain: 'retention', ttl: 'retention', maxage: 'retention', retentiondays: 'retention' },
   },
-};
-
-const CHANNELS = `Write: channels: [{ slack: { url: "\${SLACK_URL}" } }]`;
-const COMMAND = '[notify-send, Keepwell]';
-const SHELL_EXAMPLE = '[sh, -c, "one | two"]';
-
-const isText = (node: TreeNode): node is TreeNode & { kind: 'scalar' } => node.kind === 'scalar' && node.value !== null;
-
-/** A bare address where its settings belong. */
-const wrapped =
-  (key: string): Form =>
-  (node) =>
-    isText(node)
-      ? refuse('must be a map, not a single value', `Write: ${key}: { url: ${flowText(shorten(node.source))} }`)
-      : null;
-
-export const ALERT_FORMS: Readonly<Record<string, Form>> = {
-  'alerts.on': (node) =>
-    isText(node)
-      ? refuse('must be a list, not a single value', `Write: on: [${flowText(shorten(node.source))}]`)
-      : null,
-  'alerts.channels': (node) =>
-    node.kind === 'map' || isText(node)
-      ? refuse(`must be a list, not a ${node.kind === 'map' ? 'map' : 'single value'}`, CHANNELS)
-      : null,
-  'alerts.channels.*.webhook': wrapped('webhook'),
-  'alerts.channels.*.slack': wrapped('slack'),
-  'alerts.channels.*.command': (node) =>
-    node.kind === 'list' || isText(node)
-      ? refuse('must be a map, not a bare command', `Write: command: { command: ${argvOf(node) ?? COMMAND} }`)
-      : null,
-  'alerts.channels.*.command.command': (node) =>
-    isText(node)
-      ? refuse('a command is a list of texts, not one text', `Write: command: ${argvOf(node) ?? SHELL_EXAMPLE}`)
-      : null,
-  store: (node) => {
-    if (!isText(node)) return null;
-    const key = /^\d/.test(node.source) ? 'retention' : 'path';
-    return refuse('must be a map, not a single value', `Write: store: { ${key}: ${flowText(shorten(node.source))} }`);
-  },
-};
-
-/** Null: it is nobody's word. */
-export function explainAlertsKey({ key, place }: { readonly key: string; readonly place: string }): KeyProblem | null {
-  const message = `unknown key ${quoted(key)}`;
-  if (place === 'alerts.channels.*.command' && key === 'shell')
-    return { message, hint: `Remove it, and write: command: ${SHELL_EXAMPLE}`, standsFor: null };
-  const words = ALERT_WORDS[place] ?? {};
-  const word = normal(key);
-  const ours = Object.hasOwn(words, word) ? words[word]! : null;
-  return ours === null ? null : { message, hint: `Keepwell's word for ${quoted(key)} is ${ours}.`, standsFor: ours };
-}
-
-// Keys of a campaign file as other tools, and other people, call them.
-
-export const CAMPAIGN_PLACE = 'CAMPAIGN';
-export const isOfCampaign = (place: string): boolean =>
-  place === CAMPAIGN_PLACE || place.startsWith(`${CAMPAIGN_PLACE}.`);
-
-/** By place, words without case, dashes and underscores. */
-const CAMPAIGN_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '': {
-    name: 'campaign',
-    composefile: 'compose',
-    jobs: 'experiments',
-    runs: 'experiments',
-    tasks: 'experiments',
-    maxretries: 'retries',
-    attempts: 'retries',
-    healthcheck: 'health',
-    cooldownseconds: 'cool_down',
-    onerror: 'on_failure',
-    failfast: 'on_failure',
-    outputs: 'artifacts',
-    results: 'artifacts',
-  },
-  '.compose': {
-    composefile: 'file',
-    path: 'file',
-    projectdirectory: 'project_dir',
-    cwd: 'project_dir',
-    dir: 'project_dir',
-  },
-  '.health': {
-    gpumemorythreshold: 'gpu_memory_threshold_pct',
-    threshold: 'gpu_memory_threshold_pct',
-    restarts: 'max_restarts',
-    interval: 'every',
-    period: 'every',
-  },
-  '.experiments.*': {
-    environment: 'env',
-    container: 'service',
-    id: 'name',
-    params: 'env',
-    args: 'command',
-    file: 'config',
-  },
-  '.artifacts.*': { src: 'from', source: 'from', path: 'from', dst: 'to', dest: 'to', target: 'to' },
-};
-
-/** Null: it is nobody's word. */
-export function explainCampaignKey({
-  key,
-  place,
-}: {
-  readonly key: string;
-  readonly place: string;
-}): KeyProblem | null {
-  const words = CAMPAIGN_WORDS[place.slice(CAMPAIGN_PLACE.length)] ?? {};
-  const word = normal(key);
-  const ours = Object.hasOwn(words, word) ? words[word]! : null;
-  if (ours === null) return null;
-  const hint = `Keepwell's word for ${quoted(key)} is ${ours}.`;
-  return { message: `unknown key ${quoted(key)}`, hint, standsFor: ours };
-}
-
-// Keys of `tickets:` as other tools, and other people, call them.
-
-export const isOfTickets = (place: string): boolean => place === 'tickets' || place.startsWith('tickets.');
-
-/** By place, words without case, dashes and underscores. */
-const TICKET_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   tickets: {
     ...{
       threshold: 'after_crashes',
@@ -346,68 +198,117 @@ const TICKET_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     limit: 'max',
     key: 'by',
   },
-  'tickets.trackers.*': {
-    ...{ file: 'local', files: 'local', markdown: 'local', directory: 'local', dir: 'local' },
-    ...{
-      gh: 'github',
-      issues: 'github',
-      http: 'webhook',
-      hook: 'webhook',
-      url: 'webhook',
-      exec: 'command',
-      script: 'command',
-    },
+  ...wordsOfKinds('tickets.trackers.*', TRACKER_KINDS),
+  [CAMPAIGN_PLACE]: {
+    name: 'campaign',
+    composefile: 'compose',
+    jobs: 'experiments',
+    runs: 'experiments',
+    tasks: 'experiments',
+    maxretries: 'retries',
+    attempts: 'retries',
+    healthcheck: 'health',
+    cooldownseconds: 'cool_down',
+    onerror: 'on_failure',
+    failfast: 'on_failure',
+    outputs: 'artifacts',
+    results: 'artifacts',
   },
-  'tickets.trackers.*.local': { directory: 'dir', path: 'dir', folder: 'dir' },
-  'tickets.trackers.*.github': {
-    ...{ repository: 'repo', project: 'repo', name: 'repo', auth: 'token', password: 'token', apitoken: 'token' },
-    ...{ api: 'url', apiurl: 'url', baseurl: 'url', endpoint: 'url', host: 'url', label: 'labels', tags: 'labels' },
+  [`${CAMPAIGN_PLACE}.compose`]: {
+    composefile: 'file',
+    path: 'file',
+    projectdirectory: 'project_dir',
+    cwd: 'project_dir',
+    dir: 'project_dir',
   },
-  'tickets.trackers.*.webhook': { address: 'url', endpoint: 'url', uri: 'url', header: 'headers' },
-  'tickets.trackers.*.command': {
-    cmd: 'command',
+  [`${CAMPAIGN_PLACE}.health`]: {
+    gpumemorythreshold: 'gpu_memory_threshold_pct',
+    threshold: 'gpu_memory_threshold_pct',
+    restarts: 'max_restarts',
+    interval: 'every',
+    period: 'every',
+  },
+  [`${CAMPAIGN_PLACE}.experiments.*`]: {
+    environment: 'env',
+    container: 'service',
+    id: 'name',
+    params: 'env',
     args: 'command',
-    argv: 'command',
-    exec: 'command',
-    script: 'command',
+    file: 'config',
   },
+  [`${CAMPAIGN_PLACE}.artifacts.*`]: { src: 'from', source: 'from', path: 'from', dst: 'to', dest: 'to', target: 'to' },
 };
 
-/** A bare word where its settings belong. */
-const wrappedTracker =
-  (key: string, inside: string): Form =>
-  (node) =>
-    node.kind === 'scalar' && node.value !== null
-      ? refuse('must be a map, not a single value', `Write: ${key}: { ${inside}: ${printable(shorten(node.source))} }`)
-      : null;
-
-export const TICKET_FORMS: Readonly<Record<string, Form>> = {
-  'tickets.trackers': (node) =>
-    node.kind === 'map'
-      ? refuse('must be a list, not a map', 'Write: trackers: [{ local: { dir: tickets } }]')
-      : node.kind === 'scalar' && node.value !== null
-        ? refuse('must be a list, not a single value', 'Write: trackers: [{ local: { dir: tickets } }]')
-        : null,
-  'tickets.rate_limit': wrappedTracker('rate_limit', 'per'),
-  'tickets.trackers.*.local': wrappedTracker('local', 'dir'),
-  'tickets.trackers.*.github': wrappedTracker('github', 'repo'),
-  'tickets.trackers.*.webhook': wrappedTracker('webhook', 'url'),
-  'tickets.trackers.*.command': (node) =>
-    node.kind === 'list' || (node.kind === 'scalar' && node.value !== null)
-      ? refuse('must be a map, not a bare command', `Write: command: { command: ${commandText(node)} }`)
-      : null,
+/** Keys that people expect, with what to do instead: by place, as they are written. */
+const INSTEAD: Readonly<Record<string, Readonly<Record<string, Omit<KeyProblem, 'message'>>>>> = {
+  'agents.types.*': {
+    shell: {
+      hint: 'Remove it: a task must never be read by a shell. Write: command: [sh, -c, "one | two \\"$1\\"", sh, "{task}"]',
+      standsFor: null,
+    },
+    restart: {
+      hint: 'An agent is respawned when it crashes. Write beside its command: backoff: { initial: 5s }, never_on: [78]',
+      standsFor: 'backoff',
+    },
+    max_respawns: { hint: 'It goes for all types. Write in agents: max_respawns: 3', standsFor: null },
+    ...Object.fromEntries(['log_every', 'freeze_after', 'ping'].map((key) => [key, ofHeartbeat(key)])),
+  },
+  ...insteadInKinds('alerts.channels.*', CHANNEL_KINDS),
+  ...insteadInKinds('tickets.trackers.*', TRACKER_KINDS),
 };
+
+function ofHeartbeat(key: string): Omit<KeyProblem, 'message'> {
+  const hint = `${quoted(key)} belongs to the heartbeat. Write: heartbeat: { log_every: 2m, freeze_after: 10m }`;
+  return { hint, standsFor: 'heartbeat' };
+}
+
+function insteadInKinds(place: string, kinds: Kinds) {
+  const byKind = Object.entries(kinds).map(([name, { instead = {} }]) => {
+    const keys = Object.entries(instead).map(([key, hint]) => [key, { hint, standsFor: null }] as const);
+    return [`${place}.${name}`, Object.fromEntries(keys)] as const;
+  });
+  return Object.fromEntries(byKind);
+}
 
 /** Null: it is nobody's word. */
-export function explainTicketsKey({ key, place }: { readonly key: string; readonly place: string }): KeyProblem | null {
+export function explainFeatureKey({ key, place }: { readonly key: string; readonly place: string }): KeyProblem | null {
   const message = `unknown key ${quoted(key)}`;
-  if (place === 'tickets.trackers.*.command' && key === 'shell')
-    return { message, hint: 'Remove it: what crashed must never be read by a shell.', standsFor: null };
-  const words = TICKET_WORDS[place] ?? {};
-  const word = normal(key);
-  const ours = Object.hasOwn(words, word) ? words[word]! : null;
-  return ours === null ? null : { message, hint: `Keepwell's word for ${quoted(key)} is ${ours}.`, standsFor: ours };
+  const instead = ownOf(INSTEAD[place], key);
+  if (instead) return { message, ...instead };
+  const ours = ownOf(WORDS[place], normal(key));
+  return ours ? { message, hint: `Keepwell's word for ${quoted(key)} is ${ours}.`, standsFor: ours } : null;
 }
+
+const ownOf = <T>(table: Readonly<Record<string, T>> = {}, key: string): T | null =>
+  Object.hasOwn(table, key) ? table[key]! : null;
+
+// Values of theirs in the shape that others give them.
+
+const CHANNELS = `Write: channels: [{ slack: { url: "\${SLACK_URL}" } }]`;
+const TRACKERS = 'Write: trackers: [{ local: { dir: tickets } }]';
+
+const listOf =
+  (hint: string): Form =>
+  (node) =>
+    node.kind === 'map' || isGiven(node)
+      ? refuse(`must be a list, not a ${node.kind === 'map' ? 'map' : 'single value'}`, hint)
+      : null;
+
+export const FEATURE_FORMS: Readonly<Record<string, Form>> = {
+  'alerts.on': (node) =>
+    isGiven(node)
+      ? refuse('must be a list, not a single value', `Write: on: [${flowText(shorten(node.source))}]`)
+      : null,
+  'alerts.channels': listOf(CHANNELS),
+  ...perKind<AnyEntryKind, Form>(CHANNEL_KINDS, 'alerts.channels.*', ({ forms }) => forms),
+  store: (node) => {
+    if (!isGiven(node)) return null;
+    const key = /^\d/.test(node.source) ? 'retention' : 'path';
+    return refuse('must be a map, not a single value', `Write: store: { ${key}: ${flowText(shorten(node.source))} }`);
+  },
+  'tickets.trackers': listOf(TRACKERS),
+  ...perKind<AnyEntryKind, Form>(TRACKER_KINDS, 'tickets.trackers.*', ({ forms }) => forms),
+};
 
 /** What is said about a key that does not belong where it stands. */
 export interface KeyProblem {

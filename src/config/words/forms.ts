@@ -1,5 +1,7 @@
 /** Values that have the right key and the shape another tool gives it, and the form to paste instead. */
 import { CHECK_KINDS } from '../../checks/kinds.ts';
+import { CHANNEL_KINDS } from '../../incidents/alerts/kinds.ts';
+import { TRACKER_KINDS } from '../../incidents/tickets/kinds.ts';
 import { PROBE_KINDS } from '../../probes/kinds.ts';
 import { perKind } from '../kind.ts';
 import { refuse } from '../readers.ts';
@@ -7,7 +9,7 @@ import { printable, quoted, shorten } from '../text.ts';
 import type { MapNode, Mistake, ScalarNode, TreeNode } from '../tree.ts';
 import { commandText, type Form, flowText, generalPlace } from './argv.ts';
 import { asArgv } from './container-words.ts';
-import { ALERT_FORMS, CHECK_FORMS, TICKET_FORMS } from './feature-words.ts';
+import { CHECK_FORMS, FEATURE_FORMS } from './feature-words.ts';
 import { PROBE_FORMS } from './probe-forms.ts';
 import { FOREIGN_CONDITIONS, FOREIGN_POLICIES } from './vocabulary.ts';
 
@@ -175,6 +177,12 @@ const neverOn: Form = (node) =>
     ? refuse('must be a list, not a single value', `Write: never_on: [${printable(shorten(node.source))}]`)
     : null;
 
+/** `limit: 5`, `limit: 10m`, and words for "as often as it takes", which is the largest number. */
+const limit = single('limit', (text) => {
+  if (/^\d{1,6}$/.test(text)) return `{ max: ${text} }`;
+  return /^\d+(?:ms|s|m|h|d)$/.test(text) ? `{ max: 10, within: ${text} }` : '{ max: 1000000 }';
+});
+
 const heartbeat = single('heartbeat', (text) =>
   /^\d/.test(text)
     ? `{ log_every: ${text} }`
@@ -200,10 +208,10 @@ const FORMS: Readonly<Record<string, Form>> = {
   'agents.types.*.never_on': neverOn,
   'components.*.restart': restart,
   'components.*.restart.backoff': single('backoff', (text) => `{ initial: ${text} }`),
-  'components.*.restart.limit': single('limit', (text) => `{ max: ${text} }`),
+  'components.*.restart.limit': limit,
   'components.*.restart.never_on': neverOn,
-  ...TICKET_FORMS,
-  ...ALERT_FORMS,
+  'tickets.rate_limit': single('rate_limit', (text) => `{ per: ${text} }`),
+  ...FEATURE_FORMS,
 };
 
 export const wrongForm = (place: string, node: TreeNode): Mistake | null => FORMS[generalPlace(place)]?.(node) ?? null;
@@ -212,6 +220,8 @@ export const wrongForm = (place: string, node: TreeNode): Mistake | null => FORM
 const MISSING: Readonly<Record<string, Mistake>> = {
   ...perKind(PROBE_KINDS, 'PROBE', ({ missing }) => missing),
   ...perKind(CHECK_KINDS, 'PROBE', ({ missing }) => missing),
+  ...perKind(CHANNEL_KINDS, 'alerts.channels.*', ({ missing }) => missing),
+  ...perKind(TRACKER_KINDS, 'tickets.trackers.*', ({ missing }) => missing),
   components: refuse('there are no components', 'Write: components: { api: { process: { command: [./bin/server] } } }'),
   'components.*.process.command': refuse('the command is missing', 'Write: command: [./bin/server, --port, "7234"]'),
   'sessions.templates': refuse(
@@ -228,13 +238,6 @@ const MISSING: Readonly<Record<string, Mistake>> = {
   ),
   'agents.state_file.path': refuse('the path is missing', 'Write: path: data/agent_state.json'),
   'alerts.channels': refuse('it is not said where alerts go', `Write: channels: [{ slack: { url: "\${SLACK_URL}" } }]`),
-  'alerts.channels.*.webhook.url': refuse('the address is missing', 'Write: url: "https://example.com/hook"'),
-  'alerts.channels.*.slack.url': refuse('the address is missing', `Write: url: "\${SLACK_URL}"`),
-  'alerts.channels.*.command.command': refuse('the command is missing', 'Write: command: [notify-send, Keepwell]'),
-  'tickets.trackers.*.github.repo': refuse('the repository is missing', 'Write: repo: acme/app'),
-  'tickets.trackers.*.github.token': refuse('the token is missing', `Write: token: "\${GITHUB_TOKEN}"`),
-  'tickets.trackers.*.webhook.url': refuse('the address is missing', 'Write: url: "https://example.com/hook"'),
-  'tickets.trackers.*.command.command': refuse('the command is missing', 'Write: command: [./scripts/file-ticket]'),
   'sessions.templates.*.image': refuse('the image is missing', 'Write: image: name:tag'),
   'components.*.container.image': refuse('the image is missing', 'Write: image: name:tag'),
   'components.*.container.healthcheck.command': refuse(

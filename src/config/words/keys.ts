@@ -14,18 +14,7 @@ import {
   ROLE_PLACE,
   scalarText,
 } from './argv.ts';
-import {
-  explainAgentsKey,
-  explainAlertsKey,
-  explainCampaignKey,
-  explainCheckKey,
-  explainTicketsKey,
-  isOfAgents,
-  isOfAlerts,
-  isOfCampaign,
-  isOfTickets,
-  type KeyProblem,
-} from './feature-words.ts';
+import { explainCheckKey, explainFeatureKey, isOfFeature, type KeyProblem } from './feature-words.ts';
 import { secondsOf } from './foreign-probe.ts';
 import { foreignWord, withoutCounterpart } from './vocabulary.ts';
 
@@ -45,14 +34,8 @@ export interface UnknownKey {
 }
 
 export function explainKey(unknown: UnknownKey): KeyProblem {
-  if (isOfCampaign(unknown.place))
-    return explainCampaignKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
-  if (isOfAgents(unknown.place))
-    return explainAgentsKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
-  if (isOfTickets(unknown.place))
-    return explainTicketsKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
-  if (isOfAlerts(unknown.place))
-    return explainAlertsKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
+  if (isOfFeature(unknown.place))
+    return explainFeatureKey(unknown) ?? { message: `unknown key ${quoted(unknown.key)}`, ...similar(unknown) };
   if (!unknown.place.startsWith('checks.')) return explain(unknown);
   const { key, value, place } = unknown;
   const ofCheck = CHECK_PLACE.exec(place)?.[0] === place ? explainCheckKey(key, value) : null;
@@ -162,6 +145,9 @@ function misplaced(homes: readonly string[], { key, value, place }: UnknownKey):
   const forms = shown.map((home) => nest(relative(home, place) ?? home, example));
   const isOfProbes = place === 'components.*' && section(shown[0]!) === 'readiness';
   const owner = isOfProbes ? 'a probe (startup, liveness or readiness)' : inWords(shown.map(withoutItems), 'or');
+  if (owner === key) {
+    return { hint: `${quoted(key)} belongs directly in the component. Write there: ${forms[0]!}`, standsFor: null };
+  }
   return {
     hint: `${quoted(key)} belongs to ${owner}. Write${below.length === 0 ? ' in the component' : ''}: ${inWords(forms, 'or')}`,
     standsFor: below.length === 0 ? null : relative(below[0]!, place)!.split('.')[0]!,

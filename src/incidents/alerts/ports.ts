@@ -1,5 +1,14 @@
 /** Getting people's attention. Nothing here blocks, throws, or is told twice. */
-import type { AlertsSpec, RaisedAlert } from './rules/book.ts';
+import type { Channel } from './kinds.ts';
+import type { AlertKind, RaisedAlert } from './rules/book.ts';
+
+/** `alerts:` of the configuration, complete. */
+export interface AlertsSpec {
+  readonly on: readonly AlertKind[];
+  readonly channels: readonly Channel[];
+  /** What is still open is told again after so long; null: never. */
+  readonly remindMs: number | null;
+}
 
 /** What is still open under the same `key` is not told again; `text` is one sentence that names whom it is about. */
 export type Alert = RaisedAlert;
@@ -12,6 +21,8 @@ export interface AlertService {
   isOpen(key: string): boolean;
   /** All that are not over, those of earlier daemons too. */
   open(): readonly Alert[];
+  /** Somebody said how much they want to hear of an incident: what is due is thought about again. */
+  handled(): void;
   /** Which channel did not take which messages, in a sentence; null: all were taken since. */
   lost(): string | null;
   /** From now on. */

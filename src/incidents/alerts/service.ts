@@ -3,35 +3,39 @@
  * restart of ours tells nothing twice; only a message whose fate is unknown is sent again, with the same id.
  */
 
+import { shortHash } from '../../base/pure/hash.ts';
 import type { MonoMs } from '../../base/pure/ids.ts';
 import { type Backlog, DeliveryQueue, type DeliveryResult, type DeliveryWorld } from '../delivery-queue.ts';
-import type { Alert, AlertService } from './ports.ts';
+import type { AnyChannelKind, ChannelParts } from './kind.ts';
+import { CHANNEL_KINDS } from './kinds.ts';
+import type { Alert, AlertService, AlertsSpec } from './ports.ts';
 import {
   type AlertBook,
-  type AlertsSpec,
   cleared,
   EMPTY_BOOK,
+  type Handling,
   isOpen,
   type Moment,
   raised,
   telling,
   untilDueMs,
 } from './rules/book.ts';
-import { messageOf } from './rules/message.ts';
+import { type AlertMessage, messageOf } from './rules/message.ts';
 import { failed, type PendingMessage, type Queues, queued, untilNextMs } from './rules/queue.ts';
-import type { ChannelSender } from './senders.ts';
 
 export interface AlertServiceParts extends DeliveryWorld {
   /** What must outlive this process. */
   readonly memory: { read(): string | null; write(text: string): void };
   project(): string;
   newId(): string;
+  /** How much people want to hear of this alert. */
+  handling(alert: Alert): Handling;
   senders(spec: AlertsSpec): readonly ChannelSender[];
   /** An event of the daemon. */
   tell(type: 'alert.sent' | 'alert.failed', data: Readonly<Record<string, unknown>>): void;
 }
 
-interface Kept {
+interface StoredAlerts {
   readonly book: AlertBook;
   readonly queues: Queues;
   /** By channel: messages that it did not take, until it takes one. Absent: none. */
@@ -54,7 +58,7 @@ class Alerts implements AlertService {
   /** By id. */
   #senders: ReadonlyMap<string, ChannelSender>;
   readonly #queues = new Map<string, DeliveryQueue<PendingMessage, unknown>>();
-  #kept: Kept;
+  #kept: StoredAlerts;
   #alarm: AbortController | null = null;
   /** Queues of channels that are gone: they end by themselves. */
   #ending: Promise<unknown> = Promise.resolve();
@@ -98,6 +102,10 @@ class Alerts implements AlertService {
       lost: ofSenders(lost),
     });
     this.#tellDue();
+  }
+
+  handled(): void {
+    if (!this.#isClosed) this.#tellDue();
   }
 
   lost(): string | null {
@@ -157,7 +165,8 @@ class Alerts implements AlertService {
     this.#alarm = null;
     if (this.#senders.size === 0) return;
     const now = this.#now();
-    const due = telling(this.#kept.book, this.#spec.remindMs, now);
+    const { handling } = this.#parts;
+    const due = telling(this.#kept.book, this.#spec.remindMs, now, handling);
     if (due !== null) {
       const { newId, project } = this.#parts;
       const message = messageOf(due.telling, { id: newId(), at: now.wall, project: project() });
@@ -166,7 +175,7 @@ class Alerts implements AlertService {
       this.#keep({ ...this.#kept, book: due.book, queues });
       for (const queue of this.#queues.values()) queue.wake();
     }
-    const waitMs = untilDueMs(this.#kept.book, this.#spec.remindMs, now);
+    const waitMs = untilDueMs(this.#kept.book, this.#spec.remindMs, now, handling);
     if (waitMs === null) return;
     const alarm = new AbortController();
     this.#alarm = alarm;
@@ -207,16 +216,16 @@ class Alerts implements AlertService {
     return { bootId: clock.bootId, mono: clock.now(), wall: clock.wallNow() };
   }
 
-  #keep(kept: Kept): void {
+  #keep(kept: StoredAlerts): void {
     this.#kept = kept;
     this.#parts.memory.write(JSON.stringify(kept));
   }
 }
 
 /** What cannot be read is begun anew: at worst something is told again. */
-function readKept(text: string | null): Kept {
+function readKept(text: string | null): StoredAlerts {
   try {
-    const { book, queues, lost = {} } = JSON.parse(text ?? '') as Kept;
+    const { book, queues, lost = {} } = JSON.parse(text ?? '') as StoredAlerts;
     if (Array.isArray(book.open) && Array.isArray(book.over) && typeof queues === 'object')
       return { book, queues, lost };
   } catch {
@@ -224,3 +233,24 @@ function readKept(text: string | null): Kept {
   }
   return { book: EMPTY_BOOK, queues: {} };
 }
+
+// The channels of the configuration, ready to send.
+
+export interface ChannelSender {
+  /** The same for the same target, and no secret: what is under way is kept by it. */
+  readonly id: string;
+  /** For people: "slack at hooks.slack.com". */
+  readonly name: string;
+  /** Never rejects, and gives up by itself. */
+  send(message: AlertMessage, signal: AbortSignal): Promise<DeliveryResult>;
+}
+
+export const sendersFor = ({ channels }: AlertsSpec, parts: ChannelParts): readonly ChannelSender[] =>
+  channels.map((channel) => {
+    const kind: AnyChannelKind = CHANNEL_KINDS[channel.kind];
+    return {
+      id: `${channel.kind}-${shortHash(kind.place(channel) ?? '')}`,
+      name: kind.describe(channel),
+      send: (message, signal) => kind.send(channel, message, parts, signal),
+    };
+  });

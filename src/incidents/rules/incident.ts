@@ -1,6 +1,7 @@
 /** An open problem with one root cause: all crashes with one fingerprint, whoever they are of, from the first to the recovery of all. */
 import type { WallMs } from '../../base/pure/ids.ts';
 import type { Subject } from '../../supervision/rules/views.ts';
+import type { Handling } from '../alerts/rules/book.ts';
 
 export type IncidentState = 'open' | 'resolved';
 
@@ -38,12 +39,22 @@ export interface Incident {
   readonly foldedInto?: number;
   /** Nothing crashed: something is not well, and has been so for a while. Absent: something did. */
   readonly unwell?: true;
+  /** When somebody said that they are working on it. Absent: nobody did since it opened. */
+  readonly acknowledgedAt?: WallMs;
+  /** Nobody is alerted about it before then. Absent: everybody is. */
+  readonly silencedUntil?: WallMs;
 }
 
 export interface IncidentsQuery {
   readonly state?: IncidentState | undefined;
   readonly limit: number;
 }
+
+/** How much people want to hear of it; null: of what has no incident they want to hear everything. */
+export const handlingOf = (incident: Incident | null, now: WallMs): Handling => ({
+  isAcknowledged: incident?.acknowledgedAt !== undefined,
+  silentMs: Math.max(0, (incident?.silencedUntil ?? now) - now),
+});
 
 export const subjectKey = ({ kind, name }: Subject): string => `${kind} ${name}`;
 

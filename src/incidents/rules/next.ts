@@ -49,8 +49,8 @@ export function troubled(
   if (existing === null) return { incident: opened(trouble, nextId), change: 'opened' };
   if (trouble.run !== null && existing.counted.includes(runKey(trouble)))
     return { incident: existing, change: 'known' };
-  const { foldedInto: _, unwell, ...own } = existing;
   const wasResolved = existing.state === 'resolved';
+  const { foldedInto: _, unwell, ...own } = wasResolved ? unhandled(existing) : existing;
   // What was only known as "not ready" has a better name now.
   const isNamedAnew = unwell === true && (wasResolved || trouble.unwell === undefined);
   const incident: Incident = {
@@ -133,6 +133,21 @@ export function recovered(incident: Incident, subject: Subject, taskId: string |
 /** Somebody stopped it by hand: nobody waits for it, unless it crashed. That may happen again as soon as it is started. */
 export const unwanted = (incident: Incident, subject: Subject, at: WallMs): Incident =>
   incident.unwell === true || !isSubjectOf(incident, subject) ? recovered(incident, subject, null, at) : incident;
+
+/** Somebody is working on it: people are not reminded of it any more. The same incident: that was known. */
+export const acknowledged = (incident: Incident, at: WallMs): Incident =>
+  incident.acknowledgedAt === undefined ? { ...incident, acknowledgedAt: at } : incident;
+
+/** Nobody is alerted about it until then; null: everybody is again. */
+export function silenced(incident: Incident, until: WallMs | null): Incident {
+  const { silencedUntil: _, ...heard } = incident;
+  return until === null ? heard : { ...heard, silencedUntil: until };
+}
+
+/** What comes back after a recovery is news: whoever had taken it on believed it to be over. */
+function unhandled({ acknowledgedAt: _, silencedUntil: __, ...incident }: Incident): Incident {
+  return incident;
+}
 
 /** It was the first sign of another one. */
 export const foldedInto = (incident: Incident, root: Incident, at: WallMs): Incident => ({

@@ -34,6 +34,16 @@ export interface IncidentView {
   readonly ticket: string | null;
   /** The incident that it turned out to be a part of. */
   readonly folded_into: Count | null;
+  /** When somebody said that they are working on it. */
+  readonly acknowledged_at: IsoTime | null;
+  /** No alerts about it before this time; null, or in the past: there are. */
+  readonly silenced_until: IsoTime | null;
+}
+
+/** One incident. */
+export interface OneIncidentView {
+  readonly schema_version: 1;
+  readonly incident: IncidentView;
 }
 
 /** Incidents, newest first. */
@@ -48,6 +58,13 @@ export const incidentsView = (incidents: readonly Incident[]): IncidentsView => 
   schema_version: 1,
   incidents: incidents.map(incidentView),
 });
+
+export const oneIncidentView = (incident: Incident): OneIncidentView => ({
+  schema_version: 1,
+  incident: incidentView(incident),
+});
+
+const timeOrNull = (at: number | null | undefined): string | null => (at == null ? null : time(at));
 
 const incidentView = (incident: Incident): IncidentView => ({
   id: incident.id,
@@ -64,7 +81,9 @@ const incidentView = (incident: Incident): IncidentView => ({
   reopened: incident.reopened,
   opened_at: time(incident.openedAt),
   last_at: time(incident.lastAt),
-  resolved_at: incident.resolvedAt === null ? null : time(incident.resolvedAt),
+  resolved_at: timeOrNull(incident.resolvedAt),
   ticket: incident.ticket === null ? null : bugNumber(incident.ticket),
   folded_into: incident.foldedInto ?? null,
+  acknowledged_at: timeOrNull(incident.acknowledgedAt),
+  silenced_until: timeOrNull(incident.silencedUntil),
 });

@@ -2,11 +2,12 @@
  * What is to be told to one tracker. A tracker that cannot be reached gets longer and longer pauses; one that refuses us altogether is
  * left alone until somebody changes something. What happened is written down after every try.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import { after, type MonoMs, type WallMs } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import { type Backlog, type DeliveryFailure, type DeliveryResult, halt } from '../delivery-queue.ts';
-import type { Delivered, Delivery, TicketBook, Tracker } from './ports.ts';
+import type { AnyTrackerKind, Delivered, Delivery, TrackerParts } from './kind.ts';
+import { TRACKER_KINDS, type TrackerSpec } from './kinds.ts';
+import type { TicketBook } from './ports.ts';
 import { afterFailure, afterSuccess, type Tried, withoutPendingUpdate } from './rules/pending-updates.ts';
 import type { Ticket, TicketChange } from './rules/ticket.ts';
 
@@ -15,15 +16,14 @@ const MAX_PAUSE_MS = 15 * 60_000;
 /** Between two deliveries, so that a storm of tickets is no storm of requests. */
 const BREATH_MS = 50;
 
-export interface TrackerBacklogParts {
+export interface TrackerBacklogParts extends TrackerParts, Pick<Runtime, 'clock' | 'log'> {
   readonly book: TicketBook;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 export class TrackerBacklog implements Backlog<Delivery, Delivered> {
   readonly failpoints = { before: 'ticket.before-call', after: 'ticket.after-call' } as const;
-  readonly #tracker: Tracker;
+  readonly #tracker: TrackerSpec;
+  readonly #kind: AnyTrackerKind;
   readonly #parts: TrackerBacklogParts;
   /** Numbers of tickets, each with its failed tries. */
   readonly #waiting = new Map<number, number>();
@@ -32,8 +32,9 @@ export class TrackerBacklog implements Backlog<Delivery, Delivered> {
   /** Why nothing works any more. */
   #halted: string | null = null;
 
-  constructor(tracker: Tracker, parts: TrackerBacklogParts) {
+  constructor(tracker: TrackerSpec, parts: TrackerBacklogParts) {
     this.#tracker = tracker;
+    this.#kind = TRACKER_KINDS[tracker.kind];
     this.#parts = parts;
     this.#restsUntil = parts.clock.now();
   }
@@ -52,7 +53,7 @@ export class TrackerBacklog implements Backlog<Delivery, Delivered> {
   }
 
   send(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult<Delivered>> {
-    return this.#tracker.deliver(delivery, signal);
+    return this.#kind.deliver(this.#tracker, delivery, this.#parts, signal);
   }
 
   settle({ ticket: { number }, update }: Delivery, result: DeliveryResult<Delivered>): void {
@@ -79,7 +80,7 @@ export class TrackerBacklog implements Backlog<Delivery, Delivered> {
 
   /** The first update of this ticket; null: there is none that the tracker would take. */
   #firstOf(number: number): Delivery | null {
-    const { name, target, keepsCopy } = this.#tracker;
+    const { name, target } = this.#tracker;
     const ticket = this.#parts.book.find(number);
     const tracker = ticket?.trackers[name];
     const update = tracker?.target === target ? tracker.errands[0] : undefined;
@@ -88,7 +89,8 @@ export class TrackerBacklog implements Backlog<Delivery, Delivered> {
       return null;
     }
     const tried: Tried = { tracker: name, update };
-    if (update.deed === 'update' && !keepsCopy) this.#parts.book.save(withoutPendingUpdate(ticket, tried), []);
+    if (update.deed === 'update' && !this.#kind.keepsCopy)
+      this.#parts.book.save(withoutPendingUpdate(ticket, tried), []);
     else if (this.#halted !== null) this.#failed(number, tried, halt(this.#halted));
     else return { ticket, update, id: tracker.id, address: tracker.address };
     return null;

@@ -3,13 +3,16 @@
  * `ticketFor` and `afterRecovery` (src/incidents/tickets/rules), and committed with the crash; the ticket service is told afterwards (`filed`).
  */
 
-import type { DeliveryResult } from '../delivery-queue.ts';
-import { wordsOf } from './rules/pending-updates.ts';
-import type { TicketsSpec } from './rules/settings.ts';
-import type { PendingUpdate, Ticket, TicketEvent, TicketsQuery } from './rules/ticket.ts';
-import { ticketView } from './rules/view.ts';
+import type { TrackerSpec } from './kinds.ts';
+import type { TicketSettings } from './rules/settings.ts';
+import type { Ticket, TicketEvent, TicketsQuery } from './rules/ticket.ts';
 
 export type { TicketsQuery };
+
+/** `tickets:` of the configuration, complete. */
+export interface TicketsSpec extends TicketSettings {
+  readonly trackers: readonly TrackerSpec[];
+}
 
 /** What must outlive the process about tickets. Nothing here throws: what cannot be written now is written later. */
 export interface TicketBook {
@@ -20,33 +23,6 @@ export interface TicketBook {
   pending(): readonly Ticket[];
   /** Written over the ticket with the same number, together with what there is to tell about it. */
   save(ticket: Ticket, told: readonly TicketEvent[]): void;
-}
-
-/** A tracker did what it was asked. */
-export interface Delivered {
-  /** What the tracker calls the ticket. */
-  readonly id: string | null;
-  readonly address: string | null;
-  /** Something that people should know: "somebody edited BUG-003…md; their text was kept as …". */
-  readonly note?: string;
-}
-
-/** One delivery: the ticket as it is now, and the one thing to do. It may have been done before we were killed: look first. */
-export interface Delivery {
-  readonly ticket: Ticket;
-  readonly update: PendingUpdate;
-  /** What the tracker calls the ticket; null: it has not said yet. */
-  readonly id: string | null;
-  readonly address: string | null;
-}
-
-/** One place that tickets are written to. Never throws; gives up by itself after its time limit or when `signal` says so. */
-export interface Tracker {
-  readonly name: string;
-  readonly target: string;
-  /** It keeps a copy of the ticket, and wants to be told of every change of it (`update`). */
-  readonly keepsCopy: boolean;
-  deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult<Delivered>>;
 }
 
 export interface TicketService {
@@ -62,22 +38,4 @@ export interface TicketService {
   use(spec: TicketsSpec): void;
   /** Ends what is under way within a moment; what was not delivered is delivered by the next process. */
   dispose(): Promise<void>;
-}
-
-// What a webhook and a command are told, as JSON.
-
-export interface TicketMessage {
-  readonly schema_version: 1;
-  readonly action: string;
-  /** The same for the same thing, however often it is sent. */
-  readonly idempotency_key: string;
-  /** What there is to say about it; empty for a new ticket. */
-  readonly text: string;
-  /** As `keepwell tickets show -o json` has it. */
-  readonly ticket: Omit<ReturnType<typeof ticketView>, 'deliveries'>;
-}
-
-export function messageOf({ ticket, update }: Delivery): TicketMessage {
-  const { deliveries: _, ...view } = ticketView(ticket);
-  return { schema_version: 1, action: update.deed, idempotency_key: update.key, text: wordsOf(update), ticket: view };
 }

@@ -3,18 +3,15 @@
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/pure/errors.ts';
 import type { Recorder, Store } from '../../history/ports.ts';
+import { isSimulated } from '../../supervision/rules/simulation.ts';
 import { DeliveryQueue, type DeliveryWorld } from '../delivery-queue.ts';
-import type { Ask } from '../web.ts';
 import { TrackerBacklog } from './backlog.ts';
-import { type CommandParts, createCommandTracker } from './command.ts';
-import { createGithubTracker } from './github-tracker.ts';
-import { createLocalTracker } from './local-tracker.ts';
-import type { Delivered, Delivery, TicketBook, TicketService, Tracker } from './ports.ts';
+import type { Delivered, Delivery, TrackerParts } from './kind.ts';
+import { TRACKER_KINDS } from './kinds.ts';
+import type { TicketBook, TicketService, TicketsSpec } from './ports.ts';
 import { closed, reopenedByHand } from './rules/notes.ts';
 import { bugNumber } from './rules/number.ts';
-import type { TicketsSpec, TrackerSpec } from './rules/settings.ts';
 import { hasPendingUpdates, type Ticket, type TicketChange, type TicketsQuery } from './rules/ticket.ts';
-import { createWebhookTracker } from './webhook.ts';
 
 export interface TicketServiceParts extends DeliveryWorld, TrackerParts {
   readonly book: TicketBook;
@@ -63,7 +60,7 @@ class Trackers implements TicketService {
 
   reopen(number: number): Ticket {
     const ticket = this.show(number);
-    return this.#changed(ticket, reopenedByHand(ticket, this.#spec, this.#parts.clock.wallNow()));
+    return this.#changed(ticket, reopenedByHand(ticket, concerned(ticket, this.#spec), this.#parts.clock.wallNow()));
   }
 
   /** New queues know of no refusal, so what had stopped is tried again. */
@@ -72,7 +69,7 @@ class Trackers implements TicketService {
     const ended = this.dispose();
     this.#ending = ended;
     this.#told = spec.trackers.map((one) => {
-      const backlog = new TrackerBacklog(trackerFor(one, this.#parts), this.#parts);
+      const backlog = new TrackerBacklog(one, this.#parts);
       return { backlog, queue: new DeliveryQueue(backlog, this.#parts, ended) };
     });
     this.filed(this.#parts.book.pending());
@@ -90,24 +87,14 @@ class Trackers implements TicketService {
   }
 }
 
-// The tracker for each entry of `tickets.trackers`.
-
-export interface TrackerParts extends CommandParts {
-  readonly ask: Ask;
-}
-
-export function trackerFor(spec: TrackerSpec, parts: TrackerParts): Tracker {
-  switch (spec.kind) {
-    case 'local':
-      return createLocalTracker(spec);
-    case 'github':
-      return createGithubTracker(spec, parts.ask);
-    case 'webhook':
-      return createWebhookTracker(spec, parts.ask);
-    case 'command':
-      return createCommandTracker(spec, parts);
-  }
-}
+/** A rehearsal that was none of a tracker's business still is not. */
+export const concerned = (ticket: Ticket, spec: TicketsSpec): TicketsSpec => ({
+  ...spec,
+  trackers: spec.trackers.filter(
+    ({ name, kind }) =>
+      !isSimulated(ticket.rootCause) || !TRACKER_KINDS[kind].isElsewhere || ticket.trackers[name] !== undefined,
+  ),
+});
 
 // The book of tickets is the history, and what is told about them goes where all events go.
 

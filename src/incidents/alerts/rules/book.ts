@@ -122,20 +122,37 @@ export function cleared(book: AlertBook, key: string, now: Moment): AlertBook {
 export const elapsedMs = (from: Moment, to: Moment): number =>
   from.bootId === to.bootId ? to.mono - from.mono : Math.max(0, to.wall - from.wall);
 
+/** How much people want to hear of an alert. */
+export interface Handling {
+  /** Somebody works on it: no reminders. */
+  readonly isAcknowledged: boolean;
+  /** For so long nothing about it is told, except that it is over; 0: everything is. */
+  readonly silentMs: number;
+}
+
+export type HandlingOf = (alert: RaisedAlert) => Handling;
+
+const NOT_HANDLED: Handling = { isAcknowledged: false, silentMs: 0 };
+const everybodyIsTold: HandlingOf = () => NOT_HANDLED;
+
 /** What is to be told now; null: nothing yet. Told once it is in the book that comes with it. */
 export function telling(
   book: AlertBook,
   remindMs: number | null,
   now: Moment,
+  handlingOf: HandlingOf = everybodyIsTold,
 ): { readonly book: AlertBook; readonly telling: Telling } | null {
-  const isDue = book.untoldSince !== null && elapsedMs(book.untoldSince, now) >= FOLD_MS;
-  const still = book.open.filter(
-    ({ toldAt }) => remindMs !== null && toldAt !== null && elapsedMs(toldAt, now) >= remindMs,
+  const heard = book.open.filter(({ alert }) => handlingOf(alert).silentMs <= 0);
+  const untold = heard.filter(({ toldAt }) => toldAt === null);
+  const isDue =
+    book.untoldSince !== null && elapsedMs(book.untoldSince, now) >= FOLD_MS && untold.length + book.over.length > 0;
+  const still = heard.filter(
+    ({ alert, toldAt }) =>
+      remindMs !== null && toldAt !== null && elapsedMs(toldAt, now) >= remindMs && !handlingOf(alert).isAcknowledged,
   );
-  const joined = book.open.filter((each) => untilFollowUpMs(each, now) === 0);
+  const joined = heard.filter((each) => untilFollowUpMs(each, now) === 0);
   if (!isDue && still.length === 0 && joined.length === 0) return null;
-  const fresh = book.open.filter(({ toldAt }) => toldAt === null);
-  const told = new Set([...fresh, ...still, ...joined]);
+  const told = new Set([...untold, ...still, ...joined]);
   const known = (each: OpenAlert): OpenAlert => ({
     ...each,
     toldAt: now,
@@ -144,18 +161,32 @@ export function telling(
     ...(joined.includes(each) ? { followUps: (each.followUps ?? 0) + 1 } : {}),
   });
   return {
-    book: { open: book.open.map((each) => (told.has(each) ? known(each) : each)), over: [], untoldSince: null },
-    telling: { raised: fresh, joined, still: still.filter((each) => !joined.includes(each)), over: book.over },
+    book: {
+      open: book.open.map((each) => (told.has(each) ? known(each) : each)),
+      over: [],
+      // Those that are silenced are told when they may be.
+      untoldSince: book.open.some((each) => each.toldAt === null && !told.has(each)) ? book.untoldSince : null,
+    },
+    telling: { raised: untold, joined, still: still.filter((each) => !joined.includes(each)), over: book.over },
   };
 }
 
 /** How long until there may be something to tell; null: not before something happens. */
-export function untilDueMs(book: AlertBook, remindMs: number | null, now: Moment): number | null {
-  const waits = book.open.flatMap(({ toldAt }) =>
-    remindMs === null || toldAt === null ? [] : [remindMs - elapsedMs(toldAt, now)],
-  );
-  waits.push(...book.open.flatMap((each) => untilFollowUpMs(each, now) ?? []));
-  if (book.untoldSince !== null) waits.push(FOLD_MS - elapsedMs(book.untoldSince, now));
+export function untilDueMs(
+  book: AlertBook,
+  remindMs: number | null,
+  now: Moment,
+  handlingOf: HandlingOf = everybodyIsTold,
+): number | null {
+  const foldMs = book.untoldSince === null ? 0 : FOLD_MS - elapsedMs(book.untoldSince, now);
+  const waits = book.open.flatMap((each) => {
+    const { isAcknowledged, silentMs } = handlingOf(each.alert);
+    if (each.toldAt === null) return [Math.max(foldMs, silentMs)];
+    const remind = remindMs === null || isAcknowledged ? [] : [remindMs - elapsedMs(each.toldAt, now)];
+    const followUp = untilFollowUpMs(each, now);
+    return [...remind, ...(followUp === null ? [] : [followUp])].map((wait) => Math.max(wait, silentMs));
+  });
+  if (book.over.length > 0) waits.push(foldMs);
   return waits.length === 0
     ? null
     : Math.max(
@@ -164,20 +195,6 @@ export function untilDueMs(book: AlertBook, remindMs: number | null, now: Moment
       );
 }
 
-/** What is worth people's attention, and by which ways they are told. */
+/** What is worth people's attention. */
 export const ALERT_KINDS = ['gave-up', 'freeze', 'crash-rate'] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
-
-export type Channel =
-  | { readonly kind: 'webhook'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
-  | { readonly kind: 'slack'; readonly url: string }
-  | { readonly kind: 'command'; readonly command: readonly string[] };
-
-export interface AlertsSpec {
-  readonly on: readonly AlertKind[];
-  readonly channels: readonly Channel[];
-  /** What is still open is told again after so long; null: never. */
-  readonly remindMs: number | null;
-}
-
-export const NO_ALERTS: AlertsSpec = { on: [], channels: [], remindMs: null };

@@ -8,7 +8,7 @@ import { type Incident, subjectKey } from '../../rules/incident.ts';
 import type { CrashEvidence, Evidence } from './evidence.ts';
 import { bugNumber } from './number.ts';
 import { withPendingUpdate } from './pending-updates.ts';
-import type { RateLimit, TicketsSpec } from './settings.ts';
+import type { RateLimit, TicketSettings } from './settings.ts';
 import { cleanLine, headline, textOfEnd } from './text.ts';
 import type { Ticket, TicketChange, TicketEvent, Told } from './ticket.ts';
 
@@ -34,7 +34,7 @@ function last(evidence: Evidence): string {
 }
 
 /** All is well again. Said once for each time that trouble was told, so that flapping does not fill a tracker. */
-export function afterRecovery(ticket: Ticket, settings: TicketsSpec, now: WallMs): TicketChange | null {
+export function afterRecovery(ticket: Ticket, settings: TicketSettings, now: WallMs): TicketChange | null {
   if (ticket.state === 'closed' || ticket.told.at(-1)?.what === 'recovery') return null;
   // The task of a rehearsal does not exist: nobody is well, it is just over.
   const isOver = isSimulated(ticket.rootCause) && ticket.tasks.length > 0;
@@ -53,7 +53,7 @@ export function afterRecovery(ticket: Ticket, settings: TicketsSpec, now: WallMs
 export function joined(
   ticket: Ticket,
   { affected }: Pick<Incident, 'affected'>,
-  settings: TicketsSpec,
+  settings: TicketSettings,
   now: WallMs,
 ): TicketChange | null {
   const named = withMembers(ticket, { subjects: [], tasks: [], affected });
@@ -62,7 +62,7 @@ export function joined(
 }
 
 /** Who joined since trackers were told last, once they may be told. Null: nobody did, or not yet. */
-export function afterNews(ticket: Ticket, settings: TicketsSpec, now: WallMs): TicketChange | null {
+export function afterNews(ticket: Ticket, settings: TicketSettings, now: WallMs): TicketChange | null {
   const { news: also } = ticket;
   if (also.length === 0 || ticket.state === 'closed' || !mayTellNews(settings.rateLimit, ticket, now)) return null;
   const text = `It happened ${ticket.count} times so far, last ${iso(ticket.lastSeen)}.`;
@@ -80,7 +80,7 @@ export function afterNews(ticket: Ticket, settings: TicketsSpec, now: WallMs): T
 export function afterExamination(
   ticket: Ticket,
   crash: CrashEvidence,
-  settings: TicketsSpec,
+  settings: TicketSettings,
   { now, known }: { readonly now: WallMs; readonly known: readonly string[] },
 ): TicketChange | null {
   const { freeze, stack = [], relatedFiles = [] } = crash;
@@ -104,7 +104,7 @@ export function afterExamination(
 }
 
 /** Null: it is closed already. */
-export function closed(ticket: Ticket, settings: TicketsSpec, now: WallMs): TicketChange | null {
+export function closed(ticket: Ticket, settings: TicketSettings, now: WallMs): TicketChange | null {
   if (ticket.state === 'closed') return null;
   const shut: Ticket = { ...ticket, state: 'closed', closedAt: now };
   return {
@@ -119,17 +119,13 @@ export function closed(ticket: Ticket, settings: TicketsSpec, now: WallMs): Tick
 }
 
 /** Null: it is open already. */
-export function reopenedByHand(ticket: Ticket, settings: TicketsSpec, now: WallMs): TicketChange | null {
+export function reopenedByHand(ticket: Ticket, settings: TicketSettings, now: WallMs): TicketChange | null {
   if (ticket.state === 'open') return null;
   const open: Ticket = { ...ticket, state: 'open', closedAt: null };
-  // A rehearsal that was none of a tracker's business still is not.
-  const isConcerned = ({ name, kind }: { name: string; kind: string }) =>
-    !isSimulated(ticket.rootCause) || kind === 'local' || ticket.trackers[name] !== undefined;
-  const trackers = settings.trackers.filter(isConcerned);
   return {
     ticket: withPendingUpdate(
       open,
-      trackers,
+      settings.trackers,
       { deed: 'reopen', text: `Reopened with Keepwell, ${iso(now)}.`, byHand: true },
       now,
     ),

@@ -1,10 +1,10 @@
 /** What trackers are still to be told, and what is written down after one was asked. */
 import type { WallMs } from '../../../base/pure/ids.ts';
 import { bugNumber } from './number.ts';
-import type { TicketsSpec } from './settings.ts';
+import type { TicketSettings } from './settings.ts';
 import type { PendingUpdate, Ticket, TicketChange, TicketEvent, TrackerAction, TrackerState } from './ticket.ts';
 
-type Trackers = TicketsSpec['trackers'];
+type Trackers = TicketSettings['trackers'];
 
 /** What there is to do: which action, in which words. */
 export type Told = Pick<PendingUpdate, 'deed' | 'text'> & Partial<Pick<PendingUpdate, 'also' | 'details' | 'byHand'>>;

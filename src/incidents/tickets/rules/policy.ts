@@ -20,7 +20,7 @@ import {
 import { bugNumber } from './number.ts';
 import { withPendingUpdate } from './pending-updates.ts';
 import { redacted, redactedCircumstances } from './redacted.ts';
-import { CRITICAL_ABOVE, DEFAULT_PRIORITY, TICKET_WINDOW_MS, type TicketsSpec } from './settings.ts';
+import { CRITICAL_ABOVE, DEFAULT_PRIORITY, TICKET_WINDOW_MS, type TicketSettings } from './settings.ts';
 import { cleanLine, errorTypeOf, textOf } from './text.ts';
 import type { Priority, Ticket, TicketCategory, TicketChange } from './ticket.ts';
 
@@ -29,7 +29,7 @@ export interface TicketInput {
   readonly incident: Incident;
   readonly evidence: Evidence;
   readonly about?: Circumstances | undefined;
-  readonly settings: TicketsSpec;
+  readonly settings: TicketSettings;
   /** The ticket of this incident, open or closed. */
   readonly existing: Ticket | null;
   /** Tickets that may have been told about lately; only `rate_limit.by: type` asks for them. */
@@ -160,7 +160,12 @@ const ORDER: readonly Priority[] = ['low', 'medium', 'high', 'critical'];
 export const higher = (one: Priority, other: Priority): Priority =>
   ORDER.indexOf(one) >= ORDER.indexOf(other) ? one : other;
 
-export function priorityOf(evidence: Evidence, incident: Incident, { priorities }: TicketsSpec, now: WallMs): Priority {
+export function priorityOf(
+  evidence: Evidence,
+  incident: Incident,
+  { priorities }: TicketSettings,
+  now: WallMs,
+): Priority {
   if (evidence.kind === 'problem') return evidence.problem.priority ?? DEFAULT_PRIORITY;
   const errorType = errorTypeOf(evidence.crash);
   const named = errorType === null ? undefined : (own(priorities, errorType) ?? own(priorities, lastPart(errorType)));
@@ -174,5 +179,5 @@ export const crashesWithin = ({ recent }: Incident, now: WallMs): number =>
 /** "java.net.ConnectException" and "MyApp::Timeout" are known by their last part, too. */
 const lastPart = (type: string): string => type.split(/[.:\\/]/).at(-1) ?? type;
 
-const own = (table: TicketsSpec['priorities'], name: string): Priority | undefined =>
+const own = (table: TicketSettings['priorities'], name: string): Priority | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;

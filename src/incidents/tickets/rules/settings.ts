@@ -1,13 +1,13 @@
-/** `tickets:` of the configuration, complete. */
+/** When there is a ticket, and how often trackers are told. */
 import type { Priority } from './ticket.ts';
 
-export interface TicketsSpec {
+export interface TicketSettings {
   /** Crashes with one cause (and task, for agents) within `TICKET_WINDOW_MS` that make a ticket. */
   readonly afterCrashes: number;
   readonly rateLimit: RateLimit;
   /** By error type, the whole name or its last part; what is not named has `DEFAULT_PRIORITY`. */
   readonly priorities: Readonly<Record<string, Priority>>;
-  readonly trackers: readonly TrackerSpec[];
+  readonly trackers: readonly KnownTracker[];
 }
 
 /** How often trackers are told something new: tickets and comments about crashes count, what people ask for does not. */
@@ -18,24 +18,11 @@ export interface RateLimit {
   readonly by: 'fingerprint' | 'type';
 }
 
-export type TrackerSpec = { readonly name: string; readonly target: string } & (
-  | { readonly kind: 'local'; readonly dir: string }
-  | {
-      readonly kind: 'github';
-      readonly repo: string;
-      readonly token: string;
-      readonly url: string;
-      readonly labels: readonly string[];
-      readonly timeoutMs: number;
-    }
-  | {
-      readonly kind: 'webhook';
-      readonly url: string;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly timeoutMs: number;
-    }
-  | { readonly kind: 'command'; readonly command: readonly string[]; readonly cwd: string; readonly timeoutMs: number }
-);
+/** What the rules have to know of a tracker. */
+export interface KnownTracker {
+  readonly name: string;
+  readonly target: string;
+}
 
 /** Crashes further apart than this are not one problem that goes on. */
 export const TICKET_WINDOW_MS = 24 * 3_600_000;

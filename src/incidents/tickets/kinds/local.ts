@@ -7,34 +7,59 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DeliveryFailure, type DeliveryResult, halt, later } from '../delivery-queue.ts';
-import type { Delivered, Delivery, Tracker } from './ports.ts';
-import { code, hasMarker, marker, sections, stateRows } from './rules/markdown.ts';
-import { bugNumber } from './rules/number.ts';
-import { wordsOf } from './rules/pending-updates.ts';
-import type { TrackerSpec } from './rules/settings.ts';
-import type { PendingUpdate, Ticket } from './rules/ticket.ts';
+import { z } from 'zod';
+import { DEFAULTS } from '../../../config/defaults.ts';
+import { optional, path } from '../../../config/leaves.ts';
+import { wrapped } from '../../../config/words/argv.ts';
+import { type DeliveryFailure, type DeliveryResult, halt, later } from '../../delivery-queue.ts';
+import type { Delivered, Delivery, ResolvedTracker, TrackerKind } from '../kind.ts';
+import { code, hasMarker, marker, sections, stateRows } from '../rules/markdown.ts';
+import { bugNumber } from '../rules/number.ts';
+import { wordsOf } from '../rules/pending-updates.ts';
+import type { PendingUpdate, Ticket } from '../rules/ticket.ts';
 
-type LocalSpec = Extract<TrackerSpec, { kind: 'local' }>;
+export interface LocalTracker extends ResolvedTracker {
+  readonly kind: 'local';
+  readonly dir: string;
+}
+
+const schema = optional(
+  z.strictObject({
+    dir: optional(path, {
+      description:
+        'Where the files are written, relative to the folder of the first configuration file. It is created if needed.',
+      defaultsTo: DEFAULTS.tickets.dir,
+      example: 'docs/bugs',
+    }),
+  }),
+  { description: 'Markdown files, `BUG-003-….md`.', defaultNote: 'none' },
+);
 
 const MAX_SLUG_CHARS = 48;
 /** Of names that somebody else took, or that hold what somebody edited. */
 const MAX_NAMES = 100;
 
-export function createLocalTracker({ name, target, dir }: LocalSpec): Tracker {
-  return {
-    name,
-    target,
-    keepsCopy: true,
-    async deliver(delivery) {
-      try {
-        return await write(dir, delivery);
-      } catch (error) {
-        return problemOf(error, dir);
-      }
-    },
-  };
-}
+export const local = {
+  schema,
+  missing: {},
+  words: ['file', 'files', 'markdown', 'directory', 'dir'],
+  inside: { dir: ['directory', 'path', 'folder'] },
+  forms: { '': wrapped('local', 'dir') },
+  place: ({ dir = '' }) => `dir ${dir}`,
+  resolve: ({ dir: given = DEFAULTS.tickets.dir }, { absolute }): LocalTracker => {
+    const dir = absolute(given);
+    return { kind: 'local', target: dir, dir };
+  },
+  keepsCopy: true,
+  isElsewhere: false,
+  deliver: async ({ dir }, delivery) => {
+    try {
+      return await write(dir, delivery);
+    } catch (error) {
+      return problemOf(error, dir);
+    }
+  },
+} satisfies TrackerKind<typeof schema, LocalTracker>;
 
 async function write(dir: string, { ticket, update, id, address }: Delivery): Promise<DeliveryResult<Delivered>> {
   await makeDir(dir);

@@ -1,34 +1,103 @@
 /** Tickets as issues of a GitHub repository: one issue each, a comment when it happens again, reopened when it comes back. */
 
-import { type Fields, fieldsOf, isObject, parseJson } from '../../base/pure/json.ts';
-import { retryAfterMs, untilMs } from '../../base/pure/retry-after.ts';
-import { type DeliveryFailure, type DeliveryResult, halt, later, refused } from '../delivery-queue.ts';
-import { type Ask, type HttpAnswer, type HttpRequest, hostOf, webAddress } from '../web.ts';
-import type { Delivered, Delivery, Tracker } from './ports.ts';
-import { commentBody, hasMarker, issueBody, plainTitle } from './rules/markdown.ts';
-import type { TrackerSpec } from './rules/settings.ts';
-import { cleanLine } from './rules/text.ts';
-import type { PendingUpdate, Priority } from './rules/ticket.ts';
+import { z } from 'zod';
+import { type Fields, fieldsOf, isObject, parseJson } from '../../../base/pure/json.ts';
+import { retryAfterMs, untilMs } from '../../../base/pure/retry-after.ts';
+import { DEFAULTS } from '../../../config/defaults.ts';
+import { bareText, leaf, optional, orVariable, text, webAddress } from '../../../config/leaves.ts';
+import { type Reader, readText, refuse } from '../../../config/readers.ts';
+import { quoted } from '../../../config/text.ts';
+import type { ScalarNode } from '../../../config/tree.ts';
+import { wrapped } from '../../../config/words/argv.ts';
+import { type DeliveryFailure, type DeliveryResult, halt, later, refused } from '../../delivery-queue.ts';
+import { type Ask, type HttpAnswer, type HttpRequest, hostOf, shownAddress } from '../../web.ts';
+import { type Delivered, type Delivery, type ResolvedTracker, type TrackerKind, timeout } from '../kind.ts';
+import { commentBody, hasMarker, issueBody, plainTitle } from '../rules/markdown.ts';
+import { cleanLine } from '../rules/text.ts';
+import type { PendingUpdate, Priority } from '../rules/ticket.ts';
+
+const readRepository: Reader<string> = (node) => {
+  const read = readText(node);
+  if (!('value' in read)) return read;
+  const text = read.value.trim();
+  if (/^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(text) && !text.includes('..')) return { value: text };
+  const [, meant] = /github[^/]*\/+([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec((node as ScalarNode).source) ?? [];
+  return refuse(
+    `${quoted((node as ScalarNode).source)} is not a repository`,
+    meant === undefined ? 'Write its owner and its name: acme/app' : `Write: ${meant}`,
+  );
+};
+
+export interface GithubTracker extends ResolvedTracker {
+  readonly kind: 'github';
+  readonly repo: string;
+  readonly token: string;
+  readonly url: string;
+  readonly labels: readonly string[];
+  readonly timeoutMs: number;
+}
+
+const schema = optional(
+  z.strictObject({
+    repo: leaf(readRepository, '`OWNER/NAME`', orVariable({ pattern: '^[\\w.-]+/[\\w.-]+$' })).meta({
+      description: 'The repository whose issues are used.',
+      example: 'acme/app',
+    }),
+    token: bareText.meta({
+      description: 'A token that may write issues there. Take it from a variable, as in the example.',
+      example: `\${GITHUB_TOKEN}`,
+    }),
+    url: optional(webAddress, {
+      description: 'Where the API is. GitHub Enterprise: `https://HOST/api/v3`.',
+      defaultsTo: DEFAULTS.tickets.githubUrl,
+      example: 'https://github.example.com/api/v3',
+    }),
+    labels: optional(z.array(text), {
+      description: 'Labels of new issues, beside the one for the priority.',
+      defaultsTo: [],
+      example: ['bug', 'keepwell'],
+    }),
+    timeout,
+  }),
+  { description: 'Issues of a GitHub repository.', defaultNote: 'none' },
+);
+
+const { githubUrl, timeoutMs: TIMEOUT_MS } = DEFAULTS.tickets;
+
+export const github = {
+  schema,
+  missing: {
+    repo: refuse('the repository is missing', 'Write: repo: acme/app'),
+    token: refuse('the token is missing', `Write: token: "\${GITHUB_TOKEN}"`),
+  },
+  words: ['gh', 'issues'],
+  inside: {
+    repo: ['repository', 'project', 'name'],
+    token: ['auth', 'password', 'apitoken'],
+    url: ['api', 'apiurl', 'baseurl', 'endpoint', 'host'],
+    labels: ['label', 'tags'],
+    timeout: [],
+  },
+  forms: { '': wrapped('github', 'repo') },
+  place: ({ repo }) => repo,
+  resolve: ({ repo, token, url = githubUrl, labels = [], timeout: timeoutMs = TIMEOUT_MS }): GithubTracker => ({
+    ...{ kind: 'github', target: `${url} ${repo}`, repo, token, url, labels, timeoutMs },
+  }),
+  keepsCopy: false,
+  isElsewhere: true,
+  deliver: async (tracker, delivery, { ask }, signal) => {
+    try {
+      return await perform(githubApi(tracker, ask, signal), tracker, delivery);
+    } catch (error) {
+      if (error instanceof GithubProblem) return error.failure;
+      throw error;
+    }
+  },
+} satisfies TrackerKind<typeof schema, GithubTracker>;
 
 const PRIORITY_LABEL = 'priority: ';
 
-export function createGithubTracker(spec: GithubSpec, ask: Ask): Tracker {
-  return {
-    name: spec.name,
-    target: spec.target,
-    keepsCopy: false,
-    async deliver(delivery, signal) {
-      try {
-        return await perform(githubApi(spec, ask, signal), spec, delivery);
-      } catch (error) {
-        if (error instanceof GithubProblem) return error.failure;
-        throw error;
-      }
-    },
-  };
-}
-
-async function perform(api: GithubApi, spec: GithubSpec, delivery: Delivery): Promise<DeliveryResult<Delivered>> {
+async function perform(api: GithubApi, spec: GithubTracker, delivery: Delivery): Promise<DeliveryResult<Delivered>> {
   const known = delivery.id === null ? null : await issueNumbered(api, delivery.id);
   if (delivery.id !== null && known === null) {
     // Its repository answers, so it is this one issue that is gone: somebody deleted or moved it.
@@ -41,7 +110,7 @@ async function perform(api: GithubApi, spec: GithubSpec, delivery: Delivery): Pr
   }
   const issue = known ?? (await created(api, spec, delivery));
   if (known !== null) await follow(api, delivery, issue);
-  return { ok: true, id: String(issue.number), address: webAddress(issue.address) ?? delivery.address };
+  return { ok: true, id: String(issue.number), address: shownAddress(issue.address) ?? delivery.address };
 }
 
 async function issueNumbered(api: GithubApi, id: string): Promise<Issue | null> {
@@ -54,7 +123,7 @@ async function issueNumbered(api: GithubApi, id: string): Promise<Issue | null> 
   }
 }
 
-async function created(api: GithubApi, { labels, repo }: GithubSpec, { ticket, update }: Delivery): Promise<Issue> {
+async function created(api: GithubApi, { labels, repo }: GithubTracker, { ticket, update }: Delivery): Promise<Issue> {
   // A ticket that must be known by now, but whose number was never learnt, is looked for by its own key.
   const creation = { ...update, key: ticket.key };
   const found = await findIssue(api, repo, creation);
@@ -181,8 +250,6 @@ const iso = (wallMs: number): string => new Date(wallMs).toISOString();
 
 // Calls of GitHub's REST API for issues, and what its refusals mean.
 
-export type GithubSpec = Extract<TrackerSpec, { kind: 'github' }>;
-
 /** Thrown inside this folder only; the tracker turns it into a result. */
 export class GithubProblem extends Error {
   readonly failure: DeliveryFailure;
@@ -205,7 +272,7 @@ export interface GithubApi {
 const SECONDARY_PAUSE_MS = 60_000;
 const MAX_WORDS_CHARS = 200;
 
-export function githubApi(spec: GithubSpec, ask: Ask, signal: AbortSignal): GithubApi {
+export function githubApi(spec: GithubTracker, ask: Ask, signal: AbortSignal): GithubApi {
   const { url, repo, token, timeoutMs } = spec;
   const headers = {
     accept: 'application/vnd.github+json',
@@ -229,7 +296,7 @@ export function githubApi(spec: GithubSpec, ask: Ask, signal: AbortSignal): Gith
   };
 }
 
-function problemOf(answer: HttpAnswer, { url, repo, token }: GithubSpec): GithubProblem {
+function problemOf(answer: HttpAnswer, { url, repo, token }: GithubTracker): GithubProblem {
   const { status } = answer;
   const said = fieldsOf(parseJson(answer.text))?.['message'];
   const words = typeof said === 'string' ? cleanLine(said, MAX_WORDS_CHARS, [token]) : '';

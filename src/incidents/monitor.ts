@@ -6,12 +6,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { MonoMs } from '../base/pure/ids.ts';
 import type { Store } from '../history/ports.ts';
+import type { ComponentSnapshot } from '../supervision/component-snapshot.ts';
 import { DAEMON } from '../supervision/event-bus.ts';
 import type { NewCrash } from '../supervision/ports/store.ts';
 import { SIMULATED_TITLE } from '../supervision/rules/simulation.ts';
 import { UNWELL_AFTER_MS } from '../supervision/rules/unwell.ts';
 import type { Subject } from '../supervision/rules/views.ts';
-import type { ComponentStanding } from '../supervision/standings.ts';
 import type { Alert, AlertService } from './alerts/ports.ts';
 import { givenUpKey, incidentKey, loopFreezeKey } from './ports.ts';
 import { crashRate, type SeenCrash, withinTheHour } from './rules/crash-rate.ts';
@@ -22,28 +22,28 @@ import type { IncidentService } from './service.ts';
 /** A component has recovered when it was well for so long, or longer if its min_uptime says so. */
 export const STEADY_MS = 10_000;
 
-export interface LookParts {
+export interface IncidentMonitorParts {
   readonly incidentService: Pick<IncidentService, 'open' | 'recovered' | 'unwanted' | 'unwell' | 'tellNews'>;
   readonly alerts: AlertService;
   readonly clock: Clock;
   readonly store: Pick<Store, 'crashes' | 'incident' | 'why'>;
-  standings(): readonly ComponentStanding[];
+  snapshots(): readonly ComponentSnapshot[];
 }
 
-type Standings = ReadonlyMap<string, ComponentStanding>;
+type Snapshots = ReadonlyMap<string, ComponentSnapshot>;
 
 const RATE_KEY = 'crash-rate';
 const HOUR_MS = 3_600_000;
 const MAX_CRASHES = 1_000;
 const COMPONENT = 'component ';
 
-export class Look {
-  readonly #parts: LookParts;
+export class IncidentMonitor {
+  readonly #parts: IncidentMonitorParts;
   #seen: readonly SeenCrash[];
   /** Since when components are not well, as far as this daemon knows. */
   readonly #unwellSince = new Map<string, MonoMs>();
 
-  constructor(parts: LookParts) {
+  constructor(parts: IncidentMonitorParts) {
     this.#parts = parts;
     this.#seen = earlier(parts);
   }
@@ -65,13 +65,13 @@ export class Look {
 
   now(): void {
     const { incidentService, alerts } = this.#parts;
-    const standings: Standings = new Map(this.#parts.standings().map((standing) => [standing.name, standing]));
-    this.#recoveries(standings);
-    this.#unwell(standings);
-    this.#gaveUp(standings);
+    const snapshots: Snapshots = new Map(this.#parts.snapshots().map((snapshot) => [snapshot.name, snapshot]));
+    this.#recoveries(snapshots);
+    this.#unwell(snapshots);
+    this.#gaveUp(snapshots);
     this.#joined();
     for (const { key, subject } of alerts.open()) {
-      if (key === givenUpKey(subject.name) && hasRecovered(standings.get(subject.name))) alerts.clear(key);
+      if (key === givenUpKey(subject.name) && hasRecovered(snapshots.get(subject.name))) alerts.clear(key);
     }
     this.#rate();
     incidentService.tellNews();
@@ -113,7 +113,7 @@ export class Look {
     return others.some((each) => alerts.isOpen(incidentKey(each.id)));
   }
 
-  #recoveries(standings: Standings): void {
+  #recoveries(snapshots: Snapshots): void {
     const { incidentService } = this.#parts;
     const waiting = new Set<string>();
     for (const incident of incidentService.open()) {
@@ -121,18 +121,18 @@ export class Look {
     }
     for (const name of waiting) {
       const subject = { kind: 'component', name } as const;
-      const standing = standings.get(name);
-      if (hasRecovered(standing)) incidentService.recovered(subject);
-      else if (!standing?.isWanted) incidentService.unwanted(subject);
+      const snapshot = snapshots.get(name);
+      if (hasRecovered(snapshot)) incidentService.recovered(subject);
+      else if (!snapshot?.isWanted) incidentService.unwanted(subject);
     }
   }
 
-  #unwell(standings: Standings): void {
+  #unwell(snapshots: Snapshots): void {
     const now = this.#parts.clock.now();
     for (const name of this.#unwellSince.keys()) {
-      if (!standings.get(name)?.unwell) this.#unwellSince.delete(name);
+      if (!snapshots.get(name)?.unwell) this.#unwellSince.delete(name);
     }
-    const lasting = [...standings.values()].flatMap(({ name, unwell }) => {
+    const lasting = [...snapshots.values()].flatMap(({ name, unwell }) => {
       if (unwell === null) return [];
       const since = this.#unwellSince.get(name) ?? now;
       this.#unwellSince.set(name, since);
@@ -141,9 +141,9 @@ export class Look {
     if (lasting.length > 0) this.#parts.incidentService.unwell(lasting);
   }
 
-  #gaveUp(standings: Standings): void {
+  #gaveUp(snapshots: Snapshots): void {
     const { alerts, incidentService } = this.#parts;
-    const names = [...standings.values()].filter(({ state }) => state === 'gave-up').map(({ name }) => name);
+    const names = [...snapshots.values()].filter(({ state }) => state === 'gave-up').map(({ name }) => name);
     if (names.length === 0) return;
     const untold = new Set(names.filter((name) => !alerts.isOpen(givenUpKey(name))));
     const left = new Set(untold);
@@ -202,13 +202,13 @@ export class Look {
 }
 
 /** Gone from the configuration is over as well. */
-function hasRecovered(standing: ComponentStanding | undefined): boolean {
-  if (standing === undefined || standing.state === 'completed') return true;
-  return standing.isWell && standing.upMs >= Math.max(STEADY_MS, standing.minUptimeMs);
+function hasRecovered(snapshot: ComponentSnapshot | undefined): boolean {
+  if (snapshot === undefined || snapshot.state === 'completed') return true;
+  return snapshot.isWell && snapshot.upMs >= Math.max(STEADY_MS, snapshot.minUptimeMs);
 }
 
 /** What an earlier daemon saw within the hour. */
-function earlier({ store, clock }: LookParts): readonly SeenCrash[] {
+function earlier({ store, clock }: IncidentMonitorParts): readonly SeenCrash[] {
   const wall = clock.wallNow();
   const crashes = store.crashes({ since: (wall - HOUR_MS) as never, limit: MAX_CRASHES });
   return crashes
