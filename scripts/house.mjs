@@ -7,11 +7,15 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
 const NOUNS = ['session', 'agent', 'ticket', 'campaign', 'check'];
-/** Words that name things here and nowhere else in this field. */
-const PRIVATE_WORDS =
-  'aftermath carrier casework deed desk ear ears errand eye eyes hearing hearings patient rounds sight turns'.split(
-    ' ',
-  );
+/** Words that named things here and nowhere else in this field (decision 0029). */
+const PRIVATE_WORDS = (
+  'aftermath carrier casework deed desk ear ears errand errands eye eyes followers hearing hearings patient rounds ' +
+  'sight sights standing standings turns'
+).split(' ');
+/** Plain English for a value ("what was kept", "room for one more"), and private only as the name of a kind of thing or of a file. */
+const PRIVATE_NOUNS = 'hand hands kept look looks passes room rooms'.split(' ');
+/** Stored, and told in events: they keep the name that they were first stored under. */
+const STORED_KEYS = ['deed', 'errands'];
 
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
 const revision = process.argv[2];
@@ -34,13 +38,19 @@ function places(noun) {
   return [...found].sort();
 }
 
-/** Words of identifiers that are declared in a file. */
+/** Words of identifiers that are declared in a file, and of its name. */
 function privateWords() {
   const found = new Map();
-  for (const [file, text] of texts)
-    for (const [, name] of text.matchAll(/\b(?:const|let|function|class|interface|type|readonly)\s+#?(\w+)/g))
-      for (const word of name.split(/(?=[A-Z][a-z])|_/).map((part) => part.toLowerCase()))
-        if (PRIVATE_WORDS.includes(word)) found.set(word, (found.get(word) ?? new Set()).add(file));
+  const note = (name, file, words) => {
+    for (const word of name.split(/(?=[A-Z][a-z])|[_-]/).map((part) => part.toLowerCase()))
+      if (words.includes(word)) found.set(word, (found.get(word) ?? new Set()).add(file));
+  };
+  for (const [file, text] of texts) {
+    note(posix.basename(file, '.ts'), file, [...PRIVATE_WORDS, ...PRIVATE_NOUNS]);
+    for (const [, kind, name] of text.matchAll(/\b(const|let|function|class|interface|type|readonly)\s+#?(\w+)/g))
+      if (['class', 'interface', 'type'].includes(kind)) note(name, file, [...PRIVATE_WORDS, ...PRIVATE_NOUNS]);
+      else if (!STORED_KEYS.includes(name)) note(name, file, PRIVATE_WORDS);
+  }
   return found;
 }
 

@@ -17,8 +17,18 @@ export type {
   CampaignView as Campaign,
   ExperimentView as Experiment,
 } from './campaigns/rules/views.ts';
+export type {
+  CheckStretchView as CheckStretch,
+  ChecksView as Checks,
+  CheckView as Check,
+} from './checks/rules/view.ts';
 export type { CheckQuestion, CheckResult, CheckSpec, CheckStatus, HealthReport } from './checks/spec.ts';
 export { loadConfig, type ResolvedConfig } from './config/load.ts';
+export type {
+  AttentionView as Attention,
+  OverviewRow,
+  OverviewView as Overview,
+} from './dashboard/rules/views.ts';
 export type { IncidentView as Incident } from './incidents/rules/view.ts';
 export type { DeliveryView as TicketDelivery, TicketView as Ticket } from './incidents/tickets/rules/view.ts';
 export {
@@ -112,6 +122,7 @@ export type {
   ProbeStretchView as ProbeStretch,
   ProbeView as Probe,
   ResourcesView as Resources,
+  RunView as Run,
   SampleView as Sample,
   StatusView as Status,
   WhyView as Dossier,

@@ -1,7 +1,5 @@
 /** Watches the loop that spawns agents: files the ticket of a freeze at once, and alerts people when the restart did not help. */
-
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { Store } from '../history/ports.ts';
 import type { AlertService } from '../incidents/alerts/ports.ts';
 import { type Incidents, incidentKey, loopFreezeKey } from '../incidents/ports.ts';
@@ -22,9 +20,7 @@ import {
 import { issueOf } from './rules/others-report.ts';
 import { type AgentsSpec, NO_AGENTS } from './spec.ts';
 
-export interface LoopParts {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface LoopParts extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'meta' | 'setMeta' | 'incident'>;
   readonly incidentService: Pick<Incidents, 'problem' | 'recovered'>;
   readonly alerts: Pick<AlertService, 'raise' | 'clear' | 'isOpen'>;
@@ -74,15 +70,15 @@ export class LoopWatch implements PassPart<LoopFindings> {
   async look(): Promise<LoopFindings> {
     await this.#soon();
     const name = this.#spec.loop;
-    const sight = name === null ? null : await this.#sight(name);
-    if (sight === null) return NO_LOOP;
+    const observation = name === null ? null : await this.#observe(name);
+    if (observation === null) return NO_LOOP;
     const [actions, bugs] = [this.#actions, this.#bugs];
     [this.#actions, this.#bugs] = [[], []];
     const open = this.#open;
-    const ageMs = lastSignMs(open, sight);
-    const told = open === null ? null : describeLoop(open, sight);
+    const ageMs = lastSignMs(open, observation);
+    const told = open === null ? null : describeLoop(open, observation);
     return {
-      responsive: isResponsive(open, sight),
+      responsive: isResponsive(open, observation),
       lastPollAgeSeconds: ageMs === null ? null : Math.round(ageMs / MS_PER_SECOND),
       issues:
         told === null || open === null
@@ -103,11 +99,11 @@ export class LoopWatch implements PassPart<LoopFindings> {
     const mine = this.#last.then(async () => {
       const name = this.#spec.loop;
       if (name === null || this.#isClosed) return;
-      const sight = await this.#sight(name);
-      for (let loopActions = 0; sight && loopActions < ACTIONS_AT_ONCE; loopActions += 1) {
-        const action = loopAction(this.#open, sight);
+      const observation = await this.#observe(name);
+      for (let loopActions = 0; observation && loopActions < ACTIONS_AT_ONCE; loopActions += 1) {
+        const action = loopAction(this.#open, observation);
         if (action === null || this.#isClosed) return;
-        this.#do(name, action, sight);
+        this.#do(name, action, observation);
       }
     });
     this.#last = mine.catch((error: unknown) => {
@@ -116,7 +112,7 @@ export class LoopWatch implements PassPart<LoopFindings> {
     return this.#last as Promise<void>;
   }
 
-  async #sight(name: string): Promise<LoopObservation | null> {
+  async #observe(name: string): Promise<LoopObservation | null> {
     const ageOfFile = await this.#parts.fileAgeMs(name);
     const view = this.#parts.view(name);
     if (view === null) return null;

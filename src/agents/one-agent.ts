@@ -13,7 +13,7 @@ import type { HeartbeatView, Subject } from '../supervision/rules/views.ts';
 import { freezeView } from '../supervision/step-commit.ts';
 import type { UsageWatch } from '../supervision/usage/usage-watch.ts';
 import { agentSpec } from './agent-spec.ts';
-import type { KeepingParts } from './parts.ts';
+import type { AgentSupervisorParts } from './parts.ts';
 import { asComponent, heardAgain } from './rules/live-run.ts';
 import { agentWakesAt, type NewAgent, newAgent, nextOfAgent } from './rules/next.ts';
 import {
@@ -28,7 +28,7 @@ import {
 import { heartbeatWithTask } from './rules/task.ts';
 import { type AgentRecord, type AgentsSpec, type AgentType, isOver } from './spec.ts';
 
-export interface AgentWorld extends KeepingParts {
+export interface AgentWorld extends AgentSupervisorParts {
   readonly usage: Pick<UsageWatch, 'follow'>;
   spec(): AgentsSpec;
   /** Its record is another one now. */
@@ -319,7 +319,7 @@ export interface StepCommit {
 
 export const subjectOf = ({ type }: Pick<AgentRecord, 'type'>): Subject => ({ kind: 'agent', name: type });
 
-export function stepCommit(facts: StepFacts, parts: KeepingParts): StepCommit {
+export function stepCommit(facts: StepFacts, parts: AgentSupervisorParts): StepCommit {
   const { event, step, type, at } = facts;
   const { end } = step;
   const events = eventsOf(facts);
@@ -353,7 +353,7 @@ function endedOf({ before, wall }: StepFacts, end: AgentEnd): NonNullable<Commit
   return { ...common, planned, good: false, decision, rule };
 }
 
-function crashOf({ before, type, wall }: StepFacts, end: AgentEnd, parts: KeepingParts): NewCrash {
+function crashOf({ before, type, wall }: StepFacts, end: AgentEnd, parts: AgentSupervisorParts): NewCrash {
   const { run, uptimeMs, decision, rule, cause, unhealthy } = end;
   const exit = exitView(cause, unhealthy);
   const at = wall(end.at);

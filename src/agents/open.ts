@@ -19,7 +19,7 @@ import { LoopWatch } from './loop.ts';
 import { Others } from './others.ts';
 import { loopLogs, othersCases } from './others-cases.ts';
 import type { OursParts } from './ours.ts';
-import type { Sight } from './rules/others-pass.ts';
+import type { ProcessObservation } from './rules/others-pass.ts';
 import { type DaemonAgents, openAgents } from './service.ts';
 
 export interface AgentPartsOptions extends OursParts {
@@ -53,7 +53,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<Daemon
           secretsOf: (component) => secretsOf(component, options.base, config().secrets),
           loop: () => spec().loop,
         }),
-        sight: sightOf,
+        observe: observeProcess,
         fate: (run) => {
           const isEnding = options.components().some(({ run_id, state }) => run_id === run && state === 'stopping');
           if (isEnding) return 'ending';
@@ -92,7 +92,7 @@ export async function openAgentParts(options: AgentPartsOptions): Promise<Daemon
 const MS_PER_TICK = 10;
 const MS_PER_SECOND = 1_000;
 
-export function sightOf(pid: number): Sight {
+export function observeProcess(pid: number): ProcessObservation {
   const before = existence(pid);
   if (before === 'gone') return { kind: 'gone' };
   try {
@@ -122,7 +122,7 @@ function reason(code: string, existence: 'there' | 'not-ours'): string {
   return code === 'ENOENT' ? ': there is no /proc here, or it shows other processes' : ` (${code})`;
 }
 
-function lookAt(pid: number): Sight {
+function lookAt(pid: number): ProcessObservation {
   const stat = parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   if (!stat) return { kind: 'unknown', why: `/proc/${pid}/stat cannot be understood` };
   // A thread answers to its number like a process does, and is nobody's agent.

@@ -2,12 +2,11 @@
  * Agents that others start: read from their state file, looked at by pid and start time, told of when they die, brought back where a
  * type of the same name is configured, and removed from the file when they are dead. What cannot be known is said, and nothing is done.
  */
-
 import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
 import type { RunId } from '../base/pure/ids.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { Store } from '../history/ports.ts';
 import type { LoopLogs, OthersCases } from './others-cases.ts';
 import type { OthersFindings, PassPart } from './ports.ts';
@@ -17,12 +16,12 @@ import type { LoopOutput } from './rules/others-loop-output.ts';
 import {
   isForgotten,
   type Judged,
-  type Looked,
   type Memory,
   NOTHING_KNOWN,
+  type ObservedEntry,
+  type ProcessObservation,
   pass,
   type RunFate,
-  type Sight,
   stillZombies,
   withTold,
   withZombies,
@@ -36,20 +35,18 @@ import {
   leftZombieIssue,
   notCleaned,
   notUnderstood,
-  standingIssues,
+  openIssues,
   wereForgotten,
 } from './rules/others-report.ts';
 import { readStored, type Stored, storedText } from './rules/others-stored.ts';
 import { type AgentsSpec, NO_AGENTS, type StateFileSpec } from './spec.ts';
 import { type Rewritten, readStateFile, rewriteStateFile } from './state-file.ts';
 
-export interface OthersParts {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface OthersParts extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'meta' | 'setMeta'>;
   readonly cases: OthersCases;
   readonly logs: LoopLogs;
-  sight(pid: number): Sight;
+  observe(pid: number): ProcessObservation;
   fate(run: RunId): RunFate;
   /** Why pids of the file mean nothing here: whoever writes it runs in a container; null: they mean what they say. */
   strange(spec: AgentsSpec): string | null;
@@ -126,15 +123,15 @@ export class Others implements PassPart<OthersFindings> {
     const judged = await this.#judge(read.entries);
     const odd =
       read.odd.length === 0 ? [] : [notUnderstood(stateFile.path, `has entries without a pid (${read.odd.length})`)];
-    const left = stillZombies(this.#memory, judged, this.#parts.sight);
+    const left = stillZombies(this.#memory, judged, this.#parts.observe);
     this.#memory = { ...this.#memory, zombies: left };
     const done = await this.#act(stateFile, read.text, judged);
     const { cases, clock } = this.#parts;
     const context = { wall: clock.wallNow(), maxRespawns: this.#spec.maxRespawns, assignedTo: cases.assignedTo };
     return {
-      agents: judged.filter(({ standing }) => isListed(standing)).map((each) => agentView(each, context)),
+      agents: judged.filter(({ state }) => isListed(state)).map((each) => agentView(each, context)),
       zombies: judged.filter(({ zombie }) => zombie !== null).length + left.length,
-      issues: [...odd, ...standingIssues(judged), ...left.map(leftZombieIssue), ...done.issues],
+      issues: [...odd, ...openIssues(judged), ...left.map(leftZombieIssue), ...done.issues],
       ...{ actions: done.actions, bugs: done.bugs },
     };
   }
@@ -155,9 +152,9 @@ export class Others implements PassPart<OthersFindings> {
     const { clock } = this.#parts;
     const why = this.#parts.strange(this.#spec);
     const logEnds = this.#endsOfLogs();
-    const looks: Looked[] = [];
+    const looks: ObservedEntry[] = [];
     for (const entry of entries) {
-      looks.push({ entry, sight: why === null ? this.#parts.sight(entry.pid) : { kind: 'unknown', why } });
+      looks.push({ entry, observation: why === null ? this.#parts.observe(entry.pid) : { kind: 'unknown', why } });
       if (looks.length % LOOKS_AT_ONCE === 0) await nextTurn();
     }
     const { everyMs } = this.#spec;
@@ -179,15 +176,13 @@ export class Others implements PassPart<OthersFindings> {
     judged: readonly Judged[],
   ): Promise<Omit<OthersFindings, 'agents' | 'zombies'>> {
     const { cases } = this.#parts;
-    const dead = judged.filter(({ standing }) => !isListed(standing));
+    const dead = judged.filter(({ state }) => !isListed(state));
     const kept = dead.filter(({ entry }) => this.#removed.has(entry.id));
     const due = dead.filter(({ entry }) => !this.#removed.has(entry.id));
     const stale = due.filter(isForgotten);
-    const living = new Set(judged.flatMap(({ standing, entry }) => (isListed(standing) ? [entry.task] : [])));
-    const crashes = due
-      .filter(({ standing }) => standing === 'crashed')
-      .map((each) => this.#crashed(each, file, living));
-    for (const each of due) if (each.standing === 'stopped' || each.standing === 'finished') this.#ended(each, file);
+    const living = new Set(judged.flatMap(({ state, entry }) => (isListed(state) ? [entry.task] : [])));
+    const crashes = due.filter(({ state }) => state === 'crashed').map((each) => this.#crashed(each, file, living));
+    for (const each of due) if (each.state === 'stopped' || each.state === 'finished') this.#ended(each, file);
     const quarrel = kept.length === 0 ? [] : [cameBack(file.path, kept)];
     const issues = [...crashes.map(({ issue }) => issue), ...quarrel];
     const actions = crashes.flatMap(({ action }) => (action === null ? [] : [action]));
@@ -226,9 +221,9 @@ export class Others implements PassPart<OthersFindings> {
     return told;
   }
 
-  #ended({ entry, standing }: Judged, file: StateFileSpec): void {
+  #ended({ entry, state }: Judged, file: StateFileSpec): void {
     const { cases } = this.#parts;
-    if (standing === 'finished') cases.finished(entry, file);
+    if (state === 'finished') cases.finished(entry, file);
     else cases.stopped(entry, file);
     this.#memory = withTold(this.#memory, entry.key);
     this.#remember(file, []);
@@ -306,7 +301,7 @@ export class Others implements PassPart<OthersFindings> {
       const several = writers.filter((writer) => writer === component).length > 1;
       this.#outputs.set(entry.key, { component, tail: logs.since(component, from), several });
     }
-    const dead = new Set(judged.filter(({ standing }) => standing !== 'alive').map(({ entry }) => entry.key));
+    const dead = new Set(judged.filter(({ state }) => state !== 'alive').map(({ entry }) => entry.key));
     for (const key of this.#outputs.keys()) if (!dead.has(key)) this.#outputs.delete(key);
   }
 
@@ -321,5 +316,4 @@ export class Others implements PassPart<OthersFindings> {
 
 const entryOf = ({ entry }: Judged): Entry => entry;
 
-const isListed = (standing: Judged['standing']): boolean =>
-  standing === 'alive' || standing === 'unknown' || standing === 'pending';
+const isListed = (state: Judged['state']): boolean => state === 'alive' || state === 'unknown' || state === 'pending';

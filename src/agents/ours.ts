@@ -19,16 +19,17 @@ import type { Store } from '../history/ports.ts';
 import { fileLogs } from '../logs/file-logs.ts';
 import { type LogKeeper, openLogKeeper } from '../logs/keep/keeper.ts';
 import { createHeartbeatSources } from '../probes/heartbeat/sources.ts';
-import { Holds } from '../probes/log/log-file.ts';
+import { HeldLogs } from '../probes/log/log-file.ts';
 import { createLogWatch, type LogWatch } from '../probes/log/log-watch.ts';
 import type { ProcessDriver, ProcessInfo, ProcessLaunch } from '../supervision/ports/driver.ts';
 import { agentSpec } from './agent-spec.ts';
-import { type AgentKeeping, keepAgents } from './keeping.ts';
-import type { KeepingParts } from './parts.ts';
+import { type OwnAgents, superviseAgents } from './agent-supervisor.ts';
+import type { AgentSupervisorParts } from './parts.ts';
 import { runOfAgent } from './rules/step.ts';
 import { type AgentsSpec, isOver } from './spec.ts';
 
-export interface OursParts extends Pick<KeepingParts, 'log' | 'failpoints' | 'incidentService' | 'record' | 'fatal'> {
+export interface OursParts
+  extends Pick<AgentSupervisorParts, 'log' | 'failpoints' | 'incidentService' | 'record' | 'fatal'> {
   readonly paths: HomePaths;
   readonly env: Environment;
   /** The environment that agents inherit. */
@@ -44,7 +45,7 @@ export interface OursParts extends Pick<KeepingParts, 'log' | 'failpoints' | 'in
 }
 
 export interface Ours {
-  readonly keeping: AgentKeeping;
+  readonly agents: OwnAgents;
   readonly driver: ProcessDriver;
   /** The processes of all that live. */
   processes(): Promise<readonly ProcessInfo[]>;
@@ -69,8 +70,8 @@ export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours
   const home = agentHome(paths);
   for (const dir of [logsDir, agentRuns(paths), join(home, 'trash')]) mkdirSync(dir, { recursive: true, mode: 0o700 });
   const isRunning = (name: string) =>
-    keeping.records().some((record) => record.name === name && runOfAgent(record.state) !== null);
-  const holds = new Holds();
+    agents.records().some((record) => record.name === name && runOfAgent(record.state) !== null);
+  const holds = new HeldLogs();
   const logs = await openLogKeeper({
     ...{ dir: logsDir, clock: systemClock, log, failpoints, isRunning },
     freeRule: DEFAULTS.logs.minFree,
@@ -93,7 +94,7 @@ export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours
     shim: env['KEEPWELL_SHIM'] === 'sh' ? 'sh' : 'auto',
     ...(env['KEEPWELL_SHIM_DELAY'] ? { shimDelay: env['KEEPWELL_SHIM_DELAY'] } : {}),
   });
-  const keeping = keepAgents(
+  const agents = superviseAgents(
     {
       ...{ driver, clock: systemClock, random: Math.random, log, failpoints },
       sampler: createSampler({ runsDir: agentRuns(paths) }),
@@ -133,25 +134,25 @@ export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours
   );
   logs.begin();
   return {
-    keeping,
+    agents: agents,
     driver,
-    processes: () => processesOf(keeping, driver),
-    tidy: () => tidy(keeping, store, logsDir, config().store.retentionMs),
-    close: () => close(keeping, logs, watch, driver),
+    processes: () => processesOf(agents, driver),
+    tidy: () => tidy(agents, store, logsDir, config().store.retentionMs),
+    close: () => close(agents, logs, watch, driver),
   };
 }
 
-async function processesOf(keeping: AgentKeeping, driver: ProcessDriver): Promise<readonly ProcessInfo[]> {
-  const runs = keeping.records().flatMap(({ state }) => runOfAgent(state) ?? []);
+async function processesOf(agents: OwnAgents, driver: ProcessDriver): Promise<readonly ProcessInfo[]> {
+  const runs = agents.records().flatMap(({ state }) => runOfAgent(state) ?? []);
   return (await Promise.all(runs.map((run) => driver.survivors(run)))).flat();
 }
 
 /** A history that was lost is no reason to lose what agents wrote as well: only what is old goes. */
-function tidy(keeping: AgentKeeping, store: Store, logsDir: string, keepMs: number): void {
+function tidy(agents: OwnAgents, store: Store, logsDir: string, keepMs: number): void {
   const remembered = new Set(store.agents().map(({ name }) => name));
-  const gone = keeping.records().filter(({ name, state }) => isOver(state) && !remembered.has(name));
-  keeping.forget(new Set(gone.map(({ name }) => name)));
-  const known = new Set<string>([...remembered, ...keeping.records().map(({ name }) => name)]);
+  const gone = agents.records().filter(({ name, state }) => isOver(state) && !remembered.has(name));
+  agents.forget(new Set(gone.map(({ name }) => name)));
+  const known = new Set<string>([...remembered, ...agents.records().map(({ name }) => name)]);
   for (const file of readdirSync(logsDir)) {
     // Names of agents have no dots: what follows the first one says which part of the log it is.
     if (known.has(file.slice(0, file.indexOf('.')))) continue;
@@ -161,8 +162,8 @@ function tidy(keeping: AgentKeeping, store: Store, logsDir: string, keepMs: numb
   }
 }
 
-async function close(keeping: AgentKeeping, logs: LogKeeper, watch: LogWatch, driver: ProcessDriver): Promise<void> {
-  keeping.close();
+async function close(agents: OwnAgents, logs: LogKeeper, watch: LogWatch, driver: ProcessDriver): Promise<void> {
+  agents.close();
   await watch.close();
   await logs[Symbol.asyncDispose]();
   await driver.close();

@@ -1,10 +1,7 @@
 /** What agents need from the world around them. */
-
-import type { Clock } from '../base/clock.ts';
-import type { Failpoints } from '../base/failpoints.ts';
-import type { Log } from '../base/log.ts';
 import type { ExitView, SpawnProblem } from '../base/pure/exit.ts';
 import type { RunId, WallMs } from '../base/pure/ids.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { Recorder } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import type { RunnerWorld } from '../supervision/component-runner.ts';
@@ -28,14 +25,9 @@ export type AgentEvidence = Pick<
   | 'earlier'
 >;
 
-export interface KeepingParts extends HeartWorld, Pick<RunnerWorld, 'examine'> {
+export interface AgentSupervisorParts extends Runtime, HeartWorld, Pick<RunnerWorld, 'examine'> {
   readonly driver: ProcessDriver;
   readonly sampler: Sampler;
-  readonly clock: Clock;
-  /** In [0, 1). */
-  random(): number;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
   readonly incidentService: Pick<Incidents, 'recovered'>;
   readonly record: Recorder;
   /** Whether the end of this run is written down. */

@@ -9,7 +9,7 @@ import { type Incident, isAwaited } from '../incidents/rules/incident.ts';
 import type { ProcessDriver } from '../supervision/ports/driver.ts';
 import type { CrashView } from '../supervision/rules/views.ts';
 import { hasPast, type Ours, type OursParts, openOurs } from './ours.ts';
-import { Passes } from './passes.ts';
+import { PassLoop } from './pass-loop.ts';
 import type { Agents, AgentsQuery, LoopFindings, OthersFindings, PassPart, Respawns } from './ports.ts';
 import { agentsReport, crashIssue, HOUR_MS, isFixed, type RecentCrash } from './rules/report.ts';
 import {
@@ -52,7 +52,7 @@ export async function openAgents(parts: AgentsParts): Promise<DaemonAgents> {
 class AgentService implements DaemonAgents {
   readonly #parts: AgentsParts;
   readonly #others: PassPart<OthersFindings>;
-  readonly #passes: Passes;
+  readonly #passLoop: PassLoop;
   #spec: AgentsSpec;
   /** Null: nobody needs them yet. */
   #opening: Promise<Ours> | null = null;
@@ -67,9 +67,9 @@ class AgentService implements DaemonAgents {
     this.#spec = parts.config().agents;
     this.#lastTicket = parts.store.lastNumber('ticket');
     this.#others = parts.others({
-      respawn: (request) => this.#ours?.keeping.respawn(request) ?? { kind: 'none', why: 'there is no agent type' },
+      respawn: (request) => this.#ours?.agents.respawn(request) ?? { kind: 'none', why: 'there is no agent type' },
     });
-    this.#passes = new Passes({
+    this.#passLoop = new PassLoop({
       ...{ clock: systemClock, log: parts.log, others: this.#others, loop: parts.loop },
       ours: () => this.#lookAtOurs(),
       since: (at) => this.#since(at),
@@ -87,16 +87,16 @@ class AgentService implements DaemonAgents {
     this.#spec = spec;
     if (spec.types.length > 0 && this.#opening === null)
       this.#open().catch((error: unknown) => this.#parts.log.error('agents cannot be kept', { error: String(error) }));
-    this.#ours?.keeping.use(spec);
+    this.#ours?.agents.use(spec);
     this.#others.use(spec);
     this.#parts.loop.use(spec);
-    this.#passes.set(spec.everyMs);
+    this.#passLoop.set(spec.everyMs);
   }
 
   async spawn(request: Parameters<Agents['spawn']>[0]): Promise<AgentView> {
-    const { keeping } = await this.#needed(request.type);
+    const { agents } = await this.#needed(request.type);
     this.#refuseTaken(request);
-    return this.#view(keeping.spawn(request));
+    return this.#view(agents.spawn(request));
   }
 
   async stop(which: string): Promise<readonly AgentView[]> {
@@ -106,16 +106,16 @@ class AgentService implements DaemonAgents {
     if (live.length > 0 && live.every(({ source }) => source === 'state-file'))
       throw new AppError('AGENT_NOT_OURS', { which, file: this.#spec.stateFile?.path ?? 'its state file' });
     if (this.#ours === null) throw new AppError('NO_SUCH_AGENT', { which });
-    return (await this.#ours.keeping.stop(which)).map((record) => this.#view(record));
+    return (await this.#ours.agents.stop(which)).map((record) => this.#view(record));
   }
 
   list({ all = false }: AgentsQuery = {}): readonly AgentView[] {
     const ours = this.#records.map((record) => this.#view(record)).filter((view) => all || !OVER.has(view.state));
-    return [...ours, ...this.#passes.last.others];
+    return [...ours, ...this.#passLoop.last.others];
   }
 
   report(): AgentsReportView {
-    const { issues, isLoopFrozen, lastPollAgeSeconds } = this.#passes.last;
+    const { issues, isLoopFrozen, lastPollAgeSeconds } = this.#passLoop.last;
     const at = systemClock.wallNow();
     const crashes = this.#crashesSince((at - HOUR_MS) as WallMs);
     const records = this.#records;
@@ -124,14 +124,14 @@ class AgentService implements DaemonAgents {
 
   async check(since?: string): Promise<AgentsCheckView> {
     const from = since ?? new Date(systemClock.wallNow()).toISOString();
-    await this.#passes.now();
+    await this.#passLoop.now();
     const crashes = this.#crashesSince(Math.max(Date.parse(from), systemClock.wallNow() - HOUR_MS) as WallMs);
     const respawned = crashes.map(crashIssue).filter(isFixed);
-    return { ...this.report(), fixed: [...respawned, ...this.#passes.fixedSince(from)] };
+    return { ...this.report(), fixed: [...respawned, ...this.#passLoop.fixedSince(from)] };
   }
 
   beat(name: string): boolean {
-    return this.#ours?.keeping.beat(name) ?? false;
+    return this.#ours?.agents.beat(name) ?? false;
   }
 
   readonly runs: DaemonAgents['runs'] = {
@@ -141,17 +141,17 @@ class AgentService implements DaemonAgents {
 
   async stopAll(how: { readonly again: boolean }): Promise<void> {
     this.#isClosing = true;
-    await (await this.#opening)?.keeping.stopAll(how);
+    await (await this.#opening)?.agents.stopAll(how);
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    await Promise.all([this.#passes.close(), this.#others.close(), this.#parts.loop.close()]);
+    await Promise.all([this.#passLoop.close(), this.#others.close(), this.#parts.loop.close()]);
     await (await this.#opening)?.close();
   }
 
   #refuseTaken({ type, task }: Parameters<Agents['spawn']>[0]): void {
-    const taken = this.#passes.last.others.find(
+    const taken = this.#passLoop.last.others.find(
       (agent) => agent.agent_type === type && agent.task_id === task && agent.state === 'running',
     );
     if (!taken) return;
@@ -161,7 +161,7 @@ class AgentService implements DaemonAgents {
 
   #open(): Promise<Ours> {
     this.#opening ??= openOurs(this.#parts, this.#spec).then((ours) => {
-      ours.keeping.use(this.#spec);
+      ours.agents.use(this.#spec);
       this.#ours = ours;
       return ours;
     });
@@ -175,17 +175,17 @@ class AgentService implements DaemonAgents {
   }
 
   get #records(): readonly AgentRecord[] {
-    return this.#ours?.keeping.records() ?? [];
+    return this.#ours?.agents.records() ?? [];
   }
 
   get #active(): number {
     const ours = this.#records.filter(({ state }) => state.kind === 'running' || state.kind === 'starting').length;
-    return ours + this.#passes.last.others.filter(({ state }) => state === 'running').length;
+    return ours + this.#passLoop.last.others.filter(({ state }) => state === 'running').length;
   }
 
   #view(record: AgentRecord): AgentView {
     const instant = { now: systemClock.now(), wall: systemClock.wallNow() };
-    return agentView(record, this.#spec, instant, this.#ours?.keeping.heartbeat(record.name) ?? null);
+    return agentView(record, this.#spec, instant, this.#ours?.agents.heartbeat(record.name) ?? null);
   }
 
   /** Newest first. */
@@ -219,7 +219,7 @@ class AgentService implements DaemonAgents {
     const ours = this.#ours;
     if (ours === null) return { issues: [], zombies: 0 };
     if (this.#passCount++ % TIDY_PASSES === 0) ours.tidy();
-    const left = ours.keeping.records().filter(({ state }) => state.kind === 'stopping' && state.ended);
+    const left = ours.agents.records().filter(({ state }) => state.kind === 'stopping' && state.ended);
     const zombies = zombiesOf(new Set((await ours.processes()).map(({ pid }) => pid)));
     const common = { agent_type: null, task_id: null, bug_reported: false, bug_number: null, at: null } as const;
     return {

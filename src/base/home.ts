@@ -1,5 +1,4 @@
 /** Where a project keeps its state, and how to find it from a working directory. Light: the CLI loads it on every call. */
-import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { AppError } from './pure/errors.ts';
@@ -175,6 +174,7 @@ export function socketPath(home: string, env: Where['env'], uid: number): string
   if (Buffer.byteLength(plain) <= MAX_SOCKET_PATH) return plain;
   const runtime = env['XDG_RUNTIME_DIR'];
   const base = runtime && existsSync(runtime) ? runtime : uid === 0 ? '/run' : '';
+  const { createHash } = process.getBuiltinModule('node:crypto'); // few paths are so long, and loading it takes every call two milliseconds
   const short = join(base, `keepwell-${createHash('sha256').update(home).digest('hex').slice(0, 16)}.sock`);
   if (base === '' || Buffer.byteLength(short) > MAX_SOCKET_PATH) {
     throw new AppError('SOCKET_PATH_TOO_LONG', { path: plain, length: Buffer.byteLength(plain) });

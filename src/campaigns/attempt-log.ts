@@ -63,7 +63,7 @@ export function openAttemptLog(dir: string, experiment: string, number: number):
 async function appended(path: string, piece: Buffer): Promise<void> {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
   await using file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
-  if (!(await file.stat()).isFile()) throw new Error(`${path} is no file`);
+  if (!(await file.stat()).isFile()) throw new Error(`${path} is not a regular file`);
   await file.appendFile(piece);
 }
 

@@ -19,8 +19,8 @@ import {
   type AttemptEnd,
   type CampaignEvent,
   type Experiment,
+  type FinalState,
   type OpenAttempt,
-  type Outcome,
   type Request,
   stateFrom,
   type Write,
@@ -32,7 +32,7 @@ import type { ExperimentSpec } from './spec.ts';
 const WRITE_AGAIN_MS = 2_000;
 
 export interface Finished {
-  readonly outcome: Outcome;
+  readonly outcome: FinalState;
   readonly reason: string | null;
 }
 

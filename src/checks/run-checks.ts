@@ -4,7 +4,7 @@ import { askInTime } from './ask.ts';
 import { createGate, type Gate } from './gate.ts';
 import type { FinishedCheck, ReportObserver } from './observer.ts';
 import type { CheckParts } from './parts.ts';
-import { type Answered, skippedFor } from './rules/plan.ts';
+import { type EarlierResults, skippedFor } from './rules/plan.ts';
 import { healthReport } from './rules/results.ts';
 import type { CheckResult, CheckSpec, HealthReport } from './spec.ts';
 
@@ -95,7 +95,7 @@ class Report {
     return { result, beganAt, tookMs: clock.now() - began };
   }
 
-  async #needsOf({ needs }: CheckSpec): Promise<Answered> {
+  async #needsOf({ needs }: CheckSpec): Promise<EarlierResults> {
     const known = needs.flatMap((need) => this.#specs.get(need) ?? []);
     return new Map(
       await Promise.all(

@@ -1,8 +1,6 @@
 /** Runs all checks again and again, keeps what they came to, and tells of each change. */
-
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
 import { after, type MonoMs } from '../base/pure/ids.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { Recorder, Store } from '../history/ports.ts';
 import type { NewEvent } from '../supervision/ports/store.ts';
 import type { CheckObserver, FinishedCheck } from './observer.ts';
@@ -10,11 +8,9 @@ import { type CheckStretch, stretched } from './rules/stretch.ts';
 import type { HealthReports } from './service.ts';
 import type { CheckStatus } from './spec.ts';
 
-export interface ScheduleParts {
-  readonly clock: Clock;
+export interface ScheduleParts extends Pick<Runtime, 'clock' | 'log'> {
   readonly reports: Pick<HealthReports, 'checks' | 'reportOn'>;
   readonly store: Pick<Store, 'checkResults'>;
-  readonly log: Log;
   readonly record: Recorder;
 }
 

@@ -5,7 +5,7 @@ import { AppError } from '../base/pure/errors.ts';
 import { formatDuration } from '../base/pure/format.ts';
 import { crashedText, type Watch, watchFrom, watchOn } from '../supervision/rules/goal.ts';
 import type { ComponentView, EventView, StatusView } from '../supervision/rules/views.ts';
-import type { Session } from './call.ts';
+import type { CliCall } from './call.ts';
 import { pause } from './interrupt.ts';
 import { sanitise } from './print/sanitise.ts';
 import { progressFor } from './progress.ts';
@@ -19,7 +19,7 @@ export interface Awaited {
   readonly timeoutMs: number;
 }
 
-export interface Outcome {
+export interface ActionOutcome {
   readonly status: StatusView;
   /** To be thrown after the status has been printed; null when all is as wanted. */
   readonly problem: AppError | null;
@@ -30,9 +30,9 @@ const BELIEVE_MS = 1_000;
 /** Causes are asked for one by one. */
 const CAUSES_SHOWN = 10;
 
-export async function awaitAction(session: Session, awaited: Awaited): Promise<Outcome> {
+export async function awaitAction(call: CliCall, awaited: Awaited): Promise<ActionOutcome> {
   const { action, names, before, timeoutMs } = awaited;
-  const progress = progressFor(session, before);
+  const progress = progressFor(call, before);
   const asked = new Set(names);
   const known = byName(before);
   const watched = new Map<string, Watch>();
@@ -50,7 +50,7 @@ export async function awaitAction(session: Session, awaited: Awaited): Promise<O
   const hasCrashed = (name: string): boolean => (watched.get(name)?.crashes ?? 0) > 0;
   let last: StatusView | null = null;
   try {
-    const { status, failed } = await followStatus(session, {
+    const { status, failed } = await followStatus(call, {
       timeoutMs,
       answer: (status, elapsedMs) => {
         last = status;
@@ -66,10 +66,9 @@ export async function awaitAction(session: Session, awaited: Awaited): Promise<O
     });
     const crashed =
       action === 'stop' ? [] : status.components.filter(({ name }) => asked.has(name) && hasCrashed(name));
-    const texts = await crashTexts(session, crashed, watched);
+    const texts = await crashTexts(call, crashed, watched);
     const isFailed = new Set(failed.map(({ name }) => name));
-    for (const [name, text] of texts)
-      if (!isFailed.has(name)) session.note(`${text}; "keepwell why ${name}" tells more`);
+    for (const [name, text] of texts) if (!isFailed.has(name)) call.note(`${text}; "keepwell why ${name}" tells more`);
     return { status, problem: failed.length === 0 ? null : problemOf(failed, texts) };
   } catch (error) {
     if (last && error instanceof AppError && error.code === 'WAIT_TIMEOUT') return { status: last, problem: error };
@@ -93,14 +92,14 @@ function problemOf(failed: readonly Failed[], texts: ReadonlyMap<string, string>
 
 /** Each with the cause that is on record, for as many as one reads; the others without. */
 async function crashTexts(
-  session: Session,
+  call: CliCall,
   crashed: readonly ComponentView[],
   watched: ReadonlyMap<string, Watch>,
 ): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
   for (const [index, view] of crashed.entries()) {
     const newest =
-      index < CAUSES_SHOWN ? (await session.client.crashes({ component: view.name, limit: 1 })).crashes[0] : undefined;
+      index < CAUSES_SHOWN ? (await call.client.crashes({ component: view.name, limit: 1 })).crashes[0] : undefined;
     texts.set(view.name, sanitise(crashedText(view, watched.get(view.name)!, newest)));
   }
   return texts;
@@ -143,14 +142,14 @@ export interface Question<T> {
 }
 
 /** Throws WAIT_TIMEOUT, or the connection's own error when the daemon stays away. */
-export async function followStatus<T>(session: Session, question: Question<T>): Promise<T> {
-  const { signal } = session;
+export async function followStatus<T>(call: CliCall, question: Question<T>): Promise<T> {
+  const { signal } = call;
   const began = performance.now();
   let last: StatusView | null = null;
   let lastSeen = began;
   for (;;) {
     const asked = performance.now();
-    const status: StatusView | null = await statusOrGap(session, performance.now() - lastSeen);
+    const status: StatusView | null = await statusOrGap(call, performance.now() - lastSeen);
     if (status) {
       last = status;
       lastSeen = performance.now();
@@ -166,9 +165,9 @@ export async function followStatus<T>(session: Session, question: Question<T>): 
 }
 
 /** Null while the daemon is away for a moment: its guardian brings it back. */
-async function statusOrGap(session: Session, goneMs: number): Promise<StatusView | null> {
+async function statusOrGap(call: CliCall, goneMs: number): Promise<StatusView | null> {
   try {
-    return await session.client.status();
+    return await call.client.status();
   } catch (error) {
     if (isGone(error) && goneMs < GAP_MS) return null;
     throw error;

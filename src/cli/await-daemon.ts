@@ -2,7 +2,7 @@
 
 import { ifRunning } from '../api/client/client.ts';
 import { AppError } from '../base/pure/errors.ts';
-import type { Session } from './call.ts';
+import type { CliCall } from './call.ts';
 import { daemonIdentity, isAlive } from './daemon-end.ts';
 import { pause } from './interrupt.ts';
 
@@ -10,21 +10,21 @@ const PATIENCE_MS = 10_000;
 const POLL_MS = 50;
 
 /** Its process is there, whether it answers or not. */
-export function daemonIsThere(session: Session): boolean {
-  const daemon = daemonIdentity(session);
+export function daemonIsThere(call: CliCall): boolean {
+  const daemon = daemonIdentity(call);
   return daemon !== null && isAlive(daemon);
 }
 
 /** Returns when a daemon answers, or when there is none. */
-export async function awaitDaemon(session: Session): Promise<void> {
-  for (const until = performance.now() + PATIENCE_MS; daemonIsThere(session); ) {
-    if ((await ifRunning(session.client.version())) !== null) return;
+export async function awaitDaemon(call: CliCall): Promise<void> {
+  for (const until = performance.now() + PATIENCE_MS; daemonIsThere(call); ) {
+    if ((await ifRunning(call.client.version())) !== null) return;
     if (performance.now() > until) {
-      const { pid, socket } = daemonIdentity(session)!;
+      const { pid, socket } = daemonIdentity(call)!;
       throw new AppError('DAEMON_UNREACHABLE', {
         problem: `its process ${pid} is there, but nobody listens on ${socket}.`,
       });
     }
-    await pause(POLL_MS, session.signal);
+    await pause(POLL_MS, call.signal);
   }
 }

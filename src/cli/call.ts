@@ -44,7 +44,7 @@ export interface GlobalOptions {
   readonly colour: boolean;
 }
 
-export class Session {
+export class CliCall {
   readonly world: World;
   readonly json: boolean;
   /** The -f options, as given. */

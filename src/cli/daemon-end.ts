@@ -6,13 +6,13 @@ import { type DaemonFile, homePaths, readDaemonFile } from '../base/home.ts';
 import { meansGone } from '../base/pure/errno.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { formatDuration } from '../base/pure/format.ts';
-import type { Session } from './call.ts';
+import type { CliCall } from './call.ts';
 import { pause } from './interrupt.ts';
 
 const POLL_MS = 50;
 
 /** Read before asking the daemon to end: a clean end removes the file. */
-export const daemonIdentity = (session: Session): DaemonFile | null => readDaemonFile(homePaths(session.project.home));
+export const daemonIdentity = (call: CliCall): DaemonFile | null => readDaemonFile(homePaths(call.project.home));
 
 export interface EndWatch {
   readonly timeoutMs: number;
@@ -22,10 +22,10 @@ export interface EndWatch {
   look?(): Promise<void>;
 }
 
-export async function untilGone(session: Session, daemon: DaemonFile | null, watch: EndWatch): Promise<void> {
-  const { signal } = session;
+export async function untilGone(call: CliCall, daemon: DaemonFile | null, watch: EndWatch): Promise<void> {
+  const { signal } = call;
   const began = performance.now();
-  const answers = () => hasListener(session);
+  const answers = () => hasListener(call);
   const isThere = daemon && !daemon.hosted ? () => isAlive(daemon) : answers;
   while (await isThere()) {
     if (performance.now() - began > watch.timeoutMs) {
@@ -37,7 +37,7 @@ export async function untilGone(session: Session, daemon: DaemonFile | null, wat
 }
 
 /** Somebody listens; one that closes the connection is about to leave, and still there. */
-async function hasListener({ client }: Session): Promise<boolean> {
+async function hasListener({ client }: CliCall): Promise<boolean> {
   try {
     return (await ifRunning(client.version())) !== null;
   } catch (error) {

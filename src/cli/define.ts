@@ -2,11 +2,11 @@
 import { type Command, Help, InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../base/pure/suggest.ts';
 import { durationHint, parseDuration } from '../config/duration.ts';
-import { type GlobalOptions, Session, usage, type World } from './call.ts';
+import { CliCall, type GlobalOptions, usage, type World } from './call.ts';
 
 /** Gets the arguments as a flat list and the options of its own. Returns the exit code; nothing means 0. */
 export type Handler<Options> = (
-  session: Session,
+  call: CliCall,
   args: readonly string[],
   options: Options,
 ) => Promise<number | undefined>;
@@ -45,7 +45,7 @@ export const HELP_COLUMNS = 100;
 export interface Host {
   readonly world: World;
   /** Told once a command is known, so that errors can be printed in its form. */
-  began(session: Session): void;
+  began(call: CliCall): void;
   ended(exitCode: number): void;
 }
 
@@ -61,9 +61,9 @@ export function addCommand(program: Command, definition: AnyDefinition, host: Ho
   addGlobalOptions(command, definition.followTakesF ?? false, definition.moreForms ?? []);
   command.addHelpText('after', examplesText(definition.examples));
   command.action(async () => {
-    const session = new Session(host.world, globalOptions(program, command, definition.jsonByDefault ?? false));
-    host.began(session);
-    host.ended((await definition.handler(session, command.args, command.opts())) ?? 0);
+    const call = new CliCall(host.world, globalOptions(program, command, definition.jsonByDefault ?? false));
+    host.began(call);
+    host.ended((await definition.handler(call, command.args, command.opts())) ?? 0);
   });
 }
 
@@ -84,7 +84,7 @@ export interface Action<Options> {
   readonly what: string;
   /** The options that mean something to it; the others are refused. */
   readonly takes?: readonly (keyof Options & string)[];
-  act(session: Session, words: readonly string[], options: Options): Promise<number | undefined>;
+  act(call: CliCall, words: readonly string[], options: Options): Promise<number | undefined>;
 }
 
 /** For commands whose first word says what to do; without one they list. `meant`: what somebody wanted who wrote another word. */
@@ -96,12 +96,12 @@ export function byAction<Options extends object>(
   const known = new Set(Object.values(actions).flatMap(({ takes = [] }) => takes));
   return {
     actions: Object.entries(actions).map(([name, { words, what }]) => [words ? `${name} ${words}` : name, what]),
-    handler: async (session, [word = 'list', ...words], options) => {
+    handler: async (call, [word = 'list', ...words], options) => {
       const { act, takes = [] } = actions[chooseAction(command, Object.keys(actions), word, meant)]!;
       const strange = [...known].find((name) => options[name] !== undefined && !takes.includes(name));
       const only = takes.length === 0 ? '' : `, only ${takes.map((name) => `--${name}`).join(', ')}`;
       if (strange !== undefined) throw usage(`"${command} ${word}" has no option --${strange}${only}.`);
-      return await act(session, words, options);
+      return await act(call, words, options);
     },
   };
 }

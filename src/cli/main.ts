@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The program: hands the process to `runCli`. Apart from the demo, the only part of the CLI that touches `process`. */
 import type { WriteStream } from 'node:tty';
 import { VERSION } from '../version.ts';

@@ -17,6 +17,7 @@ import { incidents } from './commands/incidents.ts';
 import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
 import { reload } from './commands/reload.ts';
+import { runs } from './commands/runs.ts';
 import { service } from './commands/service.ts';
 import { sessions } from './commands/sessions.ts';
 import { simulateCrash } from './commands/simulate-crash.ts';
@@ -46,6 +47,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   health,
   why,
   crashes,
+  runs,
   incidents,
   tickets,
   logs,

@@ -1,6 +1,6 @@
 /** Shows how things move along, on stderr: a table that redraws itself on a terminal, a line per change elsewhere. */
 import type { ComponentView } from '../supervision/rules/views.ts';
-import type { Session } from './call.ts';
+import type { CliCall } from './call.ts';
 import { noteOf, statusTable } from './print/status.ts';
 
 export interface Progress {
@@ -10,19 +10,19 @@ export interface Progress {
 }
 
 /** `before`: how things were, so that only what changes is told. */
-export const progressFor = (session: Session, before: readonly ComponentView[]): Progress =>
-  session.world.err.isTty ? new LiveTable(session) : new ChangeLines(session, before);
+export const progressFor = (call: CliCall, before: readonly ComponentView[]): Progress =>
+  call.world.err.isTty ? new LiveTable(call) : new ChangeLines(call, before);
 
 class LiveTable implements Progress {
-  readonly #session: Session;
+  readonly #call: CliCall;
   #drawn = 0;
 
-  constructor(session: Session) {
-    this.#session = session;
+  constructor(call: CliCall) {
+    this.#call = call;
   }
 
   update(views: readonly ComponentView[]): void {
-    const { world, errPaint } = this.#session;
+    const { world, errPaint } = this.#call;
     const { columns = 80, rows = 24 } = world.err;
     const lines = statusTable(views, errPaint, columns);
     const room = Math.max(2, rows - 1);
@@ -38,11 +38,11 @@ class LiveTable implements Progress {
 }
 
 class ChangeLines implements Progress {
-  readonly #session: Session;
+  readonly #call: CliCall;
   readonly #seen = new Map<string, string>();
 
-  constructor(session: Session, before: readonly ComponentView[]) {
-    this.#session = session;
+  constructor(call: CliCall, before: readonly ComponentView[]) {
+    this.#call = call;
     for (const view of before) this.#seen.set(view.name, keyOf(view));
   }
 
@@ -51,7 +51,7 @@ class ChangeLines implements Progress {
       const key = keyOf(view);
       if (this.#seen.get(view.name) === key) continue;
       this.#seen.set(view.name, key);
-      this.#session.note(`${view.name}: ${changeText(view)}`);
+      this.#call.note(`${view.name}: ${changeText(view)}`);
     }
   }
 

@@ -4,7 +4,7 @@ import type { Project } from '../base/home.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { Offline } from '../daemon/offline.ts';
 import { daemonIsThere } from './await-daemon.ts';
-import type { Session, World } from './call.ts';
+import type { CliCall, World } from './call.ts';
 
 export type { Records };
 
@@ -14,21 +14,21 @@ export async function openOfflineRecords(project: Project, env: World['env']): P
   return openOffline(project, env);
 }
 
-export interface Reading<T> {
+export interface RecordsAnswer<T> {
   readonly value: T;
   /** Why the daemon was not asked, as the beginning of a sentence; null when it was. */
   readonly offline: string | null;
 }
 
 /** `read` may run twice: first against the daemon, then against the records. So it must not print. */
-export async function readRecords<T>(session: Session, read: (records: Records) => Promise<T>): Promise<Reading<T>> {
+export async function readRecords<T>(call: CliCall, read: (records: Records) => Promise<T>): Promise<RecordsAnswer<T>> {
   let offline: string;
   try {
-    return { value: await read(session.client), offline: null };
+    return { value: await read(call.client), offline: null };
   } catch (error) {
-    offline = whyOffline(error, daemonIsThere(session));
+    offline = whyOffline(error, daemonIsThere(call));
   }
-  const records = await openOfflineRecords(session.project, session.world.env);
+  const records = await openOfflineRecords(call.project, call.world.env);
   try {
     return { value: await read(records), offline };
   } finally {
@@ -37,9 +37,9 @@ export async function readRecords<T>(session: Session, read: (records: Records) 
 }
 
 /** The same, and says so when the daemon was not asked. */
-export async function readNoted<T>(session: Session, read: (records: Records) => Promise<T>): Promise<Reading<T>> {
-  const reading = await readRecords(session, read);
-  if (reading.offline !== null) session.note(`${reading.offline}; this is what the records say`);
+export async function readNoted<T>(call: CliCall, read: (records: Records) => Promise<T>): Promise<RecordsAnswer<T>> {
+  const reading = await readRecords(call, read);
+  if (reading.offline !== null) call.note(`${reading.offline}; this is what the records say`);
   return reading;
 }
 

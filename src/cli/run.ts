@@ -2,7 +2,7 @@
 import { type Command, CommanderError } from 'commander';
 import { AppError } from '../base/pure/errors.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
-import type { Session, World } from './call.ts';
+import type { CliCall, World } from './call.ts';
 import type { Host } from './define.ts';
 import { failureText, toAppError } from './failure.ts';
 import { Interrupted } from './interrupt.ts';
@@ -14,12 +14,12 @@ const EXIT_USAGE = 2;
 
 /** Never rejects. */
 export async function runCli(args: readonly string[], world: World): Promise<number> {
-  let session: Session | null = null;
+  let call: CliCall | null = null;
   let exitCode = 0;
   const host: Host = {
     world,
     began: (one) => {
-      session = one;
+      call = one;
     },
     ended: (code) => {
       exitCode = code;
@@ -33,7 +33,7 @@ export async function runCli(args: readonly string[], world: World): Promise<num
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return fail(error, args, words, world, session);
+    return fail(error, args, words, world, call);
   }
 }
 
@@ -42,15 +42,15 @@ function fail(
   args: readonly string[],
   words: readonly string[],
   world: World,
-  session: Session | null,
+  call: CliCall | null,
 ): number {
   if (error instanceof Interrupted) return EXIT_INTERRUPTED;
   if (error instanceof CommanderError && isHelp(error)) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   const known = withHelp(error instanceof CommanderError ? usageError(error, args, words) : error, args, words);
   world.err.write(
     failureText(known, {
-      json: session?.json ?? asksForJson(args),
-      paint: session?.errPaint ?? paintFor(world.err, world.env, !args.includes('--no-color')),
+      json: call?.json ?? asksForJson(args),
+      paint: call?.errPaint ?? paintFor(world.err, world.env, !args.includes('--no-color')),
       debug: world.env['KEEPWELL_DEBUG'] === '1',
     }),
   );

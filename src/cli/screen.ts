@@ -1,6 +1,6 @@
 /** Something shown again and again: a terminal is redrawn in place; elsewhere, and as JSON, one answer follows the other. */
 
-import type { Session } from './call.ts';
+import type { CliCall } from './call.ts';
 import { pause } from './interrupt.ts';
 
 const ENTER_SCREEN = '\u001b[?1049h';
@@ -17,14 +17,14 @@ export interface Frame {
 }
 
 /** Ends by Ctrl-C only, or when `look` fails. */
-export async function showAgain(session: Session, everyMs: number, look: () => Promise<Frame>): Promise<never> {
-  const { world, signal, json } = session;
+export async function showAgain(call: CliCall, everyMs: number, look: () => Promise<Frame>): Promise<never> {
+  const { world, signal, json } = call;
   const redraw = world.out.isTty && !json;
   if (redraw) world.out.write(ENTER_SCREEN);
   try {
     for (;;) {
       const { lines, value } = await look();
-      if (json) session.printJsonLine(value);
+      if (json) call.printJsonLine(value);
       else if (redraw) world.out.write(drawn(lines, world.out.rows ?? USUAL_ROWS));
       else world.out.write(`${lines.join('\n')}\n\n`);
       await pause(everyMs, signal);

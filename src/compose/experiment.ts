@@ -1,6 +1,7 @@
 /** One command in a service, from its begin to its end. Its output and exit code are in the container until they were taken. */
 
 import { randomUUID } from 'node:crypto';
+import { BoundedOutput } from '../base/bounded-output.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/pure/format.ts';
 import { after } from '../base/pure/ids.ts';
@@ -83,11 +84,11 @@ async function untilItsEnd({ execs, clock }: ExperimentParts, place: AttemptPlac
 }
 
 async function outputOf(execs: Execs, place: AttemptPlace, signal: AbortSignal): Promise<string> {
-  const kept = keptOutput(MAX_OUTPUT_BYTES);
+  const output = new BoundedOutput(MAX_OUTPUT_BYTES / 2, MAX_OUTPUT_BYTES / 2);
   for (;;) {
-    const piece = await execs.output(place, kept.size, signal);
-    if (piece.length === 0) return kept.text();
-    kept.push(piece);
+    const piece = await execs.output(place, output.sizeBytes, signal);
+    if (piece.length === 0) return output.text((bytes) => `… ${bytes} bytes left out …`);
+    output.add(piece);
   }
 }
 
@@ -95,37 +96,3 @@ const failed = (why: string, output = ''): ExperimentResult => ({
   output: output === '' ? why : `${output.replace(/\n?$/, '\n')}${why}`,
   exitCode: 1,
 });
-
-/** The beginning and the end of an output of any length. */
-export interface KeptOutput {
-  push(bytes: Buffer): void;
-  /** How many bytes there were in all. */
-  readonly size: number;
-  /** With a line in the middle that says how much was left out. */
-  text(): string;
-}
-
-export function keptOutput(maxBytes: number): KeptOutput {
-  const half = Math.floor(maxBytes / 2);
-  let head = Buffer.alloc(0);
-  let tail = Buffer.alloc(0);
-  let size = 0;
-  return {
-    push: (bytes) => {
-      const room = half - head.length;
-      if (room > 0) head = Buffer.concat([head, bytes.subarray(0, room)]);
-      if (bytes.length > room) tail = Buffer.concat([tail, bytes.subarray(Math.max(0, room))]).subarray(-half);
-      size += bytes.length;
-    },
-    get size() {
-      return size;
-    },
-    text: () => {
-      const left = size - head.length - tail.length;
-      const gap = left > 0 ? `\n… ${left} bytes left out …\n` : '';
-      // Bytes that belong to one character may be on both sides where nothing was left out.
-      if (gap === '') return Buffer.concat([head, tail]).toString('utf8');
-      return `${head.toString('utf8')}${gap}${tail.toString('utf8')}`;
-    },
-  };
-}

@@ -256,7 +256,7 @@ export async function teardown(parts: TeardownParts, options: TeardownOptions): 
   }
 }
 
-interface Found {
+interface ProjectLeftovers {
   readonly containers: readonly ContainerSummary[];
   readonly networks: readonly { readonly id: string; readonly name: string }[];
   /** There are containers of the project that are not ours, and a network may be theirs. */
@@ -272,7 +272,7 @@ async function find(
   { project, services, file }: TeardownOptions,
   projects: Set<string>,
   signal: AbortSignal,
-): Promise<Found | string> {
+): Promise<ProjectLeftovers | string> {
   const label = services === null ? COMPOSE.project : `${COMPOSE.project}=${project}`;
   const listing = await engine.list([label], signal);
   if (listing.kind === 'unreachable') return listing.why;
@@ -281,7 +281,7 @@ async function find(
     (services?.includes(labels[COMPOSE.service] ?? '') || (labels[COMPOSE.files] ?? '').split(',').includes(file));
   const containers = listing.items.filter(isOurs);
   for (const { labels } of containers) projects.add(labels[COMPOSE.project] ?? project);
-  const networks: Found['networks'][number][] = [];
+  const networks: ProjectLeftovers['networks'][number][] = [];
   for (const name of projects) {
     const listed = await engine.networks([`${COMPOSE.project}=${name}`], signal);
     if (listed.kind === 'unreachable') return listed.why;

@@ -7,10 +7,9 @@ import { agentCircumstances } from '../agents/agent-spec.ts';
 import { openAgentParts } from '../agents/open.ts';
 import type { Control } from '../api/control.ts';
 import { systemClock } from '../base/clock.ts';
-import type { Failpoints } from '../base/failpoints.ts';
 import type { HomePaths } from '../base/home.ts';
-import type { Log } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { Stalls } from '../base/stall-watch.ts';
 import { campaignArchive } from '../campaigns/archive.ts';
 import { openChecks } from '../checks/open.ts';
@@ -20,6 +19,7 @@ import { ingredients, specHash } from '../config/fingerprint.ts';
 import { type ResolvedConfig, readEnvFileTexts } from '../config/load.ts';
 import { collectEvidence, secretsOf } from '../crashes/evidence.ts';
 import { createExaminer } from '../crashes/examine.ts';
+import { Overview } from '../dashboard/overview.ts';
 import { removeContainers } from '../drivers/container/left.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
 import { openDrivers, untilFound } from '../drivers/open.ts';
@@ -32,7 +32,7 @@ import { fileLogs } from '../logs/file-logs.ts';
 import { logFile } from '../logs/format.ts';
 import { openLogKeeper } from '../logs/keep/keeper.ts';
 import { createHeartbeatSources } from '../probes/heartbeat/sources.ts';
-import { Holds } from '../probes/log/log-file.ts';
+import { HeldLogs } from '../probes/log/log-file.ts';
 import { openSessions } from '../sessions/in-daemon.ts';
 import { openSimulations } from '../simulate/open.ts';
 import { openRehearsals } from '../simulate/rehearsals.ts';
@@ -49,14 +49,12 @@ import { switchedTelemetry } from '../telemetry/switched.ts';
 import { type ControlParts, createControl } from './control.ts';
 import { openProbes } from './probes.ts';
 
-export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
+export interface AssembleOptions extends Pick<Runtime, 'log' | 'failpoints'>, Pick<ControlParts, 'end' | 'daemon'> {
   readonly paths: HomePaths;
   readonly config: ResolvedConfig;
   /** The configuration is in no file: it stays as it is, also for `up` and `reload`. */
   readonly isFixed: boolean;
   readonly env: Environment;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
   readonly softNofile: number | null;
   /** Where we listen: for components that say by themselves how they are. */
   readonly socket: string;
@@ -71,6 +69,9 @@ export interface AssembleOptions extends Pick<ControlParts, 'end' | 'daemon'> {
   readonly wantNew: Desired;
 }
 
+/** Incidents that a screen has room for. */
+const MAX_SHOWN = 100;
+
 /** How a daemon ends: stopping its components first, and removing what was made for them, or leaving them to the next one. */
 export type Ending = 'stop' | 'down' | 'down-remove' | 'handover';
 
@@ -82,8 +83,8 @@ export interface Assembled {
   metrics(): Promise<string> | null;
   /** Writes what is kept beside the history once more. */
   save(): void;
-  /** Stops what this ending stops, and tells of it. */
-  end(how: Ending): Promise<void>;
+  /** Stops what this ending stops, and tells of it. Resolves with the ids of sessions that could not be ended. */
+  end(how: Ending): Promise<readonly string[]>;
   /** Lets go of everything; no component is touched. */
   close(): Promise<void>;
 }
@@ -91,27 +92,26 @@ export interface Assembled {
 /** Opens the store, the driver and the supervisor, and takes over whatever earlier daemons left. The caller holds the lock. */
 export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const { paths, env, log, failpoints, stalls, socket, softNofile, hosted, wantNew, fatal } = options;
-  const clock = systemClock;
-  const random = Math.random;
+  const runtime: Runtime = { clock: systemClock, log, random: Math.random, failpoints };
   const configuration = new CurrentConfig({ ...options, first: options.config });
   const config = configuration.current;
   const events = new EventBus(log);
   const place = await placeStore(paths, config().store.path, log);
   const store = await openSqliteStore({
-    ...{ clock, log, failpoints, path: place.path, onEvent: events.publish },
+    ...{ ...runtime, path: place.path, onEvent: events.publish },
     retentionMs: () => config().store.retentionMs,
   });
   failpoints.hit('daemon.store-open');
   const write = createRecorder(store, events.publish);
-  const tell = createTeller(write, clock);
+  const tell = createTeller(write, runtime.clock);
   const base = baseEnvironment(env);
   /** What every room gets. */
   const context = {
-    ...{ clock, log, random, failpoints, paths, env, base, softNofile, stalls, fatal, store, tell },
+    ...{ ...runtime, paths, env, base, softNofile, stalls, fatal, store, tell },
     ...{ config, onConfig: configuration.subscribe, subscribe: events.subscribe },
   };
 
-  const holds = new Holds();
+  const holds = new HeldLogs();
   const keeper = await openLogKeeper({
     ...{ ...context, dir: paths.logs, holdStill: holds.holdStill, freeRule: DEFAULTS.logs.minFree },
     keeping: (name) => configuration.component(name)?.logs ?? DEFAULTS.logs, // it may have left the configuration
@@ -201,7 +201,14 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     supervises: !hosted || wantNew === 'running',
   });
   const simulations = openSimulations({ ...context, rehearsals, driver, incidentService, supervisor, agents });
+  const overview = new Overview({
+    ...{ ...runtime, history: store, subscribe: events.subscribe, components, daemon: options.daemon },
+    project: () => config().name,
+    incidents: () => incidentService.incidents({ state: 'open', limit: MAX_SHOWN }),
+    samples: (query) => supervisor.samples(query),
+  });
   const control = createControl({
+    overview: () => overview.view(),
     ...{ supervisor, store, logs, health, sessions, agents, tickets, wanted, config: configuration },
     ...{ incidents: incidentService, simulate: simulations.crash, campaigns: campaignArchive(store, paths.home) },
     ...{ subscribe: events.subscribe, daemon: options.daemon, end: options.end },
@@ -221,9 +228,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       const isDown = how === 'down' || how === 'down-remove';
       // Components and agents come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
       if (how !== 'handover') await Promise.all([supervisor.shutDown(), agents.stopAll({ again: !isDown })]);
-      if (isDown) await sessions.close({ stopAll: true });
+      const left = isDown ? (await sessions.close({ stopAll: true })).map(({ id }) => id) : [];
       if (how === 'down-remove') await removeContainers(containers, log);
-      tell('daemon.ended', { how: isDown ? 'down' : how });
+      tell('daemon.ended', { how: isDown ? 'down' : how, ...(left.length > 0 ? { sessions_ending: left } : {}) });
+      return left;
     },
     close: async () => {
       await Promise.all([health.close(), sessions.close(), agents.close()]);

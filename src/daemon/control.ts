@@ -4,6 +4,7 @@ import type { DaemonAgents } from '../agents/service.ts';
 import type { ActionView, Control, ReloadOptions, ReloadView, UpView, ValidationView } from '../api/control.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
+import { checksView } from '../checks/rules/view.ts';
 import type { HealthReports } from '../checks/service.ts';
 import type { CurrentConfig } from '../config/applied.ts';
 import type { ResolvedConfig } from '../config/load.ts';
@@ -20,7 +21,8 @@ export interface ControlParts {
   readonly supervisor: Supervisor;
   readonly store: Store;
   readonly logs: Logs;
-  readonly health: Pick<HealthReports, 'report'>;
+  readonly health: Pick<HealthReports, 'report' | 'checks'>;
+  readonly overview: Control['overview'];
   readonly sessions: Control['sessions'];
   readonly agents: DaemonAgents;
   readonly incidents: Incidents;
@@ -51,6 +53,11 @@ export function createControl(parts: ControlParts): Control {
     }),
     component: (name) => supervisor.view(name),
     health: (query) => parts.health.report(query),
+    checks: (limit) =>
+      checksView(parts.health.checks(), parts.config.current().health.everyMs, (check) =>
+        store.checkResults({ check, limit }),
+      ),
+    overview: parts.overview,
     up: (names, files) => oneAtATime(() => up(parts, names, files)),
     reload: (options = {}) => oneAtATime(() => reload(parts, options)),
     validate: () => validate(parts),

@@ -1,7 +1,6 @@
 /** The prober of components: every kind of question, asked where the component runs, answered without secrets. */
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
 import { programFile } from '../base/program-file.ts';
+import type { Runtime } from '../base/runtime.ts';
 import { environmentOf } from '../drivers/launch-run.ts';
 import type { Drivers } from '../drivers/open.ts';
 import { isThere } from '../drivers/process/is-there.ts';
@@ -14,10 +13,9 @@ import type { Prober } from '../supervision/ports/prober.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 
 export interface ProbesOptions
-  extends Pick<Drivers, 'driver' | 'commands' | 'engine'>,
+  extends Pick<Runtime, 'clock' | 'log'>,
+    Pick<Drivers, 'driver' | 'commands' | 'engine'>,
     Pick<LogWatchOptions, 'logPath' | 'place' | 'holds'> {
-  readonly clock: Clock;
-  readonly log: Log;
   /** The environment that components inherit. */
   readonly base: Readonly<Record<string, string>>;
   /** Values of a component that must never be shown. */

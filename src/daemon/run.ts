@@ -48,8 +48,8 @@ export interface RunningDaemon {
   readonly assembled: Assembled;
   /** Resolves when somebody asked for the end through the API. */
   readonly asked: Promise<Ending>;
-  /** Closes everything; components are stopped first unless they are handed over. */
-  end(how: Ending): Promise<void>;
+  /** Closes everything; components are stopped first unless they are handed over. Resolves with the sessions that could not be ended. */
+  end(how: Ending): Promise<readonly string[]>;
   /** Marks the end as meant, and nothing else: for leaving at once. */
   leave(): void;
 }
@@ -143,12 +143,15 @@ class Holding {
     return { assembled, asked, end: (how) => this.#end(assembled, how), leave: () => this.#leave() };
   }
 
-  async #end(assembled: Assembled, how: Ending): Promise<void> {
+  async #end(assembled: Assembled, how: Ending): Promise<readonly string[]> {
     this.#options.log.info('the daemon ends', { how });
     this.#isEnding = true;
-    await assembled.end(how);
+    const sessions = await assembled.end(how);
+    if (sessions.length > 0)
+      this.#options.log.warn('sessions could not be ended; the next daemon does it', { sessions });
     this.#leave();
     await this.close();
+    return sessions;
   }
 
   /** Lets go of everything and touches no component. */

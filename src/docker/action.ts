@@ -18,14 +18,14 @@ export function faultOf(why: string, isRefusal: boolean): Fault {
   return { kind: whose === 'container' || (whose === 'untold' && isRefusal) ? 'refused' : 'engine-fault', why };
 }
 
-export interface Meaning {
+export interface ExpectedAnswer {
   /** Of what it was asked, by id or name: an Engine may as well miss another one, whose network this one shares. */
   readonly of: string;
   /** Answers that mean "it is so already", by their message. */
   readonly done?: RegExp;
 }
 
-export function actionResult(answer: Answer | Unreachable, { of, done }: Meaning): ActionResult {
+export function actionResult(answer: Answer | Unreachable, { of, done }: ExpectedAnswer): ActionResult {
   if (isUnreachable(answer)) return answer;
   if ((answer.status >= 200 && answer.status < 300) || answer.status === 304) return { kind: 'done' };
   const message = parseMessage(answer.body);

@@ -10,12 +10,12 @@ export interface ContainerListener {
    * Called once soon after the beginning, whenever an event or the list says that it changed (started, died, healthy, paused,
    * gone), and now and then without any change: when time alone may change what its health check is worth, and every few minutes.
    * Sights of one container come in order, and each is an inspection that was begun after what it was begun for. `died`: the exit
-   * code of the last `die` event before this inspection and since the last sight, which an inspection of a container that was
+   * code of the last `die` event before this inspection and since the last observation, which an inspection of a container that was
    * removed or started again cannot tell; null: none was heard. Must not throw, and returns at once.
    */
   seen(observation: ContainerObservation, died: number | null): void;
   /**
-   * The container cannot be looked at, and why; null: it can again (a fresh sight follows). Told once at each change, and soon
+   * The container cannot be looked at, and why; null: it can again (a fresh observation follows). Told once at each change, and soon
    * after the beginning when it is so then.
    */
   blind?(why: string | null): void;
@@ -29,7 +29,7 @@ export interface ContainerWatch {
   /**
    * Whether the Engine itself was away at some time since `since`, or is now: its event stream broke AND it could not be asked
    * meanwhile. (An Engine that only hangs is not away, and neither is one whose stream broke and that answers at once: both
-   * end no container.) For "did this container end with the Engine?" pass when its last sight was told that showed it running.
+   * end no container.) For "did this container end with the Engine?" pass when its last observation was told that showed it running.
    */
   wasAway(since: MonoMs): boolean;
   /** Looks at this one at once. */

@@ -15,7 +15,7 @@ export interface Endpoint {
 }
 
 /** `why`: a sentence that says what is wrong with the address. */
-export type Found = Endpoint | { readonly why: string };
+export type FoundEndpoint = Endpoint | { readonly why: string };
 
 /** Where things are on a machine that nobody arranged otherwise. */
 export interface Places {
@@ -31,7 +31,7 @@ export const USUAL_PLACES: Places = {
   programDirs: ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin'],
 };
 
-export function findEndpoint(env: EngineEnv, places: Places): Found {
+export function findEndpoint(env: EngineEnv, places: Places): FoundEndpoint {
   const configDir = env['DOCKER_CONFIG'] || join(env['HOME'] || '/', '.docker');
   const host = env['DOCKER_HOST'];
   if (host) return named(host, 'DOCKER_HOST', () => credentialsOf(env, configDir));
@@ -47,7 +47,11 @@ export function findEndpoint(env: EngineEnv, places: Places): Found {
   return { address: { kind: 'socket', path: usualSocket(env, places) }, namedBy: null };
 }
 
-function named(host: string, namedBy: string, credentials: () => Credentials | { readonly why: string } | null): Found {
+function named(
+  host: string,
+  namedBy: string,
+  credentials: () => Credentials | { readonly why: string } | null,
+): FoundEndpoint {
   const address = readAddress(host, credentials);
   return 'why' in address ? { why: `${namedBy} is ${address.why}` } : { address, namedBy };
 }

@@ -10,7 +10,15 @@ import { exec, execBytes, execState, launch } from './exec/exec.ts';
 import { healthWord } from './health.ts';
 import { type Fields, fieldsOf, lines, parseJson, parseMessage, textOf, textsOf } from './json.ts';
 import { logs } from './logs.ts';
-import type { ActionResult, ContainerStats, Creation, EngineClient, EngineEvent, Look, Unreachable } from './ports.ts';
+import type {
+  ActionResult,
+  ContainerStats,
+  Creation,
+  EngineClient,
+  EngineEvent,
+  PathLookup,
+  Unreachable,
+} from './ports.ts';
 
 export { MAX_ANSWER_BYTES } from './caller.ts';
 
@@ -37,7 +45,7 @@ export function createEngine(options: EngineOptions): EngineClient {
     inspect: (container, signal) => inspect(caller, container, signal, secrets()),
     names: (signal) => names(caller, signal),
     list: (labels, signal) => listContainers(caller, labels, signal),
-    look: (id, path, signal) => look(caller, id, path, signal),
+    lookUp: (id, path, signal) => look(caller, id, path, signal),
     exec: (id, command, signal) => exec({ caller, clock }, id, command, signal),
     execBytes: (id, command, maxBytes, signal) => execBytes({ caller, clock }, id, command, maxBytes, signal),
     launch: (id, command, asked, signal) => launch(caller, id, command, asked, signal),
@@ -132,7 +140,7 @@ const MAX_LINKS = 8;
 /** The path leads through a file, or its links lead in a circle: such a path names nothing. */
 const NAMES_NOTHING = /not a directory|too many (links|levels of symbolic links)|file name too long/i;
 
-export async function look(caller: Caller, id: string, path: string, signal: AbortSignal): Promise<Look> {
+export async function look(caller: Caller, id: string, path: string, signal: AbortSignal): Promise<PathLookup> {
   for (let links = 0, at = path; links <= MAX_LINKS; links++) {
     const found = await stat(caller, id, at, signal);
     // Of a link the Engine says where it leads, and not whether something is there.
@@ -142,7 +150,7 @@ export async function look(caller: Caller, id: string, path: string, signal: Abo
   return { kind: 'absent' };
 }
 
-type Stat = Look | { readonly kind: 'link'; readonly target: string };
+type Stat = PathLookup | { readonly kind: 'link'; readonly target: string };
 
 async function stat(caller: Caller, id: string, path: string, signal: AbortSignal): Promise<Stat> {
   const address = `/containers/${encodeURIComponent(id)}/archive?path=${encodeURIComponent(path)}`;
@@ -210,10 +218,10 @@ function withTag(image: string): string {
   return last.includes(':') || last.includes('@') ? image : `${image}:latest`;
 }
 
-// The Engine's events of containers, Docker's and Podman's in the same words.
+// The Engine's events of containers and images, Docker's and Podman's in the same words.
 
 /** Podman's words for what Docker calls otherwise. Asked for "die" alone it tells of no death. */
-const PODMAN: Readonly<Record<string, string>> = { died: 'die', remove: 'destroy' };
+const PODMAN: Readonly<Record<string, string>> = { died: 'die', remove: 'destroy', loadfromarchive: 'load' };
 
 /** Each health check makes three more, which nobody needs: what is not in here is left out by the Engine. */
 const ACTIONS = [
@@ -231,8 +239,10 @@ const ACTIONS = [
   'rename',
   'update',
 ];
+/** By which the name of an image may come to stand for another one. */
+const IMAGE_ACTIONS = ['tag', 'pull', 'load', 'import'];
 const FILTERS = encodeURIComponent(
-  JSON.stringify({ type: ['container'], event: [...ACTIONS, ...Object.keys(PODMAN)] }),
+  JSON.stringify({ type: ['container', 'image'], event: [...ACTIONS, ...IMAGE_ACTIONS, ...Object.keys(PODMAN)] }),
 );
 
 export async function events(
@@ -251,7 +261,7 @@ export async function events(
   return answer.status === 200 ? unreachable('the Docker Engine ended the stream of its events') : odd(answer);
 }
 
-/** Null: of something else than containers, or an action that nobody asked for. */
+/** Null: of something else than containers and images, or an action that nobody asked for. */
 export function readEvent(line: string): EngineEvent | null | 'unreadable' {
   const fields = fieldsOf(parseJson(line));
   if (fields === null) return 'unreadable';
@@ -260,13 +270,24 @@ export function readEvent(line: string): EngineEvent | null | 'unreadable' {
   const id = textOf(actor['ID']) || textOf(fields['id']);
   const [word = '', detail = ''] = (textOf(fields['Action']) || textOf(fields['status'])).split(': ');
   const action = PODMAN[word] ?? word;
-  if (id === '' || !ACTIONS.includes(action) || !isAboutContainer(fields)) return null;
+  const of = subjectOf(fields);
+  if (id === '' || of === null || !(of === 'image' ? IMAGE_ACTIONS : ACTIONS).includes(action)) return null;
   const health = action === 'health_status' ? healthOf(detail, fields, attributes) : null;
   const time = typeof fields['time'] === 'number' ? fields['time'] : 0;
-  return { action, id, attributes, health, time, key: `${nanoseconds(line) ?? time} ${id} ${action} ${health ?? ''}` };
+  return {
+    of,
+    action,
+    id,
+    attributes,
+    health,
+    time,
+    key: `${nanoseconds(line) ?? time} ${id} ${action} ${health ?? ''}`,
+  };
 }
 
-const isAboutContainer = ({ Type }: Fields): boolean => Type === undefined || Type === 'container';
+function subjectOf({ Type = 'container' }: Fields): EngineEvent['of'] | null {
+  return Type === 'container' || Type === 'image' ? Type : null;
+}
 
 /** Docker writes it behind the action; Podman beside it, or in its attributes. */
 const healthOf = (detail: string, fields: Fields, attributes: Readonly<Record<string, string>>) =>

@@ -102,7 +102,7 @@ export interface Engine {
   inspect(container: string, signal: AbortSignal): Promise<Inspection>;
 }
 
-export type Look =
+export type PathLookup =
   | { readonly kind: 'there' }
   | { readonly kind: 'absent' }
   /** The Engine looked and could not tell. */
@@ -141,7 +141,7 @@ export interface ContainerEngine extends Engine {
   /** The names of all containers, also of those that do not run; empty when it cannot be asked. */
   names(signal: AbortSignal): Promise<readonly string[]>;
   /** Whether there is something at that path, links followed. What is mounted in memory is invisible to it, and absent. */
-  look(id: string, path: string, signal: AbortSignal): Promise<Look>;
+  lookUp(id: string, path: string, signal: AbortSignal): Promise<PathLookup>;
   /** Runs a command in a running container. Never rejects: when `signal` aborts, the command is ended and the result says so. */
   exec(id: string, command: readonly string[], signal: AbortSignal): Promise<ExecResult>;
 }
@@ -189,10 +189,12 @@ export type Creation =
   | Unreachable;
 
 export interface EngineEvent {
-  /** create, start, restart, die, kill, stop, oom, pause, unpause, destroy, health_status, rename, update; Podman's words are turned into these. */
+  /** What it is about; of images only that a name stands for another one from now on, or may do so. */
+  readonly of: 'container' | 'image';
+  /** create, start, restart, die, kill, stop, oom, pause, unpause, destroy, health_status, rename, update; Podman's words are turned into these. Of images: tag, pull, load, import. */
   readonly action: string;
   readonly id: string;
-  /** Labels of the container and `exitCode`, `signal`, `name`, `image`. */
+  /** Of a container: its labels and `exitCode`, `signal`, `name`, `image`. */
   readonly attributes: Readonly<Record<string, string>>;
   /** Of health_status: what it is now. */
   readonly health: DockerHealth['status'] | null;
@@ -266,7 +268,7 @@ export interface EngineClient extends ContainerEngine {
     signal: AbortSignal,
   ): Promise<{ readonly kind: 'read'; readonly stats: ContainerStats } | ActionResult>;
   /**
-   * Tells events of containers as they come, from `since` (seconds of the Engine's time) on or from now. Resolves when the stream
+   * Tells events of containers and images as they come, from `since` (seconds of the Engine's time) on or from now. Resolves when the stream
    * ends, with why. `opened` is called when the Engine has accepted. `onEvent` must return at once: a slow reader slows the Engine.
    */
   events(

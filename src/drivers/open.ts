@@ -1,10 +1,9 @@
 /** Puts together how a daemon starts, watches and ends what runs: processes, containers, things that others started. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../base/clock.ts';
 import type { CommandRunner } from '../base/command.ts';
-import type { Failpoints } from '../base/failpoints.ts';
 import type { HomePaths } from '../base/home.ts';
 import type { Log } from '../base/log.ts';
+import type { Runtime } from '../base/runtime.ts';
 import { createComposer } from '../compose/composer.ts';
 import type { ContainerWatch } from '../docker/container-watch.ts';
 import { createEngine } from '../docker/engine.ts';
@@ -22,15 +21,11 @@ import { createProcessDriver } from './process/process-driver.ts';
 import { createSampler } from './process/usage/sampler.ts';
 import { routeRuns } from './router.ts';
 
-export interface DriversOptions {
+export interface DriversOptions extends Runtime {
   readonly paths: HomePaths;
   readonly env: Environment;
   /** The environment that components inherit. */
   readonly base: Readonly<Record<string, string>>;
-  readonly clock: Clock;
-  readonly log: Log;
-  random(): number;
-  readonly failpoints: Failpoints;
   readonly softNofile: number | null;
   /** The position behind the last byte of a component's log. */
   logEnd(component: string): number;

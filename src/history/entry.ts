@@ -9,7 +9,7 @@ import type { Commit } from './ports.ts';
 import { RECORDS } from './records.ts';
 import { RUN_WRITES } from './runs.ts';
 import { STRETCHES } from './stretches.ts';
-import { type Asked, type RowWrite, type Table, writeOf } from './table.ts';
+import { type RowQuery, type RowWrite, type Table, writeOf } from './table.ts';
 
 type Facts = Omit<Commit, 'events' | 'onDurable'>;
 type Item<Fact> = NonNullable<Fact> extends readonly (infer One)[] ? One : NonNullable<Fact>;
@@ -27,10 +27,10 @@ const FACTS: { readonly [Fact in keyof Facts]-?: Table<Item<Facts[Fact]>> } = {
 export const WRITTEN = [...Object.values(FACTS), EVENTS, META, LAST_NUMBERS] as readonly Table[];
 
 /** Several may write to one table of the database; the first of them speaks for it. */
-const eachOnce = <One extends Asked>(tables: readonly One[]): readonly One[] =>
+const eachOnce = <One extends RowQuery>(tables: readonly One[]): readonly One[] =>
   tables.filter((one, index) => tables.findIndex(({ table }) => table === one.table) === index);
 
-export const TABLES = eachOnce<Asked>([...WRITTEN, CAMPAIGNS, EXPERIMENTS]);
+export const TABLES = eachOnce<RowQuery>([...WRITTEN, CAMPAIGNS, EXPERIMENTS]);
 
 /** Those in which something goes on. */
 export const OPEN_TABLES = eachOnce(WRITTEN).filter(({ over }) => over !== undefined);

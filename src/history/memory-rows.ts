@@ -5,10 +5,10 @@
 import type { Row, SqlValue } from '../base/sqlite.ts';
 import { atMost, num } from './cells.ts';
 import {
-  type Asked,
   conditionsOf,
   idOf,
   isOpen,
+  type RowQuery,
   type Rows,
   type RowWrite,
   rowWrite,
@@ -20,17 +20,17 @@ export interface MemoryRowsOptions {
   /** Where the rows are that are not in memory. */
   readonly below?: Rows | null;
   /** How many rows of a table are kept that are not open; with `per`, of each. Absent: all. */
-  readonly bound?: (table: Asked) => number;
+  readonly bound?: (table: RowQuery) => number;
 }
 
 /** The highest numbers that SQLite has given to rows. */
-const NUMBERS: Asked = { table: 'sqlite_sequence', since: 1, key: ['name'], order: ['name'] };
+const NUMBERS: RowQuery = { table: 'sqlite_sequence', since: 1, key: ['name'], order: ['name'] };
 /** New rows come after all that are on disk. */
 const FIRST_ROWID = 2 ** 50;
 
 export class MemoryRows implements Rows {
   readonly #below: Rows | null;
-  readonly #bound: (table: Asked) => number;
+  readonly #bound: (table: RowQuery) => number;
   readonly #tables = new Map<string, RowSet>();
 
   constructor({ below = null, bound = () => Infinity }: MemoryRowsOptions = {}) {
@@ -53,7 +53,7 @@ export class MemoryRows implements Rows {
     return this.#tables.get(into.table)?.has(id) ?? false;
   }
 
-  select(from: Asked, which: Selection): readonly Row[] {
+  select(from: RowQuery, which: Selection): readonly Row[] {
     const rows = this.#tables.get(from.table);
     if (rows === undefined || rows.size === 0) return this.#below?.select(from, which) ?? [];
     const limit = atMost(which.limit ?? Infinity);
@@ -94,7 +94,7 @@ export class MemoryRows implements Rows {
 }
 
 /** One that is in memory is not as it is on disk any more, whether it fits or not. So some more may have to be asked for. */
-function restOf(rows: Rows, from: Asked, which: Selection, hidden: RowSet): readonly Row[] {
+function restOf(rows: Rows, from: RowQuery, which: Selection, hidden: RowSet): readonly Row[] {
   const limit = atMost(which.limit ?? Infinity);
   const found = rows.select(from, which);
   const isEnough = found.length < limit || !found.some((row) => hidden.has(idOf(from, row)));
@@ -121,7 +121,7 @@ const OPEN = Symbol('open');
 type Bucket = SqlValue | typeof OPEN;
 
 /** Rows that are open are in a bucket of their own, which has no bound. */
-const bucketOf = (table: Asked, row: Row): Bucket =>
+const bucketOf = (table: RowQuery, row: Row): Bucket =>
   isOpen(table, row) ? OPEN : table.per === undefined ? null : (row[table.per] ?? null);
 
 /** The rows of one table by id, in buckets; in each, the one that was written last is the last. */

@@ -60,6 +60,8 @@ export type WhyQuery =
 export interface ProbeQuery {
   readonly component: string;
   readonly run?: RunId;
+  /** Only what was so at or after this time. */
+  readonly since?: WallMs;
   readonly limit: number;
 }
 
@@ -89,8 +91,12 @@ export interface History extends AgentBook {
   }): readonly EventView[];
   lastSeq(): number;
   run(run: RunId): RunRow | null;
-  /** Newest first. */
-  runs(query: { readonly component?: string; readonly limit: number }): readonly RunRow[];
+  /** Newest first. `since`: only those that ended at or after this time. */
+  runs(query: {
+    readonly component?: string | undefined;
+    readonly since?: WallMs | undefined;
+    readonly limit: number;
+  }): readonly RunRow[];
   /** Stretches of answers, newest first. */
   probes(query: ProbeQuery): readonly ProbeStretch[];
   /** What a component used, newest first. */

@@ -4,9 +4,9 @@ import type { ExitView } from '../base/pure/exit.ts';
 import { type ComponentName, componentOfRun, type RunId, type WallMs } from '../base/pure/ids.ts';
 import type { Row, SqlValue } from '../base/sqlite.ts';
 import type { ComponentCommit, RunBegun, RunEnded, RunRow } from '../supervision/ports/store.ts';
-import { isObject, json, num, numOrNull, parsed, str, whole, wholeOrNull } from './cells.ts';
+import { isObject, json, num, numOrNull, parsed, str, strOrNull, whole, wholeOrNull } from './cells.ts';
 import type { History } from './ports.ts';
-import { NOT_NULL, newestOf, oneOf, type Rows, table } from './table.ts';
+import { atLeast, NOT_NULL, newestOf, oneOf, type Rows, table } from './table.ts';
 
 type RunPid = NonNullable<ComponentCommit['runPid']>;
 
@@ -76,6 +76,9 @@ function runRow(row: Row): RunRow {
     pid: numOrNull(row['pid']),
     exit: endedAt === null ? null : exitOf(row['exit_json']),
     planned: endedAt === null ? null : num(row['planned']) === 1,
+    good: endedAt === null ? null : num(row['good']) === 1,
+    decision: strOrNull(row['decision']),
+    rule: strOrNull(row['rule']),
     logOffset: numOrNull(row['log_offset']),
   };
 }
@@ -110,6 +113,7 @@ export const completeExit = (exit: ExitView): ExitView => ({
 export const runQuestions = (rows: Rows) =>
   ({
     run: (run) => oneOf(rows, runRows, { run_id: run }),
-    runs: ({ component, limit }) => newestOf(rows, runRows, { component }, limit),
+    runs: ({ component, since, limit }) =>
+      newestOf(rows, runRows, { component, ended_at: since === undefined ? since : atLeast(since) }, limit),
     lastGoodIngredients: (component) => oneOf(rows, ingredients, { component, good: 1, ingredients_json: NOT_NULL }),
   }) satisfies Partial<History>;

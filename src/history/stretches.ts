@@ -117,10 +117,12 @@ export const SAMPLES = {
 /** By their names in a commit. */
 export const STRETCHES = { probed: PROBES, sampled: SAMPLES, checked: CHECK_RESULTS } as const;
 
+const from = (since: WallMs | undefined) => (since === undefined ? since : atLeast(since));
+
 export const stretchQuestions = (rows: Rows) =>
   ({
-    probes: ({ component, run, limit }) => newestOf(rows, PROBES, { component, run_id: run }, limit),
-    samples: ({ component, since, limit }) =>
-      newestOf(rows, SAMPLES, { component, last_at: since === undefined ? since : atLeast(since) }, limit),
+    probes: ({ component, run, since, limit }) =>
+      newestOf(rows, PROBES, { component, run_id: run, last_at: from(since) }, limit),
+    samples: ({ component, since, limit }) => newestOf(rows, SAMPLES, { component, last_at: from(since) }, limit),
     checkResults: ({ check, limit }) => newestOf(rows, CHECK_RESULTS, { check_name: check }, limit),
   }) satisfies Partial<History>;

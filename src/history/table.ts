@@ -51,11 +51,11 @@ export interface TableSpec<Item> extends Traits {
 }
 
 /** What can be asked for rows. */
-export interface Asked extends Traits {
+export interface RowQuery extends Traits {
   readonly key: readonly string[];
 }
 
-export interface Table<Item = unknown> extends Asked {
+export interface Table<Item = unknown> extends RowQuery {
   /** All that are written. */
   readonly columns: readonly string[];
   /** Those that a later row of the same key replaces. None: the first row stays. */
@@ -84,7 +84,7 @@ export function cellOf(value: SqlValue | boolean | undefined): SqlValue {
   return value ?? null;
 }
 
-export interface Readable<Item> extends Asked {
+export interface Readable<Item> extends RowQuery {
   /** Null: this row cannot be believed. */
   item(row: Row): Item | null;
 }
@@ -121,14 +121,14 @@ export function recordTable<Item>(spec: RecordSpec<Item>): Table<Item> & Readabl
   };
 }
 
-export const isOpen = ({ over }: Asked, row: Row): boolean =>
+export const isOpen = ({ over }: RowQuery, row: Row): boolean =>
   over !== undefined && (over.length === 0 || !over.includes(str(row['state'])));
 
 /** The newest row of a key says all there is to say. */
 export const isReplacedWhole = ({ replaced, isPartial }: Table): boolean => replaced.length > 0 && !isPartial;
 
 /** What makes two rows the same one. */
-export const idOf = ({ table: name, key }: Asked, row: Row): string =>
+export const idOf = ({ table: name, key }: RowQuery, row: Row): string =>
   key.reduce((id, column) => `${id}\0${row[column]}`, name);
 
 /** One row on its way. */
@@ -187,7 +187,7 @@ export function conditionsOf(where: Where = {}): Conditions {
 
 /** Rows, wherever they are: on disk, in memory, or some in memory and the others on disk. */
 export interface Rows {
-  select(from: Asked, which: Selection): readonly Row[];
+  select(from: RowQuery, which: Selection): readonly Row[];
 }
 
 export const listOf = <Item>(rows: Rows, from: Readable<Item>, which: Selection): readonly Item[] =>

@@ -126,7 +126,10 @@ export class ChallengeOrchestrator implements AsyncDisposable {
     return healthStatus(record.health, record.containerId);
   }
 
-  /** Leaves no timer and no connection. Containers live to their lease, and the next orchestrator with this owner takes them over. */
+  /**
+   * Leaves no timer and no connection. Containers live to their lease, and the next orchestrator with this owner takes them over.
+   * With `stopContainers`, resolves when all of them are gone, and rejects with SESSIONS_STILL_ENDING when some could not be removed.
+   */
   shutdown({ stopContainers = false }: { readonly stopContainers?: boolean } = {}): Promise<void> {
     this.#over ??= this.#end(stopContainers).finally(() => owners.delete(this.owner));
     return this.#over;
@@ -166,8 +169,10 @@ export class ChallengeOrchestrator implements AsyncDisposable {
 
   async #end(stopAll: boolean): Promise<void> {
     const opened = await this.#opened.catch(() => null);
-    await opened?.sessions.close({ stopAll });
+    const left = (await opened?.sessions.close({ stopAll })) ?? [];
     await opened?.care.close();
+    if (left.length > 0)
+      throw withEmbeddedHint(new AppError('SESSIONS_STILL_ENDING', { sessions: left.map(({ id }) => id).join(', ') }));
   }
 
   #find(id: string): SessionRecord | null {
@@ -208,6 +213,8 @@ const HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
   SESSION_QUOTA: 'Use the existing one, or end it first with stopChallenge(sessionId).',
   SESSIONS_FULL: 'Wait until one ends, or give a larger "maxSessions" when the ChallengeOrchestrator is made.',
   SESSION_ENDED: 'Spawn a new one with spawnChallenge().',
+  SESSIONS_STILL_ENDING:
+    'A new ChallengeOrchestrator with the same owner removes them when the Docker Engine answers again.',
   SESSIONS_CLOSED: 'It was shut down: make a new ChallengeOrchestrator.',
 };
 
@@ -216,8 +223,11 @@ export async function withEmbeddedHints<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    const hint = error instanceof AppError ? HINTS[error.code] : undefined;
-    if (!(error instanceof AppError) || hint === undefined) throw error;
-    throw new AppError(error.code, error.details, { cause: error.cause, hint });
+    throw error instanceof AppError ? withEmbeddedHint(error) : error;
   }
+}
+
+function withEmbeddedHint(error: AppError): AppError {
+  const hint = HINTS[error.code];
+  return hint === undefined ? error : new AppError(error.code, error.details, { cause: error.cause, hint });
 }

@@ -12,11 +12,11 @@ import { type ConfigInput, readConfigInput } from './read-config.ts';
 
 export interface InProcess {
   readonly socket: string;
-  /** Ends it, if nobody has done so yet, and resolves when it has ended. */
-  end(how: Ending): Promise<void>;
+  /** Ends it, if nobody has done so yet, and resolves when it has ended, with the sessions that could not be. */
+  end(how: Ending): Promise<readonly string[]>;
 }
 
-export interface Manner {
+export interface StartMode {
   /** Components that nobody ever asked for are not started. */
   readonly onDemand: boolean;
 }
@@ -24,7 +24,7 @@ export interface Manner {
 export async function openInProcess(
   input: ConfigInput,
   options: OpenOptions,
-  { onDemand }: Manner = { onDemand: false },
+  { onDemand }: StartMode = { onDemand: false },
 ): Promise<InProcess> {
   if (process.platform !== 'linux') throw new AppError('PLATFORM_UNSUPPORTED', { platform: process.platform });
   const { project, config, isFixed } = readConfigInput(input, options);
@@ -48,8 +48,8 @@ export async function openInProcess(
           throw error;
         }),
     });
-    let over: Promise<void> | null = null;
-    const end = (how: Ending): Promise<void> => {
+    let over: ReturnType<InProcess['end']> | null = null;
+    const end = (how: Ending) => {
       over ??= daemon.end(how).finally(() => log[Symbol.dispose]());
       return over;
     };

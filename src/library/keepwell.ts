@@ -7,7 +7,9 @@ import type { DownOptions, ReloadOptions, ReloadView, RestartOptions, Validation
 import { daemonSocket, findProject } from '../base/home.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { CampaignSummary, CampaignView } from '../campaigns/rules/views.ts';
+import type { ChecksView } from '../checks/rules/view.ts';
 import type { HealthReport } from '../checks/spec.ts';
+import type { OverviewView } from '../dashboard/rules/views.ts';
 import type { IncidentView } from '../incidents/rules/view.ts';
 import type { TicketView } from '../incidents/tickets/rules/view.ts';
 import type { LogLineView, LogsQuery } from '../logs/ports.ts';
@@ -30,6 +32,7 @@ import type {
   CrashView,
   EventView,
   ProbeStretchView,
+  RunView,
   SampleView,
   StatusView,
   WhyView,
@@ -167,11 +170,13 @@ export class Keepwell implements AsyncDisposable {
 
   /**
    * Stops everything by hand, and the daemon with it. `down({ remove: true })` then removes the stopped containers and the networks that
-   * were made for the project; volumes stay.
+   * were made for the project; volumes stay. After `open`, resolves when all is stopped, and rejects with SESSIONS_STILL_ENDING when the
+   * containers of some sessions could not be removed.
    */
   async down(options: DownOptions = {}): Promise<void> {
     await this.#client.down(options);
-    await this.#own?.end(options.remove ? 'down-remove' : 'down');
+    const left = (await this.#own?.end(options.remove ? 'down-remove' : 'down')) ?? [];
+    if (left.length > 0) throw new AppError('SESSIONS_STILL_ENDING', { sessions: left.join(', ') });
   }
 
   /**
@@ -190,9 +195,40 @@ export class Keepwell implements AsyncDisposable {
     return (await this.#client.crashes({ ...rest, sinceMs: since?.getTime() })).crashes;
   }
 
+  /** Runs of one component or of all, newest first: when each began, how long it lived, how it ended and what that led to. */
+  async runs({
+    component,
+    limit,
+  }: {
+    readonly component?: string;
+    readonly limit?: number;
+  } = {}): Promise<readonly RunView[]> {
+    return (await this.#client.runs({ component, limit })).runs;
+  }
+
+  /** The checks of the configuration, with what they came to on schedule. Asks nothing; `health` does. */
+  async checks(limit = 10): Promise<ChecksView> {
+    return await this.#client.checks(limit);
+  }
+
+  /** Everything that one screen shows: what needs attention, and every component with its last 24 hours. */
+  async overview(): Promise<OverviewView> {
+    return await this.#client.overview();
+  }
+
   /** Problems with one cause each, newest first; those that are open unless something else is asked for. */
   async incidents(options: IncidentOptions = {}): Promise<readonly IncidentView[]> {
     return (await this.#client.incidents(options)).incidents;
+  }
+
+  /** Somebody is working on an open incident: no more reminders about it. Rejects with NO_SUCH_INCIDENT and INCIDENT_RESOLVED. */
+  async acknowledgeIncident(id: number): Promise<IncidentView> {
+    return (await this.#client.acknowledgeIncident(id)).incident;
+  }
+
+  /** No alerts about an open incident for so long; 0: alerts again. Rejects with NO_SUCH_INCIDENT and INCIDENT_RESOLVED. */
+  async silenceIncident(id: number, forMs: number): Promise<IncidentView> {
+    return (await this.#client.silenceIncident(id, forMs)).incident;
   }
 
   /** All that is known about the newest crash of a component (or agent type, session, experiment), or about the crash with this number. */

@@ -42,8 +42,8 @@ export function readTail(
     const tail = isWhole ? tailOf(text, known, { isCut: false }) : cutTail(text, known);
     if (endedAt === undefined) return tail;
     return { ...tail, ageMs: (fromEnd) => ageOf(dir, component, begin + startOf(bytes, fromEnd), endedAt) };
-  } catch {
-    return NO_TAIL;
+  } catch (error) {
+    return { ...NO_TAIL, lines: [`(its log could not be read: ${(error as Error).message})`] };
   }
 }
 

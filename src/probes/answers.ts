@@ -7,7 +7,7 @@ export const fail = (message: string): Answer => ({ outcome: 'fail', message });
 export const inconclusive = (message: string): Answer => ({ outcome: 'inconclusive', message });
 
 /** Thrown: there is nothing more to ask. */
-export class Answered extends Error {
+export class FinalAnswer extends Error {
   readonly answer: Answer;
 
   constructor(answer: Answer) {

@@ -1,7 +1,7 @@
 /** The total time one question may take, whatever it is spent on. */
 import { formatDuration } from '../base/pure/format.ts';
 import type { Answer } from '../supervision/rules/health/probe.ts';
-import { Answered, fail } from './answers.ts';
+import { FinalAnswer, fail } from './answers.ts';
 
 /** A longer Node timer fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -34,7 +34,7 @@ export class Deadline {
     let letGo = (): void => {};
     try {
       return await new Promise<T>((resolve, reject) => {
-        tooLate = () => reject(new Answered(fail(`${this.missing} within ${formatDuration(this.timeoutMs)}`)));
+        tooLate = () => reject(new FinalAnswer(fail(`${this.missing} within ${formatDuration(this.timeoutMs)}`)));
         if (signal.aborted) return tooLate();
         signal.addEventListener('abort', tooLate, { once: true });
         letGo = begin(resolve, reject);

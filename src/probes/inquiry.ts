@@ -2,7 +2,7 @@
 
 import type { Inquiry } from '../supervision/ports/prober.ts';
 import type { Answer } from '../supervision/rules/health/probe.ts';
-import { Answered, inconclusive } from './answers.ts';
+import { FinalAnswer, inconclusive } from './answers.ts';
 
 export type Ask = (timeoutMs: number, signal: AbortSignal) => Promise<Answer>;
 
@@ -23,7 +23,7 @@ export function inquiry(ask: Ask): Inquiry {
         return own.signal.aborted ? CALLED_OFF : answer;
       } catch (error) {
         if (own.signal.aborted) return CALLED_OFF;
-        return error instanceof Answered ? error.answer : inconclusive(`it could not be asked: ${String(error)}`);
+        return error instanceof FinalAnswer ? error.answer : inconclusive(`it could not be asked: ${String(error)}`);
       } finally {
         signal.removeEventListener('abort', abort);
         current = null;

@@ -1,10 +1,8 @@
 /** Sessions in the daemon: their book is the history, and what is told about them goes where all events go. */
-
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../base/clock.ts';
-import type { Failpoints } from '../base/failpoints.ts';
-import type { Log } from '../base/log.ts';
 import { secretValues } from '../base/pure/redact.ts';
+import type { Runtime } from '../base/runtime.ts';
 import { type ResolvedConfig, readEnvFiles } from '../config/load.ts';
 import type { ContainerWatch } from '../docker/container-watch.ts';
 import { createHealer } from '../docker/healing/healer.ts';
@@ -17,11 +15,9 @@ import type { SessionsSpec, SessionTemplate } from './rules/template.ts';
 import { sessionsSummary } from './rules/view.ts';
 import { createSessions } from './service.ts';
 
-export interface SessionsParts {
+export interface SessionsParts extends Pick<Runtime, 'log' | 'failpoints'> {
   readonly containers: { readonly engine: EngineClient; readonly watch: ContainerWatch; readonly owner: string };
   readonly store: Store;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
   config(): Pick<ResolvedConfig, 'sessions' | 'secrets'>;
   onConfig(listener: (config: ResolvedConfig) => void): void;
   readonly record: Recorder;
@@ -68,8 +64,9 @@ export function openSessions(parts: SessionsParts): DaemonSessions {
       return config().sessions.templates.length > 0 || summary.total > 0 ? summary : null;
     },
     close: async (options) => {
-      await sessions.close(options);
+      const left = await sessions.close(options);
       await healer.close();
+      return left;
     },
   };
 }

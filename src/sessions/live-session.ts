@@ -1,7 +1,7 @@
 /** A session that this process has in hand: its record, and what is being done with it right now. */
 import type { HealthVerdict } from '../supervision/rules/container-health.ts';
-import type { Keeping } from './keeping.ts';
 import { type Made, NOT_SEEN } from './make.ts';
+import type { SessionMonitor } from './monitor.ts';
 import type { SessionBook } from './ports.ts';
 import type { SessionEvent, SessionRecord } from './spec.ts';
 
@@ -23,7 +23,7 @@ export class LiveSession {
   /** Its container could not be removed: it is waited for that the Engine can be asked again. */
   returning: Disposable | null = null;
   /** It is looked after. */
-  keeping: Keeping | null = null;
+  monitor: SessionMonitor | null = null;
 
   constructor(record: SessionRecord, book: SessionBook) {
     this.#record = record;
@@ -69,8 +69,8 @@ export class LiveSession {
 
   /** Nothing more is done to keep it. */
   letGo(): void {
-    this.keeping?.[Symbol.dispose]();
-    this.keeping = null;
+    this.monitor?.[Symbol.dispose]();
+    this.monitor = null;
   }
 
   /** Resolves when this is so, looked at after each change. Rejects when `signal` aborts. */

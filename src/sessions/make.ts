@@ -1,8 +1,6 @@
 /** Makes the container of a session, step by step. Whatever goes wrong, the caller clears away by the session's label. */
-
-import type { Clock } from '../base/clock.ts';
-import type { Failpoints } from '../base/failpoints.ts';
 import { after } from '../base/pure/ids.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { ContainerPlan, Creation, EngineClient } from '../docker/ports.ts';
 import type { NetworkResult } from './network.ts';
 import type { Lease } from './rules/lease.ts';
@@ -10,10 +8,8 @@ import { labelsOf } from './rules/tags.ts';
 import type { SessionTemplate } from './rules/template.ts';
 import { SESSION_HOST, type SessionRecord, type SessionTerms } from './spec.ts';
 
-export interface MakeParts {
+export interface MakeParts extends Pick<Runtime, 'clock' | 'failpoints'> {
   readonly engine: EngineClient;
-  readonly clock: Clock;
-  readonly failpoints: Failpoints;
   readonly owner: string;
   environmentOf(template: SessionTemplate): Readonly<Record<string, string>>;
   network(signal: AbortSignal): Promise<NetworkResult>;

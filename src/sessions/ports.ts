@@ -55,6 +55,9 @@ export interface Sessions {
   use(spec: SessionsSpec): void;
   /** Resolves when what earlier processes left was looked through, or could not be. */
   readonly settled: Promise<void>;
-  /** Lets go of everything; no container is touched unless `stopAll` is given: then all sessions are ended first. */
-  close(options?: { readonly stopAll?: boolean }): Promise<void>;
+  /**
+   * Lets go of everything; no container is touched unless `stopAll` is given: then all sessions are ended first. Resolves with those
+   * whose containers could not be removed; the next process goes on with them.
+   */
+  close(options?: { readonly stopAll?: boolean }): Promise<readonly SessionRecord[]>;
 }

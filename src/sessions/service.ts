@@ -33,6 +33,8 @@ export interface SessionsOptions extends TableOptions {
 const MAX_IN_LINE = 32;
 /** What is under way gets this long when everything is closed. */
 const CLOSE_WITHIN_MS = 15_000;
+/** When all sessions are ended, so long may pass in which none of them is gone: a slow Engine is waited for, one that hangs is not. */
+const NONE_GONE_MS = 30_000;
 /** So long somebody who asked for an end waits for it; after that it is told that it is ending. */
 const ANSWER_WITHIN_MS = 10_000;
 const NETWORK = 'network';
@@ -54,7 +56,7 @@ class Manager implements Sessions {
     this.#options = options;
     this.#spec = options.spec;
     this.#table = new Table(options, () => this.#sweepLoop.hurry());
-    this.#sweepLoop = new SweepLoop(options.clock, options.log, (signal) => this.#sweep(signal));
+    this.#sweepLoop = new SweepLoop(options, (signal) => this.#sweep(signal));
   }
 
   get settled(): Promise<void> {
@@ -190,7 +192,7 @@ class Manager implements Sessions {
     if (lease === null) throw new AppError('SESSION_LEASE_FULL', { id: record.id, limit: formatDuration(maxTtlMs) });
     const expires = new Date(lease.expiresAt).toISOString();
     live.save({ lease }, eventOf(record, 'session.extended', { expires_at: expires }));
-    live.keeping?.until(lease.until);
+    live.monitor?.until(lease.until);
     return this.#table.shown(live.record);
   }
 
@@ -206,27 +208,41 @@ class Manager implements Sessions {
     );
   }
 
-  async close({ stopAll = false }: { readonly stopAll?: boolean } = {}): Promise<void> {
+  async close({ stopAll = false }: { readonly stopAll?: boolean } = {}): Promise<readonly SessionRecord[]> {
     this.#isClosing = true;
-    const { clock } = this.#options;
     const inTime = new AbortController();
-    const patience = clock.sleepUntil(after(clock.now(), CLOSE_WITHIN_MS), inTime.signal).catch(() => {});
-    const done = this.#settleAll(stopAll).catch(() => {}); // what could not be done is done by the next process
-    await Promise.race([done, patience]);
+    const done = (stopAll ? this.#endAll() : this.#settleAll()).catch(() => {}); // what could not be done is done by the next process
+    await Promise.race([done, this.#patience(stopAll ? NONE_GONE_MS : CLOSE_WITHIN_MS, inTime.signal)]);
     inTime.abort();
     this.#table.close();
     await Promise.all([done, this.#sweepLoop.close()]);
+    return stopAll ? this.#table.liveSessions.map(({ record }) => record) : [];
   }
 
-  async #settleAll(stopAll: boolean): Promise<void> {
-    const { liveSessions, signal } = this.#table;
-    if (!stopAll) {
-      await Promise.all(liveSessions.flatMap(({ making, noting }) => [making, noting]));
-      if (this.#hasNetwork) await this.#removeEmptyNetwork(signal);
-      return;
+  /** Resolves when so much time has passed and no session was gone meanwhile. */
+  async #patience(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    for (let before = Infinity; !signal.aborted && this.#table.liveSessions.length < before; ) {
+      before = this.#table.liveSessions.length;
+      await clock.sleepUntil(after(clock.now(), ms), signal).catch(() => {});
     }
-    await Promise.all(liveSessions.map((live) => this.#table.end(live, 'stopped', 'everything is taken down')));
-    await this.#sweep(signal);
+  }
+
+  async #settleAll(): Promise<void> {
+    const { liveSessions, signal } = this.#table;
+    await Promise.all(liveSessions.flatMap(({ making, noting }) => [making, noting]));
+    if (this.#hasNetwork) await this.#removeEmptyNetwork(signal);
+  }
+
+  /** Again, as long as it helps: an Engine with very much to do refuses some at first. */
+  async #endAll(): Promise<void> {
+    const table = this.#table;
+    let before: number;
+    do {
+      before = table.liveSessions.length;
+      await Promise.all(table.liveSessions.map((live) => table.end(live, 'stopped', 'everything is taken down')));
+      await this.#sweep(table.signal);
+    } while (!table.signal.aborted && table.liveSessions.length > 0 && table.liveSessions.length < before);
   }
 
   #sweep(signal: AbortSignal): Promise<boolean> {

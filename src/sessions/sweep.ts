@@ -3,14 +3,14 @@
  * Only containers and networks that carry our own label are ever touched.
  */
 
-import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { after } from '../base/pure/ids.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { ContainerSummary, EngineClient } from '../docker/ports.ts';
 import { LABELS } from '../docker/rules/labels.ts';
 import type { LiveSession } from './live-session.ts';
 import { type Instant, isOver } from './rules/lease.ts';
-import { judge, type Known } from './rules/sweep.ts';
+import { judge, type KnownSession } from './rules/sweep.ts';
 import { type SessionTags, tagsOf } from './rules/tags.ts';
 
 export interface SweepParts {
@@ -19,7 +19,7 @@ export interface SweepParts {
   readonly log: Log;
   instant(): Instant;
   liveSessions(): readonly LiveSession[];
-  known(id: string): Known | null;
+  known(id: string): KnownSession | null;
   /** It was being made or ended by an earlier process, or could not be ended when it was tried. */
   finish(live: LiveSession): Promise<void>;
   /** Its lease is over, which its alarm did not know: the wall clock of a new boot was put right after it had been set. */
@@ -78,8 +78,7 @@ const EVERY_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 
 export class SweepLoop {
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #runtime: Pick<Runtime, 'clock' | 'log'>;
   readonly #round: (signal: AbortSignal) => Promise<boolean>;
   readonly #closed = new AbortController();
   readonly #going: Promise<void>;
@@ -89,9 +88,8 @@ export class SweepLoop {
   readonly first: Promise<void>;
 
   /** `round`: false when it could not be done now. */
-  constructor(clock: Clock, log: Log, round: (signal: AbortSignal) => Promise<boolean>) {
-    this.#clock = clock;
-    this.#log = log;
+  constructor(runtime: Pick<Runtime, 'clock' | 'log'>, round: (signal: AbortSignal) => Promise<boolean>) {
+    this.#runtime = runtime;
     this.#round = round;
     let settle: () => void = () => {};
     this.first = new Promise((resolve) => {
@@ -129,7 +127,8 @@ export class SweepLoop {
     try {
       return await this.#round(signal);
     } catch (error) {
-      if (!signal.aborted) this.#log.error('a sweep of sessions failed; trying again', { error: String(error) });
+      if (!signal.aborted)
+        this.#runtime.log.error('a sweep of sessions failed; trying again', { error: String(error) });
       return false;
     }
   }
@@ -138,6 +137,7 @@ export class SweepLoop {
     if (this.#hurried) return;
     this.#pause = new AbortController();
     const either = AbortSignal.any([this.#closed.signal, this.#pause.signal]);
-    await this.#clock.sleepUntil(after(this.#clock.now(), ms), either).catch(() => {});
+    const { clock } = this.#runtime;
+    await clock.sleepUntil(after(clock.now(), ms), either).catch(() => {});
   }
 }

@@ -1,29 +1,24 @@
 /** All sessions of one owner that have not ended: looked after while they live, and cleared away when they end. */
-
-import type { Clock } from '../base/clock.ts';
-import type { Failpoints } from '../base/failpoints.ts';
 import type { Log } from '../base/log.ts';
 import { AppError } from '../base/pure/errors.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { Failure, HealStatus } from '../docker/healing/ports.ts';
 import type { EngineClient } from '../docker/ports.ts';
 import { LABELS } from '../docker/rules/labels.ts';
-import { type KeepingParts, keep } from './keeping.ts';
 import { LiveSession } from './live-session.ts';
 import { newRecord } from './make.ts';
+import { monitorSession, type SessionMonitorParts } from './monitor.ts';
 import type { SessionBook } from './ports.ts';
 import { current, type Instant, leaseOf } from './rules/lease.ts';
-import { type Known, lostTerms, termsOf } from './rules/sweep.ts';
+import { type KnownSession, lostTerms, termsOf } from './rules/sweep.ts';
 import type { SessionTags } from './rules/tags.ts';
 import type { SessionTemplate } from './rules/template.ts';
 import type { EndReason, SessionEvent, SessionEventType, SessionRecord } from './spec.ts';
 
-export interface TableOptions extends KeepingParts {
-  readonly clock: Clock;
+export interface TableOptions extends Pick<Runtime, 'clock' | 'log' | 'failpoints'>, SessionMonitorParts {
   readonly book: SessionBook;
   /** A stable id: what carries it is ours, and nothing else is. */
   readonly owner: string;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
   /** The container of a session failed: it is not removed before this has resolved, which must not take long. Never rejects. */
   failed?(session: SessionRecord, failure: Failure): Promise<void>;
 }
@@ -73,7 +68,7 @@ export class Table {
     const { containerId, lease } = live.record;
     if (containerId === null || this.#closed.signal.aborted) return;
     const record = { ...live.record, lease: current(lease, this.instant()) };
-    live.keeping = keep(record, containerId, this.#options, {
+    live.monitor = monitorSession(record, containerId, this.#options, {
       changed: (status) => this.#changed(live, status),
       failed: ({ reason }, failure) => {
         live.save({}, eventOf(live.record, 'session.unhealthy', { why: failure.why, decision: reason }));
@@ -144,7 +139,7 @@ export class Table {
     live.returning ??= this.#options.watch.watch(containerId ?? id, { seen: () => this.#engineIsBack() });
   }
 
-  known(id: string): Known | null {
+  known(id: string): KnownSession | null {
     const live = this.#liveSessions.get(id);
     if (live) return { record: live.record, isLive: live.isBusy };
     const record = this.#options.book.find(id);

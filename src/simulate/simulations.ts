@@ -27,7 +27,7 @@ export interface Simulations {
 }
 
 export function createSimulations(
-  scene: Scene,
+  scene: SimulationWorld,
   known: Rehearsals,
   incidentService: Pick<Incidents, 'incidents' | 'recovered'>,
 ): Simulations {
@@ -53,12 +53,12 @@ export function createSimulations(
 
 const TASK_BYTES = 3;
 
-type AgentHit = Pick<Told, 'dryRun' | 'kind' | 'subject'>;
+type AgentHit = Pick<SimulatedCrash, 'dryRun' | 'kind' | 'subject'>;
 
 export async function crashAgent(
   name: string,
   request: SimulationRequest,
-  scene: Scene,
+  scene: SimulationWorld,
   known: Rehearsals,
 ): Promise<SimulationView> {
   const { kind = 'import-error', dryRun = false, notify = false, task } = request;
@@ -85,7 +85,7 @@ async function rehearse(
   kind: StandInKind,
   asked: Simulated,
   told: AgentHit,
-  scene: Scene,
+  scene: SimulationWorld,
   known: Rehearsals,
 ): Promise<SimulationView> {
   const task = `simulated-${randomBytes(TASK_BYTES).toString('hex')}`;
@@ -108,7 +108,7 @@ interface AgentTarget {
   readonly task: string | undefined;
   readonly asked: Simulated;
   readonly told: AgentHit;
-  readonly scene: Scene;
+  readonly scene: SimulationWorld;
   readonly known: Rehearsals;
 }
 
@@ -176,12 +176,12 @@ interface Target {
   readonly run: RunId;
 }
 
-type Hit = Omit<Told, 'run' | 'pid' | 'steps'>;
+type Hit = Omit<SimulatedCrash, 'run' | 'pid' | 'steps'>;
 
 export async function crashComponent(
   name: string,
   { kind = 'exit', dryRun = false, notify = false }: SimulationRequest,
-  scene: Scene,
+  scene: SimulationWorld,
   known: Rehearsals,
 ): Promise<SimulationView> {
   const target = findTarget(name, scene);
@@ -193,7 +193,7 @@ export async function crashComponent(
   return kind === 'hang' ? hang(target, asked, told, scene, known) : hit(target, asked, told, scene, known);
 }
 
-function findTarget(name: string, scene: Scene): Target {
+function findTarget(name: string, scene: SimulationWorld): Target {
   const view = scene.view(name);
   const specs = scene.specs();
   const spec = specs.find((each) => each.name === name);
@@ -230,7 +230,7 @@ function replace(
   kind: StandInKind,
   asked: Simulated,
   told: Hit,
-  scene: Scene,
+  scene: SimulationWorld,
   known: Rehearsals,
 ): SimulationView {
   const { name } = target;
@@ -253,7 +253,7 @@ async function hang(
   target: Target,
   asked: Simulated,
   told: Hit,
-  scene: Scene,
+  scene: SimulationWorld,
   known: Rehearsals,
 ): Promise<SimulationView> {
   const { name, spec, view, run } = target;
@@ -278,7 +278,7 @@ function hit(
   { name, spec, view, run }: Target,
   asked: Simulated,
   told: Hit,
-  scene: Scene,
+  scene: SimulationWorld,
   known: Rehearsals,
 ): SimulationView {
   const isContainer = runsInContainer(spec.driver);
@@ -298,7 +298,7 @@ function hit(
 
 // What a simulated crash needs to know of everything that runs, and may do to it.
 
-export interface Scene {
+export interface SimulationWorld {
   view(component: string): ComponentView | null;
   specs(): readonly ComponentSpec[];
   agents(): AgentsSpec;
@@ -328,13 +328,13 @@ export const isStandIn = (kind: CrashKind): kind is StandInKind => kind !== 'sig
 export const refused = (name: string, problem: string, hint: string): AppError =>
   new AppError('NOT_SIMULATED', { name, problem, hint });
 
-export interface Told extends Pick<SimulationView, 'kind' | 'subject' | 'steps' | 'pid'> {
+export interface SimulatedCrash extends Pick<SimulationView, 'kind' | 'subject' | 'steps' | 'pid'> {
   readonly dryRun: boolean;
   readonly task: string | null;
   readonly run: RunId | null;
 }
 
-export const simulationView = ({ dryRun, task, run, ...rest }: Told): SimulationView => ({
+export const simulationView = ({ dryRun, task, run, ...rest }: SimulatedCrash): SimulationView => ({
   ...{ schema_version: 1, dry_run: dryRun, ...rest },
   ...{ task_id: task, run_id: run },
 });

@@ -1,20 +1,16 @@
 /** What a daemon does with the runs that earlier daemons left behind: every one of them is accounted for, none is doubled. */
-
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
 import { type ExitCause, exitView } from '../base/pure/exit.ts';
 import type { RunId } from '../base/pure/ids.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { ComponentRunner } from './component-runner.ts';
 import type { Driver, FoundRun } from './ports/driver.ts';
 import type { ComponentCommit, ComponentStore } from './ports/store.ts';
 import { runOf } from './rules/status.ts';
 import type { DriverSpec } from './spec.ts';
 
-export interface AdoptionWorld {
+export interface AdoptionWorld extends Pick<Runtime, 'clock' | 'log'> {
   readonly driver: Driver;
   readonly history: Pick<ComponentStore, 'run'>;
-  readonly clock: Clock;
-  readonly log: Log;
   commit(commit: ComponentCommit): void;
   /** The runner of this component; for one the configuration does not name any more, a runner that will only end it. */
   runnerFor(found: FoundRun): ComponentRunner;

@@ -1,9 +1,8 @@
 /** One component: its mailbox, its state, and the effects of each step. The only writer of that state. */
 import type { Clock } from '../base/clock.ts';
-import type { Failpoints } from '../base/failpoints.ts';
-import type { Log } from '../base/log.ts';
 import type { SignalName, SpawnProblem } from '../base/pure/exit.ts';
 import { type ComponentName, type MonoMs, type RunId, runId, type WallMs } from '../base/pure/ids.ts';
+import type { Runtime } from '../base/runtime.ts';
 import { ComponentMemory, type Past } from './component-memory.ts';
 import type { EventQueue } from './event-queue.ts';
 import { HeartWatch, type HeartWorld } from './heartbeat/heart-watch.ts';
@@ -22,10 +21,8 @@ import { type Explainer, stepCommit } from './step-commit.ts';
 import type { UsageWatch } from './usage/usage-watch.ts';
 
 /** What a runner needs from the world. Everything is handed in; nothing is reached for. */
-export interface RunnerWorld extends Explainer, MonitorsWorld {
+export interface RunnerWorld extends Runtime, Explainer, MonitorsWorld {
   readonly driver: Driver;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
   readonly eventQueue: EventQueue;
   /** Writes to the history and tells those who listen. */
   commit(commit: ComponentCommit): void;
@@ -338,10 +335,8 @@ export function cleanUp({ name }: ComponentSpec, run: RunId | null, { driver, cl
 
 // A limit that cannot be kept on this machine is said aloud with every run: once in the log, once as an event.
 
-export interface UnlimitedWorld {
+export interface UnlimitedWorld extends Pick<Runtime, 'clock' | 'log'> {
   readonly driver: Pick<Driver, 'limits'>;
-  readonly clock: Clock;
-  readonly log: Log;
   commit(commit: ComponentCommit): void;
 }
 

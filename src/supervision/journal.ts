@@ -64,7 +64,8 @@ export function restartLog(log: Log): (event: EventView) => void {
     switch (type) {
       case 'component.exited': {
         if (EXPECTED.has(data['rule'])) return;
-        const message = `${name}: ${data['exit']}; ran for ${formatDuration(Number(data['uptime_ms']))}; ${data['decision']}`;
+        const lived = data['uptime_ms'] === 0 ? '' : `; ran for ${formatDuration(Number(data['uptime_ms']))}`;
+        const message = `${name}: ${data['exit']}${lived}; ${data['decision']}`;
         log[data['crash'] === true ? 'warn' : 'info'](message, { ...about, rule: data['rule'] });
         return;
       }

@@ -3,10 +3,12 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { ExitView } from '../base/pure/exit.ts';
 import type { ComponentName, MonoMs, WallMs } from '../base/pure/ids.ts';
+import type { Runtime } from '../base/runtime.ts';
 import { adoptAll } from './adoption.ts';
 import type { Past } from './component-memory.ts';
 import { ComponentRunner, type RunnerWorld } from './component-runner.ts';
 import { ComponentSet } from './component-set.ts';
+import { type ComponentSnapshot, snapshotOf } from './component-snapshot.ts';
 import { EventQueue } from './event-queue.ts';
 import { Beats } from './heartbeat/beats.ts';
 import { Journal } from './journal.ts';
@@ -21,7 +23,6 @@ import { restore } from './rules/time.ts';
 import { type SampleStretch, samplesLaidOver } from './rules/usage/stretch.ts';
 import type { ComponentView } from './rules/views.ts';
 import type { ComponentSpec } from './spec.ts';
-import { type ComponentStanding, standingOf } from './standings.ts';
 import type { Evidence } from './step-commit.ts';
 import { isActive, StopOrder } from './stop-order.ts';
 import { UsageWatch } from './usage/usage-watch.ts';
@@ -79,7 +80,7 @@ type FromRunner =
   | 'ingredients'
   | 'logEnd';
 
-export interface SupervisorParts extends Pick<RunnerWorld, FromRunner | 'clock' | 'random' | 'log' | 'failpoints'> {
+export interface SupervisorParts extends Runtime, Pick<RunnerWorld, FromRunner> {
   readonly store: ComponentStore;
   readonly sampler: Sampler;
   /** `at`: when it ended. */
@@ -150,7 +151,7 @@ export class Supervisor {
   }
 
   /** Brings back what earlier daemons left: records, live runs, exits nobody saw. Starts what is wanted. */
-  open(specs: readonly ComponentSpec[], wish: (name: ComponentName) => Wish): void {
+  open(specs: readonly ComponentSpec[], wish: (name: ComponentName) => WantedState): void {
     const { store, clock, driver, log, failpoints, specHash } = this.#parts;
     const records = new Map(store.components().map((record) => [record.name, record]));
     const past = ({ name }: ComponentSpec) => pastOf(records.get(name), clock, wish(name));
@@ -316,8 +317,8 @@ export class Supervisor {
     return leaving ? { ...leaving.view(), removed: true } : null;
   }
 
-  standings(): readonly ComponentStanding[] {
-    return this.#set.current.map((runner) => standingOf(runner, this.#parts.clock.now()));
+  snapshots(): readonly ComponentSnapshot[] {
+    return this.#set.current.map((runner) => snapshotOf(runner, this.#parts.clock.now()));
   }
 
   /** What a component used, newest first: the history, and what is not written yet. */
@@ -413,13 +414,13 @@ const AT_REST: ReadonlySet<string> = new Set(['stopped', 'completed', 'gave-up']
 export const NEW: Past = { component: INITIAL, desired: 'stopped', record: null };
 
 /** What is wanted of it, as it was kept beside the history. */
-export interface Wish {
+export interface WantedState {
   readonly desired: Desired;
   /** The history could not be written then: it counts more than what stands there. */
   readonly isNewer: boolean;
 }
 
-export function pastOf(record: ComponentRecord | undefined, clock: Clock, wish: Wish): Past {
+export function pastOf(record: ComponentRecord | undefined, clock: Clock, wish: WantedState): Past {
   if (record === undefined) return { ...NEW, desired: wish.desired };
   const component = restore(record.component, record.bootId, clock.bootId, clock.now());
   return { component, desired: wish.isNewer ? wish.desired : record.desired, record };

@@ -197,9 +197,15 @@ export const traceChecks = (tracer: Tracer): CheckObserver => ({
 
 /** As the SDK wants to hear it: 0 is success, 1 is failure. */
 const SUCCESS = { code: 0 };
-type Told = Parameters<SpanExporter['export']>[1];
+type ExportCallback = Parameters<SpanExporter['export']>[1];
 
-function deliver(body: Uint8Array | undefined, signal: Signal, sender: Sender, outages: Outages, told: Told): void {
+function deliver(
+  body: Uint8Array | undefined,
+  signal: Signal,
+  sender: Sender,
+  outages: Outages,
+  told: ExportCallback,
+): void {
   if (body === undefined) {
     told({ code: 1, error: new Error('it could not be written as protobuf') });
     return;

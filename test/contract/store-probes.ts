@@ -37,6 +37,12 @@ export function probeRules(store: () => Store): void {
     expect(probes()).toEqual(expect.arrayContaining([longer, ...others]));
   });
 
+  test('stretches since a time are those that went on by then', () => {
+    store().commit({ probed: [stretchOf('api', 1, { firstAt: wall(1_000), lastAt: wall(5_000) })] });
+    const since = (ms: number) => store().probes({ component: 'api', since: wall(ms), limit: 10 }).length;
+    expect([since(0), since(5_000), since(5_001)]).toEqual([1, 1, 0]);
+  });
+
   test('the same stretch twice in one commit is the second one', () => {
     store().commit({ probed: [stretchOf('api', 1, { count: 5 }), stretchOf('api', 1, { count: 6 })] });
     expect(probes()).toEqual([stretchOf('api', 1, { count: 6 })]);

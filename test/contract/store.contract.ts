@@ -181,12 +181,16 @@ function runRules(store: () => Store): void {
     endedAt: wall(1_500),
     pid: 42,
     planned: false,
+    good: false,
+    decision: endedOf('api').decision,
+    rule: endedOf('api').rule,
     logOffset: null,
   };
+  const GOES_ON = { endedAt: null, exit: null, planned: null, good: null, decision: null, rule: null };
 
   test('a run is one row from its beginning to its end', () => {
     store().commit({ runBegun: begunOf('api') });
-    expect(store().run(runOf('api'))).toEqual({ ...ended, endedAt: null, pid: null, exit: null, planned: null });
+    expect(store().run(runOf('api'))).toEqual({ ...ended, ...GOES_ON, pid: null });
     store().commit({ runPid: { run: runOf('api'), pid: 42 } });
     store().commit({ runEnded: endedOf('api') });
     expect(store().runs({ limit: 10 })).toEqual([{ ...ended, exit: exited(1) }]);
@@ -210,6 +214,17 @@ function runRules(store: () => Store): void {
     store().commit({ runBegun: begunOf('api'), runEnded: endedOf('api') });
     store().commit({ runBegun: begunOf('api'), runEnded: endedOf('api', 1, { at: wall(9_000), exit: exited(9) }) });
     expect(store().runs({ limit: 10 })).toEqual([{ ...ended, pid: null, exit: exited(1) }]);
+  });
+
+  test('runs since a time are those that ended by then or later', () => {
+    store().commit({ runBegun: begunOf('api', 1), runEnded: endedOf('api', 1) });
+    store().commit({ runBegun: begunOf('api', 2), runEnded: endedOf('api', 2, { at: wall(9_000) }) });
+    store().commit({ runBegun: begunOf('api', 3) });
+    const since = (ms: number) =>
+      store()
+        .runs({ component: 'api', since: wall(ms), limit: 10 })
+        .map(({ run }) => run);
+    expect([since(0), since(1_501), since(9_001)]).toEqual([[runOf('api', 2), runOf('api', 1)], [runOf('api', 2)], []]);
   });
 
   test('runs come newest first, of one component or of all', () => {

@@ -127,6 +127,7 @@ test('a task is one argument whatever it contains, and what cannot be one is ref
   );
   for (const task of ['', 'x'.repeat(1_025)])
     expect((await project.cli('spawn', 'recorder', `--task=${task}`)).code).toBe(2);
+  expect(await project.ok('why', 'recorder')).toBe('no crash of recorder is on record\n');
   const unknown = await project.cli('spawn', 'recordr', '--task', 'A');
   expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('"recorder"')]);
   const again = await project.cli('spawn', 'recorder', '--task=--help');

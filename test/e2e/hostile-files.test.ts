@@ -49,7 +49,7 @@ test('pipes in place of programs, env files, logs, heartbeats and pid files hold
   for (const name of ['question', 'pid.pipe', 'recover']) pipe(name);
   await project.ok('up', '--no-wait');
   const program = await project.until('program', 'refused', ({ last_exit }) => last_exit?.spawn_error != null);
-  expect(program.last_exit?.spawn_error).toContain('is no file: a pipe, a socket or a device');
+  expect(program.last_exit?.spawn_error).toContain('is not a regular file, but a pipe, a socket or a device');
   await project.until('env', 'given up', ({ state }) => state === 'gave-up');
   await project.until('log', 'given up', ({ state }) => state === 'gave-up');
   await project.until('probe', 'unwell', ({ restarts }) => restarts > 0);

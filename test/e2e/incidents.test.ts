@@ -82,6 +82,12 @@ test.concurrent('a database that goes down with five dependents is one incident,
   expect(root).toMatchObject({ subject: { kind: 'component', name: 'db' }, count: 1, ticket: 'BUG-001' });
   expect([...root.affected].sort()).toEqual(DEPENDENTS);
   expect(await shop.ok('incidents')).toMatch(new RegExp(`\\n${root.id} +open +1 .* BUG-001 .* \\+2 +db: `));
+  expect(await shop.ok('incidents', 'ack', String(root.id))).toMatch(/^incident \d+ acknowledged: db: /);
+  expect(await shop.ok('incidents')).toMatch(new RegExp(`\\n${root.id} +acknowledged +1 `));
+  expect(await shop.ok('incidents', 'silence', String(root.id), '--for', '2h')).toMatch(/no alerts until .*: db: /);
+  expect(await shop.ok('incidents')).toMatch(new RegExp(`\\n${root.id} +silenced +1 `));
+  expect((await shop.cli('incidents', 'ack', 'seven')).code).toBe(2);
+  expect((await shop.cli('incidents', 'ack', '999')).stderr).toContain('There is no incident 999.');
   // One that noticed before we saw the database end was folded in.
   const others = (await shop.incidents()).filter(({ id }) => id !== root.id);
   expect(others.filter(({ folded_into }) => folded_into !== root.id)).toEqual([]);

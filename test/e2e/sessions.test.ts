@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Failpoint } from '../../src/base/failpoints.ts';
 import type { SessionView } from '../../src/sessions/rules/view.ts';
 import type { WhyView } from '../../src/supervision/rules/views.ts';
-import { type TestEngine, useEngine } from '../support/engine.ts';
+import { startEngine, TestEngine, useEngine } from '../support/engine.ts';
 import { TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -169,6 +169,30 @@ test('a session that dies has a dossier and an incident; one that is stopped, or
   expect(why.log_tail[0]).toMatch(/^the token is \S+$/);
   expect(JSON.stringify(why)).not.toContain('open-sesame');
   expect(await project.ok('why', lab)).toContain(`session ${lab} died: exit code 1`);
+});
+
+test('down names the sessions whose containers it could not remove, and the next daemon removes them', async ({
+  skip,
+}) => {
+  engineFor(skip);
+  await using own = await startEngine();
+  const engine = new TestEngine(own.socketPath);
+  await using project = new TestProject(CONFIG, engine.env);
+  await project.ok('up');
+  const { session_id: id } = (
+    JSON.parse(await project.ok('-o', 'json', 'sessions', 'spawn', 'web', '--user', 'ann')) as { session: SessionView }
+  ).session;
+  await own.end('SIGKILL');
+  const down = await project.cli('-o', 'json', 'down');
+  expect(JSON.parse(down.stdout)).toMatchObject({ still_running: [], sessions_left: [id] });
+  expect(down).toMatchObject({ code: 1, stderr: expect.stringContaining(`session ${id} (web of ann)`) });
+  const again = await project.cli('down');
+  expect(again).toMatchObject({ code: 3, stderr: expect.stringContaining(`nobody ends session ${id} (web of ann)`) });
+  await own.begin();
+  await project.ok('up');
+  await waitFor('its end', async () => (await listed(project)).length === 0);
+  expect(await containers(engine, project)).toEqual([]);
+  expect(await project.ok('down')).toContain('everything is stopped');
 });
 
 test('without an Engine the list still works, and a spawn says what is wrong', async () => {

@@ -16,7 +16,7 @@ export function incidentsWorld(
   dependsOn: Readonly<Record<string, readonly string[]>> = {},
   clock = new FakeClock(),
   store: Store = openMemoryStore({ clock }),
-  follow: Partial<Pick<IncidentServiceParts, 'crashSeen' | 'resolved' | 'simulated'>> = {},
+  follow: Partial<Pick<IncidentServiceParts, 'crashSeen' | 'resolved' | 'handled' | 'simulated'>> = {},
 ) {
   const graph: Graph = new Map(Object.entries(dependsOn));
   const resolved: Incident[] = [];
@@ -35,6 +35,7 @@ export function incidentsWorld(
       batches.push(commits.length);
       events.push(...store.commit(...commits).map(({ type }) => type));
     },
+    handled: (incident) => follow.handled?.(incident),
     crashSeen: (crash, incident) => follow.crashSeen?.(crash, incident),
     resolved: (incident) => {
       resolved.push(incident);

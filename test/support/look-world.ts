@@ -7,8 +7,9 @@ import type { Store } from '../../src/history/ports.ts';
 import { ALERT_KINDS, FOLD_MS } from '../../src/incidents/alerts/rules/book.ts';
 import type { AlertMessage } from '../../src/incidents/alerts/rules/message.ts';
 import { createAlertService } from '../../src/incidents/alerts/service.ts';
-import { Look } from '../../src/incidents/look.ts';
-import type { ComponentStanding } from '../../src/supervision/standings.ts';
+import { IncidentMonitor } from '../../src/incidents/monitor.ts';
+import { handlingOf } from '../../src/incidents/rules/incident.ts';
+import type { ComponentSnapshot } from '../../src/supervision/component-snapshot.ts';
 import { FakeClock } from './fake-clock.ts';
 import { incidentsWorld } from './incidents-world.ts';
 
@@ -21,7 +22,7 @@ export function lookWorld(
   store: Store = openMemoryStore({ clock }),
 ) {
   const messages: AlertMessage[] = [];
-  const standings = new Map<string, ComponentStanding>();
+  const snapshots = new Map<string, ComponentSnapshot>();
   let kept: string | null = null;
   const service = createAlertService(
     {
@@ -32,6 +33,7 @@ export function lookWorld(
           kept = text;
         },
       },
+      handling: ({ incident }) => handlingOf(incident === null ? null : store.incident(incident), clock.wallNow()),
       newId: () => `id-${messages.length}`,
       senders: () => [
         {
@@ -46,32 +48,33 @@ export function lookWorld(
     { on: ALERT_KINDS, channels: [], remindMs: 24 * HOUR_MS },
   );
   const world = incidentsWorld(dependsOn, clock, store, {
-    crashSeen: (crash, incident) => look.crashSeen(crash, incident),
-    resolved: (incident) => look.resolved(incident),
+    crashSeen: (crash, incident) => monitor.crashSeen(crash, incident),
+    resolved: (incident) => monitor.resolved(incident),
+    handled: () => service.handled(),
   });
-  const look = new Look({
+  const monitor = new IncidentMonitor({
     ...{ incidentService: world.incidents, alerts: service, clock, store },
-    standings: () => [...standings.values()],
+    snapshots: () => [...snapshots.values()],
   });
   return {
     ...world,
     alerts: service,
-    stands: (name: string, over: Partial<ComponentStanding> = {}) =>
-      void standings.set(name, {
+    stands: (name: string, over: Partial<ComponentSnapshot> = {}) =>
+      void snapshots.set(name, {
         ...{ name, state: 'running', isWell: true, upMs: 60_000, minUptimeMs: 0, isWanted: true, unwell: null },
         ...over,
       }),
-    isGone: (name: string) => void standings.delete(name),
-    looked: () => look.now(),
+    isGone: (name: string) => void snapshots.delete(name),
+    looked: () => monitor.now(),
     /** What people were told since the last time, a look and what is folded later. */
     told: async (): Promise<readonly string[]> => {
-      look.now();
+      monitor.now();
       await clock.advance(FOLD_MS + LOOK_MS);
       return messages.splice(0).map(({ text }) => text);
     },
     /** The same, with everything in it. */
     messages: async (): Promise<readonly AlertMessage[]> => {
-      look.now();
+      monitor.now();
       await clock.advance(FOLD_MS + LOOK_MS);
       return messages.splice(0);
     },

@@ -43,7 +43,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     what: 'files and variables in, a complete checked configuration out',
     imports: ['base', 'supervision'],
     shapes: [...FEATURES, 'history'],
-    kinds: ['probes', 'checks'],
+    kinds: ['probes', 'checks', 'incidents'],
   },
   drivers: {
     what: 'how one kind of run is started, watched and ended: `process`, `container`, `external`',
@@ -93,10 +93,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['base', 'supervision', 'config', 'drivers', 'checks'],
     shapes: ['history'],
   },
+  dashboard: {
+    what: 'everything on one screen: what needs attention, and the last day of every component',
+    imports: ['base', 'supervision'],
+    shapes: ['incidents', 'history'],
+  },
   api: {
     what: 'server, routes and client of the HTTP API',
     imports: ['base', 'supervision', 'logs'],
-    shapes: [...FEATURES, 'history'],
+    shapes: [...FEATURES, 'dashboard', 'history'],
   },
   daemon: {
     what: 'the root: puts everything together; main, guardian, launch, control',
@@ -118,6 +123,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'checks',
       'simulate',
       'telemetry',
+      'dashboard',
       'api',
     ],
   },
@@ -138,11 +144,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'api',
       'daemon',
     ],
+    shapes: ['dashboard'],
   },
   cli: {
     what: 'one file per command; loads everything else only when a command needs it',
     imports: ['base', 'api'],
-    shapes: ['supervision', 'logs', 'config', 'crashes', ...FEATURES],
+    shapes: ['supervision', 'logs', 'config', 'crashes', 'dashboard', ...FEATURES],
   },
 };
 

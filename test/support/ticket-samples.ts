@@ -1,10 +1,10 @@
 /** Incidents, crashes and tickets as tests need them. */
 import type { WallMs } from '../../src/base/pure/ids.ts';
 import type { Incident } from '../../src/incidents/rules/incident.ts';
-import type { TicketBook } from '../../src/incidents/tickets/ports.ts';
+import type { TrackerSpec } from '../../src/incidents/tickets/kinds.ts';
+import type { TicketBook, TicketsSpec } from '../../src/incidents/tickets/ports.ts';
 import type { CrashEvidence } from '../../src/incidents/tickets/rules/evidence.ts';
 import { ticketFor } from '../../src/incidents/tickets/rules/policy.ts';
-import type { TicketsSpec, TrackerSpec } from '../../src/incidents/tickets/rules/settings.ts';
 import type { Ticket, TicketEvent, TicketsQuery } from '../../src/incidents/tickets/rules/ticket.ts';
 import { hasPendingUpdates } from '../../src/incidents/tickets/rules/ticket.ts';
 

@@ -34,13 +34,13 @@ export type LoopAction =
   | { readonly kind: 'over'; readonly well: boolean };
 
 /** What is to be done now; null: nothing. */
-export function loopAction(open: OpenFreeze | null, sight: LoopObservation): LoopAction | null {
-  const { view } = sight;
-  if (open === null) return isFrozen(sight) && !isUnwanted(sight) ? fileFreeze(sight) : null;
-  if (isUnwanted(sight)) return { kind: 'over', well: false };
-  if (isHeard(open, sight)) return { kind: 'over', well: true };
+export function loopAction(open: OpenFreeze | null, observation: LoopObservation): LoopAction | null {
+  const { view } = observation;
+  if (open === null) return isFrozen(observation) && !isUnwanted(observation) ? fileFreeze(observation) : null;
+  if (isUnwanted(observation)) return { kind: 'over', well: false };
+  if (isHeard(open, observation)) return { kind: 'over', well: true };
   if (open.alert !== null) return null;
-  const why = whyInVain(open, sight);
+  const why = whyInVain(open, observation);
   return why === null ? null : { kind: 'alert', text: `${view.name} is frozen, and ${why}` };
 }
 
@@ -53,8 +53,8 @@ function isFrozen({ view, ageMs, unsupervised }: LoopObservation): boolean {
 const isUnwanted = ({ view, unsupervised }: LoopObservation): boolean =>
   unsupervised === null && (view.desired === 'stopped' || view.state === 'completed');
 
-function fileFreeze(sight: LoopObservation): LoopAction {
-  const { view, ageMs, unsupervised } = sight;
+function fileFreeze(observation: LoopObservation): LoopAction {
+  const { view, ageMs, unsupervised } = observation;
   const { name, pid, heartbeat } = view;
   const limitMs = unsupervised?.limitMs ?? heartbeat?.limit_ms ?? null;
   const limit = limitMs === null ? '' : ` for ${formatDuration(limitMs)}`;
@@ -79,9 +79,9 @@ function fileFreeze(sight: LoopObservation): LoopAction {
 }
 
 /** It gave a sign in a later run, or the alarm of the same run is off. */
-function isHeard(open: OpenFreeze, sight: LoopObservation): boolean {
-  const { view, ageMs, unsupervised } = sight;
-  if (unsupervised !== null) return ageMs !== null && !isFrozen(sight);
+function isHeard(open: OpenFreeze, observation: LoopObservation): boolean {
+  const { view, ageMs, unsupervised } = observation;
+  if (unsupervised !== null) return ageMs !== null && !isFrozen(observation);
   if (view.state !== 'running' || view.condition === 'frozen') return false;
   if (view.run_id === open.run) return true;
   const beat = view.heartbeat?.last_beat_at ?? null;
@@ -99,10 +99,10 @@ function whyInVain(open: OpenFreeze, { view, observed, unsupervised }: LoopObser
 }
 
 /** Whether it goes on; null: nobody can say, or nobody wants it to. */
-export function isResponsive(open: OpenFreeze | null, sight: LoopObservation): boolean | null {
-  const { view, unsupervised, ageMs } = sight;
+export function isResponsive(open: OpenFreeze | null, observation: LoopObservation): boolean | null {
+  const { view, unsupervised, ageMs } = observation;
   const { state, condition, desired } = view;
-  if (unsupervised !== null) return open !== null || isFrozen(sight) ? false : ageMs === null ? null : true;
+  if (unsupervised !== null) return open !== null || isFrozen(observation) ? false : ageMs === null ? null : true;
   if (desired === 'stopped' || condition === 'engine-unreachable') return null;
   if (open !== null || condition === 'frozen' || condition === 'unkillable' || state === 'gave-up') return false;
   return state === 'running' ? true : null;

@@ -16,7 +16,7 @@ export interface Entry {
   readonly id: string;
 }
 
-export type Reading =
+export type StateFileReading =
   /** `odd`: keys of entries that name no process. */
   | { readonly kind: 'entries'; readonly entries: readonly Entry[]; readonly odd: readonly string[] }
   /** Half written, or written by other rules. `why` goes on after the name of the file: "is no JSON document". */
@@ -29,7 +29,7 @@ const MAX_ENTRIES = 5_000;
 /** Longer ones are not shown, stored or compared as a whole. */
 const MAX_WORD_CHARS = 1_024;
 
-export function readEntries(text: string, fields: StateFileFields): Reading {
+export function readEntries(text: string, fields: StateFileFields): StateFileReading {
   try {
     JSON.parse(text);
   } catch {

@@ -6,7 +6,7 @@ import { type ExitCause, isClean } from '../../base/pure/exit.ts';
 import { after, type BootId, type MonoMs, type RunId, type WallMs } from '../../base/pure/ids.ts';
 import type { Entry } from './others-entry.ts';
 
-export interface KnownEntry extends Known {
+export interface KnownEntry extends SeenEntry {
   /** It lived while we watched: its end is a crash. Otherwise it was dead before anybody looked. */
   readonly watched: boolean;
   /** Its parent ended before it. */
@@ -38,9 +38,9 @@ export interface LeftZombie {
 
 export const NOTHING_KNOWN: Memory = { entries: new Map(), readAt: null, zombies: [] };
 
-export interface Looked {
+export interface ObservedEntry {
   readonly entry: Entry;
-  readonly sight: Sight;
+  readonly observation: ProcessObservation;
 }
 
 export interface PassContext {
@@ -63,11 +63,11 @@ export type RunFate = 'ending' | 'asked' | 'other';
  * while we watched. finished: it ended with exit code 0. stopped: the run it belonged to was asked to end, and we ended it with that.
  * told: one of these is recorded already. stale: it was dead before anybody watched, and was forgotten.
  */
-export type Standing = 'alive' | 'unknown' | 'pending' | 'crashed' | 'finished' | 'stopped' | 'told' | 'stale';
+export type EntryState = 'alive' | 'unknown' | 'pending' | 'crashed' | 'finished' | 'stopped' | 'told' | 'stale';
 
 export interface Judged {
   readonly entry: Entry;
-  readonly standing: Standing;
+  readonly state: EntryState;
   /** A sentence; empty for those that live. */
   readonly why: string;
   /** Its process has ended and its parent has not taken note: its start time says which one it is. Null: it is none. */
@@ -89,19 +89,19 @@ export interface PassResult {
   readonly lived: readonly Entry[];
 }
 
-export function pass(memory: Memory, looks: readonly Looked[], context: PassContext): PassResult {
+export function pass(memory: Memory, observed: readonly ObservedEntry[], context: PassContext): PassResult {
   const entries = new Map<string, KnownEntry>();
   const lived: Entry[] = [];
-  const judged = looks.map(({ entry, sight }) => {
+  const judged = observed.map(({ entry, observation }) => {
     const before = memory.entries.get(entry.key);
-    const known = before?.id === entry.id ? before : firstSight(entry, memory.readAt);
-    const verdict = judge(entry, sight, known, context.boot);
+    const known = before?.id === entry.id ? before : firstSeen(entry, memory.readAt);
+    const verdict = judge(entry, observation, known, context.boot);
     const now = learn(known, verdict, context);
     entries.set(entry.key, now);
     if (now.lived && !known.lived) lived.push(entry);
     return {
       entry,
-      standing: standingOf(now, verdict, context),
+      state: entryState(now, verdict, context),
       why: verdict.kind === 'alive' ? '' : verdict.why,
       zombie: verdict.kind === 'dead' && verdict.startTime !== null ? { startTime: verdict.startTime } : null,
       orphan: verdict.kind === 'alive' && now.orphan,
@@ -114,7 +114,7 @@ export function pass(memory: Memory, looks: readonly Looked[], context: PassCont
 }
 
 /** One that began after the last look came while we watched, even if it is gone already. */
-const firstSight = ({ id, startedAt }: Entry, readAt: WallMs | null): KnownEntry => ({
+const firstSeen = ({ id, startedAt }: Entry, readAt: WallMs | null): KnownEntry => ({
   ...{ id, seen: null, orphan: false, lived: false, told: false, deadSince: null, exit: null },
   watched: readAt !== null && startedAt !== null && startedAt.earliest >= readAt,
 });
@@ -128,7 +128,7 @@ function learn(known: KnownEntry, verdict: Verdict, { boot, now }: PassContext):
   return { ...known, watched: true, orphan, lived, seen: { boot, startTime, ppid, run }, deadSince: null };
 }
 
-function standingOf(known: KnownEntry, verdict: Verdict, context: PassContext): Standing {
+function entryState(known: KnownEntry, verdict: Verdict, context: PassContext): EntryState {
   const { watched, told, deadSince, seen, exit = null } = known;
   const { now, graceMs, tidyMs, fate } = context;
   if (verdict.kind !== 'dead') return verdict.kind;
@@ -161,23 +161,22 @@ export const withZombies = (memory: Memory, removed: readonly Judged[]): Memory 
 export function stillZombies(
   { zombies }: Memory,
   judged: readonly Judged[],
-  sight: (pid: number) => Sight,
+  observation: (pid: number) => ProcessObservation,
 ): readonly LeftZombie[] {
   const listed = new Set(judged.map(({ entry }) => entry.pid));
   return zombies.filter(({ entry: { pid }, startTime }) => {
-    const seen = listed.has(pid) ? null : sight(pid);
+    const seen = listed.has(pid) ? null : observation(pid);
     return seen?.kind === 'there' && seen.zombie && seen.startTime === startTime;
   });
 }
 
 /** Nothing is wrong with it but that its entry is still there. */
-export const isForgotten = ({ standing, exit }: Judged): boolean =>
-  standing === 'stale' || (exit !== null && isClean(exit));
+export const isForgotten = ({ state, exit }: Judged): boolean => state === 'stale' || (exit !== null && isClean(exit));
 
 // Whether the process of an entry lives. A pid alone says nothing: it is reused, and sometimes nobody may look.
 
 /** What is under a pid now. */
-export type Sight =
+export type ProcessObservation =
   | {
       readonly kind: 'there';
       /** It has ended, and its parent has not taken note of that. */
@@ -195,10 +194,10 @@ export type Sight =
   /** We may not look, or cannot. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-type There = Extract<Sight, { kind: 'there' }>;
+type There = Extract<ProcessObservation, { kind: 'there' }>;
 
 /** What was seen of an entry before. */
-export interface Known {
+export interface SeenEntry {
   /** Of the entry; another one under the same key is another agent. */
   readonly id: string;
   /** Of its process, when it was seen alive. */
@@ -232,19 +231,24 @@ export type Verdict =
  */
 export const START_SLACK_MS = 60_000;
 
-export function judge({ pid, startedAt }: Entry, sight: Sight, known: Known | null, boot: BootId): Verdict {
-  if (sight.kind === 'unknown') return sight;
+export function judge(
+  { pid, startedAt }: Entry,
+  observation: ProcessObservation,
+  known: SeenEntry | null,
+  boot: BootId,
+): Verdict {
+  if (observation.kind === 'unknown') return observation;
   const seen = known?.seen ?? null;
   if (seen !== null && seen.boot !== boot)
     return dead(`the machine was restarted since process ${pid} was seen`, { reboot: true });
-  if (sight.kind === 'gone') return dead(`process ${pid} is gone`);
+  if (observation.kind === 'gone') return dead(`process ${pid} is gone`);
   const isAnother =
     seen === null
-      ? startedAt !== null && sight.startedAt > startedAt.latest + START_SLACK_MS
-      : seen.startTime !== sight.startTime;
+      ? startedAt !== null && observation.startedAt > startedAt.latest + START_SLACK_MS
+      : seen.startTime !== observation.startTime;
   if (isAnother) return dead(`process ${pid} is gone, and its number belongs to another process now`);
-  const { startTime, ppid, run, exit } = sight;
-  if (sight.zombie) {
+  const { startTime, ppid, run, exit } = observation;
+  if (observation.zombie) {
     const unseen = exit === null ? ', and its exit code is not ours to read' : '';
     const why = `process ${pid} has ended, but its parent ${ppid} has not reaped it (a zombie)${unseen}`;
     return dead(why, { zombie: true, exit, startTime });

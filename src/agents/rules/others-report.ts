@@ -33,11 +33,11 @@ export interface ViewContext {
   assignedTo(type: string | null): string | null;
 }
 
-export function agentView({ entry, standing, why, orphan }: Judged, context: ViewContext): AgentView {
+export function agentView({ entry, state, why, orphan }: Judged, context: ViewContext): AgentView {
   const startedAt = entry.startedAt?.latest ?? null;
   return {
     ...{ agent_type: typeOf(entry), task_id: entry.task === null ? '' : shown(entry.task) },
-    ...{ state: standing === 'alive' ? 'running' : 'unknown', source: 'state-file', pid: entry.pid, run_id: null },
+    ...{ state: state === 'alive' ? 'running' : 'unknown', source: 'state-file', pid: entry.pid, run_id: null },
     ...{ condition: null, timeout_at: null, heartbeat: null },
     started_at: startedAt === null ? null : iso(startedAt),
     uptime_ms: startedAt === null ? null : Math.max(0, context.wall - startedAt),
@@ -71,11 +71,11 @@ export const issueOf = (
 });
 
 /** What is worth knowing although nothing is done about it. */
-export function standingIssues(judged: readonly Judged[]): readonly AgentIssue[] {
-  return judged.flatMap(({ entry, standing, why, zombie, orphan }) => [
+export function openIssues(judged: readonly Judged[]): readonly AgentIssue[] {
+  return judged.flatMap(({ entry, state, why, zombie, orphan }) => [
     ...(zombie !== null ? [issueOf('zombie_process', entry, why, 'none')] : []),
     ...(orphan ? [issueOf('orphan_process', entry, `${ORPHAN}, so nobody waits for it`, 'none')] : []),
-    ...(standing === 'unknown' && zombie === null ? [issueOf('state_file', entry, why, 'none')] : []),
+    ...(state === 'unknown' && zombie === null ? [issueOf('state_file', entry, why, 'none')] : []),
   ]);
 }
 

@@ -79,6 +79,12 @@ export const SESSION_ERRORS = {
     exitCode: 1,
     httpStatus: 503,
   },
+  SESSIONS_STILL_ENDING: {
+    message: 'Everything else is stopped, but the containers of these sessions could not be removed yet: {sessions}.',
+    hint: 'The next daemon removes them: run "keepwell up" when the Docker Engine answers again.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
   ENGINE_UNREACHABLE: {
     message: 'The Docker Engine cannot be reached: {problem}',
     hint: 'Start Docker, or set DOCKER_HOST to where it listens; "docker info" shows whether it answers.',
@@ -216,6 +222,18 @@ export const SIMULATE_ERRORS = {
 // What can go wrong about tickets, in people's words.
 
 export const TICKET_ERRORS = {
+  NO_SUCH_INCIDENT: {
+    message: 'There is no incident {incident}.',
+    hint: '"keepwell incidents" lists the open ones, "keepwell incidents --all" lists all.',
+    exitCode: 4,
+    httpStatus: 404,
+  },
+  INCIDENT_RESOLVED: {
+    message: 'Incident {incident} is resolved already.',
+    hint: 'There is nothing left to do. If it comes back, it is reopened under the same number.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
   NO_SUCH_TICKET: {
     message: 'There is no ticket {ticket}.',
     hint: '"keepwell tickets" lists the open ones, "keepwell tickets list --all" lists all.',

@@ -2,7 +2,7 @@
 import type { WallMs } from './ids.ts';
 
 /** What of an answer tells. */
-export interface Answered {
+export interface RetryAnswer {
   /** The name in lower case; one of several with the same name. */
   readonly header: (name: string) => string | null;
   /** When it came, by our clock. */
@@ -14,7 +14,7 @@ const MAX_PAUSE_MS = 2 * 3_600_000;
 const MIN_PAUSE_MS = 1_000;
 
 /** From `Retry-After`, which is in seconds or a date; null: it does not say. */
-export function retryAfterMs(answer: Answered): number | null {
+export function retryAfterMs(answer: RetryAnswer): number | null {
   const value = answer.header('retry-after')?.trim() ?? '';
   if (/^\d{1,9}$/.test(value)) return bounded(Number(value) * 1_000);
   const until = Date.parse(value);
@@ -22,7 +22,7 @@ export function retryAfterMs(answer: Answered): number | null {
 }
 
 /** From the moment of the answer to `epochMs`, a time of the server's. */
-export function untilMs({ header, at }: Answered, epochMs: number): number {
+export function untilMs({ header, at }: RetryAnswer, epochMs: number): number {
   const answered = Date.parse(header('date') ?? '');
   return bounded(epochMs - (Number.isNaN(answered) ? at : answered));
 }

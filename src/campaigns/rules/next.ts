@@ -12,9 +12,9 @@ import {
   type CampaignEvent,
   type CampaignState,
   type Experiment,
+  type FinalState,
   isFinal,
   type OpenAttempt,
-  type Outcome,
   type Recovery,
   type Request,
   type ServiceState,
@@ -218,7 +218,7 @@ function finishAll(state: CampaignState, writes: readonly Write[]): Step {
   return finish(state, failed > 0 ? 'failed' : 'done', null, writes);
 }
 
-function finish(state: CampaignState, outcome: Outcome, reason: string | null, writes: readonly Write[]): Step {
+function finish(state: CampaignState, outcome: FinalState, reason: string | null, writes: readonly Write[]): Step {
   const wasOver = state.doing.kind === 'over';
   return {
     state: { ...state, doing: { kind: 'over', outcome } },

@@ -42,7 +42,7 @@ export interface ServiceState {
   readonly unclear: number;
 }
 
-export type Outcome = 'done' | 'failed' | 'stopped' | 'interrupted';
+export type FinalState = 'done' | 'failed' | 'stopped' | 'interrupted';
 
 export type Doing =
   | { readonly kind: 'beginning' }
@@ -51,7 +51,7 @@ export type Doing =
   | { readonly kind: 'recovering'; readonly position: number; readonly because: Recovery }
   | { readonly kind: 'waiting'; readonly position: number }
   | { readonly kind: 'running'; readonly open: OpenAttempt }
-  | { readonly kind: 'over'; readonly outcome: Outcome };
+  | { readonly kind: 'over'; readonly outcome: FinalState };
 
 export interface CampaignState {
   readonly experiments: readonly Experiment[];
@@ -112,7 +112,7 @@ export type Request =
   | { readonly kind: 'wait'; readonly ms: number; readonly why: string }
   /** `joining`: it may have been begun already, by an earlier process. */
   | { readonly kind: 'run'; readonly open: OpenAttempt; readonly joining: boolean }
-  | { readonly kind: 'finish'; readonly outcome: Outcome; readonly reason: string | null };
+  | { readonly kind: 'finish'; readonly outcome: FinalState; readonly reason: string | null };
 
 /** What is written into the book before the request is answered. */
 export type Write =
@@ -126,7 +126,7 @@ export type Write =
       readonly reason: string | null;
     }
   | { readonly kind: 'experiment'; readonly position: number; readonly experiment: Experiment }
-  | { readonly kind: 'campaign'; readonly state: Outcome; readonly reason: string | null };
+  | { readonly kind: 'campaign'; readonly state: FinalState; readonly reason: string | null };
 
 export const FRESH_SERVICE: ServiceState = { restarts: 0, quarantined: null, mustRecover: null, unclear: 0 };
 

@@ -1,8 +1,8 @@
 /** Campaigns as `-o json` shows them. */
 import type { Count, IsoTime, WholeNumber } from '../../base/pure/json.ts';
-import { type Experiment, isFinal, type Outcome } from './state.ts';
+import { type Experiment, type FinalState, isFinal } from './state.ts';
 
-export type CampaignRecordState = 'running' | Outcome;
+export type CampaignRecordState = 'running' | FinalState;
 
 /** What an experiment came to. */
 export interface ExperimentView {

@@ -6,7 +6,7 @@ import { leaf, optional, path } from '../../config/leaves.ts';
 import { readAs, readPath, refuse } from '../../config/readers.ts';
 import { printable, shorten } from '../../config/text.ts';
 import { listText, textOr } from '../../config/words/argv.ts';
-import type { ContainerEngine, Look } from '../../docker/ports.ts';
+import type { ContainerEngine, PathLookup } from '../../docker/ports.ts';
 import { createGate, type Gate } from '../gate.ts';
 import { type FoundContainer, inRunning, inside, notInTime } from '../in-container.ts';
 import type { CheckKind, CheckOf } from '../kind.ts';
@@ -136,8 +136,8 @@ async function look(
   { state: { id }, setup: { tmpfs } }: FoundContainer,
   engine: ContainerEngine,
   signal: AbortSignal,
-): Promise<Look> {
-  const seen = await engine.look(id, path, signal);
+): Promise<PathLookup> {
+  const seen = await engine.lookUp(id, path, signal);
   if (seen.kind !== 'absent') return seen;
   const isHidden = isBelow(path, [...ALWAYS_HIDDEN, ...tmpfs]);
   // A link may lead into memory from anywhere, so one place of it is enough to doubt.
@@ -159,7 +159,7 @@ export async function lookFromWithin(
   path: string,
   engine: ContainerEngine,
   signal: AbortSignal,
-): Promise<Look> {
+): Promise<PathLookup> {
   const result = await engine.exec(id, ['test', '-e', path], signal);
   switch (result.kind) {
     case 'exited':
@@ -187,9 +187,9 @@ export async function lookFromWithin(
 const MAX_AT_ONCE = 2;
 
 /** Rejects with the signal's reason when it aborts before the turn has come. */
-export type Looks = <T>(path: string, look: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+export type FileQueue = <T>(path: string, look: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
-export function createLooks(): Looks {
+export function createFileQueue(): FileQueue {
   const together = createGate(MAX_AT_ONCE);
   /** As many as the configuration has named. */
   const alone = new Map<string, Gate>();
@@ -201,4 +201,4 @@ export function createLooks(): Looks {
 }
 
 /** One for the process, because the threads are. */
-export const lookAt = createLooks();
+export const lookAt = createFileQueue();

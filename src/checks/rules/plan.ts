@@ -38,10 +38,10 @@ function noSuchCheck(name: string, known: readonly string[]): AppError {
 }
 
 /** What was asked before, by name. What was not asked at all stands in nobody's way. */
-export type Answered = ReadonlyMap<string, { readonly spec: CheckSpec; readonly result: CheckResult }>;
+export type EarlierResults = ReadonlyMap<string, { readonly spec: CheckSpec; readonly result: CheckResult }>;
 
 /** Null: it may be asked. Otherwise it is skipped, for the reason at the root: a chain of skipped checks says what failed first. */
-export function skippedFor({ needs }: Pick<CheckSpec, 'needs'>, answered: Answered): CheckResult | null {
+export function skippedFor({ needs }: Pick<CheckSpec, 'needs'>, answered: EarlierResults): CheckResult | null {
   for (const need of needs) {
     const { spec, result } = answered.get(need) ?? {};
     if (!spec || !result || result.status === 'ok') continue;

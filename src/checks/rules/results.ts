@@ -1,6 +1,6 @@
 /** The three kinds of results, and the report that is made of them. */
 import type { ComponentName, WallMs } from '../../base/pure/ids.ts';
-import { type Seen, wellbeing } from '../../supervision/rules/wellbeing.ts';
+import { type WellbeingView, wellbeing } from '../../supervision/rules/wellbeing.ts';
 import type { CheckResult, CheckSpec, HealthReport } from '../spec.ts';
 
 /** What a check came to by itself, before the configuration has its say. */
@@ -46,7 +46,7 @@ export const implicitChecks = (names: readonly string[], timeoutMs: number): rea
   }));
 
 /** Only what can be used now is ok: one that is stopped, also by hand, and one whose health nobody knows, is not. */
-export function judgeComponent(view: Seen): Judgement {
+export function judgeComponent(view: WellbeingView): Judgement {
   const { kind, message, ...rest } = wellbeing(view);
   return kind === 'well' ? ok(message) : failed(message, 'advice' in rest ? rest.advice : undefined);
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../base/pure/errors.ts';
 import type { ComponentView } from '../../supervision/rules/views.ts';
 import { awaitAction, killedIn, requireRemembered } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
-import type { Session } from '../call.ts';
+import type { CliCall } from '../call.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { requireTargets, resolveTargets } from '../targets.ts';
 
@@ -39,7 +39,7 @@ const definition = (
     new Option('--no-wait', 'return at once, do not wait for the outcome'),
     durationOption('--timeout <TIME>', 'how long to wait (then exit 5)', '2m'),
   ],
-  handler: (session, names, options) => act(session, verb, names, options),
+  handler: (call, names, options) => act(call, verb, names, options),
 });
 
 export const start = definition('start', {
@@ -72,10 +72,10 @@ export const restart = definition('restart', {
   more: [new Option('--recreate', 'replace containers, even if nothing about them changed')],
 });
 
-async function act(session: Session, verb: Verb, patterns: readonly string[], options: Options): Promise<number> {
+async function act(call: CliCall, verb: Verb, patterns: readonly string[], options: Options): Promise<number> {
   requireTargets(patterns, options.all ?? false, verb);
-  await awaitDaemon(session);
-  const { client } = session;
+  await awaitDaemon(call);
+  const { client } = call;
   const { components: before } = await client.status();
   const known = before.filter(({ removed }) => !removed).map(({ name }) => name);
   if (patterns.includes('all') && !known.includes('all')) {
@@ -85,29 +85,23 @@ async function act(session: Session, verb: Verb, patterns: readonly string[], op
   const names = options.all ? known : resolveTargets(patterns, known);
   const { last_seq: seq } = await client.listEvents({ limit: 1 });
   const answer = names.length > 0 ? await client.act(verb, names, { recreate: options.recreate ?? false }) : null;
-  if (!options.wait) return await asked(session, verb, names, answer);
-  const { status, problem } = await awaitAction(session, { action: verb, names, before, timeoutMs: options.timeout });
-  for (const line of killedIn((await session.client.listEvents({ after: seq, limit: 1000 })).events))
-    session.note(line);
-  session.printJson({ ...status, components: only(status.components, names) });
+  if (!options.wait) return await asked(call, verb, names, answer);
+  const { status, problem } = await awaitAction(call, { action: verb, names, before, timeoutMs: options.timeout });
+  for (const line of killedIn((await call.client.listEvents({ after: seq, limit: 1000 })).events)) call.note(line);
+  call.printJson({ ...status, components: only(status.components, names) });
   if (problem) throw problem;
   requireRemembered(answer);
-  session.print(names.length === 0 ? 'there are no components' : `${PAST[verb]}: ${names.join(', ')}`);
+  call.print(names.length === 0 ? 'there are no components' : `${PAST[verb]}: ${names.join(', ')}`);
   return 0;
 }
 
-async function asked(
-  session: Session,
-  verb: Verb,
-  names: readonly string[],
-  answer: ActionView | null,
-): Promise<number> {
-  if (session.json) {
-    const status = await session.client.status();
-    session.printJson({ ...status, components: only(status.components, names) });
+async function asked(call: CliCall, verb: Verb, names: readonly string[], answer: ActionView | null): Promise<number> {
+  if (call.json) {
+    const status = await call.client.status();
+    call.printJson({ ...status, components: only(status.components, names) });
   }
   requireRemembered(answer);
-  session.print(`asked to ${verb}: ${names.join(', ')}`);
+  call.print(`asked to ${verb}: ${names.join(', ')}`);
   return 0;
 }
 

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { AgentsCheckView, AgentsReportView, AgentsStatus, AgentView } from '../../agents/rules/views.ts';
 import { formatUptime } from '../../base/pure/format.ts';
 import { awaitDaemon } from '../await-daemon.ts';
-import { type Session, usage } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import { byAction, type Definition } from '../define.ts';
 import type { Brush, Paint } from '../print/colour.ts';
 import { relative } from '../print/json.ts';
@@ -46,43 +46,43 @@ export const agents: Definition<Options> = {
   ],
 };
 
-async function list(session: Session, words: readonly string[], { all }: Options): Promise<number> {
+async function list(call: CliCall, words: readonly string[], { all }: Options): Promise<number> {
   if (words.length > 0) throw usage('"agents list" takes no names.');
-  const { value, offline } = await readNoted(session, (records) => records.agents({ all }));
-  session.printJson(value);
-  const layout = { columns: session.columns, isOffline: offline !== null };
-  session.print(...(value.agents.length === 0 ? ['no agents'] : agentTable(value.agents, session.paint, layout)));
+  const { value, offline } = await readNoted(call, (records) => records.agents({ all }));
+  call.printJson(value);
+  const layout = { columns: call.columns, isOffline: offline !== null };
+  call.print(...(value.agents.length === 0 ? ['no agents'] : agentTable(value.agents, call.paint, layout)));
   return 0;
 }
 
-async function report(session: Session, words: readonly string[]): Promise<number> {
+async function report(call: CliCall, words: readonly string[]): Promise<number> {
   if (words.length > 0) throw usage('"agents report" takes no names.');
-  await awaitDaemon(session);
-  return tell(session, await session.client.reportAgents());
+  await awaitDaemon(call);
+  return tell(call, await call.client.reportAgents());
 }
 
-async function check(session: Session, words: readonly string[]): Promise<number> {
+async function check(call: CliCall, words: readonly string[]): Promise<number> {
   if (words.length > 0) throw usage('"agents check" takes no names.');
-  await awaitDaemon(session);
-  const view = await session.client.lookAtAgents();
-  session.print(...fixedLines(view));
-  return tell(session, view);
+  await awaitDaemon(call);
+  const view = await call.client.lookAtAgents();
+  call.print(...fixedLines(view));
+  return tell(call, view);
 }
 
-function tell(session: Session, view: AgentsReportView): number {
-  session.printJson(view);
-  session.print(...reportLines(view, session.paint));
+function tell(call: CliCall, view: AgentsReportView): number {
+  call.printJson(view);
+  call.print(...reportLines(view, call.paint));
   if (view.status === 'critical') return EXIT_CRITICAL;
   return view.status === 'degraded' ? EXIT_DEGRADED : 0;
 }
 
-async function stop(session: Session, words: readonly string[]): Promise<number> {
+async function stop(call: CliCall, words: readonly string[]): Promise<number> {
   if (words.length === 0) throw usage('"agents stop" needs a PID or a TASK; "keepwell agents" shows them.');
-  await awaitDaemon(session);
+  await awaitDaemon(call);
   const stopped = [];
-  for (const word of words) stopped.push(...(await session.client.stopAgents(word)).agents);
-  session.printJson({ schema_version: 1, agents: stopped });
-  for (const agent of stopped) session.print(`${agent.state} ${agentLine(agent)}`);
+  for (const word of words) stopped.push(...(await call.client.stopAgents(word)).agents);
+  call.printJson({ schema_version: 1, agents: stopped });
+  for (const agent of stopped) call.print(`${agent.state} ${agentLine(agent)}`);
   return 0;
 }
 
@@ -105,13 +105,13 @@ export const spawn: Definition<SpawnOptions> = {
     ['keepwell spawn architect --task SPEC-111', 'start it'],
     ['keepwell agents', 'how is it doing?'],
   ],
-  handler: async (session, [type, ...more], { task }) => {
+  handler: async (call, [type, ...more], { task }) => {
     if (type === undefined || more.length > 0 || task === undefined)
       throw usage('Write: keepwell spawn TYPE --task TASK');
-    await awaitDaemon(session);
-    const view = await session.client.spawnAgent({ type, task });
-    session.printJson(view);
-    session.print(`spawned ${agentLine(view.agent)}`);
+    await awaitDaemon(call);
+    const view = await call.client.spawnAgent({ type, task });
+    call.printJson(view);
+    call.print(`spawned ${agentLine(view.agent)}`);
     return 0;
   },
 };

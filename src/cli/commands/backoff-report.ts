@@ -18,7 +18,7 @@ export interface BackoffReport {
   lines(paint: Paint, columns?: number): string[];
 }
 
-export function backoffReport(asked: Asked): BackoffReport {
+export function backoffReport(asked: ScheduleQuestion): BackoffReport {
   const { name, policy, uptimeMs } = asked;
   const planned = schedule(policy, uptimeMs);
   const sentence = explanation(asked, planned);
@@ -151,14 +151,14 @@ const cells = (number: string, wait: string, since: string, limit: string, brush
 
 // The schedule in one sentence.
 
-export interface Asked {
+export interface ScheduleQuestion {
   /** Null: no component, but a policy made of defaults and options. */
   readonly name: string | null;
   readonly policy: LifecyclePolicy;
   readonly uptimeMs: number;
 }
 
-export function explanation(asked: Asked, planned: Schedule): string {
+export function explanation(asked: ScheduleQuestion, planned: Schedule): string {
   const who = asked.name ?? 'A component with this policy';
   const { end } = planned;
   if (end?.verdict.rule === 'observed')
@@ -180,7 +180,7 @@ export function explanation(asked: Asked, planned: Schedule): string {
   }
 }
 
-function whatIf({ uptimeMs, policy }: Asked): string {
+function whatIf({ uptimeMs, policy }: ScheduleQuestion): string {
   if (uptimeMs === 0) return 'If every run fails at once';
   const stable = uptimeMs >= policy.restart.backoff.resetAfterMs;
   const well = stable ? ' (long enough to begin again at the first wait)' : '';
@@ -194,14 +194,14 @@ function counted({ restarts }: Schedule): string {
 
 const since = (at: Bounds): string => (at.maxMs === 0 ? '' : `, ${range(at)} after the first failure`);
 
-function afterwards({ policy }: Asked, { quiet }: Schedule): string {
+function afterwards({ policy }: ScheduleQuestion, { quiet }: Schedule): string {
   const { retryMs } = policy.restart.limit;
   if (quiet === null || retryMs === null) return 'stays so until somebody starts it';
   const tries = `is then tried once every ${formatDuration(retryMs)}`;
   return quiet.verdict.kind === 'restart' ? `${tries}, and that run is one like any other again` : tries;
 }
 
-function window({ policy }: Asked, { restarts }: Schedule): string {
+function window({ policy }: ScheduleQuestion, { restarts }: Schedule): string {
   const { max, withinMs } = policy.restart.limit;
   const most = Math.max(0, ...restarts.map(({ inWindow }) => inWindow));
   const fall = most === 1 ? '1 restart falls' : `${most} restarts fall`;

@@ -5,7 +5,7 @@ import { durationHint, parseDuration } from '../../config/duration.ts';
 import { NO_PROBES } from '../../supervision/rules/health/probe.ts';
 import type { LifecyclePolicy } from '../../supervision/rules/lifecycle/state.ts';
 import type { RestartSpec } from '../../supervision/spec.ts';
-import { type Session, usage } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import { countOption, type Definition, durationOption } from '../define.ts';
 import { noSuch } from '../targets.ts';
 
@@ -48,17 +48,17 @@ export const backoff: Definition<Options> = {
     ['keepwell backoff api --uptime 30s', 'the same, if each run lives for 30 s'],
     ['keepwell backoff --initial 100ms --factor 1.5 --limit 5 --retry never', 'try a policy before writing it'],
   ],
-  handler: async (session, [name], options) => {
-    const policy = withOptions(name === undefined ? await byDefault(session) : await policyOf(session, name), options);
+  handler: async (call, [name], options) => {
+    const policy = withOptions(name === undefined ? await byDefault(call) : await policyOf(call, name), options);
     const { backoffReport } = await import('./backoff-report.ts');
     const report = backoffReport({ name: name ?? null, policy, uptimeMs: options.uptime });
-    session.printJson(report.view);
-    session.print(...report.lines(session.paint, session.columns));
+    call.printJson(report.view);
+    call.print(...report.lines(call.paint, call.columns));
     return 0;
   },
 };
 
-async function policyOf({ project, world }: Session, name: string): Promise<LifecyclePolicy> {
+async function policyOf({ project, world }: CliCall, name: string): Promise<LifecyclePolicy> {
   const { loadConfig } = await import('../../config/load.ts');
   const { components } = loadConfig({ files: project.files, env: world.env, cwd: world.cwd });
   const found = components.find((component) => component.name === name);
@@ -69,7 +69,7 @@ async function policyOf({ project, world }: Session, name: string): Promise<Life
   );
 }
 
-async function byDefault({ files }: Session): Promise<LifecyclePolicy> {
+async function byDefault({ files }: CliCall): Promise<LifecyclePolicy> {
   if (files.length > 0) throw usage('Name the component of that file: "keepwell backoff NAME -f FILE".');
   const { DEFAULTS } = await import('../../config/defaults.ts');
   return {

@@ -1,7 +1,7 @@
 /** keepwell beat: a component or an agent says that it goes on. Quiet and quick, because programs call it in their loops. */
 import { createClient } from '../../api/client/client.ts';
 import { componentOfRun } from '../../base/pure/ids.ts';
-import { type Session, usage } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import type { Definition } from '../define.ts';
 
 export const beat: Definition<Record<never, never>> = {
@@ -14,16 +14,16 @@ export const beat: Definition<Record<never, never>> = {
     ['keepwell beat worker', 'after each piece of work'],
     ['keepwell beat || true', 'inside the component, in a script that must continue in any case'],
   ],
-  handler: async (session, [given]) => {
-    const name = given ?? ownName(session);
-    const answer = await clientOf(session).beat(name);
-    session.printJson(answer);
+  handler: async (call, [given]) => {
+    const name = given ?? ownName(call);
+    const answer = await clientOf(call).beat(name);
+    call.printJson(answer);
     return 0;
   },
 };
 
 /** Every process of a run knows whose it is. */
-function ownName({ world }: Session): string {
+function ownName({ world }: CliCall): string {
   const own = componentOfRun(world.env['KEEPWELL_RUN'] ?? '');
   if (own === null)
     throw usage(
@@ -33,7 +33,7 @@ function ownName({ world }: Session): string {
 }
 
 /** Components know the socket: they may run in a folder from where no configuration is found. */
-function clientOf(session: Session) {
-  const socket = session.world.env['KEEPWELL_SOCKET'];
-  return socket && session.files.length === 0 ? createClient(socket) : session.client;
+function clientOf(call: CliCall) {
+  const socket = call.world.env['KEEPWELL_SOCKET'];
+  return socket && call.files.length === 0 ? createClient(socket) : call.client;
 }

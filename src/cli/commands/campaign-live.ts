@@ -12,7 +12,7 @@ import {
   progressOf,
 } from '../../campaigns/rules/views.ts';
 import { type ExperimentSettings, type ExperimentSpec, settingsOf } from '../../campaigns/spec.ts';
-import type { Session } from '../call.ts';
+import type { CliCall } from '../call.ts';
 import type { Brush, Paint } from '../print/colour.ts';
 import { localTime } from '../print/json.ts';
 import { sanitiseText } from '../print/sanitise.ts';
@@ -25,7 +25,7 @@ const MAX_LINE = 4_096;
 
 export interface Live extends Observed, Disposable {}
 
-export function liveView({ world, errPaint }: Session): Live {
+export function liveView({ world, errPaint }: CliCall): Live {
   const { err } = world;
   let experiments: readonly Experiment[] = [];
   let doing = '';

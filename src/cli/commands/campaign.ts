@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { CampaignService } from '../../campaigns/service.ts';
 import { settingsOf } from '../../campaigns/spec.ts';
-import { type Session, usage } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import { chooseAction, type Definition } from '../define.ts';
 import { Interrupted } from '../interrupt.ts';
 import { campaignCsv, campaignTable, experimentTable, headline, plannedLine } from './campaign-live.ts';
@@ -57,11 +57,11 @@ export const campaign: Definition<Options> = {
     ['keepwell campaign resume', 'continue where it was interrupted'],
     ['keepwell campaign show night-run -o csv > night.csv', 'the results, for a spreadsheet'],
   ],
-  handler: async (session, [word = '', what], options) => {
+  handler: async (call, [word = '', what], options) => {
     const action = chooseAction('campaign', ACTIONS, word);
     refuseStrayOptions(action, options);
     if (action === 'run' && what === undefined) throw usage('Say which campaign file: keepwell campaign run FILE.');
-    return await act(session, action, what ?? null, options);
+    return await act(call, action, what ?? null, options);
   },
 };
 
@@ -73,31 +73,31 @@ function refuseStrayOptions(action: Action, options: Options): void {
   if (options.output === 'csv' && action !== 'show') throw usage('-o csv goes with "campaign show" only.');
 }
 
-async function act(session: Session, action: Action, what: string | null, options: Options): Promise<number> {
-  const { cwd, env } = session.world;
+async function act(call: CliCall, action: Action, what: string | null, options: Options): Promise<number> {
+  const { cwd, env } = call.world;
   const { campaignProject, openCampaigns, planCampaign } = await import('../../campaigns/service.ts');
   const file = action === 'run' ? resolve(cwd, what!) : null;
-  const project = campaignProject({ cwd, env, files: session.files }, file);
+  const project = campaignProject({ cwd, env, files: call.files }, file);
   const around = { project, env, cwd };
   // A mistake in the file is told before anything is made beside it.
   const plan = file === null ? null : planCampaign({ file, only: options.only ?? [] }, around);
-  if (options.dryRun) return dryRun(session, plan!);
+  if (options.dryRun) return dryRun(call, plan!);
   const campaignService = await openCampaigns(around);
   try {
-    if (action === 'list') return await list(session, campaignService);
-    if (action === 'show') return await show(session, campaignService, what, options.output === 'csv');
-    return await work(session, campaignService, action, file ?? what, options);
+    if (action === 'list') return await list(call, campaignService);
+    if (action === 'show') return await show(call, campaignService, what, options.output === 'csv');
+    return await work(call, campaignService, action, file ?? what, options);
   } finally {
     campaignService.close();
   }
 }
 
 function dryRun(
-  session: Session,
+  call: CliCall,
   { name, experiments }: ReturnType<typeof import('../../campaigns/service.ts')['planCampaign']>,
 ): number {
   const services = [...new Set(experiments.map(({ service }) => service))];
-  session.printJson({
+  call.printJson({
     schema_version: 1,
     campaign: name,
     services,
@@ -106,27 +106,27 @@ function dryRun(
       ...settingsOf(one),
     })),
   });
-  session.print(`${name}: ${experiments.length} experiments, in ${services.join(', ')}`);
-  for (const one of experiments) session.print(`  ${plannedLine(one)}`);
+  call.print(`${name}: ${experiments.length} experiments, in ${services.join(', ')}`);
+  for (const one of experiments) call.print(`  ${plannedLine(one)}`);
   return 0;
 }
 
 async function work(
-  session: Session,
+  call: CliCall,
   campaignService: CampaignService,
   action: 'run' | 'resume' | 'teardown',
   what: string | null,
   { name = undefined, only = [], keep = false }: { name?: string; only?: readonly string[]; keep?: boolean },
 ): Promise<number> {
   const { liveView } = await import('./campaign-live.ts');
-  const interrupts = { stop: session.world.interrupt(), rush: session.world.interruptAgain() };
-  using live = liveView(session);
+  const interrupts = { stop: call.world.interrupt(), rush: call.world.interruptAgain() };
+  using live = liveView(call);
   if (action === 'teardown') {
     const { names, leftOf, left } = await campaignService.teardown(what, live);
-    session.printJson({ schema_version: 1, campaigns: [...names, ...leftOf], left });
-    if (names.length > 0) session.print(`put away: ${names.join(', ')}`);
-    if (leftOf.length > 0) session.print(`not put away: ${leftOf.join(', ')}`);
-    if (names.length + leftOf.length === 0) session.print('nothing was left behind');
+    call.printJson({ schema_version: 1, campaigns: [...names, ...leftOf], left });
+    if (names.length > 0) call.print(`put away: ${names.join(', ')}`);
+    if (leftOf.length > 0) call.print(`not put away: ${leftOf.join(', ')}`);
+    if (names.length + leftOf.length === 0) call.print('nothing was left behind');
     return left.length > 0 ? EXIT_FAILED : 0;
   }
   const ended =
@@ -134,46 +134,46 @@ async function work(
       ? await campaignService.run({ file: what!, name: name ?? null, only, keep }, live, interrupts)
       : await campaignService.resume({ name: what, keep }, live, interrupts);
   live[Symbol.dispose]();
-  await show(session, campaignService, ended.name, false);
+  await show(call, campaignService, ended.name, false);
   if (ended.outcome === 'interrupted' && interrupts.stop.aborted) throw new Interrupted();
   return ended.outcome === 'done' && ended.left.length === 0 ? 0 : EXIT_FAILED;
 }
 
-async function list(session: Session, campaignService: CampaignService): Promise<number> {
+async function list(call: CliCall, campaignService: CampaignService): Promise<number> {
   const view = await campaignService.list();
-  session.printJson(view);
-  if (view.campaigns.length === 0) session.print('no campaign has been run here');
-  else session.print(...campaignTable(view.campaigns, session.paint, session.columns));
+  call.printJson(view);
+  if (view.campaigns.length === 0) call.print('no campaign has been run here');
+  else call.print(...campaignTable(view.campaigns, call.paint, call.columns));
   return 0;
 }
 
 async function show(
-  session: Session,
+  call: CliCall,
   campaignService: CampaignService,
   name: string | null,
   asCsv: boolean,
 ): Promise<number> {
   const view = await campaignService.show(name);
   if (asCsv) {
-    session.world.out.write(campaignCsv(view, settings(session, campaignService, view.campaign)));
+    call.world.out.write(campaignCsv(view, settings(call, campaignService, view.campaign)));
     return 0;
   }
-  session.printJson(view);
-  session.print(...experimentTable(view, session.paint, session.columns));
-  session.print(headline(view, session.paint));
+  call.printJson(view);
+  call.print(...experimentTable(view, call.paint, call.columns));
+  call.print(headline(view, call.paint));
   return 0;
 }
 
 /** Null, and said: the file of the campaign needs a variable that is not there now. */
 function settings(
-  session: Session,
+  call: CliCall,
   campaignService: CampaignService,
   name: string,
 ): ReturnType<CampaignService['settings']> | null {
   try {
     return campaignService.settings(name);
   } catch (error) {
-    session.note(`without config and env of the experiments: ${(error as Error).message}`);
+    call.note(`without config and env of the experiments: ${(error as Error).message}`);
     return null;
   }
 }

@@ -19,15 +19,15 @@ export const completion: Definition<object> = {
     ['keepwell completion fish | source', 'in this shell only'],
     ['keepwell completion bash > ~/.local/share/bash-completion/completions/keepwell', 'for every new bash'],
   ],
-  handler: async (session, [shell = '']) => {
+  handler: async (call, [shell = '']) => {
     const { SCRIPTS, SHELLS } = await import('../complete/scripts.ts');
     const found = SHELLS.find((one) => one === shell);
     if (found === undefined) {
       const word = shell.slice(0, MAX_SHOWN);
       throw usage(`There is no completion for "${word}", only for ${SHELLS.join(', ')}.${didYouMean(word, SHELLS)}`);
     }
-    session.printJson({ schema_version: 1, shell: found, script: SCRIPTS[found] });
-    if (!session.json) session.world.out.write(SCRIPTS[found]);
+    call.printJson({ schema_version: 1, shell: found, script: SCRIPTS[found] });
+    if (!call.json) call.world.out.write(SCRIPTS[found]);
     return 0;
   },
 };

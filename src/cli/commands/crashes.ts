@@ -39,14 +39,14 @@ export const crashes: Definition<Options> = {
     ['keepwell crashes --type ImportError -o json', 'of one type, for a script'],
     ['keepwell why 12', 'all about crash 12'],
   ],
-  handler: async (session, [name], { last, limit = 100, component: named, agent, task, type }) => {
+  handler: async (call, [name], { last, limit = 100, component: named, agent, task, type }) => {
     const component = oneName(name, named);
     const sinceMs = last === undefined ? undefined : Math.max(0, Date.now() - last);
     const query = { component, agent, task, type, sinceMs, limit };
-    const { value } = await readNoted(session, (records) => records.crashes(query));
-    session.printJson(value);
-    if (value.crashes.length === 0) session.print('no crashes on record');
-    else session.print(...crashTable(value.crashes, session.paint, session.columns));
+    const { value } = await readNoted(call, (records) => records.crashes(query));
+    call.printJson(value);
+    if (value.crashes.length === 0) call.print('no crashes on record');
+    else call.print(...crashTable(value.crashes, call.paint, call.columns));
     return 0;
   },
 };

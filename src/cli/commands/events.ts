@@ -1,7 +1,7 @@
 /** keepwell events: what happened, and with -f what happens. */
 import { Option } from 'commander';
 import type { EventView } from '../../supervision/rules/views.ts';
-import type { Session } from '../call.ts';
+import type { CliCall } from '../call.ts';
 import { countOption, type Definition } from '../define.ts';
 import { parseSpan } from '../logs/when.ts';
 import { eventLine } from '../print/event.ts';
@@ -42,36 +42,35 @@ export const events: Definition<Options> = {
     ['keepwell events --after 120 --component api', 'continue where a script left off'],
   ],
   followTakesF: true,
-  handler: async (session, [name], { since, ...given }) => {
+  handler: async (call, [name], { since, ...given }) => {
     const sinceMs = since === undefined ? undefined : parseSpan(since, undefined, Date.now()).sinceMs;
     const options = { ...given, component: oneName(name, given.component) };
     const wanted = { ...options, sinceMs, limit: options.limit ?? (since === undefined ? undefined : 1000) };
-    const { value } = await readNoted(session, (records) => newestEvents(records, wanted));
-    if (value.events.length === 0 && options.component !== undefined)
-      await requireComponent(session, options.component);
-    for (const event of value.events) show(session, event);
+    const { value } = await readNoted(call, (records) => newestEvents(records, wanted));
+    if (value.events.length === 0 && options.component !== undefined) await requireComponent(call, options.component);
+    for (const event of value.events) show(call, event);
     if (options.follow)
-      await follow(session, value.events.at(-1)?.seq ?? options.after ?? value.lastSeq, options.component);
+      await follow(call, value.events.at(-1)?.seq ?? options.after ?? value.lastSeq, options.component);
     return 0;
   },
 };
 
-function show(session: Session, event: EventView): void {
-  session.printJsonLine(event);
-  session.print(eventLine(event, session.paint));
+function show(call: CliCall, event: EventView): void {
+  call.printJsonLine(event);
+  call.print(eventLine(event, call.paint));
 }
 
 /** No events can mean a quiet component or a mistyped one. */
-async function requireComponent(session: Session, component: string): Promise<void> {
-  const { value } = await readRecords(session, (records) => records.status());
+async function requireComponent(call: CliCall, component: string): Promise<void> {
+  const { value } = await readRecords(call, (records) => records.status());
   const names = value.components.map(({ name }) => name);
   if (!names.includes(component)) throw noSuch(component, names);
 }
 
-async function follow(session: Session, from: number, component: string | undefined): Promise<never> {
-  const { signal, client } = session;
-  const onAway = () => session.note('the daemon is not running; waiting for it');
-  for await (const event of client.events({ after: from, component, signal, onAway })) show(session, event);
+async function follow(call: CliCall, from: number, component: string | undefined): Promise<never> {
+  const { signal, client } = call;
+  const onAway = () => call.note('the daemon is not running; waiting for it');
+  for await (const event of client.events({ after: from, component, signal, onAway })) show(call, event);
   throw signal.reason;
 }
 

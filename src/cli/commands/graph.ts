@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import type { ComponentView } from '../../supervision/rules/views.ts';
-import { type Session, usage } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import type { Definition } from '../define.ts';
 import { Interrupted } from '../interrupt.ts';
 import { offlineNote, readRecords } from '../records.ts';
@@ -31,39 +31,39 @@ export const graph: Definition<Options> = {
     ['keepwell graph --format mermaid', 'to paste into a README'],
     ['keepwell graph --format dot | dot -Tsvg > graph.svg', 'a picture, with Graphviz'],
   ],
-  handler: async (session, patterns, { format, state }) => {
-    if (session.json && format !== 'text') throw usage(`Give --format ${format} or -o json, not both.`);
-    const { project, world } = session;
+  handler: async (call, patterns, { format, state }) => {
+    if (call.json && format !== 'text') throw usage(`Give --format ${format} or -o json, not both.`);
+    const { project, world } = call;
     const { loadConfig } = await import('../../config/load.ts');
     const config = loadConfig({ files: project.files, env: world.env, cwd: world.cwd });
     const names = resolveTargets(
       patterns,
       config.components.map(({ name }) => name),
     );
-    const views = state && format === 'text' ? await currentViews(session) : [];
+    const views = state && format === 'text' ? await currentViews(call) : [];
     const draw = await import('./graph-drawing.ts');
     const nodes = draw.graphNodes(config.components, names, views);
-    session.printJson(draw.graphView(config.name, nodes));
+    call.printJson(draw.graphView(config.name, nodes));
     const lines = {
-      text: () => draw.graphTable(nodes, session.paint, session.columns),
+      text: () => draw.graphTable(nodes, call.paint, call.columns),
       mermaid: () => draw.mermaid(nodes),
       dot: () => draw.dot(config.name, nodes),
     }[format]();
-    session.print(...lines);
+    call.print(...lines);
     return 0;
   },
 };
 
 /** The graph is the configuration's; states are an addition, so nothing known about them is no reason to fail. */
-async function currentViews(session: Session): Promise<readonly ComponentView[]> {
-  if (!existsSync(session.project.home)) return [];
+async function currentViews(call: CliCall): Promise<readonly ComponentView[]> {
+  if (!existsSync(call.project.home)) return [];
   try {
-    const { value, offline } = await readRecords(session, (records) => records.status());
-    if (offline !== null) session.note(offlineNote(offline));
+    const { value, offline } = await readRecords(call, (records) => records.status());
+    if (offline !== null) call.note(offlineNote(offline));
     return value.components;
   } catch (error) {
     if (error instanceof Interrupted) throw error;
-    session.note(`no states: ${(error as Error).message}`);
+    call.note(`no states: ${(error as Error).message}`);
     return [];
   }
 }

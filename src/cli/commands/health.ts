@@ -5,7 +5,7 @@ import { daemonHealth } from '../../api/client/daemon-health.ts';
 import { errorView } from '../../base/pure/errors.ts';
 import type { HealthQuery } from '../../checks/rules/plan.ts';
 import type { CheckResult, CheckStatus, HealthReport } from '../../checks/spec.ts';
-import type { Session } from '../call.ts';
+import type { CliCall } from '../call.ts';
 import type { Definition } from '../define.ts';
 import { toAppError } from '../failure.ts';
 import { Interrupted } from '../interrupt.ts';
@@ -48,27 +48,26 @@ export const health: Definition<Options> = {
     ['keepwell health sandbox | jq -r .checks.sandbox.status', 'one of them, for scripts'],
     ['keepwell health > /dev/null && ./deploy.sh', 'by the exit code'],
   ],
-  handler: async (session, names, { check = [], withDeps = false, watch = false, local = false }) => {
+  handler: async (call, names, { check = [], withDeps = false, watch = false, local = false }) => {
     const query = { checks: [...names, ...check], withDeps };
     try {
-      if (watch)
-        return await showAgain(session, WATCH_MS, async () => frame(session, await read(session, query, local)));
-      const report = await read(session, query, local);
-      session.printJson(report);
-      session.print(...lines(session, report));
+      if (watch) return await showAgain(call, WATCH_MS, async () => frame(call, await read(call, query, local)));
+      const report = await read(call, query, local);
+      call.printJson(report);
+      call.print(...lines(call, report));
       return report.status === 'healthy' ? 0 : EXIT_UNHEALTHY;
     } catch (error) {
       // Whoever reads stdout gets a report in every case: one that could not be made is not healthy.
-      if (!(error instanceof Interrupted)) session.printJson(noReport(error));
+      if (!(error instanceof Interrupted)) call.printJson(noReport(error));
       throw error;
     }
   },
 };
 
-const lines = ({ paint, columns }: Session, report: HealthReport): readonly string[] =>
+const lines = ({ paint, columns }: CliCall, report: HealthReport): readonly string[] =>
   healthLines(report, paint, columns);
 
-const frame = (session: Session, value: HealthReport) => ({ value, lines: lines(session, value) });
+const frame = (call: CliCall, value: HealthReport) => ({ value, lines: lines(call, value) });
 
 const noReport = (error: unknown) => ({
   status: 'unhealthy',
@@ -77,14 +76,14 @@ const noReport = (error: unknown) => ({
   ...errorView(toAppError(error)),
 });
 
-async function read(session: Session, query: HealthQuery, isLocal: boolean): Promise<HealthReport> {
+async function read(call: CliCall, query: HealthQuery, isLocal: boolean): Promise<HealthReport> {
   if (!isLocal) {
-    const answer = await daemonHealth(session.client, query);
+    const answer = await daemonHealth(call.client, query);
     if ('report' in answer) return answer.report;
-    if (answer.why !== null) session.note(`${answer.why}; asking from here`);
+    if (answer.why !== null) call.note(`${answer.why}; asking from here`);
   }
   const { localHealth } = await import('../../daemon/health-report.ts');
-  const { project, world, signal } = session;
+  const { project, world, signal } = call;
   return await localHealth({ project, env: world.env, query, signal, whose: 'this command', hosted: false });
 }
 

@@ -7,7 +7,7 @@ import { CONFIG_NAMES } from '../../base/home.ts';
 import { AppError } from '../../base/pure/errors.ts';
 import type { Folder } from '../../config/starter/draft.ts';
 import type { Suggested } from '../../config/starter/starter.ts';
-import { type Session, usage } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import type { Definition } from '../define.ts';
 import { sanitise } from '../print/sanitise.ts';
 
@@ -31,15 +31,15 @@ export const init: Definition<Options> = {
     ['keepwell init --stdout', 'only print what it would write'],
     ['keepwell init && keepwell up', 'write it and start everything'],
   ],
-  handler: async (session, _args, { force = false, stdout = false }) => {
-    const target = findTarget(session.world.cwd, session.files);
+  handler: async (call, _args, { force = false, stdout = false }) => {
+    const target = findTarget(call.world.cwd, call.files);
     const blocked = inTheWay(target);
     if (!stdout && blocked !== null && (!force || blocked !== target.path)) throw refusal(blocked, target);
     const { suggest } = await import('../../config/starter/starter.ts');
     const suggested = suggest(openFolder(target.folder));
     await prove(suggested, target);
     if (!stdout) write(target, suggested.text, force);
-    tell(session, suggested, target, stdout ? 'printed' : blocked === null ? 'written' : 'replaced');
+    tell(call, suggested, target, stdout ? 'printed' : blocked === null ? 'written' : 'replaced');
     return 0;
   },
 };
@@ -63,23 +63,22 @@ async function prove({ text }: Suggested, { path }: Target): Promise<void> {
 }
 
 function tell(
-  session: Session,
+  call: CliCall,
   { text, components, found }: Suggested,
   { path, above }: Target,
   outcome: 'printed' | 'written' | 'replaced',
 ): void {
-  session.printJson({ schema_version: 1, file: path, outcome, components, found, text });
-  const say =
-    outcome === 'printed' ? (line: string) => session.note(line) : (line: string) => session.print(sanitise(line));
-  if (outcome === 'printed' && !session.json) session.world.out.write(text);
+  call.printJson({ schema_version: 1, file: path, outcome, components, found, text });
+  const say = outcome === 'printed' ? (line: string) => call.note(line) : (line: string) => call.print(sanitise(line));
+  if (outcome === 'printed' && !call.json) call.world.out.write(text);
   for (const { file, what } of found) say(`${file}: ${what}`);
   if (found.length === 0) say('nothing here says what to run; the file has an example instead');
   if (outcome !== 'printed') {
-    const shown = relative(session.world.cwd, path);
+    const shown = relative(call.world.cwd, path);
     say(`${outcome === 'replaced' ? 'replaced' : 'wrote'} ${shown}: ${counted(components)}`);
     say('next: look at it, then "keepwell up"');
   }
-  if (above !== null) session.note(`note: ${above} is another project; from this folder on, commands mean the new one`);
+  if (above !== null) call.note(`note: ${above} is another project; from this folder on, commands mean the new one`);
 }
 
 const counted = (names: readonly string[]): string =>

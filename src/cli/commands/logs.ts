@@ -9,10 +9,10 @@ import { loggedNames } from '../../logs/names.ts';
 import type { LogsFilter } from '../../logs/ports.ts';
 import type { Matcher } from '../../logs/read/match.ts';
 import { type Pattern, parsePattern } from '../../supervision/rules/health/pattern.ts';
-import { type Session, usage } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import { countOption, type Definition } from '../define.ts';
 import { pause } from '../interrupt.ts';
-import { followLogs, type Shown, showLogs } from '../logs/show.ts';
+import { followLogs, type ShownLogs, showLogs } from '../logs/show.ts';
 import { parseSpan, type Span } from '../logs/when.ts';
 import { sanitise } from '../print/sanitise.ts';
 import { readRecords } from '../records.ts';
@@ -71,13 +71,13 @@ export const logs: Definition<Options> = {
     ['keepwell logs --daemon', 'what Keepwell itself did'],
   ],
   followTakesF: true,
-  handler: async (session, patterns, options) => {
+  handler: async (call, patterns, options) => {
     const span = parseSpan(options.since, options.until, Date.now());
     const grep = options.grep === undefined ? undefined : parseGrep(options.grep);
     refuseNonsense(patterns, options);
-    if (options.daemon) await showDaemon(session, options, { ...span, grep });
-    else if (options.agent !== undefined) await showAgent(session, options.agent, options, { ...span, grep });
-    else await showComponents(session, patterns, options, { ...span, grep });
+    if (options.daemon) await showDaemon(call, options, { ...span, grep });
+    else if (options.agent !== undefined) await showAgent(call, options.agent, options, { ...span, grep });
+    else await showComponents(call, patterns, options, { ...span, grep });
     return 0;
   },
 };
@@ -106,49 +106,49 @@ function refuseNonsense(patterns: readonly string[], options: Options): void {
 const tailOf = ({ tail, since, previous }: Options): number | null =>
   tail ?? (since !== undefined || previous ? null : DEFAULT_LINES);
 
-async function showDaemon(session: Session, options: Options, filter: Filter): Promise<void> {
-  await showDaemonLog(session, { ...filter, tail: tailOf(options), follow: options.follow ?? false });
+async function showDaemon(call: CliCall, options: Options, filter: Filter): Promise<void> {
+  await showDaemonLog(call, { ...filter, tail: tailOf(options), follow: options.follow ?? false });
 }
 
 /** An agent is known by its task, and several types may have one. */
-async function showAgent(session: Session, task: string, options: Options, filter: Filter): Promise<void> {
-  const { value } = await readRecords(session, (records) => records.agents({ all: true }));
+async function showAgent(call: CliCall, task: string, options: Options, filter: Filter): Promise<void> {
+  const { value } = await readRecords(call, (records) => records.agents({ all: true }));
   const ours = value.agents.filter((agent) => agent.task_id === task || agent.log === task);
   const names = ours.flatMap(({ log }) => log ?? []);
   if (names.length === 0) throw new AppError('NO_SUCH_AGENT', { which: task });
   const { follow, previous, timestamps = false } = options;
-  const shown: Shown = { ...filter, names, tail: tailOf(options), previous, timestamps, ofAgents: true };
-  if (follow) await followLogs(session, shown);
-  await showLogs(session, shown);
+  const shown: ShownLogs = { ...filter, names, tail: tailOf(options), previous, timestamps, ofAgents: true };
+  if (follow) await followLogs(call, shown);
+  await showLogs(call, shown);
 }
 
 async function showComponents(
-  session: Session,
+  call: CliCall,
   patterns: readonly string[],
   options: Options,
   filter: Filter,
 ): Promise<void> {
   const { follow, previous, timestamps = false } = options;
-  const logged = loggedNames(homePaths(session.project.home).logs);
-  const names = patterns.length > 0 ? await named(session, patterns, logged) : [];
+  const logged = loggedNames(homePaths(call.project.home).logs);
+  const names = patterns.length > 0 ? await named(call, patterns, logged) : [];
   // While following, others may begin to write at any time.
   const prefixed = (patterns.length > 0 ? names : logged).length > 1 || (follow === true && patterns.length === 0);
-  const shown: Shown = { ...filter, names, tail: tailOf(options), previous, prefixed, timestamps };
-  if (patterns.length === 0 && logged.length === 0 && !follow) session.note('no component has written anything yet');
-  if (follow) await followLogs(session, shown);
-  await showLogs(session, shown);
+  const shown: ShownLogs = { ...filter, names, tail: tailOf(options), previous, prefixed, timestamps };
+  if (patterns.length === 0 && logged.length === 0 && !follow) call.note('no component has written anything yet');
+  if (follow) await followLogs(call, shown);
+  await showLogs(call, shown);
 }
 
 /** A component that has written nothing yet is known to the daemon or the records, though not to the directory. */
 async function named(
-  session: Session,
+  call: CliCall,
   patterns: readonly string[],
   logged: readonly string[],
 ): Promise<readonly string[]> {
   try {
     return resolveTargets(patterns, logged);
   } catch {
-    const { value } = await readRecords(session, (records) => records.status());
+    const { value } = await readRecords(call, (records) => records.status());
     const names = value.components.map(({ name }) => name);
     return resolveTargets(patterns, [...new Set([...logged, ...names])].sort());
   }
@@ -164,9 +164,9 @@ export interface DaemonShown extends Pick<LogsFilter, 'sinceMs' | 'untilMs' | 'g
   readonly follow: boolean;
 }
 
-export async function showDaemonLog(session: Session, shown: DaemonShown): Promise<void> {
+export async function showDaemonLog(call: CliCall, shown: DaemonShown): Promise<void> {
   const { LogFile, matcherOf } = await import('../../logs/open.ts');
-  const path = homePaths(session.project.home).daemonLog;
+  const path = homePaths(call.project.home).daemonLog;
   const matcher = shown.grep ? matcherOf(shown.grep) : null;
   let lines: string[] = [];
   let wanted = shown.tail ?? Number.MAX_SAFE_INTEGER;
@@ -179,19 +179,19 @@ export async function showDaemonLog(session: Session, shown: DaemonShown): Promi
   using older = new LogFile(`${path}.1`, { onLine: hold, onRestart: () => {} });
   using file = new LogFile(path, {
     onLine: hold,
-    onRestart: (why) => session.note(`the log of the daemon was ${why}; going on from its beginning`),
+    onRestart: (why) => call.note(`the log of the daemon was ${why}; going on from its beginning`),
   });
   older.read();
   older.flush();
   file.read();
   if (!shown.follow) file.flush();
-  print(session, newest(lines, wanted));
+  print(call, newest(lines, wanted));
   wanted = Number.MAX_SAFE_INTEGER;
   while (shown.follow) {
-    await pause(POLL_MS, session.signal);
+    await pause(POLL_MS, call.signal);
     lines = [];
     file.read();
-    print(session, lines);
+    print(call, lines);
   }
 }
 
@@ -215,13 +215,13 @@ function isMeant(line: string, { sinceMs, untilMs }: DaemonShown, matcher: Match
   return matcher === null || matcher([entryText(line)])[0] === true || matcher([line])[0] === true;
 }
 
-function print(session: Session, lines: readonly string[]): void {
+function print(call: CliCall, lines: readonly string[]): void {
   if (lines.length === 0) return;
-  for (const line of lines) session.printJsonLine(parse(line) ?? { message: line });
-  session.print(lines.map((line) => paintEntry(session, line)).join('\n'));
+  for (const line of lines) call.printJsonLine(parse(line) ?? { message: line });
+  call.print(lines.map((line) => paintEntry(call, line)).join('\n'));
 }
 
-function paintEntry({ paint }: Session, line: string): string {
+function paintEntry({ paint }: CliCall, line: string): string {
   const text = sanitise(entryText(line));
   const { level } = parse(line) ?? {};
   return level === 'error' ? paint.red(text) : level === 'warn' ? paint.yellow(text) : text;

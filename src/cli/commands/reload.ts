@@ -6,7 +6,7 @@ import type { PlanAction, PlanStep } from '../../supervision/rules/plan.ts';
 import type { ComponentView } from '../../supervision/rules/views.ts';
 import { awaitAction } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
-import type { Session } from '../call.ts';
+import type { CliCall } from '../call.ts';
 import { daemonIdentity } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import type { Brush, Paint } from '../print/colour.ts';
@@ -37,35 +37,35 @@ export const reload: Definition<Options> = {
     ['keepwell reload', 'apply it, and wait until what was restarted is ready'],
     ['keepwell reload -n -o json | jq .restarted', 'what would be restarted, for scripts'],
   ],
-  handler: async (session, _args, { dryRun = false, wait, timeout }) => {
-    await awaitDaemon(session);
-    refuseOtherFiles(session);
-    const { components: before } = await session.client.status();
-    const reloaded = await session.client.reload({ dryRun });
-    tell(session, reloaded);
-    if (wait && !dryRun) await untilDone(session, reloaded, before, timeout);
+  handler: async (call, _args, { dryRun = false, wait, timeout }) => {
+    await awaitDaemon(call);
+    refuseOtherFiles(call);
+    const { components: before } = await call.client.status();
+    const reloaded = await call.client.reload({ dryRun });
+    tell(call, reloaded);
+    if (wait && !dryRun) await untilDone(call, reloaded, before, timeout);
     return 0;
   },
 };
 
 /** The daemon reads the files it was started with; -f is there to be sure that these are the ones that are meant. */
-function refuseOtherFiles(session: Session): void {
-  const running = daemonIdentity(session)?.files;
-  const asked = session.project.files;
-  if (session.files.length === 0 || running === undefined || running.join('\n') === asked.join('\n')) return;
+function refuseOtherFiles(call: CliCall): void {
+  const running = daemonIdentity(call)?.files;
+  const asked = call.project.files;
+  if (call.files.length === 0 || running === undefined || running.join('\n') === asked.join('\n')) return;
   throw new AppError('CONFIG_FILES_DIFFER', { running: running.join(', '), asked: asked.join(', ') });
 }
 
-function tell(session: Session, reloaded: ReloadView): void {
-  session.printJson(reloaded);
-  session.print(...planLines(reloaded, session.paint, session.columns));
-  if (reloaded.steps.length === 0) session.print('there are no components');
-  if (reloaded.dry_run) session.note('nothing was done: this is what "keepwell reload" would do now');
+function tell(call: CliCall, reloaded: ReloadView): void {
+  call.printJson(reloaded);
+  call.print(...planLines(reloaded, call.paint, call.columns));
+  if (reloaded.steps.length === 0) call.print('there are no components');
+  if (reloaded.dry_run) call.note('nothing was done: this is what "keepwell reload" would do now');
 }
 
 /** The restarted ones must have a new run, the others must only be ready; the removed ones must be gone. */
 async function untilDone(
-  session: Session,
+  call: CliCall,
   { steps, restarted, removed }: ReloadView,
   before: readonly ComponentView[],
   timeoutMs: number,
@@ -80,7 +80,7 @@ async function untilDone(
   for (const { action, names } of awaited) {
     if (names.length === 0) continue;
     const leftMs = Math.max(0, until - performance.now());
-    const { problem } = await awaitAction(session, { action, names, before, timeoutMs: leftMs });
+    const { problem } = await awaitAction(call, { action, names, before, timeoutMs: leftMs });
     if (problem) throw problem;
   }
 }

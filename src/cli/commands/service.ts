@@ -34,12 +34,12 @@ export const service: Definition<Options> = {
     ['keepwell service install --system --print', 'only print the unit'],
     ['keepwell service status', 'is it installed and up to date?'],
   ],
-  handler: async (session, [word = ''], { user, system, print = false }) => {
+  handler: async (call, [word = ''], { user, system, print = false }) => {
     const action = chooseAction('service', ACTIONS, word);
     if (print && action !== 'install') throw usage('--print goes with "service install" only.');
     const scope = user ? 'user' : system ? 'system' : null;
     const { service: run } = await import('../service/service.ts');
-    await run(session, { action, scope, printOnly: print });
+    await run(call, { action, scope, printOnly: print });
     return 0;
   },
 };

@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import type { SessionView } from '../../sessions/rules/view.ts';
 import { awaitDaemon } from '../await-daemon.ts';
-import { type Session, usage } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import { byAction, type Definition, durationOption } from '../define.ts';
 import type { Brush, Paint } from '../print/colour.ts';
 import { localTime, relative } from '../print/json.ts';
@@ -53,54 +53,54 @@ export const sessions: Definition<Options> = {
   ],
 };
 
-async function list(session: Session, words: readonly string[], { user, all }: Options): Promise<number> {
+async function list(call: CliCall, words: readonly string[], { user, all }: Options): Promise<number> {
   if (words.length > 0) throw usage('"sessions list" takes no names; "--user USER" shows those of one user.');
-  const { value } = await readNoted(session, (records) => records.sessions({ user, all }));
-  session.printJson(value);
-  if (value.sessions.length === 0) session.print('no sessions');
-  else session.print(...sessionTable(value.sessions, session.paint, Date.now(), session.columns));
+  const { value } = await readNoted(call, (records) => records.sessions({ user, all }));
+  call.printJson(value);
+  if (value.sessions.length === 0) call.print('no sessions');
+  else call.print(...sessionTable(value.sessions, call.paint, Date.now(), call.columns));
   return 0;
 }
 
-async function spawn(session: Session, words: readonly string[], { user, ttl, wait }: Options): Promise<number> {
+async function spawn(call: CliCall, words: readonly string[], { user, ttl, wait }: Options): Promise<number> {
   const template = onlyOne(words, 'sessions spawn TEMPLATE --user USER');
   if (user === undefined) throw usage('"sessions spawn" needs to know for whom: --user USER.');
-  await awaitDaemon(session);
-  const view = await session.client.spawnSession({ template, user, ttlMs: ttl, wait: wait ? 'healthy' : 'started' });
-  session.printJson(view);
-  session.print(`spawned ${sessionLine(view.session)}`);
+  await awaitDaemon(call);
+  const view = await call.client.spawnSession({ template, user, ttlMs: ttl, wait: wait ? 'healthy' : 'started' });
+  call.printJson(view);
+  call.print(`spawned ${sessionLine(view.session)}`);
   return 0;
 }
 
-async function stop(session: Session, ids: readonly string[]): Promise<number> {
+async function stop(call: CliCall, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) throw usage('"sessions stop" needs at least one ID; "keepwell sessions" shows them.');
-  await awaitDaemon(session);
+  await awaitDaemon(call);
   // All are found before any is stopped: a mistyped one must not leave the work half done.
-  const found = await Promise.all(ids.map((id) => session.client.session(id)));
+  const found = await Promise.all(ids.map((id) => call.client.session(id)));
   const whole = [...new Set(found.map((each) => each.session.session_id))];
-  const stopped = (await Promise.all(whole.map((id) => session.client.stopSession(id)))).map((each) => each.session);
-  session.printJson({ schema_version: 1, sessions: stopped });
+  const stopped = (await Promise.all(whole.map((id) => call.client.stopSession(id)))).map((each) => each.session);
+  call.printJson({ schema_version: 1, sessions: stopped });
   for (const { session_id: id, state } of stopped) {
-    if (state === 'ended') session.print(`stopped ${id}`);
-    else session.note(`${id} is removed as soon as the Docker Engine can be asked again`);
+    if (state === 'ended') call.print(`stopped ${id}`);
+    else call.note(`${id} is removed as soon as the Docker Engine can be asked again`);
   }
   return 0;
 }
 
-async function extend(session: Session, words: readonly string[], { by = EXTENSION_MS }: Options): Promise<number> {
+async function extend(call: CliCall, words: readonly string[], { by = EXTENSION_MS }: Options): Promise<number> {
   const id = onlyOne(words, 'sessions extend ID --by 30m');
-  await awaitDaemon(session);
-  const view = await session.client.extendSession(id, by);
-  session.printJson(view);
-  session.print(`extended ${sessionLine(view.session)}`);
+  await awaitDaemon(call);
+  const view = await call.client.extendSession(id, by);
+  call.printJson(view);
+  call.print(`extended ${sessionLine(view.session)}`);
   return 0;
 }
 
-async function show(session: Session, words: readonly string[]): Promise<number> {
+async function show(call: CliCall, words: readonly string[]): Promise<number> {
   const id = onlyOne(words, 'sessions show ID');
-  const { value } = await readNoted(session, (records) => records.session(id));
-  session.printJson(value);
-  session.print(...sessionBlock(value.session, session.paint, Date.now()));
+  const { value } = await readNoted(call, (records) => records.session(id));
+  call.printJson(value);
+  call.print(...sessionBlock(value.session, call.paint, Date.now()));
   return 0;
 }
 

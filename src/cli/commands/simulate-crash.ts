@@ -47,15 +47,15 @@ export const simulateCrash: Definition<Options> = {
     ['keepwell simulate-crash --agent architect --kind hang', 'is a frozen agent noticed?'],
     ['keepwell simulate-crash --component api --kind signal --dry-run', 'what would be done'],
   ],
-  handler: async (session, words, { component, agent, task, kind, dryRun, notify }) => {
+  handler: async (call, words, { component, agent, task, kind, dryRun, notify }) => {
     if (words.length > 0) throw usage(`Write: keepwell simulate-crash --component ${words[0]!.slice(0, MAX_SHOWN)}`);
     if (!component === !agent) throw usage('Say what is to crash: either --component NAME or --agent TYPE.');
     if (task !== undefined && (agent === undefined || (kind !== 'signal' && kind !== 'hang')))
       throw usage('--task goes with --agent and --kind signal or hang: it says which of the agents that run is meant.');
-    await awaitDaemon(session);
-    const view = await session.client.simulateCrash({ component, agent, task, kind, dryRun, notify });
-    session.printJson(view);
-    for (const step of view.steps) session.print(view.dry_run ? `would: ${step}` : step);
+    await awaitDaemon(call);
+    const view = await call.client.simulateCrash({ component, agent, task, kind, dryRun, notify });
+    call.printJson(view);
+    for (const step of view.steps) call.print(view.dry_run ? `would: ${step}` : step);
     return 0;
   },
 };

@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import type { ComponentView, StatusView } from '../../supervision/rules/views.ts';
 import { wellbeing } from '../../supervision/rules/wellbeing.ts';
-import { type Session, usage } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import { type Definition, durationOption } from '../define.ts';
 import {
   daemonLine,
@@ -13,7 +13,7 @@ import {
   statusTable,
   verboseBlock,
 } from '../print/status.ts';
-import { offlineNote, type Reading, readNoted, readRecords } from '../records.ts';
+import { offlineNote, type RecordsAnswer, readNoted, readRecords } from '../records.ts';
 import { showAgain } from '../screen.ts';
 import { resolveTargets } from '../targets.ts';
 
@@ -55,20 +55,20 @@ export const status: Definition<Options> = {
     ['keepwell status api --history --since 12h', 'what it used in the last 12 hours'],
     ['keepwell status --exit-code', 'for monitoring: 0 all well, 1 not well or unknown, 3 not running'],
   ],
-  handler: async (session, names, options) => {
-    if (options.history) return await showUsageHistory(session, names, options.since);
+  handler: async (call, names, options) => {
+    if (options.history) return await showUsageHistory(call, names, options.since);
     if (options.since !== undefined) throw usage('--since goes with --history');
-    if (options.watch) return await watch(session, names, options);
-    const reading = await read(session, names);
-    if (reading.offline !== null) session.note(remark(reading));
-    session.printJson(reading.value);
-    session.print(...lines(session, reading.value, options));
+    if (options.watch) return await watch(call, names, options);
+    const reading = await read(call, names);
+    if (reading.offline !== null) call.note(remark(reading));
+    call.printJson(reading.value);
+    call.print(...lines(call, reading.value, options));
     return options.exitCode ? exitCodeOf(reading.value.components) : 0;
   },
 };
 
-async function read(session: Session, names: readonly string[]): Promise<Reading<StatusView>> {
-  return await readRecords(session, async (records) => {
+async function read(call: CliCall, names: readonly string[]): Promise<RecordsAnswer<StatusView>> {
+  return await readRecords(call, async (records) => {
     const all = await records.status();
     if (names.length === 0) return all;
     const chosen = resolveTargets(
@@ -79,13 +79,13 @@ async function read(session: Session, names: readonly string[]): Promise<Reading
   });
 }
 
-function remark({ value, offline }: Reading<StatusView>): string {
+function remark({ value, offline }: RecordsAnswer<StatusView>): string {
   if (value.components.length > 0) return offlineNote(offline!);
   return `${offline}, and nothing is recorded yet; run "keepwell up"`;
 }
 
-function lines(session: Session, view: StatusView, { verbose }: Options): string[] {
-  const { paint } = session;
+function lines(call: CliCall, view: StatusView, { verbose }: Options): string[] {
+  const { paint } = call;
   const remarks = daemonRemarks(view);
   const sessions = sessionsLine(view.daemon);
   if (verbose) {
@@ -93,7 +93,7 @@ function lines(session: Session, view: StatusView, { verbose }: Options): string
     return [...blocks, daemonLine(view.daemon), ...keepingLine(view.daemon), ...sessions, ...remarks];
   }
   if (view.components.length === 0) return view.daemon.running ? ['no components', ...sessions, ...remarks] : [];
-  return [...statusTable(view.components, paint, session.columns), ...sessions, ...remarks];
+  return [...statusTable(view.components, paint, call.columns), ...sessions, ...remarks];
 }
 
 const EXIT_SICK = 1;
@@ -106,11 +106,11 @@ export function exitCodeOf(components: readonly ComponentView[]): number {
   return kinds.has('down') ? EXIT_DOWN : 0;
 }
 
-const watch = (session: Session, names: readonly string[], options: Options): Promise<never> =>
-  showAgain(session, WATCH_MS, async () => {
-    const reading = await read(session, names);
+const watch = (call: CliCall, names: readonly string[], options: Options): Promise<never> =>
+  showAgain(call, WATCH_MS, async () => {
+    const reading = await read(call, names);
     const offline = reading.offline === null ? [] : [remark(reading), ''];
-    return { value: reading.value, lines: [...offline, ...lines(session, reading.value, options)] };
+    return { value: reading.value, lines: [...offline, ...lines(call, reading.value, options)] };
   });
 
 // keepwell status NAME --history: what a component used, also when no daemon runs.
@@ -119,18 +119,18 @@ const DEFAULT_SINCE_MS = 60 * 60 * 1000;
 /** As many as the daemon keeps of a component. */
 const MAX_STRETCHES = 2_000;
 
-export async function showUsageHistory(session: Session, names: readonly string[], sinceMs: number = DEFAULT_SINCE_MS) {
+export async function showUsageHistory(call: CliCall, names: readonly string[], sinceMs: number = DEFAULT_SINCE_MS) {
   const [component] = names;
   if (component === undefined || names.length > 1) {
     throw usage('--history shows one component: keepwell status NAME --history');
   }
   const from = Math.max(0, Date.now() - sinceMs);
-  const { value } = await readNoted(session, (records) =>
+  const { value } = await readNoted(call, (records) =>
     records.samples({ component, sinceMs: from, limit: MAX_STRETCHES }),
   );
-  session.printJson(value);
+  call.printJson(value);
   if (value.samples.length === 0)
-    session.print(`nothing was recorded of ${component} in this time; --since 1d looks further back`);
-  else session.print(...historyTable(value.samples));
+    call.print(`nothing was recorded of ${component} in this time; --since 1d looks further back`);
+  else call.print(...historyTable(value.samples));
   return 0;
 }

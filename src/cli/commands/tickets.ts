@@ -6,7 +6,7 @@ import { bugNumber, ticketNumber } from '../../incidents/tickets/rules/number.ts
 import { ofText } from '../../incidents/tickets/rules/text.ts';
 import type { DeliveryView, TicketView } from '../../incidents/tickets/rules/view.ts';
 import { awaitDaemon } from '../await-daemon.ts';
-import { type Session, usage } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import { byAction, type Definition } from '../define.ts';
 import type { Brush, Paint } from '../print/colour.ts';
 import { localTime, relative } from '../print/json.ts';
@@ -39,12 +39,12 @@ export const tickets: Definition<Options> = {
       close: {
         words: 'NUMBER...',
         what: 'mark as fixed; the next crash with the same cause reopens the ticket',
-        act: (session, words) => change(session, words, 'close'),
+        act: (call, words) => change(call, words, 'close'),
       },
       reopen: {
         words: 'NUMBER...',
         what: 'mark as not fixed',
-        act: (session, words) => change(session, words, 'reopen'),
+        act: (call, words) => change(call, words, 'reopen'),
       },
     },
     (word, names) =>
@@ -63,57 +63,57 @@ export const tickets: Definition<Options> = {
   ],
 };
 
-async function list(session: Session, words: readonly string[], { all, closed }: Options): Promise<number> {
+async function list(call: CliCall, words: readonly string[], { all, closed }: Options): Promise<number> {
   if (words.length > 0) throw usage('"tickets list" takes no numbers; "tickets show NUMBER" shows one.');
   const state = all ? 'all' : closed ? 'closed' : 'open';
-  const { value } = await readNoted(session, (records) => records.tickets({ state }));
-  session.printJson(value);
-  if (value.tickets.length === 0) session.print(state === 'open' ? 'no open tickets' : 'no tickets');
-  else session.print(...ticketTable(value.tickets, session.paint, Date.now(), session.columns));
+  const { value } = await readNoted(call, (records) => records.tickets({ state }));
+  call.printJson(value);
+  if (value.tickets.length === 0) call.print(state === 'open' ? 'no open tickets' : 'no tickets');
+  else call.print(...ticketTable(value.tickets, call.paint, Date.now(), call.columns));
   return 0;
 }
 
-async function show(session: Session, words: readonly string[]): Promise<number> {
+async function show(call: CliCall, words: readonly string[]): Promise<number> {
   const [number, ...more] = words;
   if (number === undefined || more.length > 0) throw usage('Write: keepwell tickets show NUMBER');
   ticketNumber(number); // what is no number is not asked for
-  const { value } = await readNoted(session, (records) => records.ticket(number));
-  session.printJson(value);
-  session.print(...ticketBlock(value.ticket, session.paint, Date.now()));
+  const { value } = await readNoted(call, (records) => records.ticket(number));
+  call.printJson(value);
+  call.print(...ticketBlock(value.ticket, call.paint, Date.now()));
   return 0;
 }
 
-async function change(session: Session, words: readonly string[], what: 'close' | 'reopen'): Promise<number> {
+async function change(call: CliCall, words: readonly string[], what: 'close' | 'reopen'): Promise<number> {
   if (words.length === 0) throw usage(`"tickets ${what}" needs at least one NUMBER; "keepwell tickets" shows them.`);
-  await awaitDaemon(session);
-  const { client } = session;
+  await awaitDaemon(call);
+  const { client } = call;
   // All are found before any is changed: a mistyped one must not leave the work half done.
   const wanted = what === 'close' ? 'closed' : 'open';
-  const all = await meant(session, words, what === 'close' ? 'open' : 'closed');
+  const all = await meant(call, words, what === 'close' ? 'open' : 'closed');
   const changed: TicketView[] = [];
   for (const { number, state } of all) {
     const { ticket } = await (what === 'close' ? client.closeTicket(number) : client.reopenTicket(number));
     changed.push(ticket);
     const done = what === 'close' ? 'closed' : 'reopened';
-    session.print(state === wanted ? `${number} is ${wanted} already` : `${done} ${number}`);
+    call.print(state === wanted ? `${number} is ${wanted} already` : `${done} ${number}`);
   }
-  session.printJson({ schema_version: 1, tickets: changed });
+  call.printJson({ schema_version: 1, tickets: changed });
   return 0;
 }
 
 async function meant(
-  session: Session,
+  call: CliCall,
   words: readonly string[],
   state: 'open' | 'closed',
 ): Promise<readonly TicketView[]> {
   const tickets = new Map<string, TicketView>();
   for (const word of words) {
     if (!/[*?]/.test(word)) {
-      const { ticket } = await session.client.ticket(bugNumber(ticketNumber(word)));
+      const { ticket } = await call.client.ticket(bugNumber(ticketNumber(word)));
       tickets.set(ticket.number, ticket);
       continue;
     }
-    const all = (await session.client.tickets({ state, limit: MAX_LISTED })).tickets;
+    const all = (await call.client.tickets({ state, limit: MAX_LISTED })).tickets;
     const found = all.filter(({ number }) => matches(word.toUpperCase(), number));
     if (found.length === 0) throw new AppError('NO_SUCH_TICKET', { ticket: word.slice(0, MAX_SHOWN) });
     for (const ticket of found) tickets.set(ticket.number, ticket);

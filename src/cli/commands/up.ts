@@ -7,7 +7,7 @@ import { AppError } from '../../base/pure/errors.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import { awaitAction } from '../await-action.ts';
 import { awaitDaemon } from '../await-daemon.ts';
-import { type Session, usage } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { Interrupted, orInterrupted } from '../interrupt.ts';
@@ -42,49 +42,49 @@ export const up: Definition<Options> = {
     ['keepwell up api --attach', 'api and what it needs, then its log'],
     ['keepwell up --no-wait && keepwell wait api --for ready', 'in scripts'],
   ],
-  handler: async (session, patterns, options) => {
-    if (options.attach && session.json) throw usage('--attach shows logs for people; it does not go with -o json.');
+  handler: async (call, patterns, options) => {
+    if (options.attach && call.json) throw usage('--attach shows logs for people; it does not go with -o json.');
     try {
-      return await bringUp(session, patterns, options);
+      return await bringUp(call, patterns, options);
     } catch (error) {
       if (error instanceof Interrupted)
-        session.note('interrupted; nothing was stopped ("keepwell status" shows how things are)');
+        call.note('interrupted; nothing was stopped ("keepwell status" shows how things are)');
       throw error;
     }
   },
 };
 
-async function bringUp(session: Session, patterns: readonly string[], options: Options): Promise<number> {
+async function bringUp(call: CliCall, patterns: readonly string[], options: Options): Promise<number> {
   const began = performance.now();
-  const { project, world } = session;
+  const { project, world } = call;
   const { loadConfig } = await import('../../config/load.ts');
-  if (session.files.length === 0 && dirname(project.files[0]!) !== world.cwd) session.note(`using ${project.files[0]}`);
+  if (call.files.length === 0 && dirname(project.files[0]!) !== world.cwd) call.note(`using ${project.files[0]}`);
   const config = loadConfig({ files: project.files, env: world.env }); // mistakes end it here, before anything is touched
   const names = resolveTargets(
     patterns,
     config.components.map(({ name }) => name),
   );
-  await ensureDaemon(session, config.name);
-  const { components: before } = await session.client.status();
-  const applied = await askUp(session, names, config.name);
-  noteApplied(session, applied);
+  await ensureDaemon(call, config.name);
+  const { components: before } = await call.client.status();
+  const applied = await askUp(call, names, config.name);
+  noteApplied(call, applied);
   const wanted = applied.components;
   if (!options.wait) {
-    if (session.json) session.printJson(await session.client.status());
-    session.print(wanted.length === 0 ? 'no components, but the daemon is up' : `asked for: ${wanted.join(', ')}`);
+    if (call.json) call.printJson(await call.client.status());
+    call.print(wanted.length === 0 ? 'no components, but the daemon is up' : `asked for: ${wanted.join(', ')}`);
   } else {
-    const { status, problem } = await awaitAction(session, {
+    const { status, problem } = await awaitAction(call, {
       action: 'up',
       names: wanted,
       before,
       timeoutMs: options.timeout,
     });
-    session.printJson(status);
+    call.printJson(status);
     if (problem) throw problem;
     const took = formatDuration(performance.now() - began);
-    session.print(`${upText(wanted.length)} up (${took})`);
+    call.print(`${upText(wanted.length)} up (${took})`);
   }
-  if (options.attach) await followLogs(session, { names: wanted, tail: ATTACH_LINES });
+  if (options.attach) await followLogs(call, { names: wanted, tail: ATTACH_LINES });
   return 0;
 }
 
@@ -95,61 +95,61 @@ function upText(components: number): string {
 }
 
 /** A daemon of this version, whatever was there before. */
-async function ensureDaemon(session: Session, name: string): Promise<void> {
-  const { version } = session.world;
-  await awaitDaemon(session);
-  const running = await ifRunning(session.client.version());
+async function ensureDaemon(call: CliCall, name: string): Promise<void> {
+  const { version } = call.world;
+  await awaitDaemon(call);
+  const running = await ifRunning(call.client.version());
   if (running === version) return;
   if (running !== null) {
-    session.note(`the running daemon is version ${running}; handing over to ${version} (components go on)`);
-    const daemon = daemonIdentity(session);
-    await session.client.handover();
-    await untilGone(session, daemon, { timeoutMs: HANDOVER_MS, pending: () => 'the old daemon is still there' });
-    if (daemon?.service) return await followService(session, daemon.service);
+    call.note(`the running daemon is version ${running}; handing over to ${version} (components go on)`);
+    const daemon = daemonIdentity(call);
+    await call.client.handover();
+    await untilGone(call, daemon, { timeoutMs: HANDOVER_MS, pending: () => 'the old daemon is still there' });
+    if (daemon?.service) return await followService(call, daemon.service);
   }
-  await launch(session, name);
+  await launch(call, name);
 }
 
 /** systemd starts the next one by itself; which version that is, its unit decides. */
-async function followService(session: Session, unit: string): Promise<void> {
+async function followService(call: CliCall, unit: string): Promise<void> {
   const { untilServed } = await import('../service/served.ts');
-  const version = await untilServed(session, unit);
-  if (version !== session.world.version)
-    session.note(`${unit} still runs version ${version}; "keepwell service install" makes it use this one`);
+  const version = await untilServed(call, unit);
+  if (version !== call.world.version)
+    call.note(`${unit} still runs version ${version}; "keepwell service install" makes it use this one`);
 }
 
 /** `name`: of the project, which may be a service. */
-async function launch(session: Session, name: string): Promise<void> {
-  const { project, world } = session;
+async function launch(call: CliCall, name: string): Promise<void> {
+  const { project, world } = call;
   const { startInstalled } = await import('../service/served.ts');
-  if (await startInstalled(session, name)) return;
-  session.note('starting the daemon');
+  if (await startInstalled(call, name)) return;
+  call.note('starting the daemon');
   const { launchDaemon } = await import('../../daemon/launch.ts');
-  await orInterrupted(launchDaemon({ project, env: world.env, entry: world.entry }), session.signal);
+  await orInterrupted(launchDaemon({ project, env: world.env, entry: world.entry }), call.signal);
 }
 
 /** A daemon that is just going away is waited for and followed by a new one. */
-async function askUp(session: Session, names: readonly string[], name: string): Promise<UpView> {
-  const { files } = session.project;
-  const daemon = daemonIdentity(session);
+async function askUp(call: CliCall, names: readonly string[], name: string): Promise<UpView> {
+  const { files } = call.project;
+  const daemon = daemonIdentity(call);
   try {
-    return await session.client.up(names, files);
+    return await call.client.up(names, files);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'DAEMON_CLOSING') throw error;
   }
-  session.note('the daemon is shutting down; waiting for its end to start a new one');
-  await untilGone(session, daemon, {
+  call.note('the daemon is shutting down; waiting for its end to start a new one');
+  await untilGone(call, daemon, {
     timeoutMs: HANDOVER_MS * 4,
     pending: () => 'the old daemon is still stopping components',
   });
-  await launch(session, name);
-  return await session.client.up(names, files);
+  await launch(call, name);
+  return await call.client.up(names, files);
 }
 
-function noteApplied(session: Session, { applied }: UpView): void {
+function noteApplied(call: CliCall, { applied }: UpView): void {
   const { added, changed, removed } = applied;
   const parts = Object.entries({ added, changed, removed }).flatMap(([what, names]) =>
     names.length === 0 ? [] : [`${what}: ${names.join(', ')}`],
   );
-  if (parts.length > 0) session.note(parts.join('; '));
+  if (parts.length > 0) call.note(parts.join('; '));
 }

@@ -12,31 +12,30 @@ export const validate: Definition<object> = {
     ['keepwell validate -f base.yaml -f prod.yaml', 'several files, merged'],
     ['keepwell validate -o json | jq .problems', 'for editors and CI'],
   ],
-  handler: async (session) => {
-    const { files } = session.project;
+  handler: async (call) => {
+    const { files } = call.project;
     const { envFileWarnings, loadConfig } = await import('../../config/load.ts');
     try {
-      const config = loadConfig({ files, env: session.world.env, cwd: session.world.cwd });
+      const config = loadConfig({ files, env: call.world.env, cwd: call.world.cwd });
       const { components, checks, sessions, agents } = config;
       const { startWarnings } = await import('../../drivers/launch-run.ts');
-      const warnings = [...envFileWarnings(config), ...startWarnings(components, session.world.env)];
-      for (const line of new Set(warnings.map(({ component, problem }) => `${component}: ${problem}`)))
-        session.note(line);
+      const warnings = [...envFileWarnings(config), ...startWarnings(components, call.world.env)];
+      for (const line of new Set(warnings.map(({ component, problem }) => `${component}: ${problem}`))) call.note(line);
       const names = components.map(({ name }) => name);
-      session.printJson({ schema_version: 1, valid: true, files, components: names, problems: [] });
+      call.printJson({ schema_version: 1, valid: true, files, components: names, problems: [] });
       const counts = [
         counted(names.length, 'component'),
         counted(checks.length, 'check'),
         counted(sessions.templates.length, 'session template'),
         counted(agents.types.length, 'agent type'),
       ].filter((text) => !text.startsWith('0 '));
-      session.print(`valid: ${counts.join(', ') || 'nothing to keep'} in ${files.join(', ')}`);
+      call.print(`valid: ${counts.join(', ') || 'nothing to keep'} in ${files.join(', ')}`);
       return 0;
     } catch (error) {
       const problems = problemsOf(error);
-      if (!session.json || problems === null) throw error;
+      if (!call.json || problems === null) throw error;
       // For programs that ask "is it valid?", a no is an answer like a yes.
-      session.printJson({ schema_version: 1, valid: false, files, components: [], problems });
+      call.printJson({ schema_version: 1, valid: false, files, components: [], problems });
       return toAppError(error).exitCode;
     }
   },
@@ -53,9 +52,9 @@ export const schema: Definition<object> = {
   group: 'Configure:',
   summary: 'print the JSON Schema of the configuration',
   examples: [['keepwell schema > keepwell.schema.json', 'for an editor']],
-  handler: async (session) => {
+  handler: async (call) => {
     const { jsonSchema } = await import('../../config/schema.ts');
-    session.world.out.write(`${JSON.stringify(jsonSchema(), null, 2)}\n`);
+    call.world.out.write(`${JSON.stringify(jsonSchema(), null, 2)}\n`);
     return 0;
   },
 };

@@ -1,6 +1,6 @@
 /** keepwell version: of this program, and of the daemon if one runs. */
 
-import type { Session } from '../call.ts';
+import type { CliCall } from '../call.ts';
 import type { Definition } from '../define.ts';
 
 export const version: Definition<object> = {
@@ -8,21 +8,21 @@ export const version: Definition<object> = {
   group: 'More:',
   summary: 'the version of this program and of the running daemon',
   examples: [['keepwell version -o json', 'for scripts']],
-  handler: async (session) => {
-    const mine = session.world.version;
-    const daemon = await daemonVersion(session);
-    session.printJson({ schema_version: 1, version: mine, node: session.world.node, daemon });
-    session.print(`keepwell ${mine} (Node ${session.world.node})`);
+  handler: async (call) => {
+    const mine = call.world.version;
+    const daemon = await daemonVersion(call);
+    call.printJson({ schema_version: 1, version: mine, node: call.world.node, daemon });
+    call.print(`keepwell ${mine} (Node ${call.world.node})`);
     if (daemon !== null)
-      session.print(`the running daemon is ${daemon}${daemon === mine ? '' : '; "keepwell up" replaces it'}`);
+      call.print(`the running daemon is ${daemon}${daemon === mine ? '' : '; "keepwell up" replaces it'}`);
     return 0;
   },
 };
 
 /** Null: none, or none that answers, or no project here at all. None of that is a reason not to say one's own version. */
-async function daemonVersion(session: Session): Promise<string | null> {
+async function daemonVersion(call: CliCall): Promise<string | null> {
   try {
-    return await session.client.version();
+    return await call.client.version();
   } catch {
     return null;
   }

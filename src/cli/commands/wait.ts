@@ -43,12 +43,12 @@ export const wait: Definition<Options> = {
     ['keepwell wait api --for ready --timeout 30s', 'in scripts, before using api'],
     ['keepwell wait migrate --for completed', 'until a one-off job is done'],
   ],
-  handler: async (session, patterns, options) => {
-    const { signal } = session;
+  handler: async (call, patterns, options) => {
+    const { signal } = call;
     const until = performance.now() + options.timeout;
     const watched = new Map<string, Watch>();
     for (;;) {
-      const { value: all, offline } = await readRecords(session, (records) => records.status());
+      const { value: all, offline } = await readRecords(call, (records) => records.status());
       const names = all.components.map(({ name }) => name);
       const targets = resolveTargets(patterns, names);
       const chosen = all.components.filter(({ name }) => targets.includes(name));
@@ -59,13 +59,13 @@ export const wait: Definition<Options> = {
       const crashing = chosen.find((view) => judgeGoal(view, options.for, watched.get(view.name)!) === 'crashing');
       const verdict = judge(chosen, options, performance.now() >= until);
       if (verdict !== 'pending' || crashing) {
-        session.printJson({ ...all, components: chosen });
+        call.printJson({ ...all, components: chosen });
         if (verdict === 'reached') return 0;
         if (verdict !== 'pending') throw verdict;
       }
       if (crashing) {
         const { name } = crashing;
-        const { value } = await readRecords(session, (records) => records.crashes({ component: name, limit: 1 }));
+        const { value } = await readRecords(call, (records) => records.crashes({ component: name, limit: 1 }));
         throw keepsCrashing(crashing, watched.get(name)!, value.crashes[0]);
       }
       await pause(offline === null ? POLL_MS : OFFLINE_POLL_MS, signal);

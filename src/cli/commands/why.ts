@@ -1,14 +1,14 @@
 /** keepwell why: one death, with everything that is known about it. */
 import { AppError } from '../../base/pure/errors.ts';
 import type { ComponentView, WhyView } from '../../supervision/rules/views.ts';
-import type { Session } from '../call.ts';
+import type { CliCall } from '../call.ts';
 import type { Definition } from '../define.ts';
 import { whyText } from '../print/why.ts';
 import type { Records } from '../records.ts';
 import { readRecords } from '../records.ts';
 import { describe } from '../settle.ts';
 
-interface Found {
+interface WhyAnswer {
   /** Null: nothing on record. */
   readonly why: WhyView | null;
   readonly current: ComponentView | null;
@@ -24,29 +24,29 @@ export const why: Definition<object> = {
     ['keepwell why 12', 'crash 12 of "keepwell crashes"'],
     ['keepwell why worker -o json | jq .log_tail', 'for scripts'],
   ],
-  handler: async (session, args) => {
-    const which = args[0] ?? (await newest(session));
+  handler: async (call, args) => {
+    const which = args[0] ?? (await newest(call));
     if (which === null) {
-      session.printJson(null);
-      session.print('no crashes on record');
+      call.printJson(null);
+      call.print('no crashes on record');
       return 0;
     }
-    const { value, offline } = await readRecords(session, (records) => find(records, which));
-    if (offline !== null) session.note(`${offline}; this is what the records and the run directories say`);
-    session.printJson(value.why);
+    const { value, offline } = await readRecords(call, (records) => find(records, which));
+    if (offline !== null) call.note(`${offline}; this is what the records and the run directories say`);
+    call.printJson(value.why);
     if (value.why === null) {
-      session.print(noCrash(which, value.current));
+      call.print(noCrash(which, value.current));
       return 0;
     }
-    const context = { current: value.current, nowMs: Date.now(), paint: session.paint };
-    session.print(...whyText(value.why, context));
+    const context = { current: value.current, nowMs: Date.now(), paint: call.paint };
+    call.print(...whyText(value.why, context));
     return 0;
   },
 };
 
 /** The number of the newest crash, or the name of what died after it and is not recorded yet; null: there is none. */
-async function newest(session: Session): Promise<string | null> {
-  const { value } = await readRecords(session, async (records) => ({
+async function newest(call: CliCall): Promise<string | null> {
+  const { value } = await readRecords(call, async (records) => ({
     ...(await records.crashes({ limit: 1 })),
     ...(await records.status()),
   }));
@@ -57,7 +57,7 @@ async function newest(session: Session): Promise<string | null> {
   return died?.name ?? (recorded === undefined ? null : `#${recorded.id}`);
 }
 
-async function find(records: Records, which: string): Promise<Found> {
+async function find(records: Records, which: string): Promise<WhyAnswer> {
   const { components } = await records.status();
   const named = (name: string) => components.find((one) => one.name === name) ?? null;
   const id = /^#?(\d{1,15})$/.exec(which)?.[1];

@@ -2,14 +2,14 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Place } from './place.ts';
 
-export interface Found {
+export interface DemoProcess {
   readonly pid: number;
   /** Brings the daemon back, so it has to go first. */
   readonly isGuardian: boolean;
 }
 
 /** Everything that Keepwell started for this place: guardian, daemon, shims and the trees of the components. */
-export function processesOf({ dir, home }: Place): readonly Found[] {
+export function processesOf({ dir, home }: Place): readonly DemoProcess[] {
   return pids().flatMap((pid) => {
     const command = read(pid, 'cmdline');
     const env = `\0${read(pid, 'environ')}`;

@@ -24,18 +24,18 @@ export class Product {
   /** Calls that have not ended. Cleaning up waits for them, so that none starts something behind its back. */
   readonly underWay = new Set<ChildProcess>();
   /** Those that never end by themselves. */
-  readonly followers = new Set<ChildProcess>();
+  readonly monitors = new Set<ChildProcess>();
 
   constructor(options: ProductOptions) {
     this.#options = { ...options, env: ownEnvironment(options.env) };
   }
 
   follow(args: readonly string[]): ChildProcess {
-    return this.#start(this.followers, args);
+    return this.#start(this.monitors, args);
   }
 
   stopFollowing(): void {
-    for (const child of this.followers) child.kill('SIGKILL');
+    for (const child of this.monitors) child.kill('SIGKILL');
   }
 
   /** Not in our process group: Ctrl-C at a terminal is for the demo, which then cleans up. */

@@ -12,9 +12,9 @@ import type { Paint } from '../print/colour.ts';
 import { displayWidth, table } from '../print/table.ts';
 import { Narrator, wrap } from './narrator.ts';
 import { DIR_PREFIX, freePorts, furnish, makePlace, type Place, placeAt, temporaryFolder, written } from './place.ts';
-import { type Found, isAlive, processesOf, startTimeOf } from './processes.ts';
+import { type DemoProcess, isAlive, processesOf, startTimeOf } from './processes.ts';
 import { Product, type ProductOptions } from './product.ts';
-import type { Outcome } from './scene.ts';
+import type { SceneOutcome } from './scene.ts';
 import { play, STEPS } from './story.ts';
 
 export interface DemoOptions {
@@ -190,7 +190,7 @@ function list(narrator: Narrator, entries: readonly (readonly [command: string, 
 
 const HEADER = ['WHAT WAS BROKEN', 'WHAT KEEPWELL DID', 'TOOK'] as const;
 
-export function tellSummary(narrator: Narrator, outcomes: readonly Outcome[], tookMs: number): void {
+export function tellSummary(narrator: Narrator, outcomes: readonly SceneOutcome[], tookMs: number): void {
   const { paint } = narrator;
   const rows = outcomes.map(({ broken, done, tookMs }) => [
     { text: broken, brush: paint.bold },
@@ -292,7 +292,7 @@ export function cleanUp(place: Place, product: Product, inOrderMs = IN_ORDER_MS)
   rmSync(place.dir, { recursive: true, force: true, maxRetries: 3 });
 }
 
-function endByForce(found: readonly Found[]): boolean {
+function endByForce(found: readonly DemoProcess[]): boolean {
   const guardians = found.filter(({ isGuardian }) => isGuardian);
   for (const { pid } of guardians.length > 0 ? guardians : found) kill(pid);
   return found.length === 0;

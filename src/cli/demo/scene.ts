@@ -18,7 +18,7 @@ export interface Scene {
 }
 
 /** One row of the summary. */
-export interface Outcome {
+export interface SceneOutcome {
   readonly broken: string;
   readonly done: string;
   readonly tookMs: number;

@@ -15,7 +15,7 @@ import type { Narrator } from './narrator.ts';
 import { ALL_WELL, type Place, type Ports } from './place.ts';
 import { isAlive } from './processes.ts';
 import type { Product } from './product.ts';
-import { type Outcome, one, type Scene, timeOf, watch } from './scene.ts';
+import { one, type Scene, type SceneOutcome, timeOf, watch } from './scene.ts';
 
 export const STEPS = 7;
 
@@ -27,7 +27,7 @@ export interface StoryOptions {
   readonly signal: AbortSignal;
 }
 
-export async function play(options: StoryOptions): Promise<readonly Outcome[]> {
+export async function play(options: StoryOptions): Promise<readonly SceneOutcome[]> {
   try {
     return await acts(options);
   } catch (error) {
@@ -43,13 +43,13 @@ async function withLastWords(error: unknown, product: Product): Promise<unknown>
   return new AppError('DEMO_FAILED', { problem: `${cause}\nIts last words: ${log.trim()}` }, { cause: error });
 }
 
-async function acts(options: StoryOptions): Promise<readonly Outcome[]> {
+async function acts(options: StoryOptions): Promise<readonly SceneOutcome[]> {
   const { narrator, product, signal } = options;
   narrator.heading('Start a small stack');
   await bringUp(product, narrator);
   const scene: Scene = { ...options, feed: new EventFeed(product, signal) };
   await showStack(scene);
-  const act = async (title: string, perform: (scene: Scene) => Promise<Outcome>): Promise<Outcome> => {
+  const act = async (title: string, perform: (scene: Scene) => Promise<SceneOutcome>): Promise<SceneOutcome> => {
     narrator.heading(title);
     return await perform(scene);
   };
@@ -68,7 +68,7 @@ async function acts(options: StoryOptions): Promise<readonly Outcome[]> {
 
 const ORDER = { id: 1042, items: ['teapot'], customer: null };
 
-export async function crash(scene: Scene): Promise<Outcome> {
+export async function crash(scene: Scene): Promise<SceneOutcome> {
   const { narrator, feed, place } = scene;
   narrator.say('"mailer" gets an order without a customer. It has a bug there, throws an error and is gone.');
   const { seq } = feed;
@@ -100,7 +100,7 @@ function putOrder(outbox: string): void {
 
 const ASK_MS = 25;
 
-export async function killDaemon(scene: Scene): Promise<Outcome> {
+export async function killDaemon(scene: Scene): Promise<SceneOutcome> {
   const { narrator, feed, product } = scene;
   const before = await product.status();
   const { pid } = before.daemon;
@@ -158,7 +158,7 @@ async function untilBack({ feed, narrator, ports, signal }: Scene, seq: number) 
 
 const LOOK_MS = 100;
 
-export async function hang(scene: Scene): Promise<Outcome> {
+export async function hang(scene: Scene): Promise<SceneOutcome> {
   const { narrator, feed, ports, product } = scene;
   const { pid: before } = await product.component('reports');
   narrator.say(
@@ -207,7 +207,7 @@ const failureText = ({ failures, failure_threshold: enough, last }: ProbeView): 
 
 // Act 5: a process that does not want to end, and two more that it has started.
 
-export async function stopStubborn(scene: Scene): Promise<Outcome> {
+export async function stopStubborn(scene: Scene): Promise<SceneOutcome> {
   const { narrator, feed, product } = scene;
   const [{ pid }, helpers] = await Promise.all([product.component('indexer'), helpersOf(scene)]);
   const tree = [...(pid === null ? [] : [pid]), ...helpers];

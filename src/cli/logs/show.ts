@@ -2,7 +2,7 @@
 import { homePaths } from '../../base/home.ts';
 import type { FileCursor } from '../../logs/file-logs.ts';
 import type { LogLineView, LogsFilter } from '../../logs/ports.ts';
-import type { Session } from '../call.ts';
+import type { CliCall } from '../call.ts';
 import { pause } from '../interrupt.ts';
 import type { Brush, Paint } from '../print/colour.ts';
 import { localTime } from '../print/json.ts';
@@ -12,7 +12,7 @@ const POLL_MS = 200;
 /** Lines that are written to the terminal together. */
 const MAX_HELD_LINES = 500;
 
-export interface Shown extends LogsFilter {
+export interface ShownLogs extends LogsFilter {
   /** Empty: all that wrote something, also those that begin to later. */
   readonly names: readonly string[];
   /** Lines of each to begin with; null: all that are meant. */
@@ -24,12 +24,12 @@ export interface Shown extends LogsFilter {
   readonly ofAgents?: boolean;
 }
 
-export async function showLogs(session: Session, shown: Shown): Promise<void> {
+export async function showLogs(call: CliCall, shown: ShownLogs): Promise<void> {
   const { biteFor, interleaved } = await import('../../logs/open.ts');
-  await using cursor = await open(session, shown);
+  await using cursor = await open(call, shown);
   const { readers } = cursor;
   const printer = new Printer(
-    session,
+    call,
     shown,
     readers.map(({ component }) => component),
   );
@@ -38,11 +38,11 @@ export async function showLogs(session: Session, shown: Shown): Promise<void> {
 }
 
 /** Until Ctrl-C. */
-export async function followLogs(session: Session, shown: Shown): Promise<never> {
-  const { signal } = session;
-  await using cursor = await open(session, shown);
+export async function followLogs(call: CliCall, shown: ShownLogs): Promise<never> {
+  const { signal } = call;
+  await using cursor = await open(call, shown);
   const printer = new Printer(
-    session,
+    call,
     shown,
     cursor.readers.map(({ component }) => component),
   );
@@ -55,26 +55,26 @@ export async function followLogs(session: Session, shown: Shown): Promise<never>
   }
 }
 
-async function open(session: Session, shown: Shown): Promise<FileCursor> {
+async function open(call: CliCall, shown: ShownLogs): Promise<FileCursor> {
   const { FileCursor } = await import('../../logs/open.ts');
   const { names, tail, sinceMs, untilMs, grep, previous } = shown;
   const query = { components: names, tail: tail ?? ('all' as const), after: {}, sinceMs, untilMs, grep, previous };
-  const onNote = (component: string, note: string) => session.note(`${component}: ${note}`);
-  const { logs, agentLogs } = homePaths(session.project.home);
+  const onNote = (component: string, note: string) => call.note(`${component}: ${note}`);
+  const { logs, agentLogs } = homePaths(call.project.home);
   return new FileCursor(shown.ofAgents ? agentLogs : logs, query, { onNote });
 }
 
 /** Many lines at once are written together: each write costs more than the line. */
 class Printer {
-  readonly #session: Session;
+  readonly #call: CliCall;
   readonly #prefixed: boolean;
   readonly #timestamps: boolean;
   readonly #without = new Set<string>();
   #nameWidth: number;
   #held: LogLineView[] = [];
 
-  constructor(session: Session, { prefixed, timestamps = false }: Shown, names: readonly string[]) {
-    this.#session = session;
+  constructor(call: CliCall, { prefixed, timestamps = false }: ShownLogs, names: readonly string[]) {
+    this.#call = call;
     this.#prefixed = prefixed ?? names.length > 1;
     this.#timestamps = timestamps;
     this.#nameWidth = Math.max(0, ...names.map((name) => name.length));
@@ -89,21 +89,21 @@ class Printer {
     const held = this.#held;
     this.#held = [];
     if (held.length === 0) return;
-    const session = this.#session;
+    const call = this.#call;
     for (const { component, at } of held) {
       this.#nameWidth = Math.max(this.#nameWidth, component.length);
       if (at === null && this.#timestamps) this.#noteUnknown(component);
     }
-    if (session.json) for (const line of held) session.printJsonLine(line);
+    if (call.json) for (const line of held) call.printJsonLine(line);
     const nameWidth = this.#prefixed ? this.#nameWidth : 0;
-    const form = { paint: session.paint, timestamps: this.#timestamps, nameWidth };
-    session.print(held.map((line) => lineText(line, form)).join('\n'));
+    const form = { paint: call.paint, timestamps: this.#timestamps, nameWidth };
+    call.print(held.map((line) => lineText(line, form)).join('\n'));
   }
 
   #noteUnknown(component: string): void {
     if (this.#without.has(component)) return;
     this.#without.add(component);
-    this.#session.note(`${component}: when some of its lines were written is not known`);
+    this.#call.note(`${component}: when some of its lines were written is not known`);
   }
 }
 

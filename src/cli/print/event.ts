@@ -38,7 +38,8 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
     attempt === 'first' ? 'starting' : `starting (${attempt === 'quiet' ? 'quiet retry' : text(attempt)})`,
   'component.started': (data) => `started, pid ${text(data['pid'])}`,
   // What was decided is the next event of the same component.
-  'component.exited': (data) => `${text(data['exit'])}; ran for ${duration(data['uptime_ms'])}`,
+  'component.exited': ({ exit, uptime_ms }) =>
+    uptime_ms === 0 ? text(exit) : `${text(exit)}; ran for ${duration(uptime_ms)}`,
   'component.backing-off': (data) => text(data['decision'] ?? `restart in ${duration(data['in_ms'])}`),
   'component.gave-up': (data) => text(data['decision'] ?? `gave up (${text(data['rule'])})`),
   'component.completed': () => 'completed',
@@ -91,6 +92,11 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'incident.affects': (data) =>
     `${text(data['component'])} is also affected by ${incident(data)}: ${text(data['title'])}`,
   'incident.folded': (data) => `${incident(data)} is part of incident ${text(data['into'])}: ${text(data['title'])}`,
+  'incident.acknowledged': (data) => `${incident(data)} acknowledged: ${text(data['title'])}`,
+  'incident.silenced': (data) =>
+    data['until'] === null
+      ? `${incident(data)} is no longer silenced: ${text(data['title'])}`
+      : `${incident(data)} silenced until ${localTime(text(data['until']))}: ${text(data['title'])}`,
   'alert.sent': (data) => `alert sent to ${text(data['channel'])}: ${text(data['text'])}`,
   'alert.failed': (data) =>
     `alert to ${text(data['channel'])} failed: ${text(data['problem'])}${data['given_up'] === true ? '; no further tries' : ''}`,
@@ -128,8 +134,8 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'logs.disk-enough': (data) => `enough disk space for logs again: ${bytes(data['free_bytes'])} free`,
   'daemon.started': (data) =>
     `started, pid ${text(data['pid'])}, version ${text(data['version'])}${data['respawned'] === true ? '; the guardian brought it back' : ''}`,
-  'daemon.ended': ({ how }) =>
-    `ended: ${typeof how === 'string' && Object.hasOwn(ENDINGS, how) ? ENDINGS[how] : text(how)}`,
+  'daemon.ended': ({ how, sessions_ending: left }) =>
+    `ended: ${typeof how === 'string' && Object.hasOwn(ENDINGS, how) ? ENDINGS[how] : text(how)}${Array.isArray(left) ? `; not ended yet: ${left.length === 1 ? 'session' : 'sessions'} ${left.join(', ')}` : ''}`,
   'store.quarantined': (data) =>
     `the history was damaged (${text(data['problem'])}); it was moved to ${text(data['file'])} and a new one was begun`,
   'store.replaced': (data) => `${text(data['problem'])}; a new history was begun`,

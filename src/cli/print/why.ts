@@ -23,7 +23,10 @@ export function whyText(why: WhyView, context: WhyContext): string[] {
   return [
     `${paint.bold(name)} ${headline(why, paint)} (${relative(why.at, nowMs)})`,
     ...rows([
-      ['When', `${localTime(why.at)}, after running for ${formatDuration(why.uptime_ms)}`],
+      [
+        'When',
+        `${localTime(why.at)}${why.uptime_ms === 0 ? '' : `, after running for ${formatDuration(why.uptime_ms)}`}`,
+      ],
       ['Crash', `${why.id === 0 ? 'not recorded yet' : why.id}, run ${why.run_id}`],
       ['Exit', why.exit.unhealthy ? describeEnd(why.exit) : null],
       ['Used', usedText(why)],

@@ -4,12 +4,12 @@ import type { ResolvedConfig } from '../../config/load.ts';
 import { withDependencies } from '../../supervision/rules/graph.ts';
 import { KILL_WAIT_MS } from '../../supervision/rules/lifecycle/when-stopping.ts';
 import type { ComponentSpec } from '../../supervision/spec.ts';
-import type { Session } from '../call.ts';
+import type { CliCall } from '../call.ts';
 import { ownerOf, unitName } from './place.ts';
 import type { Scope, UnitFacts } from './unit.ts';
 
-export function unitFacts(session: Session, { name, components }: ResolvedConfig, scope: Scope): UnitFacts {
-  const { world, project } = session;
+export function unitFacts(call: CliCall, { name, components }: ResolvedConfig, scope: Scope): UnitFacts {
+  const { world, project } = call;
   return {
     scope,
     unit: unitName(name),
@@ -20,7 +20,7 @@ export function unitFacts(session: Session, { name, components }: ResolvedConfig
     dir: dirname(project.files[0]!),
     home: world.env['KEEPWELL_HOME'] ? project.home : null,
     path: world.env['PATH'] || null,
-    user: scope === 'system' ? ownerOf(session) : null,
+    user: scope === 'system' ? ownerOf(call) : null,
     stopSeconds: stopSeconds(components),
   };
 }
@@ -59,13 +59,13 @@ export function pathWarnings({ node, entry, files }: Pick<UnitFacts, 'node' | 'e
 const KEPT = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'XDG_RUNTIME_DIR', 'KEEPWELL_HOME'];
 
 /** Variables that the configuration takes from this shell will not be there under systemd: said before it matters. */
-export async function environmentWarnings(session: Session, config: ResolvedConfig): Promise<readonly string[]> {
-  const { env } = session.world;
+export async function environmentWarnings(call: CliCall, config: ResolvedConfig): Promise<readonly string[]> {
+  const { env } = call.world;
   const kept = Object.fromEntries(KEPT.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
   const advice = 'Put what is missing into .env beside the configuration.';
   try {
     const { loadConfig } = await import('../../config/load.ts');
-    const alone = loadConfig({ files: session.project.files, env: kept, cwd: session.world.cwd });
+    const alone = loadConfig({ files: call.project.files, env: kept, cwd: call.world.cwd });
     const different = config.components.filter(
       (spec, at) => JSON.stringify(spec) !== JSON.stringify(alone.components[at]),
     );

@@ -7,7 +7,7 @@ import type { DaemonFile } from '../../base/home.ts';
 import { AppError } from '../../base/pure/errors.ts';
 import type { ResolvedConfig } from '../../config/load.ts';
 import { awaitDaemon, daemonIsThere } from '../await-daemon.ts';
-import type { Session } from '../call.ts';
+import type { CliCall } from '../call.ts';
 import { daemonIdentity, untilGone } from '../daemon-end.ts';
 import { orInterrupted } from '../interrupt.ts';
 import { sanitise } from '../print/sanitise.ts';
@@ -24,45 +24,45 @@ export interface ServiceRequest {
   readonly printOnly: boolean;
 }
 
-export async function service(session: Session, { action, scope, printOnly }: ServiceRequest): Promise<void> {
-  const { world, project } = session;
+export async function service(call: CliCall, { action, scope, printOnly }: ServiceRequest): Promise<void> {
+  const { world, project } = call;
   if (world.platform !== 'linux') throw new AppError('PLATFORM_UNSUPPORTED', { platform: world.platform });
   const { loadConfig } = await import('../../config/load.ts');
   const config = loadConfig({ files: project.files, env: world.env, cwd: world.cwd });
-  if (action === 'install') tellInstalled(session, await install(session, config, { scope, printOnly }));
-  else if (action === 'uninstall') tellUninstalled(session, await uninstall(session, config.name, scope));
+  if (action === 'install') tellInstalled(call, await install(call, config, { scope, printOnly }));
+  else if (action === 'uninstall') tellUninstalled(call, await uninstall(call, config.name, scope));
   else {
-    const view = await serviceStatus(session, config, scope);
-    session.printJson(view);
-    for (const line of serviceLines(view)) session.print(sanitise(line));
+    const view = await serviceStatus(call, config, scope);
+    call.printJson(view);
+    for (const line of serviceLines(view)) call.print(sanitise(line));
   }
 }
 
-function tellInstalled(session: Session, view: InstallView): void {
-  session.printJson(view);
-  for (const warning of view.warnings) session.note(`warning: ${warning}`);
+function tellInstalled(call: CliCall, view: InstallView): void {
+  call.printJson(view);
+  for (const warning of view.warnings) call.note(`warning: ${warning}`);
   if (!view.written) {
-    if (!session.json) session.world.out.write(view.text);
+    if (!call.json) call.world.out.write(view.text);
     return;
   }
-  session.print(`wrote ${sanitise(view.path)}`);
-  if (view.started) session.print(`${view.unit} is enabled and runs; it starts with ${STARTS[view.scope]}`);
-  else tellCommands(session, view.commands);
+  call.print(`wrote ${sanitise(view.path)}`);
+  if (view.started) call.print(`${view.unit} is enabled and runs; it starts with ${STARTS[view.scope]}`);
+  else tellCommands(call, view.commands);
 }
 
 const STARTS: Readonly<Record<Scope, string>> = { system: 'the machine', user: 'the login' };
 
-function tellUninstalled(session: Session, view: UninstallView): void {
-  session.printJson(view);
-  session.print(view.path === null ? `${view.unit} is not installed` : `removed ${sanitise(view.path)}`);
+function tellUninstalled(call: CliCall, view: UninstallView): void {
+  call.printJson(view);
+  call.print(view.path === null ? `${view.unit} is not installed` : `removed ${sanitise(view.path)}`);
   if (view.path === null) return;
-  if (view.commands.length > 0) tellCommands(session, view.commands);
-  else session.print('its daemon and components are stopped; "keepwell up" runs them without a service');
+  if (view.commands.length > 0) tellCommands(call, view.commands);
+  else call.print('its daemon and components are stopped; "keepwell up" runs them without a service');
 }
 
-function tellCommands(session: Session, commands: readonly string[]): void {
-  session.print('systemd is not running here, so that nothing was started or stopped. Where it runs:');
-  for (const command of commands) session.print(`  ${command}`);
+function tellCommands(call: CliCall, commands: readonly string[]): void {
+  call.print('systemd is not running here, so that nothing was started or stopped. Where it runs:');
+  for (const command of commands) call.print(`  ${command}`);
 }
 
 // Writes the unit, and hands the project over to it where systemd runs. There is never a second daemon, and never none for long.
@@ -87,52 +87,52 @@ const HANDOVER_MS = 30_000;
 const UNIT_MODE = 0o644;
 
 export async function install(
-  session: Session,
+  call: CliCall,
   config: ResolvedConfig,
   options: { readonly scope: Scope | null; readonly printOnly: boolean },
 ): Promise<InstallView> {
-  const { world } = session;
+  const { world } = call;
   const scope = scopeFor(world, options.scope);
-  const facts = unitFacts(session, config, scope);
+  const facts = unitFacts(call, config, scope);
   const { unit } = facts;
   const path = join(unitDir(world, scope), unit);
-  const warnings = [...pathWarnings(facts), ...(await environmentWarnings(session, config))];
+  const warnings = [...pathWarnings(facts), ...(await environmentWarnings(call, config))];
   const view = { schema_version: 1, action: 'install', unit, scope, path, text: unitText(facts) } as const;
   const systemctl = createSystemctl(scope, world.env);
   const commands = [systemctl.line('daemon-reload'), systemctl.line('enable', '--now', unit)];
   if (options.printOnly) return { ...view, written: false, started: false, commands, warnings };
 
-  refuse(session, facts);
-  await awaitDaemon(session);
-  const isNew = installedAt(session, config.name, scope)?.text !== view.text;
+  refuse(call, facts);
+  await awaitDaemon(call);
+  const isNew = installedAt(call, config.name, scope)?.text !== view.text;
   if (isNew) write(path, view.text);
   if (!(await systemctl.isRunning())) {
-    const taken = daemonIsThere(session)
+    const taken = daemonIsThere(call)
       ? ['A daemon runs already. Where systemd runs, "keepwell service install" hands over to the service.']
       : [];
     return { ...view, written: true, started: false, commands, warnings: [...warnings, ...taken] };
   }
   await systemctl.run('daemon-reload');
   await systemctl.run('enable', unit);
-  if (isNew || !(await isServed(session, unit))) await handOver(session, facts, systemctl);
-  return { ...view, written: true, started: true, commands: [], warnings: [...warnings, ...lingering(session, scope)] };
+  if (isNew || !(await isServed(call, unit))) await handOver(call, facts, systemctl);
+  return { ...view, written: true, started: true, commands: [], warnings: [...warnings, ...lingering(call, scope)] };
 }
 
 /** Everything that stands in the way, before anything is touched. */
-function refuse(session: Session, { scope, project }: UnitFacts): void {
-  if (scope === 'system' && session.world.uid !== 0) throw new AppError('SERVICE_NEEDS_ROOT');
-  const there = installedAt(session, project, scope);
+function refuse(call: CliCall, { scope, project }: UnitFacts): void {
+  if (scope === 'system' && call.world.uid !== 0) throw new AppError('SERVICE_NEEDS_ROOT');
+  const there = installedAt(call, project, scope);
   if (there && !there.isOurs) throw new AppError('SERVICE_OF_ANOTHER', { file: there.path, owner: there.owner });
   const other: Scope = scope === 'user' ? 'system' : 'user';
-  const elsewhere = hasPlace(session, other) ? installedAt(session, project, other) : null;
+  const elsewhere = hasPlace(call, other) ? installedAt(call, project, other) : null;
   if (elsewhere?.isOurs) throw new AppError('SERVICE_ELSEWHERE', { file: elsewhere.path, scope: other });
-  const daemon = daemonIdentity(session);
-  if (daemon?.hosted && daemonIsThere(session)) {
+  const daemon = daemonIdentity(call);
+  if (daemon?.hosted && daemonIsThere(call)) {
     throw new AppError('DAEMON_ALREADY_RUNNING', { holder: `pid ${daemon.pid}, a program that uses the library` });
   }
 }
 
-const hasPlace = ({ world: { env } }: Session, scope: Scope): boolean =>
+const hasPlace = ({ world: { env } }: CliCall, scope: Scope): boolean =>
   scope === 'system' || Boolean(env['XDG_CONFIG_HOME'] || env['HOME']);
 
 /** The old text or the new one, never half of it. */
@@ -149,38 +149,38 @@ function write(path: string, text: string): void {
 }
 
 /** The daemon is the service's own already, and of this version. */
-const isServed = async (session: Session, unit: string): Promise<boolean> =>
-  daemonIdentity(session)?.service === unit && (await ifRunning(session.client.version())) === session.world.version;
+const isServed = async (call: CliCall, unit: string): Promise<boolean> =>
+  daemonIdentity(call)?.service === unit && (await ifRunning(call.client.version())) === call.world.version;
 
 /** Components go on: a daemon that is there lets go of them, and the one that systemd starts adopts them. */
-async function handOver(session: Session, { unit }: UnitFacts, systemctl: Systemctl): Promise<void> {
-  const before = daemonIdentity(session);
-  const isThere = (await ifRunning(session.client.version())) !== null;
+async function handOver(call: CliCall, { unit }: UnitFacts, systemctl: Systemctl): Promise<void> {
+  const before = daemonIdentity(call);
+  const isThere = (await ifRunning(call.client.version())) !== null;
   if (isThere) {
-    session.note('handing over to the service (components go on)');
-    await session.client.handover();
-    await untilGone(session, before, { timeoutMs: HANDOVER_MS, pending: () => 'the old daemon is still there' });
+    call.note('handing over to the service (components go on)');
+    await call.client.handover();
+    await untilGone(call, before, { timeoutMs: HANDOVER_MS, pending: () => 'the old daemon is still there' });
   }
   try {
     await systemctl.run('start', unit); // nothing to do where it was the service's own daemon: systemd brings that back
-    await untilServed(session, unit);
+    await untilServed(call, unit);
   } catch (error) {
-    if (isThere && before) await comeBack(session, before);
+    if (isThere && before) await comeBack(call, before);
     throw error;
   }
 }
 
 /** The service did not come up: what ran without it before must not stay without a daemon. */
-async function comeBack(session: Session, before: DaemonFile): Promise<void> {
+async function comeBack(call: CliCall, before: DaemonFile): Promise<void> {
   if (before.guardian_pid === null) return;
-  session.note('the service did not start; starting the daemon as it was before');
-  const { project, world } = session;
+  call.note('the service did not start; starting the daemon as it was before');
+  const { project, world } = call;
   const { launchDaemon } = await import('../../daemon/launch.ts');
-  await orInterrupted(launchDaemon({ project, env: world.env, entry: world.entry }), session.signal);
+  await orInterrupted(launchDaemon({ project, env: world.env, entry: world.entry }), call.signal);
 }
 
 /** A user's services end with the last session, unless somebody said otherwise. */
-function lingering({ world }: Session, scope: Scope): readonly string[] {
+function lingering({ world }: CliCall, scope: Scope): readonly string[] {
   const name = accountName(world.uid) ?? String(world.uid);
   if (scope === 'system' || existsSync(`/var/lib/systemd/linger/${name}`)) return [];
   return [`It starts when ${name} logs in and ends at the last logout. To keep it up: loginctl enable-linger ${name}`];
@@ -208,14 +208,10 @@ export interface ServiceView {
   readonly daemon: 'service' | 'guardian' | 'program' | 'foreground' | null;
 }
 
-export async function serviceStatus(
-  session: Session,
-  config: ResolvedConfig,
-  given: Scope | null,
-): Promise<ServiceView> {
+export async function serviceStatus(call: CliCall, config: ResolvedConfig, given: Scope | null): Promise<ServiceView> {
   const unit = unitName(config.name);
-  const daemon = daemonKind(session, unit);
-  const installed = findInstalled(session, config.name, given);
+  const daemon = daemonKind(call, unit);
+  const installed = findInstalled(call, config.name, given);
   const none = {
     schema_version: 1,
     unit,
@@ -227,9 +223,9 @@ export async function serviceStatus(
   } as const;
   if (installed === null) return { ...none, fits: null, differences: [], daemon };
   const { scope, path, text } = installed;
-  const systemctl = createSystemctl(scope, session.world.env);
+  const systemctl = createSystemctl(scope, call.world.env);
   const isRunning = await systemctl.isRunning();
-  const different = differences(text, unitText(unitFacts(session, config, scope)));
+  const different = differences(text, unitText(unitFacts(call, config, scope)));
   return {
     ...{ schema_version: 1, unit, installed: true, scope, path },
     enabled: isRunning ? await systemctl.ask('is-enabled', unit) : null,
@@ -240,9 +236,9 @@ export async function serviceStatus(
   };
 }
 
-function daemonKind(session: Session, unit: string): ServiceView['daemon'] {
-  const daemon = daemonIdentity(session);
-  if (daemon === null || !daemonIsThere(session)) return null;
+function daemonKind(call: CliCall, unit: string): ServiceView['daemon'] {
+  const daemon = daemonIdentity(call);
+  if (daemon === null || !daemonIsThere(call)) return null;
   if (daemon.hosted) return 'program';
   if (daemon.guardian_pid !== null) return 'guardian';
   return daemon.service === unit ? 'service' : 'foreground';
@@ -287,18 +283,18 @@ export interface UninstallView {
   readonly commands: readonly string[];
 }
 
-export async function uninstall(session: Session, project: string, given: Scope | null): Promise<UninstallView> {
+export async function uninstall(call: CliCall, project: string, given: Scope | null): Promise<UninstallView> {
   const unit = unitName(project);
-  const installed = findInstalled(session, project, given);
+  const installed = findInstalled(call, project, given);
   const view = { schema_version: 1, action: 'uninstall', unit } as const;
   if (installed === null) {
-    const there = installedAt(session, project, scopeFor(session.world, given));
+    const there = installedAt(call, project, scopeFor(call.world, given));
     if (there) throw new AppError('SERVICE_OF_ANOTHER', { file: there.path, owner: there.owner });
     return { ...view, path: null, scope: null, commands: [] };
   }
   const { scope, path } = installed;
-  if (scope === 'system' && session.world.uid !== 0) throw new AppError('SERVICE_NEEDS_ROOT');
-  const systemctl = createSystemctl(scope, session.world.env);
+  if (scope === 'system' && call.world.uid !== 0) throw new AppError('SERVICE_NEEDS_ROOT');
+  const systemctl = createSystemctl(scope, call.world.env);
   const isRunning = await systemctl.isRunning();
   if (isRunning) await systemctl.run('disable', '--now', unit);
   remove(path);

@@ -14,7 +14,7 @@ export interface Systemctl {
   ask(...args: readonly string[]): Promise<string | null>;
 }
 
-interface Outcome {
+interface SystemctlOutcome {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -49,7 +49,7 @@ function call(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   limitMs: number | null,
-): Promise<Outcome | null> {
+): Promise<SystemctlOutcome | null> {
   return new Promise((resolve) => {
     const child = spawn('systemctl', args, {
       env,

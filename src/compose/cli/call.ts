@@ -13,7 +13,7 @@ export interface CliParts {
   readonly endMarked: (mark: string) => Promise<unknown>;
 }
 
-export interface CliCall {
+export interface ComposeCall {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly timeoutMs: number;
@@ -38,7 +38,7 @@ const MARK = 'KEEPWELL_COMPOSE';
 /** Rejects only when `signal` aborts, and then, too, nothing is left. */
 export async function call(
   parts: CliParts,
-  { command, cwd, timeoutMs }: CliCall,
+  { command, cwd, timeoutMs }: ComposeCall,
   signal: AbortSignal,
 ): Promise<CliResult> {
   signal.throwIfAborted();

@@ -241,7 +241,7 @@ export function noShell(service: string, why: string): string | null {
 
 // Attempts that this process has begun and still listens to. A cut connection loses nothing: it is looked for in the container then.
 
-export interface Told {
+export interface AttemptResult {
   /** The line that stands in the attempt's file `exit`. */
   readonly exit: string;
   /** The beginning of its output. */
@@ -255,7 +255,7 @@ interface ExecListener {
   /** Stops listening; the attempt goes on. */
   readonly leave: () => void;
   /** Null: not told yet, or cut before it was told all. */
-  told: Told | null;
+  told: AttemptResult | null;
 }
 
 export function createExecListeners(clock: Clock) {
@@ -287,7 +287,7 @@ export function createExecListeners(clock: Clock) {
     },
     /** The Engine's id of one that is listened to. */
     execOf: (place: AttemptPlace): string | null => live(place)?.exec ?? null,
-    toldOf: (place: AttemptPlace): Told | null => listeners.get(key(place))?.told ?? null,
+    toldOf: (place: AttemptPlace): AttemptResult | null => listeners.get(key(place))?.told ?? null,
     drop: (place: AttemptPlace): void => {
       listeners.get(key(place))?.leave();
       listeners.delete(key(place));
@@ -304,7 +304,7 @@ export function createExecListeners(clock: Clock) {
 }
 
 /** The line with the exit comes last, so what is in front of it is whole. */
-function toldIn(bytes: Buffer, attempt: string): Told | null {
+function toldIn(bytes: Buffer, attempt: string): AttemptResult | null {
   const start = bytes.lastIndexOf(`\ntold ${attempt} `);
   const line = start < 0 ? null : /^\ntold \S+ (exit .* end)\n$/.exec(bytes.toString('utf8', start));
   return line ? { exit: line[1]!, output: bytes.subarray(0, start) } : null;

@@ -40,7 +40,7 @@ export interface Thrown {
 }
 
 /** A crash somewhere in a tail. */
-export interface Found {
+export interface FoundCrash {
   readonly language: Language;
   /** The lines it takes, both included. */
   readonly first: number;
@@ -57,7 +57,7 @@ export interface Found {
   readonly ends?: { readonly codes: readonly number[]; readonly signals: readonly string[] };
 }
 
-export type Parser = (lines: readonly string[]) => readonly Found[];
+export type Parser = (lines: readonly string[]) => readonly FoundCrash[];
 
 export interface ParsedCrash {
   readonly language: Language;

@@ -5,7 +5,7 @@ import { describeExit } from '../../base/pure/exit.ts';
 import type { CrashTail } from '../../logs/rules/tail.ts';
 import type { EarlierError } from '../../supervision/rules/views.ts';
 import { causeIn } from './causes/root-cause.ts';
-import type { CrashContext, Found, ParsedCrash } from './crash.ts';
+import type { CrashContext, FoundCrash, ParsedCrash } from './crash.ts';
 import { fingerprint, fingerprintOfEnd } from './fingerprint.ts';
 import { type LogLine, readLines } from './lines.ts';
 import { ownReason } from './own-reason.ts';
@@ -82,7 +82,7 @@ const lettersOf = (print: string): string => print.replace(/\d/g, (digit) => 'gh
 
 function earlierOf(
   crash: ParsedCrash,
-  { found, linesAfter }: { readonly found: Found; readonly linesAfter: number },
+  { found, linesAfter }: { readonly found: FoundCrash; readonly linesAfter: number },
   lines: readonly LogLine[],
   { ageMs }: CrashContext,
 ): EarlierError {
@@ -139,7 +139,7 @@ const CALM =
 /** Signals with which a program ends itself after it has said why. */
 const OWN_SIGNALS: readonly (string | null)[] = [null, 'SIGABRT', 'SIGTRAP'];
 
-export function lastWords(lines: readonly LogLine[], errors: readonly Found[], exit: ExitView): Words | null {
+export function lastWords(lines: readonly LogLine[], errors: readonly FoundCrash[], exit: ExitView): Words | null {
   if (!OWN_SIGNALS.includes(exit.signal)) return null;
   const all = lines.flatMap((line, at) => (line.text.trim() === '' ? [] : [{ ...line, at }])).slice(-LAST_LINES);
   const advice = all.findIndex(({ text }) => isAdvice(text));

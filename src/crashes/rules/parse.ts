@@ -1,6 +1,6 @@
 /** Finds the errors in the last output of a program, and reads one of them: of a chain of errors the innermost. */
 import { rootCauseOf } from './causes/root-cause.ts';
-import type { CrashContext, CrashFrame, Found, Language, ParsedCrash, Parser, RawFrame, Thrown } from './crash.ts';
+import type { CrashContext, CrashFrame, FoundCrash, Language, ParsedCrash, Parser, RawFrame, Thrown } from './crash.ts';
 import { firstLine } from './normalise.ts';
 import { parseDotnet } from './parsers/dotnet.ts';
 import { parseGo } from './parsers/go.ts';
@@ -28,13 +28,13 @@ const PARSERS: readonly Parser[] = [
 ];
 
 /** Every error in these lines, whether the program died of it or not. */
-export const errorsIn = (texts: readonly string[]): readonly Found[] => PARSERS.flatMap((parse) => parse(texts));
+export const errorsIn = (texts: readonly string[]): readonly FoundCrash[] => PARSERS.flatMap((parse) => parse(texts));
 
 /** What scripts say when they cannot go on. They say that a command failed after the command has said why. */
-export const scriptErrorsIn = (texts: readonly string[]): readonly Found[] => parseShell(texts);
+export const scriptErrorsIn = (texts: readonly string[]): readonly FoundCrash[] => parseShell(texts);
 
 /** One of them, with its calls, its files and its cause in a sentence. */
-export function readCrash(found: Found, texts: readonly string[], context: CrashContext): ParsedCrash {
+export function readCrash(found: FoundCrash, texts: readonly string[], context: CrashContext): ParsedCrash {
   const { language, chain } = found;
   const cause = chain[0]!;
   const frames = framesOf(chain, language, context);
@@ -56,7 +56,7 @@ export function readCrash(found: Found, texts: readonly string[], context: Crash
 const MAX_HANDLED_CHARS = 120;
 
 /** No cause, but often the way to it. */
-function whileHandling({ handled }: Found): string {
+function whileHandling({ handled }: FoundCrash): string {
   if (handled === undefined || handled.type === null) return '';
   const words = firstLine(handled.message).slice(0, MAX_HANDLED_CHARS);
   return `; raised while it handled ${handled.type}${words === '' ? '' : `: ${words}`}`;

@@ -6,15 +6,15 @@
 
 import type { ExitView } from '../../base/pure/exit.ts';
 import { causeIn } from './causes/root-cause.ts';
-import type { CrashContext, Found, Language } from './crash.ts';
+import type { CrashContext, FoundCrash, Language } from './crash.ts';
 import type { LogLine } from './lines.ts';
 import { ownReason } from './own-reason.ts';
 
 export interface Verdict {
   /** What it died of; null: no error in the output is. */
-  readonly cause: Found | null;
+  readonly cause: FoundCrash | null;
   /** Without a cause: the last error that it wrote, and what stands after it. */
-  readonly earlier: { readonly found: Found; readonly linesAfter: number; readonly isLast: boolean } | null;
+  readonly earlier: { readonly found: FoundCrash; readonly linesAfter: number; readonly isLast: boolean } | null;
 }
 
 const NOTHING: Verdict = { cause: null, earlier: null };
@@ -25,7 +25,7 @@ const HANDLED_MS = 5_000;
 const MAX_LINES_AFTER = 40;
 
 export function verdictOn(
-  all: readonly Found[],
+  all: readonly FoundCrash[],
   lines: readonly LogLine[],
   exit: ExitView,
   context: CrashContext,
@@ -50,10 +50,11 @@ export function verdictOn(
 const ASKED: readonly string[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 /** Stacks that a signal makes a program write: they tell where it was, not what was wrong. */
 const ANSWERS = /^(?:KeyboardInterrupt|SystemExit|CancelledError|Interrupt|SignalException|SIG[A-Z]+)$/;
-const isAnswerToSignal = ({ chain }: Found): boolean => chain.some(({ type }) => type !== null && ANSWERS.test(type));
+const isAnswerToSignal = ({ chain }: FoundCrash): boolean =>
+  chain.some(({ type }) => type !== null && ANSWERS.test(type));
 
 function isDeadly(
-  found: Found,
+  found: FoundCrash,
   after: Afterwards,
   lines: readonly LogLine[],
   exit: ExitView,
@@ -81,7 +82,12 @@ interface Afterwards {
   readonly status: number | null;
 }
 
-function afterwards(found: Found, all: readonly Found[], lines: readonly LogLine[], context: CrashContext): Afterwards {
+function afterwards(
+  found: FoundCrash,
+  all: readonly FoundCrash[],
+  lines: readonly LogLine[],
+  context: CrashContext,
+): Afterwards {
   const others = all.filter((one) => one.survived && one.first > found.last);
   const own = causeOf(found, context);
   let [count, ofSubstance, failed] = [0, 0, false];
@@ -103,7 +109,7 @@ function afterwards(found: Found, all: readonly Found[], lines: readonly LogLine
 /** A code that a program gives, not a shell for a signal. */
 const isOwnChoice = ({ code }: ExitView): boolean => code !== null && code > 0 && code < 126;
 
-const causeOf = ({ chain }: Found, context: CrashContext): string | null =>
+const causeOf = ({ chain }: FoundCrash, context: CrashContext): string | null =>
   causeIn(`${chain[0]!.type ?? ''}: ${chain[0]!.message}`, context);
 
 /** "Worker failed to boot." says that it ends; "could not start: no space left on device" says of what, which may be something else. */
@@ -117,7 +123,7 @@ function isFarewellOf(text: string, own: string | null, context: CrashContext): 
 const MIN_QUOTED_CHARS = 8;
 
 /** It says the same error once more. */
-function isAbout(text: string, { chain }: Found): boolean {
+function isAbout(text: string, { chain }: FoundCrash): boolean {
   return chain.some(({ type, message }) => {
     const first = message.split('\n', 1)[0]!.trim().slice(0, 200);
     if (first.length >= MIN_QUOTED_CHARS && text.includes(first)) return true;
@@ -183,7 +189,7 @@ const SPECIAL: readonly (readonly [RegExp, Deaths])[] = [
   [/^KeyboardInterrupt$|^Interrupt$/, { codes: [1, 130], signals: [] }],
 ];
 
-function fits({ language, chain, ends }: Found, { codes, signals, isUnknown }: Ends): boolean {
+function fits({ language, chain, ends }: FoundCrash, { codes, signals, isUnknown }: Ends): boolean {
   const type = chain.at(-1)!.type ?? '';
   const special = SPECIAL.find(([expression]) => expression.test(type) || expression.test(chain[0]!.type ?? ''));
   const own = ends ?? special?.[1] ?? DEATHS[language];
@@ -192,15 +198,15 @@ function fits({ language, chain, ends }: Found, { codes, signals, isUnknown }: E
 }
 
 /** The last one. Of several that share lines, the one that knows more: a chain found twice is read better by its own language. */
-export function lastOf(all: readonly Found[]): Found | null {
-  const weight = ({ chain }: Found) =>
+export function lastOf(all: readonly FoundCrash[]): FoundCrash | null {
+  const weight = ({ chain }: FoundCrash) =>
     chain.reduce((sum, one) => sum + one.frames.length + (one.type === null ? 0 : 1), 0);
-  const best = (one: Found, other: Found) => {
+  const best = (one: FoundCrash, other: FoundCrash) => {
     const overlaps = one.first <= other.last && other.first <= one.last;
     if (overlaps && weight(one) !== weight(other)) return weight(one) > weight(other);
     return one.last > other.last;
   };
-  return all.reduce<Found | null>((last, one) => (last === null || best(one, last) ? one : last), null);
+  return all.reduce<FoundCrash | null>((last, one) => (last === null || best(one, last) ? one : last), null);
 }
 
 // What may stand after the error that a program died of without telling anything new: the remarks of runtimes and runners, rulers, and the words with which programs end. Each expression is anchored or reads a bounded line once.

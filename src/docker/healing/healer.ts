@@ -1,7 +1,7 @@
 /** Looks after containers one by one: restarts what is unhealthy or dead, within its budget, and tells. Never blocks who asks for it. */
-
-import { type Clock, systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { ContainerWatch } from '../container-watch.ts';
 import { createEngine } from '../engine.ts';
 import type { EngineClient } from '../ports.ts';
@@ -42,12 +42,10 @@ export interface CareOptions {
   readonly reconcileMs: number;
 }
 
-export interface ContainerCare {
+export interface ContainerCare extends Pick<Runtime, 'clock' | 'random'> {
   readonly engine: EngineClient;
   readonly watch: ContainerWatch;
   readonly healer: Healer;
-  readonly clock: Clock;
-  random(): number;
   /** Lets go of everything; no container is touched. */
   close(): Promise<void>;
 }

@@ -1,8 +1,7 @@
 /** One container that is looked after: its mailbox, its alarm, and what its state asks for. */
-
 import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import { after, type MonoMs, type WallMs } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import { type HealthVerdict, isLeaving } from '../../supervision/rules/container-health.ts';
 import type { ContainerListener, ContainerObservation, ContainerWatch } from '../container-watch.ts';
 import type { ActionResult, ContainerSetup, ContainerState, EngineClient } from '../ports.ts';
@@ -18,16 +17,12 @@ import {
   type HealingState,
   type HealPolicy,
   NEW_HEALING_STATE,
-  type Trial,
+  type RestartResult,
 } from './rules/state.ts';
 
-export interface HealingParts {
+export interface HealingParts extends Pick<Runtime, 'clock' | 'log' | 'random'> {
   readonly engine: EngineClient;
   readonly watch: ContainerWatch;
-  readonly clock: Clock;
-  /** In [0, 1). */
-  random(): number;
-  readonly log: Log;
   readonly slots: Slots;
 }
 
@@ -288,13 +283,16 @@ export async function restart(
   return observation === null ? { kind: 'missing' } : tried(trialOf(action), observation);
 }
 
-const tried = (trial: Trial, observation: Extract<HealingEvent, { kind: 'tried' }>['observation']): HealingEvent => ({
+const tried = (
+  trial: RestartResult,
+  observation: Extract<HealingEvent, { kind: 'tried' }>['observation'],
+): HealingEvent => ({
   kind: 'tried',
   trial,
   observation,
 });
 
-function trialOf(action: ActionResult): Trial {
+function trialOf(action: ActionResult): RestartResult {
   switch (action.kind) {
     case 'done':
       return { kind: 'done' };

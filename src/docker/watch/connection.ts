@@ -3,10 +3,9 @@
  * stream is opened or breaks, says what the stream did not; only what may have changed is inspected. A list that fails means that
  * the Engine cannot be asked, and then nothing is told of any container.
  */
-
 import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import { after } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { ContainerObservation } from '../container-watch.ts';
 import type { ContainerSummary, EngineClient, EngineEvent } from '../ports.ts';
 import { doubtAfterMs } from '../rules/judge.ts';
@@ -15,17 +14,14 @@ import { type Entry, exitCodeIn, indexed, isAbout, rowOf } from './entry.ts';
 import type { Outage } from './outage.ts';
 import { backoffMs, createAlarm, createStream } from './stream.ts';
 
-export interface SessionParts {
+export interface WatchConnectionParts extends Pick<Runtime, 'clock' | 'log' | 'random'> {
   readonly engine: Pick<EngineClient, 'events' | 'inspect' | 'list'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly random: () => number;
   readonly reconcileMs: number;
   readonly entries: ReadonlySet<Entry>;
   readonly outage: Outage;
 }
 
-export interface Session {
+export interface WatchConnection {
   /** To be looked at as soon as that makes sense. */
   want(entry: Entry): void;
   forget(entry: Entry): void;
@@ -35,7 +31,7 @@ export interface Session {
 /** How long the stream is waited for before the first list, which is worth more once it is open. */
 const FIRST_LIST_AFTER_MS = 5_000;
 
-export function openSession(parts: SessionParts): Session {
+export function openWatchConnection(parts: WatchConnectionParts): WatchConnection {
   const { engine, clock, log, random, reconcileMs, entries, outage } = parts;
   const over = new AbortController();
   const alarm = createAlarm(clock);
@@ -77,6 +73,10 @@ export function openSession(parts: SessionParts): Session {
   });
 
   function hear(event: EngineEvent): void {
+    if (event.of === 'image') {
+      alarm.ring(); // the list tells whose image it was
+      return;
+    }
     const died = exitCodeIn(event);
     for (const entry of entries) {
       if (!isAbout(event, entry)) continue;

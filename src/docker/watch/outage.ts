@@ -1,8 +1,7 @@
 /** Whether the Engine can be asked, and whether it was away: gone, not only slow. */
 
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import { after, type MonoMs } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 
 /**
  * Where systemd keeps the socket, nobody is refused while the Engine is restarted: the answer only takes as long as that does. An
@@ -24,7 +23,7 @@ export interface Outage {
   wasAway(since: MonoMs): boolean;
 }
 
-export function createOutage(clock: Clock, log: Log): Outage {
+export function createOutage({ clock, log }: Pick<Runtime, 'clock' | 'log'>): Outage {
   let why: string | null = null;
   /** Since when there is no stream; null: there is one. */
   let downAt: MonoMs | null = null;

@@ -1,7 +1,7 @@
 /** Keeps a stream of events open: opened again when it breaks, from a moment before the last event, each event told once. */
-
 import type { Clock } from '../../base/clock.ts';
 import { after, type MonoMs } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { EngineClient, EngineEvent } from '../ports.ts';
 
 /** The Engine replays no more than its last 256 events. */
@@ -13,10 +13,8 @@ const WORKED_AFTER_MS = 5_000;
 /** The Engine accepts at once; one that hangs is asked anew, for its connection may be dead. */
 const OPEN_WITHIN_MS = 30_000;
 
-export interface StreamParts {
+export interface StreamParts extends Pick<Runtime, 'clock' | 'random'> {
   readonly engine: Pick<EngineClient, 'events'>;
-  readonly clock: Clock;
-  readonly random: () => number;
   /** From now on events come: what happened before was missed. */
   onUp(): void;
   onDown(why: string): void;

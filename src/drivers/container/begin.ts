@@ -2,11 +2,9 @@
  * The beginning of a run: the component's container is found and taken over, started again, or made anew. What the Engine could
  * not answer may have been done all the same, so after every doubt it begins with a look.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
-import type { Log } from '../../base/log.ts';
 import type { SpawnProblem } from '../../base/pure/exit.ts';
 import { after } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { Composer } from '../../compose/ports.ts';
 import type { ContainerSetup, ContainerState, ContainerSummary, EngineClient } from '../../docker/ports.ts';
 import { LABELS } from '../../docker/rules/labels.ts';
@@ -127,12 +125,9 @@ export const problemOf = ({ kind, why }: { kind: 'refused' | 'engine-fault'; why
 
 // What the beginning of a run needs from the rest of its driver.
 
-export interface BeginParts extends Patience, Ownership {
+export interface BeginParts extends Pick<Runtime, 'clock' | 'log' | 'failpoints'>, Patience, Ownership {
   readonly engine: EngineClient;
   readonly compose: Composer;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
   /** Ends what must not be left half-done only with this daemon. */
   readonly closing: AbortSignal;
   /** From now on the Engine does not restart this container by itself. */

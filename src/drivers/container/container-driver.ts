@@ -2,10 +2,9 @@
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
-import type { Log } from '../../base/log.ts';
 import type { ExitCause, SignalName } from '../../base/pure/exit.ts';
 import type { ComponentName, RunId } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { Composer } from '../../compose/ports.ts';
 import type { ContainerObservation, ContainerWatch } from '../../docker/container-watch.ts';
 import type { EngineClient } from '../../docker/ports.ts';
@@ -29,7 +28,7 @@ import { limitViews } from './plan.ts';
 import { type ContainerRecord, Records } from './record.ts';
 import { RestartPolicies } from './restart-policies.ts';
 
-export interface ContainerDriverOptions {
+export interface ContainerDriverOptions extends Pick<Runtime, 'clock' | 'log' | 'failpoints'> {
   /** Records of runs and of how far logs are; made when the first container is. */
   readonly dir: string;
   /** The id of the home directory, by which its containers are known. */
@@ -39,15 +38,13 @@ export interface ContainerDriverOptions {
   readonly engine: EngineClient;
   readonly compose: Composer;
   readonly watch: ContainerWatch;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
   /** The position behind the last byte of a component's log. */
   logEnd(component: ComponentName): number;
   readonly logGap: PumpWorld['logGap'];
 }
 
-export const createContainerDriver = (options: ContainerDriverOptions): ContainerDriver => new KeptContainers(options);
+export const createContainerDriver = (options: ContainerDriverOptions): ContainerDriver =>
+  new WantedContainers(options);
 
 const LOST: ExitCause = { kind: 'unknown', why: 'the record of its run is gone' };
 
@@ -65,7 +62,7 @@ function newRecord(launch: ContainerLaunch | ComposeLaunch, { bootId }: Clock): 
   };
 }
 
-class KeptContainers implements ContainerDriver {
+class WantedContainers implements ContainerDriver {
   readonly #options: ContainerDriverOptions;
   readonly #records: Records;
   readonly #runs = new Map<RunId, ContainerRun>();

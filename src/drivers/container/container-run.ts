@@ -233,7 +233,7 @@ export class ContainerRun {
     this.#watching = watch.watch(id, {
       seen: (observation, died) => this.#look(observation, died),
       blind: (why) => {
-        if (why !== null) this.#setBlind(why); // a sight says when that is over
+        if (why !== null) this.#setBlind(why); // an observation says when that is over
       },
     });
   }

@@ -1,20 +1,14 @@
 /** Removes containers of ours that nobody needs any more. Only what carries our own labels is ever touched. */
-
-import type { Clock } from '../../base/clock.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
-import type { Log } from '../../base/log.ts';
 import { after, type ComponentName } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { ContainerSummary, EngineClient } from '../../docker/ports.ts';
 import { LABELS } from '../../docker/rules/labels.ts';
 import { patiently } from './patience.ts';
 import { labelsOf } from './plan.ts';
 
-export interface HousekeepingWorld {
+export interface HousekeepingWorld extends Pick<Runtime, 'clock' | 'log' | 'failpoints'> {
   readonly owner: string;
   readonly engine: EngineClient;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
   readonly closing: AbortSignal;
   /** It has a run right now, which looks after its container itself. */
   isBusy(component: ComponentName): boolean;

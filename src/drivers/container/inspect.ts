@@ -17,14 +17,14 @@ const TOO_SLOW = 'the Docker Engine does not answer in time';
 const GONE: ExitCause = { kind: 'unknown', why: 'its container is gone' };
 const ANOTHER: ExitCause = { kind: 'unknown', why: 'somebody has started its container anew' };
 
-export interface ContainerLookParts {
+export interface ContainerInspectionParts {
   /** Where the records of runs are. */
   readonly dir: string;
   readonly engine: Pick<ContainerEngine, 'inspect'>;
   readonly clock: Clock;
 }
 
-export async function inspectContainers(parts: ContainerLookParts): Promise<readonly InspectedContainer[]> {
+export async function inspectContainers(parts: ContainerInspectionParts): Promise<readonly InspectedContainer[]> {
   const records = new Records(parts.dir).all();
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), LOOK_WITHIN_MS);
@@ -37,7 +37,7 @@ export async function inspectContainers(parts: ContainerLookParts): Promise<read
 
 async function look(
   record: ContainerRecord,
-  { engine, clock }: ContainerLookParts,
+  { engine, clock }: ContainerInspectionParts,
   signal: AbortSignal,
 ): Promise<InspectedContainer> {
   const { run, component, limits, container } = record;

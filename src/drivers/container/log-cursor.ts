@@ -4,7 +4,8 @@
  */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readRegularFile } from '../../base/regular-file.ts';
+import { meansGone } from '../../base/pure/errno.ts';
+import { NotOursError, readRegularFile } from '../../base/regular-file.ts';
 import { isLater } from '../../docker/logs.ts';
 import { writeDurably } from './record.ts';
 
@@ -19,12 +20,13 @@ export interface LogCursor {
   readonly position: number;
 }
 
-/** Null: there is none. */
+/** Null: there is none, or it is damaged. Throws when it cannot be read just now: without it, all would be told a second time. */
 export function readCursor(path: string): LogCursor | null {
   try {
     return JSON.parse(readRegularFile(path)) as LogCursor;
-  } catch {
-    return null;
+  } catch (error) {
+    if (meansGone(error) || error instanceof NotOursError || error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 

@@ -2,9 +2,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import { after } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 
 /** Not blocking, because a FIFO nobody reads would hold us up for ever. */
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
@@ -13,10 +12,8 @@ const MAX_HELD_BYTES = 256 * 1024;
 /** A disk that is full may be emptied: the Engine keeps the output meanwhile. */
 const RETRY_MS = 1_000;
 
-export interface LogFileOptions {
+export interface LogFileOptions extends Pick<Runtime, 'clock' | 'log'> {
   readonly path: string;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Ends every wait. */
   readonly signal: AbortSignal;
   /** So many bytes more are in the file. */

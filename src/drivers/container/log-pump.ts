@@ -5,19 +5,17 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import { after, type ComponentName, type MonoMs } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import { isLater } from '../../docker/logs.ts';
 import type { ActionResult, EngineClient, LogRotation } from '../../docker/ports.ts';
 import { type KnownBytes, type LogCursor, RecentPieces, readCursor, resume, writeCursor } from './log-cursor.ts';
 import { LogFile } from './log-file.ts';
 import { isGap, type Loss, lossLine, paceOf } from './log-loss.ts';
 
-export interface PumpWorld {
+export interface PumpWorld extends Pick<Runtime, 'clock' | 'log'> {
   readonly dir: string;
   readonly engine: Pick<EngineClient, 'logs'>;
-  readonly clock: Clock;
-  readonly log: Log;
   /** The position behind the last byte of the component's log. */
   logEnd(component: ComponentName): number;
   /** What it wrote between these times of the Engine is not all in its log, and never will be. */
@@ -47,7 +45,7 @@ const ENOUGH: ActionResult = {
 };
 
 /** One answer of the Engine, as it comes. */
-interface Reading {
+interface LogAnswer {
   readonly follow: boolean;
   /** Only that many lines from the end were asked for: they may begin too late. */
   readonly lines: number | undefined;
@@ -72,10 +70,10 @@ export class LogPump {
   readonly #over = new AbortController();
   readonly #ended = new AbortController();
   readonly #running: Promise<void>;
-  /** As it is on disk. */
-  #cursor: LogCursor | null;
+  /** As it is on disk; undefined: it could not be read yet. */
+  #cursor: LogCursor | null | undefined;
   #position: number;
-  #reading: Reading;
+  #reading: LogAnswer;
   #savedAt: number;
   #doubt: Doubt | null = null;
   /** What was taken last ended with the end of a line. */
@@ -87,7 +85,6 @@ export class LogPump {
     this.#options = options;
     this.#world = world;
     this.#cursorPath = join(world.dir, `${component}.cursor`);
-    this.#cursor = readCursor(this.#cursorPath);
     this.#position = world.logEnd(component);
     this.#savedAt = clock.now();
     const written = (bytes: number) => {
@@ -95,7 +92,6 @@ export class LogPump {
     };
     this.#file = new LogFile({ path, clock, log, signal: this.#over.signal, written });
     this.#reading = this.#newReading({ follow: false });
-    if (this.#cursor?.container !== options.container) this.#save();
     this.#running = this.#run();
   }
 
@@ -123,6 +119,7 @@ export class LogPump {
       const isLast = this.#ended.signal.aborted;
       let action: ActionResult;
       try {
+        if (this.#cursor === undefined) this.#readCursor();
         action = isLast ? await this.#read({ follow: false }) : await this.#follow();
       } catch (error) {
         if (!signal.aborted) log.warn('reading what a container writes failed', { component, error: String(error) });
@@ -135,6 +132,12 @@ export class LogPump {
       const until = isLast ? signal : AbortSignal.any([signal, this.#ended.signal]);
       await clock.sleepUntil(after(clock.now(), RETRY_MS), until).catch(() => {});
     }
+  }
+
+  #readCursor(): void {
+    this.#cursor = readCursor(this.#cursorPath);
+    this.#reading = this.#newReading({ follow: false });
+    if (this.#cursor?.container !== this.#options.container) this.#save();
   }
 
   /**
@@ -166,9 +169,9 @@ export class LogPump {
     return rotation === null || pieces.place.after === null ? undefined : pieces.count + SPARE_LINES;
   }
 
-  #newReading({ follow, lines }: Pick<Reading, 'follow'> & { readonly lines?: number | undefined }): Reading {
-    const [cursor, end, { container }] = [this.#cursor, this.#position, this.#options];
-    const before: Reading | undefined = this.#reading;
+  #newReading({ follow, lines }: Pick<LogAnswer, 'follow'> & { readonly lines?: number | undefined }): LogAnswer {
+    const [cursor, end, { container }] = [this.#cursor ?? null, this.#position, this.#options];
+    const before: LogAnswer | undefined = this.#reading;
     const isAsSaved = before !== undefined && before.pieces.place.last === cursor?.last;
     const known = resume({ cursor, container, end, lastBytes: isAsSaved ? before.pieces.lastBytes : undefined });
     return {
@@ -215,7 +218,7 @@ export class LogPump {
     return action;
   }
 
-  #begin(reading: Reading, first: string, rotation: LogRotation | null): void {
+  #begin(reading: LogAnswer, first: string, rotation: LogRotation | null): void {
     const { known, lines, enough } = reading;
     reading.rotation = rotation;
     if (lines !== undefined && known.after !== null && isLater(first, known.after)) {
@@ -224,7 +227,7 @@ export class LogPump {
     } else if (known.last !== null && isLater(first, known.last)) reading.goneAfter = known.last;
   }
 
-  #take(reading: Reading, piece: Buffer, at: string): Promise<void> | undefined {
+  #take(reading: LogAnswer, piece: Buffer, at: string): Promise<void> | undefined {
     if (reading.enough.signal.aborted) return undefined;
     this.#doubt?.heard();
     const { known, pieces } = reading;
@@ -251,7 +254,7 @@ export class LogPump {
   }
 
   /** Whether Docker may have passed over something before this piece, or in so much that was followed. */
-  #isUnsure({ follow, rotation, newBytes, pieces }: Reading, at: string): boolean {
+  #isUnsure({ follow, rotation, newBytes, pieces }: LogAnswer, at: string): boolean {
     // Where there is one file only, it is emptied, and nothing can be asked for again.
     if (!follow || rotation === null || rotation.files < 2) return false;
     // A clock that was set back: whoever asks for what is later than that is told nothing.
@@ -263,7 +266,7 @@ export class LogPump {
   }
 
   /** What Docker told while it was followed, with what it has of that time. */
-  #compare(reading: Reading, at: string): void {
+  #compare(reading: LogAnswer, at: string): void {
     const { after: from, last: to, passedOver: bytes } = reading.known;
     if (reading.isCompared || to === null || isLater(to, at)) return;
     reading.isCompared = true;
@@ -283,7 +286,7 @@ export class LogPump {
     return this.#world.engine.logs(this.#options.container, options, signal);
   }
 
-  #doubtOf({ enough, pieces }: Reading, done: AbortSignal): Doubt {
+  #doubtOf({ enough, pieces }: LogAnswer, done: AbortSignal): Doubt {
     const { clock, log } = this.#world;
     return createDoubt({
       clock,
@@ -320,7 +323,7 @@ export class LogPump {
     const { log, clock } = this.#world;
     const { container, component } = this.#options;
     const { place } = pieces;
-    if (known.left > 0 || !this.#file.isSettled) return;
+    if (this.#cursor === undefined || known.left > 0 || !this.#file.isSettled) return;
     if (place.last === null && known.last !== null) return; // nothing came: it is as it was
     const cursor = { container, ...place, position: this.#position };
     this.#savedAt = clock.now();

@@ -5,22 +5,19 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
-import type { Log } from '../../base/log.ts';
 import { meansGone } from '../../base/pure/errno.ts';
 import { after, type ComponentName } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { ActionResult, ContainerSetup, EngineClient, RestartPolicy } from '../../docker/ports.ts';
 import { LABELS } from '../../docker/rules/labels.ts';
 import { writeDurably } from './record.ts';
 
-export interface PoliciesWorld {
+export interface PoliciesWorld extends Pick<Runtime, 'clock' | 'log'> {
   /** Where what was taken is written down. */
   readonly dir: string;
   readonly owner: string;
   readonly engine: Pick<EngineClient, 'setRestartPolicy'>;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Ends the trying; what is left of it is for the next daemon. */
   readonly closing: AbortSignal;
   /** A run of the component has this container right now, or may get it. */

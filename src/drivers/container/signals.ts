@@ -1,17 +1,11 @@
 /** Sends signals to a container in order; what the Engine could not take is sent when it is back. */
-
-import type { Clock } from '../../base/clock.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
-import type { Log } from '../../base/log.ts';
 import type { SignalName } from '../../base/pure/exit.ts';
 import { after, type RunId } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { EngineClient } from '../../docker/ports.ts';
 
-export interface SignalsWorld {
+export interface SignalsWorld extends Pick<Runtime, 'clock' | 'log' | 'failpoints'> {
   readonly engine: Pick<EngineClient, 'kill' | 'unpause'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
 }
 
 export interface SignalsOptions {

@@ -8,7 +8,7 @@ import { exitOf } from '../../docker/rules/exit.ts';
 import { judgeHealth } from '../../docker/rules/judge.ts';
 import type { Reporter } from '../../supervision/ports/driver.ts';
 import type { HealthVerdict } from '../../supervision/rules/container-health.ts';
-import { type Found, gone, type TargetObservation, type TargetWatch, there, unknown } from './target.ts';
+import { type FoundTarget, gone, type TargetObservation, type TargetWatch, there, unknown } from './target.ts';
 
 /** All containers are asked about in one place. */
 export const ENGINE = 'the Docker Engine';
@@ -33,7 +33,7 @@ export function containerTarget(name: string, engine: Engine): TargetWatch {
   };
 }
 
-function judge(who: string, state: ContainerState, known: Found | null): TargetObservation {
+function judge(who: string, state: ContainerState, known: FoundTarget | null): TargetObservation {
   // The Engine calls it running, too, while it is paused and while it waits to be restarted by its own policy.
   if (state.running && state.paused) return gone(`${who} is paused`);
   if (state.running && !state.restarting) {

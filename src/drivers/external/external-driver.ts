@@ -2,12 +2,10 @@
  * The driver of what others started: a process with a pid file, an address, a container. It looks, and runs the recovery
  * command it was given; it never signals, stops or removes anything.
  */
-
-import type { Clock } from '../../base/clock.ts';
 import type { CommandRunner } from '../../base/command.ts';
-import type { Log } from '../../base/log.ts';
 import type { ExitCause } from '../../base/pure/exit.ts';
 import type { RunId } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { ContainerWatch } from '../../docker/container-watch.ts';
 import type { Engine } from '../../docker/ports.ts';
 import type { ExternalDriver, ExternalLaunch, Reporter } from '../../supervision/ports/driver.ts';
@@ -24,13 +22,11 @@ import { pidFileTarget } from './pid-file.ts';
 import type { TargetWatch } from './target.ts';
 import { Troubles, Watch } from './watch.ts';
 
-export interface ExternalDriverOptions {
+export interface ExternalDriverOptions extends Pick<Runtime, 'clock' | 'log'> {
   readonly commands: CommandRunner;
   readonly engine: Engine;
   /** Says when something about a container may have changed. */
   readonly containers: ContainerWatch;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 export const createExternalDriver = (options: ExternalDriverOptions): ExternalDriver => new WatchedExternals(options);

@@ -9,7 +9,7 @@ import type { ExitCause } from '../../base/pure/exit.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import { after } from '../../base/pure/ids.ts';
 import type { ExternalLaunch } from '../../supervision/ports/driver.ts';
-import type { Known, Watch } from './watch.ts';
+import type { KnownTarget, Watch } from './watch.ts';
 
 /** How long it may take to be there after its recovery command has ended. */
 export const BACK_WITHIN_MS = 30_000;
@@ -40,7 +40,7 @@ export async function live(beginning: Beginning, parts: LifeParts): Promise<Exit
   return end.cause;
 }
 
-async function begin(beginning: Beginning, parts: LifeParts): Promise<Known> {
+async function begin(beginning: Beginning, parts: LifeParts): Promise<KnownTarget> {
   const { watch } = parts;
   switch (beginning.kind) {
     case 'take-over':
@@ -57,7 +57,7 @@ async function begin(beginning: Beginning, parts: LifeParts): Promise<Known> {
   }
 }
 
-async function bringBack(recovery: Recovery, parts: LifeParts): Promise<Known> {
+async function bringBack(recovery: Recovery, parts: LifeParts): Promise<KnownTarget> {
   const { clock, watch, signal } = parts;
   const failure = await recover(recovery, parts, signal);
   if (failure !== null) return { kind: 'gone', cause: { kind: 'unknown', why: failure } };
@@ -108,7 +108,7 @@ export async function recover(
 async function append(path: string, text: string): Promise<void> {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
   await using file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
-  if (!(await file.stat()).isFile()) throw new Error(`${path} is no file`);
+  if (!(await file.stat()).isFile()) throw new Error(`${path} is not a regular file`);
   await file.appendFile(text);
 }
 

@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { meansGone } from '../../base/pure/errno.ts';
 import { isAlive, type ProcStat, parseStat } from '../process/proc.ts';
-import { type Found, gone, type TargetObservation, type TargetWatch, there, unknown } from './target.ts';
+import { type FoundTarget, gone, type TargetObservation, type TargetWatch, there, unknown } from './target.ts';
 
 /** A pid and some white space; nobody writes more, and a file that never ends must not be read to its end. */
 const MAX_PID_FILE_BYTES = 256;
@@ -14,7 +14,7 @@ const MAX_PID_FILE_BYTES = 256;
 export function pidFileTarget(path: string): TargetWatch {
   // A file that is just being written may show the beginning of a longer number: a successor counts when it is seen again.
   let suspect: string | null = null;
-  const confirmed = (observation: TargetObservation, known: Found): TargetObservation => {
+  const confirmed = (observation: TargetObservation, known: FoundTarget): TargetObservation => {
     const successor =
       observation.kind === 'there' && observation.found.identity !== known.identity ? observation.found : null;
     const isSeenAgain = successor !== null && successor.identity === suspect;
@@ -48,12 +48,12 @@ async function find(path: string): Promise<TargetObservation> {
   return stat === null ? gone(`${path} names process ${pid}, which is not there`) : there(foundOf(stat));
 }
 
-async function isStillThere({ pid, identity }: Found): Promise<boolean> {
+async function isStillThere({ pid, identity }: FoundTarget): Promise<boolean> {
   const stat = await readStat(pid ?? 0);
   return stat !== null && foundOf(stat).identity === identity;
 }
 
-const foundOf = ({ pid, startTime }: ProcStat): Found => ({ pid, identity: `${pid} since ${startTime}` });
+const foundOf = ({ pid, startTime }: ProcStat): FoundTarget => ({ pid, identity: `${pid} since ${startTime}` });
 
 /** The first line, as a number; other lines may say more. */
 function parsePid(text: string): number | null {
@@ -65,7 +65,7 @@ function parsePid(text: string): number | null {
 async function readPidFile(path: string): Promise<string | null> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!(await file.stat()).isFile()) throw new Error('it is no file');
+    if (!(await file.stat()).isFile()) throw new Error('it is not a regular file');
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_PID_FILE_BYTES), 0, MAX_PID_FILE_BYTES, null);
     return buffer.toString('utf8', 0, bytesRead);
   } catch (error) {

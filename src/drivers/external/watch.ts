@@ -3,13 +3,13 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { after, type MonoMs } from '../../base/pure/ids.ts';
-import type { Found, TargetObservation, TargetWatch } from './target.ts';
+import type { FoundTarget, TargetObservation, TargetWatch } from './target.ts';
 
 export const LOOK_EVERY_MS = 1_000;
 /** When somebody else says at once that something may have changed. */
 const LOOK_NOW_AND_THEN_MS = 30_000;
 
-export type Known = Exclude<TargetObservation, { kind: 'unknown' }>;
+export type KnownTarget = Exclude<TargetObservation, { kind: 'unknown' }>;
 
 export interface WatchOptions {
   readonly targetWatch: TargetWatch;
@@ -44,30 +44,33 @@ export class Watch {
   }
 
   /** Whether it is there: seen once it is, and missed as often in a row as the target demands it is not. */
-  find(): Promise<Known> {
+  find(): Promise<KnownTarget> {
     return this.#until(
       (observation, missed) => observation.kind === 'there' || missed >= this.#options.targetWatch.failuresNeeded,
     );
   }
 
   /** The first look that tells anything. */
-  glance(): Promise<Known> {
+  glance(): Promise<KnownTarget> {
     return this.#until(() => true);
   }
 
   /** Resolves when it has come, or when it is seen to be absent at `deadline` or later; without one, only when it has come. */
-  comes(deadline: MonoMs | null): Promise<Known> {
+  comes(deadline: MonoMs | null): Promise<KnownTarget> {
     const { clock } = this.#options;
     return this.#until(({ kind }) => kind === 'there' || (deadline !== null && clock.now() >= deadline));
   }
 
   /** Resolves when what was found is gone. */
-  goes(known: Found): Promise<Known> {
-    return this.#until((_sight, missed) => missed >= this.#options.targetWatch.failuresNeeded, known);
+  goes(known: FoundTarget): Promise<KnownTarget> {
+    return this.#until((_observation, missed) => missed >= this.#options.targetWatch.failuresNeeded, known);
   }
 
   /** `missed`: how many looks in a row, this one included, said that it is gone. Looks that tell nothing count for nothing. */
-  async #until(isEnough: (observation: Known, missed: number) => boolean, known: Found | null = null): Promise<Known> {
+  async #until(
+    isEnough: (observation: KnownTarget, missed: number) => boolean,
+    known: FoundTarget | null = null,
+  ): Promise<KnownTarget> {
     for (let missed = 0; ; ) {
       this.#isHurried = false;
       const observation = await this.#look(known);
@@ -96,7 +99,7 @@ export class Watch {
     }
   }
 
-  async #look(known: Found | null): Promise<TargetObservation> {
+  async #look(known: FoundTarget | null): Promise<TargetObservation> {
     const { targetWatch, troubles, signal } = this.#options;
     const observation = await targetWatch.look(known, signal);
     const isBlind = observation.kind === 'unknown';

@@ -4,11 +4,10 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../base/clock.ts';
 import type { Command, CommandResult, CommandRunner } from '../../base/command.ts';
-import type { Log } from '../../base/log.ts';
 import type { SpawnProblem } from '../../base/pure/exit.ts';
 import type { RunId } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import { accessOf, OWN_ACCESS } from './account/access.ts';
 import { accountOf } from './account/account.ts';
 import { passing } from './command/spawn-problem.ts';
@@ -23,15 +22,13 @@ import { StartQueue } from './start-queue.ts';
 import { findHomeCgroup } from './tree/cgroup.ts';
 import { ProcScan } from './tree/proc-scan.ts';
 
-export interface CommandRunnerOptions {
+export interface CommandRunnerOptions extends Pick<Runtime, 'clock' | 'log'> {
   /** The state directory: pipes are made in it, and cgroups under its cgroup. It must be there. */
   readonly home: string;
   /** 'off': never use cgroups, also where they would work. */
   readonly cgroup: 'auto' | 'off';
-  readonly log: Log;
   /** The soft limit for open files that commands get; null leaves it as it is. */
   readonly softNofile: number | null;
-  readonly clock: Clock;
 }
 
 export interface ClosableCommandRunner extends CommandRunner {

@@ -2,15 +2,11 @@
  * Keeps a failure while watching one run from reaching the others. What could not be looked at is not known: that is said, in the log
  * and in `status`, and asked again until it is known.
  */
-
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import type { RunId } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { Doubt } from '../../supervision/ports/driver.ts';
 
-export interface GuardWorld {
-  readonly log: Log;
-  readonly clock: Clock;
+export interface GuardWorld extends Pick<Runtime, 'clock' | 'log'> {
   readonly signal: AbortSignal;
   /** Asks for another look soon. */
   wantsPolling(): void;

@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
 import type { SpawnProblem } from '../../base/pure/exit.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { ProcessLaunch } from '../../supervision/ports/driver.ts';
 import { accessOf, OWN_ACCESS } from './account/access.ts';
 import { type Account, accountOf, groupsOf } from './account/account.ts';
@@ -28,10 +28,8 @@ import { openFifo } from './shim/fifo-pool.ts';
 import type { PlannedRun, Shims } from './shim/shims.ts';
 import type { Tools } from './shim/tools.ts';
 
-export interface LaunchWorld extends BindWorld {
+export interface LaunchWorld extends Pick<Runtime, 'clock' | 'failpoints'>, BindWorld {
   readonly runsDir: string;
-  readonly clock: Clock;
-  readonly failpoints: Failpoints;
   readonly tools: Tools;
   readonly shims: Shims;
 }

@@ -3,11 +3,13 @@
  * are looked through for it. Only called when something died because a port was taken, and once for a run that is asked on one.
  */
 import { opendirSync, readdirSync, readlinkSync } from 'node:fs';
+import { errorCode, meansGone } from '../../base/pure/errno.ts';
 import { isListeningOn } from './examine/sockets.ts';
 import { readProcFile } from './proc-file.ts';
 
-/** The event loop waits meanwhile. Mostly it takes a few milliseconds; a busy machine takes its time. */
+/** Of our own time: the event loop waits meanwhile. Mostly it takes a few milliseconds, and a busy machine only makes them longer. */
 const MAX_LOOK_MS = 200;
+const US_PER_MS = 1_000;
 const MAX_FDS = 4_096;
 
 export interface PortHolder {
@@ -60,11 +62,12 @@ function listeners(port: number): ReadonlySet<string> {
 }
 
 function holderOf(sockets: ReadonlySet<string>, looked: Set<string>): PortHolder | null | 'not-yet' {
-  const until = performance.now() + MAX_LOOK_MS;
+  const began = process.cpuUsage();
   // The newest processes first: what took the port just now is more likely than what runs since the boot.
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && !looked.has(name));
   for (const pid of pids.reverse()) {
-    if (performance.now() > until) return 'not-yet';
+    const { user, system } = process.cpuUsage(began);
+    if (user + system > MAX_LOOK_MS * US_PER_MS) return 'not-yet';
     looked.add(pid);
     if (holds(pid, sockets))
       return { pid: Number(pid), name: (readProcFile(`/proc/${pid}/comm`) ?? 'a process').trim() };
@@ -75,19 +78,17 @@ function holderOf(sockets: ReadonlySet<string>, looked: Set<string>): PortHolder
 const holds = (pid: string, sockets: ReadonlySet<string>): boolean =>
   fdsOf(pid).some((fd) => sockets.has(target(`/proc/${pid}/fd/${fd}`)));
 
-function fdsOf(pid: string): readonly string[] {
-  try {
-    return firstNames(`/proc/${pid}/fd`, MAX_FDS);
-  } catch {
-    return []; // gone, or not ours
-  }
-}
+const fdsOf = (pid: string): readonly string[] => ifOurs(() => firstNames(`/proc/${pid}/fd`, MAX_FDS)) ?? [];
 
-function target(path: string): string {
+const target = (path: string): string => ifOurs(() => readlinkSync(path)) ?? '';
+
+/** Null: it is gone, or not ours. Throws when that is not known just now: nobody is accused of what was not looked at. */
+function ifOurs<T>(look: () => T): T | null {
   try {
-    return readlinkSync(path);
-  } catch {
-    return '';
+    return look();
+  } catch (error) {
+    if (meansGone(error) || ['EACCES', 'EPERM'].includes(errorCode(error))) return null;
+    throw error;
   }
 }
 

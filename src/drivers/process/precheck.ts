@@ -53,7 +53,8 @@ function fileProblem(name: string, path: string, access: FileAccess): SpawnProbl
   const named = name === path ? `"${name}"` : `"${name}" (${path})`;
   if (kind === 'missing') return permanent('command-not-found', `no such command: ${named}`);
   if (kind === 'directory') return permanent('command-is-a-directory', `${named} is a directory, not a command`);
-  if (kind === 'other') return permanent('bad-executable', `${named} is no file: a pipe, a socket or a device`);
+  if (kind === 'other')
+    return permanent('bad-executable', `${named} is not a regular file, but a pipe, a socket or a device`);
   if (kind === 'forbidden') return permanent('command-permission', `${named} may not be reached`);
   const obstacle = access.toExecute(path);
   return obstacle === null ? null : permanent('command-permission', `${named} ${obstacle}`);

@@ -3,11 +3,9 @@ import { setMaxListeners } from 'node:events';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../base/clock.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
-import type { Log } from '../../base/log.ts';
 import type { SignalName } from '../../base/pure/exit.ts';
 import { after, alignedAfter, RUN_ID_PATTERN, type RunId } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type {
   Doubt,
   FoundRun,
@@ -33,13 +31,10 @@ import { Trash } from './trash.ts';
 import { childCgroups, findHomeCgroup, isRunCgroup, removeCgroup, removeEmpty } from './tree/cgroup.ts';
 import { ProcScan } from './tree/proc-scan.ts';
 
-export interface ProcessDriverOptions {
+export interface ProcessDriverOptions extends Pick<Runtime, 'clock' | 'log' | 'failpoints'> {
   readonly home: string;
   readonly runsDir: string;
   readonly trashDir: string;
-  readonly clock: Clock;
-  readonly failpoints: Failpoints;
-  readonly log: Log;
   /** The soft limit for open files that commands get. Node raises its own; null leaves that as it is. */
   readonly softNofile: number | null;
   /** 'off': never use cgroups, also where they would work. */
@@ -226,9 +221,7 @@ class WatchedProcesses implements ProcessDriver {
 
 // Work at an interval, on the injected clock, for as long as there is some.
 
-export interface TickerOptions {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface TickerOptions extends Pick<Runtime, 'clock' | 'log'> {
   readonly everyMs: number;
   readonly signal: AbortSignal;
   /** Returns false when it need not be called again until the next `wake`. */
@@ -269,11 +262,8 @@ export class Ticker {
 
 // The last steps of a run whose end is recorded: its shim falls silent, its directory and its cgroup go.
 
-export interface ReleaseWorld {
+export interface ReleaseWorld extends Pick<Runtime, 'clock' | 'log' | 'failpoints'> {
   readonly runsDir: string;
-  readonly clock: Clock;
-  readonly failpoints: Failpoints;
-  readonly log: Log;
   readonly trash: Trash;
   readonly signal: AbortSignal;
 }

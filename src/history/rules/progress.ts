@@ -5,7 +5,7 @@
  */
 import type { BootId, MonoMs, WallMs } from '../../base/pure/ids.ts';
 
-export interface Reading {
+export interface ClockReading {
   readonly bootId: BootId;
   readonly mono: MonoMs;
   readonly wall: WallMs;
@@ -18,7 +18,7 @@ export interface Mark {
 }
 
 export interface Progress {
-  readonly last: Reading;
+  readonly last: ClockReading;
   readonly countedMs: number;
   /** Oldest first. */
   readonly marks: readonly Mark[];
@@ -32,14 +32,14 @@ export const SLACK_MS = 600_000;
 const MAX_MARKS = 400;
 const MARKS_PER_RETENTION = 200;
 
-export const begun = (now: Reading): Progress => ({
+export const begun = (now: ClockReading): Progress => ({
   last: now,
   countedMs: 0,
   marks: [{ countedMs: 0, wall: now.wall }],
 });
 
 /** After a look at both clocks. Called at least every few minutes while we run. */
-export function observed(before: Progress | null, now: Reading, retentionMs: number): Progress {
+export function observed(before: Progress | null, now: ClockReading, retentionMs: number): Progress {
   if (before === null) return begun(now);
   const { last } = before;
   // How long a machine was off only its clock could say. Nothing was written then, so nothing is lost by not counting it.

@@ -241,7 +241,7 @@ const sqlFor = (table: string, whose: string) => ({
     ORDER BY last_at LIMIT $excess)`,
 });
 
-interface Look {
+interface ExcessRows {
   readonly found: readonly { readonly component: string; readonly excess: number }[];
   /** Everything up to this component has been looked at; '' before the first. */
   readonly cursor: string;
@@ -260,7 +260,7 @@ function passOver(db: Database, table: string, whose: string): () => boolean {
   const [nextComponent, count, remove] = [db.prepare(sql.nextComponent), db.prepare(sql.count), db.prepare(sql.delete)];
   let cursor = '';
 
-  function look(from: string): Look {
+  function look(from: string): ExcessRows {
     const found: { component: string; excess: number }[] = [];
     let [after, rowsLeft] = [from, ROWS_PER_PASS];
     for (let looked = 0; looked < COMPONENTS_PER_PASS; looked += 1) {

@@ -1,11 +1,8 @@
 /** The database on disk as the store sees it: there, only readable, or not there; it replaces a damaged one by itself. */
-
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
-import type { Log } from '../../base/log.ts';
 import type { MonoMs, WallMs } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { Row, Sqlite } from '../../base/sqlite.ts';
 import { isoTime } from '../cells.ts';
 import type { Entry } from '../entry.ts';
@@ -27,27 +24,24 @@ const QUARANTINE_PAUSE_MS = 10_000;
 /** SQLite empties the WAL into the database every 4 MB, but never makes the file smaller by itself. */
 const MAX_IDLE_WAL_BYTES = 4 * 1024 * 1024;
 
-export type Outcome = 'written' | 'later' | 'again' | 'refused';
+export type WriteOutcome = 'written' | 'later' | 'again' | 'refused';
 
 /** Why there is a new, empty database: told as an event. */
-export interface Anew {
+export interface NewDatabase {
   readonly type: 'store.quarantined' | 'store.replaced';
   readonly data: Readonly<Record<string, string>>;
   /** Rows of components. */
   readonly salvaged: readonly Row[];
 }
 
-export interface DiskOptions {
+export interface DiskOptions extends Pick<Runtime, 'clock' | 'log' | 'failpoints'> {
   readonly sqlite: Sqlite;
   readonly path: string;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
-  readonly clock: Clock;
   readonly condition: Condition;
   /** There is a database to read; called before anything is written to it. */
   readonly onOpen: (rows: Rows) => void;
   /** The old database is gone, and what is known must be written again. */
-  readonly onAnew: (anew: Anew) => void;
+  readonly onAnew: (anew: NewDatabase) => void;
 }
 
 export class Disk {
@@ -97,7 +91,7 @@ export class Disk {
     }
   }
 
-  write(batch: readonly Entry[]): Outcome {
+  write(batch: readonly Entry[]): WriteOutcome {
     if (this.#connection === null || !this.#isWritable) return 'later';
     try {
       this.#options.failpoints.hit('store.write');
@@ -112,7 +106,7 @@ export class Disk {
     return 'written';
   }
 
-  #writeFailed(error: unknown): Outcome {
+  #writeFailed(error: unknown): WriteOutcome {
     const { condition, clock, log } = this.#options;
     const { kind, words } = problemOf(error);
     if (kind === 'refused') return 'refused';
@@ -190,7 +184,7 @@ export class Disk {
     this.#drop();
   }
 
-  #beginAnew(anew: Anew): void {
+  #beginAnew(anew: NewDatabase): void {
     this.#options.onAnew(anew);
     this.reopen();
   }

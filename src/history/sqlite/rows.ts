@@ -3,7 +3,7 @@
 import type { Database, Row, SqlValue, Statement } from '../../base/sqlite.ts';
 import { atMost } from '../cells.ts';
 import { type Entry, TABLES, WRITTEN } from '../entry.ts';
-import { type Asked, type Conditions, conditionsOf, type Rows, type Selection, type Table } from '../table.ts';
+import { type Conditions, conditionsOf, type RowQuery, type Rows, type Selection, type Table } from '../table.ts';
 import { LATEST, transaction } from './migrations.ts';
 
 /** Such a database is read as it is where it cannot be brought to our schema: before `up`, or on a full disk. */
@@ -22,7 +22,7 @@ export class SqliteRows implements Rows {
     for (const table of TABLES) this.select(table, { limit: 0 });
   }
 
-  select(from: Asked, which: Selection): readonly Row[] {
+  select(from: RowQuery, which: Selection): readonly Row[] {
     // What a database of an older version cannot be asked: there is nothing of it in there.
     if (from.since > this.#version) return [];
     const conditions = conditionsOf(which.where);
@@ -34,7 +34,7 @@ export class SqliteRows implements Rows {
     return row === undefined ? [] : [row];
   }
 
-  #sql(from: Asked, { isOpen, newestFirst, columns = from.reads }: Selection, conditions: Conditions): string {
+  #sql(from: RowQuery, { isOpen, newestFirst, columns = from.reads }: Selection, conditions: Conditions): string {
     // An older version may not have all columns that are asked for.
     const read = columns === undefined || this.#version < LATEST ? ['*'] : columns;
     const must = conditions.map(([column, { sql }]) => `${column} ${sql} $${column}`);

@@ -2,9 +2,7 @@
  * The store of the daemon. Everything goes through one queue: normally a commit is written at once and leaves it empty; when the
  * disk does not let us, commits stay in it, in order, and are written later. Nothing in here throws into the supervisor.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Failpoints } from '../../base/failpoints.ts';
-import type { Log } from '../../base/log.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import { loadSqlite, type Sqlite } from '../../base/sqlite.ts';
 import type { EventView } from '../../supervision/rules/views.ts';
 import { isList, isObject, parsed } from '../cells.ts';
@@ -18,7 +16,7 @@ import { historyOf } from '../questions.ts';
 import { observed, oldBefore, type Progress } from '../rules/progress.ts';
 import { gone, type Rows, type RowWrite, rowWrite, writeOf } from '../table.ts';
 import { Condition } from './condition.ts';
-import { type Anew, Disk } from './disk.ts';
+import { Disk, type NewDatabase } from './disk.ts';
 import { Outbox, SeqMark } from './outbox.ts';
 import { NewerSchemaError, problemOf } from './problem.ts';
 
@@ -29,11 +27,8 @@ const PROGRESS_MS = 600_000;
 /** Between the parts of a maintenance that has more to do than may be done in one turn of the event loop. */
 const MAINTENANCE_PAUSE_MS = 1_000;
 
-export interface SqliteStoreOptions {
+export interface SqliteStoreOptions extends Pick<Runtime, 'clock' | 'log' | 'failpoints'> {
   readonly path: string;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
-  readonly clock: Clock;
   /** How long what is over is kept, as it is set now; absent: for ever. */
   readonly retentionMs?: () => number;
   /** The store has something to tell itself (`store.quarantined`): no commit returns these events. */
@@ -181,7 +176,7 @@ class SqliteStore {
     this.#hasRead = true;
   }
 
-  #tellAgain({ type, data, salvaged }: Anew): void {
+  #tellAgain({ type, data, salvaged }: NewDatabase): void {
     if (!this.#hasRead) {
       this.#sequence.raiseTo(this.#options.clock.wallNow());
       this.#note(salvaged.map((row) => rowWrite(COMPONENTS, row)));

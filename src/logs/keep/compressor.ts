@@ -1,20 +1,17 @@
 /** Compresses parts in the background, the oldest first, one at a time. */
-
 import { renameSync, utimesSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { createGzip } from 'node:zlib';
 import type { Failpoints } from '../../base/failpoints.ts';
-import type { Log } from '../../base/log.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { LogKeeping } from '../../supervision/spec.ts';
 import { look, openFile, remove } from './files.ts';
-import type { KeptClock, KeptLog } from './kept-log.ts';
+import type { LogClock, ManagedLog } from './managed-log.ts';
 import { type Part, TEMPORARY } from './parts.ts';
 
-export interface CompressorWorld {
-  readonly clock: KeptClock;
-  readonly failpoints: Failpoints;
-  readonly log: Log;
-  readonly logs: ReadonlyMap<string, KeptLog>;
+export interface CompressorWorld extends Pick<Runtime, 'log' | 'failpoints'> {
+  readonly clock: LogClock;
+  readonly logs: ReadonlyMap<string, ManagedLog>;
   readonly signal: AbortSignal;
   keeping(name: string): LogKeeping;
   /** Of the newest parts of each log, so many stay as they are. */
@@ -64,7 +61,7 @@ export class Compressor {
   }
 
   /** Only when it is written down where the log begins: what is not compressed can be compared with it. */
-  #next(): { readonly log: KeptLog; readonly part: Part } | null {
+  #next(): { readonly log: ManagedLog; readonly part: Part } | null {
     const { logs, keeping, spared } = this.#world;
     for (const log of logs.values()) {
       if (log.parts.length === 0 || log.times.problem !== null || !keeping(log.name).compress) continue;

@@ -4,6 +4,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats, unlinkSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { errorCode } from '../../base/pure/errno.ts';
 
 const { O_RDONLY, O_RDWR, O_WRONLY, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
@@ -39,12 +40,13 @@ export function openFileSync(path: string, purpose: Purpose): number {
   throw notAFile(path);
 }
 
-/** Null: nothing is there, or it cannot be looked at. */
+/** Null: nothing is there. Throws when that is not known just now. */
 export function look(path: string): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null; // a directory on the way is no directory, or is locked
+  } catch (error) {
+    if (errorCode(error) === 'ENOTDIR') return null;
+    throw error;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts';
 import type { LogBounds, LogKeeping } from '../../supervision/spec.ts';
 import { type Collapse, findCollapse } from './collapse.ts';
 import { remove } from './files.ts';
-import type { KeptClock, KeptLog } from './kept-log.ts';
+import type { LogClock, ManagedLog } from './managed-log.ts';
 import type { Part } from './parts.ts';
 import { oldestWorth, planDrop, planRotation, type Shortening, TAIL_BYTES, type Why } from './plan.ts';
 import {
@@ -19,9 +19,9 @@ import type { SpaceWatch } from './space.ts';
 import type { Tally } from './tally.ts';
 
 export interface JobWorld extends ShortenWorld {
-  readonly clock: KeptClock;
+  readonly clock: LogClock;
   readonly log: Log;
-  readonly logs: ReadonlyMap<string, KeptLog>;
+  readonly logs: ReadonlyMap<string, ManagedLog>;
   readonly space: SpaceWatch;
   readonly tally: Tally;
   keeping(name: string): LogKeeping;
@@ -35,7 +35,7 @@ const RETRY_MS = 5_000;
 
 export class Jobs {
   readonly #world: JobWorld;
-  readonly #notBefore = new Map<KeptLog, number>();
+  readonly #notBefore = new Map<ManagedLog, number>();
   #collapse: Collapse | null;
   #working: Promise<void> | null = null;
   /** Once a round: what was freed is not seen everywhere at once, and must not be freed twice. */
@@ -59,7 +59,7 @@ export class Jobs {
   }
 
   /** It could not be shortened the last time, and that is to be tried again. */
-  hasFailed(log: KeptLog): boolean {
+  hasFailed(log: ManagedLog): boolean {
     return this.#notBefore.has(log);
   }
 
@@ -94,7 +94,7 @@ export class Jobs {
   }
 
   /** False: nothing was to be done, or nothing could be. */
-  async #rotate(log: KeptLog): Promise<boolean> {
+  async #rotate(log: ManagedLog): Promise<boolean> {
     const keeping = this.#world.keeping(log.name);
     const plan = planRotation(log, keeping);
     if (!plan || !this.#isReady(log)) return false;
@@ -130,7 +130,7 @@ export class Jobs {
   }
 
   /** All parts, but not the newest bytes of a log: these lie in the last part when the log itself has just been emptied. */
-  #dispensable(log: KeptLog): readonly Part[] {
+  #dispensable(log: ManagedLog): readonly Part[] {
     const newest = log.parts.at(-1);
     if (!newest || newest.form === 'gz' || log.sizeBytes >= TAIL_BYTES) return log.parts;
     const older = log.parts.slice(0, -1);
@@ -142,23 +142,23 @@ export class Jobs {
     return older;
   }
 
-  #isReady(log: KeptLog): boolean {
+  #isReady(log: ManagedLog): boolean {
     return log.isUsable && (this.#notBefore.get(log) ?? 0) <= this.#world.clock.now();
   }
 
-  #drop(log: KeptLog, parts: readonly Part[]): void {
+  #drop(log: ManagedLog, parts: readonly Part[]): void {
     if (parts.length === 0) return;
     const gone = new Set(parts.filter(({ path }) => remove(path)).map(({ path }) => path));
     log.parts = log.parts.filter(({ path }) => !gone.has(path));
     log.times.rewrite(log.oldestPosition);
   }
 
-  #count(log: KeptLog, why: Why, shortened: Shortened): void {
+  #count(log: ManagedLog, why: Why, shortened: Shortened): void {
     this.#world.tally.add(log.name, why, shortened, this.#world.clock.now());
   }
 
   /** True: it is shorter now. */
-  async #shorten(log: KeptLog, plan: Shortening, keeping: LogKeeping): Promise<boolean> {
+  async #shorten(log: ManagedLog, plan: Shortening, keeping: LogKeeping): Promise<boolean> {
     try {
       this.#count(log, plan.why, await this.#shortenSomehow(log, plan, keeping));
       this.#notBefore.delete(log);
@@ -170,7 +170,7 @@ export class Jobs {
   }
 
   /** What cannot be put aside is dropped in the end: a log must not grow for ever because of a full disk. */
-  async #shortenSomehow(log: KeptLog, plan: Shortening, keeping: LogKeeping): Promise<Shortened> {
+  async #shortenSomehow(log: ManagedLog, plan: Shortening, keeping: LogKeeping): Promise<Shortened> {
     try {
       return await this.#shortenBy(log, plan, keeping, false);
     } catch (error) {
@@ -181,7 +181,7 @@ export class Jobs {
     }
   }
 
-  async #shortenBy(log: KeptLog, plan: Shortening, keeping: LogKeeping, isBare: boolean): Promise<Shortened> {
+  async #shortenBy(log: ManagedLog, plan: Shortening, keeping: LogKeeping, isBare: boolean): Promise<Shortened> {
     if (this.#collapse) return await shortenByCollapse(log, { ...plan, isBare }, this.#collapse, this.#world);
     if (isBare) return await emptyByTruncate(log, this.#world);
     if (log.remnant !== null)
@@ -197,7 +197,7 @@ export class Jobs {
     return shortened;
   }
 
-  async #failed(log: KeptLog, error: unknown): Promise<void> {
+  async #failed(log: ManagedLog, error: unknown): Promise<void> {
     if (this.#world.signal.aborted) return;
     if (!this.#notBefore.has(log)) this.#world.log.error('a log could not be shortened', about(log, error));
     this.#notBefore.set(log, this.#world.clock.now() + RETRY_MS);
@@ -205,4 +205,4 @@ export class Jobs {
   }
 }
 
-const about = (log: KeptLog, error: unknown) => ({ component: log.name, problem: (error as Error).message });
+const about = (log: ManagedLog, error: unknown) => ({ component: log.name, problem: (error as Error).message });

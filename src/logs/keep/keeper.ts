@@ -6,9 +6,9 @@ import { type FSWatcher, watch } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Failpoints } from '../../base/failpoints.ts';
 import type { Log } from '../../base/log.ts';
 import { alignedAfter } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { LogKeepingView } from '../../supervision/rules/views.ts';
 import type { LogBounds, LogKeeping } from '../../supervision/spec.ts';
 import { logFile } from '../format.ts';
@@ -17,16 +17,14 @@ import { type Collapse, findCollapse, untilNoOrphan } from './collapse.ts';
 import { Compressor } from './compressor.ts';
 import { openFile, remove } from './files.ts';
 import { Jobs } from './jobs.ts';
-import { type KeptClock, KeptLog, type Surprise } from './kept-log.ts';
-import { type Listing, lengthOf, listLogs, type Part } from './parts.ts';
+import { type LogChange, type LogClock, ManagedLog } from './managed-log.ts';
+import { type Listing, lengthOf, listLogs, NOTHING_LISTED, type Part } from './parts.ts';
 import { type FreeRule, lookAtDisk, markOf, SpaceWatch } from './space.ts';
 import { type GapSpan, Tally, type Teller } from './tally.ts';
 
-export interface LogKeeperOptions {
+export interface LogKeeperOptions extends Pick<Runtime, 'log' | 'failpoints'> {
   readonly dir: string;
-  readonly clock: KeptClock;
-  readonly log: Log;
-  readonly failpoints: Failpoints;
+  readonly clock: LogClock;
   readonly freeRule: FreeRule;
   /** Also of components that the configuration no longer names. */
   keeping(name: string): LogKeeping;
@@ -68,11 +66,11 @@ const SLICE_LOGS = 25;
 /** Puts in order what an earlier daemon left. Nothing is watched before `begin`. */
 export async function openLogKeeper(options: LogKeeperOptions): Promise<LogKeeper> {
   const { dir, clock, log } = options;
-  const logs = new Map<string, KeptLog>();
-  const listing = listLogs(dir);
+  const logs = new Map<string, ManagedLog>();
+  const listing = listLogs(dir) ?? NOTHING_LISTED;
   const parts = clearAway(listing);
   for (const [index, name] of [...listing.names].entries()) {
-    const kept = new KeptLog(dir, name, clock);
+    const kept = new ManagedLog(dir, name, clock);
     await recover(kept, parts.get(name) ?? [], log);
     logs.set(name, kept);
     if (index % SLICE_LOGS === SLICE_LOGS - 1) await nextTurn();
@@ -82,7 +80,7 @@ export async function openLogKeeper(options: LogKeeperOptions): Promise<LogKeepe
 
 class Keeper implements LogKeeper {
   readonly #options: LogKeeperOptions;
-  readonly #logs: Map<string, KeptLog>;
+  readonly #logs: Map<string, ManagedLog>;
   readonly #end = new AbortController();
   readonly #space: SpaceWatch;
   readonly #tally: Tally;
@@ -97,7 +95,7 @@ class Keeper implements LogKeeper {
   #timer: NodeJS.Timeout | null = null;
   #ticking: Promise<void> | null = null;
 
-  constructor(options: LogKeeperOptions, logs: Map<string, KeptLog>, collapse: Collapse | null) {
+  constructor(options: LogKeeperOptions, logs: Map<string, ManagedLog>, collapse: Collapse | null) {
     const { dir, clock, log, failpoints, tell, holdStill, keeping, bounds } = options;
     const { signal } = this.#end;
     this.#options = options;
@@ -197,7 +195,7 @@ class Keeper implements LogKeeper {
     this.#wait(isHurried ? HURRIED_TICK_MS : isBusy ? TICK_MS : IDLE_TICK_MS);
   }
 
-  async #lookAt(logs: readonly KeptLog[]): Promise<void> {
+  async #lookAt(logs: readonly ManagedLog[]): Promise<void> {
     const { clock } = this.#options;
     let now = clock.now();
     let sliceMs = performance.now();
@@ -214,7 +212,7 @@ class Keeper implements LogKeeper {
   }
 
   /** Those that were written to or are in trouble, and all of them from time to time. */
-  #due(): readonly KeptLog[] {
+  #due(): readonly ManagedLog[] {
     const all = [...this.#logs.values()];
     const hints = this.#hints.take();
     const now = this.#options.clock.now();
@@ -222,12 +220,12 @@ class Keeper implements LogKeeper {
       this.#lookedAtAllAt = now;
       return all;
     }
-    const isInTrouble = (log: KeptLog) => log.times.problem !== null || this.#jobs.hasFailed(log);
+    const isInTrouble = (log: ManagedLog) => log.times.problem !== null || this.#jobs.hasFailed(log);
     return all.filter((log) => hints.has(log.file) || log.rate > 0 || isInTrouble(log));
   }
 
   /** Facts that cannot be written (a full disk) are missed by those who ask when something was written, and by nobody else. */
-  #lookAtFacts(log: KeptLog): void {
+  #lookAtFacts(log: ManagedLog): void {
     const { times, name: component } = log;
     const { problem, failures } = times;
     if (failures === 1) this.#options.log.warn('when what was written cannot be noted', { component, problem });
@@ -250,23 +248,25 @@ class Keeper implements LogKeeper {
   #list(): void {
     const { dir, clock, log, tell } = this.#options;
     this.#listedAt = clock.now();
-    const { names, parts, strange } = listLogs(dir);
+    const listing = listLogs(dir);
+    if (listing === null) return;
+    const { names, parts, strange } = listing;
     for (const name of names) this.#log(name);
     for (const kept of this.#logs.values()) {
       if (kept.cutting === 0) kept.parts = known(kept, parts.get(kept.name) ?? []);
     }
     for (const path of strange.filter((each) => !this.#strange.has(each))) {
       this.#strange.add(path);
-      log.warn('something has the name of a part of a log and is no file; it is left alone', { path });
+      log.warn('something has the name of a part of a log and is not a regular file; it is left alone', { path });
       tell('logs.not-a-file', { path });
     }
   }
 
-  #log(name: string): KeptLog {
+  #log(name: string): ManagedLog {
     const there = this.#logs.get(name);
     if (there) return there;
     const { dir, clock } = this.#options;
-    const log = new KeptLog(dir, name, clock);
+    const log = new ManagedLog(dir, name, clock);
     const { base, end } = log.times.read();
     log.restore(base ?? 0, end);
     this.#logs.set(name, log);
@@ -274,15 +274,15 @@ class Keeper implements LogKeeper {
     return log;
   }
 
-  #look(log: KeptLog, now = this.#options.clock.now()): void {
+  #look(log: ManagedLog, now = this.#options.clock.now()): void {
     const surprise = log.look(now);
     if (surprise) this.#tellOf(surprise, log);
   }
 
-  #tellOf(surprise: Surprise, { name: component, path }: KeptLog): void {
+  #tellOf(surprise: LogChange, { name: component, path }: ManagedLog): void {
     const { log, tell, isRunning } = this.#options;
     if (surprise === 'not-a-file') {
-      log.warn('the log of a component is no file; it is left alone', { component, path });
+      log.warn('the log of a component is not a regular file; it is left alone', { component, path });
       tell('logs.not-a-file', { component, path });
     } else if (surprise === 'removed' && isRunning(component)) {
       log.warn('the log of a running component was removed: what it writes is lost until its next start', {
@@ -296,7 +296,7 @@ class Keeper implements LogKeeper {
 }
 
 /** What is still there, with what was known about it. */
-function known({ parts: before, base }: KeptLog, listed: readonly Part[]): readonly Part[] {
+function known({ parts: before, base }: ManagedLog, listed: readonly Part[]): readonly Part[] {
   const byPath = new Map(before.map((part) => [part.path, part]));
   return listed.filter((part) => part.base < base).map((part) => byPath.get(part.path) ?? part);
 }
@@ -374,7 +374,7 @@ export function clearAway({ temporary, parts }: Listing): Map<string, readonly P
   );
 }
 
-export async function recover(log: KeptLog, parts: readonly Part[], diary: Log): Promise<void> {
+export async function recover(log: ManagedLog, parts: readonly Part[], diary: Log): Promise<void> {
   const last = parts.at(-1);
   const known = log.times.read();
   const behindParts = last ? last.base + lengthOf(last) : 0;

@@ -4,7 +4,7 @@ import { readSync, renameSync, writeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import type { Failpoints } from '../../base/failpoints.ts';
 import { openFile, remove } from './files.ts';
-import type { KeptLog } from './kept-log.ts';
+import type { ManagedLog } from './managed-log.ts';
 import { type Part, partPath, TEMPORARY } from './parts.ts';
 
 /** A part that stays, or a marker: only there to tell whether the head was cut off when we die in the middle of it. */
@@ -36,12 +36,12 @@ export function piecesOf(start: number, end: number, maxPartBytes: number): read
 }
 
 export class MadeParts implements AsyncDisposable {
-  readonly #log: KeptLog;
+  readonly #log: ManagedLog;
   readonly #world: MadeWorld;
   readonly #made: { readonly writer: PartWriter; readonly piece: Piece }[] = [];
   #isFinished = false;
 
-  constructor(log: KeptLog, world: MadeWorld) {
+  constructor(log: ManagedLog, world: MadeWorld) {
     this.#log = log;
     this.#world = world;
   }

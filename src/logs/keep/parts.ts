@@ -1,6 +1,7 @@
 /** The parts of logs that were put aside, as they lie in the directory. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { meansGone } from '../../base/pure/errno.ts';
 import { NAME_PATTERN } from '../../base/pure/ids.ts';
 import { logFile, parsePartFile, partFile } from '../format.ts';
 import { gzLength } from '../read/gz-stream.ts';
@@ -33,9 +34,20 @@ export interface Listing {
   readonly strange: readonly string[];
 }
 
+export const NOTHING_LISTED: Listing = { names: new Set(), parts: new Map(), temporary: [], strange: [] };
+
 const ENDING = logFile('');
 
-export function listLogs(dir: string): Listing {
+/** Null: that is not known just now. */
+export function listLogs(dir: string): Listing | null {
+  try {
+    return listed(dir);
+  } catch {
+    return null;
+  }
+}
+
+function listed(dir: string): Listing {
   const names = new Set<string>();
   const parts = new Map<string, Part[]>();
   const temporary: string[] = [];
@@ -65,8 +77,9 @@ export function listLogs(dir: string): Listing {
 function filesIn(dir: string): string[] {
   try {
     return readdirSync(dir);
-  } catch {
-    return []; // no directory: nothing was ever started
+  } catch (error) {
+    if (meansGone(error)) return []; // nothing was ever started
+    throw error;
   }
 }
 

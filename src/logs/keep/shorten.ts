@@ -7,8 +7,8 @@ import type { FileHandle } from 'node:fs/promises';
 import type { HoldStill, LogCut } from '../log-keeping.ts';
 import type { Collapse } from './collapse.ts';
 import { FILE_MODE, openFile, openFileSync, remove } from './files.ts';
-import type { KeptLog } from './kept-log.ts';
 import { MadeParts, type MadeWorld, piecesOf } from './made-parts.ts';
+import type { ManagedLog } from './managed-log.ts';
 import { type Part, partPath, TEMPORARY } from './parts.ts';
 import { type Shortening, TAIL_BYTES } from './plan.ts';
 
@@ -32,7 +32,7 @@ const LAST_CATCH_UPS = 5;
 
 /** Rejects when nothing was cut off; then everything is as it was. `isBare`: makes no file at all, on a disk that is full. */
 export async function shortenByCollapse(
-  log: KeptLog,
+  log: ManagedLog,
   { from, to, isBare }: Shortening & { readonly isBare: boolean },
   { blockBytes, cut }: Collapse,
   world: ShortenWorld,
@@ -59,7 +59,7 @@ export interface TruncateOptions {
 
 /** The same by copying: all of the log goes. */
 export async function shortenByTruncate(
-  log: KeptLog,
+  log: ManagedLog,
   { from, maxPartBytes }: TruncateOptions,
   world: ShortenWorld,
 ): Promise<Shortened> {
@@ -99,7 +99,7 @@ export async function shortenByTruncate(
 }
 
 /** On a disk that is full: nothing can be made before all of it is gone. Its newest bytes are held in memory meanwhile. */
-export async function emptyByTruncate(log: KeptLog, world: ShortenWorld): Promise<Shortened> {
+export async function emptyByTruncate(log: ManagedLog, world: ShortenWorld): Promise<Shortened> {
   await using source = await openLog(log);
   await using made = new MadeParts(log, world);
   let droppedBytes = 0;
@@ -117,7 +117,7 @@ export async function emptyByTruncate(log: KeptLog, world: ShortenWorld): Promis
   return { droppedBytes, lostBytes: 0 };
 }
 
-async function openLog(log: KeptLog): Promise<FileHandle> {
+async function openLog(log: ManagedLog): Promise<FileHandle> {
   const handle = await openFile(log.path, 'change');
   if ((await handle.stat()).ino === log.inode) return handle;
   await handle.close();
@@ -133,7 +133,7 @@ interface Cut {
 
 /** Nobody reads meanwhile. Once the head is gone this is written down, whatever else goes wrong. */
 async function whileHeld(
-  log: KeptLog,
+  log: ManagedLog,
   made: MadeParts,
   { holdStill, failpoints }: ShortenWorld,
   bytes: number,

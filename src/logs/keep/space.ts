@@ -43,14 +43,16 @@ export class SpaceWatch {
     this.#tell = tell;
   }
 
-  /** A sentence, while there is too little. */
+  /** A sentence, while there is too little, and until the episode is over. */
   get condition(): string | null {
     if (this.#since === null) return null;
     const { freeBytes, markBytes } = this.#now;
-    const end = this.#hasNothingLeft
-      ? 'nothing is left to be cut from logs, other files fill it'
-      : `logs were cut by ${formatBytes(this.#freedBytes)}`;
-    return `only ${formatBytes(freeBytes)} of the wanted ${formatBytes(markBytes)} are free on the disk of the logs; ${end}`;
+    const removed = `${formatBytes(this.#freedBytes)} of old log lines were removed`;
+    if (this.#enoughSince !== null) {
+      return `the disk with the logs was nearly full, ${formatBytes(freeBytes)} are free again; ${removed}`;
+    }
+    const end = this.#hasNothingLeft ? 'no old log lines are left to remove: other files fill the disk' : removed;
+    return `only ${formatBytes(freeBytes)} are free on the disk with the logs (wanted: ${formatBytes(markBytes)}); ${end}`;
   }
 
   /** How many bytes are missing; 0: there is enough. */

@@ -1,29 +1,31 @@
 /** Small questions to the file system, asked the same way by all who read logs. */
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs';
+import { errorCode } from '../../base/pure/errno.ts';
 
 /** Missing, forbidden, a loop of links, a socket: there is nothing to be read, which is no reason to fail. */
 const NOT_TO_BE_READ: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENXIO']);
 
 /** Null: there is nothing to be read. A FIFO that somebody put there must not hold us up. */
 export function openToRead(path: string): number | null {
-  let fd: number;
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if (NOT_TO_BE_READ.has((error as NodeJS.ErrnoException).code ?? '')) return null;
-    throw error;
-  }
-  if (fstatSync(fd).isFile()) return fd;
+  const fd = ifReadable(() => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+  if (fd === null || fstatSync(fd).isFile()) return fd;
   closeSync(fd);
   return null;
 }
 
-/** Null: nothing has this name. */
-export function statOf(path: string): Stats | null {
+/** Null: nothing that can be read has this name. Throws when that is not known just now. */
+export const statOf = (path: string): Stats | null =>
+  ifReadable(() => statSync(path, { throwIfNoEntry: false }) ?? null);
+
+/** No names: there is no such directory, or it is not for us. Throws when they are not known just now. */
+export const namesIn = (dir: string): readonly string[] => ifReadable(() => readdirSync(dir)) ?? [];
+
+function ifReadable<T>(look: () => T): T | null {
   try {
-    return statSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
+    return look();
+  } catch (error) {
+    if (NOT_TO_BE_READ.has(errorCode(error))) return null;
+    throw error;
   }
 }
 

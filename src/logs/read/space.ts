@@ -6,11 +6,11 @@
  * the file do not fit together, somebody may be in the middle of it: that is waited for, and only what stays so for a while was done
  * by hand, or left half done by a daemon that is gone.
  */
-import { closeSync, readdirSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { logFile, type PartName, parsePartFile, partFile, timesFile } from '../format.ts';
-import { openToRead, Scratch, statOf } from './files.ts';
+import { namesIn, openToRead, Scratch, statOf } from './files.ts';
 import { type GzStream, gzLength, openGz } from './gz-stream.ts';
 import { MainFile } from './main-file.ts';
 import { TimeIndex } from './time-index.ts';
@@ -348,15 +348,11 @@ export function listParts(dir: string, component: string): readonly Part[] {
 }
 
 function partBases(dir: string, component: string): readonly number[] {
-  try {
-    const bases = readdirSync(dir).flatMap((file) => {
-      const name = file.startsWith(component) ? parsePartFile(file) : null;
-      return name?.component === component ? [name.base] : [];
-    });
-    return [...new Set(bases)].sort((a, b) => a - b);
-  } catch {
-    return [];
-  }
+  const bases = namesIn(dir).flatMap((file) => {
+    const name = file.startsWith(component) ? parsePartFile(file) : null;
+    return name?.component === component ? [name.base] : [];
+  });
+  return [...new Set(bases)].sort((a, b) => a - b);
 }
 
 /** The part that begins there; null: there is none. `next`: where the next one begins, which is where this one ends at the latest. */

@@ -56,7 +56,7 @@ async function readText(path: string): Promise<Buffer> {
   // A pipe, also one that is put there between two looks, would keep one of Node's few threads for ever.
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const seen = await file.stat();
-  if (!seen.isFile()) throw new Error(`${path} is no file`);
+  if (!seen.isFile()) throw new Error(`${path} is not a regular file`);
   const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(seen.size + 1, MAX_BYTES)));
   return buffer.subarray(0, bytesRead);
 }

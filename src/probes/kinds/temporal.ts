@@ -12,7 +12,7 @@ import { readAddress } from '../../config/readers/network.ts';
 import { type Reader, readDuration, readText, refuse } from '../../config/readers.ts';
 import { flowText, isGiven, row, scalarText } from '../../config/words/argv.ts';
 import type { Answer, QuestionOf } from '../../supervision/rules/health/probe.ts';
-import { Answered, fail, inconclusive, pass } from '../answers.ts';
+import { FinalAnswer, fail, inconclusive, pass } from '../answers.ts';
 import { within } from '../deadline.ts';
 import { inquiry } from '../inquiry.ts';
 import type { ProbeKind } from '../kind.ts';
@@ -138,7 +138,7 @@ export const temporal = {
           return judge(await askServer(question, asked, names, deadline), question);
         });
       } catch (error) {
-        throw error instanceof Answered ? new Answered(notAsked(question, error.message)) : error;
+        throw error instanceof FinalAnswer ? new FinalAnswer(notAsked(question, error.message)) : error;
       }
     }),
 } satisfies ProbeKind<'temporal', typeof schema>;

@@ -19,8 +19,8 @@ import type { Listener } from './directory-hints.ts';
 import { CHUNK_BYTES, KEPT_AFTER_SKIP_BYTES, MAX_BEHIND_BYTES, MAX_LINE_BYTES } from './limits.ts';
 import {
   countLines,
-  type Holdable,
-  type Holds,
+  type HeldLogs,
+  type HoldableReader,
   type Identity,
   type LogFile,
   type LogPoll,
@@ -134,7 +134,7 @@ export interface FollowWorld {
   readonly poll: LogPoll;
   readonly buffers: ReadBuffers;
   readonly log: Log;
-  readonly holds: Holds;
+  readonly holds: HeldLogs;
   /** Where the bytes from a position on lie. */
   place(path: string, position: number): LogPlace;
 }
@@ -153,14 +153,14 @@ interface Chunk {
   readonly lines: string;
 }
 
-export class Follower implements Listener, Holdable {
+export class Follower implements Listener, HoldableReader {
   readonly path: string;
   readonly #onLines: FollowOptions['onLines'];
   readonly #world: FollowWorld;
   readonly #cutter = new LineCutter();
   readonly #gate = new Gate();
   /** What comes before the file. */
-  #asides: Aside[] = [];
+  #asides: PartCursor[] = [];
   #file: LogFile | null = null;
   /** Of the file that `#offset` belongs to; null: none was ever there. */
   #identity: Identity | null = null;
@@ -317,7 +317,7 @@ export class Follower implements Listener, Holdable {
   }
 
   #moveTo({ parts, offset, missingBytes }: LogPlace): void {
-    this.#asides.push(...parts.map((part) => new Aside(part)));
+    this.#asides.push(...parts.map((part) => new PartCursor(part)));
     this.#offset = offset;
     if (missingBytes > 0) this.#missed(missingBytes);
   }
@@ -347,7 +347,7 @@ export class Follower implements Listener, Holdable {
     return chunk?.bytes ? chunk.lines : null;
   }
 
-  async #readAside(aside: Aside): Promise<string | null> {
+  async #readAside(aside: PartCursor): Promise<string | null> {
     const chunk = await this.#readChunk(aside.leftBytes, (buffer, granted) => aside.read(buffer, granted));
     if (!chunk) return null;
     if (chunk.bytes === 0) this.#missed(aside.leftBytes); // it went, or is damaged
@@ -401,7 +401,7 @@ interface PartReader {
   close(): Promise<void>;
 }
 
-export class Aside {
+export class PartCursor {
   readonly #place: PartPlace;
   #at: number;
   #reader: PartReader | null = null;

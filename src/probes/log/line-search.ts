@@ -3,7 +3,7 @@ import type { Pattern } from '../../supervision/rules/health/pattern.ts';
 import { Follower, type FollowWorld } from './follower.ts';
 import { MAX_FOUND } from './limits.ts';
 import { countLines, lineAt, linesWith } from './log-file.ts';
-import type { MatcherSeat, PatternMatcher } from './pattern-matcher.ts';
+import type { MatcherClient, PatternMatcher } from './pattern-matcher.ts';
 
 export interface SearchWorld extends FollowWorld {
   readonly matcher: PatternMatcher;
@@ -71,7 +71,7 @@ export class LineSearch {
 
 // The patterns of one watcher, tried on whole lines. One that runs wild is retired; the others go on.
 
-export interface Found {
+export interface FoundPattern {
   readonly pattern: Pattern;
   /** Where its line begins. */
   readonly start: number;
@@ -81,7 +81,7 @@ export type OnRetired = (pattern: Pattern, reason: string) => void;
 
 export class LinePatterns implements Disposable {
   readonly #onRetired: OnRetired;
-  readonly #seat: MatcherSeat | null;
+  readonly #seat: MatcherClient | null;
   #patterns: readonly Pattern[];
 
   constructor(patterns: readonly Pattern[], matcher: PatternMatcher, onRetired: OnRetired) {
@@ -91,7 +91,7 @@ export class LinePatterns implements Disposable {
   }
 
   /** The lines that fit, in order; each once, with the first pattern it fits. At most `MAX_FOUND` for a pattern. */
-  async find(lines: string): Promise<readonly Found[]> {
+  async find(lines: string): Promise<readonly FoundPattern[]> {
     const found = new Map<number, Pattern>();
     for (const pattern of this.#patterns) {
       for (const start of await this.#starts(pattern, lines)) if (!found.has(start)) found.set(start, pattern);

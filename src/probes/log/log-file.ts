@@ -11,7 +11,7 @@ export interface Identity {
   readonly inode: number;
 }
 
-export interface Seen extends Identity {
+export interface FileSize extends Identity {
   readonly sizeBytes: number;
 }
 
@@ -26,12 +26,12 @@ export interface LogFile {
   close(): Promise<void>;
 }
 
-const seenFrom = ({ dev, ino, size }: Stats): Seen => ({ device: dev, inode: ino, sizeBytes: size });
+const seenFrom = ({ dev, ino, size }: Stats): FileSize => ({ device: dev, inode: ino, sizeBytes: size });
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /** What has the name now; null: nothing. */
-export async function lookAt(path: string): Promise<Seen | null> {
+export async function lookAt(path: string): Promise<FileSize | null> {
   try {
     return seenFrom(await stat(path));
   } catch (error) {
@@ -71,23 +71,23 @@ const fileOf = (handle: FileHandle, identity: Identity): LogFile => ({
 
 // Which logs are being shortened just now: their readers hold still meanwhile, and go on where everything has moved to.
 
-export interface Holdable {
+export interface HoldableReader {
   readonly path: string;
   /** Resolves when nothing is being read. */
   hold(): Promise<void>;
   goOn(cut: LogCut | null): void;
 }
 
-export class Holds {
-  readonly #readers = new Set<Holdable>();
+export class HeldLogs {
+  readonly #readers = new Set<HoldableReader>();
   readonly #held = new Set<string>();
 
-  add(reader: Holdable): void {
+  add(reader: HoldableReader): void {
     this.#readers.add(reader);
     if (this.#held.has(reader.path)) void reader.hold();
   }
 
-  delete(reader: Holdable): void {
+  delete(reader: HoldableReader): void {
     this.#readers.delete(reader);
   }
 
@@ -101,7 +101,7 @@ export class Holds {
     return goOn;
   };
 
-  #readersOf(path: string): readonly Holdable[] {
+  #readersOf(path: string): readonly HoldableReader[] {
     return [...this.#readers].filter((reader) => reader.path === path);
   }
 }

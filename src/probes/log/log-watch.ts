@@ -12,7 +12,7 @@ import type { Answer } from '../../supervision/rules/health/probe.ts';
 import type { ComponentSpec } from '../../supervision/spec.ts';
 import { POLL_LIMITS } from './limits.ts';
 import { LineSearch, type SearchWorld } from './line-search.ts';
-import { Holds, LogPoll, ReadBuffers } from './log-file.ts';
+import { HeldLogs, LogPoll, ReadBuffers } from './log-file.ts';
 import { PatternMatcher } from './pattern-matcher.ts';
 
 export interface LogWatchOptions {
@@ -24,7 +24,7 @@ export interface LogWatchOptions {
   /** Where the bytes of a log from a position on lie. */
   place(path: string, position: number): LogPlace;
   /** Given by whoever shortens logs, if that is opened before. */
-  readonly holds?: Holds;
+  readonly holds?: HeldLogs;
 }
 
 export interface LogWatch {
@@ -39,7 +39,7 @@ export interface LogWatch {
 }
 
 export function createLogWatch(options: LogWatchOptions): LogWatch {
-  const { logPath, workerFile, log, place, holds = new Holds() } = options;
+  const { logPath, workerFile, log, place, holds = new HeldLogs() } = options;
   const matcher = new PatternMatcher({ workerFile, log });
   const searches = new Set<LineSearch>();
   const poll = new LogPoll(POLL_LIMITS);

@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts';
 import type { ExpressionPattern } from '../../supervision/rules/health/pattern.ts';
 import { type MatchReply, type PatternThread, startPatternThread } from './pattern-thread.ts';
 
-export interface MatcherSeat extends Disposable {
+export interface MatcherClient extends Disposable {
   /** Never rejects. An error means: do not ask about this expression again. Null: the seat was left. */
   ask(pattern: ExpressionPattern, lines: string): Promise<MatchReply | null>;
 }
@@ -39,7 +39,7 @@ export class PatternMatcher {
     return this.#problem;
   }
 
-  seat(): MatcherSeat {
+  seat(): MatcherClient {
     const seat = new AbortController();
     this.#seats.add(seat);
     return {

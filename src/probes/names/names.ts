@@ -7,7 +7,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { formatDuration } from '../../base/pure/format.ts';
-import { Answered, fail, inconclusive } from '../answers.ts';
+import { FinalAnswer, fail, inconclusive } from '../answers.ts';
 
 export interface Names {
   /** Never empty. Throws `Answered`: a name that does not exist is a failure, a name server that is silent is not. */
@@ -60,7 +60,7 @@ export function createNames(options: NamesOptions = {}): Names {
   };
 }
 
-interface LookUp {
+interface NameLookup {
   readonly host: string;
   readonly limitMs: number;
   readonly signal: AbortSignal;
@@ -69,8 +69,8 @@ interface LookUp {
 async function lookUp(
   resolver: promises.Resolver,
   names: readonly string[],
-  { host, limitMs, signal }: LookUp,
-): Promise<Found> {
+  { host, limitMs, signal }: NameLookup,
+): Promise<ResolvedName> {
   let isOver = false;
   let trouble: string | null = null;
   const end = (): void => {
@@ -84,16 +84,16 @@ async function lookUp(
       const found = await query(resolver, name);
       if (found.addresses.length > 0) return found;
       trouble ??= found.trouble;
-      if (isOver) throw new Answered(inconclusive(silent(host, limitMs)));
+      if (isOver) throw new FinalAnswer(inconclusive(silent(host, limitMs)));
     }
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', end);
     resolver.cancel(); // the kind of addresses that was not waited for
   }
-  if (trouble === 'ETIMEOUT') throw new Answered(inconclusive(silent(host, limitMs)));
-  if (trouble !== null) throw new Answered(inconclusive(`the name ${host} could not be looked up (${trouble})`));
-  throw new Answered(fail(`no such host: ${host}`));
+  if (trouble === 'ETIMEOUT') throw new FinalAnswer(inconclusive(silent(host, limitMs)));
+  if (trouble !== null) throw new FinalAnswer(inconclusive(`the name ${host} could not be looked up (${trouble})`));
+  throw new FinalAnswer(fail(`no such host: ${host}`));
 }
 
 const silent = (host: string, limitMs: number): string =>
@@ -137,7 +137,7 @@ function readStart(path: string): string {
 
 // One name asked for at the name server, both kinds of addresses side by side. Never through the thread pool.
 
-export interface Found {
+export interface ResolvedName {
   readonly addresses: readonly string[];
   readonly ttlMs: number;
   /** Why nothing is known; null: the server did answer. */
@@ -150,7 +150,7 @@ const NONE: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 /** RFC 8305: how long the other kind of addresses is waited for once there are some. */
 const OTHER_KIND_MS = 50;
 
-export async function query(resolver: promises.Resolver, name: string): Promise<Found> {
+export async function query(resolver: promises.Resolver, name: string): Promise<ResolvedName> {
   const v4 = settle(resolver.resolve4(name, { ttl: true }));
   const v6 = settle(resolver.resolve6(name, { ttl: true }));
   const first = await v4;
@@ -162,9 +162,9 @@ export async function query(resolver: promises.Resolver, name: string): Promise<
   };
 }
 
-const NOTHING: Found = { addresses: [], ttlMs: Number.POSITIVE_INFINITY, trouble: null };
+const NOTHING: ResolvedName = { addresses: [], ttlMs: Number.POSITIVE_INFINITY, trouble: null };
 
-async function soon(found: Promise<Found>): Promise<Found> {
+async function soon(found: Promise<ResolvedName>): Promise<ResolvedName> {
   const end = new AbortController();
   try {
     return await Promise.race([found, pause(OTHER_KIND_MS, NOTHING, { signal: end.signal })]);
@@ -175,7 +175,7 @@ async function soon(found: Promise<Found>): Promise<Found> {
 
 type Record = { readonly address: string; readonly ttl: number };
 
-async function settle(asked: Promise<readonly Record[]>): Promise<Found> {
+async function settle(asked: Promise<readonly Record[]>): Promise<ResolvedName> {
   try {
     const records = await asked;
     const ttls = records.map(({ ttl }) => ttl * 1000);

@@ -2,7 +2,7 @@
 import { connect as open, type Socket } from 'node:net';
 import { hangUp } from '../../base/hang-up.ts';
 import type { Answer } from '../../supervision/rules/health/probe.ts';
-import { Answered, fail, inconclusive } from '../answers.ts';
+import { FinalAnswer, fail, inconclusive } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Names } from '../names/names.ts';
 
@@ -30,7 +30,7 @@ export async function connect({ host, port }: Address, names: Names, deadline: D
     failures.push(attempt);
   }
   // An address that this machine cannot even try (IPv6 is off) does not excuse the one that refused.
-  throw new Answered(failures.find(({ outcome }) => outcome === 'fail') ?? failures[0] ?? fail('no address'));
+  throw new FinalAnswer(failures.find(({ outcome }) => outcome === 'fail') ?? failures[0] ?? fail('no address'));
 }
 
 /** `limitMs`: when the next address gets its turn; null for the last one. Throws when the whole time is up. */
@@ -52,7 +52,7 @@ async function connectTo(address: Address, deadline: Deadline, limitMs: number |
   } catch (error) {
     await hangUp(socket);
     if (deadline.signal.aborted) throw error;
-    if (isShortage(error)) throw new Answered(socketFailure(error)); // the next address would not be asked either
+    if (isShortage(error)) throw new FinalAnswer(socketFailure(error)); // the next address would not be asked either
     return socketFailure(error);
   }
 }
@@ -94,7 +94,7 @@ const THEIR_FAULT: Readonly<Record<string, string>> = {
 export const isShortage = (error: unknown): boolean => String((error as NodeJS.ErrnoException).code) in SHORTAGE;
 
 export function socketFailure(error: unknown): Answer {
-  if (error instanceof Answered) return error.answer;
+  if (error instanceof FinalAnswer) return error.answer;
   const { code = '', message } = error as NodeJS.ErrnoException;
   const ours = SHORTAGE[code] ?? NOT_FROM_HERE[code];
   if (ours) return inconclusive(`${ours} (${code})`);

@@ -3,7 +3,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions, re
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Answer } from '../../supervision/rules/health/probe.ts';
-import { Answered, fail } from '../answers.ts';
+import { FinalAnswer, fail } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
 import { tlsFailure } from './tls.ts';
 
@@ -13,7 +13,7 @@ export function head(options: RequestOptions, socket: Socket, deadline: Deadline
   return deadline.wait((resolve, reject) => {
     // Without an agent, which would keep connections; so `Connection: close` is sent, too.
     const asked = request({ ...options, createConnection: () => lend(socket) });
-    const failed = (error: unknown): void => reject(new Answered(httpFailure(error)));
+    const failed = (error: unknown): void => reject(new FinalAnswer(httpFailure(error)));
     asked.on('error', () => {}); // for good: the end of the socket is an error to it
     asked.once('response', resolve).once('upgrade', resolve).once('error', failed);
     asked.end();
@@ -92,7 +92,7 @@ export function plainStatus(request: PlainRequest, socket: Socket, deadline: Dea
   deadline.missing = 'no answer';
   let text = '';
   return deadline.wait((resolve, reject) => {
-    const refuse = (message: string): void => reject(new Answered(fail(message)));
+    const refuse = (message: string): void => reject(new FinalAnswer(fail(message)));
     const read = (chunk: Buffer): void => {
       text += chunk.toString('latin1');
       const reading = readHead(text);
@@ -100,7 +100,7 @@ export function plainStatus(request: PlainRequest, socket: Socket, deadline: Dea
       else if (reading !== null) refuse(reading);
     };
     const closed = (): void => refuse('the connection was closed before an answer');
-    const failed = (error: unknown): void => reject(new Answered(tlsFailure(error)));
+    const failed = (error: unknown): void => reject(new FinalAnswer(tlsFailure(error)));
     socket.on('data', read).once('end', closed).once('close', closed).once('error', failed);
     socket.write(requestText(request), 'latin1');
     return () => socket.off('data', read).off('end', closed).off('close', closed).off('error', failed);

@@ -3,7 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import { hangUp } from '../../base/hang-up.ts';
 import type { Answer } from '../../supervision/rules/health/probe.ts';
-import { Answered, fail } from '../answers.ts';
+import { FinalAnswer, fail } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
 import { socketFailure } from './connect.ts';
 
@@ -40,7 +40,8 @@ export async function secure(
   secured.on('error', () => {}); // for good: an error may come at any later time, too
   try {
     await handshake(secured, deadline);
-    if (!insecure && !secured.authorized) throw new Answered(tlsFailure({ code: String(secured.authorizationError) }));
+    if (!insecure && !secured.authorized)
+      throw new FinalAnswer(tlsFailure({ code: String(secured.authorizationError) }));
     return secured;
   } catch (error) {
     void hangUp(secured);
@@ -50,8 +51,8 @@ export async function secure(
 
 const handshake = (socket: TLSSocket, deadline: Deadline): Promise<void> =>
   deadline.wait((resolve, reject) => {
-    const failed = (error: unknown): void => reject(new Answered(tlsFailure(error)));
-    const closed = (): void => reject(new Answered(fail('the connection was closed during the TLS handshake')));
+    const failed = (error: unknown): void => reject(new FinalAnswer(tlsFailure(error)));
+    const closed = (): void => reject(new FinalAnswer(fail('the connection was closed during the TLS handshake')));
     socket.once('secureConnect', resolve).once('error', failed).once('close', closed);
     return () => socket.off('secureConnect', resolve).off('error', failed).off('close', closed);
   });

@@ -3,7 +3,7 @@ import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 
 import type { Socket } from 'node:net';
 import { hangUp, LINGER_MS } from '../../base/hang-up.ts';
 import type { Answer } from '../../supervision/rules/health/probe.ts';
-import { Answered, fail, lastLine } from '../answers.ts';
+import { FinalAnswer, fail, lastLine } from '../answers.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Names } from '../names/names.ts';
 import { connect } from '../net/connect.ts';
@@ -47,9 +47,9 @@ export async function call(asked: Call, socket: Socket, deadline: Deadline): Pro
         createConnection: () => socket,
         settings: { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES },
       });
-      const refuse = (message: string): void => reject(new Answered(fail(message)));
+      const refuse = (message: string): void => reject(new FinalAnswer(fail(message)));
       const stream = request(session, asked, deadline);
-      const letGo = watchTroubles({ session, stream, socket }, (answer) => reject(new Answered(answer)));
+      const letGo = watchTroubles({ session, stream, socket }, (answer) => reject(new FinalAnswer(answer)));
       read(stream, asked.maxBytes, { resolve, refuse });
       stream.end(framed(asked.message));
       leave = () => takeLeave(session, stream, socket);
@@ -82,12 +82,12 @@ function request(session: ClientHttp2Session, asked: Call, { leftMs }: Deadline)
   });
 }
 
-interface Outcome {
+interface RpcOutcome {
   readonly resolve: (reply: Reply) => void;
   readonly refuse: (message: string) => void;
 }
 
-function read(stream: ClientHttp2Stream, maxBytes: number, { resolve, refuse }: Outcome): void {
+function read(stream: ClientHttp2Stream, maxBytes: number, { resolve, refuse }: RpcOutcome): void {
   const reader = new MessageReader(maxBytes);
   const finish = (headers: IncomingHttpHeaders): void => {
     const status = statusIn(headers);

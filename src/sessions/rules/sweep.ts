@@ -4,7 +4,7 @@ import { type Instant, isOver, leaseOf } from './lease.ts';
 import type { SessionTags } from './tags.ts';
 import type { SessionTemplate } from './template.ts';
 
-export interface Found {
+export interface SessionContainer {
   /** The full id of the container. */
   readonly container: string;
   /** In the Engine's words: created, running, exited, … */
@@ -12,7 +12,7 @@ export interface Found {
   readonly tags: SessionTags | null;
 }
 
-export interface Known {
+export interface KnownSession {
   readonly record: SessionRecord;
   /** Somebody in this process is making or ending it right now. */
   readonly isLive: boolean;
@@ -30,7 +30,11 @@ export const UNSTARTED_FOR_MS = 60_000;
 const KEEP: Sentence = { kind: 'keep' };
 const remove = (why: string): Sentence => ({ kind: 'remove', why });
 
-export function judge({ container, status, tags }: Found, known: Known | null, at: Instant): Sentence {
+export function judge(
+  { container, status, tags }: SessionContainer,
+  known: KnownSession | null,
+  at: Instant,
+): Sentence {
   if (tags === null) return remove('its labels are incomplete');
   if (known === null) return judgeUnknown(tags, status, at);
   const { record, isLive: isInHand } = known;

@@ -90,6 +90,11 @@ export interface RunRow {
   readonly pid: number | null;
   readonly exit: ExitView | null;
   readonly planned: boolean | null;
+  /** It did not crash; null: it has not ended. */
+  readonly good: boolean | null;
+  /** What its end led to, and the rule that said so. */
+  readonly decision: string | null;
+  readonly rule: string | null;
   readonly logOffset: number | null;
 }
 

@@ -1,7 +1,6 @@
 /** Asks one question about one run again and again: at most one at a time, void when we were not awake, silent once it is over. */
-
-import type { Clock } from '../../base/clock.ts';
 import type { MonoMs, WallMs } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import type { Stalls } from '../../base/stall-watch.ts';
 import type { Inquiry, Prober, ProbeTarget } from '../ports/prober.ts';
 import { type Answer, isNoticed, type ProbeSpec, type Role } from '../rules/health/probe.ts';
@@ -22,9 +21,7 @@ import type { ProbeView } from '../rules/views.ts';
 /** We were away for this part of the time an answer may take: then it is not the component that was slow. */
 const VOID_RATIO = 0.25;
 
-export interface ProbeWorld {
-  readonly clock: Clock;
-  readonly random: () => number;
+export interface ProbeWorld extends Pick<Runtime, 'clock' | 'random'> {
   readonly prober: Prober;
   readonly stalls: Stalls;
 }

@@ -38,7 +38,7 @@ export interface AppliedView {
 }
 
 /** A component of the configuration in force. */
-export interface Standing {
+export interface CurrentComponent {
   readonly spec: ComponentSpec;
   readonly state: StateKind;
   readonly desired: 'running' | 'stopped';
@@ -57,22 +57,22 @@ export interface PlanOptions extends Comparison {
 
 /** In the order of the new configuration; what is removed comes last. */
 export function planChanges(
-  current: readonly Standing[],
+  current: readonly CurrentComponent[],
   wanted: readonly ComponentSpec[],
   options: PlanOptions,
 ): readonly PlanStep[] {
-  const standing = new Map<string, Standing>(current.map((one) => [one.spec.name, one]));
-  const needed = options.startAdded ? neededBy(wanted, (name) => !standing.has(name)) : new Map<string, string>();
+  const known = new Map<string, CurrentComponent>(current.map((one) => [one.spec.name, one]));
+  const needed = options.startAdded ? neededBy(wanted, (name) => !known.has(name)) : new Map<string, string>();
   const steps = wanted.map((spec): PlanStep => {
     const { name } = spec;
-    const now = standing.get(name);
+    const now = known.get(name);
     const starts = options.startAdded;
     if (!now) return { ...step(name, 'added'), starts, note: starts ? 'started' : null };
     const kept = keptStep(now, spec, options);
     const dependent = needed.get(name);
     if (dependent !== undefined && isOff(now))
       return { ...kept, starts, note: `started, because ${dependent} needs it` };
-    const missing = Object.keys(spec.dependsOn).filter((other) => !needed.has(other) && isOff(standing.get(other)));
+    const missing = Object.keys(spec.dependsOn).filter((other) => !needed.has(other) && isOff(known.get(other)));
     return kept.action === 'restarted' && missing.length > 0 ? { ...kept, note: waitNote(missing) } : kept;
   });
   const names = new Set(wanted.map(({ name }) => name));
@@ -85,9 +85,10 @@ const step = (component: string, action: PlanAction): PlanStep => ({
   ...{ because: [], in_place: [], starts: false, note: null },
 });
 
-const lastNote = ({ state }: Standing): string => (HAS_RUN.has(state) ? 'stopped' : `it does not run (${state})`);
+const lastNote = ({ state }: CurrentComponent): string =>
+  HAS_RUN.has(state) ? 'stopped' : `it does not run (${state})`;
 
-function keptStep(now: Standing, spec: ComponentSpec, { specHash, ingredients }: Comparison): PlanStep {
+function keptStep(now: CurrentComponent, spec: ComponentSpec, { specHash, ingredients }: Comparison): PlanStep {
   if (canonical(now.spec) === canonical(spec)) return step(spec.name, 'unchanged');
   const parts = differing(
     { ...ingredients(now.spec), logs: canonical(now.spec.logs) }, // no ingredient of a crash, but a part all the same
@@ -110,7 +111,7 @@ function keptStep(now: Standing, spec: ComponentSpec, { specHash, ingredients }:
 }
 
 /** It gave up as it was. When it is made of something else now, it is tried afresh. */
-export const hasGivenUp = ({ state, desired }: Pick<Standing, 'state' | 'desired'>): boolean =>
+export const hasGivenUp = ({ state, desired }: Pick<CurrentComponent, 'state' | 'desired'>): boolean =>
   state === 'gave-up' && desired === 'running';
 const MENDED = 'it had given up: started again with this';
 
@@ -124,7 +125,7 @@ const RUNS: ReadonlySet<StateKind> = new Set(['running', 'starting']);
 const HAS_RUN: ReadonlySet<StateKind> = new Set(['running', 'starting', 'stopping']);
 
 /** Nothing will start it by itself; `up` would. What has completed, or is on its way, is not off. */
-const isOff = (one: Standing | undefined): boolean =>
+const isOff = (one: CurrentComponent | undefined): boolean =>
   one !== undefined &&
   (one.state === 'stopped' || one.state === 'gave-up' || (one.state === 'stopping' && one.desired === 'stopped'));
 

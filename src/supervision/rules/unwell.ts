@@ -1,7 +1,7 @@
 /** What is wrong with a component without a crash: it is not ready, waits, is frozen, or cannot be reached. Pure. */
 import { shortHash } from '../../base/pure/hash.ts';
 import type { ComponentView } from './views.ts';
-import { type Seen as SeenWell, wellbeing } from './wellbeing.ts';
+import { type WellbeingView as SeenWell, wellbeing } from './wellbeing.ts';
 
 /** It becomes an incident when it lasts longer than this: most starts are over by then. */
 export const UNWELL_AFTER_MS = 60_000;

@@ -173,6 +173,31 @@ export interface FreezeView {
   readonly evidence: readonly string[];
 }
 
+/** One incarnation of a component, from its start to its end. */
+export interface RunView {
+  readonly run_id: string;
+  readonly component: string;
+  readonly started_at: IsoTime;
+  /** Null: it goes on, or nobody saw its end. */
+  readonly ended_at: IsoTime | null;
+  readonly pid: Count | null;
+  /** Null: it has not ended. */
+  readonly exit: ExitView | null;
+  /** Somebody had asked for its end; null: it has not ended. */
+  readonly planned: boolean | null;
+  /** Its end counted as a failure; null: it has not ended. */
+  readonly crashed: boolean | null;
+  /** What its end led to: "restart in 2 s", and the rule that said so. */
+  readonly decision: string | null;
+  readonly rule: string | null;
+}
+
+/** Runs, newest first. */
+export interface RunsView {
+  readonly schema_version: 1;
+  readonly runs: readonly RunView[];
+}
+
 /** A stretch of equal answers to one probe. */
 export interface ProbeStretchView {
   readonly component: string;

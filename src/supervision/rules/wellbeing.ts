@@ -4,7 +4,7 @@
  */
 import type { ComponentView } from './views.ts';
 
-export type Seen = Pick<
+export type WellbeingView = Pick<
   ComponentView,
   'name' | 'state' | 'health' | 'ready' | 'unknown_since' | 'desired' | 'condition' | 'note'
 >;
@@ -18,7 +18,7 @@ export type Wellbeing =
    */
   | { readonly kind: 'sick' | 'down' | 'unwanted'; readonly message: string; readonly advice?: string };
 
-export function wellbeing(view: Seen): Wellbeing {
+export function wellbeing(view: WellbeingView): Wellbeing {
   const { name, state, health, desired, condition } = view;
   const why = `run "keepwell why ${name}"`;
   const message = withNote(state, view);
@@ -46,7 +46,7 @@ export function wellbeing(view: Seen): Wellbeing {
   }
 }
 
-function whileRunning(view: Seen): Wellbeing {
+function whileRunning(view: WellbeingView): Wellbeing {
   const { name, health, ready } = view;
   const advice = `run "keepwell status ${name} --verbose"`;
   switch (health) {
@@ -69,7 +69,7 @@ function whileRunning(view: Seen): Wellbeing {
 }
 
 /** Without a daemon a component that is wanted can be stopped: nobody is there to start it. */
-function whenStopped(view: Seen): Wellbeing {
+function whenStopped(view: WellbeingView): Wellbeing {
   const { name, desired, note } = view;
   const kind = desired === 'running' ? 'down' : 'unwanted';
   if (desired === 'stopped' && note === null) return { kind, message: 'stopped', advice: `run "keepwell up ${name}"` };
@@ -80,7 +80,7 @@ function whenStopped(view: Seen): Wellbeing {
 export const NO_DAEMON = 'no daemon is running';
 export const DAEMON_SILENT = 'the daemon does not answer';
 
-function unwatchedAdvice({ note }: Seen): string | null {
+function unwatchedAdvice({ note }: WellbeingView): string | null {
   if (note?.endsWith(NO_DAEMON)) return 'run "keepwell up"';
   if (note?.endsWith(DAEMON_SILENT))
     return 'run "keepwell logs --daemon"; a daemon that hangs is replaced by its guardian';
@@ -88,7 +88,7 @@ function unwatchedAdvice({ note }: Seen): string | null {
 }
 
 /** The note often begins with the very word. */
-function withNote(what: string, { note }: Seen): string {
+function withNote(what: string, { note }: WellbeingView): string {
   if (note === null) return what;
   return note.startsWith(what) ? note : `${what}: ${note}`;
 }

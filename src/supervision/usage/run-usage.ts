@@ -10,7 +10,7 @@ import {
   openStretches,
   type SampleStretch,
 } from '../rules/usage/stretch.ts';
-import { type Reading, type Sample, SOFT_MEMORY_SAMPLES, sampleOf, samplesAbove } from '../rules/usage/usage.ts';
+import { type Sample, SOFT_MEMORY_SAMPLES, sampleOf, samplesAbove, type UsageReading } from '../rules/usage/usage.ts';
 import type { ComponentSpec } from '../spec.ts';
 
 /** How often a run is looked at; more often when it matters how much it uses. */
@@ -38,7 +38,7 @@ export class RunUsage {
   #spec: ComponentSpec;
   #isStarted: boolean;
   #dueAt: MonoMs;
-  #before: Reading | null = null;
+  #before: UsageReading | null = null;
   #sample: Sample | null = null;
   #above = 0;
   #folding: Folding;
@@ -75,7 +75,7 @@ export class RunUsage {
   }
 
   /** `null`: there was nothing to see. */
-  take(reading: Reading | null, now: MonoMs): Taken {
+  take(reading: UsageReading | null, now: MonoMs): Taken {
     const plannedMs = this.#periodMs;
     const ticks = this.#share === null ? plannedMs / TICK_MS : 1 + Math.floor(this.#share * (plannedMs / TICK_MS));
     this.#dueAt = onTick(after(now, ticks * TICK_MS));

@@ -1,7 +1,6 @@
 /** Looks at every running process and container now and then, one after the other, and knows what each used last. */
-
-import type { Clock } from '../../base/clock.ts';
 import type { ComponentName, MonoMs } from '../../base/pure/ids.ts';
+import type { Runtime } from '../../base/runtime.ts';
 import { Journal } from '../journal.ts';
 import type { Sampler } from '../ports/sampler.ts';
 import type { ComponentState } from '../rules/lifecycle/state.ts';
@@ -10,9 +9,7 @@ import type { Sample } from '../rules/usage/usage.ts';
 import type { ComponentSpec } from '../spec.ts';
 import { type OverSoftMemory, RunUsage } from './run-usage.ts';
 
-export interface UsageWorld {
-  readonly clock: Clock;
-  readonly random: () => number;
+export interface UsageWorld extends Pick<Runtime, 'clock' | 'random'> {
   readonly sampler: Sampler;
   /** A run uses too much. */
   tell(component: ComponentName, event: OverSoftMemory): void;

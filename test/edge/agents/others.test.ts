@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { sightOf } from '../../../src/agents/open.ts';
+import { observeProcess } from '../../../src/agents/open.ts';
 import { Others } from '../../../src/agents/others.ts';
 import { type LoopLogs, othersCases } from '../../../src/agents/others-cases.ts';
 import type { AgentRequest } from '../../../src/agents/ports.ts';
-import { NOTHING_KNOWN, type RunFate, type Sight } from '../../../src/agents/rules/others-pass.ts';
+import { NOTHING_KNOWN, type ProcessObservation, type RunFate } from '../../../src/agents/rules/others-pass.ts';
 import { storedText } from '../../../src/agents/rules/others-stored.ts';
 import { type AgentsSpec, NO_AGENTS } from '../../../src/agents/spec.ts';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -49,7 +49,7 @@ function world(store = openMemoryStore({ clock: systemClock })) {
       fields: { agents: 'active_agents', agentType: 'agent_type', taskId: 'task_id', startedAt: 'started_at' },
     },
   };
-  let sight: (pid: number) => Sight = sightOf;
+  let observation: (pid: number) => ProcessObservation = observeProcess;
   let fate: (run: string) => RunFate = () => 'other';
   let strange: string | null = null;
   let log = '';
@@ -83,7 +83,7 @@ function world(store = openMemoryStore({ clock: systemClock })) {
     };
     const others = new Others({
       ...{ clock: systemClock, log: silentLog, store, cases, logs },
-      sight: (pid) => sight(pid),
+      observe: (pid) => observation(pid),
       fate: (run) => fate(run),
       strange: () => strange,
     });
@@ -96,8 +96,8 @@ function world(store = openMemoryStore({ clock: systemClock })) {
     ...{ dir, path, problems, crashes, asked, recovered, open, write, store },
     text: () => readFileSync(path, 'utf8'),
     agents: () => Object.keys((JSON.parse(readFileSync(path, 'utf8')) as { active_agents: object }).active_agents),
-    see: (eye: (pid: number) => Sight) => {
-      sight = eye;
+    see: (eye: (pid: number) => ProcessObservation) => {
+      observation = eye;
     },
     decide: (judge: typeof fate) => {
       fate = judge;
@@ -113,13 +113,13 @@ function world(store = openMemoryStore({ clock: systemClock })) {
 }
 
 const runOf = (pid: number): string | null => {
-  const sight = sightOf(pid);
-  return sight.kind === 'there' ? sight.run : null;
+  const observation = observeProcess(pid);
+  return observation.kind === 'there' ? observation.run : null;
 };
 
 async function ended(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL');
-  await waitFor('the agent to be gone', () => sightOf(child.pid!).kind === 'gone');
+  await waitFor('the agent to be gone', () => observeProcess(child.pid!).kind === 'gone');
 }
 
 describe('the agents of others', () => {

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { sightOf } from '../../../src/agents/open.ts';
+import { observeProcess } from '../../../src/agents/open.ts';
 import { withoutMembers } from '../../../src/agents/rules/others-json-members.ts';
 import { readStateFile, rewriteStateFile } from '../../../src/agents/state-file.ts';
 import { loopThatNeverWaits } from '../../support/loop-without-wait.ts';
@@ -153,19 +153,19 @@ describe('looking at a process by its number', () => {
   test('one that lives is there, with its parent and when it began', async () => {
     const child = spawn('sleep', ['300']);
     try {
-      const sight = sightOf(child.pid!);
-      expect(sight).toMatchObject({ kind: 'there', zombie: false, ppid: process.pid });
-      if (sight.kind === 'there') expect(Math.abs(Date.now() - sight.startedAt)).toBeLessThan(60_000);
+      const observation = observeProcess(child.pid!);
+      expect(observation).toMatchObject({ kind: 'there', zombie: false, ppid: process.pid });
+      if (observation.kind === 'there') expect(Math.abs(Date.now() - observation.startedAt)).toBeLessThan(60_000);
     } finally {
       child.kill('SIGKILL');
     }
-    await waitFor('it to be gone', () => sightOf(child.pid!).kind === 'gone');
+    await waitFor('it to be gone', () => observeProcess(child.pid!).kind === 'gone');
   });
 
   test('one that ended without anybody taking note is a zombie, and the kernel tells how it ended', async () => {
     await using loop = await loopThatNeverWaits({ codes: [0, 3] });
     await loop.letThemEnd();
-    const [good, bad] = loop.agents.map(sightOf);
+    const [good, bad] = loop.agents.map(observeProcess);
     expect(good).toMatchObject({ kind: 'there', zombie: true, ppid: loop.pid, exit: { kind: 'code', code: 0 } });
     expect(bad).toMatchObject({ kind: 'there', zombie: true, ppid: loop.pid, exit: { kind: 'code', code: 3 } });
   });
@@ -179,8 +179,8 @@ describe('looking at a process by its number', () => {
     const seen = process.geteuid!();
     process.seteuid!(NOBODY_UID);
     try {
-      for (const sight of loop.agents.map(sightOf))
-        expect(sight).toMatchObject({ kind: 'there', zombie: true, exit: null });
+      for (const observation of loop.agents.map(observeProcess))
+        expect(observation).toMatchObject({ kind: 'there', zombie: true, exit: null });
     } finally {
       process.seteuid!(seen);
     }
@@ -188,6 +188,6 @@ describe('looking at a process by its number', () => {
 
   test('a thread is nobody’s agent', () => {
     const [, thread] = readdirSync('/proc/self/task');
-    expect(sightOf(Number(thread))).toEqual({ kind: 'gone' });
+    expect(observeProcess(Number(thread))).toEqual({ kind: 'gone' });
   });
 });

@@ -6,10 +6,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { createCommandRunner } from '../../../src/drivers/process/command-runner.ts';
-import type { Channel } from '../../../src/incidents/alerts/rules/book.ts';
+import type { Channel } from '../../../src/incidents/alerts/kinds.ts';
 import type { AlertMessage } from '../../../src/incidents/alerts/rules/message.ts';
-import { post, sendersFor } from '../../../src/incidents/alerts/senders.ts';
-import { createAsk, hostOf } from '../../../src/incidents/web.ts';
+import { sendersFor } from '../../../src/incidents/alerts/service.ts';
+import { createAsk, hostOf, post } from '../../../src/incidents/web.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const SECRET = 'T000/B000/verysecretpath';

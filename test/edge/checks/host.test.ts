@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createLooks } from '../../../src/checks/kinds/file-exists.ts';
+import { createFileQueue } from '../../../src/checks/kinds/file-exists.ts';
 import type { CheckQuestion, CheckResult } from '../../../src/checks/spec.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CheckWorld } from './check-world.ts';
@@ -25,7 +25,7 @@ test('a file exists, or it is said of each path why not', async () => {
 });
 
 test('a file on a drive that does not answer is looked at once, and others are still found', async () => {
-  const lookAt = createLooks();
+  const lookAt = createFileQueue();
   let looks = 0;
   let answer = (_text: string): void => {};
   const hanging = () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../../../src/cli/call.ts';
+import type { CliCall } from '../../../src/cli/call.ts';
 import { findInstalled } from '../../../src/cli/service/place.ts';
 import { unitText } from '../../../src/cli/service/unit.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -266,7 +266,7 @@ describe.runIf(hasAnalyze)('systemd-analyze finds nothing wrong with a unit', ()
 test('a home that is not one has no service in it, and that is no reason to fail', () => {
   using dir = tempDir();
   writeFileSync(dir.at('file'), '');
-  const world = { env: { HOME: dir.at('file') }, uid: 1000 } as unknown as Session['world'];
+  const world = { env: { HOME: dir.at('file') }, uid: 1000 } as unknown as CliCall['world'];
   const session = { world, project: { files: [dir.at('keepwell.yaml')], home: dir.at('.keepwell') } };
-  expect(findInstalled(session as unknown as Session, 'no-such-project-anywhere', null)).toBeNull();
+  expect(findInstalled(session as unknown as CliCall, 'no-such-project-anywhere', null)).toBeNull();
 });

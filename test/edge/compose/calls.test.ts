@@ -1,10 +1,11 @@
 /** What may hang: command line programs, and questions to GPUs. */
+
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { BoundedOutput } from '../../../src/base/bounded-output.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { call } from '../../../src/compose/cli/call.ts';
 import { detect } from '../../../src/compose/cli/project.ts';
-import { keptOutput } from '../../../src/compose/experiment.ts';
 import { createGpuAsker } from '../../../src/compose/gpu.ts';
 import { NVIDIA_SMI, OLD_NVIDIA_SMI } from '../../../src/compose/rules/gpu.ts';
 import { killMarked } from '../../../src/docker/exec/exec.ts';
@@ -96,10 +97,10 @@ test('one that hangs for good is not asked again, and never two at once', async 
 });
 
 test('of a long output the beginning and the end are kept', () => {
-  const kept = keptOutput(8);
-  for (const piece of ['ab', 'cdef', 'ghij', 'kl']) kept.push(Buffer.from(piece));
-  expect(kept.text()).toBe('abcd\n… 4 bytes left out …\nijkl');
-  const whole = keptOutput(8);
-  whole.push(Buffer.from('abc€f'));
+  const kept = new BoundedOutput(4, 4);
+  for (const piece of ['ab', 'cdef', 'ghij', 'kl']) kept.add(Buffer.from(piece));
+  expect(kept.text()).toBe('abcd\n[… 4 bytes left out …]\nijkl');
+  const whole = new BoundedOutput(4, 4);
+  whole.add(Buffer.from('abc€f'));
   expect(whole.text()).toBe('abc€f');
 });

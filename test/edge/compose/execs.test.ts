@@ -89,7 +89,7 @@ test('what an attempt started is ended with it, whatever it did to get away', as
   expect(await execs.end(never, forever)).toBe(true);
   await execs.begin(never, { command: ['touch', '/begun'], env: {} }, forever);
   expect(await ended(execs, never)).toMatchObject({ kind: 'lost' });
-  expect(await client(engine).look(place.container, '/begun', forever)).toEqual({ kind: 'absent' });
+  expect(await client(engine).lookUp(place.container, '/begun', forever)).toEqual({ kind: 'absent' });
 
   // A container that was started again has the same pids once more, and they are others.
   const second = { ...place, attempt: `three-${randomUUID()}` };

@@ -1,10 +1,11 @@
 /** The log of a container over everything that can interrupt it, with an Engine that keeps its output like a real one. */
-import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { type ComponentName, componentName } from '../../../src/base/pure/ids.ts';
 import type { ActionResult, EngineClient, LogRotation } from '../../../src/docker/ports.ts';
+import { readCursor } from '../../../src/drivers/container/log-cursor.ts';
 import { LogPump } from '../../../src/drivers/container/log-pump.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -252,4 +253,12 @@ describe('the log of a container', () => {
     expect(ahead).toBeLessThan(2 ** 20);
     rmSync(shop.path);
   });
+});
+
+test('how far a container was heard is not "not at all" when that cannot be read: it would all be told a second time', () => {
+  using dir = tempDir();
+  expect(() => readCursor(dir.at('x'.repeat(300)))).toThrow('ENAMETOOLONG');
+  expect(readCursor(dir.at('api.cursor'))).toBeNull();
+  writeFileSync(dir.at('api.cursor'), '{"container": "half');
+  expect(readCursor(dir.at('api.cursor'))).toBeNull();
 });

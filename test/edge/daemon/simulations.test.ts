@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Incident } from '../../../src/incidents/rules/incident.ts';
 import { openRehearsals } from '../../../src/simulate/rehearsals.ts';
 import { standIn } from '../../../src/simulate/rules/stand-in.ts';
-import { createSimulations, type Scene } from '../../../src/simulate/simulations.ts';
+import { createSimulations, type SimulationWorld } from '../../../src/simulate/simulations.ts';
 import type { ProcessLaunch } from '../../../src/supervision/ports/driver.ts';
 import type { NewCrash } from '../../../src/supervision/ports/store.ts';
 import { markSimulated } from '../../../src/supervision/rules/simulation.ts';
@@ -14,14 +14,14 @@ import { crashSample, incidentSample, START, wall } from '../../support/ticket-s
 
 const RUN = run('api~1');
 
-function world(over: Partial<Scene> = {}, open: readonly Incident[] = []) {
+function world(over: Partial<SimulationWorld> = {}, open: readonly Incident[] = []) {
   const meta = new Map<string, string>();
   const well: unknown[] = [];
   const view = { state: 'running', run_id: RUN, pid: 1, limits: [], condition: null } as unknown as ComponentView;
-  const scene: Scene = {
+  const scene: SimulationWorld = {
     view: (name) => (name === 'api' ? view : null),
     specs: () => [spec('api')],
-    agents: () => ({ types: [] }) as unknown as ReturnType<Scene['agents']>,
+    agents: () => ({ types: [] }) as unknown as ReturnType<SimulationWorld['agents']>,
     runningAgents: () => [],
     hasAgentFor: () => false,
     spawn: async () => {},

@@ -42,6 +42,14 @@ test.each([
   expect(readEvent(line({ ...docker(action, attributes), ...beside }))).toMatchObject({ ...event, id: ID });
 });
 
+test('of images it is told when a name may have come to stand for another one', () => {
+  const tag = { Type: 'image', Action: 'tag', Actor: { ID, Attributes: { name: 'web:dev' } } };
+  expect(readEvent(line(tag))).toMatchObject({ of: 'image', action: 'tag', attributes: { name: 'web:dev' } });
+  expect(readEvent(line({ ...tag, Action: 'loadfromarchive' }))).toMatchObject({ of: 'image', action: 'load' });
+  expect(readEvent(line({ ...tag, Action: 'delete' }))).toBeNull();
+  expect(readEvent(line(docker('tag')))).toBeNull();
+});
+
 test.each([
   ['of another kind', { Type: 'network', Action: 'connect', Actor: { ID } }],
   ['that nobody asked for', docker('exec_start: true')],

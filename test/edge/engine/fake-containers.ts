@@ -50,6 +50,8 @@ export class FakeContainers implements Watched {
   /** Names of containers that the Engine cannot inspect. */
   readonly broken = new Set<string>();
   streamsRefused = false;
+  /** As a list names the image of all of them: without a name once that stands for another one. */
+  image = 'x';
   /** Inspections wait for this. */
   hold: Promise<void> | null = null;
   inspections: string[] = [];
@@ -77,6 +79,7 @@ export class FakeContainers implements Watched {
     const id = `id-of-${name}`;
     const nano = ++this.#nano;
     return {
+      of: 'container',
       action,
       id,
       attributes: { name, ...attributes },
@@ -124,7 +127,16 @@ export class FakeContainers implements Watched {
     this.lists.push(labels);
     if (this.isAway) return away;
     const items = [...this.containers].map(([name, { id, status, health }]) => ({
-      ...{ id, status, names: [name], image: 'x', imageId: 'sha256:0', labels: SETUP.labels, text: '', createdAt: 0 },
+      ...{
+        id,
+        status,
+        names: [name],
+        image: this.image,
+        imageId: 'sha256:0',
+        labels: SETUP.labels,
+        text: '',
+        createdAt: 0,
+      },
       health: health?.status ?? ('none' as const),
     }));
     return { kind: 'listed', items };

@@ -45,6 +45,18 @@ test('a change that no event told of is found by the list, and the stream is not
   expect(engine.sinces).toHaveLength(2);
 });
 
+test('an image that was built or fetched anew has its containers looked at at once, and not with the next list', async () => {
+  const [a] = await watching('a');
+  await settle();
+  engine.tell({ ...engine.event('tag', 'another'), of: 'image' });
+  await settle();
+  expect(a?.sights).toHaveLength(1);
+  engine.image = 'sha256:0';
+  engine.tell({ ...engine.event('tag', 'x'), of: 'image' });
+  await settle();
+  expect(a?.sights).toHaveLength(2);
+});
+
 test('a container that was removed or made anew without an event is noticed, too', async () => {
   const [a, b] = await watching('a', 'b');
   engine.containers.delete('a');

@@ -8,7 +8,7 @@ import {
   there,
   unknown,
 } from '../../../src/drivers/external/target.ts';
-import { type Known, Troubles, Watch } from '../../../src/drivers/external/watch.ts';
+import { type KnownTarget, Troubles, Watch } from '../../../src/drivers/external/watch.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { RecordedLog } from './lookout.ts';
 
@@ -30,7 +30,7 @@ function scripted(script: string, failuresNeeded: number) {
   };
   const ending = new AbortController();
   const watch = new Watch({ targetWatch, clock, troubles: new Troubles(log), signal: ending.signal });
-  const ends = async (observation: Promise<Known>): Promise<string> => {
+  const ends = async (observation: Promise<KnownTarget>): Promise<string> => {
     let end = 'none';
     observation.then(
       ({ kind }) => {

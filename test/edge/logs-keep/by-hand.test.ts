@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -12,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { expect, test } from 'vitest';
+import { listLogs, NOTHING_LISTED } from '../../../src/logs/keep/parts.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { KeeperWorld } from './keeper-world.ts';
@@ -51,6 +53,34 @@ test('a log of a running component that was removed is told once, and its next o
   expect(keeper.end('api')).toBe(1_004);
   expect(world.base('api')).toBe(1_000);
   expect(world.facts('api').findLast(({ kind }) => kind === 'run')).toMatchObject({ position: 1_000, run: 'api~2' });
+});
+
+test('a log that cannot be looked at for a while was not removed: nothing is told, and its positions and parts stay', async () => {
+  using place = tempDir();
+  const dir = place.at('logs');
+  mkdirSync(dir);
+  const world = new KeeperWorld(dir);
+  world.write('api', 'x'.repeat(2 * world.keeping.maxBytes));
+  await using keeper = await world.begun();
+  const end = keeper.end('api');
+  await waitFor('a part', () => keeper.place(world.path('api.log'), 0).parts.length > 0);
+  const { parts } = keeper.place(world.path('api.log'), 0);
+  renameSync(dir, place.at('aside'));
+  symlinkSync('logs', dir); // whoever goes this way is told ELOOP, which says nothing about what is behind it
+  expect(keeper.end('api')).toBe(end);
+  rmSync(dir);
+  renameSync(place.at('aside'), dir);
+  world.write('api', 'y');
+  expect(keeper.end('api')).toBe(end + 1);
+  expect(keeper.place(world.path('api.log'), 0)).toMatchObject({ parts, missingBytes: 0 });
+  expect(world.told).toEqual([]);
+});
+
+test('a directory of logs that cannot be listed just now says nothing about what is in it', () => {
+  using place = tempDir();
+  symlinkSync('logs', place.at('logs'));
+  expect(listLogs(place.at('logs'))).toBeNull();
+  expect(listLogs(place.at('nowhere'))).toEqual(NOTHING_LISTED);
 });
 
 test('what is no file is left alone, and said: a directory, a FIFO or a link in place of a log or of its facts', async () => {

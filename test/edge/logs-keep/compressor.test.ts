@@ -6,7 +6,7 @@ import { noFailpoints } from '../../../src/base/failpoints.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { partFile } from '../../../src/logs/format.ts';
 import { Compressor } from '../../../src/logs/keep/compressor.ts';
-import { KeptLog } from '../../../src/logs/keep/kept-log.ts';
+import { ManagedLog } from '../../../src/logs/keep/managed-log.ts';
 import type { Part } from '../../../src/logs/keep/parts.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -14,7 +14,7 @@ const BYTES = 10_000;
 
 test('a part that was compressed is known by its new name at once: who removes it then leaves nothing of it', async () => {
   using dir = tempDir();
-  const log = new KeptLog(dir.path, 'api', systemClock);
+  const log = new ManagedLog(dir.path, 'api', systemClock);
   log.parts = Array.from({ length: 20 }, (_, at): Part => {
     const base = at * BYTES;
     const path = dir.at(partFile('api', base, 'plain'));

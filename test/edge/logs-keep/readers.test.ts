@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '../../../src/base/log.ts';
 import type { LogKeeper } from '../../../src/logs/keep/keeper.ts';
 import { Follower } from '../../../src/probes/log/follower.ts';
-import { Holds, LogPoll, ReadBuffers } from '../../../src/probes/log/log-file.ts';
+import { HeldLogs, LogPoll, ReadBuffers } from '../../../src/probes/log/log-file.ts';
 import { createLogWatch, type LogWatch } from '../../../src/probes/log/log-watch.ts';
 import { type Bundle, bundle } from '../../support/bundle.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -22,7 +22,7 @@ afterAll(() => worker.remove());
 
 /** A keeper and a follower, as a daemon puts them together. `bytesPerRound`: how fast is read. */
 async function followed(world: KeeperWorld, bytesPerRound: number) {
-  const holds = new Holds();
+  const holds = new HeldLogs();
   const keeper = await world.begun({ holdStill: holds.holdStill });
   keeper.watch('api');
   const poll = new LogPoll({ everyMs: 100, bytesPerRound, bytesPerRoundInAll: bytesPerRound });

@@ -2,6 +2,8 @@ import { truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { TimeEntry } from '../../../src/logs/format.ts';
 import { logTail } from '../../../src/logs/log-tail.ts';
+import { loggedNames } from '../../../src/logs/names.ts';
+import { listParts } from '../../../src/logs/read/space.ts';
 import { LogWorld } from './log-world.ts';
 
 const run = (position: number, id: string): TimeEntry => ({ kind: 'run', position, wallMs: 1, run: id });
@@ -61,4 +63,15 @@ test('a character that is cut in two at the border is left out with its line', (
   using world = new LogWorld();
   world.write(`${'é'.repeat(400_000)}\nlast\n`);
   expect(tail(world)).toEqual(['last']);
+});
+
+test('of a log that cannot be read it is not said that nothing was written', () => {
+  using world = new LogWorld();
+  const name = 'x'.repeat(300); // ENAMETOOLONG, which is not "no such file"
+  expect(logTail(world.dir.path, name, [])).toEqual([
+    expect.stringMatching(/^\(its log could not be read: ENAMETOOLONG/),
+  ]);
+  expect(() => listParts('x'.repeat(300), 'api')).toThrow('ENAMETOOLONG');
+  expect(() => loggedNames('x'.repeat(300))).toThrow('ENAMETOOLONG');
+  expect(loggedNames(world.dir.at('nowhere'))).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import { silentLog } from '../../../src/base/log.ts';
 import { Follower } from '../../../src/probes/log/follower.ts';
-import { Holds, LogPoll, ReadBuffers } from '../../../src/probes/log/log-file.ts';
+import { HeldLogs, LogPoll, ReadBuffers } from '../../../src/probes/log/log-file.ts';
 import { neverShortened } from './target.ts';
 
 const [path] = process.argv.slice(2) as [string];
@@ -15,7 +15,7 @@ async function main(): Promise<void> {
     poll: new LogPoll(limits),
     buffers: new ReadBuffers(),
     log: silentLog,
-    holds: new Holds(),
+    holds: new HeldLogs(),
     place: neverShortened,
   };
   const lines: string[] = [];

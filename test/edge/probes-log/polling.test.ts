@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../src/base/log.ts';
 import { DirectoryHints } from '../../../src/probes/log/directory-hints.ts';
 import { Follower } from '../../../src/probes/log/follower.ts';
-import { Holds, LogPoll, ReadBuffers } from '../../../src/probes/log/log-file.ts';
+import { HeldLogs, LogPoll, ReadBuffers } from '../../../src/probes/log/log-file.ts';
 import { bundle } from '../../support/bundle.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -33,7 +33,7 @@ test('a line is found by the hint alone, without a round', async () => {
   const poll = new LogPoll({ everyMs: NEVER_MS, bytesPerRound: 1e6, bytesPerRoundInAll: 1e6 });
   const lines: string[] = [];
   const onLines = async (text: string): Promise<void> => void lines.push(text);
-  const world = { poll, buffers: new ReadBuffers(), log: silentLog, holds: new Holds(), place: neverShortened };
+  const world = { poll, buffers: new ReadBuffers(), log: silentLog, holds: new HeldLogs(), place: neverShortened };
   const follower = new Follower({ path: dir.at('api.log'), from: 0, onLines }, world);
   await follower.look();
   appendFileSync(dir.at('api.log'), 'one\n');

@@ -130,7 +130,7 @@ const rows: readonly Row[] = [
     name: 'a pipe is no command, and nobody waits for what comes out of it',
     command: ['./pipe'],
     code: 'bad-executable',
-    message: `"./pipe" (${at('pipe')}) is no file: a pipe, a socket or a device`,
+    message: `"./pipe" (${at('pipe')}) is not a regular file, but a pipe, a socket or a device`,
   },
   { name: 'a device is no command', command: ['/dev/null'], code: 'bad-executable' },
   { name: 'a pipe in PATH is passed over', command: ['piped'], env: { PATH: at('bin') }, code: 'command-not-found' },

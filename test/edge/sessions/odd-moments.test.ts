@@ -1,14 +1,17 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import type { AppError } from '../../../src/base/pure/errors.ts';
-import type { WallMs } from '../../../src/base/pure/ids.ts';
+import { after, type WallMs } from '../../../src/base/pure/ids.ts';
 import type { ContainerWatch } from '../../../src/docker/container-watch.ts';
 import type { Healer } from '../../../src/docker/healing/ports.ts';
 import type { EngineClient } from '../../../src/docker/ports.ts';
 import { createMemoryBook } from '../../../src/sessions/memory-book.ts';
+import { newLease } from '../../../src/sessions/rules/lease.ts';
 import { createSessions, type SessionsOptions } from '../../../src/sessions/service.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { sessionRecord, template } from '../../support/session-record.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -23,10 +26,13 @@ const engine = {
 
 const nothing = { [Symbol.dispose]: () => {} };
 
-function open(max: number, { clock = systemClock, book = createMemoryBook() }: Partial<SessionsOptions> = {}) {
+function open(
+  max: number,
+  { clock = systemClock, book = createMemoryBook(), ...given }: Partial<SessionsOptions> = {},
+) {
   let count = 0;
   return createSessions({
-    engine,
+    engine: given.engine ?? engine,
     watch: { blindness: null, watch: () => nothing } as unknown as ContainerWatch,
     healer: { begin: () => nothing } as unknown as Healer,
     clock,
@@ -96,4 +102,48 @@ test('a lease of an earlier boot ends when it is over, also by a wall clock that
   await waitFor('its end', () => sessions.get(record.id).state === 'ended');
   expect(sessions.get(record.id).end?.reason).toBe('expired');
   await sessions.close();
+});
+
+const live = (count: number, clock: Clock) =>
+  Array.from({ length: count }, (_, index) => {
+    const record = sessionRecord({ id: String(index).padStart(32, 'f'), state: 'live', containerId: `c${index}` });
+    return {
+      ...record,
+      lease: newLease(86_400_000, { bootId: clock.bootId, now: clock.now(), wallNow: clock.wallNow() }),
+    };
+  });
+
+test('whoever ends all sessions has ended them when it is told so, however long a busy Engine takes for them together', async () => {
+  const clock = new FakeClock();
+  const book = createMemoryBook(live(5, clock));
+  let last: Promise<void> = Promise.resolve();
+  const slowly = (_: string, signal: AbortSignal) => {
+    last = last.then(() => clock.sleepUntil(after(clock.now(), 20_000), signal));
+    return last.then(
+      () => ({ kind: 'done' }),
+      () => ({ kind: 'unreachable', why: 'given up' }),
+    );
+  };
+  const sessions = open(10, { clock, book, engine: { ...engine, remove: slowly } as EngineClient });
+  await sessions.settled;
+  const closed = sessions.close({ stopAll: true });
+  await clock.advance(200_000);
+  expect(await closed).toEqual([]);
+  expect(book.open()).toEqual([]);
+});
+
+test('sessions that an Engine does not remove although it was asked are named by whoever ends all of them', async () => {
+  const clock = new FakeClock();
+  const book = createMemoryBook(live(3, clock));
+  const remove = async (id: string, signal: AbortSignal) => {
+    if (id !== 'c1') return { kind: 'done' };
+    if (!signal.aborted) await once(signal, 'abort');
+    return { kind: 'unreachable', why: 'it did not answer' };
+  };
+  const sessions = open(10, { clock, book, engine: { ...engine, remove } as EngineClient });
+  await sessions.settled;
+  const closed = sessions.close({ stopAll: true });
+  await clock.advance(200_000);
+  expect(await closed).toMatchObject([{ containerId: 'c1', state: 'ending' }]);
+  expect(book.open()).toHaveLength(1);
 });

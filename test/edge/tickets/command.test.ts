@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { createCommandRunner } from '../../../src/drivers/process/command-runner.ts';
-import type { TrackerSpec } from '../../../src/incidents/tickets/rules/settings.ts';
+import type { TrackerSpec } from '../../../src/incidents/tickets/kinds.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { settings, ticketSample } from '../../support/ticket-samples.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { slug } from '../../../src/incidents/tickets/local-tracker.ts';
+import { slug } from '../../../src/incidents/tickets/kinds/local.ts';
+import type { TicketsSpec } from '../../../src/incidents/tickets/ports.ts';
 import { afterRecovery } from '../../../src/incidents/tickets/rules/notes.ts';
 import { ticketFor } from '../../../src/incidents/tickets/rules/policy.ts';
-import type { TicketsSpec } from '../../../src/incidents/tickets/rules/settings.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import {
   crashSample,

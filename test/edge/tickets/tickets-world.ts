@@ -3,8 +3,7 @@
 import type { CommandRunner } from '../../../src/base/command.ts';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
 import type { Log } from '../../../src/base/log.ts';
-import type { TicketService } from '../../../src/incidents/tickets/ports.ts';
-import type { TicketsSpec } from '../../../src/incidents/tickets/rules/settings.ts';
+import type { TicketService, TicketsSpec } from '../../../src/incidents/tickets/ports.ts';
 import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
 import { createTicketService } from '../../../src/incidents/tickets/service.ts';
 import { createAsk } from '../../../src/incidents/web.ts';

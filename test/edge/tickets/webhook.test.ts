@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import type { TrackerSpec } from '../../../src/incidents/tickets/rules/settings.ts';
+import type { TrackerSpec } from '../../../src/incidents/tickets/kinds.ts';
 import { HOUR, settings, ticketSample } from '../../support/ticket-samples.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { TicketsWorld } from './tickets-world.ts';

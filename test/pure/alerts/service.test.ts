@@ -2,12 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import type { Alert } from '../../../src/incidents/alerts/ports.ts';
-import { type AlertsSpec, FOLD_MS } from '../../../src/incidents/alerts/rules/book.ts';
+import type { Alert, AlertsSpec } from '../../../src/incidents/alerts/ports.ts';
+import { FOLD_MS } from '../../../src/incidents/alerts/rules/book.ts';
 import type { AlertMessage } from '../../../src/incidents/alerts/rules/message.ts';
 import { MAX_ATTEMPTS } from '../../../src/incidents/alerts/rules/queue.ts';
-import type { ChannelSender } from '../../../src/incidents/alerts/senders.ts';
-import { createAlertService } from '../../../src/incidents/alerts/service.ts';
+import { type ChannelSender, createAlertService } from '../../../src/incidents/alerts/service.ts';
 import { refused, type DeliveryResult as Sent } from '../../../src/incidents/delivery-queue.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -54,6 +53,7 @@ class World {
             this.kept = text;
           },
         },
+        handling: () => ({ isAcknowledged: false, silentMs: 0 }),
         newId: () => {
           this.#ids += 1;
           return `id-${this.#ids}`;

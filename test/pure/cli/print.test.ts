@@ -395,7 +395,8 @@ test.each([
     `api  lines of api are missing in its log, 3 times: Docker did not pass them on (written from ${localTime(GAP.from)} to ${localTime(GAP.to)})`,
   ],
   [event('store.events-lost', { after: 7, reason: 'x' }), 'api  events after number 7 are lost: x'],
-  [event('component.exited', { exit: '\u001b[2Jx', uptime_ms: 0, decision: 'a' }), 'api  x; ran for 0 ms'],
+  [event('component.exited', { exit: '\u001b[2Jx', uptime_ms: 1, decision: 'a' }), 'api  x; ran for 1 ms'],
+  [event('component.exited', { exit: 'could not be started: x', uptime_ms: 0 }), 'api  could not be started: x'],
 ])('event %#', (one, expected) => {
   expect(eventLine(one, noPaint)).toBe(`${localTime(one.at)}     17  ${expected}`);
 });

@@ -81,6 +81,20 @@ describe('a campaign file', () => {
     expect(spec.experiments[3]).toMatchObject({ env: { A: 'x', SEED: '2', LR: '0,1' }, command: ['run', 'gpu-2-0-1'] });
   });
 
+  test('no name has the value of a secret: not of one in the matrix, and not of one that another value or a config contains', () => {
+    const spec = load(
+      'campaign: c\ncommand: [run]\nexperiments: [{ service: s, config: "x/of-hunter-22.yaml", env: { DB_PASSWORD: hunter-22 }, matrix: { env: { API_KEY: [k-one-1234, k-two-1234], URL: ["http://h/hunter-22", plain] } } }]',
+    );
+    const names = spec.experiments.map(({ name }) => name);
+    expect(names).toEqual([
+      's-of--redacted--api_key-1-url-1',
+      's-of--redacted--api_key-1-plain',
+      's-of--redacted--api_key-2-url-1',
+      's-of--redacted--api_key-2-plain',
+    ]);
+    expect(spec.experiments[3]).toMatchObject({ env: { API_KEY: 'k-two-1234', URL: 'plain' } });
+  });
+
   test('derived names never meet each other or a given one', () => {
     const spec = load(
       'campaign: c\nexperiments: [{ service: s, config: x/a.yaml }, { name: s-a, service: s, config: b }, { service: s, config: y/a.yml }]',

@@ -99,6 +99,10 @@ describe('a key of ours at the wrong height', () => {
       proc('command: [a], grace: 1s'),
       'components.api.process.grace: unknown key "grace" | "grace" belongs to stop.grace. Write in the component: stop: { grace: … }',
     ],
+    [
+      api('restart: { min_uptime: 5s }'),
+      'components.api.restart.min_uptime: unknown key "min_uptime" | "min_uptime" belongs directly in the component. Write there: min_uptime: …',
+    ],
   ])('%s', (text, problem) => {
     expect(oneProblem(text)).toBe(problem);
   });
@@ -312,6 +316,11 @@ describe('the shapes of other tools', () => {
       'restart.policy: must be always, on-failure or never, not "On-Failure" | Did you mean "on-failure"?',
     ],
     ['restart: { limit: 5 }', 'restart.limit: must be a map, not a single value | Write: limit: { max: 5 }'],
+    ['restart: { limit: none }', 'restart.limit: must be a map, not a single value | Write: limit: { max: 1000000 }'],
+    [
+      'restart: { limit: 5m }',
+      'restart.limit: must be a map, not a single value | Write: limit: { max: 10, within: 5m }',
+    ],
     [
       'restart: { backoff: 5s }',
       'restart.backoff: must be a map, not a single value | Write: backoff: { initial: 5s }',

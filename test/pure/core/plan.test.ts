@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ingredients, specHash } from '../../../src/config/fingerprint.ts';
 import type { StateKind } from '../../../src/supervision/rules/lifecycle/state.ts';
-import { appliedView, type PlanStep, planChanges, type Standing } from '../../../src/supervision/rules/plan.ts';
+import { appliedView, type CurrentComponent, type PlanStep, planChanges } from '../../../src/supervision/rules/plan.ts';
 import type { ComponentSpec } from '../../../src/supervision/spec.ts';
 import { load } from '../config/support.ts';
 
@@ -9,7 +9,7 @@ const specs = (text: string): readonly ComponentSpec[] => load(`components: { ${
 
 interface Before {
   readonly state?: StateKind;
-  readonly desired?: Standing['desired'];
+  readonly desired?: CurrentComponent['desired'];
 }
 
 /** The plan from one configuration to another; every component is in the same state before. */
@@ -96,7 +96,7 @@ describe('what something new depends on', () => {
   const worker = 'worker: { process: { command: [w] }, depends_on: { mq: ready } }';
   const grown = (before: Before) => plan(`${db}, ${mq}`, `${db}, ${mq}, ${worker}`, before).map(({ starts }) => starts);
 
-  test.each<[StateKind, Standing['desired'], boolean]>([
+  test.each<[StateKind, CurrentComponent['desired'], boolean]>([
     ['stopped', 'stopped', true],
     ['gave-up', 'running', true],
     ['stopping', 'stopped', true],
@@ -145,7 +145,7 @@ test('no value is ever shown', () => {
 test('every part of a specification that can change has a name', () => {
   const [spec] = specs(api('command: [a]'));
   for (const key of Object.keys(spec!).filter((one) => one !== 'name' && one !== 'driver')) {
-    const now: Standing = { spec: spec!, state: 'running', desired: 'running' };
+    const now: CurrentComponent = { spec: spec!, state: 'running', desired: 'running' };
     const other = { ...spec!, [key]: { another: 'value' } } as unknown as ComponentSpec;
     const limits = { ...spec!.limits, pids: 7 };
     const [step] = planChanges([now], [key === 'limits' ? { ...spec!, limits } : other], {

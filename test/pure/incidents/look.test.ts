@@ -302,3 +302,101 @@ describe('a freeze', () => {
     expect(await second.told()).toEqual([AGAIN]);
   });
 });
+
+describe('what people said about an incident', () => {
+  const gone = { state: 'gave-up', isWell: false, upMs: 0 } as const;
+  const told = '[shop] db is down and no longer restarted (no space left)';
+
+  function givenUp() {
+    const world = lookWorld();
+    world.crash(crashOf('db', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
+    world.stands('db', gone);
+    return world;
+  }
+
+  test('acknowledged, there are no reminders; that it is over is told', async () => {
+    const world = givenUp();
+    expect(await world.told()).toEqual([told]);
+    world.incidents.acknowledge(1);
+    await world.clock.advance(72 * HOUR);
+    expect(await world.told()).toEqual([]);
+    world.stands('db');
+    expect(await world.told()).toEqual([expect.stringContaining('Recovered: db')]);
+    expect(world.events).toContain('incident.acknowledged');
+  });
+
+  test('acknowledged, who joins it is told', async () => {
+    const world = givenUp();
+    await world.told();
+    world.incidents.acknowledge(1);
+    world.crash(crashOf('mail', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
+    world.stands('mail', gone);
+    world.looked();
+    await world.clock.advance(2 * MINUTE);
+    expect(await world.told()).toEqual([expect.stringContaining('Now also mail')]);
+  });
+
+  test('silenced before anybody was told, it is told when the silence ends', async () => {
+    const world = givenUp();
+    world.incidents.silence(1, HOUR);
+    expect(await world.told()).toEqual([]);
+    await world.clock.advance(HOUR - MINUTE);
+    expect(await world.told()).toEqual([]);
+    await world.clock.advance(MINUTE);
+    expect(await world.told()).toEqual([told]);
+  });
+
+  test('silenced for a while, reminders wait; the end of the silence can come sooner', async () => {
+    const world = givenUp();
+    await world.told();
+    world.incidents.silence(1, 48 * HOUR);
+    await world.clock.advance(30 * HOUR);
+    expect(await world.told()).toEqual([]);
+    world.incidents.silence(1, 0);
+    expect(await world.told()).toEqual([`[shop] Still: ${told.slice('[shop] '.length)}`]);
+  });
+
+  test('silenced, others are told', async () => {
+    const world = givenUp();
+    world.incidents.silence(1, HOUR);
+    world.crash(crashOf('web', 1, { fingerprint: 'v1:web', rootCause: 'a typo' }));
+    world.stands('web', gone);
+    expect(await world.told()).toEqual(['[shop] web is down and no longer restarted (a typo)']);
+  });
+
+  test('what was silenced and is over before anybody was told was nothing', async () => {
+    const world = givenUp();
+    world.incidents.silence(1, HOUR);
+    await world.told();
+    world.stands('db');
+    expect(await world.told()).toEqual([]);
+    await world.clock.advance(2 * HOUR);
+    expect(await world.told()).toEqual([]);
+  });
+
+  test('a regression is told, whatever was said before the recovery', async () => {
+    const world = givenUp();
+    world.incidents.acknowledge(1);
+    world.incidents.silence(1, 720 * HOUR);
+    world.stands('db');
+    await world.told();
+    world.crash(crashOf('db', 2, { fingerprint: 'v1:db', rootCause: 'no space left' }));
+    world.stands('db', gone);
+    expect(await world.told()).toEqual([told]);
+    expect(world.store.incident(1)).not.toHaveProperty('acknowledgedAt');
+    expect(world.store.incident(1)).not.toHaveProperty('silencedUntil');
+  });
+
+  test('what is resolved, or was never there, cannot be dealt with', () => {
+    const world = givenUp();
+    world.stands('db');
+    world.looked();
+    for (const act of [
+      (id: number) => world.incidents.acknowledge(id),
+      (id: number) => world.incidents.silence(id, 1),
+    ]) {
+      expect(() => act(1)).toThrow('Incident 1 is resolved already.');
+      expect(() => act(9)).toThrow('There is no incident 9.');
+    }
+  });
+});

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/commands/status.ts';
 import { isAwaited } from '../../../src/incidents/rules/incident.ts';
+import type { ComponentSnapshot } from '../../../src/supervision/component-snapshot.ts';
 import { UNWELL_AFTER_MS, unwellOf } from '../../../src/supervision/rules/unwell.ts';
 import type { ComponentView } from '../../../src/supervision/rules/views.ts';
-import type { ComponentStanding } from '../../../src/supervision/standings.ts';
 import { crashOf } from '../../support/history-samples.ts';
 import { LOOK_MS, lookWorld } from '../../support/look-world.ts';
 
@@ -83,7 +83,7 @@ test('whatever "keepwell status --exit-code" does not call well is wrong, and no
 });
 
 /** As the supervisor says that it stands. */
-function standing(name: string, over: Partial<Seen>): Partial<ComponentStanding> {
+function standing(name: string, over: Partial<Seen>): Partial<ComponentSnapshot> {
   const seen = { ...WELL, name, ...over };
   const isWell = seen.state === 'running' && seen.health === 'healthy' && seen.ready && seen.condition === null;
   const isWanted = seen.desired === 'running' || unwellOf(seen) !== null;

@@ -1,5 +1,5 @@
 /** .NET: unhandled exceptions with the inner ones, whose frames come before those of the outer ones. */
-import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, isBlank, lookBack, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
 
 const FRAME =
@@ -22,7 +22,7 @@ interface Open {
 }
 
 export const parseDotnet: Parser = (lines) => {
-  const found: Found[] = [];
+  const found: FoundCrash[] = [];
   for (let at = 0; at < lines.length; at++) {
     const one = exception(lines, at) ?? terminated(lines, at);
     if (one === null) continue;
@@ -32,7 +32,7 @@ export const parseDotnet: Parser = (lines) => {
   return found;
 };
 
-function exception(lines: readonly string[], at: number): Found | null {
+function exception(lines: readonly string[], at: number): FoundCrash | null {
   if (callOf(lines[at]!) === null) return null;
   const reach = MAX_MESSAGE_LINES * 2;
   const wall = lookBack(lines, at, reach, (line) => callOf(line) !== null);
@@ -58,7 +58,7 @@ function heads(lines: readonly string[], first: number, end: number): Open[] {
   return open;
 }
 
-function read(lines: readonly string[], first: number, begin: number, named: readonly Open[]): Found {
+function read(lines: readonly string[], first: number, begin: number, named: readonly Open[]): FoundCrash {
   const open = [...named];
   const chain: Open[] = [];
   let last = begin;
@@ -89,7 +89,7 @@ const plainName = (name: string): string =>
 
 const shortName = (type: string): string => type.slice(type.lastIndexOf('.') + 1);
 
-function terminated(lines: readonly string[], at: number): Found | null {
+function terminated(lines: readonly string[], at: number): FoundCrash | null {
   const words = SHORT.exec(lines[at]!);
   if (!words) return null;
   const thrown: Open = { type: 'Fatal error', message: words[1] ?? words[2]!, frames: [] };

@@ -1,5 +1,5 @@
 /** Go: panics, fatal errors of the runtime, data races, and the dump of all goroutines that follows. */
-import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, isBlank, lookBack, MAX_FOREIGN_LINES } from './shared.ts';
 
 const PANIC = /^(\t?)panic: (.*?)(?: \[recovered(?:, repanicked)?\])?$/;
@@ -16,7 +16,7 @@ const MAX_PANICS = 10;
 const MAX_TO_STACK = 15;
 
 export const parseGo: Parser = (lines) => {
-  const found: Found[] = [];
+  const found: FoundCrash[] = [];
   for (let at = 0; at < lines.length; at++) {
     const words = wordsOf(lines, at);
     const isOrphan = words === null && GOROUTINE.test(lines[at]!) && /\[running/.test(lines[at]!);

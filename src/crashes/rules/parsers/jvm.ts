@@ -1,5 +1,5 @@
 /** Java and its relatives: exceptions with their causes, what they suppressed, errors of the virtual machine itself. */
-import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, isBlank, lookBack, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
 
 const FRAME =
@@ -29,7 +29,7 @@ interface Trace {
 
 interface Reading {
   readonly lines: readonly string[];
-  readonly found: Found[];
+  readonly found: FoundCrash[];
   traces: Trace[];
   first: number;
   last: number;
@@ -143,9 +143,9 @@ function reasonIn(lines: readonly string[]): readonly Thrown[] {
 }
 
 /** Ends of the virtual machine that come without a stack. */
-function withoutStack(lines: readonly string[], at: number): Found | null {
+function withoutStack(lines: readonly string[], at: number): FoundCrash | null {
   const line = lines[at]!;
-  const found = (thrown: Thrown, last = at): Found => ({ language: 'jvm', first: at, last, chain: [thrown] });
+  const found = (thrown: Thrown, last = at): FoundCrash => ({ language: 'jvm', first: at, last, chain: [thrown] });
   const [, type, message = ''] = NO_STACK.exec(line) ?? [];
   if (type !== undefined)
     return { ...found({ type: shortName(type), message, frames: [] }), ends: { codes: [1, 3], signals: ['SIGABRT'] } };

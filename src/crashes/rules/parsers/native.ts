@@ -1,5 +1,5 @@
 /** C and C++: assertions, what the C library says about corrupted memory, uncaught exceptions, and the reports of sanitizers. */
-import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, MAX_MESSAGE_LINES } from './shared.ts';
 
 const ASSERTION =
@@ -21,7 +21,7 @@ const REPORT_END = /^(?:=+\d{1,10}=+ABORTING|SUMMARY: )/;
 const MAX_REPORT_LINES = 200;
 
 export const parseNative: Parser = (lines) => {
-  const found: Found[] = [];
+  const found: FoundCrash[] = [];
   for (let at = 0; at < lines.length; at++) {
     const one = assertion(lines[at]!, at) ?? memory(lines[at]!, at) ?? terminated(lines, at) ?? sanitizer(lines, at);
     if (one === null) continue;
@@ -31,24 +31,24 @@ export const parseNative: Parser = (lines) => {
   return found;
 };
 
-const one = (first: number, last: number, thrown: Thrown): Found => ({
+const one = (first: number, last: number, thrown: Thrown): FoundCrash => ({
   ...{ language: 'native', first, last, chain: [thrown], uncaught: true },
 });
 
-function assertion(line: string, at: number): Found | null {
+function assertion(line: string, at: number): FoundCrash | null {
   const [, file, number, name, expression] = ASSERTION.exec(line) ?? [];
   if (file === undefined) return null;
   const frames = [frame(functionOf(name!), file, number)];
   return one(at, at, { type: 'assertion failed', message: expression!, frames });
 }
 
-function memory(line: string, at: number): Found | null {
+function memory(line: string, at: number): FoundCrash | null {
   const [, message] = MEMORY.exec(line) ?? [];
   return message === undefined ? null : one(at, at, { type: 'memory corrupted', message: message.trim(), frames: [] });
 }
 
 /** Uncaught exceptions: the type by its full name, as programmers write it. */
-function terminated(lines: readonly string[], at: number): Found | null {
+function terminated(lines: readonly string[], at: number): FoundCrash | null {
   const line = lines[at]!;
   const [, type, other] = TERMINATE.exec(line) ?? [];
   if (type !== undefined || other !== undefined) {
@@ -69,7 +69,7 @@ function terminated(lines: readonly string[], at: number): Found | null {
   return one(at, last, { type: 'pure virtual call', message: pure, frames: [] });
 }
 
-function sanitizer(lines: readonly string[], at: number): Found | null {
+function sanitizer(lines: readonly string[], at: number): FoundCrash | null {
   const [, name, words] = SANITIZER.exec(lines[at]!) ?? [];
   if (name === undefined) return undefinedBehaviour(lines, at);
   const frames: RawFrame[] = [];
@@ -94,7 +94,7 @@ const kindOf = (words: string): string =>
     .replace(/ \((?:pid|0x).*$/, '')
     .replace(/: 0x.*$/, '');
 
-function undefinedBehaviour(lines: readonly string[], at: number): Found | null {
+function undefinedBehaviour(lines: readonly string[], at: number): FoundCrash | null {
   const [, file, line, column, message] = RUNTIME.exec(lines[at]!) ?? [];
   if (file === undefined) return null;
   const thrown = { type: 'UndefinedBehaviorSanitizer', message: message!, frames: [frame(null, file, line, column)] };

@@ -2,7 +2,7 @@
  * JavaScript: uncaught errors and rejections, causes and aggregates as Node prints them, syntax errors, and the heap that is full.
  * A stack begins at its first frame; the error is named in the lines before it.
  */
-import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, isBlank, isIndented, lookBack, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
 
 const CALL = /^\s*at (?:async )?(.*)$/;
@@ -32,7 +32,7 @@ interface Link {
 
 interface Reading {
   readonly lines: readonly string[];
-  readonly found: Found[];
+  readonly found: FoundCrash[];
   open: { readonly first: number; last: number; readonly links: Link[] } | null;
   /** Between the brackets of an aggregate. */
   inErrors: boolean;
@@ -218,7 +218,7 @@ function causeFirst(links: readonly Link[]): readonly Thrown[] {
 }
 
 /** Ends of a program that come without a stack. */
-function withoutStack(lines: readonly string[], at: number): Found | null {
+function withoutStack(lines: readonly string[], at: number): FoundCrash | null {
   const line = lines[at]!;
   const [, heap] = HEAP.exec(line) ?? [];
   if (heap !== undefined) {
@@ -239,7 +239,7 @@ function withoutStack(lines: readonly string[], at: number): Found | null {
 }
 
 /** What was thrown is no error: below the line of code it is shown as it is, without a stack. */
-function thrownValue(lines: readonly string[], end: number): Found | null {
+function thrownValue(lines: readonly string[], end: number): FoundCrash | null {
   const at = lookBack(lines, end, MAX_HEADER_LINES, (line) => SOURCE.test(line));
   if (at < 0) return null;
   const mark = lines.slice(at, at + 4).findIndex((line) => /^\s*\^+$/.test(line));
@@ -256,7 +256,7 @@ function thrownValue(lines: readonly string[], end: number): Found | null {
   };
 }
 
-const one = (first: number, last: number, thrown: Thrown): Found => ({
+const one = (first: number, last: number, thrown: Thrown): FoundCrash => ({
   language: 'node',
   first,
   last,

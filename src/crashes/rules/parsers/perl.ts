@@ -1,5 +1,5 @@
 /** Perl: what `die`, `croak` and the compiler say. `warn` says it in the same way: only what stands last is what it died of. */
-import type { Found, Parser, RawFrame } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame } from '../crash.ts';
 import { frame } from './shared.ts';
 
 const SAID = /^(.+?) at (\S{1,300}) line (\d{1,7})(?:, <\S{0,60}> (?:line|chunk) \d{1,12})?(\.|, near ".*|, at EOF)$/;
@@ -12,7 +12,7 @@ const REFERENCE = /^((?:[\w:]{1,200}=)?(?:HASH|ARRAY|SCALAR|CODE|REF))\(0x[0-9a-
 const MAX_CALLS = 200;
 
 export const parsePerl: Parser = (lines) => {
-  const found: Found[] = [];
+  const found: FoundCrash[] = [];
   for (let at = 0; at < lines.length; at++) {
     const [, reference] = REFERENCE.exec(lines[at]!) ?? [];
     if (reference !== undefined)

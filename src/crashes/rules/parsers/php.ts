@@ -1,5 +1,5 @@
 /** PHP: uncaught exceptions with those they were made of, and errors of the interpreter. */
-import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, isBlank, MAX_MESSAGE_LINES } from './shared.ts';
 
 /** The command line writes it with "PHP " to its log and without to the screen, often both. */
@@ -17,7 +17,7 @@ const THROWN = /^\s+thrown in .+ on line \d+$/;
 const MAX_CALLS = 200;
 
 export const parsePhp: Parser = (lines) => {
-  const found: Found[] = [];
+  const found: FoundCrash[] = [];
   for (let at = 0; at < lines.length; at++) {
     const [, kind, words] = FATAL.exec(lines[at]!) ?? [];
     const one =
@@ -28,7 +28,7 @@ export const parsePhp: Parser = (lines) => {
   return found;
 };
 
-function printed(lines: readonly string[], at: number): Found | null {
+function printed(lines: readonly string[], at: number): FoundCrash | null {
   const [, type, message, file, line] = PRINTED.exec(lines[at]!) ?? [];
   if (file === undefined) return null;
   const { calls, last } = callsFrom(lines, /^Stack trace:$/.test(lines[at + 1] ?? '') ? at + 2 : at + 1);
@@ -41,7 +41,7 @@ function printed(lines: readonly string[], at: number): Found | null {
   return { language: 'php', first: at, last, chain: [thrown], ends: { codes: [1, 255], signals: [] } };
 }
 
-function plain(lines: readonly string[], at: number, kind: string, words: string): Found | null {
+function plain(lines: readonly string[], at: number, kind: string, words: string): FoundCrash | null {
   const [, message, file, line] = ON_LINE.exec(words) ?? [];
   if (message === undefined) return null;
   const type = kind === 'Parse' ? 'ParseError' : 'Fatal error';
@@ -52,7 +52,7 @@ function plain(lines: readonly string[], at: number, kind: string, words: string
   return one(at, last, [{ type, message, frames: [frame(null, file, line), ...calls] }]);
 }
 
-function uncaught(lines: readonly string[], at: number, words: string): Found | null {
+function uncaught(lines: readonly string[], at: number, words: string): FoundCrash | null {
   const [, type, rest] = UNCAUGHT.exec(words) ?? [];
   if (type === undefined) return null;
   const chain: Thrown[] = [];
@@ -106,6 +106,6 @@ function callsFrom(
   return { calls, last: at - 1 };
 }
 
-const one = (first: number, last: number, chain: readonly Thrown[]): Found => ({
+const one = (first: number, last: number, chain: readonly Thrown[]): FoundCrash => ({
   ...{ language: 'php', first, last, chain, uncaught: true },
 });

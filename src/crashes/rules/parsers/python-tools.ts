@@ -1,12 +1,12 @@
 /** How tools draw errors: rich with a frame around the traceback, pytest, and those with the type alone (cleo, collision of PHP). */
-import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, isBlank, lookBack, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
 
 const THROWN = /^((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Timeout|Warning|Failure|Exit)?)(?:: (.*))?$/;
 const nameOf = (type: string): string => type.slice(type.lastIndexOf('.') + 1);
 
 export const parsePythonTools: Parser = (lines) => {
-  const found: Found[] = [];
+  const found: FoundCrash[] = [];
   for (let at = 0; at < lines.length; at++) {
     const one = rich(lines, at) ?? pytest(lines, at) ?? alone(lines, at);
     if (one === null) continue;
@@ -23,7 +23,7 @@ const BOX_SOURCE = /^│ ❱ {0,10}\d{1,7} ?(?:│ ?)?(.{0,400}?) {0,400}│?$/u
 /** A stack of rich shows some lines of code around each call. */
 const MAX_BOX_LINES = 2_000;
 
-function rich(lines: readonly string[], at: number): Found | null {
+function rich(lines: readonly string[], at: number): FoundCrash | null {
   if (!BOX.test(lines[at]!)) return null;
   const frames: RawFrame[] = [];
   let source: string | undefined;
@@ -45,7 +45,7 @@ const EXPLAINED = /^E {3,}((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: (.*))?$/;
 const SHOWN = /^> {3,}(\S.*)$/;
 
 /** "E   KeyError: 'x'" and below it "test_it.py:5: KeyError". */
-function pytest(lines: readonly string[], at: number): Found | null {
+function pytest(lines: readonly string[], at: number): FoundCrash | null {
   const [, file, line, type] = AT.exec(lines[at]!) ?? [];
   if (file === undefined) return null;
   const explained = lookBack(lines, at, MAX_FOREIGN_LINES * 2, (before) => EXPLAINED.test(before));
@@ -62,7 +62,7 @@ const CALL = /^ {2}at (\S{1,300}):(\d{1,7})(?: in (\S{1,200}))?$/;
 const PHP = { codes: [1, 255], signals: [] } as const;
 
 /** The type, the message and the place, each alone between blank lines. */
-function alone(lines: readonly string[], at: number): Found | null {
+function alone(lines: readonly string[], at: number): FoundCrash | null {
   const [, type] = ALONE.exec(lines[at]!) ?? [];
   if (type === undefined || !isBlank(lines[at + 1])) return null;
   for (let next = at + 2; next <= at + 2 + MAX_MESSAGE_LINES && next < lines.length; next++) {

@@ -2,7 +2,7 @@
  * Python: tracebacks, chains of them, exception groups, syntax errors, and what faulthandler writes. A traceback may be interleaved
  * with lines of other threads, and may have lost its beginning.
  */
-import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, isBlank, isIndented, lookBack, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
 
 const HEADER = 'Traceback (most recent call last):';
@@ -162,7 +162,7 @@ interface Building {
   add(thrown: Thrown, last: number): void;
   /** All so far was being handled when the next one was raised. */
   forget(): void;
-  result(): readonly Found[];
+  result(): readonly FoundCrash[];
 }
 
 function newBuilding(lines: readonly string[], first: number): Building {

@@ -1,5 +1,5 @@
 /** Ruby: uncaught exceptions with their causes, the order of older versions on a terminal, and what Rails writes. */
-import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, isBlank, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
 
 const PLACE = "((?:[A-Za-z]:)?[^\\s:'`\"][^:'`\"]*|<internal:[^>]+>|-e):(\\d+)(?::in [`'](.+?)')?";
@@ -12,7 +12,7 @@ const RAILS_FRAME = new RegExp(`^\\s*${PLACE}$`);
 const MORE = /^\s+[\^~]|^\s{2,}|^$/;
 
 export const parseRuby: Parser = (lines) => {
-  const found: Found[] = [];
+  const found: FoundCrash[] = [];
   let at = 0;
   while (at < lines.length) {
     const one = rails(lines, at) ?? bug(lines, at) ?? raised(lines, at);
@@ -64,7 +64,7 @@ function followedByFrame(lines: readonly string[], at: number): boolean {
   return lines.slice(at + 1, at + 1 + MAX_MESSAGE_LINES).some((line) => FROM.test(line));
 }
 
-function raised(lines: readonly string[], at: number): Found | null {
+function raised(lines: readonly string[], at: number): FoundCrash | null {
   const before = reversed(lines, at);
   const begin = before === null ? at : before.last + 1;
   const first = begin < lines.length ? head(lines, begin) : null;
@@ -90,7 +90,7 @@ const UNREAD = /^(\S{1,300}):(\d{1,7}): (.+)$/;
 const BUG = /^(?:(\S{1,300}):(\d{1,7}): )?\[BUG\] (.{1,300})$/;
 
 /** The interpreter itself failed. */
-function bug(lines: readonly string[], at: number): Found | null {
+function bug(lines: readonly string[], at: number): FoundCrash | null {
   const [, file, line, message] = BUG.exec(lines[at]!) ?? [];
   if (message === undefined) return null;
   const frames = file === undefined ? [] : [frame(null, file, line)];
@@ -145,7 +145,7 @@ function reversed(
 }
 
 /** "NoMethodError (undefined method …):" and its places below, as Rails logs it. */
-function rails(lines: readonly string[], at: number): Found | null {
+function rails(lines: readonly string[], at: number): FoundCrash | null {
   const [, type, message] = RAILS.exec(lines[at]!) ?? [];
   if (type === undefined) return null;
   const calls: RawFrame[] = [];

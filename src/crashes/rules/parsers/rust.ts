@@ -1,5 +1,5 @@
 /** Rust: panics in the old and the new form, backtraces, errors that `main` returned, and aborts of the runtime. */
-import type { Found, Parser, RawFrame, Thrown } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame, Thrown } from '../crash.ts';
 import { frame, isBlank, MAX_FOREIGN_LINES, MAX_MESSAGE_LINES } from './shared.ts';
 
 const PANIC = /^thread '([^']*)'(?: \(\d+\))? panicked at (.*)$/;
@@ -17,7 +17,7 @@ const LISTED = /^Error: ?$/;
 const CAUSE = /^\s+(?:\d{1,3}: )?(\S.*)$/;
 
 export const parseRust: Parser = (lines) => {
-  const found: Found[] = [];
+  const found: FoundCrash[] = [];
   for (let at = 0; at < lines.length; at++) {
     const one = panic(lines, at) ?? returned(lines, at) ?? abort(lines, at);
     if (one === null) continue;
@@ -28,13 +28,13 @@ export const parseRust: Parser = (lines) => {
 };
 
 /** A thread that is waited for and has panicked makes the one that waits panic: the first is the fault. */
-function joined(found: Found, before: Found | undefined): Found {
+function joined(found: FoundCrash, before: FoundCrash | undefined): FoundCrash {
   const isJoined = !found.survived && /`Err` value: Any \{ \.\. \}/.test(found.chain[0]!.message);
   if (!isJoined || before?.survived !== true || found.first - before.last > MAX_FOREIGN_LINES) return found;
   return { ...found, first: before.first, chain: [...before.chain, ...found.chain] };
 }
 
-function panic(lines: readonly string[], at: number): Found | null {
+function panic(lines: readonly string[], at: number): FoundCrash | null {
   const [, thread, words] = PANIC.exec(lines[at]!) ?? [];
   if (words === undefined) return null;
   const isMain = thread === 'main';
@@ -100,7 +100,7 @@ function backtrace(
 const RETURNS = { codes: [1], signals: [] } as const;
 
 /** What `main` returned: "Error: …", and with anyhow its causes, the innermost last. */
-function returned(lines: readonly string[], at: number): Found | null {
+function returned(lines: readonly string[], at: number): FoundCrash | null {
   if (LISTED.test(lines[at]!) && /^\s+0: \S/.test(lines[at + 1] ?? '')) return listed(lines, at);
   const [, message] = RETURNED.exec(lines[at]!) ?? [];
   if (message === undefined) return null;
@@ -128,7 +128,7 @@ function causesFrom(
   return { causes, last };
 }
 
-function listed(lines: readonly string[], at: number): Found {
+function listed(lines: readonly string[], at: number): FoundCrash {
   const { causes, last: end } = causesFrom(lines, at);
   let last = end;
   const place = lines.slice(end + 1, end + 4).findIndex((line) => /^Location:$/.test(line));
@@ -140,7 +140,7 @@ function listed(lines: readonly string[], at: number): Found {
   return { language: 'rust', first: at, last, chain: [{ ...cause, frames }, ...rest], ends: RETURNS };
 }
 
-function abort(lines: readonly string[], at: number): Found | null {
+function abort(lines: readonly string[], at: number): FoundCrash | null {
   const message = ALLOCATION.exec(lines[at]!)?.[1] ?? RUNTIME.exec(lines[at]!)?.[1];
   if (message === undefined) return null;
   return { language: 'rust', first: at, last: at, chain: [{ type: 'fatal runtime error', message, frames: [] }] };

@@ -1,5 +1,5 @@
 /** What sh, bash, dash, busybox and zsh say when a script cannot go on. These are single lines. */
-import type { Found, Parser } from '../crash.ts';
+import type { FoundCrash, Parser } from '../crash.ts';
 import { frame } from './shared.ts';
 
 /** "./run.sh: line 3: words", "./run.sh: 3: words", "sh: 1: words", "bash: line 1: words". */
@@ -35,7 +35,7 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
 ];
 
 export const parseShell: Parser = (lines) =>
-  lines.flatMap((line, at): readonly Found[] => {
+  lines.flatMap((line, at): readonly FoundCrash[] => {
     const [, script, number, words] = AT_LINE.exec(line) ?? ZSH.exec(line) ?? withoutLine(line) ?? [];
     if (script === undefined || words === undefined) return [];
     const type = TYPES.find(([expression]) => expression.test(words))?.[1];

@@ -1,5 +1,5 @@
 /** Tests that failed, as the Test Anything Protocol tells it: "not ok", and below it what went wrong as YAML. */
-import type { Found, Parser, RawFrame } from '../crash.ts';
+import type { FoundCrash, Parser, RawFrame } from '../crash.ts';
 import { frame } from './shared.ts';
 
 const NOT_OK = /^(\s{0,40})not ok \d{1,9}(?: - (.*))?$/;
@@ -8,7 +8,7 @@ const CALL = /^\s+(?:(\S.{0,200}?) \()?((?:file:\/\/)?[^\s():]{1,400}):(\d{1,7})
 const MAX_LINES = 60;
 
 export const parseTap: Parser = (lines) => {
-  const found: Found[] = [];
+  const found: FoundCrash[] = [];
   for (let at = 0; at < lines.length; at++) {
     const [, indent, title = ''] = NOT_OK.exec(lines[at]!) ?? [];
     if (indent === undefined || !/^\s+---$/.test(lines[at + 1] ?? '')) continue;
@@ -20,7 +20,7 @@ export const parseTap: Parser = (lines) => {
   return found;
 };
 
-function failure(lines: readonly string[], at: number, title: string): Found | null {
+function failure(lines: readonly string[], at: number, title: string): FoundCrash | null {
   const fields = new Map<string, string>();
   const frames: RawFrame[] = [];
   let last = at + 1;

@@ -13,7 +13,7 @@ import {
   type HealingState,
   type HealStep,
   NEW_HEALING_STATE,
-  type Trial,
+  type RestartResult,
 } from './state.ts';
 
 export function next(healing: HealingState, event: HealingEvent, context: HealContext): HealStep {
@@ -202,7 +202,7 @@ function sentence(healing: HealingState, cause: ExitCause, unhealthy: string | n
   return carryOut(sentenced, verdict, why, { end, nextAttempt: 'restart', before: healing.counters }, context);
 }
 
-interface Course {
+interface FailedAttempt {
   /** How it failed, and the attempt that comes. */
   readonly end: End;
   readonly nextAttempt: Attempt;
@@ -213,7 +213,7 @@ function carryOut(
   healing: HealingState,
   verdict: Verdict,
   why: string,
-  course: Course,
+  course: FailedAttempt,
   context: HealContext,
 ): HealStep {
   const { now, policy } = context;
@@ -259,7 +259,7 @@ function failureOf({ observation }: HealingState, { rule, text, counters }: Verd
 function tried(
   healing: HealingState,
   { attempt, before }: { readonly attempt: Attempt; readonly before: HealingState['counters'] },
-  trial: Trial,
+  trial: RestartResult,
   observation: HealingObservation | null,
   context: HealContext,
 ): HealStep {

@@ -79,7 +79,7 @@ export const NEW_HEALING_STATE: HealingState = {
 };
 
 /** What came of asking the Engine for a restart. */
-export type Trial =
+export type RestartResult =
   | { readonly kind: 'done' }
   /** It is about this container: trying again will not help. */
   | { readonly kind: 'refused'; readonly why: string }
@@ -92,8 +92,8 @@ export type HealingEvent =
   | { readonly kind: 'missing' }
   /** `why` null: the Engine is back. */
   | { readonly kind: 'away'; readonly why: string | null }
-  /** The restart that was asked for is over. `sight`: how it was found afterwards; null: the Engine did not say. */
-  | { readonly kind: 'tried'; readonly trial: Trial; readonly observation: HealingObservation | null }
+  /** The restart that was asked for is over. `observation`: how it was found afterwards; null: the Engine did not say. */
+  | { readonly kind: 'tried'; readonly trial: RestartResult; readonly observation: HealingObservation | null }
   /** Nothing was done: another incarnation runs already, or somebody has it in hand. */
   | { readonly kind: 'called-off'; readonly observation: HealingObservation }
   /** It was to be removed, and is still there. */

@@ -26,7 +26,7 @@ const REST_MS = 60_000;
 /** So many are asked for at once. */
 const MAX_ASKED = 4;
 
-interface Known {
+interface SampledContainer {
   readonly pid: number;
   /** Null: the Engine is asked. */
   readonly counters: Counters | null;
@@ -35,12 +35,12 @@ interface Known {
 }
 
 export function createContainerSampler({ engine, clock, factsOf, others }: ContainerSamplerParts): Sampler {
-  const runs = new Map<RunId, Known>();
+  const runs = new Map<RunId, SampledContainer>();
   let restUntil = 0 as MonoMs;
   let asked = 0;
 
   /** Nobody waits for it: what it says is told the next time. */
-  async function ask(id: string, known: Known): Promise<void> {
+  async function ask(id: string, known: SampledContainer): Promise<void> {
     if (known.isAsked || asked >= MAX_ASKED || clock.now() < restUntil) return;
     asked++;
     known.isAsked = true;
@@ -55,7 +55,7 @@ export function createContainerSampler({ engine, clock, factsOf, others }: Conta
     if (result.kind === 'unreachable') restUntil = after(clock.now(), REST_MS);
   }
 
-  function look(run: RunId, { id, pid }: ContainerFacts): Known | null {
+  function look(run: RunId, { id, pid }: ContainerFacts): SampledContainer | null {
     const known = runs.get(run);
     if (pid === null) return null;
     if (known?.pid === pid) return known;

@@ -50,18 +50,18 @@ export async function examine({ tree, dump, clock, signal }: ExamineOptions): Pr
   const pace = new Pace();
   const members = await tree.members();
   if (dump !== null) tree.signalOnlyMain(dump);
-  const looks: Looks[] = [];
+  const snapshots: ProcessStats[] = [];
   const began = clock.now();
   for (let number = 0; number < LOOKS && !signal.aborted; number++) {
     if (number > 0) await clock.sleepUntil(after(clock.now(), LOOK_EVERY_MS), signal).catch(() => {});
-    looks.push(await lookAt(members, pace));
+    snapshots.push(await lookAt(members, pace));
   }
   const windowMs = Math.max(1, clock.now() - began);
-  const activity = members.flatMap((member) => activityOf(member, looks) ?? []);
+  const activity = members.flatMap((member) => activityOf(member, snapshots) ?? []);
   const { main } = tree;
   const sorted = [...activity].sort((a, b) => rank(a, main) - rank(b, main) || b.usedMs - a.usedMs);
   return {
-    busy: busyText(sorted, windowMs, looks.length),
+    busy: busyText(sorted, windowMs, snapshots.length),
     stopped: stoppedText(sorted, main),
     evidence: await describe(sorted, main, windowMs, pace),
   };
@@ -96,14 +96,14 @@ const BUSY_RATIO = 0.1;
 const RUNNING_RATIO = 0.6;
 
 /** `looks`: how many there were; one that was only there for a moment was not seen in all of them. */
-export function busyText(activities: readonly Activity[], windowMs: number, looks: number): string | null {
+export function busyText(activities: readonly Activity[], windowMs: number, snapshots: number): string | null {
   const usedMs = activities.reduce((sum, activity) => sum + activity.usedMs, 0);
   const most = activities.toSorted((a, b) => b.usedMs - a.usedMs)[0];
   if (most && usedMs >= windowMs * BUSY_RATIO) {
     const who = activities.length === 1 ? '' : `, most of it ${named(most)}`;
     return `busy: ${formatDuration(usedMs)} of CPU in ${formatDuration(windowMs)}${who}`;
   }
-  const running = activities.find(({ states }) => states.split('R').length - 1 >= looks * RUNNING_RATIO);
+  const running = activities.find(({ states }) => states.split('R').length - 1 >= snapshots * RUNNING_RATIO);
   return running ? `busy: ${named(running)} is running or waits for a processor` : null;
 }
 
@@ -212,24 +212,24 @@ export interface Activity extends ProcStat {
 }
 
 /** By pid: a run may have thousands of processes. */
-export type Looks = ReadonlyMap<number, ProcStat>;
+export type ProcessStats = ReadonlyMap<number, ProcStat>;
 
-export async function lookAt(members: readonly Identity[], pace: Pace): Promise<Looks> {
-  const looks = new Map<number, ProcStat>();
+export async function lookAt(members: readonly Identity[], pace: Pace): Promise<ProcessStats> {
+  const snapshots = new Map<number, ProcStat>();
   for (const member of members) {
     const look = readProcStat(member.pid);
-    if (look && isSame(look, member)) looks.set(member.pid, look);
+    if (look && isSame(look, member)) snapshots.set(member.pid, look);
     await pace.breathe();
   }
-  return looks;
+  return snapshots;
 }
 
 export const isSame = (a: Identity, b: Identity): boolean => a.pid === b.pid && a.startTime === b.startTime;
 
 /** Null: it is gone by the last look, or dead and only waits to be collected. `looks`: as `lookAt` gave them for this member. */
-export function activityOf({ pid }: Identity, looks: readonly Looks[]): Activity | null {
-  const seen = looks.flatMap((look) => look.get(pid) ?? []);
-  const last = looks.at(-1)?.get(pid);
+export function activityOf({ pid }: Identity, snapshots: readonly ProcessStats[]): Activity | null {
+  const seen = snapshots.flatMap((look) => look.get(pid) ?? []);
+  const last = snapshots.at(-1)?.get(pid);
   if (!last || !isAlive(last)) return null;
   const usedMs = Math.max(0, last.cpuMs - seen[0]!.cpuMs);
   return { ...last, usedMs, states: seen.map(({ state }) => state).join('') };

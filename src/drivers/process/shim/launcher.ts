@@ -9,19 +9,16 @@ import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Clock } from '../../../base/clock.ts';
-import type { Log } from '../../../base/log.ts';
 import { machineFault } from '../../../base/pure/errno.ts';
 import { after, type MonoMs } from '../../../base/pure/ids.ts';
+import type { Runtime } from '../../../base/runtime.ts';
 import { readProcStat } from '../proc.ts';
 import { UNFINISHED } from '../run-dir.ts';
 
-export interface LauncherOptions {
+export interface LauncherOptions extends Pick<Runtime, 'clock' | 'log'> {
   /** The program. */
   readonly path: string;
   readonly runsDir: string;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Its request, given its number and the place where run directories are made. */

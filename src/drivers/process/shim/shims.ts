@@ -6,8 +6,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { Clock } from '../../../base/clock.ts';
-import type { Log } from '../../../base/log.ts';
+import type { Runtime } from '../../../base/runtime.ts';
 import type { ProcessLaunch } from '../../../supervision/ports/driver.ts';
 import type { ShimView } from '../../../supervision/rules/views.ts';
 import type { Account } from '../account/account.ts';
@@ -23,14 +22,12 @@ import { encodeRequest, type RequestAccount } from './request.ts';
 import { shimScript } from './shim.ts';
 import type { Tools } from './tools.ts';
 
-export interface ShimsOptions {
+export interface ShimsOptions extends Pick<Runtime, 'clock' | 'log'> {
   readonly native: Native;
   readonly runsDir: string;
   readonly tools: Tools;
   readonly delays: Delays;
   readonly softNofile: number | null;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** A run that may begin: everything about it was checked. */

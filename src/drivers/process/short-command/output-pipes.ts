@@ -8,52 +8,11 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, constants, fchownSync, openSync, readSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-
-// What a command said, bounded: its beginning and its end, with a mark where something was left out.
+import { BoundedOutput } from '../../../base/bounded-output.ts';
 
 /** Together with the mark at most 4 KiB. The end is worth more than the beginning: there stands what went wrong. */
 const HEAD_BYTES = 1024;
 const TAIL_BYTES = 3000;
-
-export class KeptOutput {
-  #head = Buffer.alloc(0);
-  #tail = Buffer.alloc(0);
-  #bytes = 0;
-
-  /** The chunk is not held on to: its memory may be used again. */
-  add(chunk: Buffer): void {
-    const toHead = Math.max(0, HEAD_BYTES - this.#bytes);
-    this.#bytes += chunk.length;
-    if (toHead > 0) this.#head = Buffer.concat([this.#head, chunk.subarray(0, toHead)]);
-    const rest = chunk.subarray(Math.max(toHead, chunk.length - TAIL_BYTES));
-    if (rest.length > 0) this.#tail = Buffer.from(Buffer.concat([this.#tail, rest]).subarray(-TAIL_BYTES));
-  }
-
-  text(): string {
-    const cut = this.#bytes - this.#head.length - this.#tail.length;
-    if (cut === 0) return Buffer.concat([this.#head, this.#tail]).toString('utf8');
-    return `${wholeEnd(this.#head).toString('utf8')}\n[… ${cut} bytes left out …]\n${wholeStart(this.#tail).toString('utf8')}`;
-  }
-}
-
-const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
-const MAX_CONTINUATIONS = 3;
-
-/** Without the rest of a character whose beginning was cut off. */
-function wholeStart(bytes: Buffer): Buffer {
-  let from = 0;
-  while (from < MAX_CONTINUATIONS && isContinuation(bytes[from])) from++;
-  return bytes.subarray(from);
-}
-
-/** Without the beginning of a character whose rest was cut off. */
-function wholeEnd(bytes: Buffer): Buffer {
-  let start = bytes.length - 1;
-  while (start > bytes.length - 1 - MAX_CONTINUATIONS && isContinuation(bytes[start])) start--;
-  const lead = bytes[start] ?? 0;
-  const size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-  return start + size > bytes.length ? bytes.subarray(0, start) : bytes;
-}
 
 /** Made at a time, since each time costs a process. */
 const BATCH = 8;
@@ -118,7 +77,7 @@ export class OutputPipe {
   readonly writer: number;
   readonly #reader: number;
   readonly #giveBack: (isEmpty: boolean) => void;
-  readonly #kept = new KeptOutput();
+  readonly #output = new BoundedOutput(HEAD_BYTES, TAIL_BYTES);
   readonly #socket: Socket;
   #isWriterOpen = true;
   #isReusable = true;
@@ -149,7 +108,7 @@ export class OutputPipe {
   /** The command has its end. Reads all the time, also what is not kept: a full pipe would hold up the command. */
   begin(): void {
     this.#closeWriter();
-    this.#socket.on('data', (chunk: Buffer) => this.#kept.add(chunk));
+    this.#socket.on('data', (chunk: Buffer) => this.#output.add(chunk));
   }
 
   /** Takes in what has been written up to now. True when somebody can still write to it. */
@@ -159,7 +118,7 @@ export class OutputPipe {
     for (let read = 0; read < DRAIN_BYTES; ) {
       const size = this.#read(chunk);
       if (size <= 0) return size < 0;
-      this.#kept.add(chunk.subarray(0, size));
+      this.#output.add(chunk.subarray(0, size));
       read += size;
     }
     return true;
@@ -171,7 +130,7 @@ export class OutputPipe {
     this.#socket.destroy();
     const isEmpty = !this.drain();
     this.#giveBack(isEmpty && this.#isReusable);
-    return this.#kept.text();
+    return this.#output.text();
   }
 
   #closeWriter(): void {

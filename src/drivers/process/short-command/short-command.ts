@@ -42,7 +42,7 @@ function openToAppend(path: string): number {
   const fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
   if (fstatSync(fd).isFile()) return fd;
   closeSync(fd);
-  throw new Error(`${path} is no file`);
+  throw new Error(`${path} is not a regular file`);
 }
 
 export interface Order {
@@ -271,7 +271,7 @@ export function commandLine({ command, env }: Pick<Command, 'command' | 'env'>, 
   return ['-c', SCRIPT, NAME, String(softNofile ?? '-'), cgroup ?? '-', ...way, ...command];
 }
 
-export interface HandOver {
+export interface ShellEnd {
   readonly code: number | null;
   readonly output: string;
   readonly program: string;
@@ -280,7 +280,7 @@ export interface HandOver {
 }
 
 /** Why the shell could not hand over to the command, or null when this is the command's own end. */
-export function handOverProblem({ code, output, program, account }: HandOver): SpawnProblem | null {
+export function handOverProblem({ code, output, program, account }: ShellEnd): SpawnProblem | null {
   const [line = ''] = output.split('\n');
   if (account !== null && code !== 0 && line.startsWith('setpriv: ')) return notBecome(line, account);
   return (code === 126 || code === 127) && line.startsWith(`${NAME}: `) ? notExecuted(line, program) : null;

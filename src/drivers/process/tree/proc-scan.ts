@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { errorCode, meansGone } from '../../../base/pure/errno.ts';
 import { isAlive, type ProcStat, readAnyProcStat } from '../proc.ts';
 
-export interface Seen extends ProcStat {
+export interface SeenProcess extends ProcStat {
   /** The run id in its environment, as it was when the program began; null when there is none or we may not look. */
   readonly cookie: string | null;
 }
@@ -13,8 +13,8 @@ export interface Seen extends ProcStat {
 const TURN_MS = 8;
 
 export class ProcScan {
-  #running: Promise<readonly Seen[]> | null = null;
-  #next: Promise<readonly Seen[]> | null = null;
+  #running: Promise<readonly SeenProcess[]> | null = null;
+  #next: Promise<readonly SeenProcess[]> | null = null;
   #nextSince = Number.POSITIVE_INFINITY;
 
   /**
@@ -23,7 +23,7 @@ export class ProcScan {
    * reading environments is most of the work. Rejects when not all of them could be looked at: whoever was missed may be the one
    * that is asked for.
    */
-  look(since: number): Promise<readonly Seen[]> {
+  look(since: number): Promise<readonly SeenProcess[]> {
     if (this.#running === null) return this.#begin(since);
     this.#nextSince = Math.min(this.#nextSince, since);
     // The one under way may fail for reasons of its own.
@@ -38,7 +38,7 @@ export class ProcScan {
     return this.#next;
   }
 
-  #begin(since: number): Promise<readonly Seen[]> {
+  #begin(since: number): Promise<readonly SeenProcess[]> {
     const running = scan(since).finally(() => {
       if (this.#running === running) this.#running = null;
     });
@@ -54,8 +54,8 @@ const SECOND_LOOKS_MS = [2, 4, 8];
  * Processes move while they are looked at. One that vanished may have left a child that is not on the list yet, and one in
  * the middle of an exec shows an empty environment for a moment: for these it goes back, a few times at most.
  */
-async function scan(since: number): Promise<readonly Seen[]> {
-  const seen = new Map<number, Seen>();
+async function scan(since: number): Promise<readonly SeenProcess[]> {
+  const seen = new Map<number, SeenProcess>();
   for (const pauseMs of [...SECOND_LOOKS_MS, 0]) {
     const unsure = await lookAtNew(seen, since);
     if (unsure.length === 0 || pauseMs === 0) break;
@@ -66,7 +66,7 @@ async function scan(since: number): Promise<readonly Seen[]> {
 }
 
 /** Adds the processes that `seen` does not have yet. Returns those that were gone, or that have to be looked at again. */
-async function lookAtNew(seen: Map<number, Seen>, since: number): Promise<readonly number[]> {
+async function lookAtNew(seen: Map<number, SeenProcess>, since: number): Promise<readonly number[]> {
   const unsure: number[] = [];
   let turn = performance.now();
   for (const pid of listPids()) {

@@ -1,16 +1,12 @@
 /** All processes of one run: who is left, signals to them, and the end of them. */
-
-import type { Clock } from '../../../base/clock.ts';
-import type { Log } from '../../../base/log.ts';
 import type { SignalName } from '../../../base/pure/exit.ts';
 import { after, type RunId } from '../../../base/pure/ids.ts';
+import type { Runtime } from '../../../base/runtime.ts';
 import { type Identity, isAlive, type ProcStat, readProcStat, sameProcess } from '../proc.ts';
 import { cgroupMembers, killCgroup, oomKills } from './cgroup.ts';
-import type { ProcScan, Seen } from './proc-scan.ts';
+import type { ProcScan, SeenProcess } from './proc-scan.ts';
 
-export interface TreeWorld {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface TreeWorld extends Pick<Runtime, 'clock' | 'log'> {
   readonly scan: ProcScan;
   /** Ends every wait when the driver closes. */
   readonly signal: AbortSignal;
@@ -153,9 +149,9 @@ export class TreeSearch {
   }
 
   /** Those of `seen` that belong to the run and live. Remembered, so that they are recognised without their marks later. */
-  among(seen: readonly Seen[]): readonly ProcStat[] {
+  among(seen: readonly SeenProcess[]): readonly ProcStat[] {
     const byNumber = this.#trustsNumber(seen);
-    const isOurs = (each: Seen): boolean =>
+    const isOurs = (each: SeenProcess): boolean =>
       each.cookie === this.#run || this.#isMain(each) || this.#isKnown(each) || (byNumber && this.#hasNumber(each));
     const alive = seen.filter((each) => isAlive(each) && each.pid !== process.pid);
     const found = new Set(alive.filter(isOurs));
@@ -171,15 +167,15 @@ export class TreeSearch {
   }
 
   /** Known by itself: in the instant before it has its session and its cookie it carries no other mark. */
-  #isMain = ({ pid, startTime }: Seen): boolean => pid === this.#main?.pid && startTime === this.#main.startTime;
-  #isKnown = ({ pid, startTime }: Seen): boolean => this.#known.get(pid) === startTime;
-  #hasNumber = ({ session, pgrp }: Seen): boolean => session === this.#main?.pid || pgrp === this.#main?.pid;
+  #isMain = ({ pid, startTime }: SeenProcess): boolean => pid === this.#main?.pid && startTime === this.#main.startTime;
+  #isKnown = ({ pid, startTime }: SeenProcess): boolean => this.#known.get(pid) === startTime;
+  #hasNumber = ({ session, pgrp }: SeenProcess): boolean => session === this.#main?.pid || pgrp === this.#main?.pid;
 
   /**
    * The kernel does not give a pid away while a session or group carries its number. So after the main process is gone its
    * number is ours for as long as somebody we know still carries it, and then never again.
    */
-  #trustsNumber(seen: readonly Seen[]): boolean {
+  #trustsNumber(seen: readonly SeenProcess[]): boolean {
     const main = this.#main;
     if (!main || !this.#isNumberOurs) return false;
     const holder = seen.find(({ pid }) => pid === main.pid);
@@ -192,8 +188,8 @@ export class TreeSearch {
     return this.#isNumberOurs;
   }
 
-  #addChildren(alive: readonly Seen[], found: Set<Seen>): void {
-    const childrenOf = new Map<number, Seen[]>();
+  #addChildren(alive: readonly SeenProcess[], found: Set<SeenProcess>): void {
+    const childrenOf = new Map<number, SeenProcess[]>();
     for (const each of alive) {
       const siblings = childrenOf.get(each.ppid);
       if (siblings) siblings.push(each);

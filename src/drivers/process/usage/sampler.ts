@@ -17,7 +17,7 @@ import { type MemoryCounter, members, memoryCounter, Pace } from './members.ts';
 const MAX_REUSES = 3;
 
 /** A run from one look to the next. */
-interface Known {
+interface SampledRun {
   readonly place: Place;
   readonly last: Usage | null;
   /** The CPU time of its processes then, in whole ticks. */
@@ -32,7 +32,7 @@ const USUAL_AGE_MS = 14_000;
 export function createSampler({ runsDir }: { readonly runsDir: string }): Sampler {
   const pace = new Pace();
   const table = new ProcTable(pace);
-  const runs = new Map<RunId, Known>();
+  const runs = new Map<RunId, SampledRun>();
 
   async function sample(run: RunId, isExact: boolean): Promise<Usage | null> {
     const known = runs.get(run) ?? firstLook(resolve(runsDir), run);
@@ -65,7 +65,7 @@ export function createSampler({ runsDir }: { readonly runsDir: string }): Sample
   };
 }
 
-function firstLook(runsDir: string, run: RunId): Known | null {
+function firstLook(runsDir: string, run: RunId): SampledRun | null {
   const place = findPlace(runsDir, run);
   return place && { place, last: null, ticksMs: 0, reuses: 0 };
 }
@@ -210,13 +210,13 @@ async function countEntries(path: string, pace: Pace): Promise<number> {
 
 // Who is whose child, where there is no cgroup to ask: one list of all processes, shared by all runs. Only newcomers are looked at each time, which costs a fiftieth of looking at everybody; now and then everybody is, because numbers are used again.
 
-type Kin = Pick<ProcStat, 'ppid' | 'pgrp' | 'session'>;
+type ParentIds = Pick<ProcStat, 'ppid' | 'pgrp' | 'session'>;
 
 const FORGET_AFTER_MS = 60_000;
 
 export class ProcTable {
   readonly #pace: Pace;
-  #known = new Map<number, Kin>();
+  #known = new Map<number, ParentIds>();
   #children = new Map<number, number[]>();
   #groups = new Map<number, number[]>();
   #lookedAt = Number.NEGATIVE_INFINITY;

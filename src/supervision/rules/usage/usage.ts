@@ -15,7 +15,7 @@ export interface Usage {
 }
 
 /** A look, with when it was taken. */
-export interface Reading {
+export interface UsageReading {
   readonly usage: Usage;
   readonly at: MonoMs;
   readonly wall: WallMs;
@@ -34,13 +34,13 @@ const LATE_RATIO = 1.5;
 const LATE_MS = 1_000;
 
 /** `plannedMs`: how long after the reading before this one was to be taken. */
-export function sampleOf(before: Reading | null, after: Reading, plannedMs: number): Sample {
+export function sampleOf(before: UsageReading | null, after: UsageReading, plannedMs: number): Sample {
   const { memoryBytes, fds, threads, processes } = after.usage;
   const percent = before && cpuPercent(before, after, plannedMs);
   return { cpuPercent: percent, memoryBytes, fds, threads, processes, at: after.wall };
 }
 
-function cpuPercent(before: Reading, after: Reading, plannedMs: number): number | null {
+function cpuPercent(before: UsageReading, after: UsageReading, plannedMs: number): number | null {
   const passedMs = after.at - before.at;
   const jumpedMs = Math.abs(after.wall - before.wall - passedMs);
   const isVoid = passedMs <= 0 || jumpedMs > JUMP_MS || passedMs > plannedMs * LATE_RATIO + LATE_MS;

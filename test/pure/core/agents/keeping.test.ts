@@ -1,7 +1,7 @@
 /** The agents of a daemon with everything around them replaced: what they hear, use and are told, and what the next daemon makes of it. */
 
 import { expect, test } from 'vitest';
-import { keepAgents } from '../../../../src/agents/keeping.ts';
+import { superviseAgents } from '../../../../src/agents/agent-supervisor.ts';
 import { runOfAgent } from '../../../../src/agents/rules/step.ts';
 import type { AgentRecord, AgentsSpec, AgentType } from '../../../../src/agents/spec.ts';
 import { noFailpoints } from '../../../../src/base/failpoints.ts';
@@ -28,7 +28,7 @@ function world(type: Partial<AgentType> = {}, more: Partial<AgentsSpec> = {}) {
   const commits: Commit[] = [];
   const specOf = (over: Partial<AgentType> = type) => agentsSpec({ types: [agentType(over)], ...more });
   const begin = (remembered: readonly AgentRecord[] = []) =>
-    keepAgents(
+    superviseAgents(
       {
         ...{ driver: driver as unknown as ProcessDriver, clock, random: () => 0, sampler, heartbeatSources: sources },
         ...{ log: silentLog, failpoints: noFailpoints, fatal: (error) => expect(error).toBeUndefined() },

@@ -12,7 +12,7 @@ const AT = '2026-01-02T03:04:05.000Z';
 const LATER = '2026-01-02T03:10:00.000Z';
 const EARLIER = '2026-01-02T03:00:00.000Z';
 
-const sight = (view: Partial<ComponentView> = {}, more: Partial<LoopObservation> = {}): LoopObservation => ({
+const observation = (view: Partial<ComponentView> = {}, more: Partial<LoopObservation> = {}): LoopObservation => ({
   view: {
     ...{ name: 'work-loop', state: 'running', condition: null, desired: 'running', run_id: 'one', pid: 7, note: null },
     uptime_ms: 60_000,
@@ -30,54 +30,54 @@ const open = (more: Partial<OpenFreeze> = {}): OpenFreeze => ({
   ...{ run: 'one', at: AT, incident: 1, ticket: 1, alert: null },
   ...more,
 });
-const beat = (last_beat_at: string) => ({ heartbeat: { ...sight().view.heartbeat!, last_beat_at } });
+const beat = (last_beat_at: string) => ({ heartbeat: { ...observation().view.heartbeat!, last_beat_at } });
 
 describe('what people are told about the loop', () => {
   test('as long as it goes on, nothing', () => {
-    expect(loopAction(null, sight())).toBeNull();
-    expect(loopAction(null, sight({ state: 'backing-off' }))).toBeNull();
+    expect(loopAction(null, observation())).toBeNull();
+    expect(loopAction(null, observation({ state: 'backing-off' }))).toBeNull();
   });
   test('one that somebody is stopping is nobody’s business any more, although it is still called frozen', () => {
-    const stopping = sight({ condition: 'frozen', state: 'stopping', desired: 'stopped' });
+    const stopping = observation({ condition: 'frozen', state: 'stopping', desired: 'stopped' });
     expect(loopAction(open(), stopping)).toEqual({ kind: 'over', well: false });
     expect(loopAction(null, stopping)).toBeNull();
   });
   test('a ticket as soon as it is frozen, which says how old its last sign is', () => {
-    expect(loopAction(null, sight({ condition: 'frozen' }))).toMatchObject({
+    expect(loopAction(null, observation({ condition: 'frozen' }))).toMatchObject({
       kind: 'file',
       title: 'work-loop is frozen: no sign of progress for 5 min',
       rootCause: expect.stringContaining('the last one was 1 h 29 min ago'),
     });
   });
   test.each([
-    ['while it is being ended', sight({ state: 'stopping' }), null],
-    ['while it waits for its next start', sight({ state: 'backing-off', run_id: null }), null],
-    ['while the new run has not given a sign yet', sight({ run_id: 'two' }), null],
-    ['while the alarm of the same run goes on', sight({ condition: 'frozen' }), null],
-    ['when the new run gives a sign', sight({ run_id: 'two', ...beat(LATER) }), { kind: 'over', well: true }],
-    ['when the sign is older than the freeze', sight({ run_id: 'two', ...beat(EARLIER) }), null],
-    ['when the same run goes on', sight(), { kind: 'over', well: true }],
-    ['when somebody stops it', sight({ state: 'stopped', desired: 'stopped' }), { kind: 'over', well: false }],
-    ['when the new run is frozen, too', sight({ run_id: 'two', condition: 'frozen' }), { kind: 'alert' }],
-    ['when it gave up', sight({ state: 'gave-up', run_id: null }), { kind: 'alert' }],
-    ['when it cannot be killed', sight({ state: 'stopping', condition: 'unkillable' }), { kind: 'alert' }],
-    ['when nothing can start it again', sight({ condition: 'frozen' }, { observed: true }), { kind: 'alert' }],
+    ['while it is being ended', observation({ state: 'stopping' }), null],
+    ['while it waits for its next start', observation({ state: 'backing-off', run_id: null }), null],
+    ['while the new run has not given a sign yet', observation({ run_id: 'two' }), null],
+    ['while the alarm of the same run goes on', observation({ condition: 'frozen' }), null],
+    ['when the new run gives a sign', observation({ run_id: 'two', ...beat(LATER) }), { kind: 'over', well: true }],
+    ['when the sign is older than the freeze', observation({ run_id: 'two', ...beat(EARLIER) }), null],
+    ['when the same run goes on', observation(), { kind: 'over', well: true }],
+    ['when somebody stops it', observation({ state: 'stopped', desired: 'stopped' }), { kind: 'over', well: false }],
+    ['when the new run is frozen, too', observation({ run_id: 'two', condition: 'frozen' }), { kind: 'alert' }],
+    ['when it gave up', observation({ state: 'gave-up', run_id: null }), { kind: 'alert' }],
+    ['when it cannot be killed', observation({ state: 'stopping', condition: 'unkillable' }), { kind: 'alert' }],
+    ['when nothing can start it again', observation({ condition: 'frozen' }, { observed: true }), { kind: 'alert' }],
   ])('%s', (_, seen, deed) => {
     const done = loopAction(open(), seen);
     if (deed === null) expect(done).toBeNull();
     else expect(done).toMatchObject(deed);
   });
   test('an alert is told once', () => {
-    expect(loopAction(open({ alert: 'told' }), sight({ state: 'gave-up' }))).toBeNull();
+    expect(loopAction(open({ alert: 'told' }), observation({ state: 'gave-up' }))).toBeNull();
   });
   test.each([
-    ['it runs', null, sight(), true],
-    ['it is frozen', null, sight({ condition: 'frozen' }), false],
-    ['it was frozen and has not been heard since', open(), sight({ run_id: 'two' }), false],
-    ['it gave up', null, sight({ state: 'gave-up' }), false],
-    ['it is just starting', null, sight({ state: 'starting' }), null],
-    ['somebody stopped it', null, sight({ state: 'stopped', desired: 'stopped' }), null],
-    ['the Engine is away', null, sight({ condition: 'engine-unreachable' }), null],
+    ['it runs', null, observation(), true],
+    ['it is frozen', null, observation({ condition: 'frozen' }), false],
+    ['it was frozen and has not been heard since', open(), observation({ run_id: 'two' }), false],
+    ['it gave up', null, observation({ state: 'gave-up' }), false],
+    ['it is just starting', null, observation({ state: 'starting' }), null],
+    ['somebody stopped it', null, observation({ state: 'stopped', desired: 'stopped' }), null],
+    ['the Engine is away', null, observation({ condition: 'engine-unreachable' }), null],
   ])('whether it answers: %s', (_, freeze, seen, expected) => {
     expect(isResponsive(freeze, seen)).toBe(expected);
   });
@@ -86,7 +86,7 @@ describe('what people are told about the loop', () => {
 describe('the loop where nobody supervises components', () => {
   /** Nobody asked for it here, so that it counts as stopped. */
   const alone = (ageMs: number | null) =>
-    sight(
+    observation(
       { state: 'stopped', desired: 'stopped', run_id: null, pid: null, uptime_ms: null, heartbeat: null },
       { ageMs, unsupervised: { limitMs: 300_000 } },
     );
@@ -116,20 +116,20 @@ describe('the loop where nobody supervises components', () => {
 
 describe('the last sign of the loop', () => {
   test.each([
-    ['it gave one in this run', sight({ uptime_ms: 60_000 }, { ageMs: 5_000 }), null, 5_000],
+    ['it gave one in this run', observation({ uptime_ms: 60_000 }, { ageMs: 5_000 }), null, 5_000],
     [
       'what an earlier run wrote a year ago says nothing about one that has just begun',
-      sight({ uptime_ms: 3_000 }),
+      observation({ uptime_ms: 3_000 }),
       null,
       null,
     ],
     [
       'one that is frozen has nothing newer to tell',
-      sight({ uptime_ms: 3_000, condition: 'frozen' }),
+      observation({ uptime_ms: 3_000, condition: 'frozen' }),
       open(),
       89 * 60_000,
     ],
-    ['there never was one', sight({}, { ageMs: null }), null, null],
+    ['there never was one', observation({}, { ageMs: null }), null, null],
   ])('%s', (_, seen, freeze, expected) => {
     expect(lastSignMs(freeze, seen)).toBe(expected);
   });

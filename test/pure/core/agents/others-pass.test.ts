@@ -5,9 +5,9 @@ import {
   judge,
   type Memory,
   NOTHING_KNOWN,
+  type ProcessObservation,
   pass,
   type RunFate,
-  type Sight,
   START_SLACK_MS,
   stillZombies,
   withTold,
@@ -25,14 +25,14 @@ const entry = (more: Partial<Entry> = {}): Entry => ({
   startedAt: { earliest: BEGAN, latest: BEGAN },
   ...more,
 });
-const there = (more: Partial<Extract<Sight, { kind: 'there' }>> = {}): Sight => ({
+const there = (more: Partial<Extract<ProcessObservation, { kind: 'there' }>> = {}): ProcessObservation => ({
   ...{ kind: 'there', zombie: false, exit: null, startTime: '500', startedAt: BEGAN, ppid: 10, run: null },
   ...more,
 });
 const code = (of: number): ExitCause => ({ kind: 'code', code: of, ambiguous: false });
-const zombie = (exit: ExitCause | null): Sight => there({ zombie: true, exit });
-const GONE: Sight = { kind: 'gone' };
-const HIDDEN: Sight = { kind: 'unknown', why: 'we may not look' };
+const zombie = (exit: ExitCause | null): ProcessObservation => there({ zombie: true, exit });
+const GONE: ProcessObservation = { kind: 'gone' };
+const HIDDEN: ProcessObservation = { kind: 'unknown', why: 'we may not look' };
 
 describe('whether the process of an entry lives', () => {
   const seen = { id: 'one', seen: { boot: BOOT, startTime: '500', ppid: 10 } };
@@ -68,8 +68,8 @@ describe('whether the process of an entry lives', () => {
     ['it has ended and nobody took note', there({ zombie: true }), null, { kind: 'dead', zombie: true }],
     ['its parent is another one now', there({ ppid: 1 }), seen, { kind: 'alive', orphan: true }],
     ['it always had init as parent', there({ ppid: 1 }), null, { kind: 'alive', orphan: false }],
-  ])('%s', (_, sight, known, verdict) => {
-    expect(judge(entry(), sight, known, BOOT)).toMatchObject(verdict);
+  ])('%s', (_, observation, known, verdict) => {
+    expect(judge(entry(), observation, known, BOOT)).toMatchObject(verdict);
   });
   test('without a time in its entry, whoever has the number is taken for the agent until somebody else has it', () => {
     expect(judge(entry({ startedAt: null }), there({ startedAt: 9e15 as WallMs }), null, BOOT).kind).toBe('alive');
@@ -90,13 +90,13 @@ describe('one pass after the other', () => {
     fate: (): RunFate => 'other',
   });
   /** Each look at the only entry, and how it stood at the last. */
-  const standing = (looks: readonly [number, Sight][], about = entry(), first: Memory = NOTHING_KNOWN) => {
+  const standing = (looks: readonly [number, ProcessObservation][], about = entry(), first: Memory = NOTHING_KNOWN) => {
     let memory = first;
     let last = '';
-    for (const [now, sight] of looks) {
-      const result = pass(memory, [{ entry: about, sight }], at(now));
+    for (const [now, observation] of looks) {
+      const result = pass(memory, [{ entry: about, observation: observation }], at(now));
       memory = result.memory;
-      last = result.judged[0]!.standing;
+      last = result.judged[0]!.state;
     }
     return last;
   };
@@ -183,31 +183,31 @@ describe('one pass after the other', () => {
     ['is being ended, nobody knows yet why the agent is gone', 'ending', 'pending'],
     ['goes on, or died by itself, the agent has crashed', 'other', 'crashed'],
   ])('where the run that it belonged to %s', (_, fate, expected) => {
-    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there({ run: 'loop~1' as RunId }) }], at(0));
-    const second = pass(first.memory, [{ entry: entry(), sight: GONE }], { ...at(10), fate: () => fate });
-    expect(second.judged[0]!.standing).toBe('pending');
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), observation: there({ run: 'loop~1' as RunId }) }], at(0));
+    const second = pass(first.memory, [{ entry: entry(), observation: GONE }], { ...at(10), fate: () => fate });
+    expect(second.judged[0]!.state).toBe('pending');
     // The next daemon judges in the same way.
     const stored = readStored('/a.json', storedText('/a.json', { memory: first.memory, cleaning: [] }))!;
-    for (const memory of [second.memory, pass(stored.memory, [{ entry: entry(), sight: GONE }], at(10)).memory]) {
+    for (const memory of [second.memory, pass(stored.memory, [{ entry: entry(), observation: GONE }], at(10)).memory]) {
       const asked: RunId[] = [];
       const of = (run: RunId) => {
         asked.push(run);
         return fate;
       };
-      const third = pass(memory, [{ entry: entry(), sight: GONE }], { ...at(110), fate: of });
-      expect([third.judged[0]!.standing, asked]).toEqual([expected, ['loop~1']]);
+      const third = pass(memory, [{ entry: entry(), observation: GONE }], { ...at(110), fate: of });
+      expect([third.judged[0]!.state, asked]).toEqual([expected, ['loop~1']]);
     }
   });
   test('what an older version remembers says nothing of the run', () => {
-    const { memory } = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
+    const { memory } = pass(NOTHING_KNOWN, [{ entry: entry(), observation: there() }], at(0));
     const old = storedText('/a.json', { memory, cleaning: [] }).replace(',"run":null', '');
     const asked = (): RunFate => 'asked';
     const known = readStored('/a.json', old)!.memory;
-    const { memory: dead } = pass(known, [{ entry: entry(), sight: GONE }], { ...at(0), fate: asked });
-    const [judged] = pass(dead, [{ entry: entry(), sight: GONE }], { ...at(100), fate: asked }).judged;
-    expect(judged!.standing).toBe('crashed');
+    const { memory: dead } = pass(known, [{ entry: entry(), observation: GONE }], { ...at(0), fate: asked });
+    const [judged] = pass(dead, [{ entry: entry(), observation: GONE }], { ...at(100), fate: asked }).judged;
+    expect(judged!.state).toBe('crashed');
   });
-  test.each<[string, readonly [number, Sight][], string]>([
+  test.each<[string, readonly [number, ProcessObservation][], string]>([
     [
       'one that ended with 0 has finished, also when nobody waits for it',
       [
@@ -260,7 +260,7 @@ describe('one pass after the other', () => {
     expect(standing([[0, there()], ...looks])).toBe(expected);
   });
   test('one that had ended with 0 before anybody watched has finished, too', () => {
-    const looks: readonly [number, Sight][] = [
+    const looks: readonly [number, ProcessObservation][] = [
       [0, zombie(code(0))],
       [100, zombie(code(0))],
     ];
@@ -268,26 +268,26 @@ describe('one pass after the other', () => {
   });
   test('a forgotten entry is left to its owner for longer than that of a crash', () => {
     const slow = (now: number) => ({ ...at(now), tidyMs: 10 * GRACE_MS });
-    const looks = (sight: Sight, now: number) => {
-      const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], slow(0));
-      const dead = pass(first.memory, [{ entry: entry(), sight }], slow(10));
-      return pass(dead.memory, [{ entry: entry(), sight }], slow(now)).judged[0]!;
+    const looks = (observation: ProcessObservation, now: number) => {
+      const first = pass(NOTHING_KNOWN, [{ entry: entry(), observation: there() }], slow(0));
+      const dead = pass(first.memory, [{ entry: entry(), observation: observation }], slow(10));
+      return pass(dead.memory, [{ entry: entry(), observation: observation }], slow(now)).judged[0]!;
     };
-    expect(looks(GONE, 110).standing).toBe('crashed');
-    expect(looks(zombie(code(0)), 110).standing).toBe('pending');
-    expect(looks(zombie(code(0)), 1_010)).toMatchObject({ standing: 'finished', exit: code(0) });
+    expect(looks(GONE, 110).state).toBe('crashed');
+    expect(looks(zombie(code(0)), 110).state).toBe('pending');
+    expect(looks(zombie(code(0)), 1_010)).toMatchObject({ state: 'finished', exit: code(0) });
     expect(isForgotten(looks(zombie(code(0)), 1_010))).toBe(true);
     expect(isForgotten(looks(GONE, 110))).toBe(false);
   });
   test('how one ended outlives the daemon that saw it', () => {
-    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
-    const { memory } = pass(first.memory, [{ entry: entry(), sight: zombie(code(0)) }], at(10));
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), observation: there() }], at(0));
+    const { memory } = pass(first.memory, [{ entry: entry(), observation: zombie(code(0)) }], at(10));
     const known = readStored('/a.json', storedText('/a.json', { memory, cleaning: [] }))!.memory;
-    const next = pass(known, [{ entry: entry(), sight: GONE }], at(20)).memory;
-    expect(pass(next, [{ entry: entry(), sight: GONE }], at(120)).judged[0]!.standing).toBe('finished');
+    const next = pass(known, [{ entry: entry(), observation: GONE }], at(20)).memory;
+    expect(pass(next, [{ entry: entry(), observation: GONE }], at(120)).judged[0]!.state).toBe('finished');
   });
   test('a zombie whose entry is gone is counted until its parent takes note, also by the next daemon', () => {
-    const { judged, memory } = pass(NOTHING_KNOWN, [{ entry: entry(), sight: zombie(code(0)) }], at(0));
+    const { judged, memory } = pass(NOTHING_KNOWN, [{ entry: entry(), observation: zombie(code(0)) }], at(0));
     const cleaned = withZombies(memory, judged);
     const later = readStored('/a.json', storedText('/a.json', { memory: cleaned, cleaning: [] }))!.memory;
     for (const known of [cleaned, later]) {
@@ -298,21 +298,25 @@ describe('one pass after the other', () => {
     }
   });
   test('a crash is told once', () => {
-    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
-    const told = withTold(pass(first.memory, [{ entry: entry(), sight: GONE }], at(10)).memory, '77');
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), observation: there() }], at(0));
+    const told = withTold(pass(first.memory, [{ entry: entry(), observation: GONE }], at(10)).memory, '77');
     expect(standing([[500, GONE]], entry(), told)).toBe('told');
   });
   test('a new entry under the same number begins with a clean slate', () => {
-    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
-    const second = pass(first.memory, [{ entry: entry({ id: 'two' }), sight: there({ startTime: '900' }) }], at(10));
-    expect(second.judged[0]!.standing).toBe('alive');
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), observation: there() }], at(0));
+    const second = pass(
+      first.memory,
+      [{ entry: entry({ id: 'two' }), observation: there({ startTime: '900' }) }],
+      at(10),
+    );
+    expect(second.judged[0]!.state).toBe('alive');
   });
   test('entries that are gone from the file are forgotten', () => {
-    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), observation: there() }], at(0));
     expect(pass(first.memory, [], at(10)).memory.entries.size).toBe(0);
   });
   test('the next daemon knows whom this one saw, and that it was not there itself', () => {
-    const first = pass(NOTHING_KNOWN, [{ entry: entry(), sight: there() }], at(0));
+    const first = pass(NOTHING_KNOWN, [{ entry: entry(), observation: there() }], at(0));
     const cleaning = [{ key: '5', text: '5 (x)' }];
     const next = readStored('/a.json', storedText('/a.json', { memory: first.memory, cleaning }))!;
     expect(next.cleaning).toEqual(cleaning);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { titleOf } from '../../../../src/incidents/rules/next.ts';
+import type { TicketsSpec } from '../../../../src/incidents/tickets/ports.ts';
 import { reopenedByHand } from '../../../../src/incidents/tickets/rules/notes.ts';
-import type { TicketsSpec } from '../../../../src/incidents/tickets/rules/settings.ts';
 import { textOf } from '../../../../src/incidents/tickets/rules/text.ts';
+import { concerned } from '../../../../src/incidents/tickets/service.ts';
 import { type CrashKind, isOutcome, isSimulated, markSimulated } from '../../../../src/supervision/rules/simulation.ts';
 import {
   crashSample,
@@ -54,7 +55,7 @@ describe('a simulated crash', () => {
     const spec = settings({ trackers: [...settings().trackers, githubSpec()] });
     const namesAfter = (rootCause: string, knownBy: TicketsSpec) => {
       const shut = { ...ticketSample(knownBy, { rootCause }), state: 'closed' } as const;
-      return Object.keys(reopenedByHand(shut, spec, wall(START))?.ticket.trackers ?? {});
+      return Object.keys(reopenedByHand(shut, concerned(shut, spec), wall(START))?.ticket.trackers ?? {});
     };
     const { rootCause } = markSimulated(real, asked('exit'));
     expect(namesAfter(rootCause ?? '', settings())).toEqual(['local']);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { TicketsSpec } from '../../../../src/incidents/tickets/ports.ts';
 import type { ProblemEvidence } from '../../../../src/incidents/tickets/rules/evidence.ts';
 import { afterNews, afterRecovery, closed, reopenedByHand } from '../../../../src/incidents/tickets/rules/notes.ts';
 import { wordsOf } from '../../../../src/incidents/tickets/rules/pending-updates.ts';
 import { ticketFor } from '../../../../src/incidents/tickets/rules/policy.ts';
-import type { TicketsSpec } from '../../../../src/incidents/tickets/rules/settings.ts';
 import type { Ticket, TicketChange } from '../../../../src/incidents/tickets/rules/ticket.ts';
 import {
   crashSample,

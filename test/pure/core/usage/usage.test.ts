@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { formatBytes, formatBytesFinely } from '../../../../src/base/pure/format.ts';
 import type { MonoMs, WallMs } from '../../../../src/base/pure/ids.ts';
 import {
-  type Reading,
   sampleOf,
   samplesAbove,
   softMemoryReason,
+  type UsageReading,
 } from '../../../../src/supervision/rules/usage/usage.ts';
 import { MIB, usageOf } from '../../../support/fake-sampler.ts';
 
@@ -41,12 +41,12 @@ test('samples above the limit are counted in a row; one at or below it begins ag
 });
 
 describe('CPU between two samples', () => {
-  const reading = (ms: number, cpuMs: number, jumpMs = 0): Reading => ({
+  const reading = (ms: number, cpuMs: number, jumpMs = 0): UsageReading => ({
     usage: usageOf({ cpuMs }),
     at: ms as MonoMs,
     wall: (1e12 + ms + jumpMs) as WallMs,
   });
-  const percent = (before: Reading | null, after: Reading) => sampleOf(before, after, 15_000).cpuPercent;
+  const percent = (before: UsageReading | null, after: UsageReading) => sampleOf(before, after, 15_000).cpuPercent;
 
   test.each([
     ['half of a core', reading(0, 100), reading(15_000, 7_600), 50],

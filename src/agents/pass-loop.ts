@@ -1,15 +1,11 @@
 /** Looks through all agents again and again: each pass is one row of `health_checks`. */
-
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
 import { after, type WallMs } from '../base/pure/ids.ts';
+import type { Runtime } from '../base/runtime.ts';
 import type { Findings, HealthCheckRow, LoopFindings, OthersFindings, PassPart } from './ports.ts';
 import { isFixed } from './rules/report.ts';
 import type { AgentIssue, AgentView } from './rules/views.ts';
 
-export interface PassesParts {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface PassLoopParts extends Pick<Runtime, 'clock' | 'log'> {
   readonly others: PassPart<OthersFindings>;
   readonly loop: PassPart<LoopFindings>;
   /** Zombies and what is left of agents that have ended. */
@@ -44,8 +40,8 @@ const NONE_OF_OURS: { readonly issues: readonly AgentIssue[]; readonly zombies: 
 /** It was over as soon as it was found. */
 const isDone = ({ at }: AgentIssue): boolean => at !== null;
 
-export class Passes {
-  readonly #parts: PassesParts;
+export class PassLoop {
+  readonly #parts: PassLoopParts;
   #last: LastPass = NOTHING_YET;
   /** What the parts found at the last pass; of others, at the last look. */
   #loop: LoopFindings = NO_LOOP;
@@ -60,7 +56,7 @@ export class Passes {
   #running: Promise<void> = Promise.resolve();
   #everyMs = 0;
 
-  constructor(parts: PassesParts) {
+  constructor(parts: PassLoopParts) {
     this.#parts = parts;
     this.#since = parts.clock.wallNow();
   }

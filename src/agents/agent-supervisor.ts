@@ -8,14 +8,14 @@ import { Journal } from '../supervision/journal.ts';
 import type { HeartbeatView } from '../supervision/rules/views.ts';
 import { UsageWatch } from '../supervision/usage/usage-watch.ts';
 import { OneAgent } from './one-agent.ts';
-import type { KeepingParts } from './parts.ts';
+import type { AgentSupervisorParts } from './parts.ts';
 import type { AgentRequest, Respawns } from './ports.ts';
 import type { NewAgent } from './rules/next.ts';
 import { runOfAgent } from './rules/step.ts';
 import { agentName, checkHeartbeatTask, checkTask } from './rules/task.ts';
 import type { AgentRecord, AgentsSpec, AgentType } from './spec.ts';
 
-export interface AgentKeeping extends Respawns {
+export interface OwnAgents extends Respawns {
   spawn(request: AgentRequest): AgentRecord;
   /** By pid or by task. Resolves when their processes are gone. */
   stop(which: string): Promise<readonly AgentRecord[]>;
@@ -41,14 +41,18 @@ const UNKILLABLE_MS = 10_000;
 export const MAX_AGENTS = 200;
 
 /** Takes over what earlier daemons left, and begins what is due. */
-export function keepAgents(parts: KeepingParts, remembered: readonly AgentRecord[], spec: AgentsSpec): AgentKeeping {
-  const keeping = new Keeping(parts, spec);
-  keeping.adopt(remembered);
-  return keeping;
+export function superviseAgents(
+  parts: AgentSupervisorParts,
+  remembered: readonly AgentRecord[],
+  spec: AgentsSpec,
+): OwnAgents {
+  const supervisor = new AgentSupervisor(parts, spec);
+  supervisor.adopt(remembered);
+  return supervisor;
 }
 
-class Keeping implements AgentKeeping {
-  readonly #parts: KeepingParts;
+class AgentSupervisor implements OwnAgents {
+  readonly #parts: AgentSupervisorParts;
   readonly #agents = new Map<ComponentName, OneAgent>();
   readonly #waiting = new Set<() => void>();
   readonly #usage: UsageWatch;
@@ -57,7 +61,7 @@ class Keeping implements AgentKeeping {
   #isClosing = false;
   #isClosed = false;
 
-  constructor(parts: KeepingParts, spec: AgentsSpec) {
+  constructor(parts: AgentSupervisorParts, spec: AgentsSpec) {
     this.#parts = parts;
     this.#spec = spec;
     const { clock, random, sampler, record } = parts;

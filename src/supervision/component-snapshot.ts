@@ -5,7 +5,7 @@ import type { ComponentRunner } from './component-runner.ts';
 import { healthOf } from './rules/status.ts';
 import { type Unwell, unwellOf } from './rules/unwell.ts';
 
-export interface ComponentStanding {
+export interface ComponentSnapshot {
   readonly name: string;
   readonly state: ComponentRunner['component']['state']['kind'];
   /** Healthy, ready, not frozen, and heard in this run if it has a heartbeat. */
@@ -19,7 +19,7 @@ export interface ComponentStanding {
   readonly unwell: Unwell | null;
 }
 
-export function standingOf(runner: ComponentRunner, now: MonoMs): ComponentStanding {
+export function snapshotOf(runner: ComponentRunner, now: MonoMs): ComponentSnapshot {
   const { name, spec, component, beatAt } = runner;
   const view = runner.view();
   const unwell = unwellOf(view);

@@ -8,14 +8,14 @@ import type { EngineClient } from '../docker/ports.ts';
 import { portOf } from './make.ts';
 import type { SessionRecord } from './spec.ts';
 
-export interface KeepingParts {
+export interface SessionMonitorParts {
   readonly engine: EngineClient;
   readonly watch: ContainerWatch;
   readonly healer: Healer;
   readonly clock: Clock;
 }
 
-export interface Keeper {
+export interface SessionListener {
   changed(status: HealStatus): void;
   failed(status: HealStatus, failure: Failure): void;
   restarted(status: HealStatus): void;
@@ -28,7 +28,7 @@ export interface Keeper {
   engineIsBack(): void;
 }
 
-export interface Keeping extends Disposable {
+export interface SessionMonitor extends Disposable {
   /** The lease is another one now. */
   until(deadline: MonoMs): void;
 }
@@ -50,23 +50,28 @@ const policyOf = ({ terms }: SessionRecord): HealPolicy => ({
   graceMs: GRACE_MS,
 });
 
-export function keep(record: SessionRecord, containerId: string, parts: KeepingParts, keeper: Keeper): Keeping {
+export function monitorSession(
+  record: SessionRecord,
+  containerId: string,
+  parts: SessionMonitorParts,
+  listener: SessionListener,
+): SessionMonitor {
   const ended = new AbortController();
   const { signal } = ended;
   const healing = parts.healer.begin(containerId, policyOf(record), {
-    changed: (status) => keeper.changed(status),
-    failed: (status, _why, failure) => keeper.failed(status, failure),
-    restarted: (status) => keeper.restarted(status),
-    gaveUp: (status) => keeper.gaveUp(status),
-    gone: () => keeper.gone(),
+    changed: (status) => listener.changed(status),
+    failed: (status, _why, failure) => listener.failed(status, failure),
+    restarted: (status) => listener.restarted(status),
+    gaveUp: (status) => listener.gaveUp(status),
+    gone: () => listener.gone(),
   });
-  const watching = watchContainer(containerId, record.terms.isPublished, parts, keeper, signal);
+  const watching = watchContainer(containerId, record.terms.isPublished, parts, listener, signal);
   let alarm = new AbortController();
   const arm = (deadline: MonoMs) => {
     alarm.abort();
     alarm = new AbortController();
     parts.clock.sleepUntil(deadline, AbortSignal.any([signal, alarm.signal])).then(
-      () => keeper.expired(),
+      () => listener.expired(),
       () => {}, // the lease was extended, or the session has ended otherwise
     );
   };
@@ -88,8 +93,8 @@ export function keep(record: SessionRecord, containerId: string, parts: KeepingP
 function watchContainer(
   containerId: string,
   isPublished: boolean,
-  parts: KeepingParts,
-  keeper: Keeper,
+  parts: SessionMonitorParts,
+  listener: SessionListener,
   signal: AbortSignal,
 ): Disposable {
   let isLooking = false;
@@ -97,7 +102,7 @@ function watchContainer(
     isLooking = true;
     try {
       const found = await portOf(containerId, true, parts, { isCalledOff: () => signal.aborted }, signal);
-      if (found.kind === 'made' && found.port !== null) keeper.moved(found.port);
+      if (found.kind === 'made' && found.port !== null) listener.moved(found.port);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
@@ -111,11 +116,11 @@ function watchContainer(
         parts.engine.setRestartPolicy(containerId, { name: 'no', maxRetries: 0 }, signal).catch(() => {}); // it has ended
       if (!isPublished || !observation.state.running) return;
       const published = observation.setup.ports[0];
-      if (published) keeper.moved(published.hostPort);
+      if (published) listener.moved(published.hostPort);
       else if (!isLooking) void look();
     },
     blind: (why) => {
-      if (why === null) keeper.engineIsBack();
+      if (why === null) listener.engineIsBack();
     },
   });
 }

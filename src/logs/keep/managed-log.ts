@@ -1,4 +1,5 @@
 /** What is known about the log of one component: where it begins, how long it is, and which parts of it were put aside. */
+import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { logFile, partFile, timesFile } from '../format.ts';
@@ -8,14 +9,14 @@ import { lengthOf, type Part } from './parts.ts';
 import { Times } from './times.ts';
 
 /** What a look at a log may find out about it. */
-export type Surprise = 'removed' | 'replaced' | 'cut-back' | 'not-a-file';
+export type LogChange = 'removed' | 'replaced' | 'cut-back' | 'not-a-file';
 
 /** Two looks may follow each other at once; that says nothing about how fast a log grows. */
 const MIN_PASSED_MS = 200;
 
-export type KeptClock = Pick<Clock, 'now' | 'wallNow'>;
+export type LogClock = Pick<Clock, 'now' | 'wallNow'>;
 
-export class KeptLog {
+export class ManagedLog {
   readonly name: string;
   readonly file: string;
   readonly path: string;
@@ -29,7 +30,7 @@ export class KeptLog {
   /** The part that a flood left behind, which the next one replaces. */
   remnant: string | null = null;
   readonly #dir: string;
-  readonly #clock: KeptClock;
+  readonly #clock: LogClock;
   #base = 0;
   #sizeBytes = 0;
   #inode: number | null = null;
@@ -38,7 +39,7 @@ export class KeptLog {
   #isStrange = false;
   #lookedAt: number | null = null;
 
-  constructor(dir: string, name: string, clock: KeptClock) {
+  constructor(dir: string, name: string, clock: LogClock) {
     this.#dir = dir;
     this.#clock = clock;
     this.name = name;
@@ -86,9 +87,9 @@ export class KeptLog {
   }
 
   /** Looks how long it is now, and writes down what is new. What is odd is returned, once. `now`: when, if the caller knows. */
-  look(now: number = this.#clock.now()): Surprise | null {
-    if (this.cutting > 0) return null;
-    const stat = look(this.path);
+  look(now: number = this.#clock.now()): LogChange | null {
+    const stat = this.cutting > 0 ? undefined : this.#stat();
+    if (stat === undefined) return null;
     if (!stat) return this.#isMissing(now);
     if (!stat.isFile()) return this.#isNoFile();
     const isOther = this.#isThere === false || (this.#inode !== null && this.#inode !== stat.ino);
@@ -104,7 +105,7 @@ export class KeptLog {
 
   /** The position behind its last byte, while it is being cut. */
   endWhileCut(): number {
-    const end = this.#base + (look(this.path)?.size ?? this.#sizeBytes);
+    const end = this.#base + (this.#stat()?.size ?? this.#sizeBytes);
     return end < this.end ? end + this.cutting : end;
   }
 
@@ -143,14 +144,23 @@ export class KeptLog {
     this.times.base(base);
   }
 
-  #isMissing(now: number): Surprise | null {
+  /** Null: there is none. Undefined: that is not known just now, so it is as it was, and is looked at again. */
+  #stat(): Stats | null | undefined {
+    try {
+      return look(this.path);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #isMissing(now: number): LogChange | null {
     const wasThere = this.#isThere === true;
     this.#isThere = false;
     this.#lookedAt = now;
     return wasThere ? 'removed' : null;
   }
 
-  #isNoFile(): Surprise | null {
+  #isNoFile(): LogChange | null {
     const wasStrange = this.#isStrange;
     this.#isStrange = true;
     return wasStrange ? null : 'not-a-file';

@@ -22,7 +22,7 @@ async function running(aSpec: ComponentSpec) {
   open.push(world);
   world.supervisor.up(['api']);
   await world.clock.advance(0);
-  return { ...world, standing: () => world.supervisor.standings()[0]! };
+  return { ...world, standing: () => world.supervisor.snapshots()[0]! };
 }
 
 test('without a heartbeat it is well as soon as it runs, for as long as it does', async () => {
