@@ -64,6 +64,7 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/start': { components: ['api'] },
   '/v1/stop': { components: ['api'] },
   '/v1/restart': { components: ['api'] },
+  '/v1/incidents/1/silence': { for_ms: 60_000 },
 };
 const LAST: ReadonlySet<string> = new Set(['/v1/down', '/v1/handover']);
 const isOfSessions = ({ path }: Route) => path.startsWith('/v1/sessions');

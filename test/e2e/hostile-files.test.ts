@@ -55,7 +55,7 @@ test('pipes in place of programs, env files, logs, heartbeats and pid files hold
   await project.until('probe', 'unwell', ({ restarts }) => restarts > 0);
   for (const name of HEARTS) {
     await waitFor(`the pipe of ${name}`, async () =>
-      (await project.component(name)).heartbeat?.problem?.includes('no file'),
+      (await project.component(name)).heartbeat?.problem?.includes('not a regular file'),
     );
   }
   const { pid } = await project.component('good');

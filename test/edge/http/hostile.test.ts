@@ -36,6 +36,8 @@ const good: Record<string, unknown> = {
   '/v1/agents/look': {},
   '/v1/tickets/1/close': {},
   '/v1/tickets/1/reopen': {},
+  '/v1/incidents/1/acknowledge': {},
+  '/v1/incidents/1/silence': { for_ms: 60_000 },
 };
 const bodyFor = (method: string, path: string) => (method === 'POST' ? { body: good[path] } : {});
 
