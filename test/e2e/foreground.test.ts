@@ -5,7 +5,7 @@ import { waitFor } from '../support/wait-for.ts';
 test('restarts are in the daemon’s log, and a daemon in the foreground says the same on its standard output', async () => {
   await using project = new TestProject(`components:
   a:
-    process: { command: [sh, -c, "exit 7"] }
+    process: { command: [sh, -c, "sleep 0.05; exit 7"] } # of less than a millisecond no time is told
     restart: { backoff: { initial: 50ms } }
 `);
   const daemon = project.start(['daemon']);
