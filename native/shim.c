@@ -11,7 +11,8 @@ void be_deaf(void) {
   const struct sigaction usual = {SIG_DFL, 0, 0, 0};
   const u64 all = ~0UL;
   sys_sigmask(&all);
-  sys_sigaction(SIGCHLD, &usual); // the launcher ignores it, and then there would be nothing to wait for
+  // The launcher ignores it, and then there would be nothing to wait for: nobody would know how the run ended.
+  if (sys_sigaction(SIGCHLD, &usual) < 0) sys_exit(NOT_CLAIMED);
   sys_setsid();
 }
 
@@ -107,6 +108,8 @@ static char *put_wait(char *to, const char *end, int status, const struct rusage
   return put(to, end, "\n");
 }
 
+static i64 longer(i64 pause) { return pause * 2 < LONGEST_PAUSE_MS ? pause * 2 : LONGEST_PAUSE_MS; }
+
 /** Its space was reserved, so a full disk is no reason to fail; what is, may pass. */
 static void record(const struct run_dir *run, const char *text, const char *end) {
   i64 pause = FIRST_PAUSE_MS;
@@ -116,7 +119,17 @@ static void record(const struct run_dir *run, const char *text, const char *end)
     else if (done >= 0) done = -ENOSPC;
     if (done >= 0 || done == -ENOENT) return; // not there: the daemon knows already, and has deleted it
     pause_ms(pause);
-    pause = pause * 2 < LONGEST_PAUSE_MS ? pause * 2 : LONGEST_PAUSE_MS;
+    pause = longer(pause);
+  }
+}
+
+/** Whatever it is that fails may pass; only a child that is not there any more has nothing left to tell. */
+static void await_end(int pid, int *status, struct rusage *used) {
+  for (i64 pause = FIRST_PAUSE_MS;; pause = longer(pause)) {
+    i64 ended = sys_wait4(pid, status, used);
+    if (ended >= 0) return;
+    if (ended == -ECHILD) sys_exit(NOT_CLAIMED); // and the daemon says that nobody saw the end
+    if (ended != -EINTR) pause_ms(pause);
   }
 }
 
@@ -135,9 +148,7 @@ void run_shim(struct request *r, struct run_dir *run) {
   struct rusage used = {0};
   if (pid > 0) {
     if (!*read_complaint(run, message)) tell_started(run);
-    i64 ended;
-    while ((ended = sys_wait4((int)pid, &status, &used)) == -EINTR) {}
-    if (ended < 0) sys_exit(NOT_CLAIMED); // never: and then nobody knows how it ended
+    await_end((int)pid, &status, &used);
   }
   pause_ms(before_telling);
 
