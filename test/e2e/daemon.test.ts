@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { canInject } from '../support/faulty-reads.ts';
 import { ENTRY, isAlive, kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -97,6 +98,39 @@ describe('a narrow place', () => {
     child.kill('SIGTERM');
     expect(await exited).toBe(0);
   });
+
+  test.skipIf(!canInject)(
+    'starts that go on at once leave descriptors free for watching, however late they get theirs',
+    async () => {
+      await using project = new TestProject(
+        `components:\n${Array.from({ length: 60 }, (_, i) => `  c${i}: { process: { command: [sleep, "1000"] } }`).join('\n')}\n`,
+      );
+      const child = spawn('sh', ['-c', `ulimit -n 64; exec "${process.execPath}" "${ENTRY}" daemon`], {
+        cwd: project.dir,
+        env: { ...process.env, KEEPWELL_HOME: project.home },
+        stdio: 'ignore',
+      });
+      const exited = closed(child);
+      await project.answered();
+      await project.ok('stop', '--all');
+      // A slow launcher: all starts are on their way before the first of them holds anything.
+      const launcher = project.processes().find(({ command }) => / launcher /.test(command))!;
+      const slow = ['-e', 'inject=renameat:delay_enter=50000', '-p', String(launcher.pid)];
+      const strace = spawn('strace', slow, { stdio: 'ignore' });
+      const isTraced = () =>
+        readFileSync(`/proc/${launcher.pid}/status`, 'utf8').includes(`TracerPid:\t${strace.pid}\n`);
+      await waitFor('the launcher to be slow', isTraced);
+      await project.ok('start', '--all', '--no-wait');
+      const settled = await waitFor('every start to have its place or none', async () => {
+        const { components, daemon } = await project.status();
+        const isSettled = components.every(({ state }) => ['running', 'backing-off'].includes(state));
+        return daemon.answers && isSettled && components.some(({ state }) => state === 'running') ? components : null;
+      });
+      expect(settled.filter(({ unknown_since }) => unknown_since !== null)).toEqual([]);
+      child.kill('SIGTERM');
+      expect(await exited).toBe(0);
+    },
+  );
 
   test.skipIf(!isRoot)('as pid 1 without an init it says what that means', async () => {
     await using project = new TestProject(ONE);

@@ -50,7 +50,7 @@ export function planRun(launch: ProcessLaunch, world: LaunchWorld): Plan | Spawn
   const groups = account === null || !isNative ? null : groupsOf(account);
   if (groups !== null && 'heals' in groups) return groups;
   try {
-    const crowded = tooFewFds();
+    const crowded = tooFewFds(world.shims.owed);
     if (crowded) return crowded;
     world.failpoints.hit('spawn.before-dir');
     const bound = bind(launch, account, world);
@@ -183,11 +183,11 @@ const SPARE_RATIO_OF_API = 0.5;
 /** So many connections may be open however scarce descriptors are, as long as there is one left: or nobody could stop anything. */
 const CONNECTIONS_IN_NEED = 2;
 
-/** Null: there is room for one more run. */
-export function tooFewFds(): SpawnProblem | null {
+/** Null: there is room for one more run, also when all those that the launcher was asked for hold theirs. */
+function tooFewFds(asked: number): SpawnProblem | null {
   const limit = ownLimit();
   const spare = Math.min(SPARE_FDS, Math.floor(limit * SPARE_RATIO));
-  return lowestFreeFd() < limit - spare
+  return lowestFreeFd() + asked < limit - spare
     ? null
     : passing(
         'out-of-resources',

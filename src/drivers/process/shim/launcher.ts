@@ -86,6 +86,7 @@ export class Launcher {
   readonly #leaving = new Set<Promise<unknown>>();
   #process: LauncherProcess | null = null;
   #count = 0;
+  #owed = 0;
   #failures = 0;
   #hasWorked = false;
   #broken: string | null = null;
@@ -109,6 +110,11 @@ export class Launcher {
     return this.#hasWorked;
   }
 
+  /** Requests without an answer: each may become a run, and a run takes a file descriptor of the daemon. */
+  get owed(): number {
+    return this.#owed;
+  }
+
   /** So that the first request finds it there. */
   wake(): void {
     if (this.#process === null && this.#broken === null && !this.#isClosed) this.#start();
@@ -125,7 +131,14 @@ export class Launcher {
     const number = ++this.#count;
     process.channel.write(request(number, this.#staging));
     const since = this.#options.clock.now();
-    const answered = new Promise<boolean>((answer) => process.asked.set(number, { since, answer }));
+    const answered = new Promise<boolean>((resolve) => {
+      const answer = (isDone: boolean): void => {
+        this.#owed -= 1;
+        resolve(isDone);
+      };
+      process.asked.set(number, { since, answer });
+    });
+    this.#owed += 1;
     this.#watch();
     return answered;
   }

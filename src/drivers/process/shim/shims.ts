@@ -63,6 +63,11 @@ export class Shims {
     return this.#launcher?.broken === null;
   }
 
+  /** Runs that the launcher was asked for and has not answered. */
+  get owed(): number {
+    return this.#launcher?.owed ?? 0;
+  }
+
   wake(): void {
     this.#launcher?.wake();
   }
