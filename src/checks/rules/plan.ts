@@ -13,8 +13,6 @@ export interface CheckSelection {
   readonly withDeps: boolean;
 }
 
-export const ALL_CHECKS: CheckSelection = { checks: [], withDeps: false };
-
 const MAX_SHOWN_CHARS = 100;
 
 /** Name → the names of the checks it needs, in configuration order. */

@@ -9,6 +9,7 @@ import {
   PROBE_WORDS,
   INSIDE_WORDS as RPC_WORDS,
 } from '../../../src/config/words/vocabulary.ts';
+import { PROBE_KINDS } from '../../../src/probes/kinds.ts';
 import { load } from './support.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -97,7 +98,8 @@ function around(path: string): object {
   if (path.endsWith('.insecure')) return { ...process, readiness: { http: { port: 443, scheme: 'https' } } };
   const question = /\.readiness\.(http|tcp)\./.exec(path)?.[1];
   if (question) return { ...process, readiness: { [question]: { port: 80 } } };
-  const isTiming = /\.readiness\.(?!exec|http|tcp|grpc|temporal|pid|log|all_of)/.test(path);
+  const key = /\.readiness\.(\w+)/.exec(path)?.[1];
+  const isTiming = key !== undefined && key !== 'all_of' && !Object.hasOwn(PROBE_KINDS, key);
   return isTiming ? { ...process, readiness: { tcp: 80 } } : process;
 }
 
