@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { pids, type Run, readText, workshop } from '../edge/process/workshop.ts';
+import { isThere, pids, type Run, readText, workshop } from '../edge/process/workshop.ts';
 import { canInject } from '../support/faulty-reads.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -51,9 +51,12 @@ const isOver = ({ kinds }: Run): boolean => kinds.includes('exited') || kinds.in
 /** From now on this call of the process, and of all that it forks, fails with this error. */
 async function inject(pid: number, call: string, error: string, when: string): Promise<ChildProcess> {
   const tampering = ['-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${when}`];
-  const strace = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...tampering, '-p', String(pid)], { stdio: 'ignore' });
-  const status = (): string => readText(`/proc/${pid}/status`);
-  await waitFor('strace to be attached', () => new RegExp(`^TracerPid:\\s*${strace.pid}$`, 'm').test(status()));
+  const strace = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...tampering, '-p', String(pid)], {
+    stdio: 'ignore',
+  });
+  const isAttached = new RegExp(`^TracerPid:\\s*${strace.pid}$`, 'm');
+  // One that waited in this very call is gone as soon as it is attached.
+  await waitFor('strace to be attached', () => isAttached.test(readText(`/proc/${pid}/status`)) || !isThere(pid));
   return strace;
 }
 
