@@ -32,6 +32,8 @@ export interface World {
   readonly platform: string;
   readonly out: Terminal;
   readonly err: Terminal;
+  /** Somebody types: stdin is a terminal. */
+  readonly inIsTty: boolean;
   /** From the first call on, Ctrl-C and SIGTERM abort the signal instead of ending the process. */
   interrupt(): AbortSignal;
   /** From the first call on, a second Ctrl-C aborts this signal, and only a third one ends the process. */

@@ -1,4 +1,4 @@
-/** The program: hands the process to `runCli`. Apart from the demo, the only part of the CLI that touches `process`. */
+/** The program: hands the process to `runCli`. Apart from the demo and the screen of `top`, the only part of the CLI that touches `process`. */
 import type { WriteStream } from 'node:tty';
 import { VERSION } from '../version.ts';
 import type { Terminal } from './call.ts';
@@ -87,6 +87,9 @@ void runCli(process.argv.slice(2), {
   platform: process.platform,
   out: terminal(process.stdout),
   err: terminal(process.stderr),
+  get inIsTty() {
+    return process.stdin.isTTY === true;
+  },
   interrupt,
   interruptAgain,
 }).then((code) => {

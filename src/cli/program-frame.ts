@@ -5,6 +5,7 @@ import { type AnyDefinition, addCommand, addGlobalOptions, HELP_COLUMNS, type Ho
 const WHICH = `
 Which command answers what:
   Is everything up?              keepwell status
+  What is going on, live?        keepwell top
   Is it healthy, yes or no?      keepwell health
   How are the agents doing?      keepwell agents report
   Why did it die?                keepwell why NAME

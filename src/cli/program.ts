@@ -23,6 +23,7 @@ import { sessions } from './commands/sessions.ts';
 import { simulateCrash } from './commands/simulate-crash.ts';
 import { status } from './commands/status.ts';
 import { tickets } from './commands/tickets.ts';
+import { top } from './commands/top.ts';
 import { up } from './commands/up.ts';
 import { schema, validate } from './commands/validate.ts';
 import { version } from './commands/version.ts';
@@ -44,6 +45,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   spawn,
   agents,
   status,
+  top,
   health,
   why,
   crashes,

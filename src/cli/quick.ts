@@ -3,13 +3,14 @@ import type { Command } from 'commander';
 import { beat } from './commands/beat.ts';
 import { logs } from './commands/logs.ts';
 import { status } from './commands/status.ts';
+import { top } from './commands/top.ts';
 import { version } from './commands/version.ts';
 import { wait } from './commands/wait.ts';
 import { why } from './commands/why.ts';
 import type { AnyDefinition, Host } from './define.ts';
 import { programWith } from './program-frame.ts';
 
-const QUICK: readonly AnyDefinition[] = [status, why, logs, wait, beat, version];
+const QUICK: readonly AnyDefinition[] = [status, why, logs, wait, beat, top, version];
 
 /** A program of one command; null: it takes all of them to know what was meant. */
 export function quickProgram([word]: readonly string[], host: Host): Command | null {

@@ -108,9 +108,7 @@ const asksForJson = (args: readonly string[]): boolean =>
 const COMMANDS: Readonly<Record<string, string>> = {
   list: 'keepwell status',
   get: 'keepwell status',
-  top: 'keepwell status --watch',
-  monit: 'keepwell status --watch',
-  monitor: 'keepwell status --watch',
+  monitor: 'keepwell top',
   describe: 'keepwell status NAME --verbose',
   show: 'keepwell status NAME --verbose',
   inspect: 'keepwell status NAME --verbose',

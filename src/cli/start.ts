@@ -16,6 +16,7 @@ const ROLES = [
   'stop',
   'restart',
   'status',
+  'top',
   'ps',
   'ls',
   'why',

@@ -110,6 +110,7 @@ const WORLD: World = {
   out: SILENT,
   err: SILENT,
   interrupt: () => new AbortController().signal,
+  inIsTty: false,
   interruptAgain: () => new AbortController().signal,
 };
 

@@ -84,6 +84,7 @@ export class CliWorld implements AsyncDisposable {
         this.err += text;
       }),
       interrupt: () => this.abort.signal,
+      inIsTty: false,
       interruptAgain: () => new AbortController().signal,
     };
   }

@@ -17,6 +17,7 @@ const WORLD: World = {
   out: SILENT,
   err: SILENT,
   interrupt: () => new AbortController().signal,
+  inIsTty: false,
   interruptAgain: () => new AbortController().signal,
 };
 const program = buildProgram({ world: WORLD, began: () => {}, ended: () => {} });

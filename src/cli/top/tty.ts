@@ -1,0 +1,88 @@
+/** Owns the terminal while `keepwell top` is open, and gives it back as it was whatever ends the process. Beside main.ts it touches `process`. */
+import { writeSync } from 'node:fs';
+
+const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
+const LEAVE = '\u001b[0m\u001b[?7h\u001b[?25h\u001b[?1049l';
+const EXIT_HANGUP = 129;
+/** A stop takes effect at once; where nobody does job control it never does, and we go on. */
+const STOPPED_BY_THEN_MS = 100;
+
+export interface TtyEvents {
+  onKeys(text: string): void;
+  /** The size changed, or somebody else has drawn on it. */
+  onChange(): void;
+}
+
+export class Tty implements Disposable {
+  readonly #events: TtyEvents;
+  #isOpen = false;
+  #isOver = false;
+
+  constructor(events: TtyEvents) {
+    this.#events = events;
+    process.once('exit', this.#leave);
+    process.on('uncaughtExceptionMonitor', this.#leave);
+    process.on('SIGHUP', this.#onHangup);
+    process.on('SIGTSTP', this.suspend);
+    process.on('SIGCONT', this.#resume);
+    process.stdout.on('resize', this.#onResize);
+    process.stdin.setEncoding('utf8').on('data', this.#onData).on('end', this.#onHangup).on('error', this.#onHangup);
+    this.#enter();
+  }
+
+  write(text: string): void {
+    if (this.#isOpen && text !== '') process.stdout.write(text);
+  }
+
+  /** Ctrl Z: the whole job stops, as it would without raw mode; `fg` brings the screen back. */
+  readonly suspend = (): void => {
+    if (this.#isOver) return;
+    this.#leave();
+    process.removeListener('SIGTSTP', this.suspend);
+    process.kill(0, 'SIGTSTP');
+    setTimeout(this.#resume, STOPPED_BY_THEN_MS);
+  };
+
+  readonly #resume = (): void => {
+    if (this.#isOver) return;
+    if (process.listenerCount('SIGTSTP') === 0) process.on('SIGTSTP', this.suspend);
+    this.#isOpen = false; // whoever stopped us without asking has had the terminal, too
+    this.#enter();
+    this.#events.onChange();
+  };
+
+  readonly #onResize = (): void => this.#events.onChange();
+  readonly #onData = (text: string): void => this.#events.onKeys(text);
+  readonly #onHangup = (): void => process.exit(EXIT_HANGUP);
+
+  #enter(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    process.stdin.setRawMode(true);
+    process.stdin.resume();
+    process.stdout.write(ENTER);
+  }
+
+  /** At once and not later: the process may end with the next line. */
+  readonly #leave = (): void => {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    try {
+      process.stdin.setRawMode(false);
+      writeSync(1, LEAVE);
+    } catch {
+      // The terminal is gone: nothing to give back.
+    }
+  };
+
+  [Symbol.dispose](): void {
+    this.#leave();
+    this.#isOver = true;
+    process.removeListener('SIGHUP', this.#onHangup);
+    process.removeListener('SIGTSTP', this.suspend);
+    process.removeListener('SIGCONT', this.#resume);
+    process.stdout.removeListener('resize', this.#onResize);
+    process.stdin.removeListener('data', this.#onData).removeListener('end', this.#onHangup);
+    process.stdin.pause();
+  }
+}
