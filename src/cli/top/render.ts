@@ -12,7 +12,10 @@ import { flat, lineOf, type Part } from './text.ts';
 /** Below these, what is not the list itself goes. */
 const ROWS_FOR_ATTENTION = 8;
 const ROWS_FOR_EVENTS = 18;
-const MAX_EVENTS = 6;
+/** What happened has so many lines at least, and all that the list leaves over. */
+const LEAST_EVENTS = 6;
+/** The titles above the list and above what happened. */
+const HEADS = 2;
 
 /** Exactly as many lines as the terminal has rows, none wider than it. */
 export function render(model: Model, paint: Paint): readonly string[] {
@@ -23,7 +26,8 @@ export function render(model: Model, paint: Paint): readonly string[] {
   const room = Math.max(0, rows - top.length - bottom.length);
   const lower = model.pane !== null ? pane(model, model.pane, paint, room) : happened(model, paint, room);
   const middle = list(model, paint, room - lower.length);
-  return filled([...top, ...middle, ...lower], rows - 1, bottom).slice(0, rows);
+  const blank = Array.from({ length: Math.max(0, room - lower.length - middle.length) }, () => '');
+  return filled([...top, ...middle, ...blank, ...lower], rows - 1, bottom).slice(0, rows);
 }
 
 const filled = (lines: readonly string[], rows: number, bottom: readonly string[]): string[] => [
@@ -81,9 +85,10 @@ function attention({ view, size, now }: Model, paint: Paint): readonly string[] 
 function attentionLine(one: AttentionView, now: number, columns: number, paint: Paint): string {
   const { name, title, cause, since, affects, ticket, acknowledged, silenced_until } = one;
   const isInHand = acknowledged || silenced_until !== null;
-  const begun = name !== null && title.startsWith(`${name} `) ? title.slice(name.length + 1).replace(/^: /, '') : title;
+  const whole = name !== null && title.startsWith(name) ? title.slice(name.length).replace(/^:? /, '') : title;
+  const begun = cause?.startsWith(whole) ? cause : whole; // a cause often says the same, and more
   const more = [
-    ...(cause === null || title.includes(cause) ? [] : [cause]),
+    ...(cause === null || begun.includes(cause) ? [] : [cause]),
     ...(affects.length === 0 ? [] : [`affects ${affects.join(', ')}`]),
     ...(ticket === null ? [] : [ticket]),
     ...(acknowledged ? ['acknowledged'] : []),
@@ -138,9 +143,11 @@ const frozenAt = ({ isAway, readAt, now }: Model): number => (isAway ? readAt : 
 
 // Below the list.
 
-function happened({ events, size }: Model, paint: Paint, room: number): readonly string[] {
+function happened(model: Model, paint: Paint, room: number): readonly string[] {
+  const { events, size } = model;
   if (size.rows < ROWS_FOR_EVENTS || events.length === 0) return [];
-  const count = Math.min(MAX_EVENTS, Math.floor(room / 3), events.length);
+  const free = room - shownRows(model).length - HEADS;
+  const count = Math.min(Math.max(Math.min(LEAST_EVENTS, Math.floor(room / 3)), free), events.length);
   return [
     bar('What happened', size.columns, paint),
     ...events.slice(-count).map((event) => {

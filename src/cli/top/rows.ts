@@ -17,7 +17,7 @@ export interface Column {
 
 /** In the order in which they are given up when it gets narrow, the last first. */
 const OPTIONAL: readonly Column[] = [
-  { name: 'state', title: 'STATE', width: 15 },
+  { name: 'state', title: 'STATE', width: 13 },
   { name: 'uptime', title: 'UPTIME', width: 7, align: 'right' },
   { name: 'ready', title: 'READY', width: 5 },
   { name: 'restarts', title: '↻', width: 4, align: 'right' },
@@ -29,6 +29,10 @@ const ORDER: readonly ColumnName[] = ['name', 'state', 'ready', 'uptime', 'resta
 const MARK = 3;
 const NAME = { least: 8, most: 24 };
 const NOTE_LEAST = 16;
+/** Where somebody has something to say, so much is left for it. */
+const NOTE_WISH = 24;
+/** A point for each hour and a half. */
+const CURVE = 16;
 const DAYS = [96, 48, 24];
 
 /** `width`: of the terminal. */
@@ -43,13 +47,20 @@ export function columnsFor(rows: readonly OverviewRow[], width: number): readonl
     left -= column.width + 2;
   }
   const hasDay = chosen.some(({ name }) => name === 'day');
-  const noteWish = rows.some(({ note }) => note !== null) ? 30 : 0;
+  const noteWish = rows.some(({ note }) => note !== null) ? NOTE_WISH : 0;
   const day = hasDay ? DAYS.find((cells) => cells - 12 <= left - noteWish) : undefined;
   if (day !== undefined) left -= day - 12;
+  const hasCurves = chosen.some(({ name }) => name === 'cpu') && left - noteWish >= 2 * (CURVE + 1);
+  if (hasCurves) left -= 2 * (CURVE + 1);
   if (left - 2 >= NOTE_LEAST) chosen.push({ name: 'note', title: 'NOTE', width: left - 2 });
-  return ORDER.flatMap((name) => chosen.find((column) => column.name === name) ?? []).map((column) =>
-    column.name === 'day' && day !== undefined ? { ...column, width: day } : column,
-  );
+  const wide = ({ name, width: least }: Column): number => {
+    if (name === 'day' && day !== undefined) return day;
+    return hasCurves && (name === 'cpu' || name === 'memory') ? least + CURVE + 1 : least;
+  };
+  return ORDER.flatMap((name) => chosen.filter((column) => column.name === name)).map((column) => ({
+    ...column,
+    width: wide(column),
+  }));
 }
 
 export function headLine(columns: readonly Column[], width: number, told: string, paint: Paint): string {
@@ -115,11 +126,11 @@ function contentOf(row: OverviewRow, column: Column, now: number, paint: Paint, 
     case 'day':
       return { text: dayText(row.timeline, column.width) };
     case 'cpu':
-      return { text: row.cpu_percent === null ? '-' : `${Math.round(row.cpu_percent)}%` };
-    case 'memory':
       return {
-        text: row.memory_bytes === null ? '-' : formatBytes(row.memory_bytes).replace('iB', '').replace(' ', ''),
+        text: withCurve(row.cpu_percent === null ? '-' : `${Math.round(row.cpu_percent)}%`, row.cpu, column.width, 5),
       };
+    case 'memory':
+      return { text: withCurve(memoryText(row), row.memory, column.width, 8) };
     case 'note':
       return { text: flat(noteText(row)), brush: paint.dim };
     default:
@@ -127,7 +138,7 @@ function contentOf(row: OverviewRow, column: Column, now: number, paint: Paint, 
   }
 }
 
-/** "backing-off 12s": how long until it is tried again. */
+/** "backoff 12s": how long until it is tried again. */
 function stateText({ state, condition, next_attempt_at }: OverviewRow, now: number): string {
   if (condition === 'frozen' || condition === 'unkillable') return condition;
   if (next_attempt_at === null || state !== 'backing-off') return state;
@@ -157,5 +168,26 @@ export function dayText(timeline: string, width: number): string {
     const from = Math.floor((at * timeline.length) / width);
     const beats = timeline.slice(from, Math.max(from + 1, Math.floor(((at + 1) * timeline.length) / width)));
     return BEATS[[...WORST_FIRST].find((beat) => beats.includes(beat)) ?? '-'];
+  }).join('');
+}
+
+const memoryText = ({ memory_bytes }: OverviewRow): string =>
+  memory_bytes === null ? '-' : formatBytes(memory_bytes).replace('iB', '').replace(' ', '');
+
+/** The curve in front of the number, where its column is wider than that. */
+function withCurve(text: string, points: readonly (number | null)[], width: number, number: number): string {
+  return width === number ? text : `${curveText(points, CURVE)} ${cell(text, number, 'right')}`;
+}
+
+const STEPS = '▁▂▃▄▅▆▇█';
+
+/** From nothing to the most there was; blank where nothing was measured. */
+export function curveText(points: readonly (number | null)[], width: number): string {
+  const most = points.reduce<number>((max, point) => Math.max(max, point ?? 0), 0);
+  return Array.from({ length: width }, (_, at) => {
+    const some = points.slice(Math.floor((at * points.length) / width), Math.ceil(((at + 1) * points.length) / width));
+    const known = some.flatMap((point) => point ?? []);
+    if (known.length === 0) return ' ';
+    return STEPS[most === 0 ? 0 : Math.min(7, Math.floor((Math.max(...known) / most) * 8))];
   }).join('');
 }

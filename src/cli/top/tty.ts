@@ -3,7 +3,6 @@ import { writeSync } from 'node:fs';
 
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
 const LEAVE = '\u001b[0m\u001b[?7h\u001b[?25h\u001b[?1049l';
-const EXIT_HANGUP = 129;
 /** A stop takes effect at once; where nobody does job control it never does, and we go on. */
 const STOPPED_BY_THEN_MS = 100;
 
@@ -25,7 +24,7 @@ export class Tty implements Disposable {
     process.on('SIGHUP', this.#onHangup);
     process.on('SIGTSTP', this.suspend);
     process.on('SIGCONT', this.#resume);
-    process.stdout.on('resize', this.#onResize);
+    process.stdout.on('resize', this.#onResize).prependListener('error', this.#onHangup);
     process.stdin.setEncoding('utf8').on('data', this.#onData).on('end', this.#onHangup).on('error', this.#onHangup);
     this.#enter();
   }
@@ -53,7 +52,12 @@ export class Tty implements Disposable {
 
   readonly #onResize = (): void => this.#events.onChange();
   readonly #onData = (text: string): void => this.#events.onKeys(text);
-  readonly #onHangup = (): void => process.exit(EXIT_HANGUP);
+  /** By the signal itself: `process.exit` makes Node reset a terminal that is gone, and that ends in a segmentation fault (Node 20). */
+  readonly #onHangup = (): void => {
+    this.#leave();
+    process.removeAllListeners('SIGHUP');
+    process.kill(process.pid, 'SIGHUP');
+  };
 
   #enter(): void {
     if (this.#isOpen) return;
@@ -81,7 +85,7 @@ export class Tty implements Disposable {
     process.removeListener('SIGHUP', this.#onHangup);
     process.removeListener('SIGTSTP', this.suspend);
     process.removeListener('SIGCONT', this.#resume);
-    process.stdout.removeListener('resize', this.#onResize);
+    process.stdout.removeListener('resize', this.#onResize).removeListener('error', this.#onHangup);
     process.stdin.removeListener('data', this.#onData).removeListener('end', this.#onHangup);
     process.stdin.pause();
   }
