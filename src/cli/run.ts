@@ -108,6 +108,7 @@ const asksForJson = (args: readonly string[]): boolean =>
 const COMMANDS: Readonly<Record<string, string>> = {
   list: 'keepwell status',
   get: 'keepwell status',
+  monit: 'keepwell top',
   monitor: 'keepwell top',
   describe: 'keepwell status NAME --verbose',
   show: 'keepwell status NAME --verbose',

@@ -4,7 +4,6 @@ import type { Definition } from '../define.ts';
 
 export const top: Definition<object> = {
   usage: 'top',
-  aliases: ['monit'],
   group: 'Look:',
   summary: 'watch everything on one screen: what needs attention, logs, why, restart with one key',
   description:

@@ -18,11 +18,11 @@ export interface Column {
 /** In the order in which they are given up when it gets narrow, the last first. */
 const OPTIONAL: readonly Column[] = [
   { name: 'state', title: 'STATE', width: 13 },
-  { name: 'uptime', title: 'UPTIME', width: 7, align: 'right' },
+  { name: 'uptime', title: 'UPTIME', width: 6, align: 'right' },
   { name: 'ready', title: 'READY', width: 5 },
   { name: 'restarts', title: '↻', width: 4, align: 'right' },
   { name: 'day', title: '24 h', width: 12 },
-  { name: 'memory', title: 'MEM', width: 8, align: 'right' },
+  { name: 'memory', title: 'MEM', width: 6, align: 'right' },
   { name: 'cpu', title: 'CPU', width: 5, align: 'right' },
 ];
 const ORDER: readonly ColumnName[] = ['name', 'state', 'ready', 'uptime', 'restarts', 'day', 'cpu', 'memory', 'note'];
@@ -33,7 +33,7 @@ const NOTE_LEAST = 16;
 const NOTE_WISH = 24;
 /** A point for each hour and a half. */
 const CURVE = 16;
-const DAYS = [96, 48, 24];
+const DAYS = [48, 24];
 
 /** `width`: of the terminal. */
 export function columnsFor(rows: readonly OverviewRow[], width: number): readonly Column[] {
@@ -130,7 +130,7 @@ function contentOf(row: OverviewRow, column: Column, now: number, paint: Paint, 
         text: withCurve(row.cpu_percent === null ? '-' : `${Math.round(row.cpu_percent)}%`, row.cpu, column.width, 5),
       };
     case 'memory':
-      return { text: withCurve(memoryText(row), row.memory, column.width, 8) };
+      return { text: withCurve(memoryText(row), row.memory, column.width, 6) };
     case 'note':
       return { text: flat(noteText(row)), brush: paint.dim };
     default:

@@ -9,8 +9,7 @@ import { CliWorld } from './cli-world.ts';
 const ROWS: readonly [typed: string, says: RegExp][] = [
   ['list', /Use "keepwell status"/],
   ['get', /Use "keepwell status"/],
-  ['top', /Use "keepwell status --watch"/],
-  ['monit', /Use "keepwell status --watch"/],
+  ['monit', /Use "keepwell top"/],
   ['describe api', /Use "keepwell status NAME --verbose"/],
   ['config', /Use "keepwell validate"/],
   ['kill', /"keepwell down".*"keepwell stop NAME"/],
@@ -24,7 +23,7 @@ const ROWS: readonly [typed: string, says: RegExp][] = [
   ['statsu', /There is no command "statsu"\. Did you mean "status"\?/],
   ['status --jsn', /Run "keepwell status --help"\.$/m],
   ['info api', /Use "keepwell status NAME --verbose"/],
-  ['help monit', /Use "keepwell status --watch"/],
+  ['help monit', /Use "keepwell top"/],
   ['status --json', /Write -o json\./],
   ['status --format json', /Write -o json, or -o text\./],
   ['status --format=json', /Write -o json, or -o text\./],
