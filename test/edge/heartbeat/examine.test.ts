@@ -30,7 +30,8 @@ describe.each(['auto', 'off'] as const)('a look at the processes of a run, with 
     );
     const text = evidence.join('\n');
     expect(text).toContain(`tcp 127.0.0.1:${port} listening`);
-    expect(text).toContain(`(sh), child of ${pid}: waiting`);
+    // The chatty child wakes twice a second: it may be caught in the middle of its work.
+    expect(text).toMatch(new RegExp(`\\(sh\\), child of ${pid}: (waiting|running)`));
   });
 
   test('a busy child is seen, and by whom the work is done', async () => {
