@@ -28,6 +28,7 @@ export type {
   AttentionView as Attention,
   OverviewRow,
   OverviewView as Overview,
+  PageView as Page,
 } from './dashboard/rules/views.ts';
 export type { IncidentView as Incident } from './incidents/rules/view.ts';
 export type { DeliveryView as TicketDelivery, TicketView as Ticket } from './incidents/tickets/rules/view.ts';

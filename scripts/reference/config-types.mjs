@@ -33,6 +33,7 @@ const NAMES = {
   '#/alerts': 'AlertsConfig',
   '#/alerts/channels/[]': 'AlertChannelConfig',
   '#/store': 'StoreConfig',
+  '#/dashboard': 'DashboardConfig',
   '#/tickets': 'TicketsConfig',
   '#/tickets/priorities/*': 'TicketPriority',
   '#/$defs/tracker': 'TrackerConfig',

@@ -89,6 +89,7 @@ const daemon: Views['Daemon'] = {
   logs: { mechanism: 'collapse-range', bytes: 1_204_224, dropped_bytes: 0, lost_bytes: 0, gaps: 0, condition: null },
   sessions: { total: 12, unhealthy: 1 },
   alerts: null,
+  page: { address: 'http://127.0.0.1:7070/', problem: null },
 };
 
 const crash: Views['Crash'] = {
@@ -458,6 +459,13 @@ export const EXAMPLES: Partial<Views> = {
     timeline: { from: '2026-01-01T03:15:00.000Z', bucket_ms: 900_000, buckets: 96 },
     attention: [needsAttention],
     components: [overviewRow],
+  },
+  Access: { schema_version: 1, role: 'read', project: 'shop', version: '0.1.0' },
+  Page: {
+    schema_version: 1,
+    url: 'http://127.0.0.1:7070/#token=xX0…',
+    address: 'http://127.0.0.1:7070/',
+    role: 'control',
   },
   Health: {
     status: 'unhealthy',

@@ -4,7 +4,7 @@ import type { CampaignArchive } from '../campaigns/ports.ts';
 import type { HealthQuery } from '../checks/rules/plan.ts';
 import type { ChecksView } from '../checks/rules/view.ts';
 import type { HealthReport } from '../checks/spec.ts';
-import type { OverviewView } from '../dashboard/rules/views.ts';
+import type { OverviewView, PageView } from '../dashboard/rules/views.ts';
 import type { History } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import type { TicketService } from '../incidents/tickets/ports.ts';
@@ -113,6 +113,8 @@ export interface Control extends Records {
   checks(limit: number): ChecksView;
   /** All that one screen shows: what needs attention, and every component with its last 24 hours. */
   overview(): Promise<OverviewView>;
+  /** Where the page is; opens it where the configuration does not. Rejects with DASHBOARD_CLOSED. */
+  dashboard(role: PageView['role']): Promise<PageView>;
   /**
    * Reads the configuration files again, applies them, and wants the named components (default: all) and their dependencies running.
    * `files` must be the ones it runs with; empty: whichever these are.

@@ -35,6 +35,8 @@ export function sendError(response: ServerResponse, error: unknown, log: Log): v
     return;
   }
   if (known.httpStatus === 503) response.setHeader('Retry-After', RETRY_AFTER_S);
+  if (known.httpStatus === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (known.code === 'TOO_MANY_WRONG_TOKENS') response.setHeader('Retry-After', 60);
   if (known.code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', String(known.details['allowed']));
   // After a refused body the rest of it is still on the way: this connection cannot be used again.
   if (!response.req.complete) response.setHeader('Connection', 'close');

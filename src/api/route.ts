@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Log } from '../base/log.ts';
 import type { ErrorCode } from '../base/pure/errors.ts';
+import type { Access } from '../dashboard/rules/access.ts';
 import type { Control } from './control.ts';
 import { EMPTY_BODY, NO_BODY, NO_QUERY } from './schemas.ts';
 import type { StreamSet } from './streams.ts';
@@ -25,6 +26,8 @@ export interface Call<Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly services: Services;
+  /** What the caller is allowed. */
+  readonly access: Access;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -52,6 +55,10 @@ interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType, View extend
   readonly path: `/${string}`;
   /** The name of the operation for generated clients. */
   readonly id: string;
+  /** What its caller must be allowed. The unix socket is allowed everything; `socket`: and nobody else. */
+  readonly access: Access;
+  /** Keys of its body that only the unix socket may send. */
+  readonly socketKeys?: readonly string[];
   /** One sentence for the reference. */
   readonly summary: string;
   /** The status of a good answer; 202 where the work only begins. Default: 200. */

@@ -1,12 +1,16 @@
-/** The HTTP server over the routes. The daemon binds it to its unix socket. */
-import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
+/** The HTTP server over the routes. The daemon binds it to its unix socket, and to the address of the page where that is asked for. */
+import { createServer as createPlainServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { z } from 'zod';
 import type { Log } from '../base/log.ts';
 import { AppError, errorView } from '../base/pure/errors.ts';
+import type { Asset, Door, TlsKeys } from '../dashboard/ports.ts';
+import { type Access, demand } from '../dashboard/rules/access.ts';
 import type { Control } from './control.ts';
+import { socketDoor } from './door.ts';
 import { sendError, sendJson } from './reply.ts';
-import { match, type Services, STREAMING, WithStatus } from './route.ts';
+import { match, type Route, type Services, STREAMING, WithStatus } from './route.ts';
 import { STREAM_LIMITS, type StreamLimits, StreamSet } from './streams.ts';
 import { ROUTES } from './table.ts';
 
@@ -14,6 +18,10 @@ export interface ServerOptions {
   readonly control: Control;
   readonly log: Log;
   readonly version: string;
+  /** Who is let in, and as whom. Default: as on the unix socket. */
+  readonly door?: Door;
+  /** Default: plain HTTP. */
+  readonly tls?: TlsKeys | null;
   readonly limits?: Partial<ServerLimits>;
   /** Whether there is a file descriptor to spare for the connection that was just opened, the `open`th. Default: there is. */
   hasRoom?(open: number): boolean;
@@ -37,62 +45,94 @@ const LIMITS: ServerLimits = {
   requestTimeoutMs: 10_000,
 };
 
-/** A plain http.Server, except that `close` also ends the event streams, which would otherwise hold it open for ever. */
-export class ApiServer extends Server {
-  readonly #streams: StreamSet;
+export type ApiServer = Server;
 
-  constructor(options: ServerOptions) {
-    const { control, log, version, limits: given, unready = () => [], metrics = () => null, hasRoom } = options;
-    const limits = { ...LIMITS, ...given };
-    const connections = new Connections(limits.maxConnections, hasRoom);
-    const streams = new StreamSet(limits, (response) => connections.wait(response));
-    const services: Services = { control, log, version, streams, unready, metrics };
-    super(
-      {
-        requireHostHeader: false, // the guard answers instead, in our own form
-        headersTimeout: limits.headersTimeoutMs,
-        requestTimeout: limits.requestTimeoutMs,
-        connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
-        keepAliveTimeout: 5_000,
-        maxHeaderSize: 16 * 1024,
-      },
-      (request, response) => void answer(request, response, services, connections),
-    );
-    this.#streams = streams;
-    this.maxConnections = limits.maxConnections;
-    this.on('connection', (socket) => connections.add(socket));
-    this.on('clientError', refuseBrokenRequest);
-    this.on('upgrade', (_request, socket) => socket.destroy());
-    this.on('connect', (_request, socket) => socket.destroy());
-  }
-
-  override close(callback?: (error?: Error) => void): this {
-    this.#streams.endAll();
-    return super.close(callback);
-  }
+/** A plain server, except that `close` also ends the event streams, which would otherwise hold it open for ever. */
+export function createHttpServer(options: ServerOptions): ApiServer {
+  const { control, log, version, limits: given, unready = () => [], metrics = () => null, hasRoom } = options;
+  const { door = socketDoor, tls = null } = options;
+  const limits = { ...LIMITS, ...given };
+  const connections = new Connections(limits.maxConnections, hasRoom);
+  const streams = new StreamSet(limits, (response) => connections.wait(response));
+  const services: Services = { control, log, version, streams, unready, metrics };
+  const settings = {
+    requireHostHeader: false, // the door answers instead, in our own form
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
+    keepAliveTimeout: 5_000,
+    maxHeaderSize: 16 * 1024,
+  };
+  const asked = (request: IncomingMessage, response: ServerResponse) =>
+    void answer(request, response, door, services, connections);
+  const server: Server =
+    tls === null
+      ? createPlainServer(settings, asked)
+      : createSecureServer({ ...settings, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: 5_000 }, asked);
+  server.maxConnections = limits.maxConnections;
+  if (tls === null) server.on('connection', (socket) => connections.add(socket));
+  else watchHandshakes(server, connections);
+  server.on('clientError', refuseBrokenRequest);
+  server.on('upgrade', (_request, socket) => socket.destroy());
+  server.on('connect', (_request, socket) => socket.destroy());
+  const close = server.close.bind(server);
+  server.close = (callback) => {
+    streams.endAll();
+    return close(callback);
+  };
+  return server;
 }
 
-export const createHttpServer = (options: ServerOptions): ApiServer => new ApiServer(options);
+/** A connection is one place, also while it agrees on keys: who never finishes that gives way like all who ask nothing. */
+function watchHandshakes(server: Server, connections: Connections): void {
+  const begun = new Map<string, Socket>();
+  const nameOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+  server.on('connection', (socket: Socket) => {
+    const name = nameOf(socket);
+    begun.set(name, socket);
+    socket.once('close', () => void (begun.get(name) === socket && begun.delete(name)));
+    connections.add(socket);
+  });
+  server.on('secureConnection', (secure: Socket) => {
+    const raw = begun.get(nameOf(secure));
+    if (raw !== undefined) connections.forget(raw);
+    connections.add(secure);
+  });
+  server.on('tlsClientError', (_error, socket: Socket) => socket.destroy());
+}
 
 /** Never rejects: whatever goes wrong becomes an answer, or at least the end of the connection. */
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
+  door: Door,
   services: Services,
   connections: Connections,
 ): Promise<void> {
   try {
     connections.begin(request.socket, response);
-    guard(request);
+    for (const [name, value] of Object.entries(door.headers)) response.setHeader(name, value);
+    door.admit(request);
     const { pathname, search } = splitTarget(request.url ?? '');
+    const asset = door.asset(pathname);
+    if (asset !== null) {
+      sendAsset(request, response, asset);
+      return;
+    }
+    const has = door.accessOf(request);
     const found = match(ROUTES, request.method ?? '', pathname);
-    if (!('route' in found)) throw noRoute(request.method ?? '', pathname, found.allowed);
+    if (!('route' in found)) {
+      demand('metrics', has); // who has no token is not even told what there is
+      throw noRoute(request.method ?? '', pathname, found.allowed);
+    }
     const { route, params } = found;
+    const access = permit(route, has, door);
     if (route.waits) connections.wait(response);
     if (route.method === 'GET') refuseBody(request);
     const query = check(route.query, readQuery(search));
     const body = check(route.body, route.method === 'GET' ? undefined : await readBody(request));
-    const answered = route.handler({ params, query, body, services, request, response });
+    if (access !== 'socket') refuseSocketKeys(route, body);
+    const answered = route.handler({ params, query, body, services, access, request, response });
     // An answer that is there already is sent in the same breath: after "down" and "handover" there may be no later one.
     const result = answered instanceof Promise ? await answered : answered;
     if (result === STREAMING) return;
@@ -101,6 +141,41 @@ async function answer(
   } catch (error) {
     sendError(response, error, services.log);
   }
+}
+
+/** What the caller may do, if that is enough for the route. */
+function permit(route: Route, has: Access | null, door: Door): Access {
+  if (route.access === 'metrics' && has !== 'socket') {
+    const hint = 'Set "dashboard.metrics" to "token" or "open" and run "keepwell reload".';
+    if (door.metrics === 'off') throw new AppError('METRICS_OFF', {}, { hint });
+    if (door.metrics === 'open') return has ?? 'metrics';
+  }
+  demand(route.access, has);
+  return has!;
+}
+
+function refuseSocketKeys({ socketKeys = [] }: Route, body: unknown): void {
+  const key = socketKeys.find((each) => Object.hasOwn(Object(body), each));
+  if (key !== undefined) throw new AppError('ONLY_BY_SOCKET', { what: `"${key}"` });
+}
+
+/** A part of the page. It is the same for everybody and says nothing of the project, so it needs no token. */
+function sendAsset(request: IncomingMessage, response: ServerResponse, asset: Asset): void {
+  const { method = '' } = request;
+  if (method !== 'GET' && method !== 'HEAD') throw noRoute(method, request.url ?? '', ['GET', 'HEAD']);
+  refuseBody(request);
+  response.setHeader('Cache-Control', asset.isHashed ? 'public, max-age=31536000, immutable' : 'no-store');
+  response.setHeader('ETag', asset.etag);
+  response.setHeader('Vary', 'Accept-Encoding');
+  if (request.headers['if-none-match'] === asset.etag) {
+    response.writeHead(304).end();
+    return;
+  }
+  const packed = /\bgzip\b/i.test(String(request.headers['accept-encoding'] ?? '')) ? asset.gzip : null;
+  if (packed !== null) response.setHeader('Content-Encoding', 'gzip');
+  const body = packed ?? asset.plain;
+  response.writeHead(200, { 'Content-Type': asset.type, 'Content-Length': body.length });
+  response.end(method === 'HEAD' ? undefined : body);
 }
 
 function splitTarget(target: string): { pathname: string; search: string } {
@@ -185,33 +260,6 @@ export function check<Schema extends z.ZodType>(schema: Schema, value: unknown):
   throw invalid(problems.slice(0, 5).join('; '));
 }
 
-// Keeps web pages out. The socket's mode 0600 is the real protection; these checks stop a browser that was tricked into talking to it through a proxy, and they are the same ones the TCP listener will need.
-
-const HOSTS: ReadonlySet<string> = new Set(['localhost', 'keepwell']);
-const SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
-
-const refuse = (problem: string): never => {
-  throw new AppError('REQUEST_REFUSED', { problem });
-};
-
-/** Throws REQUEST_REFUSED for a foreign Host, any Origin, or a Sec-Fetch-Site that says "another site". */
-export function guard(request: IncomingMessage): void {
-  const hosts = allOf(request, 'host');
-  if (hosts.length !== 1) refuse(`it needs exactly one Host header, not ${hosts.length}.`);
-  if (!HOSTS.has(hosts[0]!.toLowerCase())) refuse('its Host header is not "localhost" or "keepwell".');
-  if (allOf(request, 'origin').length > 0) refuse('it comes from a web page (it has an Origin header).');
-  if (allOf(request, 'sec-fetch-site').some((site) => !SITES.has(site))) refuse('it comes from another web site.');
-}
-
-/** Every value of the header: node keeps only the first Host, which is what a smuggled second one counts on. */
-function allOf({ rawHeaders }: IncomingMessage, name: string): string[] {
-  const values: string[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.toLowerCase() === name) values.push(rawHeaders[i + 1]!);
-  }
-  return values;
-}
-
 // Who is connected, and whose request is being answered. Whoever asks nothing gives way to who comes; those whose answer takes its time (they wait for a component, a session, a stream) never take all places, so that "stop" and "status" are always answered.
 
 export class Connections {
@@ -248,6 +296,11 @@ export class Connections {
       this.#idle.delete(oldest); // its 'close' comes later, and the next one who comes must not count on it, too
       oldest.destroy();
     } else if (!hasRoom) socket.destroy();
+  }
+
+  /** It counts under another socket from now on. */
+  forget(socket: Socket): void {
+    this.#idle.delete(socket);
   }
 
   /** A request has come. Throws DAEMON_BUSY when there are too many already. */

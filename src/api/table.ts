@@ -5,6 +5,7 @@ import { agentRoutes } from './routes/agents.ts';
 import { beatRoute } from './routes/beat.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
 import { daemonRoutes, metricsRoutes } from './routes/daemon.ts';
+import { dashboardRoutes } from './routes/dashboard.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { historyRoutes } from './routes/history.ts';
@@ -20,6 +21,7 @@ import { ticketRoutes } from './routes/tickets.ts';
 export const ROUTES: readonly Route[] = [
   ...statusRoutes,
   overviewRoute,
+  ...dashboardRoutes,
   ...healthRoutes,
   ...actionRoutes,
   beatRoute,

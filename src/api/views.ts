@@ -76,6 +76,8 @@ export interface Views {
   Attention: dashboard.AttentionView;
   OverviewRow: dashboard.OverviewRow;
   Overview: dashboard.OverviewView;
+  Access: dashboard.AccessView;
+  Page: dashboard.PageView;
   Incident: incidents.IncidentView;
   Incidents: incidents.IncidentsView;
   OneIncident: incidents.OneIncidentView;

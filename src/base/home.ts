@@ -32,6 +32,8 @@ export interface HomePaths {
   /** Records of runs that are containers. */
   readonly containers: string;
   readonly trash: string;
+  /** Of the page. */
+  readonly token: string;
 }
 
 export interface Where {
@@ -162,6 +164,7 @@ export function homePaths(home: string): HomePaths {
     runs: at('runs'),
     containers: at('containers'),
     trash: at('trash'),
+    token: at('token'),
   };
 }
 

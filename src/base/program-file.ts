@@ -13,6 +13,15 @@ export function programFile(name: string): string {
 }
 
 /** As seen from a bundle and from the sources. */
+const PAGE_PLACES = ['../page/', '../../dist/page/'];
+
+/** The page as it was built. Null: this installation has none. */
+export function pageFile(): string | null {
+  const files = PAGE_PLACES.map((place) => fileURLToPath(new URL(`${place}assets.json`, import.meta.url)));
+  return files.find((file) => existsSync(file)) ?? null;
+}
+
+/** As seen from a bundle and from the sources. */
 const NATIVE_PLACES = ['../native/', '../../dist/native/'];
 
 /** A program that is no script. Null: this installation has none of that name. */

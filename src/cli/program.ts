@@ -8,6 +8,7 @@ import { campaign } from './commands/campaign.ts';
 import { completeFor, completion } from './commands/completion.ts';
 import { crashes } from './commands/crashes.ts';
 import { daemon } from './commands/daemon.ts';
+import { dashboard } from './commands/dashboard.ts';
 import { demo } from './commands/demo.ts';
 import { down } from './commands/down.ts';
 import { events } from './commands/events.ts';
@@ -46,6 +47,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   agents,
   status,
   top,
+  dashboard,
   health,
   why,
   crashes,

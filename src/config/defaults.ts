@@ -74,6 +74,7 @@ export const DEFAULTS = {
   },
   heartbeat: { freezeAfterMs: 300_000 },
   telemetry: { prometheus: false },
+  dashboard: { listen: { host: '127.0.0.1', port: 7070 }, metrics: 'token' },
   check: { timeoutMs: 5_000 },
   /** Under `always` a program that ends at once is broken even when it says 0; under the others a short job is normal. */
   minUptimeMs: { always: 10_000, 'on-failure': 0, never: 0 },

@@ -6,6 +6,7 @@ import type { AgentsSpec } from '../agents/spec.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
+import type { DashboardSpec } from '../dashboard/spec.ts';
 import type { StoreSpec } from '../history/spec.ts';
 import type { AlertsSpec } from '../incidents/alerts/ports.ts';
 import type { TicketsSpec } from '../incidents/tickets/ports.ts';
@@ -44,6 +45,8 @@ export interface ResolvedConfig {
   readonly alerts: AlertsSpec;
   readonly store: StoreSpec;
   readonly telemetry: TelemetrySpec;
+  /** Null: nobody asked for it. */
+  readonly dashboard: DashboardSpec | null;
   /** The texts this was made of; with `dotenv` they are enough to make it again with `loadConfigFromTexts`. */
   readonly sources: readonly Source[];
   /** The text of `.env` beside the first file; null: there is none. */

@@ -3,6 +3,7 @@
 import type { AgentsSpec } from '../agents/spec.ts';
 import { type ComponentName, componentName } from '../base/pure/ids.ts';
 import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
+import type { DashboardSpec } from '../dashboard/spec.ts';
 import type { StoreSpec } from '../history/spec.ts';
 import type { AlertsSpec } from '../incidents/alerts/ports.ts';
 import type { TicketsSpec } from '../incidents/tickets/ports.ts';
@@ -27,6 +28,7 @@ import { alertsSpec } from './alerts.ts';
 import { checkSpec } from './check-specs.ts';
 import { composeSpec } from './compose.ts';
 import { containerSpec } from './container.ts';
+import { dashboardSpec } from './dashboard.ts';
 import { DEFAULTS } from './defaults.ts';
 import { nodeAt } from './draft.ts';
 import { heartbeatSpec } from './heartbeat.ts';
@@ -56,6 +58,8 @@ export interface Resolved {
   readonly alerts: AlertsSpec;
   readonly store: StoreSpec;
   readonly telemetry: TelemetrySpec;
+  /** Null: nobody asked for it. */
+  readonly dashboard: DashboardSpec | null;
 }
 
 export interface Base {
@@ -99,6 +103,7 @@ export function resolveConfig(root: MapNode, base: Base, problems: Problems): Re
       toProcess: (type) => processSpec(type, base),
       toBackoff: backoffSpec,
     }),
+    dashboard: dashboardSpec(config.dashboard, base.absolute),
     alerts: alertsSpec(config.alerts),
     store: storeSpec(config.store, base.absolute),
     tickets: ticketsSpec(config.tickets, base),

@@ -9,6 +9,7 @@ import { alertsSchema } from './alerts.ts';
 import { checksSchema, healthSchema } from './check-specs.ts';
 import { composeSchema } from './compose.ts';
 import { containerSchema } from './container.ts';
+import { dashboardSchema } from './dashboard.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { Draft } from './draft.ts';
 import { durationText } from './duration.ts';
@@ -270,6 +271,11 @@ const wholeSchema = z.strictObject({
   health: optional(healthSchema, { description: 'When the daemon runs the checks by itself.' }),
   telemetry: optional(telemetrySchema, {
     description: 'Traces and metrics (OpenTelemetry). Off by default.',
+  }),
+  dashboard: optional(dashboardSchema, {
+    description: 'The page in the browser, and the API, over TCP. Off unless given.',
+    defaultNote: 'none',
+    example: { listen: '127.0.0.1:7070' },
   }),
 });
 

@@ -7,6 +7,7 @@ import { CHANNEL_KINDS } from '../incidents/alerts/kinds.ts';
 import { TRACKER_KINDS } from '../incidents/tickets/kinds.ts';
 import type { AgentsConfig, AgentTypeConfig } from './agents.ts';
 import type { CheckConfig } from './check-specs.ts';
+import { checkDashboard } from './dashboard.ts';
 import { DEFAULTS } from './defaults.ts';
 import { type Draft, isUnusable, isWritten, nodeAt, type Say } from './draft.ts';
 import { durationText } from './duration.ts';
@@ -38,6 +39,7 @@ export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Probl
   checkSessions(draft, root, say, checkBackoff);
   checkAgents(draft, names, root, say, checkBackoff);
   checkDelivery(draft, root, say);
+  if (draft.dashboard) checkDashboard(draft.dashboard, say);
   if (written?.kind !== 'map' || !draft.components) return;
   if (names.length === 0 && !['checks', 'sessions', 'agents'].some((key) => root.entries.has(key)))
     say(['components'], 'there are no components', 'Name at least one.');

@@ -67,6 +67,8 @@ export interface AssembleOptions extends Pick<Runtime, 'log' | 'failpoints'>, Pi
   readonly about: Readonly<Record<string, unknown>>;
   /** What is wanted of a component that nobody has ever said anything about. */
   readonly wantNew: Desired;
+  /** Where the page is; see Control. */
+  readonly dashboard: Control['dashboard'];
 }
 
 /** Incidents that a screen has room for. */
@@ -77,6 +79,12 @@ export type Ending = 'stop' | 'down' | 'down-remove' | 'handover';
 
 export interface Assembled {
   readonly control: Control;
+  /** For what is opened around it: the configuration in force, who wants to know of another, and events of the daemon. */
+  readonly around: {
+    config(): ResolvedConfig;
+    onConfig(listener: () => void): void;
+    tell(type: string, data: Readonly<Record<string, unknown>>): void;
+  };
   /** What `status` says of the daemon beside its process. */
   view(): Pick<DaemonView, 'store' | 'logs' | 'sessions' | 'alerts'>;
   /** As Prometheus text; null: nobody asked for that. */
@@ -209,6 +217,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   const control = createControl({
     overview: () => overview.view(),
+    dashboard: options.dashboard,
     ...{ supervisor, store, logs, health, sessions, agents, tickets, wanted, config: configuration },
     ...{ incidents: incidentService, simulate: simulations.crash, campaigns: campaignArchive(store, paths.home) },
     ...{ subscribe: events.subscribe, daemon: options.daemon, end: options.end },
@@ -216,6 +225,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
 
   return {
     control,
+    around: { config, onConfig: configuration.subscribe, tell },
     save,
     view: () => ({
       store: store.health(),

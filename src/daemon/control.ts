@@ -23,6 +23,7 @@ export interface ControlParts {
   readonly logs: Logs;
   readonly health: Pick<HealthReports, 'report' | 'checks'>;
   readonly overview: Control['overview'];
+  readonly dashboard: Control['dashboard'];
   readonly sessions: Control['sessions'];
   readonly agents: DaemonAgents;
   readonly incidents: Incidents;
@@ -58,6 +59,7 @@ export function createControl(parts: ControlParts): Control {
         store.checkResults({ check, limit }),
       ),
     overview: parts.overview,
+    dashboard: parts.dashboard,
     up: (names, files) => oneAtATime(() => up(parts, names, files)),
     reload: (options = {}) => oneAtATime(() => reload(parts, options)),
     validate: () => validate(parts),
@@ -135,6 +137,7 @@ const SETTINGS = [
   'alerts',
   'store',
   'telemetry',
+  'dashboard',
 ] as const;
 
 const changedSettings = (before: ResolvedConfig, after: ResolvedConfig): readonly string[] =>

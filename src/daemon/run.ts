@@ -11,11 +11,13 @@ import { type DaemonFile, type HomePaths, type Project, readDaemonFile, socketPa
 import { clearDrafts, prepareHome, writeAtomically } from '../base/home-dir.ts';
 import { softNofile } from '../base/limits.ts';
 import { type ProjectLock, takeLock } from '../base/lock.ts';
+import { pageFile } from '../base/program-file.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { MonoMs } from '../base/pure/ids.ts';
 import { createStallWatch } from '../base/stall-watch.ts';
 import { configurationFor } from '../config/applied.ts';
 import type { ResolvedConfig } from '../config/load.ts';
+import { Dashboard } from '../dashboard/service.ts';
 import type { Environment } from '../drivers/launch-run.ts';
 import { hasRoomForConnection } from '../drivers/process/launch.ts';
 import { readProcStat } from '../drivers/process/proc.ts';
@@ -85,6 +87,7 @@ class Holding {
   #lock: ProjectLock;
   #assembled: Assembled | null = null;
   #listener: Listener | null = null;
+  #dashboard: Dashboard | null = null;
   #upkeep: Disposable | null = null;
   #isEnding = false;
 
@@ -118,21 +121,27 @@ class Holding {
       wantNew: this.#options.onDemand ? 'stopped' : 'running',
       end: askToEnd,
       daemon: () => this.#view(),
+      dashboard: async (role) => {
+        if (this.#dashboard === null)
+          throw new AppError('DASHBOARD_CLOSED', { problem: 'the daemon is just starting.' });
+        return await this.#dashboard.find(role);
+      },
     });
     this.#assembled = assembled;
     failpoints.hit('daemon.before-listen');
     const unready = () => (this.#isEnding ? ['it is shutting down'] : []);
-    this.#listener = new Listener(this.#socket, () =>
-      createHttpServer({
-        control: assembled.control,
-        log,
-        version: VERSION,
-        unready,
-        hasRoom: hasRoomForConnection,
-        metrics: () => assembled.metrics(),
-      }),
-    );
+    const served = { control: assembled.control, log, version: VERSION, unready, metrics: () => assembled.metrics() };
+    this.#listener = new Listener(this.#socket, () => createHttpServer({ ...served, hasRoom: hasRoomForConnection }));
     await this.#listener.open();
+    const { config: current, onConfig, tell } = assembled.around;
+    this.#dashboard = new Dashboard({
+      ...{ clock: systemClock, log, tokenFile: paths.token, pageFile, onConfig, tell },
+      configured: () => current().dashboard,
+      // Who watches from afar gets what is left: when descriptors are short, the unix socket comes first.
+      serve: (door, tls) =>
+        createHttpServer({ ...served, door, tls, hasRoom: () => hasRoomForConnection(Number.POSITIVE_INFINITY) }),
+    });
+    this.#dashboard.begin();
     this.#upkeep = everyAligned(UPKEEP_MS, () => void this.#keepPlace(askToEnd));
     log.info('the daemon is up', {
       version: VERSION,
@@ -157,6 +166,7 @@ class Holding {
   /** Lets go of everything and touches no component. */
   async close(): Promise<void> {
     this.#upkeep?.[Symbol.dispose]();
+    await this.#dashboard?.close();
     await this.#listener?.close();
     await this.#assembled?.close();
     this.#stalls[Symbol.dispose]();
@@ -211,7 +221,7 @@ class Holding {
       store,
       loop_delay_ms: Math.round(this.#stalls.latestSince((systemClock.now() - RECENT_MS) as MonoMs)),
       guardian_pid: this.#options.guardianPid(),
-      ...{ logs, sessions, alerts },
+      ...{ logs, sessions, alerts, page: this.#dashboard?.view() ?? null },
     };
   }
 }

@@ -275,3 +275,24 @@ export interface TrackerConfig {
     readonly timeout?: Duration;
   };
 }
+
+/** The page in the browser, and the API, over TCP. Off unless given. */
+export interface DashboardConfig {
+  /** Where the page and the API are served. A port alone is one of 127.0.0.1. */
+  readonly listen?: number | string;
+  /** Also on an address that other machines can reach. Needs `tls` or `reverse_proxy` as well. */
+  readonly allow_remote?: boolean;
+  /** Serve it by HTTPS. A renewed certificate is noticed within seconds. */
+  readonly tls?: {
+    /** The certificate with its chain, as PEM, relative to the folder of the first configuration file. */
+    readonly cert: string;
+    /** Its private key, as PEM. */
+    readonly key: string;
+  };
+  /** The origin under which a reverse proxy shows it, or a list of them. The proxy must pass on the Host header. */
+  readonly reverse_proxy?: readonly string[] | string;
+  /** Further names under which this machine is reached. Requests by any other name are refused. */
+  readonly hosts?: readonly string[];
+  /** Who may read `/metrics` there: `token` whoever sends a token (there is one for this alone), `open` everybody, `off` nobody. `telemetry.prometheus` must be on. */
+  readonly metrics?: 'token' | 'open' | 'off';
+}

@@ -1,6 +1,13 @@
 // A configuration as an object. Written from the schema by scripts/reference.mjs: run "npm run reference".
 import type { CheckConfig, ComponentConfig, Duration, Size } from './config-components.ts';
-import type { AgentsConfig, AlertsConfig, SessionsConfig, StoreConfig, TicketsConfig } from './config-features.ts';
+import type {
+  AgentsConfig,
+  AlertsConfig,
+  DashboardConfig,
+  SessionsConfig,
+  StoreConfig,
+  TicketsConfig,
+} from './config-features.ts';
 
 /** The keys of `keepwell.yaml` (docs/reference/config.md). An object is checked like a file. */
 export interface KeepwellConfig {
@@ -47,4 +54,6 @@ export interface KeepwellConfig {
     /** Serve the metrics as Prometheus text at `/metrics`. */
     readonly prometheus?: boolean;
   };
+  /** The page in the browser, and the API, over TCP. Off unless given. */
+  readonly dashboard?: DashboardConfig;
 }

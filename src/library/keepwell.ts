@@ -9,7 +9,7 @@ import { AppError } from '../base/pure/errors.ts';
 import type { CampaignSummary, CampaignView } from '../campaigns/rules/views.ts';
 import type { ChecksView } from '../checks/rules/view.ts';
 import type { HealthReport } from '../checks/spec.ts';
-import type { OverviewView } from '../dashboard/rules/views.ts';
+import type { OverviewView, PageView } from '../dashboard/rules/views.ts';
 import type { IncidentView } from '../incidents/rules/view.ts';
 import type { TicketView } from '../incidents/tickets/rules/view.ts';
 import type { LogLineView, LogsQuery } from '../logs/ports.ts';
@@ -214,6 +214,17 @@ export class Keepwell implements AsyncDisposable {
   /** Everything that one screen shows: what needs attention, and every component with its last 24 hours. */
   async overview(): Promise<OverviewView> {
     return await this.#client.overview();
+  }
+
+  /**
+   * Where the page is. Whoever has the URL has its token. Where the configuration has no `dashboard`, it is opened on a free port of
+   * 127.0.0.1 for as long as the daemon runs. Rejects with DASHBOARD_CLOSED.
+   *
+   * @example
+   * const { url } = await keepwell.dashboard({ role: 'read' });
+   */
+  async dashboard({ role = 'control' }: { readonly role?: PageView['role'] } = {}): Promise<PageView> {
+    return await this.#client.dashboard(role);
   }
 
   /** Problems with one cause each, newest first; those that are open unless something else is asked for. */

@@ -42,7 +42,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   config: {
     what: 'files and variables in, a complete checked configuration out',
     imports: ['base', 'supervision'],
-    shapes: [...FEATURES, 'history'],
+    shapes: [...FEATURES, 'dashboard', 'history'],
     kinds: ['probes', 'checks', 'incidents'],
   },
   drivers: {
@@ -94,7 +94,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     shapes: ['history'],
   },
   dashboard: {
-    what: 'everything on one screen: what needs attention, and the last day of every component',
+    what: 'the page: its listener, tokens and parts; everything on one screen, and the last day of every component',
     imports: ['base', 'supervision'],
     shapes: ['incidents', 'history'],
   },

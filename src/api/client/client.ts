@@ -6,7 +6,7 @@ import type { CampaignsView, CampaignView } from '../../campaigns/rules/views.ts
 import type { HealthQuery } from '../../checks/rules/plan.ts';
 import type { ChecksView } from '../../checks/rules/view.ts';
 import type { HealthReport } from '../../checks/spec.ts';
-import type { OverviewView } from '../../dashboard/rules/views.ts';
+import type { OverviewView, PageView } from '../../dashboard/rules/views.ts';
 import type { IncidentState } from '../../incidents/rules/incident.ts';
 import type { IncidentsView, OneIncidentView } from '../../incidents/rules/view.ts';
 import type { OneTicketView, TicketsView } from '../../incidents/tickets/rules/view.ts';
@@ -90,6 +90,8 @@ export interface Client {
     options?: RestartOptions,
   ): Promise<ActionView>;
   beat(component: string): Promise<BeatView>;
+  /** Where the page is, with a token; opens it where the configuration does not. */
+  dashboard(role: PageView['role']): Promise<PageView>;
   down(options?: DownOptions): Promise<ActionView>;
   handover(): Promise<void>;
   crashes(query: CrashesQuery): Promise<CrashesView>;
@@ -165,6 +167,7 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     act: (action, components, { recreate = false } = {}) =>
       call('POST', `/v1/${action}`, { components, ...(recreate ? { recreate } : {}) }),
     beat: (component) => call('POST', `/v1/beat/${encodeURIComponent(component)}`, {}, BEAT_TIMEOUT_MS),
+    dashboard: (role) => call('POST', '/v1/dashboard', { role }),
     down: (options = {}) => call('POST', '/v1/down', options),
     handover: async () => void (await call('POST', '/v1/handover', {})),
     crashes: ({ sinceMs, ...rest }) => get(`/v1/crashes${query({ ...rest, since: sinceMs })}`),

@@ -51,6 +51,7 @@ export const eventRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/events',
     id: 'readEvents',
+    access: 'read',
     summary: 'Events after a sequence number, then live (text/event-stream); one list with Accept: application/json.',
     query: EVENTS_QUERY,
     answer: 'Events',

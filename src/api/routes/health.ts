@@ -26,6 +26,7 @@ export const healthRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/health',
     id: 'getHealth',
+    access: 'control',
     summary: 'Asks the checks, in dependency order, and answers when all are through: 200 also when it is unhealthy.',
     query: HEALTH_QUERY,
     answer: 'Health',
@@ -38,6 +39,7 @@ export const healthRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/checks',
     id: 'listChecks',
+    access: 'read',
     summary:
       'The checks of the configuration, and what they came to when the daemon ran them on schedule. Asks nothing.',
     query: CHECKS_QUERY,

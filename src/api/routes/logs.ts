@@ -77,6 +77,7 @@ export const logRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/logs',
     id: 'readLogs',
+    access: 'read',
     summary: 'What components wrote to stdout and stderr: the last lines, or a stream.',
     query: LOGS_QUERY,
     answer: 'Logs',

@@ -7,6 +7,7 @@ export const documentRoute: Route = route({
   method: 'GET',
   path: '/openapi.json',
   id: 'getOpenApi',
+  access: 'read',
   summary: 'This document: OpenAPI 3.1.',
   answer: 'Document',
   handler: () => JSON.parse(readFileSync(programFile('openapi.json'), 'utf8')),

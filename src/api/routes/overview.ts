@@ -9,6 +9,7 @@ export const overviewRoute: Route = route({
   method: 'GET',
   path: '/v1/overview',
   id: 'getOverview',
+  access: 'read',
   summary:
     'What needs attention, and every component with its last 24 hours. With the ETag of the last answer in If-None-Match: 304 when nothing changed.',
   answer: 'Overview',

@@ -25,6 +25,7 @@ export const simulateRoute: Route = route({
   method: 'POST',
   path: '/v1/simulate-crash',
   id: 'simulateCrash',
+  access: 'control',
   summary:
     'Makes a component or an agent crash, to see whether what should follow does. The crash is marked as simulated.',
   success: 202,

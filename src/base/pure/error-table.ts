@@ -3,6 +3,7 @@ import {
   AGENT_ERRORS,
   CAMPAIGN_ERRORS,
   COMPOSE_ERRORS,
+  DASHBOARD_ERRORS,
   type ErrorEntry,
   SESSION_ERRORS,
   SIMULATE_ERRORS,
@@ -279,6 +280,7 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 405,
   },
+  ...DASHBOARD_ERRORS,
   REQUEST_REFUSED: {
     message: 'The request was refused: {problem}',
     hint: 'Call the socket directly, with the Host header "localhost"; web pages have no access.',

@@ -248,6 +248,58 @@ export const TICKET_ERRORS = {
   },
 } as const satisfies Record<string, ErrorEntry>;
 
+/** Errors around the page and its listener. */
+export const DASHBOARD_ERRORS = {
+  TOKEN_NEEDED: {
+    message: 'This needs a token.',
+    hint: 'Open the page with "keepwell dashboard", or send "Authorization: Bearer TOKEN" with a token of .keepwell/token.',
+    exitCode: 2,
+    httpStatus: 401,
+  },
+  TOKEN_WRONG: {
+    message: 'This token is not one of this project.',
+    hint: 'Tokens are in .keepwell/token. Open the page again with "keepwell dashboard".',
+    exitCode: 2,
+    httpStatus: 401,
+  },
+  TOO_MANY_WRONG_TOKENS: {
+    message: 'Too many wrong tokens were sent in the last minute.',
+    hint: 'Wait a minute, or open the page with "keepwell dashboard": a right token is always accepted.',
+    exitCode: 2,
+    httpStatus: 429,
+  },
+  ROLE_TOO_LOW: {
+    message: 'This needs a token with the role "{needs}"; this one has the role "{has}".',
+    hint: 'Open the page with "keepwell dashboard"; with --read-only it only shows.',
+    exitCode: 2,
+    httpStatus: 403,
+  },
+  ONLY_BY_SOCKET: {
+    message: '{what} is only accepted on the unix socket of the project, not over the network.',
+    hint: 'Use the keepwell command on the machine itself.',
+    exitCode: 2,
+    httpStatus: 403,
+  },
+  TOKEN_FILE_UNSAFE: {
+    message: 'The tokens in {path} are not used: {problem}.',
+    hint: 'Others may know them. Remove the file: new tokens are made within seconds.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  TOKEN_FILE_BROKEN: {
+    message: 'The tokens in {path} cannot be used: {problem}.',
+    hint: 'Remove the file: new tokens are made within seconds.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  DASHBOARD_CLOSED: {
+    message: 'The page cannot be served: {problem}',
+    hint: 'It is tried again every few seconds; everything else goes on. "keepwell status" says when it works.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
 /** One row of the table of errors. */
 export interface ErrorEntry {
   readonly message: string;

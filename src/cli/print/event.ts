@@ -132,6 +132,9 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
     `only ${bytes(data['free_bytes'])} free on the disk with the logs (wanted: ${bytes(data['wanted_bytes'])}); removing old log lines`,
   'logs.nothing-left-to-cut': () => 'no old log lines left to remove: other files fill the disk',
   'logs.disk-enough': (data) => `enough disk space for logs again: ${bytes(data['free_bytes'])} free`,
+  'dashboard.opened': (data) => `the page is served at ${text(data['address'])}`,
+  'dashboard.closed': (data) => `the page is no longer served at ${text(data['address'])}`,
+  'dashboard.failed': (data) => `the page cannot be served: ${text(data['problem'])}`,
   'daemon.started': (data) =>
     `started, pid ${text(data['pid'])}, version ${text(data['version'])}${data['respawned'] === true ? '; the guardian brought it back' : ''}`,
   'daemon.ended': ({ how, sessions_ending: left }) =>

@@ -156,3 +156,20 @@ export const readWebAddress: Reader<string> = (node) => {
     return refuse('has a user or a password in it', 'Put it into a header: headers: { Authorization: "…" }');
   return { value: text.replace(/\/+$/, '') };
 };
+
+// Reader of the origin of a reverse proxy.
+
+const ORIGIN_FORM = 'For example: https://ops.example.com';
+
+/** As browsers write it: lower case, without the usual port. */
+export const readOrigin: Reader<string> = (node) => {
+  const read = readText(node);
+  if (!('value' in read)) return read;
+  const source = quoted((node as ScalarNode).source);
+  if (!/^https?:\/\//i.test(read.value) || !URL.canParse(read.value))
+    return refuse(`${source} is not an origin: a scheme and a host`, ORIGIN_FORM);
+  const { origin, pathname, search, hash, username } = new URL(read.value);
+  if (pathname !== '/' || search !== '' || hash !== '' || username !== '')
+    return refuse('must be a scheme and a host, without a path', ORIGIN_FORM);
+  return { value: origin };
+};

@@ -43,12 +43,13 @@ const ofComponent = ({ name, last_exit, unknown_since }: ComponentView, { title 
   since: unknown_since ?? last_exit?.at ?? null,
 });
 
-function ofDaemon({ store, logs, alerts, waits_for }: DaemonView): readonly AttentionView[] {
+function ofDaemon({ store, logs, alerts, waits_for, page }: DaemonView): readonly AttentionView[] {
   const troubles = [
     store === null || store === 'ok' ? null : `the history: ${store}`,
     logs?.condition ?? null,
     alerts === null ? null : `alerts were lost: ${alerts}`,
     waits_for ?? null,
+    page?.problem == null ? null : `the page cannot be served: ${page.problem}`,
   ];
   return troubles.flatMap((title) =>
     title === null ? [] : [{ ...NOTHING, ...UNHANDLED, kind: 'daemon' as const, title }],

@@ -67,3 +67,22 @@ export interface OverviewView {
   readonly attention: readonly AttentionView[];
   readonly components: readonly OverviewRow[];
 }
+
+/** What a caller may do, and where it has come to. */
+export interface AccessView {
+  readonly schema_version: 1;
+  /** read: look at everything. control: also act. */
+  readonly role: 'read' | 'control';
+  readonly project: string;
+  readonly version: string;
+}
+
+/** Where the page is. Whoever has the URL has its token. */
+export interface PageView {
+  readonly schema_version: 1;
+  /** With the token behind the #, which a browser never sends: `http://127.0.0.1:7070/#token=…` */
+  readonly url: string;
+  /** Without it. */
+  readonly address: string;
+  readonly role: 'read' | 'control';
+}

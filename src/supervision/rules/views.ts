@@ -270,6 +270,14 @@ export interface DaemonView {
   readonly sessions: SessionsSummary | null;
   /** Which channel did not take which messages, until it takes one again; null: nothing was lost. */
   readonly alerts: string | null;
+  /** The page over the network; absent or null: nobody asked for it. */
+  readonly page?: PageStatus | null | undefined;
+}
+
+/** Where the page is, or why it cannot be served right now. */
+export interface PageStatus {
+  readonly address: string | null;
+  readonly problem: string | null;
 }
 
 export interface LogKeepingView {

@@ -181,6 +181,11 @@ export class FakeControl implements Control {
     this.#record('overview');
     return this.overviewAnswer;
   };
+  readonly dashboard = async (role: 'read' | 'control') => {
+    this.#record('dashboard', role);
+    const address = 'http://127.0.0.1:7070/';
+    return { schema_version: 1, url: `${address}#token=x`, address, role } as const;
+  };
   readonly stretches: ProbeStretch[] = [];
   readonly sampled: SampleStretch[] = [];
   /** By component; what is added later is what is written later. */

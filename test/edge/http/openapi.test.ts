@@ -137,12 +137,15 @@ test('an answer with a key that is not in the document, or without one that is, 
 });
 
 test('a handler that answers something else than its row says does not compile', () => {
-  const alive = { method: 'GET', path: '/', id: 'a', summary: 'A.', answer: 'Alive' } as const;
+  const alive = { method: 'GET', path: '/', id: 'a', access: 'read', summary: 'A.', answer: 'Alive' } as const;
   route({ ...alive, handler: () => ({ schema_version: 1, status: 'ok' }) });
   // @ts-expect-error a field is missing
   route({ ...alive, handler: () => ({ schema_version: 1 }) });
   // @ts-expect-error another value
   route({ ...alive, handler: () => ({ schema_version: 1, status: 'fine' }) });
+  const { access: _, ...unsaid } = alive;
+  // @ts-expect-error it does not say who may ask
+  route({ ...unsaid, handler: () => ({ schema_version: 1, status: 'ok' }) });
   // @ts-expect-error no such shape
   route({ ...alive, answer: 'Alife', handler: () => ({ schema_version: 1, status: 'ok' }) });
 });
