@@ -40,15 +40,7 @@ components:
       never_on: [78, SIGILL]
 \`\`\``;
 
-function unavailable({ UNAVAILABLE, THIS_VERSION }) {
-  const rows = Object.entries(UNAVAILABLE).map(([place, keys]) => [
-    place === '' ? 'top level' : code(place.replace('*', 'NAME')),
-    keys.map(code).join(', '),
-  ]);
-  return `## Not available in version ${THIS_VERSION}\n\nThese are planned and refused until they work.\n\n${table(['Where', 'Keys'], rows)}`;
-}
-
 export function configPage(source) {
-  const parts = [GENERATED, INTRODUCTION, EXAMPLE, ...sections(source.describeConfig()), unavailable(source)];
+  const parts = [GENERATED, INTRODUCTION, EXAMPLE, ...sections(source.describeConfig())];
   return `${parts.join('\n\n')}\n`;
 }

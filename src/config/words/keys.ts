@@ -51,9 +51,6 @@ const inCheck = (hint: string): string =>
 
 function explain(unknown: UnknownKey): KeyProblem {
   const { key, place } = unknown;
-  if (unavailableAt(place).includes(key)) {
-    return { message: NOT_AVAILABLE, hint: 'Remove it.', standsFor: null };
-  }
   const never = notHere(key, place);
   if (never) return never;
   const message = `unknown key ${quoted(key)}`;
@@ -156,13 +153,11 @@ function misplaced(homes: readonly string[], { key, value, place }: UnknownKey):
 
 const withoutItems = (path: string): string => path.replace('.all_of.*', '');
 
-function similar({ key, place, valid, suggest }: UnknownKey): Omit<KeyProblem, 'message'> {
-  const missing = unavailableAt(place);
-  const meant = suggest && key.length <= 40 ? nearest(key, [...valid, ...missing]) : null;
+function similar({ key, valid, suggest }: UnknownKey): Omit<KeyProblem, 'message'> {
+  const meant = suggest && key.length <= 40 ? nearest(key, valid) : null;
   if (meant === null)
     return { hint: valid.length > 0 ? `Known here: ${valid.join(', ')}.` : 'Remove it.', standsFor: null };
-  const note = missing.includes(meant) ? ` It is ${NOT_AVAILABLE}.` : '';
-  return { hint: `Did you mean "${meant}"?${note}`, standsFor: meant };
+  return { hint: `Did you mean "${meant}"?`, standsFor: meant };
 }
 
 /** The path seen from `place`, or null when it does not lie below it. */
@@ -175,18 +170,3 @@ function relative(to: string, place: string): string | null {
 /** `process.env` around `{ A: b }` is `process: { env: { A: b } }`. */
 const nest = (path: string, form: string): string =>
   path.split('.').reduceRight((inner, key, index) => (index === 0 ? `${key}: ${inner}` : `{ ${key}: ${inner} }`), form);
-
-/**
- * What the design has and this version has not, by place. Accepting one of these silently would be a promise we do not keep.
- * A row is deleted when the thing arrives in the schema.
- */
-export const THIS_VERSION = '0.1';
-
-export const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
-  '': ['dashboard'],
-};
-
-export const NOT_AVAILABLE = `not available in this version (${THIS_VERSION})`;
-
-export const unavailableAt = (place: string): readonly string[] =>
-  Object.hasOwn(UNAVAILABLE, place) ? UNAVAILABLE[place]! : [];

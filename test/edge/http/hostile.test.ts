@@ -25,6 +25,7 @@ const good: Record<string, unknown> = {
   '/v1/restart': { components: ['api'] },
   '/v1/down': {},
   '/v1/handover': {},
+  '/v1/dashboard': {},
   '/v1/reload': {},
   '/v1/beat/api': {},
   '/v1/sessions': { template: 'web', user_id: 'ann' },

@@ -26,6 +26,8 @@ test('the table is exactly this', () => {
     'GET /v1/components/{name}',
     'GET /v1/wait',
     'GET /v1/overview',
+    'GET /v1/access',
+    'POST /v1/dashboard',
     'GET /v1/health',
     'GET /v1/checks',
     'POST /v1/up',

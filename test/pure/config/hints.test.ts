@@ -1,25 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { flowList, splitCommand } from '../../../src/config/words/argv.ts';
-import { UNAVAILABLE } from '../../../src/config/words/keys.ts';
 import { api, linesOf, oneProblem, problemsOf, proc } from './support.ts';
 
 const GOOD = 'components: { api: { process: { command: [server] } } }';
 
-describe('what is not in this version is refused, never silently accepted', () => {
-  const places: Readonly<Record<string, (key: string) => string>> = {
-    '': (key) => `${key}: {}\n${GOOD}`,
-  };
-  const rows = Object.entries(UNAVAILABLE).flatMap(([place, keys]) => keys.map((key) => [place, key] as const));
-
-  test.each(rows)('%s %s', (place, key) => {
-    expect(oneProblem(places[place]!(key))).toContain('not available in this version (0.1)');
-  });
-
-  test('a campaign file is named as such and nothing else is said about it', () => {
-    expect(oneProblem('campaign: night-run\ncommand: [lem]\nexperiments: []\nretries: 2\n')).toBe(
-      'campaign: this is a campaign file | Run it with: keepwell campaign run FILE',
-    );
-  });
+test('a campaign file is named as such and nothing else is said about it', () => {
+  expect(oneProblem('campaign: night-run\ncommand: [lem]\nexperiments: []\nretries: 2\n')).toBe(
+    'campaign: this is a campaign file | Run it with: keepwell campaign run FILE',
+  );
 });
 
 describe('a mistyped key', () => {

@@ -166,8 +166,8 @@ describe('where variables come from', () => {
   });
 
   test('a missing variable below a key that is refused anyway is no second problem', () => {
-    expect(oneProblem(`dashboard: { token: "\${GITHUB_TOKEN}" }\n${proc('command: [a]')}`)).toContain(
-      'dashboard: not available',
+    expect(oneProblem(`nothing: { token: "\${GITHUB_TOKEN}" }\n${proc('command: [a]')}`)).toContain(
+      'unknown key "nothing"',
     );
   });
 
