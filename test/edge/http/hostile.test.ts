@@ -4,6 +4,7 @@ import { readEvents } from '../../../src/api/client/event-reader.ts';
 import { ROUTES } from '../../../src/api/table.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { event } from './fake-control.ts';
+import { GOOD_BODIES } from './good-bodies.ts';
 import { Served } from './serve.ts';
 
 let served: Served;
@@ -18,28 +19,7 @@ beforeEach(() => {
 const concrete = (path: string) => path.replace('{name}', 'api').replace('{id}', '1').replace('{number}', '1');
 const rows = ROUTES.map(({ method, path }) => [method, concrete(path)] as const);
 const posts = rows.filter(([method]) => method === 'POST').map(([, path]) => path);
-const good: Record<string, unknown> = {
-  '/v1/up': { files: ['/p/keepwell.yaml'] },
-  '/v1/start': { components: ['api'] },
-  '/v1/stop': { components: ['api'] },
-  '/v1/restart': { components: ['api'] },
-  '/v1/down': {},
-  '/v1/handover': {},
-  '/v1/dashboard': {},
-  '/v1/reload': {},
-  '/v1/beat/api': {},
-  '/v1/sessions': { template: 'web', user_id: 'ann' },
-  '/v1/sessions/1/stop': {},
-  '/v1/sessions/1/extend': { by_ms: 1 },
-  '/v1/simulate-crash': { component: 'api' },
-  '/v1/agents': { type: 'architect', task: 'SPEC-111' },
-  '/v1/agents/stop': { agent: 'SPEC-111' },
-  '/v1/agents/look': {},
-  '/v1/tickets/1/close': {},
-  '/v1/tickets/1/reopen': {},
-  '/v1/incidents/1/acknowledge': {},
-  '/v1/incidents/1/silence': { for_ms: 60_000 },
-};
+const good = GOOD_BODIES;
 const bodyFor = (method: string, path: string) => (method === 'POST' ? { body: good[path] } : {});
 
 /** All that a path takes, in the order of the table. */

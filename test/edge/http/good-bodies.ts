@@ -1,0 +1,23 @@
+/** A body that each POST takes, by its path with every parameter filled in. */
+export const GOOD_BODIES: Readonly<Record<string, unknown>> = {
+  '/v1/up': { files: ['/p/keepwell.yaml'] },
+  '/v1/start': { components: ['api'] },
+  '/v1/stop': { components: ['api'] },
+  '/v1/restart': { components: ['api'] },
+  '/v1/down': {},
+  '/v1/handover': {},
+  '/v1/dashboard': {},
+  '/v1/reload': {},
+  '/v1/beat/api': {},
+  '/v1/sessions': { template: 'web', user_id: 'ann' },
+  '/v1/sessions/1/stop': {},
+  '/v1/sessions/1/extend': { by_ms: 1 },
+  '/v1/simulate-crash': { component: 'api' },
+  '/v1/agents': { type: 'architect', task: 'SPEC-111' },
+  '/v1/agents/stop': { agent: 'SPEC-111' },
+  '/v1/agents/look': {},
+  '/v1/tickets/1/close': {},
+  '/v1/tickets/1/reopen': {},
+  '/v1/incidents/1/acknowledge': {},
+  '/v1/incidents/1/silence': { for_ms: 60_000 },
+};
