@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Those whose files take longest come first, so that none of them is left alone at the end with one worker. */
-const KINDS = ['torture', 'e2e', 'edge', 'contract', 'pure'];
+const KINDS = ['torture', 'browser', 'e2e', 'edge', 'contract', 'pure'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,5 +1,5 @@
 /**
- * Builds the package: the program and the library from one set of bundles (docs/decisions say why), the types, by tsc, and the native
+ * Builds the package: the program and the library from one set of bundles (docs/decisions say why), the types, by tsc, the page, and the native
  * launcher, by the C compiler of this machine or as it was built before. Run by `npm ci` through "prepare". Does nothing when the build is fresh; never leaves half a build behind.
  */
 import { spawnSync } from 'node:child_process';
@@ -48,8 +48,9 @@ function sources() {
     }
   };
   walk(join(root, 'src'));
+  walk(join(root, 'dashboard'));
   walk(join(root, 'native/prebuilt'));
-  const others = ['build.mjs', 'bundle.mjs', 'native.mjs', 'notices.mjs'].map((name) => `scripts/${name}`);
+  const others = ['build.mjs', 'bundle.mjs', 'native.mjs', 'notices.mjs', 'page.mjs'].map((name) => `scripts/${name}`);
   return [...files, ...nativeSources(), ...others, 'package.json', 'tsconfig.json', 'tsconfig.lib.json', OPENAPI]
     .map((file) => resolve(root, file))
     .sort();
@@ -65,6 +66,7 @@ async function toolsOrExplain() {
   try {
     return {
       ...(await import('./bundle.mjs')),
+      ...(await import('./page.mjs')),
       tsc: join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc'),
     };
   } catch {
@@ -76,8 +78,9 @@ async function toolsOrExplain() {
   }
 }
 
-async function program(bundle, out) {
-  const inputs = await bundle({ entries: ENTRIES, outdir: join(out, 'bin'), minify: true });
+async function program({ bundle, buildPage }, out) {
+  const bundled = await bundle({ entries: ENTRIES, outdir: join(out, 'bin'), minify: true });
+  const inputs = [...bundled, ...(await buildPage(out))];
   const packaged = inputs.filter((path) => isAbsolute(path)).map((path) => relative(root, path));
   writeFileSync(join(out, 'THIRD-PARTY.txt'), notices(root, packaged));
   const openapi = JSON.parse(readFileSync(join(root, OPENAPI), 'utf8'));
@@ -131,12 +134,12 @@ async function main() {
   const wanted = stamp();
   const fresh = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted;
   if (fresh && !process.argv.includes('--force')) return;
-  const { bundle, tsc } = await toolsOrExplain();
+  const tools = await toolsOrExplain();
   const out = `${dist}.new-${process.pid}`;
   mkdirSync(out, { recursive: true });
   try {
-    await program(bundle, out);
-    library(tsc, out);
+    await program(tools, out);
+    library(tools.tsc, out);
     buildNative(join(out, 'native'));
     writeFileSync(join(out, '.stamp'), wanted);
     swap(out);

@@ -15,6 +15,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** command → Debian package */
 const TOOLS = {
   busybox: 'busybox-static',
+  chromium: 'chromium',
   curl: 'curl',
   docker: 'docker.io',
   'docker-compose': 'docker-compose',
