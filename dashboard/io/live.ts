@@ -77,6 +77,9 @@ async function firstEvents(): Promise<void> {
 }
 
 let lastSeq = -1;
+/** Aborted while nobody looks: a browser has six connections to one address for all its pages, and a stream keeps one. */
+let shown = new AbortController();
+const HIDDEN_MS = 15_000;
 
 async function connect(): Promise<void> {
   access.value = await get<Access>('/v1/access');
@@ -84,7 +87,7 @@ async function connect(): Promise<void> {
   await refresh();
   await stream<EventView>(
     `/v1/events?after=${lastSeq}`,
-    new AbortController().signal,
+    shown.signal,
     () => {
       link.value = 'live';
     },
@@ -102,12 +105,18 @@ async function follow(): Promise<void> {
   for (;;) {
     try {
       await connect();
-      link.value = 'away';
+      if (!document.hidden) link.value = 'away';
     } catch (error) {
-      failed(error);
+      if (!document.hidden) failed(error);
       if (link.value === 'denied') return;
     }
     await pause(AGAIN_MS);
+    // What is in the title stays true in the background, too.
+    while (document.hidden) {
+      await refresh();
+      await pause(HIDDEN_MS);
+    }
+    if (shown.signal.aborted) shown = new AbortController();
   }
 }
 
@@ -120,7 +129,8 @@ export function start(): void {
   }, 1_000);
   document.addEventListener('visibilitychange', () => {
     now.value = Date.now();
-    if (!document.hidden && link.value === 'live') void refresh();
+    if (document.hidden) shown.abort();
+    else if (link.value === 'live') void refresh();
   });
 }
 

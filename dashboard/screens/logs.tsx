@@ -122,7 +122,8 @@ export function Logs() {
     box.current!.scrollTop = box.current!.scrollHeight;
   };
   const onScroll = (): void => {
-    const { scrollTop, scrollHeight, clientHeight } = box.current!;
+    if (box.current === null) return;
+    const { scrollTop, scrollHeight, clientHeight } = box.current;
     const isAtEnd = scrollHeight - scrollTop - clientHeight < 40;
     if (!isAtEnd && following.value) setFollowing(false);
   };

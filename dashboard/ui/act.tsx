@@ -1,6 +1,6 @@
 /** Actions: each says in a dialog exactly what it will do, and is done only then. */
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { post } from '../io/api.ts';
 import { access, isLive, refresh, rows, said } from '../io/live.ts';
 import { type Consequence, consequenceOf, refusal, type Verb } from '../lib/consequences.ts';
@@ -88,7 +88,7 @@ export function Deed({
 export function ActionDialog() {
   const ref = useRef<HTMLDialogElement>(null);
   const what = asking.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (what !== null && !ref.current?.open) ref.current?.showModal();
     if (what === null) ref.current?.close();
   }, [what]);

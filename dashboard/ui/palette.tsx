@@ -1,6 +1,6 @@
 /** Ctrl K: go anywhere, do anything, by typing a few letters of it. And ?: which keys there are. */
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { rows } from '../io/live.ts';
 import { ranked } from '../lib/filter.ts';
 import { hrefOf, type Screen } from '../lib/route.ts';
@@ -50,7 +50,7 @@ export function Palette() {
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
   const isOpen = open.value === 'palette';
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOpen) {
       setTyped('');
       setAt(0);
@@ -125,7 +125,7 @@ const KEYS: readonly (readonly [string, string])[] = [
 export function Help() {
   const ref = useRef<HTMLDialogElement>(null);
   const isOpen = open.value === 'help';
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOpen) ref.current?.showModal();
     else ref.current?.close();
   }, [isOpen]);

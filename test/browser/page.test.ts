@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { homePaths, readDaemonFile } from '../../src/base/home.ts';
 import { type Browser, hasBrowser, openBrowser } from '../support/browser.ts';
 import { type PageServer, pageServer } from '../support/page-server.ts';
@@ -38,16 +38,23 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await project.cli('up', '--no-wait');
     await project.until('billing', 'done with', ({ last_exit }) => last_exit !== null);
     await project.until('mailer', 'backing off', ({ state }) => state === 'backing-off');
-    const socket = () => (project.daemonPid() === null ? null : (readDaemonFile(homePaths(project.home))?.socket ?? null));
+    const socket = () =>
+      project.daemonPid() === null ? null : (readDaemonFile(homePaths(project.home))?.socket ?? null);
     server = await pageServer({ socket });
     browser = await openBrowser();
     browser.context.on('request', (request) => {
       if (!request.url().startsWith(server.url) && !request.url().startsWith('blob:')) outside.push(request.url());
     });
     browser.context.on('console', (message) => {
-      if (message.type() === 'error' && !/Failed to load resource|net::ERR/.test(message.text())) problems.push(message.text());
+      if (message.type() === 'error' && !/Failed to load resource|net::ERR/.test(message.text()))
+        problems.push(message.text());
     });
     browser.context.on('weberror', (error) => problems.push(String(error.error())));
+  });
+
+  /** A browser has six connections to one address for all its pages, and each of them keeps one. */
+  afterEach(async () => {
+    for (const page of browser.context.pages()) await page.close();
   });
 
   afterAll(async () => {
@@ -67,7 +74,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
 
   const settled = async (page: Page): Promise<void> => {
     await page.locator('main h1, main h2').first().waitFor({ state: 'attached' });
-    await page.locator('text=Asking the daemon').waitFor({ state: 'detached' });
+    await page.locator('text=Asking the daemon').first().waitFor({ state: 'detached' });
   };
 
   test('shows what needs attention first, every component, and what happened', async () => {
@@ -80,7 +87,6 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(await page.locator('[data-component=mailer].row').innerText()).toMatch(/backing off/);
     expect(await page.locator('[data-component=web].row').innerText()).toMatch(/waiting/);
     expect(await page.getByRole('region', { name: 'What happened' }).innerText()).toContain('exit code 1');
-    await page.close();
   });
 
   test.each(['light', 'dark'] as const)('every screen opens by clicking, in %s', async (theme) => {
@@ -94,7 +100,6 @@ describe.skipIf(!hasBrowser)('the page', () => {
         await page.screenshot({ path: `${SHOTS}/${name}-${theme}.png`, fullPage: name !== 'logs' });
       }
     }
-    await page.close();
   });
 
   test('no screen scrolls sideways at 380 px', async () => {
@@ -106,7 +111,6 @@ describe.skipIf(!hasBrowser)('the page', () => {
       if (SHOTS !== '') await page.screenshot({ path: `${SHOTS}/${name}-380.png` });
       expect(width, name).toBeLessThanOrEqual(380);
     }
-    await page.close();
   });
 
   test.each(['light', 'dark'] as const)('axe has nothing serious to say in %s', async (theme) => {
@@ -120,7 +124,6 @@ describe.skipIf(!hasBrowser)('the page', () => {
       )) as string[];
       expect(found, `${name} in ${theme}`).toEqual([]);
     }
-    await page.close();
   });
 
   test('the dossier has cause, own frames, the marked line, decision and rule, and copies as Markdown', async () => {
@@ -129,7 +132,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     const text = await page.locator('main').innerText();
     expect(text).toContain('TypeError');
     expect(text).toContain('exit code 1');
-    expect(await page.locator('.frame.own').first().innerText()).toContain('crasher.js');
+    expect(await page.locator('.frame.own', { hasText: 'crasher.js' }).count()).toBeGreaterThan(0);
     expect(await page.locator('.crashline').innerText()).toContain('TypeError');
     expect(text).toMatch(/Rule\s+policy-never|Rule/);
     expect(text).toContain('database');
@@ -138,7 +141,6 @@ describe.skipIf(!hasBrowser)('the page', () => {
     const copied = (await page.evaluate('navigator.clipboard.readText()')) as string;
     expect(copied).toMatch(/^# billing: TypeError/);
     expect(copied).toContain('## Last lines');
-    await page.close();
   });
 
   test('what programs write is text on every screen, and nothing outside is asked for', async () => {
@@ -160,7 +162,6 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(await page.locator('body').innerText()).not.toContain('hunter2hunter2');
     expect(outside).toEqual([]);
     expect(problems).toEqual([]);
-    await page.close();
   });
 
   test('works with the keyboard alone: row, component, why, logs, palette, help, theme', async () => {
@@ -174,6 +175,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('heading', { name: 'Keys' }).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: /Go to/ }).waitFor();
     await page.keyboard.type('bill');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: /billing/ }).waitFor();
@@ -187,7 +189,6 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.keyboard.press('t');
     expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
     await page.evaluate('localStorage.clear()');
-    await page.close();
   });
 
   test('an action says what it will do, and a crash appears without a reload', async () => {
@@ -196,18 +197,22 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('button', { name: 'restart' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.waitFor();
-    expect(await dialog.innerText()).toMatch(new RegExp(`Restart cache[\\s\\S]*Ends pid ${pid} [\\s\\S]*web and mailer depend on it`));
+    expect(await dialog.innerText()).toMatch(
+      new RegExp(`Restart cache[\\s\\S]*Ends pid ${pid} [\\s\\S]*web and mailer depend on it`),
+    );
     if (SHOTS !== '') await page.screenshot({ path: `${SHOTS}/dialog.png` });
     await dialog.getByRole('button', { name: 'Restart' }).click();
     await project.until('cache', 'another process', (now) => now.pid !== null && now.pid !== pid);
     await page.goto(`${server.url}#/`);
     kill((await project.until('cache', 'running', ({ state }) => state === 'running')).pid!);
     await page.getByRole('region', { name: 'What happened' }).getByText('killed by SIGKILL').first().waitFor();
-    await page.close();
   });
 
   test('who may only read is not offered any action', async () => {
-    await using reader = await pageServer({ socket: () => readDaemonFile(homePaths(project.home))?.socket ?? null, role: 'read' });
+    await using reader = await pageServer({
+      socket: () => readDaemonFile(homePaths(project.home))?.socket ?? null,
+      role: 'read',
+    });
     const page = await browser.context.newPage();
     await page.goto(`${reader.url}#/component/cache`);
     const button = page.getByRole('button', { name: 'restart' });
@@ -217,7 +222,6 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await button.click({ force: true });
     expect(await page.getByRole('dialog').count()).toBe(0);
     outside.length = 0;
-    await page.close();
   });
 
   test('the token is taken out of the address', async () => {
@@ -226,24 +230,24 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.locator('.link.ok').waitFor();
     expect(page.url()).not.toContain('abc123');
     expect(await page.evaluate("sessionStorage.getItem('keepwell-token')")).toBe('abc123');
-    await page.close();
   });
 
   test('a killed daemon is told, with the age of the data, and what happened meanwhile is not missing', async () => {
     const page = await open();
     await page.locator('.row[data-component]').first().waitFor();
     const before = project.daemonPid()!;
-    const last = (await page.evaluate('1')) as number;
-    expect(last).toBe(1);
     kill(before);
-    await page.getByText(/reconnecting, data is \d+ s old/).first().waitFor();
-    expect(await page.title()).toContain('reconnecting');
+    await page
+      .getByText(/reconnecting, data is \d+ s old/)
+      .first()
+      .waitFor();
+    await waitFor('the title to say so', async () => (await page.title()).includes('reconnecting'));
     if (SHOTS !== '') await page.screenshot({ path: `${SHOTS}/away.png` });
     await waitFor('another daemon', () => project.daemonPid() !== null && project.daemonPid() !== before);
     await page.locator('.link.ok').waitFor();
     await page.getByRole('region', { name: 'What happened' }).getByText('the guardian brought it back').waitFor();
-    await page.close();
   });
 });
 
-const axe = async (): Promise<string> => ((await import('axe-core')) as unknown as { default: { source: string } }).default.source;
+const axe = async (): Promise<string> =>
+  ((await import('axe-core')) as unknown as { default: { source: string } }).default.source;

@@ -29,11 +29,11 @@ setTimeout(() => price({ items: [{ }] }), 300);
 export function pageStack(): TestProject {
   const project = new TestProject(`
 version: 1
-project: shop
+name: shop
 components:
-  database: { process: { command: [node, talker.js] }, readiness: { exec: ["true"], period: 2s } }
-  cache: { process: { command: [sleep, "100000"] }, liveness: { exec: ["true"], period: 3s } }
-  api: { process: { command: [sleep, "100000"] }, depends_on: { database: ready }, readiness: { exec: [test, -e, ready], period: 1s } }
+  database: { process: { command: [node, talker.js] }, readiness: { exec: { command: ["true"] }, period: 2s } }
+  cache: { process: { command: [sleep, "100000"] }, liveness: { exec: { command: ["true"] }, period: 3s } }
+  api: { process: { command: [sleep, "100000"] }, depends_on: { database: ready }, readiness: { exec: { command: [test, -e, ready] }, period: 1s } }
   web: { process: { command: [sleep, "100000"] }, depends_on: { api: ready, cache: started } }
   mailer: { process: { command: [node, crasher.js] }, depends_on: { cache: started }, restart: { backoff: { initial: 5m, max: 5m } } }
   billing: { process: { command: [node, crasher.js] }, depends_on: { database: started }, restart: { policy: never } }
