@@ -40,8 +40,15 @@ export function shortTime(iso: string, nowMs: number): string {
 export const percent = (value: number | null): string =>
   value === null ? '' : `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)} %`;
 
-/** "4 of 10 in 10 min", out of "restart in 7.7 s (4 of 10 in 10 min)"; null: it says nothing of that. */
-export const limitIn = (decision: string): string | null =>
-  /\((\d+ of \d+(?: in [^)]+)?)\)/.exec(decision)?.[1] ?? null;
+/** "4 of 10", out of "restart in 7.7 s (4 of 10 in 10 min)"; null: it says nothing of that. */
+export const limitIn = (decision: string): string | null => /\((\d+ of \d+)[^)]*\)/.exec(decision)?.[1] ?? null;
+
+/** What is said about somebody whose name stands before it already. */
+export const withoutName = (name: string | null, sentence: string): string =>
+  name !== null && sentence.startsWith(`${name} `)
+    ? sentence.slice(name.length + 1)
+    : name !== null && sentence.startsWith(`${name}: `)
+      ? sentence.slice(name.length + 2)
+      : sentence;
 
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;

@@ -21,7 +21,7 @@ const FAILURES =
   /\.(backing-off|gave-up|unhealthy|frozen|not-ready|unkillable|crashed|timed-out|over-soft-memory|leftovers|delivery-failed|failed|quarantined|disk-low|dropped|lost)$|^incident\.(opened|reopened)$/;
 const PEOPLE =
   /^incident\.(acknowledged|silenced)$|^ticket\.(closed|reopened)$|^session\.(spawned|stopped|extended)$|^agent\.(spawned|stopped)$|^daemon\./;
-const GOOD = /\.(ready|healthy|thawed|resolved|completed|finished|started|delivered)$/;
+const GOOD = /\.(ready|healthy|thawed|resolved|completed|finished|delivered)$/;
 
 /** What a row tells at a glance. */
 export function kindOf({ type, data }: EventView): 'failure' | 'good' | 'plain' {

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { AttentionView, OverviewRow, OverviewView } from '../../src/dashboard/rules/views.ts';
 import { events, filter, isLive, now, overview } from '../io/live.ts';
 import { matcher } from '../lib/filter.ts';
-import { formatBytes, formatUptime, limitIn, percent } from '../lib/format.ts';
+import { formatBytes, formatUptime, limitIn, percent, withoutName } from '../lib/format.ts';
 import { belongsTo, type Which } from '../lib/happenings.ts';
 import { hrefOf } from '../lib/route.ts';
 import { lookOf, urgencyOf } from '../lib/words.ts';
@@ -73,10 +73,12 @@ function AttentionRow({ one }: { one: AttentionView }) {
       <div>
         <p class="what">
           {row ? <ComponentLink name={row.name} /> : null}
-          <span>{one.cause ?? one.title}</span>
+          <span>{one.cause ?? withoutName(row?.name ?? null, one.title)}</span>
         </p>
         <p class="dim">
-          {one.cause !== null && one.cause !== one.title ? <span>{one.title} · </span> : null}
+          {one.cause !== null && one.cause !== one.title ? (
+            <span>{withoutName(row?.name ?? null, one.title)} · </span>
+          ) : null}
           {one.since === null ? null : (
             <span>
               since <Ago at={one.since} />
@@ -178,7 +180,7 @@ function Components({ view }: { view: OverviewView }) {
   );
 }
 
-/** "4 of 10 in 10 min", as the last decision about it said. */
+/** "4 of 10", as the last decision about it said. */
 function limitOf(name: string): string | null {
   const last = events.value.findLast(({ subject, type }) => subject.name === name && type === 'component.backing-off');
   return last === undefined ? null : limitIn(String(last.data['decision'] ?? ''));
@@ -203,7 +205,7 @@ function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
           </span>
         )}
         <span class="note" title={row.note ?? ''}>
-          {row.note ?? waits ?? (row.state === 'running' && row.ready && row.health === 'healthy' ? 'ready' : '')}
+          {waits ?? row.note ?? (row.state === 'running' && row.ready && row.health === 'healthy' ? 'ready' : '')}
         </span>
       </span>
       <span role="cell" class="num c-up">

@@ -143,6 +143,7 @@ interface CurveProps {
 }
 
 function Curve({ label, points: all, axis, least, say, limit, children }: CurveProps) {
+  if (all.every(({ value }) => value === null)) return null;
   const most = Math.max(least, ...all.map(({ value }) => value ?? 0));
   const max = niceMax(limit !== null && limit < most * 4 ? Math.max(most, limit) : most);
   return (
