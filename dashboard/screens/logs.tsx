@@ -121,11 +121,14 @@ export function Logs() {
     fresh.value = 0;
     box.current!.scrollTop = box.current!.scrollHeight;
   };
+  const seenAt = useRef({ top: 0, height: 0 });
+  /** Up, while nothing became shorter: that was somebody. Sections that come into sight change their height by themselves. */
   const onScroll = (): void => {
     if (box.current === null) return;
-    const { scrollTop, scrollHeight, clientHeight } = box.current;
-    const isAtEnd = scrollHeight - scrollTop - clientHeight < 40;
-    if (!isAtEnd && following.value) setFollowing(false);
+    const { scrollTop: top, scrollHeight: height } = box.current;
+    const before = seenAt.current;
+    seenAt.current = { top, height };
+    if (following.value && top < before.top - 5 && height >= before.height) setFollowing(false);
   };
   const go = (more: Partial<Record<keyof Wanted, string>>): void => {
     const { c, q, since, previous } = wanted;

@@ -1,7 +1,7 @@
 /** The frame of every screen: header, navigation, the screen itself, and what lies over it. */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { keepToken } from '../io/api.ts';
 import { access, again, ageSeconds, filter, isLive, link, overview, place, said } from '../io/live.ts';
 import { hrefOf, type Screen } from '../lib/route.ts';
@@ -163,7 +163,7 @@ export function App() {
   const isStale = link.value === 'away';
   const project = overview.value?.project ?? '';
   const attention = overview.value?.attention.length ?? 0;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const where = screen === 'overview' ? '' : ` · ${name ?? screen}`;
     document.title = isStale
       ? `${stale()} · Keepwell`
@@ -183,7 +183,7 @@ export function App() {
           back.
         </p>
       ) : null}
-      <main id="main" tabIndex={-1} class={isLive.value ? '' : 'stale'}>
+      <main id="main" data-screen={screen} tabIndex={-1} class={isLive.value ? '' : 'stale'}>
         <Shown key={`${screen} ${name}`} />
       </main>
       <div class="hidden" role="status" aria-live="polite">

@@ -34,8 +34,14 @@ export class LogView {
     this.buffer.push(lines);
     for (const line of lines.slice(-20_000)) this.#append(line);
     while (this.#box.children.length > this.buffer.sections.length + 1) this.#box.firstElementChild!.remove();
-    if (this.isFollowing) this.#box.scrollTop = this.#box.scrollHeight;
+    this.#toEnd();
+    // What came into sight has its true height only now.
+    requestAnimationFrame(() => this.#toEnd());
     this.onDrawn();
+  }
+
+  #toEnd(): void {
+    if (this.isFollowing) this.#box.scrollTop = this.#box.scrollHeight;
   }
 
   #append(line: LogLineView): void {

@@ -21,6 +21,11 @@ export const NAVIGATION: readonly (readonly [Screen, string])[] = [
   ['events', 'Events'],
 ];
 
+/** The browser tells of it a moment later: by then the other one may be open. */
+function closed(which: 'palette' | 'help'): void {
+  if (open.value === which) open.value = null;
+}
+
 interface Entry {
   readonly text: string;
   readonly what: string;
@@ -70,7 +75,7 @@ export function Palette() {
     event.preventDefault();
   };
   return (
-    <dialog ref={ref} class="palette" aria-label="Go to" onClose={() => (open.value = null)}>
+    <dialog ref={ref} class="palette" aria-label="Go to" onClose={() => closed('palette')}>
       <input
         type="text"
         role="combobox"
@@ -130,7 +135,7 @@ export function Help() {
     else ref.current?.close();
   }, [isOpen]);
   return (
-    <dialog ref={ref} aria-labelledby="help-title" onClose={() => (open.value = null)}>
+    <dialog ref={ref} aria-labelledby="help-title" onClose={() => closed('help')}>
       <h2 id="help-title">Keys</h2>
       <dl class="keys">
         {KEYS.map(([key, what]) => (

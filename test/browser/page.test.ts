@@ -30,6 +30,8 @@ describe.skipIf(!hasBrowser)('the page', () => {
   let project: TestProject;
   let server: PageServer;
   let browser: Browser;
+  /** The next daemon is there within a second: until this is false again, it is not let through. */
+  let isAway = false;
   const outside: string[] = [];
   const problems: string[] = [];
 
@@ -39,7 +41,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await project.until('billing', 'done with', ({ last_exit }) => last_exit !== null);
     await project.until('mailer', 'backing off', ({ state }) => state === 'backing-off');
     const socket = () =>
-      project.daemonPid() === null ? null : (readDaemonFile(homePaths(project.home))?.socket ?? null);
+      isAway || project.daemonPid() === null ? null : (readDaemonFile(homePaths(project.home))?.socket ?? null);
     server = await pageServer({ socket });
     browser = await openBrowser();
     browser.context.on('request', (request) => {
@@ -72,9 +74,12 @@ describe.skipIf(!hasBrowser)('the page', () => {
     return page;
   };
 
-  const settled = async (page: Page): Promise<void> => {
+  /** Its screen is there, and everything it asked for was answered. */
+  const settled = async (page: Page, screen: string): Promise<void> => {
+    await page.locator(`main[data-screen=${screen}]`).waitFor();
     await page.locator('main h1, main h2').first().waitFor({ state: 'attached' });
-    await page.locator('text=Asking the daemon').first().waitFor({ state: 'detached' });
+    await waitFor(`${screen} to be complete`, async () => (await page.getByText('Asking the daemon').count()) === 0);
+    if (screen === 'logs') await page.locator('.logline').first().waitFor();
   };
 
   test('shows what needs attention first, every component, and what happened', async () => {
@@ -94,7 +99,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     for (const [name, link, hash] of SCREENS) {
       if (link === null) await page.goto(`${server.url}${hash}`);
       else await page.getByRole('navigation').getByRole('link', { name: link }).click();
-      await settled(page);
+      await settled(page, name);
       if (SHOTS !== '') {
         mkdirSync(SHOTS, { recursive: true });
         await page.screenshot({ path: `${SHOTS}/${name}-${theme}.png`, fullPage: name !== 'logs' });
@@ -106,7 +111,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     const page = await open('#/', 'light', 380);
     for (const [name, , hash] of SCREENS) {
       await page.goto(`${server.url}${hash}`);
-      await settled(page);
+      await settled(page, name);
       const width = await page.evaluate('document.documentElement.scrollWidth');
       if (SHOTS !== '') await page.screenshot({ path: `${SHOTS}/${name}-380.png` });
       expect(width, name).toBeLessThanOrEqual(380);
@@ -117,7 +122,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     const page = await open('#/', theme);
     for (const [name, , hash] of SCREENS) {
       await page.goto(`${server.url}${hash}`);
-      await settled(page);
+      await settled(page, name);
       await page.evaluate(await axe());
       const found = (await page.evaluate(
         "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa'] }).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html, any }) => html.slice(0, 160) + ' ' + (any[0]?.message ?? '')).join(' | ')))",
@@ -128,7 +133,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
 
   test('the dossier has cause, own frames, the marked line, decision and rule, and copies as Markdown', async () => {
     const page = await open('#/crash/billing');
-    await settled(page);
+    await settled(page, 'crash');
     const text = await page.locator('main').innerText();
     expect(text).toContain('TypeError');
     expect(text).toContain('exit code 1');
@@ -153,9 +158,9 @@ describe.skipIf(!hasBrowser)('the page', () => {
     expect(lines).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
     expect(lines).toContain('more');
     expect(await page.locator('.log .a1').first().innerText()).toBe('red');
-    for (const [, , hash] of SCREENS) {
+    for (const [name, , hash] of SCREENS) {
       await page.goto(`${server.url}${hash}`);
-      await settled(page);
+      await settled(page, name);
       expect(await page.evaluate('window.hacked')).toBeUndefined();
       expect(await page.locator('main img, main script, main iframe').count()).toBe(0);
     }
@@ -182,6 +187,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.keyboard.press('w');
     await page.getByRole('heading', { level: 1, name: /TypeError/ }).waitFor();
     await page.keyboard.press('o');
+    await settled(page, 'overview');
     await page.keyboard.press('j');
     await page.keyboard.press('l');
     await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
@@ -236,6 +242,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     const page = await open();
     await page.locator('.row[data-component]').first().waitFor();
     const before = project.daemonPid()!;
+    isAway = true;
     kill(before);
     await page
       .getByText(/reconnecting, data is \d+ s old/)
@@ -243,6 +250,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
       .waitFor();
     await waitFor('the title to say so', async () => (await page.title()).includes('reconnecting'));
     if (SHOTS !== '') await page.screenshot({ path: `${SHOTS}/away.png` });
+    isAway = false;
     await waitFor('another daemon', () => project.daemonPid() !== null && project.daemonPid() !== before);
     await page.locator('.link.ok').waitFor();
     await page.getByRole('region', { name: 'What happened' }).getByText('the guardian brought it back').waitFor();
