@@ -1,6 +1,6 @@
 /** docs/reference/config.md: every key of the configuration. */
 import { sections } from './keys.mjs';
-import { code, GENERATED, table } from './markdown.mjs';
+import { GENERATED } from './markdown.mjs';
 
 const INTRODUCTION = `# Configuration reference
 
