@@ -275,10 +275,10 @@ async function streamed(after: number, count: number): Promise<{ ids: number[]; 
 }
 
 test('events are read with a token, and go on after the last number without a gap or a double', async () => {
-  served.control.events.push(...[1, 2, 3].map(event));
+  served.control.events.push(...[1, 2, 3].map((seq) => event(seq)));
   const first = await streamed(0, 3);
   first.end();
-  served.control.events.push(...[4, 5].map(event));
+  served.control.events.push(...[4, 5].map((seq) => event(seq)));
   const second = await streamed(first.ids.at(-1)!, 2);
   second.end();
   expect([...first.ids, ...second.ids]).toEqual([1, 2, 3, 4, 5]);
