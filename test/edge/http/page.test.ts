@@ -56,9 +56,9 @@ describe.each(rows)('%s %s (%s)', (method, path, access) => {
 
   test('a right token under another scheme, or twice, is a wrong one', async () => {
     const { control } = served.tokens;
-    for (const given of [`Basic ${control}`, control, `Bearer ${control} `, `Bearer ${control},x`]) {
+    for (const given of [`Basic ${control}`, control, `Bearer ${control} ${control}`, `Bearer ${control},x`]) {
       const [status] = await refused(ask({ headers: { Authorization: given } }));
-      if (given.trim() !== `Bearer ${control}`) expect([401, 429]).toContain(status);
+      expect([401, 429]).toContain(status);
     }
   });
 
