@@ -202,10 +202,10 @@ describe('mistakes on the command line', () => {
     await using project = new TestProject(ONE);
     await project.ok('validate');
     expect(JSON.parse(await project.ok('schema'))).toMatchObject({ type: 'object' });
-    project.configure('components:\n  api:\n    proces: { command: [x] }\ndashboard: {}\n');
+    project.configure('components:\n  api:\n    proces: { command: [x] }\ndashboard: { listn: 7070 }\n');
     const { code, stderr, stdout } = await project.cli('validate');
     expect(code).toBe(2);
     expect(stderr + stdout).toMatch(/keepwell\.yaml:3:5.*process/s);
-    expect(stderr + stdout).toMatch(/keepwell\.yaml:4:1.*not available in this version/s);
+    expect(stderr + stdout).toMatch(/keepwell\.yaml:4:14.*Did you mean "listen"/s);
   });
 });
