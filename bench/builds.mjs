@@ -42,7 +42,11 @@ async function open(dist) {
   const daemon = spawn(process.execPath, [resolve(dist, 'bin/keepwell.cjs'), 'daemon'], { cwd: dir, stdio: 'ignore' });
   const keepwell = (...words) =>
     execFileSync(process.execPath, [resolve(dist, 'bin/keepwell.cjs'), ...words], { cwd: dir, stdio: 'ignore' });
-  const [pid] = await begun;
+  const left = once(daemon, 'exit').then(() =>
+    Promise.reject(new Error(`${dist} did not start: keepwell daemon ended`)),
+  );
+  left.catch(() => {}); // at the end it is meant to
+  const [pid] = await Promise.race([begun, left]);
   const close = async () => {
     const ended = once(daemon, 'exit');
     keepwell('down');
