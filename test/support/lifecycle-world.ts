@@ -354,7 +354,12 @@ export class LifecycleWorld {
   }
 
   /** The restart rules once more, written from the design and not from the code, over the whole history instead of a window. */
-  #expected({ cause, uptimeMs, at }: RunEnd): 'completed' | 'backing-off' | 'gave-up' {
+  #expected({
+    cause,
+    uptimeMs,
+    at,
+    decision,
+  }: RunEnd): 'completed' | 'backing-off' | 'waiting' | 'starting' | 'gave-up' {
     const { policy, limit, neverOn, backoff } = this.#spec.restart;
     if (cause.kind === 'spawn-failed') {
       this.#failedStarts += 1;
@@ -371,7 +376,8 @@ export class LifecycleWorld {
     if (this.#attempt === 'quiet' && !wasWell) return 'gave-up';
     if (this.#granted.filter((at) => this.now - at < limit.withinMs).length >= limit.max) return 'gave-up';
     this.#granted.push(this.now);
-    return 'backing-off';
+    if (!decision.startsWith('restart in 0 ms')) return 'backing-off';
+    return this.#unmet ? 'waiting' : 'starting';
   }
 
   #check(): void {

@@ -134,7 +134,8 @@ export interface Driver {
   found(): readonly FoundRun[];
   /**
    * Takes over a run of an earlier daemon. Reports `started` when it lives, `exited` or `spawn-failed` when it does not.
-   * A run whose directory is gone reports `exited` with an unknown cause.
+   * A run whose directory is gone reports `exited` with an unknown cause. Nothing is reported before this has returned: a restart
+   * without a wait is begun with the report, and whoever takes over has yet to read what is wanted.
    */
   adopt(run: RunId, spec: DriverSpec, report: Reporter): void;
   /** Sends `signal` to the run's process group, or to what is left of its tree. Before the pid is known it is kept and sent then. */

@@ -185,6 +185,7 @@ test('what is left of a run that ended while nobody watched is told', async () =
 test('a run whose directory is gone has an unknown end', async () => {
   const driver = shop.now.driver();
   const run = shop.now.adopt(driver, shop.now.run());
+  expect(run.kinds).toEqual([]); // whoever takes over has yet to read what is wanted
   expect((await run.until('exited')).cause).toEqual({ kind: 'unknown', why: 'its run directory is gone' });
   const nonsense = shop.now.adopt(driver, { ...shop.now.run(), id: '../../etc' } as unknown as Run);
   expect((await nonsense.until('exited')).cause).toMatchObject({ kind: 'unknown' });

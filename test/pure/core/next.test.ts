@@ -783,9 +783,43 @@ describe('next', () => {
 
     test('is watched on after its end, which is a crash but spends no budget and counts no restart', () => {
       const gone = next({ state: STATES.running, counters: FRESH }, EVENTS.crash, context);
-      expect(gone.component).toEqual({ state: { kind: 'backing-off', until: NOW }, counters: FRESH });
-      const again = next(gone.component, EVENTS.woke, context);
-      expect(again.component).toMatchObject({ state: { kind: 'starting' }, counters: { total: 0 } });
+      expect(gone.component).toMatchObject({ state: { kind: 'starting', run: R2 }, counters: FRESH });
+    });
+  });
+
+  describe('a restart without a wait', () => {
+    const { restart } = spec('a');
+    const backoff = { ...restart.backoff, initialMs: 0, maxMs: 0 };
+    const policy = spec('a', { restart: { ...restart, policy: 'always', backoff } });
+    const context: Context = { now: NOW, random: 0, newRun: R2, unmet: [], policy };
+    const running = { state: STATES.running, counters: FRESH };
+
+    test('is one step: the end, its decision and the next run are written together', () => {
+      const { component, effects } = next(running, EVENTS.crash, context);
+      expect(component).toMatchObject({
+        state: { kind: 'starting', run: R2, attempt: 'restart' },
+        counters: { total: 1 },
+      });
+      expect(effects.map((each) => (each.kind === 'tell' ? each.type : each.kind))).toEqual([
+        'component.exited',
+        'end-run',
+        'component.starting',
+        'spawn',
+      ]);
+    });
+
+    test('waits for its dependencies in the same step', () => {
+      const { component, effects } = next(running, EVENTS.crash, { ...context, unmet: [componentName('db')] });
+      expect(component.state).toEqual({ kind: 'waiting', attempt: 'restart' });
+      expect(effects.some(({ kind }) => kind === 'spawn')).toBe(false);
+    });
+
+    test('of what never began has a turn of its own, in which a stop comes first', () => {
+      const problem = { code: 'cancelled', message: 'the daemon died before this run began', heals: true } as const;
+      const { run } = STATES.starting;
+      const failed = next({ state: STATES.starting, counters: FRESH }, { kind: 'spawn-failed', run, problem }, context);
+      expect(failed.component.state).toEqual({ kind: 'backing-off', until: NOW });
+      expect(next(failed.component, { kind: 'stop-requested' }, context).component.state).toEqual({ kind: 'stopped' });
     });
   });
 

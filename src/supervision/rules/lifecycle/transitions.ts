@@ -65,10 +65,20 @@ export function afterEnd(counters: Counters, ended: EndedRun, context: Context):
   const verdict = decide(ended, counters, context.policy, context);
   const { crash, rule, text: decision } = verdict;
   const end: RunEnd = { ...facts, crash, rule, decision, counters: verdict.counters };
+  const ending: readonly Effect[] = [tellExited(run, end), { kind: 'end-run', run, end }];
+  // What never began is tried in a turn of its own: a daemon that has just found it may still learn that it is not wanted.
+  const hasLived = ended.cause.kind !== 'spawn-failed';
+  if (hasLived && verdict.kind === 'restart' && verdict.inMs === 0)
+    return andThen(ending, begin(verdict.counters, 'restart', context));
   const { state, told } = following(verdict, run, context);
-  const effects: readonly Effect[] = [tellExited(run, end), { kind: 'end-run', run, end }, told];
-  return step(state, verdict.counters, ...effects, ...cleanUp(state, run, context));
+  return step(state, verdict.counters, ...ending, told, ...cleanUp(state, run, context));
 }
+
+/** What ends a run, and in the same step what follows it: written together, so nobody ever finds one without the other. */
+export const andThen = (ending: readonly Effect[], { component, effects }: Step): Step => ({
+  component,
+  effects: [...ending, ...effects],
+});
 
 const cleanUp = ({ kind }: ComponentState, run: RunId, { policy }: Context): readonly Effect[] =>
   kind === 'gave-up' && policy.driver.kind === 'container' && policy.driver.cleanup === 'remove'

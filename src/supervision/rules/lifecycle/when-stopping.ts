@@ -13,7 +13,19 @@ import {
   type RunEnd,
   type Step,
 } from './state.ts';
-import { afterEnd, begin, endOf, isDue, neverBegan, stay, step, tell, tellExited, toStopped } from './transitions.ts';
+import {
+  afterEnd,
+  andThen,
+  begin,
+  endOf,
+  isDue,
+  neverBegan,
+  stay,
+  step,
+  tell,
+  tellExited,
+  toStopped,
+} from './transitions.ts';
 import { seen } from './when-held.ts';
 
 /** How long the kernel gets to carry out a SIGKILL before a process counts as unkillable, and how often it is tried again. */
@@ -123,7 +135,6 @@ function gone(counters: Counters, state: In<'stopping'>, context: Context): Step
   // It had died, or failed a probe, before anybody asked.
   const crash = ended.unhealthy !== null || (!ended.asked && !isClean(ended.cause));
   const end: RunEnd = { ...ended, crash, rule: 'planned-stop', decision, counters };
-  const effects: Effect[] = [tellExited(run, end), { kind: 'end-run', run, end }];
-  const following = goal === 'start-again' ? begin(counters, 'again', context) : toStopped(counters);
-  return { component: following.component, effects: [...effects, ...following.effects] };
+  const ending: readonly Effect[] = [tellExited(run, end), { kind: 'end-run', run, end }];
+  return andThen(ending, goal === 'start-again' ? begin(counters, 'again', context) : toStopped(counters));
 }
