@@ -6,6 +6,7 @@ import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
 import type { StoreSpec } from '../history/spec.ts';
 import type { AlertsSpec } from '../incidents/alerts/ports.ts';
 import type { TicketsSpec } from '../incidents/tickets/ports.ts';
+import type { KubernetesSpec } from '../kubernetes/spec.ts';
 import type { SessionsSpec } from '../sessions/rules/template.ts';
 import type {
   BackoffSpec,
@@ -30,6 +31,7 @@ import { containerSpec } from './container.ts';
 import { DEFAULTS } from './defaults.ts';
 import { nodeAt } from './draft.ts';
 import { heartbeatSpec } from './heartbeat.ts';
+import { kubernetesSpec } from './kubernetes.ts';
 import { probesSpec } from './probes.ts';
 import type { Problems } from './problem.ts';
 import { nameFrom } from './readers.ts';
@@ -56,6 +58,7 @@ export interface Resolved {
   readonly alerts: AlertsSpec;
   readonly store: StoreSpec;
   readonly telemetry: TelemetrySpec;
+  readonly kubernetes: KubernetesSpec;
 }
 
 export interface Base {
@@ -106,6 +109,7 @@ export function resolveConfig(root: MapNode, base: Base, problems: Problems): Re
       otlp: config.telemetry?.otlp ?? null,
       prometheus: config.telemetry?.prometheus ?? DEFAULTS.telemetry.prometheus,
     },
+    kubernetes: kubernetesSpec(config.kubernetes),
   };
 }
 

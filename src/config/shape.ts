@@ -13,6 +13,7 @@ import { DEFAULTS } from './defaults.ts';
 import type { Draft } from './draft.ts';
 import { durationText } from './duration.ts';
 import { heartbeatSchema } from './heartbeat.ts';
+import { kubernetesSchema } from './kubernetes.ts';
 import {
   atLeastOne,
   boolean,
@@ -270,6 +271,11 @@ const wholeSchema = z.strictObject({
   health: optional(healthSchema, { description: 'When the daemon runs the checks by itself.' }),
   telemetry: optional(telemetrySchema, {
     description: 'Traces and metrics (OpenTelemetry). Off by default.',
+  }),
+  kubernetes: optional(kubernetesSchema, {
+    description: 'For `keepwell render --engine kubernetes` only; nothing else reads it.',
+    defaultNote: 'none',
+    example: { image: 'registry.example.com/shop:1.4.2', namespace: 'shop' },
   }),
 });
 
