@@ -31,12 +31,6 @@ export function probeObject(role: Role, spec: ProbeSpec, asked: Asked): ProbeObj
   const { notes } = asked;
   const question = questionObject(spec.question, [role], asked);
   if (question === null) return null;
-  const isTold = role !== 'readiness' && spec.successThreshold > 1;
-  if (isTold)
-    notes.lose(
-      [role, 'success_threshold'],
-      `Kubernetes takes the first pass of a ${role} probe, not ${spec.successThreshold}`,
-    );
   for (const [key, ms] of TIMES.map(([key, field]) => [key, spec[field]] as const)) {
     if (ms % MS !== 0) notes.lose([role, key], `Kubernetes counts whole seconds: ${seconds(ms)} s instead of ${ms} ms`);
   }
@@ -45,7 +39,7 @@ export function probeObject(role: Role, spec: ProbeSpec, asked: Asked): ProbeObj
     ...compact({ initialDelaySeconds: spec.initialDelayMs > 0 ? seconds(spec.initialDelayMs) : null }),
     periodSeconds: seconds(spec.periodMs),
     timeoutSeconds: seconds(spec.timeoutMs),
-    ...compact({ successThreshold: role === 'readiness' && spec.successThreshold > 1 ? spec.successThreshold : null }),
+    ...compact({ successThreshold: spec.successThreshold > 1 ? spec.successThreshold : null }),
     failureThreshold: spec.failureThreshold,
   };
 }
