@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadConfigFromTexts, type ResolvedConfig } from '../../../src/config/load.ts';
-import { problemText } from '../../../src/config/problem.ts';
 import { type Render, type RenderOptions, renderKubernetes } from '../../../src/kubernetes/render.ts';
 import { load } from '../config/support.ts';
 
@@ -27,6 +26,3 @@ export const renderFixture = (name: string, options: Partial<RenderOptions> = {}
 
 export const renderText = (text: string, options: Partial<RenderOptions> = {}): Render =>
   renderKubernetes(load(text, { env: SECRETS }), { ...OPTIONS, ...options });
-
-export const lossesOf = (text: string): readonly string[] =>
-  renderText(text).losses.map((loss) => problemText(loss, '/project'));
