@@ -32,6 +32,7 @@ export type {
 } from './dashboard/rules/views.ts';
 export type { IncidentView as Incident } from './incidents/rules/view.ts';
 export type { DeliveryView as TicketDelivery, TicketView as Ticket } from './incidents/tickets/rules/view.ts';
+export type { KubernetesObject } from './kubernetes/rules/object.ts';
 export {
   type CampaignOptions,
   type CampaignOutcome,
@@ -102,6 +103,7 @@ export type {
   OrchestratorHealthMonitorOptions,
 } from './library/orchestrator-health-monitor.ts';
 export { OrchestratorHealthMonitor } from './library/orchestrator-health-monitor.ts';
+export { type Rendering, type RenderLoss, type RenderOptions, type RenderStage, render } from './library/render.ts';
 export type { SessionEnd } from './library/session-manager.ts';
 export { type SessionInfo, SessionManager } from './library/session-manager.ts';
 export type { LogLineView as LogLine } from './logs/ports.ts';

@@ -18,6 +18,7 @@ import { incidents } from './commands/incidents.ts';
 import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
 import { reload } from './commands/reload.ts';
+import { render } from './commands/render.ts';
 import { runs } from './commands/runs.ts';
 import { service } from './commands/service.ts';
 import { sessions } from './commands/sessions.ts';
@@ -61,6 +62,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   init,
   validate,
   schema,
+  render,
   backoff,
   campaign,
   demo,

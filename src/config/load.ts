@@ -10,6 +10,7 @@ import type { DashboardSpec } from '../dashboard/spec.ts';
 import type { StoreSpec } from '../history/spec.ts';
 import type { AlertsSpec } from '../incidents/alerts/ports.ts';
 import type { TicketsSpec } from '../incidents/tickets/ports.ts';
+import type { KubernetesSpec } from '../kubernetes/spec.ts';
 import type { SessionsSpec } from '../sessions/rules/template.ts';
 import type { ComponentSpec, LogBounds } from '../supervision/spec.ts';
 import type { TelemetrySpec } from '../telemetry/spec.ts';
@@ -47,6 +48,7 @@ export interface ResolvedConfig {
   readonly telemetry: TelemetrySpec;
   /** Null: nobody asked for it. */
   readonly dashboard: DashboardSpec | null;
+  readonly kubernetes: KubernetesSpec;
   /** The texts this was made of; with `dotenv` they are enough to make it again with `loadConfigFromTexts`. */
   readonly sources: readonly Source[];
   /** The text of `.env` beside the first file; null: there is none. */

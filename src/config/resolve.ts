@@ -7,6 +7,7 @@ import type { DashboardSpec } from '../dashboard/spec.ts';
 import type { StoreSpec } from '../history/spec.ts';
 import type { AlertsSpec } from '../incidents/alerts/ports.ts';
 import type { TicketsSpec } from '../incidents/tickets/ports.ts';
+import type { KubernetesSpec } from '../kubernetes/spec.ts';
 import type { SessionsSpec } from '../sessions/rules/template.ts';
 import type {
   BackoffSpec,
@@ -32,6 +33,7 @@ import { dashboardSpec } from './dashboard.ts';
 import { DEFAULTS } from './defaults.ts';
 import { nodeAt } from './draft.ts';
 import { heartbeatSpec } from './heartbeat.ts';
+import { kubernetesSpec } from './kubernetes.ts';
 import { probesSpec } from './probes.ts';
 import type { Problems } from './problem.ts';
 import { nameFrom } from './readers.ts';
@@ -60,6 +62,7 @@ export interface Resolved {
   readonly telemetry: TelemetrySpec;
   /** Null: nobody asked for it. */
   readonly dashboard: DashboardSpec | null;
+  readonly kubernetes: KubernetesSpec;
 }
 
 export interface Base {
@@ -111,6 +114,7 @@ export function resolveConfig(root: MapNode, base: Base, problems: Problems): Re
       otlp: config.telemetry?.otlp ?? null,
       prometheus: config.telemetry?.prometheus ?? DEFAULTS.telemetry.prometheus,
     },
+    kubernetes: kubernetesSpec(config.kubernetes),
   };
 }
 

@@ -14,6 +14,7 @@ import { DEFAULTS } from './defaults.ts';
 import type { Draft } from './draft.ts';
 import { durationText } from './duration.ts';
 import { heartbeatSchema } from './heartbeat.ts';
+import { kubernetesSchema } from './kubernetes.ts';
 import {
   atLeastOne,
   boolean,
@@ -276,6 +277,11 @@ const wholeSchema = z.strictObject({
     description: 'The page in the browser, and the API, over TCP. Off unless given.',
     defaultNote: 'none',
     example: { listen: '127.0.0.1:7070' },
+  }),
+  kubernetes: optional(kubernetesSchema, {
+    description: 'For `keepwell render --engine kubernetes` only; nothing else reads it.',
+    defaultNote: 'none',
+    example: { image: 'registry.example.com/shop:1.4.2', namespace: 'shop' },
   }),
 });
 

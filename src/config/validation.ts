@@ -23,6 +23,7 @@ import { locate, locateKey, type MapNode, type Mistake, type Path } from './tree
 import { checkCommand } from './validation/command.ts';
 import { checkCommands, checkContainersTogether, checkReachable } from './validation/container.ts';
 import { checkComposeTogether, checkKind } from './validation/kind.ts';
+import { checkKubernetes } from './validation/kubernetes.ts';
 import { checkAsked, checkProbes } from './validation/probes.ts';
 
 type Components = ReadonlyMap<string, Component>;
@@ -40,6 +41,7 @@ export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Probl
   checkAgents(draft, names, root, say, checkBackoff);
   checkDelivery(draft, root, say);
   if (draft.dashboard) checkDashboard(draft.dashboard, say);
+  checkKubernetes(draft.kubernetes, names, draft.components ?? {}, say);
   if (written?.kind !== 'map' || !draft.components) return;
   if (names.length === 0 && !['checks', 'sessions', 'agents'].some((key) => root.entries.has(key)))
     say(['components'], 'there are no components', 'Name at least one.');

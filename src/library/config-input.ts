@@ -56,4 +56,13 @@ export interface KeepwellConfig {
   };
   /** The page in the browser, and the API, over TCP. Off unless given. */
   readonly dashboard?: DashboardConfig;
+  /** For `keepwell render --engine kubernetes` only; nothing else reads it. */
+  readonly kubernetes?: {
+    /** The image in which components run that are a `process` at home. It must contain their programs. */
+    readonly image?: string;
+    /** Images of single components that are a `process`, by name. They override `image`. */
+    readonly images?: Readonly<Record<string, string>>;
+    /** The namespace that is written into every object; `--namespace` overrides it. */
+    readonly namespace?: string;
+  };
 }

@@ -10,7 +10,7 @@ const OTEL = ['api', 'exporter-prometheus', 'otlp-transformer', 'resources', 'sd
 
 /** Third-party packages and the one place that may know them. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
-  yaml: /^src\/config\//,
+  yaml: /^src\/(config|kubernetes)\//,
   zod: /^src\/(config|api)\/|\/kinds\/|\/kinds?\.ts$/,
   commander: /^src\/cli\//,
   picocolors: /^src\/cli\//,

@@ -42,7 +42,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   config: {
     what: 'files and variables in, a complete checked configuration out',
     imports: ['base', 'supervision'],
-    shapes: [...FEATURES, 'dashboard', 'history'],
+    shapes: [...FEATURES, 'dashboard', 'history', 'kubernetes'],
     kinds: ['probes', 'checks', 'incidents'],
   },
   drivers: {
@@ -87,6 +87,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     what: 'crashes that somebody asks for',
     imports: ['base', 'supervision', 'config', 'drivers', 'incidents', 'agents'],
     shapes: ['history'],
+  },
+  kubernetes: {
+    what: 'the components as objects of Kubernetes, and what of them is lost there',
+    imports: ['base', 'supervision', 'config'],
   },
   telemetry: {
     what: 'metrics and traces, loaded only when they are asked for',
@@ -141,6 +145,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'sessions',
       'campaigns',
       'checks',
+      'kubernetes',
       'api',
       'daemon',
     ],

@@ -5,6 +5,7 @@ import {
   COMPOSE_ERRORS,
   DASHBOARD_ERRORS,
   type ErrorEntry,
+  KUBERNETES_ERRORS,
   SESSION_ERRORS,
   SIMULATE_ERRORS,
   TICKET_ERRORS,
@@ -325,6 +326,7 @@ export const ERRORS = {
   },
   ...CAMPAIGN_ERRORS,
   ...COMPOSE_ERRORS,
+  ...KUBERNETES_ERRORS,
   DEMO_FAILED: {
     message: 'The demo did not go as planned: {problem}',
     hint: 'Everything it started has been removed. On a busy machine, running it again may help.',

@@ -208,6 +208,28 @@ export const COMPOSE_ERRORS = {
   },
 } as const;
 
+/** What can be in the way of rendering for Kubernetes: rows of the error table. */
+export const KUBERNETES_ERRORS = {
+  KUBERNETES_REFUSED: {
+    message: 'The configuration cannot be rendered for Kubernetes:\n{listed}',
+    hint: 'Correct these lines and render again. See docs/guide/kubernetes.md.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  KUBERNETES_LOSSES: {
+    message: 'Kubernetes does not do all that the configuration says ({count} lost):\n{listed}',
+    hint: 'Nothing was written. Change these lines, or render without --strict and live with it.',
+    exitCode: 1,
+    httpStatus: 409,
+  },
+  KUBERNETES_FILE: {
+    message: 'The Secrets cannot be rendered: {problem}',
+    hint: 'Put the file there, or render without the values of Secrets (--secrets refer).',
+    exitCode: 1,
+    httpStatus: 409,
+  },
+} as const satisfies Readonly<Record<string, ErrorEntry>>;
+
 // Errors around simulated crashes: a part of the table of all errors.
 
 export const SIMULATE_ERRORS = {

@@ -11,7 +11,7 @@ import { cutShapesIn, shapesIn } from './redact/shapes.ts';
 import { hide, type Span } from './redact/span.ts';
 import { viewsOf } from './redact/views.ts';
 
-export { type Cut, SECRET_NAME, secretValues } from './redact/known.ts';
+export { type Cut, SECRET_NAME, secretValues, tellsSecret } from './redact/known.ts';
 
 /** `known`: exact values that must never appear, such as those of the component's secret-looking variables. */
 export function redact(text: string, known: readonly string[] = [], cut: Cut = {}): string {

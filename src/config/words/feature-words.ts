@@ -100,7 +100,8 @@ export const CHECK_FORMS: Readonly<Record<string, Form>> = {
 
 export const CAMPAIGN_PLACE = 'CAMPAIGN';
 /** Whether words at this place are looked for here alone. */
-export const isOfFeature = (place: string): boolean => /^(?:agents|alerts|store|tickets|CAMPAIGN)(?:\.|$)/.test(place);
+export const isOfFeature = (place: string): boolean =>
+  /^(?:agents|alerts|kubernetes|store|tickets|CAMPAIGN)(?:\.|$)/.test(place);
 
 type Words = Readonly<Record<string, string>>;
 type Kinds = Readonly<Record<string, AnyEntryKind>>;
@@ -174,6 +175,16 @@ const WORDS: Readonly<Record<string, Words>> = {
     ...{ reminder: 'remind', reminders: 'remind', repeat: 'remind', repeatinterval: 'remind', renotify: 'remind' },
   },
   ...wordsOfKinds('alerts.channels.*', CHANNEL_KINDS),
+  kubernetes: {
+    ...{ ns: 'namespace', targetnamespace: 'namespace', defaultnamespace: 'namespace' },
+    ...{
+      defaultimage: 'image',
+      containerimage: 'image',
+      imagename: 'image',
+      imageof: 'images',
+      componentimages: 'images',
+    },
+  },
   store: {
     ...{ file: 'path', db: 'path', database: 'path', location: 'path', filename: 'path' },
     ...{ keep: 'retention', retain: 'retention', ttl: 'retention', maxage: 'retention', retentiondays: 'retention' },
@@ -301,6 +312,10 @@ export const FEATURE_FORMS: Readonly<Record<string, Form>> = {
       : null,
   'alerts.channels': listOf(CHANNELS),
   ...perKind<AnyEntryKind, Form>(CHANNEL_KINDS, 'alerts.channels.*', ({ forms }) => forms),
+  kubernetes: (node) =>
+    isGiven(node)
+      ? refuse('must be a map, not a single value', `Write: kubernetes: { image: ${flowText(shorten(node.source))} }`)
+      : null,
   store: (node) => {
     if (!isGiven(node)) return null;
     const key = /^\d/.test(node.source) ? 'retention' : 'path';

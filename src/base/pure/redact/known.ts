@@ -10,6 +10,8 @@ export interface Cut {
 /** Names whose values nobody else should see. */
 export const SECRET_NAME =
   /(pass(word|wd|phrase|code)?(?![a-z])|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|account[-_]?key|[-_]key$|^key$|auth|credential|cookie|dsn)/i;
+/** Whether a variable of this name holds something that nobody else should see. */
+export const tellsSecret = (name: string): boolean => SECRET_NAME.test(name) && !PLACE_NAME.test(name);
 /** They tell where a secret lies, not what it is. */
 const PLACE_NAME = /(?:file|path|dir|sock)$|^xauthority$/i;
 /**
@@ -44,7 +46,7 @@ const MIN_LINE_CHARS = 16;
 export const secretValues = (env: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(env)
     .flatMap(([name, value]) => {
-      if (SECRET_NAME.test(name) && !PLACE_NAME.test(name)) return [value];
+      if (tellsSecret(name)) return [value];
       return USERINFO.exec(value)?.slice(1, 2) ?? [];
     })
     .filter((value) => !isOrdinary(value));
