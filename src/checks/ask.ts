@@ -14,8 +14,8 @@ import { createProber } from '../probes/prober.ts';
 import { redactingProber } from '../probes/redacting-prober.ts';
 import type { Prober, ProbeTarget } from '../supervision/ports/prober.ts';
 import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
+import type { CheckParts } from './kind.ts';
 import { CHECK_KINDS } from './kinds.ts';
-import type { CheckParts } from './parts.ts';
 import { failed, hinted, type Judgement, ok } from './rules/results.ts';
 import type { CheckQuestion, CheckResult, CheckSpec } from './spec.ts';
 
