@@ -23,7 +23,7 @@ import { createLogWatch, type LogWatch } from '../probes/log/log-watch.ts';
 import type { ProcessDriver, ProcessInfo, ProcessLaunch } from '../supervision/ports/driver.ts';
 import { agentSpec } from './agent-spec.ts';
 import { type OwnAgents, superviseAgents } from './agent-supervisor.ts';
-import type { AgentSupervisorParts } from './parts.ts';
+import type { AgentSupervisorParts } from './one-agent.ts';
 import { runOfAgent } from './rules/step.ts';
 import { type AgentsSpec, isOver } from './spec.ts';
 

@@ -1,4 +1,4 @@
-/** Copies what an experiment left in its container into a folder here. Only regular files and folders: a link could lead anywhere. */
+/** Copies what an experiment left in its container into a folder here, and nothing that was there before. Only regular files and folders: a link could lead anywhere. */
 
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, unlink } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The containers of a project, found by the labels that Compose writes. */
+/** The containers of a project: found by the labels that Compose writes, and waited for until they are up. */
 
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/pure/errors.ts';

@@ -43,8 +43,7 @@ import { runOf } from '../supervision/rules/status.ts';
 import type { DaemonView } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 import { Supervisor } from '../supervision/supervisor.ts';
-import { measuringProber } from '../telemetry/measuring-prober.ts';
-import { switchedTelemetry } from '../telemetry/switched.ts';
+import { measuringProber, switchedTelemetry } from '../telemetry/switched.ts';
 import { type ControlParts, createControl } from './control.ts';
 import { openProbes } from './probes.ts';
 
