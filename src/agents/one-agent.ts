@@ -1,19 +1,21 @@
 /** One agent: its record, and the effects of each step. The only writer of that record. */
 
-import { exitView } from '../base/pure/exit.ts';
+import { type ExitView, exitView, type SpawnProblem } from '../base/pure/exit.ts';
 import { type MonoMs, type RunId, runId, type WallMs } from '../base/pure/ids.ts';
-import type { Commit } from '../history/ports.ts';
-import { tellUnlimited } from '../supervision/component-runner.ts';
-import { HeartWatch } from '../supervision/heartbeat/heart-watch.ts';
-import type { RunReport } from '../supervision/ports/driver.ts';
-import type { NewCrash, NewEvent } from '../supervision/ports/store.ts';
+import type { Runtime } from '../base/runtime.ts';
+import type { Commit, Recorder } from '../history/ports.ts';
+import type { Incidents } from '../incidents/ports.ts';
+import { type RunnerWorld, tellUnlimited } from '../supervision/component-runner.ts';
+import { HeartWatch, type HeartWorld } from '../supervision/heartbeat/heart-watch.ts';
+import type { ProcessDriver, ProcessLaunch, RunReport } from '../supervision/ports/driver.ts';
+import type { Sampler } from '../supervision/ports/sampler.ts';
+import type { NewCrash, NewEvent, RunBegun } from '../supervision/ports/store.ts';
 import type { StoredPulse } from '../supervision/rules/freeze/pulse.ts';
 import { FRESH, type In } from '../supervision/rules/lifecycle/state.ts';
 import type { HeartbeatView, Subject } from '../supervision/rules/views.ts';
 import { freezeView } from '../supervision/step-commit.ts';
 import type { UsageWatch } from '../supervision/usage/usage-watch.ts';
 import { agentSpec } from './agent-spec.ts';
-import type { AgentSupervisorParts } from './parts.ts';
 import { asComponent, heardAgain } from './rules/live-run.ts';
 import { agentWakesAt, type NewAgent, newAgent, nextOfAgent } from './rules/next.ts';
 import {
@@ -28,7 +30,39 @@ import {
 import { heartbeatWithTask } from './rules/task.ts';
 import { type AgentRecord, type AgentsSpec, type AgentType, isOver } from './spec.ts';
 
-export interface AgentWorld extends AgentSupervisorParts {
+// What agents need from the world around them.
+
+/** What a crash tells beyond its exit. */
+type AgentEvidence = Pick<
+  NewCrash,
+  | 'logTail'
+  | 'changedSinceGood'
+  | 'errorType'
+  | 'errorMessage'
+  | 'rootCause'
+  | 'fingerprint'
+  | 'stack'
+  | 'relatedFiles'
+  | 'earlier'
+>;
+
+export interface AgentSupervisorParts extends Runtime, HeartWorld, Pick<RunnerWorld, 'examine'> {
+  readonly driver: ProcessDriver;
+  readonly sampler: Sampler;
+  readonly incidentService: Pick<Incidents, 'recovered'>;
+  readonly record: Recorder;
+  /** Whether the end of this run is written down. */
+  isRecorded(run: RunId): boolean;
+  /** Everything one run needs, or why it cannot begin. */
+  launch(record: AgentRecord, type: AgentType, run: RunId): ProcessLaunch | SpawnProblem;
+  /** What the run is made of, and where its output begins. */
+  begun(record: AgentRecord, type: AgentType): Pick<RunBegun, 'specHash' | 'ingredients' | 'logOffset'>;
+  evidence(record: AgentRecord, type: AgentType | null, exit: ExitView, at: WallMs): AgentEvidence;
+  /** A step failed half-way: this process must end, agents go on, the next daemon finds the truth on disk. */
+  fatal(error: unknown): void;
+}
+
+interface AgentWorld extends AgentSupervisorParts {
   readonly usage: Pick<UsageWatch, 'follow'>;
   spec(): AgentsSpec;
   /** Its record is another one now. */
@@ -302,7 +336,7 @@ function contextFor({ name, task, state }: About, type: AgentType | null, world:
 
 // What one step of an agent writes into the history: its record, its events, the begin or the end of a run, the crash.
 
-export interface StepFacts {
+interface StepFacts {
   readonly before: AgentRecord;
   readonly event: AgentEvent | null;
   readonly step: AgentStep;
@@ -311,15 +345,15 @@ export interface StepFacts {
   wall(mono: MonoMs): WallMs;
 }
 
-export interface StepCommit {
+interface StepCommit {
   /** With what the crash said. */
   readonly record: AgentRecord;
   readonly commit: Commit;
 }
 
-export const subjectOf = ({ type }: Pick<AgentRecord, 'type'>): Subject => ({ kind: 'agent', name: type });
+const subjectOf = ({ type }: Pick<AgentRecord, 'type'>): Subject => ({ kind: 'agent', name: type });
 
-export function stepCommit(facts: StepFacts, parts: AgentSupervisorParts): StepCommit {
+function stepCommit(facts: StepFacts, parts: AgentSupervisorParts): StepCommit {
   const { event, step, type, at } = facts;
   const { end } = step;
   const events = eventsOf(facts);

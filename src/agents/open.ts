@@ -11,7 +11,7 @@ import { isAlive, mayTrace, type ProcStat, parseStat } from '../drivers/process/
 import { cookieOf } from '../drivers/process/tree/proc-scan.ts';
 import type { AlertService } from '../incidents/alerts/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
-import { fileSource } from '../probes/heartbeat/file-source.ts';
+import { fileSource } from '../probes/heartbeat/sources.ts';
 import { isObserved } from '../supervision/rules/restart/decide.ts';
 import type { ComponentView, EventView } from '../supervision/rules/views.ts';
 import { type ComponentSpec, runsInContainer } from '../supervision/spec.ts';

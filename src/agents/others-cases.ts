@@ -17,14 +17,15 @@ import type { Subject } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 import type { Respawns } from './ports.ts';
 import type { Entry } from './rules/others-entry.ts';
-import { dossierFrom, type LoopOutput } from './rules/others-loop-output.ts';
 import type { Judged } from './rules/others-pass.ts';
 import {
   CLEANUP_CAUSE,
   cleanupFingerprint,
   cleanupTitle,
   describeEntry,
+  dossierFrom,
   issueOf,
+  type LoopOutput,
   runOfEntry,
   typeOf,
 } from './rules/others-report.ts';

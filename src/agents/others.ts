@@ -10,9 +10,7 @@ import type { Runtime } from '../base/runtime.ts';
 import type { Store } from '../history/ports.ts';
 import type { LoopLogs, OthersCases } from './others-cases.ts';
 import type { OthersFindings, PassPart } from './ports.ts';
-import { type Entry, readEntries } from './rules/others-entry.ts';
-import { withoutMembers } from './rules/others-json-members.ts';
-import type { LoopOutput } from './rules/others-loop-output.ts';
+import { type Entry, readEntries, withoutMembers } from './rules/others-entry.ts';
 import {
   isForgotten,
   type Judged,
@@ -22,7 +20,10 @@ import {
   type ProcessObservation,
   pass,
   type RunFate,
+  readStored,
+  type Stored,
   stillZombies,
+  storedText,
   withTold,
   withZombies,
 } from './rules/others-pass.ts';
@@ -32,13 +33,13 @@ import {
   countDead,
   describeForgotten,
   issueOf,
+  type LoopOutput,
   leftZombieIssue,
   notCleaned,
   notUnderstood,
   openIssues,
   wereForgotten,
 } from './rules/others-report.ts';
-import { readStored, type Stored, storedText } from './rules/others-stored.ts';
 import { type AgentsSpec, NO_AGENTS, type StateFileSpec } from './spec.ts';
 import { type Rewritten, readStateFile, rewriteStateFile } from './state-file.ts';
 

@@ -10,8 +10,7 @@ import type { RunId } from '../base/pure/ids.ts';
 import { DEFAULTS } from '../config/defaults.ts';
 import { ingredients, specHash } from '../config/fingerprint.ts';
 import { type ResolvedConfig, readEnvFileTexts } from '../config/load.ts';
-import { collectEvidence, secretsOf } from '../crashes/evidence.ts';
-import { createExaminer } from '../crashes/examine.ts';
+import { collectEvidence, createExaminer, secretsOf } from '../crashes/evidence.ts';
 import { type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
 import { createProcessDriver } from '../drivers/process/process-driver.ts';
 import { createSampler } from '../drivers/process/usage/sampler.ts';
@@ -24,7 +23,7 @@ import { createLogWatch, type LogWatch } from '../probes/log/log-watch.ts';
 import type { ProcessDriver, ProcessInfo, ProcessLaunch } from '../supervision/ports/driver.ts';
 import { agentSpec } from './agent-spec.ts';
 import { type OwnAgents, superviseAgents } from './agent-supervisor.ts';
-import type { AgentSupervisorParts } from './parts.ts';
+import type { AgentSupervisorParts } from './one-agent.ts';
 import { runOfAgent } from './rules/step.ts';
 import { type AgentsSpec, isOver } from './spec.ts';
 

@@ -1,11 +1,88 @@
-/** Copies what an experiment left in its container into a folder here. Only regular files and folders: a link could lead anywhere. */
+/** Copies what an experiment left in its container into a folder here, and nothing that was there before. Only regular files and folders: a link could lead anywhere. */
+
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, unlink } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import type { Clock } from '../base/clock.ts';
 import { formatBytes } from '../base/pure/format.ts';
-import type { ArchiveEntry } from '../docker/ports.ts';
-import { type Archives, type ArtifactLedger, type ArtifactSource, type Listing, stampOf } from './artifact-ledger.ts';
+import { after, type MonoMs } from '../base/pure/ids.ts';
+import type { ArchiveEntry, ArchiveSink, EngineClient } from '../docker/ports.ts';
 import { type ArtifactSpec, filled } from './spec.ts';
+
+// What was in the folders of artifacts before an experiment began: services live on from one to the next, and what an earlier one left
+// there is not this one's.
+
+export type Archives = Pick<EngineClient, 'archive'>;
+
+/** By path in the archive. Whoever writes a file changes at least one of these. */
+type Listing = ReadonlyMap<string, string>;
+
+export interface ArtifactLedger {
+  /**
+   * Before an experiment begins: learns what is in its folders. Resolves when whatever is written from then on can be told from that.
+   * Rejects only when `signal` aborts.
+   */
+  prepare(from: ArtifactSource, artifacts: readonly ArtifactSpec[], signal: AbortSignal): Promise<void>;
+  /** What was there; null: nobody knows, as after a restart of this program in the middle of an experiment. */
+  before(container: string, source: string): Listing | null;
+  /** What is there now, after an experiment. */
+  keep(container: string, source: string, listing: Listing): void;
+}
+
+interface ArtifactSource {
+  readonly container: string;
+  readonly experiment: string;
+}
+
+/** Archives tell times in whole seconds: what is written later than this has another one. */
+const TOLD_APART_MS = 1_000;
+
+/** Of a file: its size and time. */
+const stampOf = ({ kind, size, mtimeSeconds }: ArchiveEntry): string => `${kind} ${size} ${mtimeSeconds}`;
+
+export function artifactLedger(archives: Archives, clock: Clock): ArtifactLedger {
+  /** `isNew`: nothing has run since. */
+  const known = new Map<string, { readonly listing: Listing; readonly at: MonoMs; readonly isNew: boolean }>();
+  const keyOf = (container: string, source: string): string => `${container} ${source}`;
+  const keep = (container: string, source: string, listing: Listing) =>
+    void known.set(keyOf(container, source), { listing, at: clock.now(), isNew: true });
+  return {
+    prepare: async ({ container, experiment }, artifacts, signal) => {
+      for (const spec of artifacts) {
+        const source = filled(spec.from, { name: experiment });
+        const key = keyOf(container, source);
+        if (!known.get(key)?.isNew) {
+          known.delete(key);
+          const listing = await list(archives, container, source, signal);
+          if (listing !== null) keep(container, source, listing);
+        }
+        const now = known.get(key);
+        if (now === undefined) continue;
+        if (clock.now() < after(now.at, TOLD_APART_MS)) await clock.sleepUntil(after(now.at, TOLD_APART_MS), signal);
+        known.set(key, { ...now, isNew: false });
+      }
+    },
+    before: (container, source) => known.get(keyOf(container, source))?.listing ?? null,
+    keep,
+  };
+}
+
+/** Null: the Engine did not say. */
+async function list(
+  archives: Archives,
+  container: string,
+  source: string,
+  signal: AbortSignal,
+): Promise<Listing | null> {
+  const listing = new Map<string, string>();
+  const sink: ArchiveSink = {
+    begin: (entry) => void listing.set(entry.path, stampOf(entry)),
+    data: () => {},
+    end: () => {},
+  };
+  const read = await archives.archive(container, source, sink, signal);
+  return read.kind === 'done' || read.kind === 'absent' ? listing : null;
+}
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 /** Whoever owns it may read and write it, whatever the container says: it is ours now. */
@@ -14,13 +91,13 @@ const OWNER_MODE = 0o600;
 const MAX_BYTES = 16 * 1024 ** 3;
 const MAX_FILES = 200_000;
 
-export interface Copying {
+interface Copying {
   readonly archives: Archives;
   /** Null: what was there before the experiment is not known. */
   readonly ledger: Pick<ArtifactLedger, 'before'> | null;
 }
 
-export interface Copied {
+interface Copied {
   /** What went wrong, a sentence each. */
   readonly troubles: readonly string[];
   /** What is there now, of folders that were read whole. */

@@ -7,8 +7,7 @@ import { createServices } from '../compose/services.ts';
 import { createEngine } from '../docker/engine.ts';
 import { killMarked } from '../docker/exec/exec.ts';
 import { baseEnvironment, type Environment } from '../drivers/launch-run.ts';
-import type { CampaignBook, CampaignRecord } from './ports.ts';
-import type { CampaignObserver, CampaignParts } from './runner-parts.ts';
+import type { CampaignBook, CampaignObserver, CampaignParts, CampaignRecord } from './ports.ts';
 import type { CampaignSpec } from './spec.ts';
 
 export interface Observed extends CampaignObserver {

@@ -4,8 +4,8 @@ import { after, type MonoMs } from '../base/pure/ids.ts';
 import type { AttemptPlace } from '../compose/ports.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import type { Outages } from './outages.ts';
+import type { CampaignParts } from './ports.ts';
 import type { AttemptEnd } from './rules/state.ts';
-import type { CampaignParts } from './runner-parts.ts';
 
 /** Looks get rarer while nothing happens: an experiment of a second is not kept waiting, one of hours costs nothing. Mostly the end is heard of before. */
 const FIRST_LOOK_MS = 50;

@@ -4,7 +4,7 @@
  */
 import { formatDuration } from '../base/pure/format.ts';
 import { after } from '../base/pure/ids.ts';
-import type { CampaignParts } from './runner-parts.ts';
+import type { CampaignParts } from './ports.ts';
 
 const ASK_AGAIN_MS = 1_000;
 /** One that hangs keeps its streams open. */

@@ -9,11 +9,11 @@ import { dossierOf } from '../crashes/rules/explain.ts';
 import { causeOfCode } from '../docker/rules/exit.ts';
 import type { NewCrash } from '../supervision/ports/crash.ts';
 import { FRESH } from '../supervision/rules/lifecycle/state.ts';
-import { type ArtifactLedger, artifactLedger } from './artifact-ledger.ts';
-import { copyArtifacts } from './artifacts.ts';
+import { type ArtifactLedger, artifactLedger, copyArtifacts } from './artifacts.ts';
 import { attemptTail, openAttemptLog } from './attempt-log.ts';
 import { copyRest, type Followed, type FollowedEnd, follow } from './follow.ts';
 import type { Outages } from './outages.ts';
+import type { Campaign, CampaignParts, Interrupts } from './ports.ts';
 import { next } from './rules/next.ts';
 import {
   type AttemptEnd,
@@ -25,7 +25,6 @@ import {
   stateFrom,
   type Write,
 } from './rules/state.ts';
-import type { Campaign, CampaignParts, Interrupts } from './runner-parts.ts';
 import type { ExperimentSpec } from './spec.ts';
 
 /** The book cannot be written (a full disk): nothing is begun or forgotten meanwhile. */

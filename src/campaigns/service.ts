@@ -19,11 +19,10 @@ import { type Observed, partsFor } from './edges.ts';
 import { copyRest } from './follow.ts';
 import { campaignDir, isRunning, lockCampaign } from './locks.ts';
 import { type Outages, watchOutages } from './outages.ts';
-import type { CampaignBook, CampaignRecord } from './ports.ts';
+import type { CampaignBook, CampaignObserver, CampaignParts, CampaignRecord, Interrupts } from './ports.ts';
 import type { OpenAttempt } from './rules/state.ts';
 import type { CampaignsView, CampaignView } from './rules/views.ts';
 import { type Finished, runCampaign } from './runner.ts';
-import type { CampaignObserver, CampaignParts, Interrupts } from './runner-parts.ts';
 import { type ArtifactSpec, type CampaignSpec, type ExperimentSettings, settingsOf } from './spec.ts';
 
 const COULD_NOT_BEGIN: ReadonlySet<string> = new Set(['CAMPAIGN_BUSY', 'ENGINE_UNREACHABLE']);

@@ -10,12 +10,11 @@ import { createCommandRunner } from '../drivers/process/command-runner.ts';
 import { isThere } from '../drivers/process/is-there.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
 import type { LogPart } from '../probes/kind.ts';
-import { createProber } from '../probes/prober.ts';
-import { redactingProber } from '../probes/redacting-prober.ts';
+import { createProber, redactingProber } from '../probes/prober.ts';
 import type { Prober, ProbeTarget } from '../supervision/ports/prober.ts';
 import type { ProbeQuestion } from '../supervision/rules/health/probe.ts';
+import type { CheckParts } from './kind.ts';
 import { CHECK_KINDS } from './kinds.ts';
-import type { CheckParts } from './parts.ts';
 import { failed, hinted, type Judgement, ok } from './rules/results.ts';
 import type { CheckQuestion, CheckResult, CheckSpec } from './spec.ts';
 

@@ -1,11 +1,16 @@
-/** What a file in `kinds/` says about its kind of check. */
+/** What a file in `kinds/` says about its kind of check, and what it has at hand to ask it. */
 
 import type { z } from 'zod';
+import type { Clock } from '../base/clock.ts';
+import type { Stalls } from '../base/stall-watch.ts';
 import type { Draft, Say } from '../config/draft.ts';
 import type { ConfigOf, WrittenKind } from '../config/kind.ts';
 import type { Path, TreeNode } from '../config/tree.ts';
+import type { ContainerEngine } from '../docker/ports.ts';
 import type { ProbeHome } from '../probes/kind.ts';
-import type { CheckParts } from './parts.ts';
+import type { Prober, ProbeTarget } from '../supervision/ports/prober.ts';
+import type { ComponentView } from '../supervision/rules/views.ts';
+import type { CheckObserver } from './observer.ts';
 import type { Judgement } from './rules/results.ts';
 import type { CheckQuestion } from './spec.ts';
 
@@ -27,4 +32,21 @@ export interface CheckKind<K extends OwnCheck, S extends z.ZodType> extends Writ
   isPutToTheEngine(question: CheckOf<K>): boolean;
   /** Whoever is asked lets go of everything when `signal` aborts; how it ends then does not matter. */
   ask(question: CheckOf<K>, parts: CheckParts, signal: AbortSignal): Promise<Judgement>;
+}
+
+/** What asking checks needs from the outside. */
+export interface CheckParts {
+  readonly clock: Clock;
+  readonly stalls: Stalls;
+  /** Whose environment `env` is, for people: "the daemon". */
+  readonly whose: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Opened when the first check wants it: most reports need neither. */
+  prober(): Promise<Pick<Prober, 'open'>>;
+  engine(): Promise<ContainerEngine>;
+  /** Stands in for the run that a probe is about: a check is about none. */
+  readonly target: ProbeTarget;
+  /** How the components are right now. */
+  components(): Promise<readonly ComponentView[]>;
+  readonly observer: CheckObserver;
 }

@@ -12,7 +12,7 @@ import { baseEnvironment, type Environment } from '../drivers/launch-run.ts';
 import type { Prober } from '../supervision/ports/prober.ts';
 import type { ComponentView } from '../supervision/rules/views.ts';
 import { NO_RUN } from './ask.ts';
-import type { CheckParts } from './parts.ts';
+import type { CheckParts } from './kind.ts';
 import type { HealthQuery } from './rules/plan.ts';
 import { runChecks } from './run-checks.ts';
 import { asked, checksOf } from './service.ts';

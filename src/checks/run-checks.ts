@@ -2,8 +2,8 @@
 
 import { askInTime } from './ask.ts';
 import { createGate, type Gate } from './gate.ts';
+import type { CheckParts } from './kind.ts';
 import type { FinishedCheck, ReportObserver } from './observer.ts';
-import type { CheckParts } from './parts.ts';
 import { type EarlierResults, skippedFor } from './rules/plan.ts';
 import { healthReport } from './rules/results.ts';
 import type { CheckResult, CheckSpec, HealthReport } from './spec.ts';

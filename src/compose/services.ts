@@ -7,14 +7,13 @@ import type { ActionResult, ContainerSummary, EngineClient } from '../docker/por
 import { judgeHealth } from '../docker/rules/judge.ts';
 import type { CliParts } from './cli/call.ts';
 import { type ComposePlace, composeProject, noSuchService, type Project } from './cli/project.ts';
-import { containersOf, type Inspected, unreachable } from './containers.ts';
+import { containersOf, type Inspected, unreachable, waitReady } from './containers.ts';
 import { createGpuAsker, type GpuAsker } from './gpu.ts';
 import type { Services } from './ports.ts';
 import { judgeGpus } from './rules/gpu.ts';
 import { COMPOSE } from './rules/project.ts';
 import { endOf, type ServiceHealth, unhealthyBecause } from './rules/readiness.ts';
 import { timeLimit } from './time-limit.ts';
-import { waitReady } from './wait-ready.ts';
 
 const NEVER = new AbortController().signal;
 

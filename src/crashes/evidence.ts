@@ -1,21 +1,30 @@
-/** What a crash record gets besides the exit itself: the last output and what changed since the last good run. */
+/** The evidence of a death, whether a daemon records it or finds it later, and of a freeze: the last output, what changed since the last good run, what the processes do. */
 
-import type { ExitView } from '../base/pure/exit.ts';
+import { systemClock } from '../base/clock.ts';
+import { type ExitView, exitView, isClean } from '../base/pure/exit.ts';
 import { formatBytes } from '../base/pure/format.ts';
 import type { WallMs } from '../base/pure/ids.ts';
-import { secretValues } from '../base/pure/redact.ts';
+import { redact, secretValues } from '../base/pure/redact.ts';
 import { ingredients } from '../config/fingerprint.ts';
 import { readEnvFileTexts } from '../config/load.ts';
 import { environmentOf } from '../drivers/launch-run.ts';
 import { portHolder } from '../drivers/process/port-holder.ts';
 import type { History } from '../history/ports.ts';
 import { readTail } from '../logs/log-tail.ts';
+import type { Logs } from '../logs/ports.ts';
+import type { RunnerWorld } from '../supervision/component-runner.ts';
+import type { Driver } from '../supervision/ports/driver.ts';
+import type { ComponentRecord } from '../supervision/ports/store.ts';
+import { stretchView } from '../supervision/rules/health/stretch.ts';
+import { runOf } from '../supervision/rules/status.ts';
+import type { SeenRun } from '../supervision/rules/unsupervised.ts';
+import type { WhyView } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 import type { SupervisorParts } from '../supervision/supervisor.ts';
 import type { KnownPeer } from './rules/crash.ts';
 import { dossierOf, OUT_OF_MEMORY } from './rules/explain.ts';
 
-export interface EvidenceOptions {
+interface EvidenceOptions {
   readonly spec: ComponentSpec;
   readonly exit: ExitView;
   /** When it ended. */
@@ -78,4 +87,100 @@ function changes(good: Ingredients | null, now: Ingredients): readonly string[] 
   if (!good) return null;
   const names = new Set([...Object.keys(good), ...Object.keys(now)]);
   return [...names].filter((name) => good[name] !== now[name]).sort();
+}
+
+// The death of a run while no daemon was there to record it, told from its run directory and its log.
+
+interface DeathOptions extends Omit<EvidenceOptions, 'exit' | 'at'> {
+  readonly record: ComponentRecord;
+  readonly runs: readonly SeenRun[];
+}
+
+/** Crashes in the history begin with 1. */
+const NOT_RECORDED = 0;
+
+/** Null: it lives, was stopped, completed, or its end is recorded. */
+export function unrecordedDeath({ record, runs, ...options }: DeathOptions): WhyView | null {
+  const { history, spec } = options;
+  const { state, counters } = record.component;
+  const run = runOf(state);
+  const seen = run === null ? undefined : runs.find((one) => one.run === run);
+  if (run === null || seen === undefined || state.kind === 'stopping' || record.desired === 'stopped') return null;
+  if (seen.alive || seen.leftovers.length > 0 || seen.unreachable) return null;
+  if ((seen.exit && isClean(seen.exit)) || history.why({ component: spec.name })?.run_id === run) return null;
+  const at = seen.exitAt ?? (systemClock.wallNow() as WallMs);
+  const exit = exitView(seen.exit ?? { kind: 'unknown', why: 'nobody saw it' });
+  const { logTail, changedSinceGood, ...told } = collectEvidence({ ...options, exit, at });
+  return {
+    ...{ schema_version: 1, id: NOT_RECORDED, subject: { kind: 'component', name: spec.name }, run_id: run },
+    ...{ at: new Date(at).toISOString(), uptime_ms: Math.max(0, at - (record.startedAt ?? at)), exit },
+    ...{ error_type: told.errorType, error_message: told.errorMessage, root_cause: told.rootCause },
+    ...{
+      fingerprint: told.fingerprint ?? null,
+      agent_type: null,
+      agent_pid: null,
+      task_id: null,
+      incident: null,
+      ticket: null,
+    },
+    decision: 'none yet: no daemon has seen it',
+    ...{ log_tail: logTail, stack: told.stack ?? [], related_files: told.relatedFiles ?? [] },
+    earlier_error: told.earlier ?? null,
+    probes: history
+      .probes({ component: spec.name, limit: MAX_STRETCHES })
+      .filter((one) => one.run === run)
+      .reverse()
+      .map(stretchView),
+    ...{ freeze: null, dependencies: [], changed_since_good: changedSinceGood },
+    rule: {
+      name: 'none',
+      counters: {
+        restarts_in_window: counters.restarts.length,
+        ...{ failures: counters.failures, spawn_errors: counters.spawnErrors, total: counters.total },
+      },
+    },
+  };
+}
+
+const MAX_STRETCHES = 20;
+
+// The evidence of a freeze: what the driver sees of its processes, and what the component says when it is asked where it is.
+
+interface ExaminerParts {
+  readonly driver: Pick<Driver, 'examine'>;
+  readonly logs: Logs;
+  /** The position behind the last byte of the component's log. */
+  logEnd(spec: ComponentSpec): number;
+  /** Values that must never be shown. */
+  secretsOf(spec: ComponentSpec): readonly string[];
+}
+
+/** A thread dump is long, and its beginning says most. */
+const MAX_LINES = 100;
+const MAX_LINE_CHARS = 300;
+/** Of each line before secrets are looked for: half of one, left at a cut, would not be recognised. */
+const MAX_RAW_CHARS = 4_000;
+
+export const createExaminer =
+  ({ driver, logs, logEnd, secretsOf }: ExaminerParts): RunnerWorld['examine'] =>
+  async (spec, run, dump) => {
+    const from = dump === null ? 0 : logEnd(spec);
+    const { evidence, ...found } = await driver.examine(run, dump);
+    const secrets = secretsOf(spec);
+    const seen = evidence.map((line) => redact(line, secrets).replace(/\s*\n\s*/g, ' '));
+    const said = dump === null ? [] : await saidSince(spec.name, from, logs).catch(() => []);
+    // As one text: a secret that goes over several lines is seen as one.
+    const wrote = said.length === 0 ? [] : redact(said.join('\n'), secrets).split('\n');
+    const title = wrote.length === 0 ? `it wrote nothing after ${dump}` : `what it wrote after ${dump}:`;
+    const all = dump === null ? seen : [...seen, title, ...wrote.map((line) => `  ${line}`)];
+    return { ...found, evidence: all.map((line) => line.slice(0, MAX_LINE_CHARS)) };
+  };
+
+/** The lines that begin at `from` or later; one bite of them has to do. */
+async function saidSince(component: string, from: number, logs: Logs): Promise<readonly string[]> {
+  const after = from === 0 ? {} : { [component]: from - 1 }; // the break before it
+  await using cursor = logs.open({ components: [component], tail: Number.MAX_SAFE_INTEGER, after });
+  const { lines } = await cursor.read();
+  const since = lines.filter(({ offset }) => offset >= from).slice(0, MAX_LINES);
+  return since.map(({ line }) => line.slice(0, MAX_RAW_CHARS));
 }

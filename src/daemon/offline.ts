@@ -9,7 +9,7 @@ import { type DaemonFile, type HomePaths, homePaths, type Project, readDaemonFil
 import { secretValues } from '../base/pure/redact.ts';
 import { unwritable } from '../base/until-writable.ts';
 import { loadConfig } from '../config/load.ts';
-import { unrecordedDeath } from '../crashes/unrecorded-death.ts';
+import { unrecordedDeath } from '../crashes/evidence.ts';
 import { createEngine } from '../docker/engine.ts';
 import { inspectAll } from '../drivers/inspect.ts';
 import type { Environment } from '../drivers/launch-run.ts';

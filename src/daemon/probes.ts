@@ -7,8 +7,7 @@ import { isThere } from '../drivers/process/is-there.ts';
 import { isHeldBy, isOfARun, searchPortHolder } from '../drivers/process/port-holder.ts';
 import { createLogWatch, type LogWatchOptions } from '../probes/log/log-watch.ts';
 import { ownPortProber } from '../probes/own-port-prober.ts';
-import { createProber } from '../probes/prober.ts';
-import { redactingProber } from '../probes/redacting-prober.ts';
+import { createProber, redactingProber } from '../probes/prober.ts';
 import type { Prober } from '../supervision/ports/prober.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 

@@ -1,4 +1,5 @@
 /** Puts questions to the Engine wherever it listens now, and turns every way not to be answered into a sentence. */
+
 import { setMaxListeners } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
@@ -14,23 +15,24 @@ import {
   isInstalled,
   type Places,
 } from './endpoint.ts';
-import { parseMessage } from './json.ts';
-import type { Unreachable } from './ports.ts';
+import { fieldsOf, listOf, parseJson, parseMessage, textOf } from './json.ts';
+import type { ActionResult, Creation, Unreachable } from './ports.ts';
+import { blame } from './rules/exit.ts';
 
 /** For a whole answer, from the connection to its last byte, where nobody says otherwise. */
 export const ANSWER_WITHIN_MS = 5_000;
 /** An inspection is a few KiB, with the longest health log some dozens. */
 export const MAX_ANSWER_BYTES = 2 ** 20;
 /** The Engine has no limit of its own: it takes everything on and gets slow for everybody. */
-export const MAX_CALLS = 12;
+const MAX_CALLS = 12;
 /** More starts at once are no faster, each only takes longer. */
-export const MAX_STARTS = 4;
+const MAX_STARTS = 4;
 
 /** What the Engine says to a question in the clear on its port for encrypted connections. */
 const WANTS_TLS = /HTTP request to an HTTPS server/i;
 
 export type Answer = Extract<Reply, { kind: 'answered' }>;
-export type Call = Pick<Question, 'path' | 'body' | 'onPiece' | 'onOpen'> & {
+type Call = Pick<Question, 'path' | 'body' | 'onPiece' | 'onOpen'> & {
   readonly method?: Question['method'];
   /** For those that take long by nature; absent: as everybody. */
   readonly timeoutMs?: number;
@@ -55,7 +57,7 @@ export function odd({ status, body }: Pick<Answer, 'status' | 'body'>): Unreacha
   return unreachable(`the Docker Engine answered with status ${status}${message ? `: ${message}` : ''}`);
 }
 
-export interface CallerOptions {
+interface CallerOptions {
   readonly env: EngineEnv;
   readonly clock: Clock;
   readonly places: Places;
@@ -100,7 +102,7 @@ export function createCaller({ env, clock, places, answerWithinMs }: CallerOptio
 
 // One question to the Engine: a connection of its own, an answer of bounded size, a deadline over all of it. An answer that is cut off, or that stops in the middle, is no answer; Node alone would wait for its end for ever.
 
-export interface Question {
+interface Question {
   readonly address: Address;
   readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE';
   readonly path: string;
@@ -121,7 +123,7 @@ export interface Question {
 }
 
 /** `code`: of the system error, or one of ours. */
-export type Reply =
+type Reply =
   | {
       readonly kind: 'answered';
       readonly status: number;
@@ -133,7 +135,7 @@ export type Reply =
 const failed = (code: string, message: string): Reply => ({ kind: 'failed', code, message });
 
 /** Rejects only when `signal` aborts. */
-export async function ask(question: Question): Promise<Reply> {
+async function ask(question: Question): Promise<Reply> {
   const { address, method, path, body, clock, timeoutMs, signal } = question;
   signal.throwIfAborted();
   const done = new AbortController();
@@ -205,12 +207,12 @@ async function collect(answer: IncomingMessage, { maxBytes, onPiece, onOpen }: Q
 
 // Why the Engine could not be asked, as a sentence that says what to do about it.
 
-export interface Failure {
+interface Failure {
   readonly code: string;
   readonly message: string;
 }
 
-export function explain({ code, message }: Failure, endpoint: Endpoint, env: EngineEnv, places: Places): string {
+function explain({ code, message }: Failure, endpoint: Endpoint, env: EngineEnv, places: Places): string {
   const { address, namedBy } = endpoint;
   const place = addressText(address);
   const where = namedBy === null ? place : `${place} (named by ${namedBy})`;
@@ -238,5 +240,62 @@ export function explain({ code, message }: Failure, endpoint: Endpoint, env: Eng
   }
 }
 
-export const wantsTls = ({ address }: Endpoint): string =>
+const wantsTls = ({ address }: Endpoint): string =>
   `the Docker Engine at ${addressText(address)} wants an encrypted connection: set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to the folder with ca.pem, cert.pem and key.pem`;
+
+// What an answer to "do this" means, and whose fault it is when it was not done.
+
+type Fault = Extract<ActionResult, { kind: 'refused' | 'engine-fault' }>;
+
+function fault({ status, body }: Pick<Answer, 'status' | 'body'>): Fault {
+  const why = parseMessage(body) || `the Docker Engine answered with status ${status} and no reason`;
+  return faultOf(why, status < 500);
+}
+
+/** `isRefusal`: what to think when the words do not tell. */
+export function faultOf(why: string, isRefusal: boolean): Fault {
+  const whose = blame(why);
+  return { kind: whose === 'container' || (whose === 'untold' && isRefusal) ? 'refused' : 'engine-fault', why };
+}
+
+interface ExpectedAnswer {
+  /** Of what it was asked, by id or name: an Engine may as well miss another one, whose network this one shares. */
+  readonly of: string;
+  /** Answers that mean "it is so already", by their message. */
+  readonly done?: RegExp;
+}
+
+export function actionResult(answer: Answer | Unreachable, { of, done }: ExpectedAnswer): ActionResult {
+  if (isUnreachable(answer)) return answer;
+  if ((answer.status >= 200 && answer.status < 300) || answer.status === 304) return { kind: 'done' };
+  const message = parseMessage(answer.body);
+  if (done?.test(message)) return { kind: 'done' };
+  if (answer.status === 404 && GONE.test(message) && message.includes(of)) return { kind: 'missing' };
+  if (answer.status === 409 && GOING.test(message)) return { kind: 'missing' };
+  return fault(answer);
+}
+
+/** Not "no such image", not "network … not found" of a container that is to be started in it, not "page not found". */
+const GONE = /no such container|no container with name or id/i;
+/** Somebody is removing it right now. */
+const GOING = /marked for removal|removal of container .* is already in progress/i;
+/** Docker and Podman, containers and networks. */
+const NAME_TAKEN = /name .*already (in use|exists|used)/i;
+const NO_IMAGE = /no such image|image not known/i;
+
+export function creation(answer: Answer | Unreachable): Creation {
+  if (isUnreachable(answer)) return answer;
+  const why = parseMessage(answer.body);
+  if (answer.status === 404 && NO_IMAGE.test(why)) return { kind: 'no-image', why };
+  if ((answer.status === 409 || answer.status >= 500) && NAME_TAKEN.test(why)) return { kind: 'name-taken', why };
+  if (answer.status !== 201) return fault(answer);
+  const { Id, Warnings, Warning } = fieldsOf(parseJson(answer.body)) ?? {};
+  if (typeof Id !== 'string') return unreachable(NOT_AN_ENGINE);
+  return {
+    kind: 'created',
+    id: Id,
+    warnings: [...listOf(Warnings), Warning].map(textOf).filter((text) => text !== ''),
+  };
+}
+
+export const NOT_AN_ENGINE = 'what answered is not a Docker Engine, or one that we do not understand';

@@ -1,8 +1,8 @@
 /** The JSON of GET /containers/NAME/json, read with suspicion: null for anything that is not what the Engine documents. */
+
 import { redact, secretValues } from '../base/pure/redact.ts';
-import { NOT_AN_ENGINE } from './action.ts';
-import { type Caller, isUnreachable, odd, unreachable } from './caller.ts';
-import { healthOfSummary, readHealth, readHealthCheck } from './health.ts';
+import type { DockerHealth, HealthCheckTimes } from '../supervision/rules/container-health.ts';
+import { type Caller, isUnreachable, NOT_AN_ENGINE, odd, unreachable } from './caller.ts';
 import { type Fields, fieldsOf, listOf, parseJson, parseMessage, textOf, textsOf } from './json.ts';
 import type {
   ContainerPlan,
@@ -17,7 +17,7 @@ import type {
   RestartPolicy,
 } from './ports.ts';
 
-export interface Container {
+interface Container {
   /** Without the slash that Docker writes before it. */
   readonly name: string;
   readonly state: ContainerState;
@@ -25,7 +25,7 @@ export interface Container {
 }
 
 /** `secrets`: values that must not be in what is said of it, beside those of its own variables. */
-export function parseContainer(text: string, secrets: readonly string[]): Container | null {
+function parseContainer(text: string, secrets: readonly string[]): Container | null {
   const { Id: id, Name: name, State: state, ...rest } = fieldsOf(parseJson(text)) ?? {};
   const variables = readVariables(fieldsOf(rest['Config'])?.['Env']);
   const read = readState(fieldsOf(state) ?? {}, [...secretValues(variables), ...secrets]);
@@ -37,7 +37,7 @@ export function parseContainer(text: string, secrets: readonly string[]): Contai
   };
 }
 
-export const withoutSlash = (name: string): string => name.replace(/^\//, '');
+const withoutSlash = (name: string): string => name.replace(/^\//, '');
 
 function readState(state: Fields, secrets: readonly string[]): Omit<ContainerState, 'id'> | null {
   const { Status, Running, Paused, Restarting, OOMKilled, Pid, ExitCode, Error: error, StartedAt, FinishedAt } = state;
@@ -229,7 +229,7 @@ function readNetwork(row: Fields): NetworkSummary | null {
 
 // Ports of a container in the Engine's words: {"80/tcp": [{"HostIp": "0.0.0.0", "HostPort": "32768"}]}.
 
-export function readPorts(ports: Fields | null): readonly PublishedPort[] {
+function readPorts(ports: Fields | null): readonly PublishedPort[] {
   return Object.entries(ports ?? {}).flatMap(([name, places]) => {
     const [number, protocol = 'tcp'] = name.split('/');
     if (protocol !== 'tcp' && protocol !== 'udp') return [];
@@ -260,4 +260,64 @@ export function portBindings(ports: readonly PlannedPort[]): Fields {
     });
   }
   return bindings;
+}
+
+// What an inspection says about a container's health check: its results so far and its times.
+
+/** The Engine keeps 4 KiB of each check, and nobody reads that much in a reason. */
+const MAX_OUTPUT_CHARS = 400;
+const NS_PER_MS = 1e6;
+/** What the Engine takes where a health check says 0 or nothing. */
+const DEFAULTS: HealthCheckTimes = { intervalMs: 30_000, timeoutMs: 30_000, startPeriodMs: 0, retries: 3 };
+
+type HealthWord = DockerHealth['status'];
+
+export function healthWord(text: string): HealthWord | null {
+  return text === 'starting' || text === 'healthy' || text === 'unhealthy' ? text : null;
+}
+
+/**
+ * Null: there is no health check. The Engine then says "none", or nothing at all. What the check printed goes into reasons, events
+ * and crashes of many kinds, so secrets are taken out of it here, before anybody has it. `known`: values that it must not show.
+ */
+function readHealth(health: Fields | null, known: readonly string[]): DockerHealth | null {
+  const status = healthWord(textOf(health?.['Status']));
+  if (health === null || status === null) return null;
+  const last = fieldsOf(listOf(health['Log']).at(-1));
+  const endedAt = Date.parse(textOf(last?.['End']));
+  const exitCode = last?.['ExitCode'];
+  const failures = health['FailingStreak'];
+  return {
+    status,
+    failures: typeof failures === 'number' ? failures : 0,
+    // A time that has not come is written as the year 1.
+    lastEndedAt: endedAt > 0 ? endedAt : null,
+    lastExitCode: typeof exitCode === 'number' ? exitCode : null,
+    lastOutput: redact(textOf(last?.['Output']), known, { end: true }).trim().slice(0, MAX_OUTPUT_CHARS),
+  };
+}
+
+/** Null: there is none, or it was switched off. */
+function readHealthCheck(check: Fields | null): HealthCheckTimes | null {
+  const [kind] = listOf(check?.['Test']);
+  if (check === null || kind === undefined || kind === 'NONE') return null;
+  return {
+    intervalMs: ms(check['Interval']) || DEFAULTS.intervalMs,
+    timeoutMs: ms(check['Timeout']) || DEFAULTS.timeoutMs,
+    startPeriodMs: ms(check['StartPeriod']),
+    retries: count(check['Retries']) || DEFAULTS.retries,
+  };
+}
+
+export const nanoseconds = (milliseconds: number): number => Math.round(milliseconds * NS_PER_MS);
+
+const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
+const ms = (ns: unknown): number => count(ns) / NS_PER_MS;
+
+/** From a list: newer Engines say it, with all others it stands in the text, "Up 3 minutes (healthy)". */
+function healthOfSummary(row: Fields): HealthWord | 'none' {
+  const said = healthWord(textOf(textsOf(row['Health'])['Status']));
+  if (said !== null) return said;
+  const [, word = ''] = /\((?:health: )?(starting|healthy|unhealthy)\)/.exec(textOf(row['Status'])) ?? [];
+  return healthWord(word) ?? 'none';
 }

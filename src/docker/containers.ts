@@ -1,9 +1,7 @@
 /** What is done with containers. Each returns what came of it; after `unreachable` it may have been done all the same. */
 import type { SignalName } from '../base/pure/exit.ts';
-import { actionResult, creation } from './action.ts';
-import type { Caller } from './caller.ts';
-import { exposedPorts, inspect, portBindings } from './container.ts';
-import { nanoseconds } from './health.ts';
+import { actionResult, type Caller, creation } from './caller.ts';
+import { exposedPorts, inspect, nanoseconds, portBindings } from './container.ts';
 import type { ActionResult, ContainerPlan, Creation, RestartPolicy } from './ports.ts';
 
 /** Storage, network and the runtime have a part in it; on a busy machine that is some seconds. */

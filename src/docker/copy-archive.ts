@@ -1,7 +1,6 @@
 /** Files out of a container, as the Engine packs them, and unpacked as they come. */
 import { PassThrough } from 'node:stream';
-import { actionResult } from './action.ts';
-import { type Caller, isUnreachable } from './caller.ts';
+import { actionResult, type Caller, isUnreachable } from './caller.ts';
 import { parseMessage } from './json.ts';
 import type { ArchiveSink, EngineClient } from './ports.ts';
 

@@ -1,13 +1,23 @@
 /** The Docker Engine over its socket. Paths carry no version: every Engine answers these, old and new alike. */
 import type { Clock } from '../base/clock.ts';
-import { actionResult, creation, faultOf, NOT_AN_ENGINE } from './action.ts';
-import { ANSWER_WITHIN_MS, type Answer, type Caller, createCaller, isUnreachable, odd, unreachable } from './caller.ts';
-import { inspect, listContainers, listNetworks, names } from './container.ts';
+import {
+  ANSWER_WITHIN_MS,
+  type Answer,
+  actionResult,
+  type Caller,
+  createCaller,
+  creation,
+  faultOf,
+  isUnreachable,
+  NOT_AN_ENGINE,
+  odd,
+  unreachable,
+} from './caller.ts';
+import { healthWord, inspect, listContainers, listNetworks, names } from './container.ts';
 import { create, kill, remove, removeStopped, restart, setRestartPolicy, start, stop, unpause } from './containers.ts';
 import { archive } from './copy-archive.ts';
 import { type EngineEnv, type Places, USUAL_PLACES } from './endpoint.ts';
 import { exec, execBytes, execState, launch } from './exec/exec.ts';
-import { healthWord } from './health.ts';
 import { type Fields, fieldsOf, lines, parseJson, parseMessage, textOf, textsOf } from './json.ts';
 import { logs } from './logs.ts';
 import type {

@@ -3,10 +3,9 @@
  * parts of one long line, and nobody wants times in the middle of it.
  */
 
-import { actionResult } from './action.ts';
-import { type Caller, isUnreachable, unreachable } from './caller.ts';
+import { actionResult, type Caller, isUnreachable, unreachable } from './caller.ts';
 import { inspect } from './container.ts';
-import { demultiplexer } from './exec/demultiplexer.ts';
+import { demultiplexer } from './exec/exec.ts';
 import type { ActionResult, EngineClient } from './ports.ts';
 
 const LINE_BREAK = 0x0a;

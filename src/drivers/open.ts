@@ -4,7 +4,7 @@ import type { CommandRunner } from '../base/command.ts';
 import type { HomePaths } from '../base/home.ts';
 import type { Log } from '../base/log.ts';
 import type { Runtime } from '../base/runtime.ts';
-import { createComposer } from '../compose/composer.ts';
+import { createComposer } from '../compose/cli/project.ts';
 import type { ContainerWatch } from '../docker/container-watch.ts';
 import { createEngine } from '../docker/engine.ts';
 import { ownerId } from '../docker/owner-id.ts';

@@ -4,7 +4,7 @@ import type { AgentBook, HealthCheckRow } from '../agents/ports.ts';
 import type { AgentRecord } from '../agents/spec.ts';
 import type { ComponentName, RunId, WallMs } from '../base/pure/ids.ts';
 import type { CampaignBrief, CampaignResults } from '../campaigns/ports.ts';
-import type { CheckStretch } from '../checks/rules/stretch.ts';
+import type { CheckStretch } from '../checks/rules/view.ts';
 import type { Incident, IncidentsQuery } from '../incidents/rules/incident.ts';
 import type { Ticket, TicketsQuery } from '../incidents/tickets/rules/ticket.ts';
 import type { SessionRecord } from '../sessions/spec.ts';

@@ -2,7 +2,7 @@
 
 import type { ComponentName, RunId, WallMs } from '../base/pure/ids.ts';
 import type { Row, SqlValue } from '../base/sqlite.ts';
-import type { CheckStretch } from '../checks/rules/stretch.ts';
+import type { CheckStretch } from '../checks/rules/view.ts';
 import { ROLES } from '../supervision/rules/health/probe.ts';
 import type { ProbeStretch, Stretch } from '../supervision/rules/health/stretch.ts';
 import type { SampleStretch } from '../supervision/rules/usage/stretch.ts';

@@ -1,5 +1,5 @@
 import { type Line, LineSplitter } from './lines.ts';
-import { MainFile } from './read/main-file.ts';
+import { MainFile } from './read/files.ts';
 
 // One plain file that is read to its end, and read on while it grows, is cut back, or is replaced.
 

@@ -1,14 +1,16 @@
 /** Makes the container of a session, step by step. Whatever goes wrong, the caller clears away by the session's label. */
+
+import { createHash } from 'node:crypto';
 import { after } from '../base/pure/ids.ts';
 import type { Runtime } from '../base/runtime.ts';
-import type { ContainerPlan, Creation, EngineClient } from '../docker/ports.ts';
-import type { NetworkResult } from './network.ts';
+import type { ContainerPlan, Creation, EngineClient, Unreachable } from '../docker/ports.ts';
+import { LABELS } from '../docker/rules/labels.ts';
 import type { Lease } from './rules/lease.ts';
-import { labelsOf } from './rules/tags.ts';
+import { labelsOf } from './rules/sweep.ts';
 import type { SessionTemplate } from './rules/template.ts';
 import { SESSION_HOST, type SessionRecord, type SessionTerms } from './spec.ts';
 
-export interface MakeParts extends Pick<Runtime, 'clock' | 'failpoints'> {
+interface MakeParts extends Pick<Runtime, 'clock' | 'failpoints'> {
   readonly engine: EngineClient;
   readonly owner: string;
   environmentOf(template: SessionTemplate): Readonly<Record<string, string>>;
@@ -24,7 +26,7 @@ export type Made =
   | { readonly kind: 'engine-fault'; readonly why: string }
   | { readonly kind: 'unreachable'; readonly why: string };
 
-export interface Progress {
+interface Progress {
   /** The container exists. */
   created(containerId: string): void;
   isCalledOff(): boolean;
@@ -130,14 +132,14 @@ export const newRecord = (
 /** Memory that looks like a disk counts as memory of the container; this keeps one file system from taking all of it. */
 const TMPFS_OPTIONS = 'rw,nosuid,nodev,size=64m,mode=1777';
 
-export interface PlanParts {
+interface PlanParts {
   readonly owner: string;
   readonly env: Readonly<Record<string, string>>;
   /** Of the isolated network. */
   readonly network: string | null;
 }
 
-export const planOf = (
+const planOf = (
   record: SessionRecord,
   template: SessionTemplate,
   { owner, env, network }: PlanParts,
@@ -167,4 +169,50 @@ export const planOf = (
 });
 
 /** For people who look at `docker ps`; the labels say whose it is. */
-export const nameOf = ({ id, template }: SessionRecord): string => `keepwell-${template}-${id.slice(0, 8)}`;
+const nameOf = ({ id, template }: SessionRecord): string => `keepwell-${template}-${id.slice(0, 8)}`;
+
+// The network of isolated sessions: one bridge for all of them, on which containers cannot reach each other and from which nothing
+// is translated to the world. One bridge each would run out of address ranges after some thirty (decision 0021).
+
+/** Always the same for an owner, and always with this beginning: the guide has firewall rules for "kw-+". The kernel allows 15. */
+const bridgeOf = (owner: string): string => `kw-${createHash('sha256').update(owner).digest('hex').slice(0, 12)}`;
+
+const optionsOf = (owner: string) => ({
+  'com.docker.network.bridge.name': bridgeOf(owner),
+  'com.docker.network.bridge.enable_icc': 'false',
+  'com.docker.network.bridge.enable_ip_masquerade': 'false',
+});
+/** On the network it says nothing about one session. */
+const MARK = 'network';
+
+type NetworkResult =
+  | { readonly kind: 'there'; readonly id: string }
+  | { readonly kind: 'failed'; readonly why: string }
+  | Unreachable;
+
+const labels = (owner: string): readonly string[] => [`${LABELS.owner}=${owner}`, `${LABELS.session}=${MARK}`];
+
+/** Looks, and makes it if it is not there. The caller sees to it that nobody else does at the same time. */
+export async function ensureNetwork(engine: EngineClient, owner: string, signal: AbortSignal): Promise<NetworkResult> {
+  const listing = await engine.networks(labels(owner), signal);
+  if (listing.kind === 'unreachable') return listing;
+  const there = listing.items[0];
+  if (there) return { kind: 'there', id: there.id };
+  const network = {
+    name: `keepwell-sessions-${owner}`,
+    labels: { [LABELS.owner]: owner, [LABELS.session]: MARK },
+    internal: false,
+    options: optionsOf(owner),
+  };
+  const made = await engine.createNetwork(network, signal);
+  if (made.kind === 'created') return { kind: 'there', id: made.id };
+  if (made.kind === 'unreachable') return made;
+  return { kind: 'failed', why: `the network of sessions could not be made: ${made.why}` };
+}
+
+/** For when there is no session any more. What does not go now goes another time. */
+export async function removeNetworks(engine: EngineClient, owner: string, signal: AbortSignal): Promise<void> {
+  const listing = await engine.networks(labels(owner), signal);
+  if (listing.kind === 'unreachable') return;
+  for (const { id } of listing.items) await engine.removeNetwork(id, signal);
+}

@@ -8,18 +8,15 @@ import { didYouMean } from '../base/pure/suggest.ts';
 import type { EngineClient } from '../docker/ports.ts';
 import { LABELS } from '../docker/rules/labels.ts';
 import { isLeaving } from '../supervision/rules/container-health.ts';
-import type { LiveSession } from './live-session.ts';
-import { type Made, make, newRecord } from './make.ts';
-import { ensureNetwork, removeNetworks } from './network.ts';
+import { ensureNetwork, type Made, make, newRecord, removeNetworks } from './make.ts';
 import type { SessionQuery, Sessions, SpawnRequest } from './ports.ts';
 import { extended, newLease } from './rules/lease.ts';
-import { termsOf } from './rules/sweep.ts';
-import { tagsOf } from './rules/tags.ts';
+import { tagsOf, termsOf } from './rules/sweep.ts';
 import { type Place, type Refusal, refusal, type SessionsSpec, type SessionTemplate } from './rules/template.ts';
 import { findSession, MAX_ENDED } from './rules/view.ts';
 import type { SessionRecord } from './spec.ts';
 import { SweepLoop, sweep } from './sweep.ts';
-import { eventOf, Table, type TableOptions } from './table.ts';
+import { eventOf, type LiveSession, Table, type TableOptions } from './table.ts';
 
 export interface SessionsOptions extends TableOptions {
   readonly spec: SessionsSpec;

@@ -8,10 +8,9 @@ import { after } from '../base/pure/ids.ts';
 import type { Runtime } from '../base/runtime.ts';
 import type { ContainerSummary, EngineClient } from '../docker/ports.ts';
 import { LABELS } from '../docker/rules/labels.ts';
-import type { LiveSession } from './live-session.ts';
 import { type Instant, isOver } from './rules/lease.ts';
-import { judge, type KnownSession } from './rules/sweep.ts';
-import { type SessionTags, tagsOf } from './rules/tags.ts';
+import { judge, type KnownSession, type SessionTags, tagsOf } from './rules/sweep.ts';
+import type { LiveSession } from './table.ts';
 
 export interface SweepParts {
   readonly engine: EngineClient;

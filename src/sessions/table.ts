@@ -1,19 +1,109 @@
 /** All sessions of one owner that have not ended: looked after while they live, and cleared away when they end. */
+
 import type { Log } from '../base/log.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { Runtime } from '../base/runtime.ts';
 import type { Failure, HealStatus } from '../docker/healing/ports.ts';
 import type { EngineClient } from '../docker/ports.ts';
 import { LABELS } from '../docker/rules/labels.ts';
-import { LiveSession } from './live-session.ts';
-import { newRecord } from './make.ts';
-import { monitorSession, type SessionMonitorParts } from './monitor.ts';
+import type { HealthVerdict } from '../supervision/rules/container-health.ts';
+import { type Made, NOT_SEEN, newRecord } from './make.ts';
+import { monitorSession, type SessionMonitor, type SessionMonitorParts } from './monitor.ts';
 import type { SessionBook } from './ports.ts';
 import { current, type Instant, leaseOf } from './rules/lease.ts';
-import { type KnownSession, lostTerms, termsOf } from './rules/sweep.ts';
-import type { SessionTags } from './rules/tags.ts';
+import { type KnownSession, lostTerms, type SessionTags, termsOf } from './rules/sweep.ts';
 import type { SessionTemplate } from './rules/template.ts';
 import type { EndReason, SessionEvent, SessionEventType, SessionRecord } from './spec.ts';
+
+// A session that this process has in hand: its record, and what is being done with it right now.
+
+const isGood = ({ status }: HealthVerdict): boolean => status === 'healthy' || status === 'none';
+
+export class LiveSession {
+  readonly #book: SessionBook;
+  readonly #listeners = new Set<() => void>();
+  #record: SessionRecord;
+  #isSeen = false;
+  /** As it was before nobody could tell. */
+  #wasGood: boolean;
+  /** Its container is being made. */
+  making: Promise<Made> | null = null;
+  /** It failed, and what its container says about that is being taken down. */
+  noting: Promise<unknown> | null = null;
+  /** Its container is being removed. */
+  ending: Promise<void> | null = null;
+  /** Its container could not be removed: it is waited for that the Engine can be asked again. */
+  returning: Disposable | null = null;
+  /** It is looked after. */
+  monitor: SessionMonitor | null = null;
+
+  constructor(record: SessionRecord, book: SessionBook) {
+    this.#record = record;
+    this.#book = book;
+    this.#wasGood = isGood(record.health);
+  }
+
+  get record(): SessionRecord {
+    return this.#record;
+  }
+
+  /** As this process knows it: what an earlier one has written down may be old. */
+  get health(): HealthVerdict {
+    return this.#isSeen || this.#record.end !== null ? this.#record.health : NOT_SEEN;
+  }
+
+  get isSeen(): boolean {
+    return this.#isSeen;
+  }
+
+  get isBeingMade(): boolean {
+    return this.making !== null || this.#record.state === 'spawning';
+  }
+
+  get isBusy(): boolean {
+    return this.making !== null || this.ending !== null;
+  }
+
+  /** Whether this is the moment at which it can be used (again). An outage of the Engine in between is not one. */
+  becomesReady(health: HealthVerdict): boolean {
+    this.#isSeen = true;
+    if (health.status === 'unknown') return false;
+    const isNews = isGood(health) && !this.#wasGood;
+    this.#wasGood = isGood(health);
+    return isNews;
+  }
+
+  save(change: Partial<SessionRecord>, ...told: readonly SessionEvent[]): void {
+    this.#record = { ...this.#record, ...change };
+    this.#book.save(this.#record, told);
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Nothing more is done to keep it. */
+  letGo(): void {
+    this.monitor?.[Symbol.dispose]();
+    this.monitor = null;
+  }
+
+  /** Resolves when this is so, looked at after each change. Rejects when `signal` aborts. */
+  until(isSo: (live: LiveSession) => boolean, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (finish: () => void) => {
+        this.#listeners.delete(look);
+        signal.removeEventListener('abort', giveUp);
+        finish();
+      };
+      const look = () => {
+        if (isSo(this)) settle(resolve);
+      };
+      const giveUp = () => settle(() => reject(signal.reason));
+      this.#listeners.add(look);
+      signal.addEventListener('abort', giveUp);
+      if (signal.aborted) giveUp();
+      else look();
+    });
+  }
+}
 
 export interface TableOptions extends Pick<Runtime, 'clock' | 'log' | 'failpoints'>, SessionMonitorParts {
   readonly book: SessionBook;
@@ -190,7 +280,7 @@ interface Parts {
 }
 
 /** True: nothing is left of it. False: it could not be removed now. */
-export async function clearAway(record: SessionRecord, parts: Parts, signal: AbortSignal): Promise<boolean> {
+async function clearAway(record: SessionRecord, parts: Parts, signal: AbortSignal): Promise<boolean> {
   const containers = await containersOf(record, parts, signal);
   if (containers === null) return false;
   const removals = await Promise.all(containers.map((id) => parts.engine.remove(id, signal)));
@@ -227,7 +317,7 @@ export const eventOf = (
 });
 
 /** That it is decided; that nothing is left of it is told later. What was never told to begin ends without a word. */
-export function endingEvents(record: SessionRecord, end: NonNullable<SessionRecord['end']>): readonly SessionEvent[] {
+function endingEvents(record: SessionRecord, end: NonNullable<SessionRecord['end']>): readonly SessionEvent[] {
   const { reason, why } = end;
   if (reason !== 'stopped' && reason !== 'expired' && reason !== 'gave-up') return [];
   return [eventOf(record, `session.${reason}`, { why })];

@@ -20,14 +20,11 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../base/log.ts';
 import { type CheckObserver, type FinishedCheck, type ReportObserver, together } from '../checks/observer.ts';
-import type { HostProviders } from './host.ts';
-import type { Sources } from './metrics/instruments.ts';
-import { openMeters } from './metrics/meters.ts';
-import { Tallies, tallyChecks } from './metrics/tallies.ts';
+import { type Sources, Tallies, tallyChecks } from './metrics/instruments.ts';
+import { openMeters, SCOPE } from './metrics/meters.ts';
 import { createSender, type Outages, placeOf, type Sender, watchOutages } from './otlp/sender.ts';
 import type { Telemetry, TelemetryNames } from './ports.ts';
-import { SCOPE } from './scope.ts';
-import type { Receiver, Signal, TelemetrySettings } from './settings.ts';
+import type { HostProviders, Receiver, Signal, TelemetrySettings } from './settings.ts';
 import type { EndedEpisode } from './traces/episode.ts';
 import { type EpisodeHistory, Episodes, traceEpisode } from './traces/episodes.ts';
 

@@ -2,9 +2,10 @@
  * What is sent where: the configuration first, then the standard variables (OTEL_*). Knows nothing of OpenTelemetry's packages, so
  * that a daemon without telemetry loads none of them.
  */
+
 import type { TelemetrySpec } from './spec.ts';
 
-export type Variables = Readonly<Record<string, string | undefined>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 export type Signal = 'traces' | 'metrics';
 
 /** A receiver of one signal. */
@@ -143,4 +144,21 @@ function decoded(text: string): string {
   } catch {
     return text; // a lone % that was meant as it stands
   }
+}
+
+// Whether the program that this runs in has set up OpenTelemetry itself. Asked without loading any of it.
+
+/** Where OpenTelemetry's API keeps what was registered: one place for all its copies of one major version. */
+const KEY = Symbol.for('opentelemetry.js.api.1');
+
+export interface HostProviders {
+  readonly traces: boolean;
+  readonly metrics: boolean;
+}
+
+export const NO_HOST: HostProviders = { traces: false, metrics: false };
+
+export function hostProviders(): HostProviders {
+  const registered = (globalThis as { [KEY]?: { readonly trace?: unknown; readonly metrics?: unknown } })[KEY];
+  return { traces: registered?.trace !== undefined, metrics: registered?.metrics !== undefined };
 }

@@ -1,25 +1,27 @@
 /** Telemetry as the configuration wants it right now. What it needs is loaded when it is switched on, and never otherwise. */
+
 import { createRequire } from 'node:module';
 import { programFile } from '../base/program-file.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import type { Environment } from '../drivers/launch-run.ts';
-import { hostProviders, NO_HOST } from './host.ts';
+import type { Prober } from '../supervision/ports/prober.ts';
+import { ROLES } from '../supervision/rules/health/probe.ts';
 import type * as opening from './open.ts';
 import { noTelemetry, type Telemetry, type TelemetryNames } from './ports.ts';
-import { isOn, type TelemetrySettings, telemetrySettings } from './settings.ts';
+import { hostProviders, isOn, NO_HOST, type TelemetrySettings, telemetrySettings } from './settings.ts';
 
 type Parts = Pick<opening.TelemetryParts, 'log' | 'instance' | 'history'>;
 /** What is looked up when values are asked for. */
 type Readings = Pick<opening.TelemetryParts, 'components' | 'daemon'>;
 type Configured = Pick<ResolvedConfig, 'name' | 'telemetry' | 'components' | 'checks'>;
 
-export interface TelemetryOptions extends Parts {
+interface TelemetryOptions extends Parts {
   readonly env: Environment;
   /** A part of another program, whose own telemetry is used when it has any. */
   readonly hosted: boolean;
 }
 
-export interface SwitchedTelemetry extends Telemetry {
+interface SwitchedTelemetry extends Telemetry {
   /** From now on, and by this configuration. Never throws. */
   begin(readings: Readings, config: Configured): void;
   /** This is the configuration from now on; does nothing before `begin`. Never throws. */
@@ -110,4 +112,27 @@ function opened(
 function namesIn({ components, checks }: Configured): TelemetryNames {
   const names = components.map(({ name }) => name);
   return { components: names, checks: checks.length > 0 ? checks.map(({ name }) => name) : names };
+}
+
+// Tells how long the probes of components take to answer.
+
+export function measuringProber(prober: Prober, probed: Telemetry['probed']): Prober {
+  return {
+    describe: (...about) => prober.describe(...about),
+    open: (question, target, onNews) => {
+      const inquiry = prober.open(question, target, onNews);
+      const role = ROLES.find((each) => target.spec.probes[each]?.question === question);
+      if (role === undefined) return inquiry; // a check
+      return {
+        ask: async (timeoutMs, signal) => {
+          const askedAt = performance.now();
+          const answer = await inquiry.ask(timeoutMs, signal);
+          if (!signal.aborted) probed(target.spec.name, role, performance.now() - askedAt);
+          return answer;
+        },
+        [Symbol.dispose]: () => inquiry[Symbol.dispose](),
+      };
+    },
+    watch: (...about) => prober.watch(...about),
+  };
 }

@@ -2,7 +2,7 @@
 
 import { type ExitView, exitView } from '../../src/base/pure/exit.ts';
 import { type BootId, componentName, type RunId, runId, type WallMs } from '../../src/base/pure/ids.ts';
-import type { CheckStretch } from '../../src/checks/rules/stretch.ts';
+import type { CheckStretch } from '../../src/checks/rules/view.ts';
 import type { ComponentRecord, NewCrash, NewEvent, RunBegun, RunEnded } from '../../src/supervision/ports/store.ts';
 import type { ProbeStretch } from '../../src/supervision/rules/health/stretch.ts';
 import { type Component, INITIAL } from '../../src/supervision/rules/lifecycle/state.ts';

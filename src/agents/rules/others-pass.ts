@@ -2,11 +2,12 @@
  * One pass over the agents of others: what is known after it, and what is to be done. An entry that its owner removes is settled,
  * whatever became of its process; so a dead one is left to its owner for a while before anything is done about it.
  */
+
 import { type ExitCause, isClean } from '../../base/pure/exit.ts';
 import { after, type BootId, type MonoMs, type RunId, type WallMs } from '../../base/pure/ids.ts';
 import type { Entry } from './others-entry.ts';
 
-export interface KnownEntry extends SeenEntry {
+interface KnownEntry extends SeenEntry {
   /** It lived while we watched: its end is a crash. Otherwise it was dead before anybody looked. */
   readonly watched: boolean;
   /** Its parent ended before it. */
@@ -43,7 +44,7 @@ export interface ObservedEntry {
   readonly observation: ProcessObservation;
 }
 
-export interface PassContext {
+interface PassContext {
   readonly now: MonoMs;
   readonly wall: WallMs;
   readonly boot: BootId;
@@ -63,7 +64,7 @@ export type RunFate = 'ending' | 'asked' | 'other';
  * while we watched. finished: it ended with exit code 0. stopped: the run it belonged to was asked to end, and we ended it with that.
  * told: one of these is recorded already. stale: it was dead before anybody watched, and was forgotten.
  */
-export type EntryState = 'alive' | 'unknown' | 'pending' | 'crashed' | 'finished' | 'stopped' | 'told' | 'stale';
+type EntryState = 'alive' | 'unknown' | 'pending' | 'crashed' | 'finished' | 'stopped' | 'told' | 'stale';
 
 export interface Judged {
   readonly entry: Entry;
@@ -81,7 +82,7 @@ export interface Judged {
   readonly run: RunId | null;
 }
 
-export interface PassResult {
+interface PassResult {
   readonly memory: Memory;
   /** In the order of the file. */
   readonly judged: readonly Judged[];
@@ -197,7 +198,7 @@ export type ProcessObservation =
 type There = Extract<ProcessObservation, { kind: 'there' }>;
 
 /** What was seen of an entry before. */
-export interface SeenEntry {
+interface SeenEntry {
   /** Of the entry; another one under the same key is another agent. */
   readonly id: string;
   /** Of its process, when it was seen alive. */
@@ -210,7 +211,7 @@ export interface SeenEntry {
   } | null;
 }
 
-export type Verdict =
+type Verdict =
   /** `orphan`: its parent is gone. */
   | ({ readonly kind: 'alive'; readonly orphan: boolean } & Pick<There, 'startTime' | 'ppid' | 'run'>)
   | {
@@ -259,3 +260,44 @@ export function judge(
 type Dead = Extract<Verdict, { kind: 'dead' }>;
 const GONE = { zombie: false, reboot: false, exit: null, startTime: null } as const;
 const dead = (why: string, more: Partial<Dead> = {}): Dead => ({ kind: 'dead', why, ...GONE, ...more });
+
+// What outlives the daemon about the agents of others, as text: whom it saw alive, and what it was about to clean.
+
+export interface Stored {
+  readonly memory: Memory;
+  /** Entries that are being removed, for the ticket, should we not live to file it: key and description. */
+  readonly cleaning: readonly { readonly key: string; readonly text: string }[];
+}
+
+export function storedText(path: string, { memory, cleaning }: Stored): string {
+  const entries = [...memory.entries].map(([key, { deadSince: _, ...known }]) => ({ key, ...known }));
+  return JSON.stringify({ path, entries, cleaning, zombies: memory.zombies });
+}
+
+/**
+ * Null: there is none, it is about another file, or nobody can read it. How long an entry is dead begins anew, and what came and
+ * went while nobody watched was not watched.
+ */
+export function readStored(path: string, text: string | null): Stored | null {
+  if (text === null) return null;
+  try {
+    const stored = JSON.parse(text) as StoredText;
+    if (stored.path !== path) return null;
+    const entries = stored.entries.map(({ key, ...known }): [string, KnownEntry] => [
+      key,
+      { ...known, deadSince: null },
+    ]);
+    const { cleaning, zombies = [] } = stored;
+    return { memory: { entries: new Map(entries), readAt: null, zombies }, cleaning };
+  } catch {
+    return null;
+  }
+}
+
+interface StoredText {
+  readonly path: string;
+  readonly entries: readonly ({ readonly key: string } & Omit<KnownEntry, 'deadSince'>)[];
+  readonly cleaning: Stored['cleaning'];
+  /** Absent: written before they were remembered. */
+  readonly zombies?: readonly LeftZombie[];
+}

@@ -6,8 +6,7 @@ import { readAs, readEnvName, refuse } from '../../config/readers.ts';
 import { textOr } from '../../config/words/argv.ts';
 import type { ContainerEngine } from '../../docker/ports.ts';
 import { inRunning, inside } from '../in-container.ts';
-import type { CheckKind, CheckOf } from '../kind.ts';
-import type { CheckParts } from '../parts.ts';
+import type { CheckKind, CheckOf, CheckParts } from '../kind.ts';
 import { failed, ok } from '../rules/results.ts';
 import type { CheckResult } from '../spec.ts';
 

@@ -1,8 +1,38 @@
-/** What checks came to when they were last run on schedule. */
+/** What checks that run on schedule came to: kept as stretches of equal results, and as they are shown. */
 
+import type { WallMs } from '../../base/pure/ids.ts';
 import type { Amount, Count, IsoTime } from '../../base/pure/json.ts';
-import type { CheckSpec, CheckStatus } from '../spec.ts';
-import type { CheckStretch } from './stretch.ts';
+import type { Stretch } from '../../supervision/rules/health/stretch.ts';
+import type { CheckResult, CheckSpec, CheckStatus } from '../spec.ts';
+
+/** Equal results of one check, one after the other: the history is kept as stretches, so that it stays small for years. */
+export interface CheckStretch extends Stretch {
+  readonly check: string;
+  readonly status: CheckStatus;
+}
+
+export interface Checked {
+  readonly check: string;
+  readonly result: CheckResult;
+  readonly at: WallMs;
+  readonly tookMs: number;
+}
+
+/** The stretch that goes on with this result, or a new one. What a result says may change, such as a time: its status counts. */
+export function stretched(before: CheckStretch | undefined, { check, result, at, tookMs }: Checked): CheckStretch {
+  const { status, message } = result;
+  const isSame = before !== undefined && before.status === status && at >= before.lastAt;
+  return {
+    check,
+    status,
+    message,
+    firstAt: isSame ? before.firstAt : at,
+    lastAt: at,
+    count: isSame ? before.count + 1 : 1,
+    lastMs: tookMs,
+    maxMs: isSame ? Math.max(before.maxMs, tookMs) : tookMs,
+  };
+}
 
 /** Equal results of one check in a row. */
 export interface CheckStretchView {

@@ -2,11 +2,16 @@
  * One compose file: what its project is called, which services it has, and how they are brought up. Both versions of Compose are told
  * the project's name, so that they agree with each other and with the labels that are looked for.
  */
+
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/pure/errors.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import { nearest } from '../../base/pure/suggest.ts';
+import { createSemaphore, type Semaphore } from '../../base/semaphore.ts';
+import { killMarked } from '../../docker/exec/exec.ts';
+import type { Composer } from '../ports.ts';
 import { type ComposeVersion, knowsJson, parseVersion, projectName } from '../rules/project.ts';
 import { type CliParts, type CliResult, call, lastLines } from './call.ts';
 
@@ -22,7 +27,7 @@ export interface Project {
   readonly services: readonly string[];
 }
 
-export interface ComposeProject {
+interface ComposeProject {
   /** Throws COMPOSE_MISSING, COMPOSE_FILE_INVALID, and the signal's reason. */
   open(signal: AbortSignal): Promise<Project>;
   /** The name that a project in this directory has if the file does not say otherwise: without asking anybody. */
@@ -154,12 +159,12 @@ function nameVariable({ env }: CliParts, projectDir: string): string {
 
 // Which Docker Compose there is. Asked once per process: it is another program for another PATH or another Docker configuration.
 
-export interface ComposeCommand {
+interface ComposeCommand {
   readonly command: readonly string[];
   readonly version: ComposeVersion;
 }
 
-export type Detected =
+type Detected =
   | { readonly kind: 'found'; readonly compose: ComposeCommand }
   | { readonly kind: 'missing'; readonly why: string };
 
@@ -203,4 +208,36 @@ async function tryOut(
   const version = parseVersion(result.stdout);
   if (result.code === 0 && version) return { command, version };
   return `is not there (${lastLines(result.stderr, 1) || `exit ${result.code}`})`;
+}
+
+// Docker Compose for compose components: one call at a time for each project, for two would make the same container twice.
+
+/** `env`: what Compose sees, and with it the variables in compose files. */
+export function createComposer(env: Readonly<Record<string, string>>, clock: Clock): Composer {
+  const known = new Map<string, ComposeProject>();
+  const semaphoreOf = new Map<string, Semaphore>();
+  return {
+    project: (place, fresh) => {
+      const key = JSON.stringify([place.file, place.projectDir]);
+      const semaphore = semaphoreOf.get(place.projectDir) ?? createSemaphore(1);
+      semaphoreOf.set(place.projectDir, semaphore);
+      const kept = fresh ? undefined : known.get(key);
+      const compose = kept ?? composeProject({ clock, env, endMarked: killMarked }, place);
+      return {
+        name: async (signal) => {
+          const { name } = await compose.open(signal);
+          known.set(key, compose); // a file that is broken by now does not make us forget
+          return name;
+        },
+        up: async (service, options, signal) => {
+          const giveBack = await semaphore.take(signal);
+          try {
+            await compose.up([service], options, signal);
+          } finally {
+            giveBack();
+          }
+        },
+      };
+    },
+  };
 }

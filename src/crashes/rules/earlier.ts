@@ -3,7 +3,16 @@
 import type { ExitView } from '../../base/pure/exit.ts';
 import { formatDuration } from '../../base/pure/format.ts';
 import type { EarlierError } from '../../supervision/rules/views.ts';
-import { ownReason } from './own-reason.ts';
+
+/**
+ * The reason of an end that is known without the output: ours, nobody's because there was no run, or the kernel's. What a program wrote,
+ * also because of our signal, never explains such an end. Null: the program ended by itself or was killed.
+ */
+export function ownReason(exit: ExitView): 'ended-by-us' | 'never-started' | 'out-of-memory' | null {
+  if (exit.unhealthy !== null) return 'ended-by-us';
+  if (exit.spawn_error !== null) return 'never-started';
+  return exit.oom ? 'out-of-memory' : null;
+}
 
 /** Shorter than that is as good as at once: log times are known to about a second. */
 const AT_ONCE_MS = 2_000;
@@ -17,7 +26,7 @@ export function howEarly({ age_ms: ageMs, lines_after: lines }: EarlierError): s
 }
 
 /** "KeyError: 'price'" */
-export const namedError = ({ type, message }: EarlierError): string =>
+const namedError = ({ type, message }: EarlierError): string =>
   [type, (message ?? '').split('\n', 1)[0]].filter((part) => part !== null && part !== '').join(': ');
 
 /** It was the last thing that the program said, and it ended with a code of its own: such ends are told apart by it. */

@@ -4,12 +4,12 @@ import type { ExitView } from '../../base/pure/exit.ts';
 import { describeExit } from '../../base/pure/exit.ts';
 import type { CrashTail } from '../../logs/rules/tail.ts';
 import type { EarlierError } from '../../supervision/rules/views.ts';
-import { causeIn } from './causes/root-cause.ts';
 import type { CrashContext, FoundCrash, ParsedCrash } from './crash.ts';
+import { ownReason } from './earlier.ts';
 import { fingerprint, fingerprintOfEnd } from './fingerprint.ts';
 import { type LogLine, readLines } from './lines.ts';
-import { ownReason } from './own-reason.ts';
 import { errorsIn, readCrash, scriptErrorsIn } from './parse.ts';
+import { causeIn } from './root-cause.ts';
 import { isAdvice, isFarewell, isRemark, isRequest, isUsageText, type Verdict, verdictOn } from './verdict.ts';
 
 export interface Explanation {

@@ -6,8 +6,7 @@
 import { describeEnd, type ExitView } from '../../base/pure/exit.ts';
 import { shortHash } from '../../base/pure/hash.ts';
 import type { CrashContext, CrashFrame, ParsedCrash } from './crash.ts';
-import { firstLine, normalise } from './normalise.ts';
-import { steadyPath } from './paths.ts';
+import { firstLine, normalise, steadyPath } from './normalise.ts';
 
 const VERSION = 'v2';
 /** Further calls tell who asked for it, not what went wrong. */

@@ -1,6 +1,6 @@
 /**
- * Text without what differs from one crash to the next of the same kind: numbers, ids, addresses, times, temporary paths. Each
- * expression begins at a word's first character and reads each character a bounded number of times.
+ * Text without what differs from one crash to the next of the same kind: numbers, ids, addresses, times, temporary paths; and
+ * paths as people want to read them. Each expression begins at a word's first character and reads each character a bounded number of times.
  */
 
 const MAX_CHARS = 300;
@@ -39,3 +39,35 @@ export const firstLine = (text: string): string =>
     .split('\n')
     .find((line) => line.trim() !== '')
     ?.trim() ?? '';
+
+// Paths in crashes: as people want to read them, and as they stay the same on every machine.
+
+const TEMP = /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders\/[^/]+\/[^/]+\/T|dev\/shm|run\/user\/\d+)\/(?:[^/]+\/)?/;
+
+/** Relative to where the component runs, if it lies there. */
+export function shownPath(file: string, cwd: string | undefined): string {
+  const path = file.replace(/^\.\//, '');
+  if (cwd === undefined || cwd === '/' || cwd === '') return path;
+  const root = cwd.endsWith('/') ? cwd : `${cwd}/`;
+  return path.startsWith(root) && path.length > root.length ? path.slice(root.length) : path;
+}
+
+/** The file and its folder: where a project is installed differs from machine to machine. */
+export function steadyPath(file: string, cwd: string | undefined): string {
+  const path = shownPath(file.replaceAll('\\', '/'), cwd).replace(TEMP, '');
+  return path
+    .split('/')
+    .filter((part) => part !== '' && part !== '..')
+    .slice(-2)
+    .join('/');
+}
+
+/** "../b.mjs" as seen from "src/x/a.mjs". */
+export function beside(file: string, relative: string): string {
+  const parts = file.split('/').slice(0, -1);
+  for (const part of relative.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '.') parts.push(part);
+  }
+  return parts.join('/');
+}

@@ -1,7 +1,7 @@
 /** Finds the errors in the last output of a program, and reads one of them: of a chain of errors the innermost. */
-import { rootCauseOf } from './causes/root-cause.ts';
+
 import type { CrashContext, CrashFrame, FoundCrash, Language, ParsedCrash, Parser, RawFrame, Thrown } from './crash.ts';
-import { firstLine } from './normalise.ts';
+import { beside, firstLine, shownPath } from './normalise.ts';
 import { parseDotnet } from './parsers/dotnet.ts';
 import { parseGo } from './parsers/go.ts';
 import { parseJvm } from './parsers/jvm.ts';
@@ -9,13 +9,12 @@ import { parseNative } from './parsers/native.ts';
 import { parseNode } from './parsers/node.ts';
 import { parsePerl } from './parsers/perl.ts';
 import { parsePhp } from './parsers/php.ts';
-import { parsePython } from './parsers/python.ts';
-import { parsePythonTools } from './parsers/python-tools.ts';
+import { parsePython, parsePythonTools } from './parsers/python.ts';
 import { parseRuby } from './parsers/ruby.ts';
 import { parseRust } from './parsers/rust.ts';
 import { parseShell } from './parsers/shell.ts';
 import { parseTap } from './parsers/tap.ts';
-import { beside, shownPath } from './paths.ts';
+import { rootCauseOf } from './root-cause.ts';
 
 const MAX_STACK_LINES = 60;
 const MAX_FRAMES = 50;

@@ -5,10 +5,10 @@
  */
 
 import type { ExitView } from '../../base/pure/exit.ts';
-import { causeIn } from './causes/root-cause.ts';
 import type { CrashContext, FoundCrash, Language } from './crash.ts';
+import { ownReason } from './earlier.ts';
 import type { LogLine } from './lines.ts';
-import { ownReason } from './own-reason.ts';
+import { causeIn } from './root-cause.ts';
 
 export interface Verdict {
   /** What it died of; null: no error in the output is. */

@@ -2,6 +2,7 @@
  * Runs a command in a container, and ends it when its time is over. The exit code comes from the Engine's own record and never
  * from the end of the stream: that ends, too, when the Engine dies. The connection is not "upgraded", there is nothing to send.
  */
+
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -10,7 +11,6 @@ import { after } from '../../base/pure/ids.ts';
 import { type Answer, type Caller, isUnreachable, odd, unreachable } from '../caller.ts';
 import { fieldsOf, parseJson, parseMessage } from '../json.ts';
 import type { EngineClient, ExecBytes, ExecResult, ExecState, Launched, Unreachable } from '../ports.ts';
-import { demultiplexer } from './demultiplexer.ts';
 
 /** More of what a command says is read and thrown away, so that it is not held up by its own output. */
 export const MAX_OUTPUT_BYTES = 2 ** 16;
@@ -20,7 +20,7 @@ const FIRST_POLL_MS = 2;
 
 type NotExited = Exclude<ExecResult, { kind: 'exited' | 'called-off' }>;
 
-export interface ExecParts {
+interface ExecParts {
   readonly caller: Caller;
   readonly clock: Clock;
 }
@@ -111,16 +111,16 @@ async function run(
 }
 
 /** A refusal below 500 is about the container: it is gone, it does not run, it has no such program. */
-export function refusal(answer: Answer): NotExited {
+function refusal(answer: Answer): NotExited {
   return answer.status < 500 ? { kind: 'not-started', why: parseMessage(answer.body) } : odd(answer);
 }
 
 // What the Engine has written down about a command in a container: GET /exec/ID/json.
 
 /** How long the record is left alone between two looks. */
-export const POLL_MS = 50;
+const POLL_MS = 50;
 
-export interface ExecRecord {
+interface ExecRecord {
   readonly kind: 'record';
   /** Null: it has not ended, or not begun. */
   readonly exitCode: number | null;
@@ -129,7 +129,7 @@ export interface ExecRecord {
   readonly running: boolean;
 }
 
-export async function execRecord(caller: Caller, id: string, signal: AbortSignal): Promise<ExecRecord | Unreachable> {
+async function execRecord(caller: Caller, id: string, signal: AbortSignal): Promise<ExecRecord | Unreachable> {
   const answer = await caller({ path: `/exec/${id}/json` }, signal);
   if (isUnreachable(answer)) return answer;
   const { ExitCode: exitCode, Pid: pid, Running: running } = fieldsOf(parseJson(answer.body)) ?? {};
@@ -146,10 +146,10 @@ const RUNTIME = /\bOCI (runtime|permission)|unable to start container process/i;
  * A program that never ran has an exit code all the same, and its output is the Engine's complaint. The pid alone does not tell:
  * Podman forgets it when the program has ended.
  */
-export const neverRan = ({ pid, exitCode }: ExecRecord, output: string): boolean =>
+const neverRan = ({ pid, exitCode }: ExecRecord, output: string): boolean =>
   pid === 0 && exitCode !== null && START_CODES.has(exitCode) && RUNTIME.test(output);
 
-export const ended = (record: ExecRecord): record is ExecRecord & { readonly exitCode: number } =>
+const ended = (record: ExecRecord): record is ExecRecord & { readonly exitCode: number } =>
   !record.running && record.exitCode !== null;
 
 // Ends a command whose time is over, and finds out whether that worked.
@@ -157,13 +157,13 @@ export const ended = (record: ExecRecord): record is ExecRecord & { readonly exi
 /** It is dead as soon as it has its signal; a busy Engine takes a moment to notice. */
 const CLEAR_WITHIN_MS = 2_000;
 
-export interface ClearParts {
+interface ClearParts {
   readonly caller: Caller;
   readonly clock: Clock;
 }
 
 /** Null: it has ended. A sentence says what is left. Never rejects. */
-export async function clearAway(
+async function clearAway(
   { caller, clock }: ClearParts,
   id: string,
   mark: string,
@@ -298,4 +298,51 @@ function kill(pid: number): void {
   } catch {
     // gone meanwhile
   }
+}
+
+// Takes the stream of a command apart: frames of eight bytes (which of its outputs, three zeros, the length) and that many bytes.
+// Pieces arrive cut anywhere, a header included; each byte is looked at once, however small the frames are.
+
+interface Demultiplexer {
+  /** Throws when it is no such stream. */
+  push(piece: Buffer): void;
+  /** Between two frames, where alone a stream may end. */
+  readonly isWhole: boolean;
+}
+
+const HEADER_BYTES = 8;
+/** 0 stdin, 1 stdout, 2 stderr, 3 what the Engine itself has to say. */
+const LAST_OUTPUT = 3;
+
+/** `isFirst`: a frame begins with these bytes. `output`: which one it is of. */
+export function demultiplexer(onOutput: (bytes: Buffer, isFirst: boolean, output: number) => void): Demultiplexer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  let headerBytes = 0;
+  let left = 0;
+  let isFirst = false;
+  return {
+    push(piece) {
+      for (let at = 0; at < piece.length; ) {
+        if (left > 0) {
+          const bytes = piece.subarray(at, at + left);
+          onOutput(bytes, isFirst, header[0]!);
+          isFirst = false;
+          at += bytes.length;
+          left -= bytes.length;
+          continue;
+        }
+        const copied = piece.copy(header, headerBytes, at);
+        at += copied;
+        headerBytes += copied;
+        if (headerBytes < HEADER_BYTES) return;
+        if (header[0]! > LAST_OUTPUT || header.readUIntBE(1, 3) !== 0) throw new Error('no stream of frames');
+        left = header.readUInt32BE(4);
+        headerBytes = 0;
+        isFirst = true;
+      }
+    },
+    get isWhole() {
+      return left === 0 && headerBytes === 0;
+    },
+  };
 }

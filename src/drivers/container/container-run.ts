@@ -9,9 +9,8 @@ import type { ExitCause, SignalName, SpawnProblem } from '../../base/pure/exit.t
 import { after, type MonoMs } from '../../base/pure/ids.ts';
 import type { ContainerObservation, ContainerWatch } from '../../docker/container-watch.ts';
 import type { ContainerSetup, ContainerState, EngineClient } from '../../docker/ports.ts';
-import { causeOfCode, exitOf } from '../../docker/rules/exit.ts';
+import { causeOfCode, endedWithEngine, exitOf } from '../../docker/rules/exit.ts';
 import { judgeHealth } from '../../docker/rules/judge.ts';
-import { endedWithEngine } from '../../docker/rules/with-engine.ts';
 import type { ComposeLaunch, ContainerLaunch, ProcessInfo, Reporter } from '../../supervision/ports/driver.ts';
 import { type ContainerFacts, type HealthVerdict, isLeaving } from '../../supervision/rules/container-health.ts';
 import type { Findings } from '../../supervision/rules/freeze/freeze.ts';

@@ -12,7 +12,7 @@ import type { Runtime } from '../../base/runtime.ts';
 import type { LogKeepingView } from '../../supervision/rules/views.ts';
 import type { LogBounds, LogKeeping } from '../../supervision/spec.ts';
 import { logFile } from '../format.ts';
-import type { HoldStill, LogPlace } from '../log-keeping.ts';
+import type { HoldStill, LogPlace } from '../ports.ts';
 import { type Collapse, findCollapse, untilNoOrphan } from './collapse.ts';
 import { Compressor } from './compressor.ts';
 import { openFile, remove } from './files.ts';

@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { logFile, partFile, timesFile } from '../format.ts';
-import type { LogPlace, PartPlace } from '../log-keeping.ts';
+import type { LogPlace, PartPlace } from '../ports.ts';
 import { look } from './files.ts';
 import { lengthOf, type Part } from './parts.ts';
 import { Times } from './times.ts';

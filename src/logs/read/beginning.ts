@@ -1,8 +1,7 @@
 /** Where to begin in the log of a component, and where to end, for what somebody wants of it. */
 
 import { type Line, LineSplitter, MAX_LINE_BYTES } from '../lines.ts';
-import type { Matcher } from './match.ts';
-import { breathe, matchInSlices } from './slices.ts';
+import { breathe, type Matcher, matchInSlices } from './match.ts';
 import type { LogSpace } from './space.ts';
 import { TimeEntryStream } from './time-index.ts';
 

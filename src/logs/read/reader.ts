@@ -5,7 +5,7 @@ import { type Line, LineSplitter } from '../lines.ts';
 import type { LogLineView } from '../ports.ts';
 import { beginning, type Wanted } from './beginning.ts';
 import { steadily } from './files.ts';
-import { breathe, matchInSlices } from './slices.ts';
+import { breathe, matchInSlices } from './match.ts';
 import { LogSpace } from './space.ts';
 import { findLastTimeEntry, TimeEntryStream } from './time-index.ts';
 

@@ -10,9 +10,8 @@ import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { logFile, type PartName, parsePartFile, partFile, timesFile } from '../format.ts';
-import { namesIn, openToRead, Scratch, statOf } from './files.ts';
+import { MainFile, namesIn, openToRead, Scratch, statOf } from './files.ts';
 import { type GzStream, gzLength, openGz } from './gz-stream.ts';
-import { MainFile } from './main-file.ts';
 import { TimeIndex } from './time-index.ts';
 
 const STEP_MS = 10;

@@ -13,8 +13,7 @@ import { commandText, flowList, isGiven, type Ours, row } from '../../config/wor
 import type { ProbeTarget } from '../../supervision/ports/prober.ts';
 import type { Answer } from '../../supervision/rules/health/probe.ts';
 import { runsInContainer } from '../../supervision/spec.ts';
-import { fail, inconclusive, lastLine, pass } from '../answers.ts';
-import { inquiry } from '../inquiry.ts';
+import { fail, inconclusive, inquiry, lastLine, pass } from '../inquiry.ts';
 import type { InsideParts, ProbeKind } from '../kind.ts';
 
 type Env = Readonly<Record<string, string>>;

@@ -7,9 +7,7 @@ import { readTcp } from '../../config/readers/network.ts';
 import { type Reader, readText, refuse } from '../../config/readers.ts';
 import { addressWith, type Ours, row, scalarText } from '../../config/words/argv.ts';
 import type { Answer, QuestionOf } from '../../supervision/rules/health/probe.ts';
-import { fail, inconclusive, pass } from '../answers.ts';
-import { within } from '../deadline.ts';
-import { inquiry } from '../inquiry.ts';
+import { fail, inconclusive, inquiry, pass, within } from '../inquiry.ts';
 import type { ProbeKind } from '../kind.ts';
 import {
   askServer,

@@ -14,14 +14,11 @@ import { printable, quoted, shorten } from '../../config/text.ts';
 import { emptyRecord, type Mistake, type ScalarNode } from '../../config/tree.ts';
 import { addressWith, flowText, isGiven, row, scalarText } from '../../config/words/argv.ts';
 import type { Answer, QuestionOf } from '../../supervision/rules/health/probe.ts';
-import { fail, pass } from '../answers.ts';
-import { type Deadline, within } from '../deadline.ts';
-import { inquiry } from '../inquiry.ts';
+import { type Deadline, fail, inquiry, pass, within } from '../inquiry.ts';
 import type { ProbeKind } from '../kind.ts';
 import type { Names } from '../names/names.ts';
-import { connect } from '../net/connect.ts';
+import { connect, secure } from '../net/connect.ts';
 import { head, isPlainPath, plainStatus, search } from '../net/request.ts';
-import { secure } from '../net/tls.ts';
 
 type HttpQuestion = QuestionOf<'http'>;
 type Url = Pick<HttpQuestion, 'scheme' | 'path'> & Address;

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { optional } from '../../config/leaves.ts';
 import { refuse } from '../../config/readers.ts';
 import { runsInContainer } from '../../supervision/spec.ts';
-import { fail, pass } from '../answers.ts';
-import { inquiry } from '../inquiry.ts';
+import { fail, inquiry, pass } from '../inquiry.ts';
 import type { ProbeKind } from '../kind.ts';
 
 const schema = optional(z.strictObject({}).meta({ id: 'probe-pid' }), {

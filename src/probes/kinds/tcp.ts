@@ -7,9 +7,7 @@ import { addressJson, host, leaf, optional, port } from '../../config/leaves.ts'
 import { readTcp } from '../../config/readers/network.ts';
 import { refuse } from '../../config/readers.ts';
 import { addressWith, row } from '../../config/words/argv.ts';
-import { pass } from '../answers.ts';
-import { within } from '../deadline.ts';
-import { inquiry } from '../inquiry.ts';
+import { inquiry, pass, within } from '../inquiry.ts';
 import type { ProbeKind } from '../kind.ts';
 import { connect } from '../net/connect.ts';
 

@@ -14,7 +14,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
 import type { Log } from '../../base/log.ts';
 import { withoutEscapes } from '../../base/pure/escapes.ts';
-import type { LogCut, LogPlace, PartPlace } from '../../logs/log-keeping.ts';
+import type { LogCut, LogPlace, PartPlace } from '../../logs/ports.ts';
 import type { Listener } from './directory-hints.ts';
 import { CHUNK_BYTES, KEPT_AFTER_SKIP_BYTES, MAX_BEHIND_BYTES, MAX_LINE_BYTES } from './limits.ts';
 import {

@@ -2,7 +2,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import type { GoOn, HoldStill, LogCut } from '../../logs/log-keeping.ts';
+import type { GoOn, HoldStill, LogCut } from '../../logs/ports.ts';
 import { DirectoryHints, type Listener } from './directory-hints.ts';
 import { CHUNK_BYTES, MAX_READS, type PollLimits } from './limits.ts';
 

@@ -1,12 +1,12 @@
 /**
  * The thread in which regular expressions are tried, so that one that never comes to an end holds up nobody: it can be ended from
- * outside. One question at a time; see pattern-thread.ts.
+ * outside. One question at a time; see pattern-matcher.ts.
  */
 import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { MAX_FOUND } from './limits.ts';
-import type { MatchQuestion, MatchReply, ThreadGreeting } from './pattern-thread.ts';
+import type { MatchQuestion, MatchReply, ThreadGreeting } from './pattern-matcher.ts';
 
 function answer({ expression, flags, lines }: MatchQuestion): MatchReply {
   try {

@@ -7,7 +7,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { formatDuration } from '../../base/pure/format.ts';
-import { FinalAnswer, fail, inconclusive } from '../answers.ts';
+import { FinalAnswer, fail, inconclusive } from '../inquiry.ts';
 
 export interface Names {
   /** Never empty. Throws `Answered`: a name that does not exist is a failure, a name server that is silent is not. */

@@ -3,9 +3,8 @@ import { type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions, re
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Answer } from '../../supervision/rules/health/probe.ts';
-import { FinalAnswer, fail } from '../answers.ts';
-import type { Deadline } from '../deadline.ts';
-import { tlsFailure } from './tls.ts';
+import { type Deadline, FinalAnswer, fail } from '../inquiry.ts';
+import { tlsFailure } from './connect.ts';
 
 /** Resolves when the head is there. Throws `Answered` when it is not to be had. */
 export function head(options: RequestOptions, socket: Socket, deadline: Deadline): Promise<IncomingMessage> {

@@ -3,11 +3,9 @@ import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 
 import type { Socket } from 'node:net';
 import { hangUp, LINGER_MS } from '../../base/hang-up.ts';
 import type { Answer } from '../../supervision/rules/health/probe.ts';
-import { FinalAnswer, fail, lastLine } from '../answers.ts';
-import type { Deadline } from '../deadline.ts';
+import { type Deadline, FinalAnswer, fail, lastLine } from '../inquiry.ts';
 import type { Names } from '../names/names.ts';
-import { connect } from '../net/connect.ts';
-import { secure, tlsFailure } from '../net/tls.ts';
+import { connect, secure, tlsFailure } from '../net/connect.ts';
 
 export interface Call {
   /** `/package.Service/Method` */

@@ -1,9 +1,12 @@
 /** Every metric there is: name, unit, help, and where its value comes from. Values are looked up when somebody collects them. */
-import type { BatchObservableCallback, Histogram, Meter, Observable } from '@opentelemetry/api';
-import type { ComponentView } from '../../supervision/rules/views.ts';
-import type { Tallies } from './tallies.ts';
 
-export interface DaemonReadings {
+import type { BatchObservableCallback, Histogram, Meter, Observable } from '@opentelemetry/api';
+import type { CheckObserver } from '../../checks/observer.ts';
+import type { CheckStatus } from '../../checks/spec.ts';
+import type { ComponentView, EventView } from '../../supervision/rules/views.ts';
+import type { TelemetryNames } from '../ports.ts';
+
+interface DaemonReadings {
   readonly loopDelayMs: number;
   readonly startedAt: number;
 }
@@ -18,7 +21,7 @@ export interface Sources {
 /** From a question to a loopback port to one that takes the longest timeout anybody sets. */
 const PROBE_BUCKETS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30];
 
-export interface Instruments {
+interface Instruments {
   /** The one that is told of each value. */
   readonly probes: Histogram;
   /** Nothing is looked up any more. */
@@ -136,3 +139,62 @@ function daemon(meter: Meter, { daemon: read }: Sources): Observed {
 
 const secondsUntil = (at: string | null, now: number): number =>
   at === null ? 0 : Math.max(0, (Date.parse(at) - now) / 1_000);
+
+// What is counted between two looks, for the names of the configuration only.
+
+interface ComponentTally {
+  restarts: number;
+  crashes: number;
+  /** Nothing is started for what is only watched. */
+  isObserved: boolean;
+}
+
+interface CheckTally {
+  runs: number;
+  /** Null: it has not run yet. */
+  status: CheckStatus | null;
+}
+
+export class Tallies {
+  components: ReadonlyMap<string, ComponentTally> = new Map();
+  checks: ReadonlyMap<string, CheckTally> = new Map();
+
+  /** Names that stay keep what they have. True: some went away. */
+  name({ components, checks }: TelemetryNames): boolean {
+    const before = [this.components, this.checks];
+    this.components = kept(this.components, components, () => ({ restarts: 0, crashes: 0, isObserved: false }));
+    this.checks = kept(this.checks, checks, () => ({ runs: 0, status: null }));
+    const now = [this.components, this.checks];
+    return before.some((names, index) => [...names.keys()].some((name) => !now[index]!.has(name)));
+  }
+
+  told({ subject, type, data }: EventView): void {
+    const tally = subject.kind === 'component' ? this.components.get(subject.name) : undefined;
+    if (!tally) return;
+    if (type === 'component.exited') {
+      tally.isObserved = data['rule'] === 'observed';
+      if (data['crash'] === true) tally.crashes += 1;
+    }
+    const isUnasked = data['attempt'] === 'restart' || data['attempt'] === 'quiet';
+    if (type === 'component.starting' && isUnasked && !tally.isObserved) tally.restarts += 1;
+  }
+
+  checked(name: string, status: CheckStatus): void {
+    const tally = this.checks.get(name);
+    if (!tally) return;
+    tally.runs += 1;
+    tally.status = status;
+  }
+}
+
+const kept = <T>(before: ReadonlyMap<string, T>, names: readonly string[], fresh: () => T): ReadonlyMap<string, T> =>
+  new Map(names.map((name) => [name, before.get(name) ?? fresh()]));
+
+// Counts the answers of the checks.
+
+export const tallyChecks = (tallies: Tallies): CheckObserver => ({
+  reportStarted: () => ({
+    checkFinished: ({ name, result }) => tallies.checked(name, result.status),
+    reportFinished: () => {},
+  }),
+});

@@ -1,4 +1,5 @@
 /** The meters that everything is measured with: our own, and that of the program around us if it has one. */
+
 import { type Meter, metrics } from '@opentelemetry/api';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import type { Resource } from '@opentelemetry/resources';
@@ -8,10 +9,13 @@ import {
   PeriodicExportingMetricReader,
   type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics';
-import { SCOPE } from '../scope.ts';
+import { VERSION } from '../../version.ts';
 import { instruments, type Sources } from './instruments.ts';
 
-export interface MetersOptions extends OwnMeterOptions {
+/** Who says so, in everything that is sent. */
+export const SCOPE = { name: 'keepwell', version: VERSION } as const;
+
+interface MetersOptions extends OwnMeterOptions {
   readonly sources: Sources;
   /** Somebody wants what our own one collects. */
   readonly own: boolean;
@@ -19,7 +23,7 @@ export interface MetersOptions extends OwnMeterOptions {
   readonly host: boolean;
 }
 
-export interface Meters {
+interface Meters {
   measured(tookMs: number, labels: Readonly<Record<string, string>>): void;
   text(): Promise<string>;
   /** Names went away. The SDK reports for ever what it has seen once, so our own begins afresh. */
@@ -81,7 +85,7 @@ class OnDemand extends MetricReader {
   }
 }
 
-export interface OwnMeter {
+interface OwnMeter {
   readonly meter: Meter;
   /** As Prometheus text. */
   text(): Promise<string>;
@@ -89,13 +93,13 @@ export interface OwnMeter {
   close(): Promise<void>;
 }
 
-export interface OwnMeterOptions {
+interface OwnMeterOptions {
   readonly resource: Resource;
   /** Null: nobody to send to. */
   readonly push: { readonly exporter: PushMetricExporter; readonly intervalMs: number } | null;
 }
 
-export function ownMeter({ resource, push }: OwnMeterOptions): OwnMeter {
+function ownMeter({ resource, push }: OwnMeterOptions): OwnMeter {
   const pull = new OnDemand();
   const periodic =
     push &&

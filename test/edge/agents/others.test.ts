@@ -5,8 +5,12 @@ import { observeProcess } from '../../../src/agents/open.ts';
 import { Others } from '../../../src/agents/others.ts';
 import { type LoopLogs, othersCases } from '../../../src/agents/others-cases.ts';
 import type { AgentRequest } from '../../../src/agents/ports.ts';
-import { NOTHING_KNOWN, type ProcessObservation, type RunFate } from '../../../src/agents/rules/others-pass.ts';
-import { storedText } from '../../../src/agents/rules/others-stored.ts';
+import {
+  NOTHING_KNOWN,
+  type ProcessObservation,
+  type RunFate,
+  storedText,
+} from '../../../src/agents/rules/others-pass.ts';
 import { type AgentsSpec, NO_AGENTS } from '../../../src/agents/spec.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { observeProcess } from '../../../src/agents/open.ts';
-import { withoutMembers } from '../../../src/agents/rules/others-json-members.ts';
+import { withoutMembers } from '../../../src/agents/rules/others-entry.ts';
 import { readStateFile, rewriteStateFile } from '../../../src/agents/state-file.ts';
 import { loopThatNeverWaits } from '../../support/loop-without-wait.ts';
 import { tempDir } from '../../support/temp-dir.ts';

@@ -10,8 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Archives, type ArtifactLedger, artifactLedger } from '../../../src/campaigns/artifact-ledger.ts';
-import { copyArtifacts } from '../../../src/campaigns/artifacts.ts';
+import { type Archives, type ArtifactLedger, artifactLedger, copyArtifacts } from '../../../src/campaigns/artifacts.ts';
 import { archive } from '../../../src/docker/copy-archive.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';

@@ -3,13 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { MonoMs, WallMs } from '../../../src/base/pure/ids.ts';
-import { artifactLedger } from '../../../src/campaigns/artifact-ledger.ts';
+import { artifactLedger } from '../../../src/campaigns/artifacts.ts';
 import { openAttemptLog } from '../../../src/campaigns/attempt-log.ts';
 import type { Outages } from '../../../src/campaigns/outages.ts';
-import type { CampaignRecord } from '../../../src/campaigns/ports.ts';
+import type { CampaignParts, CampaignRecord } from '../../../src/campaigns/ports.ts';
 import type { Write } from '../../../src/campaigns/rules/state.ts';
 import { runAttempt } from '../../../src/campaigns/runner.ts';
-import type { CampaignParts } from '../../../src/campaigns/runner-parts.ts';
 import { settleOpen } from '../../../src/campaigns/service.ts';
 import type { AttemptObservation } from '../../../src/compose/ports.ts';
 import { campaignSpec, experimentSpec, FakeBook } from '../../support/campaign-world.ts';

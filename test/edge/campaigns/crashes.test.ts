@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest';
 import type { MonoMs, WallMs } from '../../../src/base/pure/ids.ts';
+import type { CampaignParts } from '../../../src/campaigns/ports.ts';
 import { runCampaign } from '../../../src/campaigns/runner.ts';
-import type { CampaignParts } from '../../../src/campaigns/runner-parts.ts';
 import type { AttemptObservation, AttemptPlace } from '../../../src/compose/ports.ts';
 import { openCampaignBook } from '../../../src/history/sqlite/experiments.ts';
 import { openHistory } from '../../../src/history/sqlite/history.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { MonoMs } from '../../../src/base/pure/ids.ts';
 import { watchOutages } from '../../../src/campaigns/outages.ts';
-import type { CampaignParts } from '../../../src/campaigns/runner-parts.ts';
+import type { CampaignParts } from '../../../src/campaigns/ports.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const NEVER = new AbortController().signal;

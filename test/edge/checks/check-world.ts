@@ -3,8 +3,8 @@
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { NO_RUN, openAskingProber } from '../../../src/checks/ask.ts';
+import type { CheckParts } from '../../../src/checks/kind.ts';
 import type { FinishedCheck } from '../../../src/checks/observer.ts';
-import type { CheckParts } from '../../../src/checks/parts.ts';
 import { type RunOptions, runChecks } from '../../../src/checks/run-checks.ts';
 import type { CheckQuestion, CheckSpec, HealthReport } from '../../../src/checks/spec.ts';
 import type { ComponentView } from '../../../src/supervision/rules/views.ts';

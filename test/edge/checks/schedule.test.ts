@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../src/base/log.ts';
+import { HealthSchedule } from '../../../src/checks/open.ts';
 import { failed, healthReport, ok } from '../../../src/checks/rules/results.ts';
-import { HealthSchedule } from '../../../src/checks/schedule.ts';
 import type { HealthReports } from '../../../src/checks/service.ts';
 import type { CheckResult, CheckSpec } from '../../../src/checks/spec.ts';
 import { openMemoryStore } from '../../../src/history/memory.ts';

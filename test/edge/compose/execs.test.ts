@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { after } from '../../../src/base/pure/ids.ts';
 import { createExecs } from '../../../src/compose/detached/execs.ts';
 import { MAX_TOLD_BYTES } from '../../../src/compose/detached/scripts.ts';
-import { runExperiment } from '../../../src/compose/experiment.ts';
+import { runExperiment } from '../../../src/compose/open.ts';
 import type { Execs } from '../../../src/compose/ports.ts';
 import { createEngine } from '../../../src/docker/engine.ts';
 import type { EngineClient } from '../../../src/docker/ports.ts';

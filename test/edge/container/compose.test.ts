@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { componentName, runId, type WallMs } from '../../../src/base/pure/ids.ts';
-import { createComposer } from '../../../src/compose/composer.ts';
+import { createComposer } from '../../../src/compose/cli/project.ts';
 import { createEngine } from '../../../src/docker/engine.ts';
 import { createContainerWatch } from '../../../src/docker/watch/watch.ts';
 import { createContainerDriver } from '../../../src/drivers/container/container-driver.ts';

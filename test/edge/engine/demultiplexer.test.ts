@@ -1,7 +1,7 @@
 /** Streams of frames, cut anywhere. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { demultiplexer } from '../../../src/docker/exec/demultiplexer.ts';
+import { demultiplexer } from '../../../src/docker/exec/exec.ts';
 
 function frame(output: number, text: Uint8Array): Buffer {
   const header = Buffer.alloc(8);

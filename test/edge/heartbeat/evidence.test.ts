@@ -1,6 +1,6 @@
 import { appendFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createExaminer } from '../../../src/crashes/examine.ts';
+import { createExaminer } from '../../../src/crashes/evidence.ts';
 import { fileLogs } from '../../../src/logs/file-logs.ts';
 import { spec } from '../../support/builders.ts';
 import { tempDir } from '../../support/temp-dir.ts';

@@ -1,7 +1,6 @@
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { fileSource } from '../../../src/probes/heartbeat/file-source.ts';
-import { logSource } from '../../../src/probes/heartbeat/sources.ts';
+import { fileSource, logSource } from '../../../src/probes/heartbeat/sources.ts';
 import type { ProbeTarget } from '../../../src/supervision/ports/prober.ts';
 import { FakeProber } from '../../support/fake-prober.ts';
 import { tempDir } from '../../support/temp-dir.ts';

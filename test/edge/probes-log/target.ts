@@ -1,4 +1,4 @@
-import type { LogPlace } from '../../../src/logs/log-keeping.ts';
+import type { LogPlace } from '../../../src/logs/ports.ts';
 import type { ProbeTarget } from '../../../src/supervision/ports/prober.ts';
 import { run, spec } from '../../support/builders.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { afterWork, threadTimeMs } from '../../../src/probes/log/pattern-thread.ts';
+import { afterWork, threadTimeMs } from '../../../src/probes/log/pattern-matcher.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 /** A thread that tells its id and then does this for ever. */

@@ -15,7 +15,7 @@ import { shortTitle } from '../../../src/incidents/rules/next.ts';
 import { block, code, plainTitle } from '../../../src/incidents/tickets/rules/markdown.ts';
 import { cleanLine, cleanText } from '../../../src/incidents/tickets/rules/text.ts';
 import { tailOf } from '../../../src/logs/rules/tail.ts';
-import { lastLine } from '../../../src/probes/answers.ts';
+import { lastLine } from '../../../src/probes/inquiry.ts';
 import { HOSTILE_PIECES, hostileMixes, repeated } from '../../support/hostile-texts.ts';
 import { outOfProportion } from '../../support/linear.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { momentOf, readEntries } from '../../../../src/agents/rules/others-entry.ts';
-import { membersAt, withoutMembers } from '../../../../src/agents/rules/others-json-members.ts';
+import { membersAt, momentOf, readEntries, withoutMembers } from '../../../../src/agents/rules/others-entry.ts';
 
 const FIELDS = { agents: 'active_agents', agentType: 'agent_type', taskId: 'task_id', startedAt: 'started_at' };
 const entries = (text: string, fields = FIELDS) => readEntries(text, fields);

@@ -8,12 +8,13 @@ import {
   type ProcessObservation,
   pass,
   type RunFate,
+  readStored,
   START_SLACK_MS,
   stillZombies,
+  storedText,
   withTold,
   withZombies,
 } from '../../../../src/agents/rules/others-pass.ts';
-import { readStored, storedText } from '../../../../src/agents/rules/others-stored.ts';
 import type { ExitCause } from '../../../../src/base/pure/exit.ts';
 import type { BootId, MonoMs, RunId, WallMs } from '../../../../src/base/pure/ids.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { WallMs } from '../../../../src/base/pure/ids.ts';
 import { judgeComponent } from '../../../../src/checks/rules/results.ts';
 import { judgeState, missingState } from '../../../../src/checks/rules/state-file.ts';
-import { stretched } from '../../../../src/checks/rules/stretch.ts';
+import { stretched } from '../../../../src/checks/rules/view.ts';
 
 type Seen = Parameters<typeof judgeComponent>[0];
 

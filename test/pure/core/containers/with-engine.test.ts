@@ -1,6 +1,6 @@
 /** Which ends of containers were the Engine's own, where nobody was there. */
 import { expect, test } from 'vitest';
-import { endedWithEngine } from '../../../../src/docker/rules/with-engine.ts';
+import { endedWithEngine } from '../../../../src/docker/rules/exit.ts';
 
 const BEGUN = Date.UTC(2026, 0, 2, 3, 4, 5);
 const bridge = { name: 'bridge', createdAt: BEGUN };

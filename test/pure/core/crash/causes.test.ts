@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { exitView } from '../../../../src/base/pure/exit.ts';
-import { causeIn } from '../../../../src/crashes/rules/causes/root-cause.ts';
 import { explainCrash } from '../../../../src/crashes/rules/explain.ts';
+import { causeIn } from '../../../../src/crashes/rules/root-cause.ts';
 import { exitCode, killedBy } from '../../../support/builders.ts';
 import { parseCrash } from '../../../support/parse-crash.ts';
 import { CORPUS } from './corpus.ts';

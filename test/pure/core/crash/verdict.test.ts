@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { exitView } from '../../../../src/base/pure/exit.ts';
+import { ownReason } from '../../../../src/crashes/rules/earlier.ts';
 import { explainCrash } from '../../../../src/crashes/rules/explain.ts';
-import { ownReason } from '../../../../src/crashes/rules/own-reason.ts';
 import { cutTail, tailOf } from '../../../../src/logs/rules/tail.ts';
 import { exitCode, killedBy } from '../../../support/builders.ts';
 

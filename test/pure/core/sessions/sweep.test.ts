@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { judge, UNSTARTED_FOR_MS } from '../../../../src/sessions/rules/sweep.ts';
-import { labelsOf, tagsOf } from '../../../../src/sessions/rules/tags.ts';
+import { judge, labelsOf, tagsOf, UNSTARTED_FOR_MS } from '../../../../src/sessions/rules/sweep.ts';
 import { refusal } from '../../../../src/sessions/rules/template.ts';
 import { at, sessionRecord, template } from '../../../support/session-record.ts';
 

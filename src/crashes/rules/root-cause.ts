@@ -1,12 +1,7 @@
 /** The root cause in one plain sentence: by the first rule that knows the symptoms, else by what was said and where. */
-import type { CrashContext, CrashFrame } from '../crash.ts';
-import { firstLine } from '../normalise.ts';
-import type { Case, Rule, Symptoms } from './cause.ts';
-import { CODE, MACHINE, RIGHTS } from './code.ts';
-import { MISSING, MISSING_FILE } from './missing.ts';
-import { LATE_RULES, NETWORK } from './network.ts';
-
-const RULES: readonly Rule[] = [...MISSING, ...MACHINE, ...NETWORK, ...RIGHTS, ...MISSING_FILE, ...CODE, ...LATE_RULES];
+import { type Case, RULES, type Symptoms } from './causes.ts';
+import type { CrashContext, CrashFrame } from './crash.ts';
+import { firstLine } from './normalise.ts';
 
 /** What rules look at: enough for a chain of errors, and never much. */
 const MAX_TEXT_CHARS = 4_000;
