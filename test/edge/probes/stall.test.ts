@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { ask, carriers, finallyDo, http, newMark, runner, sh } from './probe-world.ts';
 
-const TIMEOUT_MS = 3_000;
+const TIMEOUT_MS = 5_000;
 
 /** Nothing of ours goes on meanwhile. In this phase of the event loop, since timers are what comes next after it. */
 const stall = (ms: number): Promise<void> =>
@@ -17,8 +19,11 @@ const stall = (ms: number): Promise<void> =>
 
 test('a command that was done before our own loop stood still is not too late', async () => {
   const mark = newMark();
-  const result = sh(runner(), 'sleep 0.2', { timeoutMs: TIMEOUT_MS, mark });
+  using dir = tempDir();
+  const end = dir.at('end');
+  const result = sh(runner(), `while [ ! -e ${end} ]; do sleep 0.05; done`, { timeoutMs: TIMEOUT_MS, mark });
   await waitFor('it to run', () => carriers(mark).length > 0);
+  writeFileSync(end, '');
   await stall(TIMEOUT_MS + 500);
   expect(await result).toMatchObject({ kind: 'exited', code: 0 });
 });
