@@ -16,6 +16,7 @@ export const SECTIONS: Readonly<Record<string, string>> = {
   alerts: `alerting ${DAEMON}`,
   tickets: `opening tickets ${DAEMON}`,
   telemetry: `measuring ${DAEMON}`,
+  dashboard: `serving the page ${DAEMON}`,
   store: `keeping the history ${DAEMON}`,
   logs: 'how much of the output is kept is decided by the kubelet of each node',
 };

@@ -1,4 +1,4 @@
-/** Whole manifests, as they are written. After a change on purpose: `npx vitest run --project pure -u FILE`, and read the difference. */
+/** Whole manifests, as they are written. After a change on purpose: `npx vitest run --project pure FILE -u`, and read the difference. */
 import { expect, test } from 'vitest';
 import { yamlDocument } from '../../../src/kubernetes/yaml.ts';
 import { expectedFile, FIXTURES, renderFixture, SECRETS } from './support.ts';
