@@ -19,7 +19,7 @@ import { configurationFor } from '../config/applied.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import { Dashboard } from '../dashboard/service.ts';
 import type { Environment } from '../drivers/launch-run.ts';
-import { hasRoomForConnection } from '../drivers/process/launch.ts';
+import { hasRoomForConnection } from '../drivers/process/descriptors.ts';
 import { readProcStat } from '../drivers/process/proc.ts';
 import type { DaemonView } from '../supervision/rules/views.ts';
 import { VERSION } from '../version.ts';

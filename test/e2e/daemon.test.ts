@@ -132,6 +132,35 @@ describe('a narrow place', () => {
     },
   );
 
+  test('a daemon with fewer file descriptors than living runs adopts them all, sees their ends, and can be asked', async () => {
+    await using project = new TestProject(
+      `components:\n${Array.from({ length: 60 }, (_, i) => `  c${i}: { process: { command: [sleep, "1000"] } }`).join('\n')}\n`,
+    );
+    await project.ok('up');
+    const pidsOf = async () => (await project.status()).components.map(({ pid }) => pid);
+    const before = await pidsOf();
+    kill(project.guardianPid()!);
+    kill(project.daemonPid()!);
+    await waitFor('the daemon to be gone', () => project.daemonPid() === null);
+    const child = spawn('sh', ['-c', `ulimit -n 70; exec "${process.execPath}" "${ENTRY}" daemon`], {
+      cwd: project.dir,
+      env: { ...process.env, KEEPWELL_HOME: project.home },
+      stdio: 'ignore',
+    });
+    const exited = closed(child);
+    await project.answered(child.pid);
+    expect(await pidsOf()).toEqual(before);
+    // Some of them are listened to and some are not: the ends of all are seen, and how they ended.
+    for (const pid of before) kill(pid!);
+    const killed = async () => (await project.crashes()).filter(({ exit }) => exit.signal === 'SIGKILL');
+    await waitFor('every end to be on record', async () => (await killed()).length === 60);
+    expect(new Set((await killed()).map(({ subject }) => subject.name)).size).toBe(60);
+    await project.ok('stop', '--all');
+    expect((await project.status()).components.map(({ state }) => state)).toEqual(Array(60).fill('stopped'));
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+  });
+
   test.skipIf(!isRoot)('as pid 1 without an init it says what that means', async () => {
     await using project = new TestProject(ONE);
     const child = spawn(

@@ -5,6 +5,7 @@ import type { Failpoints } from '../../base/failpoints.ts';
 import { meansGone } from '../../base/pure/errno.ts';
 import { type BootId, RUN_ID_PATTERN, type RunId } from '../../base/pure/ids.ts';
 import { NotOursError } from '../../base/regular-file.ts';
+import { hasRoomToListen } from './descriptors.ts';
 import { isShimOf, type RunMeta, readClaim, readMeta, revoke } from './run-dir.ts';
 import { drainFifo, openFifo } from './shim/fifo-pool.ts';
 
@@ -23,6 +24,8 @@ export interface FifoEnd {
   readonly text: string;
   /** Nobody holds the other end any more. */
   readonly isShimDead: boolean;
+  /** Somebody holds the other end, and there is no file descriptor to spare for ours. */
+  readonly isUnheard: boolean;
 }
 
 export interface AdoptionWorld {
@@ -39,7 +42,7 @@ export function takeOver(run: RunId, { runsDir, bootId, failpoints }: AdoptionWo
   const meta = readMeta(dir);
   if (!isOfBoot(dir, meta, bootId)) return { kind: 'past', why: 'the machine was restarted' };
   // Opened before anything is asked about the shim: its death after this moment will be told.
-  const end = openEnd(join(dir, 'fifo'));
+  const end = openEnd(join(dir, 'fifo'), hasRoomToListen);
   try {
     if (readClaim(dir).by === 'nobody') {
       failpoints.hit('adopt.before-revoke');
@@ -60,19 +63,20 @@ export function isOfBoot(dir: string, meta: RunMeta | null, bootId: BootId): boo
   return claim.by === 'shim' && isShimOf(claim.pid, basename(dir) as RunId);
 }
 
-/** Throws when it cannot be opened just now, as when too many files are: it is tried again. */
-export function openEnd(path: string): FifoEnd {
+/** Throws when it cannot be opened just now, as when too many files are: it is tried again. `hasRoom`: to keep it open. */
+export function openEnd(path: string, hasRoom: () => boolean): FifoEnd {
   let fd: number;
   try {
     fd = openFifo(path);
   } catch (error) {
     if (!meansGone(error) && !(error instanceof NotOursError)) throw error;
-    return { fifo: null, text: '', isShimDead: false };
+    return { fifo: null, text: '', isShimDead: false, isUnheard: false };
   }
   try {
     const { text, hasWriter } = drainFifo(fd);
-    if (!hasWriter) closeSync(fd);
-    return { fifo: hasWriter ? fd : null, text, isShimDead: !hasWriter };
+    const isHeard = hasWriter && hasRoom();
+    if (!isHeard) closeSync(fd);
+    return { fifo: isHeard ? fd : null, text, isShimDead: !hasWriter, isUnheard: hasWriter && !isHeard };
   } catch (error) {
     closeSync(fd);
     throw error;

@@ -1,17 +1,6 @@
 /** Begins one run: directory, FIFO, shim. Either all of it happened, or nothing of it can still come to life. */
 import type { ChildProcess } from 'node:child_process';
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fchownSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-} from 'node:fs';
+import { closeSync, constants, existsSync, fchownSync, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { SpawnProblem } from '../../base/pure/exit.ts';
@@ -20,6 +9,7 @@ import type { ProcessLaunch } from '../../supervision/ports/driver.ts';
 import { accessOf, OWN_ACCESS } from './account/access.ts';
 import { type Account, accountOf, groupsOf } from './account/account.ts';
 import { passing, permanent, problemOfError } from './command/spawn-problem.ts';
+import { hasRoomForRun, ownLimit } from './descriptors.ts';
 import { type BindWorld, type Bound, bind, unbind } from './limits/bind.ts';
 import { boundsProblem } from './limits/bounds.ts';
 import { precheck } from './precheck.ts';
@@ -50,8 +40,7 @@ export function planRun(launch: ProcessLaunch, world: LaunchWorld): Plan | Spawn
   const groups = account === null || !isNative ? null : groupsOf(account);
   if (groups !== null && 'heals' in groups) return groups;
   try {
-    const crowded = tooFewFds(world.shims.owed);
-    if (crowded) return crowded;
+    if (!hasRoomForRun(world.shims.owed)) return tooFewDescriptors();
     world.failpoints.hit('spawn.before-dir');
     const bound = bind(launch, account, world);
     if ('heals' in bound) return bound;
@@ -60,6 +49,12 @@ export function planRun(launch: ProcessLaunch, world: LaunchWorld): Plan | Spawn
     return explain(error, launch);
   }
 }
+
+const tooFewDescriptors = (): SpawnProblem =>
+  passing(
+    'out-of-resources',
+    `the daemon may open ${ownLimit()} files, and nearly all are in use (raise its limit of open files)`,
+  );
 
 /** What was made for a run that does not begin. */
 export const dropPlan = ({ bound }: Plan): void => unbind(bound);
@@ -170,55 +165,4 @@ function giveAway(fd: number, account: Account | null): void {
   const { uid, gid } = fstatSync(fd);
   const owner = account?.uid ?? 0;
   if (process.geteuid?.() === 0 && uid !== owner) fchownSync(fd, owner, gid);
-}
-
-// Keeps a few file descriptors free for everything but runs, and many more for everything but the API. Each run holds one; with the last one gone nobody could look at processes any more, ask the daemon how things are, or stop something to make room.
-
-/** What starts of runs leave free, and what connections to the API do: watching comes first, then runs, then questions. */
-const SPARE_FDS = 16;
-const SPARE_FDS_OF_API = 48;
-/** Where there are very few, most of them still are for runs. */
-const SPARE_RATIO = 0.25;
-const SPARE_RATIO_OF_API = 0.5;
-/** So many connections may be open however scarce descriptors are, as long as there is one left: or nobody could stop anything. */
-const CONNECTIONS_IN_NEED = 2;
-
-/** Null: there is room for one more run, also when all those that the launcher was asked for hold theirs. */
-function tooFewFds(asked: number): SpawnProblem | null {
-  const limit = ownLimit();
-  const spare = Math.min(SPARE_FDS, Math.floor(limit * SPARE_RATIO));
-  return lowestFreeFd() + asked < limit - spare
-    ? null
-    : passing(
-        'out-of-resources',
-        `the daemon may open ${limit} files, and nearly all are in use (raise its limit of open files)`,
-      );
-}
-
-/** Whether the API may keep the connection that was just opened, its `open`th. */
-export function hasRoomForConnection(open: number): boolean {
-  try {
-    const limit = ownLimit();
-    const free = limit - openFiles();
-    const spare = Math.min(SPARE_FDS_OF_API, Math.floor(limit * SPARE_RATIO_OF_API));
-    return free >= spare || (open <= CONNECTIONS_IN_NEED && free > CONNECTIONS_IN_NEED);
-  } catch {
-    return false; // not even one is left to look with
-  }
-}
-
-/** Without the one that is used to look. */
-const openFiles = (): number => readdirSync('/proc/self/fd').length - 1;
-
-/** All below it are in use. Throws EMFILE when there is none at all. */
-function lowestFreeFd(): number {
-  const fd = openSync('/dev/null', 'r');
-  closeSync(fd);
-  return fd;
-}
-
-/** Read each time: it may be changed from outside. */
-function ownLimit(): number {
-  const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-  return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
 }

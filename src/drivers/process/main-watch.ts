@@ -2,10 +2,13 @@
  * The main process of one run, from the spawned shim to the end. Lines in the FIFO and exits of the shim only make it look;
  * what it tells comes from the run directory and from /proc, so a lost hint costs time and nothing else.
  */
+import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { ExitCause, SpawnProblem } from '../../base/pure/exit.ts';
 import { after, type MonoMs, type RunId } from '../../base/pure/ids.ts';
+import { type FifoEnd, openEnd } from './adopt.ts';
 import { passing } from './command/spawn-problem.ts';
+import { hasRoomToListen } from './descriptors.ts';
 import { verdict } from './exit-cause.ts';
 import {
   causeOfWaitStatus,
@@ -120,12 +123,23 @@ export class MainWatch {
     if (this.revoke()) this.#end(NO_ANSWER);
   }
 
-  /** True while the run has lost its shim and must be polled. */
+  /** True while nobody would tell of its end: its shim is lost, or there is no file descriptor to listen to it. */
   poll(): boolean {
     const state = this.#state;
+    if (this.shim.isUnheard && state.kind !== 'over') {
+      this.#options.guard.now(() => this.#pollUnheard());
+      return true;
+    }
     if (state.kind !== 'running' || !state.isShimLost) return false;
     if (!sameProcess(state.main.pid, state.main.startTime)) this.#options.guard.now(() => this.look());
     return true;
+  }
+
+  #pollUnheard(): void {
+    const { dir } = this.#options;
+    if (this.#isAsItWas() && !hasRoomToListen()) return;
+    this.shim.listenAgain(join(dir, 'fifo'));
+    this.look();
   }
 
   /** Nothing is told any more. */
@@ -260,12 +274,13 @@ export interface ShimLineEvents {
   gone(): void;
 }
 
-const NOTHING = { text: '', isShimDead: false } as const;
+const NOTHING = { text: '', isShimDead: false, isUnheard: false } as const;
 
 export class ShimLine {
   readonly #events: ShimLineEvents;
   #fifo: FifoWatch | null = null;
   #isShimDead = false;
+  #isUnheard = false;
   /** Comes in the line before the exit. */
   #waited: Waited | null = null;
   #onSilent: (() => void)[] = [];
@@ -275,8 +290,9 @@ export class ShimLine {
   }
 
   /** `fd` null: there is nothing to listen to. `text`: what was read from it before. */
-  open(fd: number | null, before: { readonly text: string; readonly isShimDead: boolean } = NOTHING): void {
+  open(fd: number | null, before: Omit<FifoEnd, 'fifo'> = NOTHING): void {
     this.#isShimDead = before.isShimDead;
+    this.#isUnheard = before.isUnheard;
     if (fd !== null) {
       this.#fifo = new FifoWatch(
         fd,
@@ -301,7 +317,18 @@ export class ShimLine {
 
   /** Nobody holds the FIFO any more, so nothing of the shim or its beginning child is left. */
   get isSilent(): boolean {
-    return this.#fifo === null;
+    return this.#fifo === null && !this.#isUnheard;
+  }
+
+  /** It may speak, and is not listened to for lack of a file descriptor. */
+  get isUnheard(): boolean {
+    return this.#isUnheard;
+  }
+
+  /** There may be a file descriptor now, or nobody to listen to any more. Throws when that is not known just now. */
+  listenAgain(path: string): void {
+    const { fifo, ...before } = openEnd(path, hasRoomToListen);
+    this.open(fifo, before);
   }
 
   /** Whether the shim lives or may still come. Its pid counts only together with the run id in its arguments. */
@@ -338,6 +365,7 @@ export class ShimLine {
 
   #silence(): void {
     this.#fifo = null;
+    this.#isUnheard = false;
     for (const resolve of this.#onSilent.splice(0)) resolve();
   }
 }

@@ -166,7 +166,12 @@ export class RunWatch {
     this.#enter = () => {
       this.#world.failpoints.hit('spawn.answered');
       if (!isDone && readClaim(this.#dir).by !== 'shim') this.#beginItself(plan);
-      else this.#listen(plan.meta, openEnd(join(this.#dir, 'fifo')));
+      // The room was asked for before the start.
+      else
+        this.#listen(
+          plan.meta,
+          openEnd(join(this.#dir, 'fifo'), () => true),
+        );
     };
     this.#enter();
   }
@@ -190,6 +195,11 @@ export class RunWatch {
   #listen(meta: RunMeta | null, end: FifoEnd): void {
     const main = this.#watchMain(meta);
     main.shim.open(end.fifo, end);
+    if (end.isUnheard) {
+      const { log, wantsPolling } = this.#world;
+      log.warn('too few file descriptors to listen to a run: it is looked at twice a second', { run: this.#run });
+      wantsPolling();
+    }
     main.look();
     this.#guard.settle();
     if (this.#isKillPending) this.killTree();
