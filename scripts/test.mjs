@@ -28,6 +28,7 @@ const TOOLS = {
   promtool: 'prometheus',
   python3: 'python3',
   'redis-server': 'redis-server',
+  sshd: 'openssh-server',
   strace: 'strace',
   'systemd-analyze': 'systemd',
   zsh: 'zsh',

@@ -1,6 +1,7 @@
 /** One call of the CLI: where it was called, what the global options say, and where its words go. */
 
 import { basename, dirname } from 'node:path';
+import type { Address, Way } from '../api/client/call.ts';
 import { type Client, createClient } from '../api/client/client.ts';
 import { daemonSocket, findProject, type Project } from '../base/home.ts';
 import { AppError } from '../base/pure/errors.ts';
@@ -41,6 +42,8 @@ export interface World {
 }
 
 export interface GlobalOptions {
+  /** Another machine, by its address or by its name in the user's list; null: this one. */
+  readonly host: string | null;
   readonly files: readonly string[];
   readonly json: boolean;
   readonly colour: boolean;
@@ -53,12 +56,22 @@ export class CliCall {
   readonly files: readonly string[];
   /** Colours for stdout and for stderr. */
   readonly paint: Paint;
+  readonly colour: boolean;
   readonly errPaint: Paint;
+  /** Where the daemon is that is meant; null: on this machine. */
+  readonly host: string | null;
   #project: Project | undefined;
+  #way: Promise<Way> | undefined;
 
-  constructor(world: World, { files, json, colour }: GlobalOptions) {
+  constructor(world: World, { host, files, json, colour }: GlobalOptions) {
+    if (host !== null && files.length > 0)
+      throw usage(
+        `-f names a file on this machine, and ${host} is another one. Put the folder into the address: ssh://user@host/path/to/project.`,
+      );
+    this.host = host;
     this.world = world;
     this.json = json;
+    this.colour = colour;
     this.paint = paintFor(world.out, world.env, colour);
     this.errPaint = paintFor(world.err, world.env, colour);
     this.files = files;
@@ -88,9 +101,22 @@ export class CliCall {
 
   /** Made anew for each use: a daemon that was started meanwhile may listen elsewhere. */
   get client(): Client {
-    const { home } = this.project;
-    const { env, uid } = this.world;
-    return createClient(daemonSocket(home, env, uid), this.signal);
+    return createClient(this.#address, this.signal);
+  }
+
+  get #address(): Address {
+    const { host, world } = this;
+    const { env, uid } = world;
+    if (host === null) return daemonSocket(this.project.home, env, uid);
+    this.#way ??= import('../fleet/open.ts').then(({ openWay }) => openWay(host, { env, uid }));
+    const way = this.#way;
+    return () => way;
+  }
+
+  /** The same call, about another machine. */
+  on(host: string): CliCall {
+    const { world, json, files, colour } = this;
+    return new CliCall(world, { host, files, json, colour });
   }
 
   /** How wide tables may be; undefined in a pipe, where nothing is cut. */

@@ -11,8 +11,9 @@ import { pause } from './interrupt.ts';
 
 const POLL_MS = 50;
 
-/** Read before asking the daemon to end: a clean end removes the file. */
-export const daemonIdentity = (call: CliCall): DaemonFile | null => readDaemonFile(homePaths(call.project.home));
+/** Read before asking the daemon to end: a clean end removes the file. Null: there is none, or it is on another machine. */
+export const daemonIdentity = (call: CliCall): DaemonFile | null =>
+  call.host === null ? readDaemonFile(homePaths(call.project.home)) : null;
 
 export interface EndWatch {
   readonly timeoutMs: number;

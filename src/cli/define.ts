@@ -1,5 +1,6 @@
 /** How a command is put together: global options everywhere, one handler, one example at least. */
 import { type Command, Help, InvalidArgumentError, Option } from 'commander';
+import { AppError } from '../base/pure/errors.ts';
 import { didYouMean } from '../base/pure/suggest.ts';
 import { durationHint, parseDuration } from '../config/duration.ts';
 import { CliCall, type GlobalOptions, usage, type World } from './call.ts';
@@ -27,6 +28,10 @@ export interface Definition<Options> {
   /** `logs -f` and `events -f` follow, so there -f cannot name a file; --file still does. */
   readonly followTakesF?: boolean;
   readonly hidden?: boolean;
+  /** It works on this machine only: what to do about another one, as a sentence. */
+  readonly onlyHere?: string;
+  /** It asks no daemon, so KEEPWELL_HOST is nothing to it. */
+  readonly asksNobody?: boolean;
   /** It takes no words; its handler gets them all the same, and says what to write instead. */
   readonly answersWords?: boolean;
   /** For a command that scripts call: text only when asked for. */
@@ -61,11 +66,16 @@ export function addCommand(program: Command, definition: AnyDefinition, host: Ho
   addGlobalOptions(command, definition.followTakesF ?? false, definition.moreForms ?? []);
   command.addHelpText('after', examplesText(definition.examples));
   command.action(async () => {
-    const call = new CliCall(host.world, globalOptions(program, command, definition.jsonByDefault ?? false));
+    const call = new CliCall(host.world, globalOptions(program, command, definition, host.world.env));
     host.began(call);
+    if (call.host !== null && definition.onlyHere !== undefined)
+      throw onlyHere(command, call.host, definition.onlyHere);
     host.ended((await definition.handler(call, command.args, command.opts())) ?? 0);
   });
 }
+
+const onlyHere = (command: Command, host: string, instead: string): AppError =>
+  new AppError('ONLY_HERE', { command: command.name(), host, instead });
 
 /** Commander breaks the lines of plain text by itself, but leaves a text alone in which some are indented: then it is done here. */
 function describe({ summary, actions = [], description }: AnyDefinition, columns: number): string {
@@ -127,13 +137,20 @@ export function addGlobalOptions(command: Command, followTakesF = false, moreFor
   const flags = followTakesF ? '--file <FILE>' : '-f, --file <FILE>';
   command
     .addOption(new Option(flags, 'configuration file; repeatable, later files win').argParser(collect))
+    .addOption(new Option('-H, --host <HOST>', 'a project on another machine, by ssh://user@host/path or by its name'))
     .addOption(new Option('-o, --output <FORM>', 'print text or JSON').choices(['text', 'json', ...moreForms]))
     .addOption(new Option('--no-color', 'no colours (NO_COLOR does the same)'));
 }
 
-function globalOptions(program: Command, command: Command, jsonByDefault: boolean): GlobalOptions {
+function globalOptions(
+  program: Command,
+  command: Command,
+  { jsonByDefault = false, asksNobody = false }: AnyDefinition,
+  env: World['env'],
+): GlobalOptions {
   const [outer, inner] = [program.opts(), command.opts()];
   return {
+    host: inner['host'] ?? outer['host'] ?? ((asksNobody ? '' : env['KEEPWELL_HOST']) || null),
     files: [...(outer['file'] ?? []), ...(inner['file'] ?? [])],
     json: (inner['output'] ?? outer['output'] ?? (jsonByDefault ? 'json' : 'text')) === 'json',
     colour: outer['color'] !== false && inner['color'] !== false,

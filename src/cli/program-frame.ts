@@ -15,6 +15,7 @@ Which command answers what:
   What does it print?            keepwell logs NAME -f
   What happened, in order?       keepwell events
   How can my script wait?        keepwell wait NAME --for ready
+  How are my other machines?     keepwell status --fleet
   What needs what?               keepwell graph
   When would it be restarted?    keepwell backoff NAME
   What would my edit change?     keepwell reload --dry-run

@@ -26,6 +26,7 @@ export async function readRecords<T>(call: CliCall, read: (records: Records) => 
   try {
     return { value: await read(call.client), offline: null };
   } catch (error) {
+    if (call.host !== null) throw error; // the records lie there, and only the daemon reads them
     offline = whyOffline(error, daemonIsThere(call));
   }
   const records = await openOfflineRecords(call.project, call.world.env);

@@ -1,10 +1,10 @@
 /** The library's one class: the same questions and actions as the CLI has, as methods. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentsReportView, AgentView } from '../agents/rules/views.ts';
+import type { Address } from '../api/client/call.ts';
 import { type Client, createClient } from '../api/client/client.ts';
 import { isGone } from '../api/client/event-reader.ts';
 import type { DownOptions, ReloadOptions, ReloadView, RestartOptions, ValidationView } from '../api/control.ts';
-import { daemonSocket, findProject } from '../base/home.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { CampaignSummary, CampaignView } from '../campaigns/rules/views.ts';
 import type { ChecksView } from '../checks/rules/view.ts';
@@ -37,6 +37,7 @@ import type {
   StatusView,
   WhyView,
 } from '../supervision/rules/views.ts';
+import { findAddress } from './address.ts';
 import type { KeepwellConfig } from './config-input.ts';
 import type { InProcess } from './in-process.ts';
 import type {
@@ -77,17 +78,20 @@ export class Keepwell implements AsyncDisposable {
   /** Problems that people should look at. */
   readonly tickets: DaemonTickets;
 
-  private constructor(socket: string, own: InProcess | null) {
-    this.#client = createClient(socket);
+  private constructor(address: Address, own: InProcess | null) {
+    this.#client = createClient(address);
     this.sessions = new DaemonSessions(this.#client);
     this.agents = new DaemonAgents(this.#client);
     this.tickets = new DaemonTickets(this.#client);
     this.#own = own;
   }
 
-  /** Connects to the daemon of a project. Rejects with DAEMON_NOT_RUNNING when there is none. */
+  /**
+   * Connects to the daemon of a project, here or with `host` on another machine. Rejects with DAEMON_NOT_RUNNING when there is none, on
+   * another machine with HOST_NO_DAEMON, and with what else is in the way there: HOST_UNREACHABLE, HOST_LOGIN_REFUSED and others.
+   */
   static async connect(options: ConnectOptions = {}): Promise<Keepwell> {
-    const keepwell = new Keepwell(options.socket ?? findSocket(options), null);
+    const keepwell = new Keepwell(options.socket ?? (await findAddress(options)), null);
     await keepwell.#client.version();
     return keepwell;
   }
@@ -356,11 +360,6 @@ export class Keepwell implements AsyncDisposable {
       throw error;
     }
   }
-}
-
-function findSocket({ cwd = process.cwd(), files = [], home }: ConnectOptions): string {
-  const at = home ?? findProject({ cwd, files, env: process.env }).home;
-  return daemonSocket(at, process.env, process.getuid?.() ?? 0);
 }
 
 // The agents of a daemon, as methods of the library.

@@ -10,6 +10,8 @@ export interface ConnectOptions {
   readonly home?: string;
   /** The socket itself, when it is known; nothing is looked for then. */
   readonly socket?: string;
+  /** A project on another machine, reached by ssh: "ssh://user@host/path/to/project", or a name from the user's list of hosts. */
+  readonly host?: string;
 }
 
 export interface OpenOptions {

@@ -107,6 +107,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['base', 'supervision', 'logs'],
     shapes: [...FEATURES, 'dashboard', 'history'],
   },
+  fleet: {
+    what: 'other machines: the way to their daemons by ssh, and one question to all of them',
+    imports: ['base', 'config', 'api'],
+  },
   daemon: {
     what: 'the root: puts everything together; main, guardian, launch, control',
     imports: [
@@ -147,6 +151,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'checks',
       'kubernetes',
       'api',
+      'fleet',
       'daemon',
     ],
     shapes: ['dashboard'],

@@ -16,6 +16,33 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The way to the socket of a daemon on another machine: it may have to be made first, and it may break. */
+export interface Way {
+  /** The socket here that leads there. */
+  open(signal?: AbortSignal): Promise<string>;
+  /** After a call through it failed: the socket to try once more where nothing was sent, or throws what is known about the failure. */
+  mend(error: unknown, signal?: AbortSignal): Promise<string>;
+}
+
+/** Where a daemon is asked: its socket on this machine, or how to get the way to it. */
+export type Address = string | (() => Promise<Way>);
+
+/** Does one thing over the socket of a daemon. */
+export async function over<T>(
+  address: Address,
+  signal: AbortSignal | undefined,
+  act: (socket: string) => Promise<T>,
+): Promise<T> {
+  if (typeof address === 'string') return await act(address);
+  const way = await address();
+  const socket = await way.open(signal);
+  try {
+    return await act(socket);
+  } catch (error) {
+    return await act(await way.mend(error, signal));
+  }
+}
+
 /** A daemon that is too busy has not begun: it is asked again after about so long. */
 const BUSY_PAUSE_MS = 200;
 
@@ -23,7 +50,11 @@ const BUSY_PAUSE_MS = 200;
  * The parsed answer. Throws DAEMON_NOT_RUNNING, DAEMON_UNREACHABLE, or the error the daemon answered with; DAEMON_BUSY only when it had
  * no place for us until the time was up.
  */
-export async function callJson<T>(socket: string, options: CallOptions): Promise<T> {
+export async function callJson<T>(address: Address, options: CallOptions): Promise<T> {
+  return await over(address, options.signal, (socket) => callSocket<T>(socket, options));
+}
+
+async function callSocket<T>(socket: string, options: CallOptions): Promise<T> {
   const until = performance.now() + options.timeoutMs;
   for (let tries = 1; ; tries++) {
     try {

@@ -10,7 +10,7 @@ import type { OverviewView, PageView } from '../../dashboard/rules/views.ts';
 import type { IncidentState } from '../../incidents/rules/incident.ts';
 import type { IncidentsView, OneIncidentView } from '../../incidents/rules/view.ts';
 import type { OneTicketView, TicketsView } from '../../incidents/tickets/rules/view.ts';
-import type { LogsQuery, LogsView } from '../../logs/ports.ts';
+import type { LogLineView, LogsQuery, LogsView } from '../../logs/ports.ts';
 import type { SessionQuery, SpawnRequest } from '../../sessions/ports.ts';
 import type { OneSessionView, SessionsView } from '../../sessions/rules/view.ts';
 import type { SimulationRequest, SimulationView } from '../../supervision/rules/simulation.ts';
@@ -35,8 +35,8 @@ import type {
   UpView,
   ValidationView,
 } from '../control.ts';
-import { type CallOptions, callJson } from './call.ts';
-import { type EventsQuery, type FollowOptions, followEvents } from './event-reader.ts';
+import { type Address, type CallOptions, callJson } from './call.ts';
+import { type EventsQuery, type FollowOptions, followEvents, readStream } from './event-reader.ts';
 
 export interface CrashesQuery {
   readonly component?: string | undefined;
@@ -108,6 +108,8 @@ export interface Client {
   /** Live, over crashes of the daemon, until `signal` aborts. */
   events(options: FollowOptions): AsyncGenerator<EventView, never, undefined>;
   logs(query: LogsQuery): Promise<LogsView>;
+  /** The same, and what is written from then on, one connection long. */
+  followLogs(query: LogsQuery, signal: AbortSignal): AsyncGenerator<LogLineView, void, undefined>;
   sessions(query: SessionQuery): Promise<SessionsView>;
   session(id: string): Promise<OneSessionView>;
   spawnSession(request: SpawnRequest): Promise<OneSessionView>;
@@ -148,11 +150,11 @@ const AGENTS_TIMEOUT_MS = 600_000;
 const SOON_AT_ONCE = 8;
 const LATE_AT_ONCE = 24;
 
-export function createClient(socket: string, signal?: AbortSignal): Client {
+export function createClient(address: Address, signal?: AbortSignal): Client {
   const [soon, late] = [createPlaces(SOON_AT_ONCE), createPlaces(LATE_AT_ONCE)];
   const call = <T>(method: CallOptions['method'], path: string, body?: object, timeoutMs = TIMEOUT_MS): Promise<T> => {
     const place = timeoutMs > CONFIG_TIMEOUT_MS ? late : soon;
-    return place(() => callJson<T>(socket, { method, path, timeoutMs, signal, ...(body ? { body } : {}) }));
+    return place(() => callJson<T>(address, { method, path, timeoutMs, signal, ...(body ? { body } : {}) }));
   };
   const get = <T>(path: string) => call<T>('GET', path);
   return {
@@ -181,8 +183,9 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
     checks: (limit) => get(`/v1/checks${query({ limit })}`),
     overview: () => get('/v1/overview'),
     listEvents: ({ after, component, limit }) => get(`/v1/events${query({ after, component, limit })}`),
-    events: (options) => followEvents(socket, options),
+    events: (options) => followEvents(address, options),
     logs: (wanted) => call('GET', `/v1/logs${logsQuery(wanted)}`, undefined, LOGS_TIMEOUT_MS),
+    followLogs: (wanted, until) => readStream(address, `/v1/logs${logsQuery(wanted, true)}`, until),
     sessions: ({ user, all }) => get(`/v1/sessions${query({ user_id: user, all: all ? 'true' : undefined })}`),
     session: (id) => get(sessionPath(id)),
     spawnSession: ({ template, user, ttlMs, wait }) =>
@@ -207,7 +210,8 @@ export function createClient(socket: string, signal?: AbortSignal): Client {
 const ticketPath = (number: string): string => `/v1/tickets/${encodeURIComponent(number)}`;
 const sessionPath = (id: string): string => `/v1/sessions/${encodeURIComponent(id)}`;
 
-function logsQuery({ components, tail, after, sinceMs, untilMs, grep, previous }: LogsQuery): string {
+function logsQuery(wanted: LogsQuery, follow = false): string {
+  const { components, tail, after, sinceMs, untilMs, grep, previous } = wanted;
   const positions = Object.entries(after).map(([name, offset]) => `${name}:${offset}`);
   return query({
     component: components.join(',') || undefined,
@@ -217,6 +221,7 @@ function logsQuery({ components, tail, after, sinceMs, untilMs, grep, previous }
     until: untilMs,
     grep: grep?.source,
     previous: previous ? 'true' : undefined,
+    follow: follow ? 'true' : undefined,
   });
 }
 

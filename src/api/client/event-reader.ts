@@ -5,7 +5,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../base/pure/errors.ts';
 import type { EventView } from '../../supervision/rules/views.ts';
-import { begin, connectionError, errorFrom, isGood, readAll } from './call.ts';
+import { type Address, begin, connectionError, errorFrom, isGood, over, readAll } from './call.ts';
 
 /** One event is a few hundred bytes; more without an end is not an event stream. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
@@ -18,23 +18,23 @@ export interface EventsQuery {
 }
 
 export function readEvents(
-  socket: string,
+  address: Address,
   { after, component }: EventsQuery,
   signal: AbortSignal,
 ): AsyncGenerator<EventView, void, undefined> {
   const query = new URLSearchParams();
   if (after !== undefined) query.set('after', String(after));
   if (component !== undefined) query.set('component', component);
-  return readStream(socket, `/v1/events?${query}`, signal);
+  return readStream(address, `/v1/events?${query}`, signal);
 }
 
 /** Ends when the daemon ends the stream; throws the signal's reason on abort, DAEMON_NOT_RUNNING when nobody listens. */
 export async function* readStream<T>(
-  socket: string,
+  address: Address,
   path: string,
   signal: AbortSignal,
 ): AsyncGenerator<T, void, undefined> {
-  const response = await open(socket, path, signal);
+  const response = await over(address, signal, (socket) => open(socket, path, signal));
   const decoder = new StringDecoder('utf8');
   const silence = setTimeout(() => response.destroy(), SILENCE_MS);
   let text = '';
@@ -95,14 +95,14 @@ export interface FollowOptions extends EventsQuery {
 
 /** Ends by `signal` alone, with its reason. */
 export async function* followEvents(
-  socket: string,
+  address: Address,
   { after, component, signal, onAway }: FollowOptions,
 ): AsyncGenerator<EventView, never, undefined> {
   let last = after;
   let isAway = false;
   for (;;) {
     try {
-      for await (const event of readEvents(socket, { after: last, component }, signal)) {
+      for await (const event of readEvents(address, { after: last, component }, signal)) {
         isAway = false;
         last = event.seq;
         yield event;
@@ -116,6 +116,6 @@ export async function* followEvents(
   }
 }
 
-/** The daemon is not there, or not there yet; not an answer of its own. */
+/** The daemon is not there, or not there yet, or its machine is not; not an answer of its own. */
 export const isGone = (error: unknown): boolean =>
-  error instanceof AppError && /^DAEMON_(NOT_RUNNING|UNREACHABLE)$/.test(error.code);
+  error instanceof AppError && /^(DAEMON_(NOT_RUNNING|UNREACHABLE)|HOST_(NO_DAEMON|UNREACHABLE))$/.test(error.code);

@@ -5,6 +5,7 @@ import {
   COMPOSE_ERRORS,
   DASHBOARD_ERRORS,
   type ErrorEntry,
+  FLEET_ERRORS,
   KUBERNETES_ERRORS,
   SESSION_ERRORS,
   SIMULATE_ERRORS,
@@ -326,6 +327,7 @@ export const ERRORS = {
   },
   ...CAMPAIGN_ERRORS,
   ...COMPOSE_ERRORS,
+  ...FLEET_ERRORS,
   ...KUBERNETES_ERRORS,
   DEMO_FAILED: {
     message: 'The demo did not go as planned: {problem}',

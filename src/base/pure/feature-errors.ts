@@ -322,6 +322,113 @@ export const DASHBOARD_ERRORS = {
   },
 } as const satisfies Record<string, ErrorEntry>;
 
+// What can go wrong on the way to another machine: a part of the table of all errors.
+
+export const FLEET_ERRORS = {
+  HOST_INVALID: {
+    message: '"{host}" is not a host: {problem}.',
+    hint: 'Write ssh://user@host/path/to/project (user, :port and path can be left out), or a name from {file}.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  NO_SUCH_HOST: {
+    message: 'There is no host "{host}" in {file}.{suggestion}',
+    hint: 'Add it there under "hosts:", as {host}: ssh://user@machine/path/to/project, or give such an address itself.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  NO_HOSTS: {
+    message: 'There are no hosts: {problem}.',
+    hint: 'List them in {file}, under "hosts:", one a line: web: ssh://user@machine/path/to/project',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  ONLY_HERE: {
+    message: '"keepwell {command}" works only on the machine where it is run, not on {host}.',
+    hint: '{instead}',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  SSH_MISSING: {
+    message: 'There is no ssh on this machine, and other machines are reached by ssh only.',
+    hint: 'Install it (Debian: openssh-client), and see that "ssh" is in the PATH.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  SSH_DIR_UNUSABLE: {
+    message: 'The directory {dir}, which holds the connections to other machines, cannot be used: {problem}.',
+    hint: 'Remove it; a new one is made, for you alone. Or set XDG_RUNTIME_DIR to a directory of yours.',
+    exitCode: 1,
+    httpStatus: 500,
+  },
+  HOST_UNKNOWN: {
+    message: 'Nobody knows the machine of {host}: {problem}.',
+    hint: 'Check how it is written; ssh must find it by DNS, /etc/hosts or ~/.ssh/config.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  HOST_UNREACHABLE: {
+    message: '{host} cannot be reached: {problem}.',
+    hint: 'See whether "ssh" to that machine works from here; what runs there is not affected.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  HOST_LOGIN_REFUSED: {
+    message: '{host} does not let you in: {problem}.',
+    hint: 'Log in there once with "ssh" by hand. Nobody is asked for a password here: it takes a key without one, or a key in the agent (ssh-add).',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  HOST_KEY_UNKNOWN: {
+    message: 'The key of the machine of {host} is not known here, so it could be any machine.',
+    hint: 'Log in there once with "ssh" by hand, and compare the key that it shows before you accept it.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  HOST_KEY_CHANGED: {
+    message: 'The machine of {host} has another key than before: it was set up anew, or somebody is in between.',
+    hint: 'Find out which. If it was set up anew, remove the old key with "ssh-keygen -R" and log in once with "ssh" by hand.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  HOST_NO_PROJECT: {
+    message: 'On {host}, {problem}.',
+    hint: 'Give the folder of its keepwell.yaml (or its KEEPWELL_HOME) as the path: ssh://user@host/path/to/project. If it is right, run "keepwell up" there first.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  HOST_FORBIDDEN: {
+    message: 'On {host}, the project in {project} belongs to another user than the one you log in as.',
+    hint: 'Give the user it belongs to: ssh://user@host/path.',
+    exitCode: 1,
+    httpStatus: 403,
+  },
+  HOST_NO_DAEMON: {
+    message: 'On {host}, no daemon is running for {project}.',
+    hint: 'Log in there and start it with "keepwell up"; without it, "keepwell status" there shows what the records say.',
+    exitCode: 3,
+    httpStatus: 503,
+  },
+  HOST_NOT_FORWARDED: {
+    message: 'On {host}, the daemon (pid {pid}) is there, but the way to it is closed: {problem}.',
+    hint: 'If "keepwell status" works there, its sshd forbids it: set "AllowStreamLocalForwarding yes" in its sshd_config.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  HOST_SOCKET_UNUSABLE: {
+    message: 'On {host}, the daemon listens on {socket}, which ssh cannot forward: {problem}.',
+    hint: 'Set KEEPWELL_HOME for that daemon to a directory with a shorter, plain name, and restart it.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  HOST_OTHER_VERSION: {
+    message: '{host} runs Keepwell {theirs}, this is {ours}: {problem}.',
+    hint: 'Install the same version on both; on {host}, "keepwell up" then replaces the daemon and stops nothing.',
+    exitCode: 1,
+    httpStatus: 502,
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
 /** One row of the table of errors. */
 export interface ErrorEntry {
   readonly message: string;

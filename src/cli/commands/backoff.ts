@@ -27,6 +27,8 @@ const MAX_RESTARTS = 1_000_000;
 
 export const backoff: Definition<Options> = {
   usage: 'backoff [NAME]',
+  onlyHere:
+    'Log in there (ssh) and run it in the folder of the project, for the policy of a component there: it reads the configuration.',
   group: 'Configure:',
   summary: 'how long a restart policy waits before each restart, and when it gives up',
   description:

@@ -35,5 +35,5 @@ function ownName({ world }: CliCall): string {
 /** Components know the socket: they may run in a folder from where no configuration is found. */
 function clientOf(call: CliCall) {
   const socket = call.world.env['KEEPWELL_SOCKET'];
-  return socket && call.files.length === 0 ? createClient(socket) : call.client;
+  return socket && call.files.length === 0 && call.host === null ? createClient(socket) : call.client;
 }

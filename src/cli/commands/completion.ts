@@ -8,6 +8,8 @@ const MAX_SHOWN = 50;
 
 export const completion: Definition<object> = {
   usage: 'completion <bash|zsh|fish>',
+  onlyHere: 'It asks no daemon: leave out -H.',
+  asksNobody: true,
   group: 'More:',
   summary: 'print a shell script that completes commands, options and names',
   actions: [
@@ -35,6 +37,8 @@ export const completion: Definition<object> = {
 /** For the program that it is a part of. */
 export const completeFor = (program: Command): Definition<object> => ({
   usage: '__complete [WORD...]',
+  onlyHere: 'It asks no daemon: leave out -H.',
+  asksNobody: true,
   group: 'More:',
   hidden: true,
   summary: 'what could stand at the end of this command line (asked by completion scripts)',

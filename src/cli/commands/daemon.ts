@@ -15,6 +15,8 @@ const NOT_UP = 2;
 
 export const daemon: Definition<Options> = {
   usage: 'daemon',
+  onlyHere:
+    'Log in there (ssh) and run it in the folder of the project, or install it there with "keepwell service install".',
   group: 'More:',
   summary: 'run the daemon in the foreground (systemd, containers)',
   description:

@@ -10,6 +10,8 @@ interface Options {
 
 export const dashboard: Definition<Options> = {
   usage: 'dashboard',
+  onlyHere:
+    'The page is served on the loopback of that machine. "keepwell -H HOST top" shows the same in the terminal.',
   group: 'Look:',
   summary: 'open the page in the browser',
   description:

@@ -11,6 +11,8 @@ const OLDEST_NODE = '20.19';
 
 export const demo: Definition<Options> = {
   usage: 'demo',
+  onlyHere: 'It asks no daemon: leave out -H.',
+  asksNobody: true,
   group: 'More:',
   summary: 'watch a small stack being broken and repaired',
   options: [new Option('--keep', 'leave the stack up at the end')],

@@ -24,6 +24,8 @@ const EXIT_NOT_RUNNING = 3;
 
 export const down: Definition<Options> = {
   usage: 'down',
+  onlyHere:
+    'Log in there (ssh) and run it in the folder of the project: it ends the daemon, and nobody could start it from here. "keepwell -H HOST stop --all" stops every component.',
   group: 'Run:',
   summary: 'stop everything, then the daemon',
   description:

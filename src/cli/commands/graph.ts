@@ -15,6 +15,8 @@ interface Options {
 
 export const graph: Definition<Options> = {
   usage: 'graph [NAME...]',
+  onlyHere:
+    'Log in there (ssh) and run it in the folder of the project: it reads the configuration. "keepwell -H HOST status --verbose" shows what each component needs.',
   group: 'Look:',
   summary: 'what depends on what, in start order',
   description:

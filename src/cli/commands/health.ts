@@ -5,7 +5,7 @@ import { daemonHealth } from '../../api/client/daemon-health.ts';
 import { errorView } from '../../base/pure/errors.ts';
 import type { HealthQuery } from '../../checks/rules/plan.ts';
 import type { CheckResult, CheckStatus, HealthReport } from '../../checks/spec.ts';
-import type { CliCall } from '../call.ts';
+import { type CliCall, usage } from '../call.ts';
 import type { Definition } from '../define.ts';
 import { toAppError } from '../failure.ts';
 import { Interrupted } from '../interrupt.ts';
@@ -49,6 +49,8 @@ export const health: Definition<Options> = {
     ['keepwell health > /dev/null && ./deploy.sh', 'by the exit code'],
   ],
   handler: async (call, names, { check = [], withDeps = false, watch = false, local = false }) => {
+    if (local && call.host !== null)
+      throw usage(`--local runs the checks on this machine, and ${call.host} is another one.`);
     const query = { checks: [...names, ...check], withDeps };
     try {
       if (watch) return await showAgain(call, WATCH_MS, async () => frame(call, await read(call, query, local)));

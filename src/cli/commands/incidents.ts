@@ -7,7 +7,7 @@ import { byAction, type Definition, durationOption } from '../define.ts';
 import type { Paint } from '../print/colour.ts';
 import { localTime, relative } from '../print/json.ts';
 import { oneLine, sanitise } from '../print/sanitise.ts';
-import { table } from '../print/table.ts';
+import { type Cell, table } from '../print/table.ts';
 import { readNoted } from '../records.ts';
 
 interface Options {
@@ -15,6 +15,9 @@ interface Options {
   readonly resolved?: true;
   /** Milliseconds. */
   readonly for?: number;
+  readonly fleet?: true;
+  /** Milliseconds. */
+  readonly timeout?: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -24,7 +27,7 @@ export const incidents: Definition<Options> = {
   group: 'Look:',
   summary: 'what is wrong now and what it affects, one line for each cause; ack, silence',
   ...byAction<Options>('incidents', {
-    list: { what: 'open incidents (the default)', takes: ['all', 'resolved'], act: list },
+    list: { what: 'open incidents (the default)', takes: ['all', 'resolved', 'fleet', 'timeout'], act: list },
     ack: {
       words: 'NUMBER...',
       what: 'say that you are working on it: no more reminders',
@@ -43,20 +46,26 @@ export const incidents: Definition<Options> = {
   options: [
     new Option('-a, --all', 'list: also resolved ones'),
     new Option('--resolved', 'list: only resolved ones').conflicts('all'),
+    new Option('--fleet', 'list: of all hosts in the list of hosts, side by side; exit 1 when one does not answer'),
+    durationOption('--timeout <TIME>', 'with --fleet: how long each host may take (default: 10s)'),
     durationOption('--for <DURATION>', 'silence: for how long (default: 1h)'),
   ],
   examples: [
     ['keepwell incidents', 'what is wrong now?'],
     ['keepwell incidents --all', 'also what is resolved, newest first'],
+    ['keepwell incidents --fleet', 'what is wrong on all hosts?'],
     ['keepwell incidents ack 7', 'somebody is on it'],
     ['keepwell incidents silence 7 --for 2h', 'no alerts about it until then'],
     ['keepwell incidents -o json | jq -r ".incidents[].root_cause"', 'the causes, for a script'],
   ],
 };
 
-async function list(call: CliCall, words: readonly string[], { all, resolved }: Options): Promise<number> {
+async function list(call: CliCall, words: readonly string[], options: Options): Promise<number> {
+  const { all, resolved, fleet, timeout } = options;
   if (words.length > 0) throw usage('"incidents list" takes no numbers.');
   const state = all ? 'all' : resolved ? 'resolved' : 'open';
+  if (fleet) return await (await import('../fleet.ts')).fleetIncidents(call, state, timeout);
+  if (timeout !== undefined) throw usage('--timeout goes with --fleet');
   const { value } = await readNoted(call, (records) => records.incidents({ state }));
   call.printJson(value);
   if (value.incidents.length === 0) call.print(state === 'open' ? 'no open incidents' : 'no incidents');
@@ -97,7 +106,7 @@ function handledText({ id, title, silenced_until: until }: IncidentView, action:
 
 // Incidents for people.
 
-const HEADER = ['NUMBER', 'STATE', 'COUNT', 'LAST', 'TICKET', 'AFFECTED', 'WHAT'] as const;
+export const INCIDENT_HEADER = ['NUMBER', 'STATE', 'COUNT', 'LAST', 'TICKET', 'AFFECTED', 'WHAT'] as const;
 /** More are counted: the line is about the cause. */
 const MAX_NAMED = 3;
 
@@ -138,15 +147,17 @@ export const incidentTable = (
   columns?: number,
 ): string[] =>
   table(
-    HEADER,
-    incidents.map((incident) => [
-      { text: String(incident.id), brush: paint.bold },
-      { text: stateText(incident, nowMs), brush: incident.state === 'open' ? paint.red : paint.dim },
-      { text: String(incident.count) },
-      { text: relative(incident.last_at, nowMs) },
-      { text: incident.ticket ?? '-' },
-      { text: sanitise(affectedText(incident)) },
-      { text: oneLine(whatText(incident)) },
-    ]),
+    INCIDENT_HEADER,
+    incidents.map((incident) => incidentCells(incident, paint, nowMs)),
     columns,
   );
+
+export const incidentCells = (incident: IncidentView, paint: Paint, nowMs: number): Cell[] => [
+  { text: String(incident.id), brush: paint.bold },
+  { text: stateText(incident, nowMs), brush: incident.state === 'open' ? paint.red : paint.dim },
+  { text: String(incident.count) },
+  { text: relative(incident.last_at, nowMs) },
+  { text: incident.ticket ?? '-' },
+  { text: sanitise(affectedText(incident)) },
+  { text: oneLine(whatText(incident)) },
+];

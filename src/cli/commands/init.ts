@@ -18,6 +18,7 @@ interface Options {
 
 export const init: Definition<Options> = {
   usage: 'init',
+  onlyHere: 'Log in there (ssh) and run it in the folder of the project: it writes a file.',
   group: 'Configure:',
   summary: 'write a first keepwell.yaml from what is in this folder',
   description:

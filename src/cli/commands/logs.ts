@@ -75,6 +75,13 @@ export const logs: Definition<Options> = {
     const span = parseSpan(options.since, options.until, Date.now());
     const grep = options.grep === undefined ? undefined : parseGrep(options.grep);
     refuseNonsense(patterns, options);
+    if (call.host !== null) {
+      if (options.daemon || options.agent !== undefined) throw notFromHere(call.host);
+      const shown = { ...span, grep, previous: options.previous, timestamps: options.timestamps ?? false };
+      const { showRemoteLogs } = await import('../logs/remote.ts');
+      await showRemoteLogs(call, patterns, { ...shown, tail: tailOf(options), follow: options.follow ?? false });
+      return 0;
+    }
     if (options.daemon) await showDaemon(call, options, { ...span, grep });
     else if (options.agent !== undefined) await showAgent(call, options.agent, options, { ...span, grep });
     else await showComponents(call, patterns, options, { ...span, grep });
@@ -102,6 +109,11 @@ function refuseNonsense(patterns: readonly string[], options: Options): void {
     throw usage('The previous run has ended: there is nothing to follow. Leave out -f or --previous.');
   if (follow && until !== undefined) throw usage('-f follows without end. Leave out -f or --until.');
 }
+
+const notFromHere = (host: string): AppError =>
+  usage(
+    `Of another machine only the logs of components can be read. Log in on the machine of ${host} for --daemon and --agent.`,
+  );
 
 const tailOf = ({ tail, since, previous }: Options): number | null =>
   tail ?? (since !== undefined || previous ? null : DEFAULT_LINES);

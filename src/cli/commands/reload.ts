@@ -50,9 +50,10 @@ export const reload: Definition<Options> = {
 
 /** The daemon reads the files it was started with; -f is there to be sure that these are the ones that are meant. */
 function refuseOtherFiles(call: CliCall): void {
+  if (call.files.length === 0) return;
   const running = daemonIdentity(call)?.files;
   const asked = call.project.files;
-  if (call.files.length === 0 || running === undefined || running.join('\n') === asked.join('\n')) return;
+  if (running === undefined || running.join('\n') === asked.join('\n')) return;
   throw new AppError('CONFIG_FILES_DIFFER', { running: running.join(', '), asked: asked.join(', ') });
 }
 

@@ -23,6 +23,8 @@ interface Options {
   readonly watch?: true;
   readonly history?: true;
   readonly since?: number;
+  readonly fleet?: true;
+  readonly timeout?: number;
 }
 
 const WATCH_MS = 1_000;
@@ -46,6 +48,10 @@ export const status: Definition<Options> = {
       'verbose',
       'exitCode',
     ]),
+    new Option('--fleet', 'of all hosts in the list of hosts, side by side; exit 1 when one does not answer').conflicts(
+      ['watch', 'verbose', 'history'],
+    ),
+    durationOption('--timeout <TIME>', 'with --fleet: how long each host may take (default: 10s)'),
     durationOption('--since <TIME>', 'with --history: the last 10m, 12h, 7d (default: 1h)'),
   ],
   examples: [
@@ -53,11 +59,14 @@ export const status: Definition<Options> = {
     ['keepwell status "web-*" --verbose', 'some of them, with all details'],
     ['keepwell status -o json | jq .components[].state', 'for scripts'],
     ['keepwell status api --history --since 12h', 'what it used in the last 12 hours'],
+    ['keepwell status --fleet', 'all hosts in one table'],
     ['keepwell status --exit-code', 'for monitoring: 0 all well, 1 not well or unknown, 3 not running'],
   ],
   handler: async (call, names, options) => {
     if (options.history) return await showUsageHistory(call, names, options.since);
     if (options.since !== undefined) throw usage('--since goes with --history');
+    if (options.fleet) return await (await import('../fleet.ts')).fleetStatus(call, names, options);
+    if (options.timeout !== undefined) throw usage('--timeout goes with --fleet');
     if (options.watch) return await watch(call, names, options);
     const reading = await read(call, names);
     if (reading.offline !== null) call.note(remark(reading));

@@ -25,6 +25,8 @@ const ATTACH_LINES = 10;
 
 export const up: Definition<Options> = {
   usage: 'up [NAME...]',
+  onlyHere:
+    'Log in there (ssh) and run it in the folder of the project. Once its daemon runs, "keepwell -H HOST reload" applies an edited configuration and "keepwell -H HOST start --all" starts everything.',
   group: 'Run:',
   summary: 'apply the configuration and start everything',
   description:

@@ -5,6 +5,8 @@ import { toAppError } from '../failure.ts';
 
 export const validate: Definition<object> = {
   usage: 'validate',
+  onlyHere:
+    'Log in there (ssh) and run it in the folder of the project: it reads the configuration. "keepwell -H HOST reload --dry-run" checks the one of a running daemon.',
   group: 'Configure:',
   summary: 'check the configuration; reports every problem with its line',
   examples: [
@@ -49,6 +51,8 @@ const problemsOf = (error: unknown): readonly Problem[] | null =>
 
 export const schema: Definition<object> = {
   usage: 'schema',
+  onlyHere: 'It asks no daemon: leave out -H.',
+  asksNobody: true,
   group: 'Configure:',
   summary: 'print the JSON Schema of the configuration',
   examples: [['keepwell schema > keepwell.schema.json', 'for an editor']],

@@ -19,11 +19,12 @@ export const version: Definition<object> = {
   },
 };
 
-/** Null: none, or none that answers, or no project here at all. None of that is a reason not to say one's own version. */
+/** Null: none, or none that answers, or no project here at all. None of that is a reason not to say one's own version, unless another machine is asked. */
 async function daemonVersion(call: CliCall): Promise<string | null> {
   try {
     return await call.client.version();
-  } catch {
+  } catch (error) {
+    if (call.host !== null) throw error;
     return null;
   }
 }

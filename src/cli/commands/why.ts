@@ -15,17 +15,19 @@ interface WhyAnswer {
 }
 
 export const why: Definition<object> = {
-  usage: 'why [NAME|CRASH-ID]',
+  usage: 'why [NAME|CRASH-ID|HOST/NAME]',
   group: 'Look:',
   summary: 'why something died: cause, last output, what was decided and by which rule',
   examples: [
     ['keepwell why worker', 'its last crash'],
     ['keepwell why', 'the newest crash'],
     ['keepwell why 12', 'crash 12 of "keepwell crashes"'],
+    ['keepwell why web/worker', 'its last crash on the host "web" of your list'],
     ['keepwell why worker -o json | jq .log_tail', 'for scripts'],
   ],
-  handler: async (call, args) => {
-    const which = args[0] ?? (await newest(call));
+  handler: async (here, [asked]) => {
+    const { call, word } = await meant(here, asked);
+    const which = word ?? (await newest(call));
     if (which === null) {
       call.printJson(null);
       call.print('no crashes on record');
@@ -43,6 +45,13 @@ export const why: Definition<object> = {
     return 0;
   },
 };
+
+/** No component has a slash in its name: what is before it is a host. */
+async function meant(call: CliCall, word: string | undefined): Promise<{ call: CliCall; word: string | undefined }> {
+  if (word === undefined || call.host !== null || !word.includes('/')) return { call, word };
+  const there = (await import('../../fleet/open.ts')).hostAndName(word);
+  return there === null ? { call, word } : { call: call.on(there.host), word: there.name };
+}
 
 /** The number of the newest crash, or the name of what died after it and is not recorded yet; null: there is none. */
 async function newest(call: CliCall): Promise<string | null> {

@@ -65,7 +65,7 @@ async function open(call: CliCall, shown: ShownLogs): Promise<FileCursor> {
 }
 
 /** Many lines at once are written together: each write costs more than the line. */
-class Printer {
+export class Printer {
   readonly #call: CliCall;
   readonly #prefixed: boolean;
   readonly #timestamps: boolean;

@@ -76,7 +76,7 @@ describe('what stands where', () => {
   });
 
   test('options: of the program before a command, of the command after it', () => {
-    expect(values('-')).toEqual(['--version', '--file', '--output', '--no-color', '--help']);
+    expect(values('-')).toEqual(['--version', '--file', '--host', '--output', '--no-color', '--help']);
     expect(values('status', '--')).toEqual(
       expect.arrayContaining(['--verbose', '--exit-code', '--watch', '--file', '--output', '--help']),
     );
