@@ -24,7 +24,7 @@ export const render: Definition<Options> = {
   description:
     'Makes Deployments, Jobs, Services, ConfigMaps and references to Secrets from the components, in stages that follow depends_on. Contacts nobody and applies nothing: the head of the manifest has the kubectl commands. What the configuration says and Kubernetes does not do is listed on stderr with its line.',
   options: [
-    new Option('--engine <ENGINE>', 'for whom').choices(['kubernetes']).makeOptionMandatory(),
+    new Option('--engine <ENGINE>', 'for whom').choices(['kubernetes']).default('kubernetes'),
     new Option('--to <PATH>', 'write to a file; to a folder (or PATH/): one file for each stage'),
     new Option('--namespace <NAME>', 'the namespace of all objects; overrides kubernetes.namespace').argParser(
       namespace,
