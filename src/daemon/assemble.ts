@@ -217,7 +217,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     overview: () => overview.view(),
     dashboard: options.dashboard,
     ...{ supervisor, store, logs, health, sessions, agents, tickets, wanted, config: configuration },
-    ...{ incidents: incidentService, simulate: simulations.crash, campaigns: campaignArchive(store, paths.home) },
+    ...{
+      incidents: incidentService,
+      alerts,
+      simulate: simulations.crash,
+      campaigns: campaignArchive(store, paths.home),
+    },
     ...{ subscribe: events.subscribe, daemon: options.daemon, end: options.end },
   });
 

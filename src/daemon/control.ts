@@ -27,6 +27,7 @@ export interface ControlParts {
   readonly sessions: Control['sessions'];
   readonly agents: DaemonAgents;
   readonly incidents: Incidents;
+  readonly alerts: Control['alerts'];
   readonly tickets: TicketService;
   simulate: Control['simulate'];
   readonly campaigns: Control['campaigns'];
@@ -91,6 +92,7 @@ export function createControl(parts: ControlParts): Control {
     sessions: parts.sessions,
     agents: parts.agents,
     incidents: parts.incidents,
+    alerts: parts.alerts,
     tickets: parts.tickets,
     campaigns: parts.campaigns,
     history: store,

@@ -14,6 +14,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   zod: /^src\/(config|api)\/|\/kinds\/|\/kinds?\.ts$/,
   commander: /^src\/cli\//,
   picocolors: /^src\/cli\//,
+  nodemailer: /^src\/incidents\/alerts\/kinds\/email\.ts$/,
   '@photostructure/sqlite': /^src\/base\/sqlite\.ts$/,
   ...Object.fromEntries(OTEL.map((name) => [`@opentelemetry/${name}`, /^src\/telemetry\//])),
 };

@@ -256,6 +256,12 @@ export const TICKET_ERRORS = {
     exitCode: 2,
     httpStatus: 409,
   },
+  NO_ALERT_CHANNELS: {
+    message: 'No alert channel is configured.',
+    hint: 'Add one under "alerts", for example: alerts: { channels: [{ ntfy: { topic: shop-x8k2p } }] }, then "keepwell reload".',
+    exitCode: 2,
+    httpStatus: 409,
+  },
   NO_SUCH_TICKET: {
     message: 'There is no ticket {ticket}.',
     hint: '"keepwell tickets" lists the open ones, "keepwell tickets list --all" lists all.',

@@ -18,6 +18,7 @@ import type { HealthQuery } from '../../../src/checks/rules/plan.ts';
 import type { HealthReport } from '../../../src/checks/spec.ts';
 import type { OverviewView } from '../../../src/dashboard/rules/views.ts';
 import type { History, WhyQuery } from '../../../src/history/ports.ts';
+import type { AlertsView } from '../../../src/incidents/alerts/rules/view.ts';
 import type { Incident, IncidentsQuery } from '../../../src/incidents/rules/incident.ts';
 import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
 import type { LogLineView, Logs, LogsQuery } from '../../../src/logs/ports.ts';
@@ -167,6 +168,10 @@ export class FakeControl implements Control {
   readonly events: EventView[] = [];
   readonly crashList: WhyView[] = [];
   readonly incidentList: Incident[] = [];
+  readonly alerts = {
+    view: (): AlertsView => ({ schema_version: 1, on: ['gave-up'], channels: [], open: [] }),
+    test: () => Promise.resolve({ schema_version: 1, results: [] } as const),
+  };
   readonly incidents = {
     incidents: ({ limit }: IncidentsQuery) => this.incidentList.slice(0, limit),
     acknowledge: (id: number) => this.#incident('acknowledge', id),
