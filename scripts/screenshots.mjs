@@ -55,7 +55,7 @@ async function startDemo() {
 async function settled(page) {
   await page.locator('.link.ok').waitFor();
   await page.locator('main h1, main h2').first().waitFor({ state: 'attached' });
-  await page.waitForFunction("!document.body.innerText.includes('Asking the daemon')");
+  await page.getByText('Asking the daemon').first().waitFor({ state: 'detached' });
   if (page.url().includes('#/logs')) await page.locator('.logline').nth(20).waitFor();
 }
 

@@ -1,9 +1,11 @@
 /** The screen people keep open: what needs attention, every component in a row with its day, and what happened. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import { Fragment } from 'preact';
 import type { AttentionView, OverviewRow, OverviewView } from '../../src/dashboard/rules/views.ts';
 import { events, filter, isLive, now, overview } from '../io/live.ts';
 import { matcher } from '../lib/filter.ts';
-import { formatBytes, formatUptime, limitIn, percent, withoutName } from '../lib/format.ts';
+import { formatBytes, formatDuration, formatUptime, percent, spanName, withoutName } from '../lib/format.ts';
+import { GROUPINGS, type Grouping, groupsOf } from '../lib/groups.ts';
 import { belongsTo, type Which } from '../lib/happenings.ts';
 import { hrefOf } from '../lib/route.ts';
 import { lookOf, urgencyOf } from '../lib/words.ts';
@@ -91,7 +93,7 @@ function AttentionRow({ one }: { one: AttentionView }) {
         </p>
       </div>
       <span class="actions">
-        {row ? (
+        {row && row.state !== 'waiting' ? (
           <a class="button" href={hrefOf('crash', row.name)}>
             why
           </a>
@@ -127,6 +129,7 @@ const COMPARE: Readonly<Record<Order, (one: OverviewRow, other: OverviewRow) => 
 
 function Components({ view }: { view: OverviewView }) {
   const order = useSignal<Order>('as configured');
+  const grouping = useSignal<Grouping>('none');
   const fits = matcher(filter.value);
   const shown =
     fits === null
@@ -140,18 +143,11 @@ function Components({ view }: { view: OverviewView }) {
           {shown.length} of {view.components.length}
         </span>
       )}
-      <label class="sort">
-        <span class="dim">order</span>
-        <select value={order.value} onChange={(event) => (order.value = event.currentTarget.value as Order)}>
-          {ORDERS.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label="group by" options={GROUPINGS} of={grouping} />
+      <Select label="order" options={ORDERS} of={order} />
     </span>
   );
+  const span = spanName(view.timeline);
   return (
     <Panel title="Components" more={more}>
       {sorted.length === 0 ? (
@@ -165,14 +161,21 @@ function Components({ view }: { view: OverviewView }) {
       ) : (
         <div class="rows" role="table" aria-label="Components" aria-rowcount={sorted.length}>
           <div class="row head" role="row">
-            {['Name', 'State', 'Up for', 'Restarts', 'Last 24 hours', 'Up', 'CPU', 'Memory'].map((title) => (
-              <span key={title} role="columnheader">
-                {title}
-              </span>
-            ))}
+            {['Name', 'State', 'Up for', 'Restarts', `Last ${span}`, `Up ${span} · 7 d`, 'CPU', 'Memory'].map(
+              (title) => (
+                <span key={title} role="columnheader">
+                  {title}
+                </span>
+              ),
+            )}
           </div>
-          {sorted.map((row) => (
-            <Row key={row.name} row={row} view={view} />
+          {groupsOf(sorted, grouping.value).map(({ title, rows }) => (
+            <Fragment key={title}>
+              {title === '' ? null : <GroupHead title={title} rows={rows} />}
+              {rows.map((row) => (
+                <Row key={row.name} row={row} view={view} />
+              ))}
+            </Fragment>
           ))}
         </div>
       )}
@@ -180,16 +183,52 @@ function Components({ view }: { view: OverviewView }) {
   );
 }
 
-/** "4 of 10", as the last decision about it said. */
-function limitOf(name: string): string | null {
-  const last = events.value.findLast(({ subject, type }) => subject.name === name && type === 'component.backing-off');
-  return last === undefined ? null : limitIn(String(last.data['decision'] ?? ''));
+function Select<T extends string>({ label, options, of }: { label: string; options: readonly T[]; of: Signal<T> }) {
+  return (
+    <label class="sort">
+      <span class="dim">{label}</span>
+      <select value={of.value} onChange={(event) => (of.value = event.currentTarget.value as T)}>
+        {options.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }
+
+function GroupHead({ title, rows }: { title: string; rows: readonly OverviewRow[] }) {
+  const ill = rows.filter((row) => urgencyOf(row) <= 1).length;
+  return (
+    <div class="row group" role="row">
+      <span role="cell" class="name">
+        {title} <span class="dim">{rows.length}</span>
+        {ill === 0 ? null : <span class="tone bad"> · {ill} need attention</span>}
+      </span>
+    </div>
+  );
+}
+
+/** "4 of 10", and in how much time, where any of them were used up. */
+function Restarts({ row: { restarts, restart_limit: limit } }: { row: OverviewRow }) {
+  if (limit === null || limit.used === 0) return <span class={restarts > 0 ? '' : 'dim'}>{restarts} ↻</span>;
+  return (
+    <span
+      title={`${limit.used} of ${limit.max} in ${formatDuration(limit.within_ms)}; ${restarts} since it was started by hand`}
+    >
+      {`${limit.used} of ${limit.max} ↻`}
+    </span>
+  );
+}
+
+/** The word for the state stands before it already. */
+const shortNote = (note: string | null): string | null => note?.replace(/^gave up(?: \(\w+\))?: /, '') ?? null;
 
 function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
   const look = lookOf(row);
   const waits = row.waiting_for.length > 0 ? `for ${row.waiting_for.join(', ')}` : null;
-  const limit = row.state === 'backing-off' ? limitOf(row.name) : null;
+  const isOver = row.state === 'gave-up';
   return (
     <div class={`row ${look.tone}`} role="row" data-component={row.name}>
       <span role="cell" class="c-name">
@@ -199,27 +238,29 @@ function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
       <span role="cell" class="c-state">
         <span class={`tone ${look.tone}`}>{look.word}</span>
         {row.next_attempt_at === null ? null : (
-          <span>
-            {' '}
+          <span class="next">
+            {isOver ? ' next try in ' : ' '}
             <Countdown to={row.next_attempt_at} />
           </span>
         )}
         <span class="note" title={row.note ?? ''}>
-          {waits ?? row.note ?? (row.state === 'running' && row.ready && row.health === 'healthy' ? 'ready' : '')}
+          {waits ??
+            shortNote(row.note) ??
+            (row.state === 'running' && row.ready && row.health === 'healthy' ? 'ready' : '')}
         </span>
       </span>
       <span role="cell" class="num c-up">
         {row.started_at === null ? '' : formatUptime(now.value - Date.parse(row.started_at))}
       </span>
-      <span role="cell" class={`num c-restarts ${row.restarts > 0 ? '' : 'dim'}`}>
+      <span role="cell" class="num c-restarts">
         <span class="hidden">restarts </span>
-        {limit ?? row.restarts} ↻
+        <Restarts row={row} />
       </span>
       <span role="cell" class="c-beats">
         <Beats timeline={row.timeline} frame={view.timeline} name={row.name} />
       </span>
       <span role="cell" class="num c-percent dim">
-        {row.up_percent === null ? '' : `${row.up_percent} %`}
+        {row.up_percent === null ? '' : `${row.up_percent} · ${row.up_percent_week ?? row.up_percent} %`}
       </span>
       <span role="cell" class="num c-cpu">
         <Spark values={row.cpu} max={Math.max(10, ...row.cpu.map((each) => each ?? 0))} label={`CPU of ${row.name}`} />
@@ -241,7 +282,7 @@ function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
 }
 
 const WHICH: readonly Which[] = ['all', 'failures', 'people'];
-const HAPPENED = 40;
+const HAPPENED = 25;
 
 function Happened() {
   const which = useSignal<Which>('all');

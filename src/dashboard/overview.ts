@@ -97,7 +97,7 @@ export class Overview {
 
   #oldest(views: readonly ComponentView[]): WallMs | null {
     const known = views.flatMap(({ name }) => this.#kept.get(name)?.oldest ?? []);
-    return known.length === 0 ? null : known.reduce((least, at) => (at < least ? at : least));
+    return known.length === 0 ? null : (known.reduce((least, at) => Math.min(least, at), Infinity) as WallMs);
   }
 
   async #readFor(views: readonly ComponentView[], frame: Frame): Promise<void> {

@@ -41,7 +41,7 @@ function main() {
   console.log('billing: starting');
   console.log('billing: loading prices.json');
   const prices = loadPrices('prices.json');
-  console.log('billing: ' + prices.length + ' prices');
+  console.log('billing: ' + prices.length + ' prices loaded');
 }
 
 main();
@@ -107,6 +107,7 @@ const brokenYaml = (node: string, ports: Ports): string => `${stackYaml(node, po
   billing: # its list of prices is missing: it gives up
     process: { command: [${quoted(node)}, billing.cjs] }
     depends_on: { database: ready }
+    readiness: { log: "prices loaded" }
     restart: { backoff: { initial: 300ms }, limit: { max: 3, within: 10m } }
   invoices: # waits for billing, and so is affected
     process: { command: [sleep, "1000000"] }

@@ -140,8 +140,8 @@ async function showPage({ place, ports, product, narrator, env }: Shown): Promis
   narrator.heading('It stays broken, on the page');
   narrator.say('A shop moves in: a database, an API, visitors, and a billing that lacks its list of prices.');
   addBroken(place, process.execPath, ports);
-  narrator.command('up');
-  await narrator.during('the shop to open', () => product.ask(['up', '--no-wait']));
+  narrator.command('reload');
+  await narrator.during('the shop to open', () => product.ask(['reload', '--no-wait']));
   await narrator.during('billing to give up', () => product.untilGaveUp('billing'));
   await narrator.during('an agent to begin', () => product.text(['spawn', 'reviewer', '--task', TASK]));
   narrator.command('dashboard');
