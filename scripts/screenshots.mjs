@@ -13,6 +13,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PROGRAM = '/usr/bin/chromium';
 const IMAGES = join(root, 'docs/guide/images');
 const MAX_BYTES = 200_000;
+const LIVED_MS = 5 * 60_000;
 
 const SCREENS = {
   overview: '#/',
@@ -111,8 +112,10 @@ try {
   const page = await browser.newPage();
   await page.goto(demo.url);
   await page.locator('.row[data-component=billing]').getByText('gave up', { exact: true }).waitFor();
-  if (mode === undefined) await forReadme(page, demo.url);
-  else await everything(page, demo.url, dir);
+  if (mode === undefined) {
+    await page.waitForTimeout(LIVED_MS); // a timeline without a time shows nothing
+    await forReadme(page, demo.url);
+  } else await everything(page, demo.url, dir);
 } finally {
   await browser.close();
   rmSync(profile, { recursive: true, force: true });

@@ -159,7 +159,7 @@ function Ticket({ one, done }: { one: TicketView; done: () => void }) {
           return (
             <p key={name} class="dim">
               <Word>{state}</Word>{' '}
-              {`${name}${one.trackers[name] ? `: ${one.trackers[name]}` : ''}${attempts > 0 ? `, ${plural(attempts, 'failed try', 'failed tries')}` : ''}${error === null ? '' : `: ${error}`}`}
+              {`${name}${one.trackers[name] ? `: ${one.trackers[name]}` : ''}${attempts > 0 ? `, ${plural(attempts, 'failed try', 'failed tries')}` : ''}${error === null ? '' : `: ${plainText(error)}`}`}
             </p>
           );
         })}

@@ -3,6 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
 import type { AttentionView, OverviewRow, OverviewView } from '../../src/dashboard/rules/views.ts';
 import { events, filter, isLive, now, overview } from '../io/live.ts';
+import { plainText } from '../lib/ansi.ts';
 import { matcher } from '../lib/filter.ts';
 import { formatBytes, formatDuration, formatUptime, percent, spanName, withoutName } from '../lib/format.ts';
 import { GROUPINGS, type Grouping, groupsOf } from '../lib/groups.ts';
@@ -66,7 +67,7 @@ function Attention({ view }: { view: OverviewView }) {
   );
 }
 
-function AttentionRow({ one }: { one: AttentionView }) {
+function AttentionRow({ one: { title, cause, affects, ...one } }: { one: AttentionView }) {
   const inHand = one.acknowledged || one.silenced_until !== null;
   const row = overview.value?.components.find(({ name }) => name === one.name);
   return (
@@ -75,18 +76,18 @@ function AttentionRow({ one }: { one: AttentionView }) {
       <div>
         <p class="what">
           {row ? <ComponentLink name={row.name} /> : null}
-          <span>{one.cause ?? withoutName(row?.name ?? null, one.title)}</span>
+          <span>{plainText(cause ?? withoutName(row?.name ?? null, title))}</span>
         </p>
         <p class="dim">
-          {one.cause !== null && one.cause !== one.title ? (
-            <span>{withoutName(row?.name ?? null, one.title)} · </span>
+          {cause !== null && cause !== title ? (
+            <span>{plainText(withoutName(row?.name ?? null, title))} · </span>
           ) : null}
           {one.since === null ? null : (
             <span>
               since <Ago at={one.since} />
             </span>
           )}
-          {one.affects.length > 0 ? <span> · affects {one.affects.join(', ')}</span> : null}
+          {affects.length > 0 ? <span> · affects {plainText(affects.join(', '))}</span> : null}
           {one.ticket === null ? null : <span> · {one.ticket}</span>}
           {one.acknowledged ? <span> · acknowledged</span> : null}
           {one.silenced_until === null ? null : <span> · silenced</span>}
@@ -223,7 +224,8 @@ function Restarts({ row: { restarts, restart_limit: limit } }: { row: OverviewRo
 }
 
 /** The word for the state stands before it already. */
-const shortNote = (note: string | null): string | null => note?.replace(/^gave up(?: \(\w+\))?: /, '') ?? null;
+const shortNote = (note: string | null): string | null =>
+  note === null ? null : plainText(note.replace(/^gave up(?: \(\w+\))?: /, ''));
 
 function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
   const look = lookOf(row);
@@ -243,7 +245,7 @@ function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
             <Countdown to={row.next_attempt_at} />
           </span>
         )}
-        <span class="note" title={row.note ?? ''}>
+        <span class="note" title={shortNote(row.note) ?? ''}>
           {waits ??
             shortNote(row.note) ??
             (row.state === 'running' && row.ready && row.health === 'healthy' ? 'ready' : '')}

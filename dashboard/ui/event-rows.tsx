@@ -21,7 +21,7 @@ function EventRow({ event }: { event: EventView }) {
   const { subject, at } = event;
   const kind = kindOf(event);
   return (
-    <li class={kind}>
+    <li class={kind} data-seq={event.seq}>
       <time dateTime={at} title={localTime(at)} class="num dim">
         {shortTime(at, now.peek())}
       </time>

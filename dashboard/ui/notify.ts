@@ -1,6 +1,7 @@
 /** A message of the desktop when something new needs attention while nobody looks at the page. Only where somebody asked for it. */
 import { signal } from '@preact/signals';
 import { overview, said } from '../io/live.ts';
+import { plainText } from '../lib/ansi.ts';
 import { fresh } from '../lib/attention.ts';
 
 const KEY = 'keepwell-notify';
@@ -26,7 +27,7 @@ overview.subscribe((view) => {
   if (!notifies.value || !document.hidden) return;
   for (const { name, title, cause } of news) {
     const message = new Notification(name === null ? view.project : `${view.project}: ${name}`, {
-      body: cause ?? title,
+      body: plainText(cause ?? title),
       tag: title,
     });
     message.onclick = () => {
