@@ -15,6 +15,7 @@ import type * as incidents from '../incidents/rules/view.ts';
 import type * as tickets from '../incidents/tickets/rules/view.ts';
 import type * as logs from '../logs/ports.ts';
 import type * as sessions from '../sessions/rules/view.ts';
+import type * as configuration from '../supervision/rules/configuration-view.ts';
 import type * as plan from '../supervision/rules/plan.ts';
 import type { SimulationView } from '../supervision/rules/simulation.ts';
 import type * as supervision from '../supervision/rules/views.ts';
@@ -40,6 +41,7 @@ export interface Views {
   Resources: supervision.ResourcesView;
   Limit: supervision.LimitView;
   Container: supervision.ContainerDetailsView;
+  RestartLimit: supervision.RestartLimitView;
   Component: supervision.ComponentView;
   ComponentAnswer: ComponentAnswer;
   Daemon: supervision.DaemonView;
@@ -59,6 +61,9 @@ export interface Views {
   Crashes: supervision.CrashesView;
   Run: supervision.RunView;
   Runs: supervision.RunsView;
+  Range: configuration.RangeView;
+  PlannedRestart: configuration.PlannedRestartView;
+  Configuration: configuration.ConfigurationView;
   ProbeStretch: supervision.ProbeStretchView;
   Probes: supervision.ProbesView;
   Sample: supervision.SampleView;

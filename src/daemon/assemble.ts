@@ -8,7 +8,7 @@ import { openAgentParts } from '../agents/open.ts';
 import type { Control } from '../api/control.ts';
 import { systemClock } from '../base/clock.ts';
 import type { HomePaths } from '../base/home.ts';
-import { secretValues } from '../base/pure/redact.ts';
+import { redact, secretValues } from '../base/pure/redact.ts';
 import type { Runtime } from '../base/runtime.ts';
 import type { Stalls } from '../base/stall-watch.ts';
 import { campaignArchive } from '../campaigns/archive.ts';
@@ -39,6 +39,7 @@ import { openDesired } from '../supervision/desired-file.ts';
 import { EventBus } from '../supervision/event-bus.ts';
 import { restartLog } from '../supervision/journal.ts';
 import type { Desired } from '../supervision/ports/store.ts';
+import { configurationView } from '../supervision/rules/configuration-view.ts';
 import { runOf } from '../supervision/rules/status.ts';
 import type { DaemonView } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
@@ -215,6 +216,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   const control = createControl({
     overview: () => overview.view(),
+    configuration: (name) => {
+      const spec = configuration.component(name);
+      return spec ? configurationView(spec, (text) => redact(text, knownSecrets(spec))) : null;
+    },
     dashboard: options.dashboard,
     ...{ supervisor, store, logs, health, sessions, agents, tickets, wanted, config: configuration },
     ...{

@@ -23,6 +23,7 @@ export interface ControlParts {
   readonly logs: Logs;
   readonly health: Pick<HealthReports, 'report' | 'checks'>;
   readonly overview: Control['overview'];
+  readonly configuration: Control['configuration'];
   readonly dashboard: Control['dashboard'];
   readonly sessions: Control['sessions'];
   readonly agents: DaemonAgents;
@@ -60,6 +61,7 @@ export function createControl(parts: ControlParts): Control {
         store.checkResults({ check, limit }),
       ),
     overview: parts.overview,
+    configuration: parts.configuration,
     dashboard: parts.dashboard,
     up: (names, files) => oneAtATime(() => up(parts, names, files)),
     reload: (options = {}) => oneAtATime(() => reload(parts, options)),

@@ -14,6 +14,7 @@ import type { AlertsView, ChannelTestView } from '../incidents/alerts/rules/view
 import type { IncidentView } from '../incidents/rules/view.ts';
 import type { LogLineView, LogsQuery } from '../logs/ports.ts';
 import type { SessionView } from '../sessions/rules/view.ts';
+import type { ConfigurationView } from '../supervision/rules/configuration-view.ts';
 import {
   GOALS,
   gaveUp,
@@ -214,6 +215,11 @@ export class Keepwell implements AsyncDisposable {
   /** The checks of the configuration, with what they came to on schedule. Asks nothing; `health` does. */
   async checks(limit = 10): Promise<ChecksView> {
     return await this.#client.checks(limit);
+  }
+
+  /** The configuration of a component as it was applied: all defaults, the schedule of its restarts, of variables only the names. */
+  async configuration(component: string): Promise<ConfigurationView> {
+    return await this.#client.configuration(component);
   }
 
   /** Everything that one screen shows: what needs attention, and every component with its last 24 hours. */

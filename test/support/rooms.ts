@@ -108,8 +108,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     shapes: [...FEATURES, 'dashboard', 'history'],
   },
   fleet: {
-    what: 'other machines: the way to their daemons by ssh, and one question to all of them',
-    imports: ['base', 'config', 'api'],
+    what: 'other machines: the way to their daemons by ssh, one question to all of them, and their page here',
+    imports: ['base', 'config', 'dashboard', 'api'],
   },
   daemon: {
     what: 'the root: puts everything together; main, guardian, launch, control',

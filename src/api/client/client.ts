@@ -14,6 +14,7 @@ import type { OneTicketView, TicketsView } from '../../incidents/tickets/rules/v
 import type { LogLineView, LogsQuery, LogsView } from '../../logs/ports.ts';
 import type { SessionQuery, SpawnRequest } from '../../sessions/ports.ts';
 import type { OneSessionView, SessionsView } from '../../sessions/rules/view.ts';
+import type { ConfigurationView } from '../../supervision/rules/configuration-view.ts';
 import type { SimulationRequest, SimulationView } from '../../supervision/rules/simulation.ts';
 import type {
   ComponentView,
@@ -107,6 +108,7 @@ export interface Client {
   runs(query: RunListQuery): Promise<RunsView>;
   checks(limit: number): Promise<ChecksView>;
   overview(): Promise<OverviewView>;
+  configuration(component: string): Promise<ConfigurationView>;
   listEvents(query: EventsQuery & { readonly limit: number }): Promise<EventsView>;
   /** Live, over crashes of the daemon, until `signal` aborts. */
   events(options: FollowOptions): AsyncGenerator<EventView, never, undefined>;
@@ -187,6 +189,7 @@ export function createClient(address: Address, signal?: AbortSignal): Client {
     runs: ({ component, limit }) => get(`/v1/runs${query({ component, limit })}`),
     checks: (limit) => get(`/v1/checks${query({ limit })}`),
     overview: () => get('/v1/overview'),
+    configuration: (component) => get(`/v1/components/${encodeURIComponent(component)}/configuration`),
     listEvents: ({ after, component, limit }) => get(`/v1/events${query({ after, component, limit })}`),
     events: (options) => followEvents(address, options),
     logs: (wanted) => call('GET', `/v1/logs${logsQuery(wanted)}`, undefined, LOGS_TIMEOUT_MS),

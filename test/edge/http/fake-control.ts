@@ -24,6 +24,7 @@ import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
 import type { LogLineView, Logs, LogsQuery } from '../../../src/logs/ports.ts';
 import type { SessionRecord } from '../../../src/sessions/spec.ts';
 import type { SampleQuery } from '../../../src/supervision/ports/store.ts';
+import { configurationView } from '../../../src/supervision/rules/configuration-view.ts';
 import type { ProbeStretch } from '../../../src/supervision/rules/health/stretch.ts';
 import { appliedView, type PlanStep } from '../../../src/supervision/rules/plan.ts';
 import type { SampleStretch } from '../../../src/supervision/rules/usage/stretch.ts';
@@ -37,6 +38,7 @@ import type {
 } from '../../../src/supervision/rules/views.ts';
 import { view } from '../../pure/cli/views.ts';
 import { agentRecord, agentsSpec } from '../../support/agent-samples.ts';
+import { spec } from '../../support/builders.ts';
 import { sessionRecord } from '../../support/session-record.ts';
 import { START, ticketSample, wall } from '../../support/ticket-samples.ts';
 
@@ -181,6 +183,10 @@ export class FakeControl implements Control {
   readonly checks = (limit: number) => {
     this.#record('checks', limit);
     return { schema_version: 1, every_ms: null, checks: [] } as const;
+  };
+  readonly configuration = (name: string) => {
+    this.#record('configuration', name);
+    return configurationView(spec(name), (text) => text);
   };
   readonly overview = async () => {
     this.#record('overview');
