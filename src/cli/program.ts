@@ -17,6 +17,7 @@ import { health } from './commands/health.ts';
 import { incidents } from './commands/incidents.ts';
 import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
+import { mcp } from './commands/mcp.ts';
 import { reload } from './commands/reload.ts';
 import { render } from './commands/render.ts';
 import { runs } from './commands/runs.ts';
@@ -67,6 +68,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   campaign,
   demo,
   simulateCrash,
+  mcp,
   service,
   daemon,
   completion,
