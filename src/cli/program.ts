@@ -14,6 +14,7 @@ import { down } from './commands/down.ts';
 import { events } from './commands/events.ts';
 import { graph } from './commands/graph.ts';
 import { health } from './commands/health.ts';
+import { importFrom } from './commands/import.ts';
 import { incidents } from './commands/incidents.ts';
 import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
@@ -61,6 +62,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   wait,
   graph,
   init,
+  importFrom,
   validate,
   schema,
   render,
