@@ -83,6 +83,12 @@ export {
 export type { ContainerHealthStatus, DockerOptions, RestartOptions } from './library/container-options.ts';
 export { checkDependencies, checkOrder, getHealth } from './library/health.ts';
 export { HealthMonitor, type HealthMonitorOptions, type MonitoredStatus } from './library/health-monitor.ts';
+export {
+  type ImportConfigOptions,
+  type ImportedConfig,
+  type ImportLoss,
+  importConfig,
+} from './library/import.ts';
 export type { DaemonAgents, DaemonSessions, SpawnSessionOptions } from './library/keepwell.ts';
 export { Keepwell } from './library/keepwell.ts';
 export type {

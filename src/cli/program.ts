@@ -15,9 +15,11 @@ import { down } from './commands/down.ts';
 import { events } from './commands/events.ts';
 import { graph } from './commands/graph.ts';
 import { health } from './commands/health.ts';
+import { importFrom } from './commands/import.ts';
 import { incidents } from './commands/incidents.ts';
 import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
+import { mcp } from './commands/mcp.ts';
 import { reload } from './commands/reload.ts';
 import { render } from './commands/render.ts';
 import { runs } from './commands/runs.ts';
@@ -62,6 +64,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   wait,
   graph,
   init,
+  importFrom,
   validate,
   schema,
   render,
@@ -69,6 +72,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   campaign,
   demo,
   simulateCrash,
+  mcp,
   service,
   daemon,
   completion,
