@@ -15,6 +15,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   commander: /^src\/cli\//,
   picocolors: /^src\/cli\//,
   '@photostructure/sqlite': /^src\/base\/sqlite\.ts$/,
+  postgres: /^src\/fleet\/store\/database\.ts$/,
   ...Object.fromEntries(OTEL.map((name) => [`@opentelemetry/${name}`, /^src\/telemetry\//])),
 };
 
