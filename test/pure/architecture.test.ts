@@ -15,7 +15,6 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   commander: /^src\/cli\//,
   picocolors: /^src\/cli\//,
   '@photostructure/sqlite': /^src\/base\/sqlite\.ts$/,
-  postgres: /^src\/fleet\/store\/database\.ts$/,
   ...Object.fromEntries(OTEL.map((name) => [`@opentelemetry/${name}`, /^src\/telemetry\//])),
 };
 

@@ -7,7 +7,7 @@ import type { CrashView, EventView } from '../../supervision/rules/views.ts';
 import { LOCKS } from '../rules/store-schema.ts';
 import type { SharedTicket } from '../rules/telling.ts';
 import { wireJson } from '../rules/wire.ts';
-import type { Database, Query, Row } from './database.ts';
+import type { Database, Query } from './database.ts';
 
 /** Which host this is. */
 export interface HostIdentity {
@@ -32,8 +32,8 @@ export interface SilentHost {
 export class Forgotten extends Error {}
 
 const time = (at: number): string => new Date(Math.abs(at) <= 8.64e15 ? at : 0).toISOString();
-const texts = (column: string): string => `select json_array_elements_text(${column}::text::json)`;
-const ms = (column: string): string => `${column}::text::int * interval '1 millisecond'`;
+const texts = (column: string): string => `select json_array_elements_text(${column}::json)`;
+const ms = (column: string): string => `${column}::int * interval '1 millisecond'`;
 const DELETED_AT_ONCE = 5_000;
 
 export class SharedBook {
@@ -74,10 +74,10 @@ export class SharedBook {
       `with written as (
          insert into keepwell.events (host, seq, at, type, subject_kind, subject_name, run_id, data)
          select $1, r.seq, r.at, r.type, r.subject_kind, r.subject_name, r.run_id, r.data
-         from json_to_recordset($2::text::json) as r(seq bigint, at timestamptz, type text, subject_kind text,
+         from json_to_recordset($2::json) as r(seq bigint, at timestamptz, type text, subject_kind text,
            subject_name text, run_id text, data jsonb)
          on conflict do nothing)
-       update keepwell.hosts set events_to = greatest(events_to, $3::text::bigint), seen_at = now() where id = $1 returning id`,
+       update keepwell.hosts set events_to = greatest(events_to, $3::bigint), seen_at = now() where id = $1 returning id`,
       [this.#host.id, wireJson(rows), String(events.at(-1)!.seq)],
     );
   }
@@ -93,10 +93,10 @@ export class SharedBook {
       `with written as (
          insert into keepwell.crashes (host, run_id, subject_kind, subject_name, seq, at, fingerprint, error_type, root_cause, record)
          select $1, r.run_id, r.subject_kind, r.subject_name, r.seq, r.at, r.fingerprint, r.error_type, r.root_cause, r.record
-         from json_to_recordset($2::text::json) as r(seq bigint, at timestamptz, run_id text, subject_kind text,
+         from json_to_recordset($2::json) as r(seq bigint, at timestamptz, run_id text, subject_kind text,
            subject_name text, fingerprint text, error_type text, root_cause text, record jsonb)
          on conflict do nothing)
-       update keepwell.hosts set crashes_to = $3::text::bigint, seen_at = now() where id = $1 returning id`,
+       update keepwell.hosts set crashes_to = $3::bigint, seen_at = now() where id = $1 returning id`,
       [this.#host.id, wireJson(rows), String(crashes.at(-1)!.id)],
     );
   }
@@ -121,11 +121,12 @@ export class SharedBook {
     );
     const fields =
       'id bigint, fingerprint text, state text, count bigint, record jsonb, title text, root_cause text, opened_at timestamptz, last_at timestamptz';
-    await this.#database.together(async (query) => {
-      await query('select pg_advisory_xact_lock($1::text::bigint)', [LOCKS.incidents]);
+    await this.#database.together(async () => {
+      const { query } = this.#database;
+      await query('select pg_advisory_xact_lock($1::bigint)', [LOCKS.incidents]);
       await query(
         `insert into keepwell.host_incidents (host, id, fingerprint, state, count, last_at, record)
-         select $1, r.id, r.fingerprint, r.state, r.count, r.last_at, r.record from json_to_recordset($2::text::json) as r(${fields})
+         select $1, r.id, r.fingerprint, r.state, r.count, r.last_at, r.record from json_to_recordset($2::json) as r(${fields})
          on conflict (host, id) do update set fingerprint = excluded.fingerprint, state = excluded.state, count = excluded.count,
            last_at = excluded.last_at, record = excluded.record`,
         [this.#host.id, rows],
@@ -133,7 +134,7 @@ export class SharedBook {
       await query(
         `insert into keepwell.incidents (kind, fingerprint, state, title, root_cause, opened_at, last_at)
          select distinct on (r.fingerprint) 'problem', r.fingerprint, 'open', r.title, r.root_cause, r.last_at, r.last_at
-         from json_to_recordset($1::text::json) as r(${fields}) where r.state = 'open' order by r.fingerprint, r.id desc
+         from json_to_recordset($1::json) as r(${fields}) where r.state = 'open' order by r.fingerprint, r.id desc
          on conflict (fingerprint) where state = 'open' do update
            set last_at = greatest(keepwell.incidents.last_at, excluded.last_at)`,
         [rows],
@@ -155,9 +156,10 @@ export class SharedBook {
         ),
       })),
     );
-    const from = `json_to_recordset($2::text::json) as r(number bigint, fingerprint text, state text, title text,
+    const from = `json_to_recordset($2::json) as r(number bigint, fingerprint text, state text, title text,
       last_seen timestamptz, closed_at timestamptz, links jsonb)`;
-    await this.#database.together(async (query) => {
+    await this.#database.together(async () => {
+      const { query } = this.#database;
       await query(
         `update keepwell.tickets t set state = 'closed', closed_at = now() from ${from.replace('$2', '$1')}
          where t.fingerprint = r.fingerprint and t.state = 'open' and r.state = 'closed' and r.closed_at > t.opened_at`,
@@ -187,7 +189,7 @@ export class SharedBook {
     return new Map(
       rows.map(({ fingerprint, host, links }) => [
         String(fingerprint),
-        { host: String(host), links: parsed(links) as SharedTicket['links'] },
+        { host: String(host), links: JSON.parse(links ?? '{}') as SharedTicket['links'] },
       ]),
     );
   }
@@ -223,7 +225,7 @@ export class SharedBook {
   async beat(status: unknown, silentMs: number): Promise<void> {
     const { id, machine, home } = this.#host;
     await this.#counted(
-      `update keepwell.hosts set seen_at = now(), state = 'up', status = coalesce($2::text::jsonb, status),
+      `update keepwell.hosts set seen_at = now(), state = 'up', status = coalesce($2::jsonb, status),
          status_at = case when $2::text is null then status_at else now() end
        where id = $1 returning id`,
       [id, status === null ? null : wireJson(status)] as string[],
@@ -237,14 +239,15 @@ export class SharedBook {
 
   /** True as long as this connection lasts; nobody else gets it meanwhile. */
   async takeAlerterLock(): Promise<boolean> {
-    const [row] = await this.#database.query('select pg_try_advisory_lock($1::text::bigint) as held', [LOCKS.alerter]);
-    return row?.['held'] === true;
+    const [row] = await this.#database.query('select pg_try_advisory_lock($1::bigint) as held', [LOCKS.alerter]);
+    return row?.['held'] === 't';
   }
 
   /** Opens and resolves the incidents of hosts that are silent; gives back those that are open. */
   async judgeHosts(silentMs: number): Promise<readonly SilentHost[]> {
-    return await this.#database.together(async (query) => {
-      await query('select pg_advisory_xact_lock($1::text::bigint)', [LOCKS.incidents]);
+    return await this.#database.together(async () => {
+      const { query } = this.#database;
+      await query('select pg_advisory_xact_lock($1::bigint)', [LOCKS.incidents]);
       await query(
         `insert into keepwell.incidents (kind, fingerprint, state, title, root_cause, opened_at, last_at)
          select 'host-silent', 'host-silent ' || id, 'open', name || ' has been silent since '
@@ -279,7 +282,7 @@ export class SharedBook {
   /** What is over and old goes, a bounded part at a time. */
   async forgetOld(retentionMs: number): Promise<void> {
     const seconds = String(Math.ceil(retentionMs / 1000));
-    const old = `now() - $1::text::bigint * interval '1 second'`;
+    const old = `now() - $1::bigint * interval '1 second'`;
     const gone: readonly (readonly [table: string, which: string])[] = [
       ['events', `at < ${old}`],
       ['crashes', `at < ${old}`],
@@ -290,8 +293,7 @@ export class SharedBook {
     ];
     for (const [table, which] of gone)
       await this.#database.query(
-        `delete from keepwell.${table} where ctid = any(array(select ctid from keepwell.${table} where ${which} limit ${DELETED_AT_ONCE}))
-         and $1::text is not null`,
+        `delete from keepwell.${table} where ctid = any(array(select ctid from keepwell.${table} where ${which} limit ${DELETED_AT_ONCE}))`,
         [seconds],
       );
   }
@@ -307,6 +309,3 @@ async function resolveEnded(query: Query): Promise<void> {
 
 const isUp = (host: string, silentMs: string): string =>
   `exists (select 1 from keepwell.hosts h where h.id = ${host} and h.state = 'up' and h.seen_at > now() - ${ms(silentMs)})`;
-
-/** The driver reads json and jsonb by itself; text that is JSON stays text. */
-export const parsed = (cell: Row[string]): unknown => (typeof cell === 'string' ? JSON.parse(cell) : cell);

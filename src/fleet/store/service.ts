@@ -128,11 +128,17 @@ export class FleetStore implements SharedTelling {
     if (this.#isAlone) return tellingVerdict(null, call, this.#parts.host.id);
     if (signal.aborted || this.#closed.signal.aborted) return null;
     return await new Promise((resolve) => {
-      const ask: Ask = { call, answer: resolve };
-      this.#asks.add(ask);
       const drop = () => {
         if (this.#asks.delete(ask)) resolve(null);
       };
+      const ask: Ask = {
+        call,
+        answer: (verdict) => {
+          signal.removeEventListener('abort', drop);
+          resolve(verdict);
+        },
+      };
+      this.#asks.add(ask);
       signal.addEventListener('abort', drop, { once: true });
       this.#wake();
     });
@@ -174,7 +180,7 @@ export class FleetStore implements SharedTelling {
     clearTimeout(timer);
     for (const { answer } of this.#asks) answer(null);
     this.#asks.clear();
-    await this.#database?.close();
+    this.#database?.close();
     void this.#going.then(() => this.#database?.close()); // one that was being opened in that moment
   }
 
@@ -216,11 +222,11 @@ export class FleetStore implements SharedTelling {
   }
 
   async #connect(): Promise<void> {
-    await this.#database?.close();
+    this.#database?.close();
     this.#connectedAt = null;
     this.#isAlerter = false;
     const { address, host, history } = this.#parts;
-    const database = openDatabase({ address, timeoutMs: this.#times.answerMs, name: host.name });
+    const database = await openDatabase({ address, timeoutMs: this.#times.answerMs, name: host.name });
     this.#database = database;
     await prepareTables(database);
     const book = new SharedBook(database, host);
@@ -403,7 +409,7 @@ export class FleetStore implements SharedTelling {
   /** Returns how long to wait. */
   async #failed(error: unknown): Promise<number> {
     const { log, random } = this.#parts;
-    await this.#database?.close();
+    this.#database?.close();
     this.#database = null;
     this.#book = null;
     this.#connectedAt = null;
