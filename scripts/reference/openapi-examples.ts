@@ -90,6 +90,7 @@ const daemon: Views['Daemon'] = {
   logs: { mechanism: 'collapse-range', bytes: 1_204_224, dropped_bytes: 0, lost_bytes: 0, gaps: 0, condition: null },
   sessions: { total: 12, unhealthy: 1 },
   alerts: null,
+  fleet: 'ok',
   page: { address: 'http://127.0.0.1:7070/', problem: null },
 };
 

@@ -23,6 +23,7 @@ import { removeContainers } from '../drivers/container/left.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
 import { openDrivers, untilFound } from '../drivers/open.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
+import { switchedFleetStore } from '../fleet/store/switched.ts';
 import { placeStore } from '../history/place.ts';
 import { createRecorder, createTeller } from '../history/recorder.ts';
 import { openSqliteStore } from '../history/sqlite/sqlite-store.ts';
@@ -85,7 +86,7 @@ export interface Assembled {
     tell(type: string, data: Readonly<Record<string, unknown>>): void;
   };
   /** What `status` says of the daemon beside its process. */
-  view(): Pick<DaemonView, 'store' | 'logs' | 'sessions' | 'alerts'>;
+  view(): Pick<DaemonView, 'store' | 'logs' | 'sessions' | 'alerts' | 'fleet'>;
   /** As Prometheus text; null: nobody asked for that. */
   metrics(): Promise<string> | null;
   /** Writes what is kept beside the history once more. */
@@ -109,7 +110,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     retentionMs: () => config().store.retentionMs,
   });
   failpoints.hit('daemon.store-open');
-  const write = createRecorder(store, events.publish);
+  const fleet = switchedFleetStore({ ...runtime, home: paths.home, store });
+  configuration.subscribe(fleet.apply);
+  const write = createRecorder(store, events.publish, fleet.noted);
   const tell = createTeller(write, runtime.clock);
   const base = baseEnvironment(env);
   /** What every room gets. */
@@ -152,7 +155,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const rehearsals = openRehearsals(store);
   events.subscribe(rehearsals.told);
   const incidents = openIncidents({
-    ...{ ...context, commands, write, simulated: rehearsals.simulated, aboutAgent: agentCircumstances },
+    ...{ ...context, commands, write, shared: fleet, simulated: rehearsals.simulated, aboutAgent: agentCircumstances },
   });
   const { record, incidentService, alerts, tickets } = incidents;
 
@@ -231,6 +234,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     ...{ subscribe: events.subscribe, daemon: options.daemon, end: options.end },
   });
 
+  fleet.begin({ incidents: incidentService, alerts, status: () => control.status() }, config());
+  let isDown = false;
   return {
     control,
     around: { config, onConfig: configuration.subscribe, tell },
@@ -240,10 +245,11 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       logs: keeper.view(),
       sessions: sessions.summary(),
       alerts: alerts.lost(),
+      fleet: fleet.health(),
     }),
     metrics: () => telemetry.metrics(),
     end: async (how) => {
-      const isDown = how === 'down' || how === 'down-remove';
+      isDown = how === 'down' || how === 'down-remove';
       // Components and agents come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
       if (how !== 'handover') await Promise.all([supervisor.shutDown(), agents.stopAll({ again: !isDown })]);
       const left = isDown ? (await sessions.close({ stopAll: true })).map(({ id }) => id) : [];
@@ -253,7 +259,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     },
     close: async () => {
       await Promise.all([health.close(), sessions.close(), agents.close()]);
-      await incidents.close();
+      await Promise.all([incidents.close(), fleet.close({ isDown })]);
       supervisor.close();
       const toldAll = telemetry.close();
       await keeper[Symbol.asyncDispose]();

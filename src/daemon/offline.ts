@@ -123,6 +123,7 @@ function daemonView(paths: HomePaths): DaemonView {
     logs: null,
     sessions: null,
     alerts: null,
+    fleet: null,
   };
 }
 

@@ -433,6 +433,60 @@ export const FLEET_ERRORS = {
     exitCode: 1,
     httpStatus: 502,
   },
+  HOST_SILENT: {
+    message: '{host} has been silent since {since}.',
+    hint: 'Look at that machine: its daemon may be down, or it cannot reach the database. What it told last is in "keepwell crashes --fleet".',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_UNREACHABLE: {
+    message: 'The fleet store {store} does not answer: {problem}.',
+    hint: 'See whether the database runs and can be reached from here. Hosts go on without it, and tell it everything when it is back.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_LOGIN_REFUSED: {
+    message: 'The fleet store {store} does not let us in: {problem}.',
+    hint: 'Check user and password in "store.fleet" (a variable in it must be set where the daemon starts), and pg_hba.conf of the server.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_NO_DATABASE: {
+    message: 'The fleet store {store} has no such database: {problem}.',
+    hint: 'Create it once, as its administrator: createdb --owner USER DATABASE. Everything in it is made by Keepwell.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_FORBIDDEN: {
+    message: 'The fleet store {store} forbids what is needed: {problem}.',
+    hint: 'Let the user own the database, or make a schema for it: create schema keepwell authorization USER.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_TLS: {
+    message: 'No safe connection to the fleet store {store}: {problem}.',
+    hint: 'Give the certificate of its authority: ?sslmode=verify-full&sslrootcert=/path/ca.pem in "store.fleet"; or see whether the server has TLS switched on.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_OLD: {
+    message: 'The fleet store {store} is PostgreSQL {version}.',
+    hint: 'Use PostgreSQL {needed} or later.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_NEWER: {
+    message: 'The fleet store {store} was made by a newer Keepwell, which this one cannot share it with.',
+    hint: 'Install the newer version here, too. Until then this host works alone.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_FAILED: {
+    message: 'The fleet store {store} refused what it was asked: {problem}.',
+    hint: 'The log of the database server says more. Hosts go on without it, and try again.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
 } as const satisfies Record<string, ErrorEntry>;
 
 /** One row of the table of errors. */

@@ -279,6 +279,8 @@ export interface DaemonView {
   readonly sessions: SessionsSummary | null;
   /** Which channel did not take which messages, until it takes one again; null: nothing was lost. */
   readonly alerts: string | null;
+  /** "ok", or what is wrong with the memory that hosts share; absent or null: this one shares with nobody. */
+  readonly fleet?: string | null | undefined;
   /** The page over the network; absent or null: nobody asked for it. */
   readonly page?: PageStatus | null | undefined;
 }

@@ -213,6 +213,7 @@ export class FakeControl implements Control {
         .filter((one) => since === undefined || Date.parse(one.at) >= since)
         .toSorted((a, b) => b.id - a.id)
         .slice(0, limit),
+    crashesAfter: (id, limit) => this.crashList.filter((one) => one.id > id).slice(0, limit),
     why: (which) =>
       this.crashList.findLast((one) => ('id' in which ? one.id === which.id : one.subject.name === nameIn(which))) ??
       null,

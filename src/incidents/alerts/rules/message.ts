@@ -67,8 +67,11 @@ const itemOf =
   };
 
 /** What was said when it began reads as its opposite when it is over. */
-function overText({ who, subject, text }: RaisedAlert): string {
-  const names = subject.kind === 'daemon' ? 'there are fewer crashes again' : someOf(who ?? [subject.name]);
+function overText({ kind, who, subject, text }: RaisedAlert): string {
+  const names =
+    kind === 'crash-rate' && subject.kind === 'daemon'
+      ? 'there are fewer crashes again'
+      : someOf(who ?? [subject.name]);
   return `${names} (was: ${text})`;
 }
 
