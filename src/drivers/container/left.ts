@@ -1,9 +1,9 @@
 /** What is left in the Engine when everything was stopped: containers and networks with our own label. Volumes are never touched. */
 
-import { existsSync } from 'node:fs';
 import { systemClock } from '../../base/clock.ts';
 import { homePaths, type Project } from '../../base/home.ts';
 import type { Log } from '../../base/log.ts';
+import { isMissing } from '../../base/regular-file.ts';
 import { createEngine } from '../../docker/engine.ts';
 import { knownOwnerId } from '../../docker/owner-id.ts';
 import type { ContainerSummary, EngineClient } from '../../docker/ports.ts';
@@ -86,7 +86,7 @@ export async function leftContainers(
 ): Promise<LeftContainers> {
   const { containers: dir } = homePaths(home);
   const owner = knownOwnerId(home);
-  const hadContainers = existsSync(dir);
+  const hadContainers = !isMissing(dir);
   if (owner === null || !(remove || hadContainers)) return NOTHING_LEFT;
   const engine = createEngine({ env, clock: systemClock });
   const over = new AbortController();
