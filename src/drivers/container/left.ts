@@ -46,7 +46,12 @@ export async function removeLeft({ engine, owner }: LeftWorld, signal: AbortSign
   const removed: string[] = [];
   const removedNetworks: string[] = [];
   const problems: string[] = [];
-  for (const item of containers.items.filter((each) => !isLive(each))) {
+  for (const item of containers.items) {
+    if (isLive(item)) {
+      const name = nameOf(item);
+      problems.push(`the container ${name} runs, so it is not removed; "docker rm -f ${name}" does that`);
+      continue;
+    }
     const action = await engine.removeStopped(item.id, signal);
     const isGone = action.kind === 'done' || action.kind === 'missing';
     (isGone ? removed : kept).push(nameOf(item));
