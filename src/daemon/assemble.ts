@@ -11,6 +11,7 @@ import type { HomePaths } from '../base/home.ts';
 import { redact, secretValues } from '../base/pure/redact.ts';
 import type { Runtime } from '../base/runtime.ts';
 import type { Stalls } from '../base/stall-watch.ts';
+import { untilKnown } from '../base/until-known.ts';
 import { campaignArchive } from '../campaigns/archive.ts';
 import { openChecks } from '../checks/open.ts';
 import { CurrentConfig } from '../config/applied.ts';
@@ -21,7 +22,7 @@ import { collectEvidence, createExaminer, secretsOf } from '../crashes/evidence.
 import { Overview } from '../dashboard/overview.ts';
 import { removeContainers } from '../drivers/container/left.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
-import { openDrivers, untilFound } from '../drivers/open.ts';
+import { openDrivers } from '../drivers/open.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
 import { switchedFleetStore } from '../fleet/store/switched.ts';
 import { placeStore } from '../history/place.ts';
@@ -182,9 +183,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   const components = () => supervisor.views();
   telemetry.begin({ components, daemon: () => daemonReadings(options.daemon()) }, config());
-  await untilFound(driver, log);
+  await untilKnown('which runs earlier daemons left', () => driver.found(), log);
   tell('daemon.started', options.about);
-  const desired = openDesired(paths, log);
+  const desired = await untilKnown('what was stopped by hand', () => openDesired(paths, log), log);
   supervisor.open(config().components, (name) => {
     const kept = desired.kept.get(name);
     return { desired: kept ?? wantNew, isNewer: desired.isNewer && kept !== undefined };

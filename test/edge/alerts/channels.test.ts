@@ -284,7 +284,7 @@ describe('commands', () => {
     expect(await failing.sent).toMatchObject({
       ok: false,
       retry: true,
-      problem: expect.stringMatching(/^it ended with 3/) as string,
+      problem: expect.stringMatching(/^it ended with exit code 3/) as string,
     });
     expect(JSON.stringify(await failing.sent)).not.toContain('abcdefghijklmnop');
     const said = `${'x'.repeat(150)} zebra-4711-giraffe ${'x'.repeat(190)}`;
