@@ -35,6 +35,8 @@ export const FAILPOINTS = [
   'container.before-kill',
   'container.before-remove',
   'store.write',
+  'store.sync',
+  'store.synced',
   'store.open',
   'agent.before-commit',
   'agent.after-commit',

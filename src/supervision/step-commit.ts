@@ -54,6 +54,8 @@ export function stepCommit(facts: StepFacts, explain: Explainer): ComponentCommi
   const commit: { -readonly [K in keyof ComponentCommit]: ComponentCommit[K] } = {
     record,
     events: events(spec, effects, at),
+    // Its processes end with the machine; what another machine runs does not.
+    syncLater: spec.driver.kind === 'process',
   };
   if (event.kind === 'started' && event.pid !== null) commit.runPid = { run: event.run, pid: event.pid };
   for (const effect of effects) {

@@ -119,11 +119,11 @@ export class Supervisor {
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
     const { clock, random, sampler } = parts;
-    this.#probed = probeJournal(clock, (probed) => this.#commit({ probed }));
+    this.#probed = probeJournal(clock, (probed) => this.#commit({ probed, syncLater: true }));
     this.#usage = new UsageWatch({
       ...{ clock, random, sampler },
       tell: (component, event) => this.#set.get(component)?.send(event),
-      write: (sampled) => this.#commit({ sampled }),
+      write: (sampled) => this.#commit({ sampled, syncLater: true }),
     });
     this.#beats = new Beats({ clock, set: this.#set, commit: (...commits) => this.#commit(...commits) });
     const eventQueue = new EventQueue(clock, parts.fatal);

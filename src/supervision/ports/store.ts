@@ -78,7 +78,9 @@ export interface ComponentCommit {
   readonly probed?: readonly ProbeStretch[];
   /** Written over the stretch with the same run and first time. */
   readonly sampled?: readonly SampleStretch[];
-  /** Called once the commit is safely on disk: at once normally, later when the disk was full. */
+  /** It is acted on before it is on the disk: what a power cut would take of it, it takes of what was done, too. */
+  readonly syncLater?: boolean;
+  /** Called once the commit is safely on disk: at once normally, later with `syncLater` and when the disk was full. */
   readonly onDurable?: () => void;
 }
 
