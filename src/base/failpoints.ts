@@ -21,6 +21,8 @@ export const FAILPOINTS = [
   'spawn.answered',
   'adopt.before-revoke',
   'adopt.after-revoke',
+  'evidence.before',
+  'evidence.recorded',
   'exit.seen',
   'exit.before-release',
   'release.before-rename',

@@ -1,8 +1,7 @@
 /** Keeps the set of components as the configuration and people want it: start and stop order, desired state, adoption. */
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/pure/errors.ts';
-import type { ExitView } from '../base/pure/exit.ts';
-import type { ComponentName, MonoMs, WallMs } from '../base/pure/ids.ts';
+import type { ComponentName, MonoMs } from '../base/pure/ids.ts';
 import type { Runtime } from '../base/runtime.ts';
 import { adoptAll } from './adoption.ts';
 import type { Past } from './component-memory.ts';
@@ -14,7 +13,14 @@ import { Beats } from './heartbeat/beats.ts';
 import { Journal } from './journal.ts';
 import type { FoundRun } from './ports/driver.ts';
 import type { Sampler } from './ports/sampler.ts';
-import type { ComponentCommit, ComponentRecord, ComponentStore, Desired, SampleQuery } from './ports/store.ts';
+import type {
+  ComponentCommit,
+  ComponentRecord,
+  ComponentStore,
+  Desired,
+  Evidence,
+  SampleQuery,
+} from './ports/store.ts';
 import type { ProbeStretch } from './rules/health/stretch.ts';
 import { type Component, type ComponentState, INITIAL, isUnasked } from './rules/lifecycle/state.ts';
 import { type AppliedView, appliedView, hasGivenUp, planChanges } from './rules/plan.ts';
@@ -23,7 +29,7 @@ import { restore } from './rules/time.ts';
 import { type SampleStretch, samplesLaidOver } from './rules/usage/stretch.ts';
 import type { ComponentView } from './rules/views.ts';
 import type { ComponentSpec } from './spec.ts';
-import type { Evidence } from './step-commit.ts';
+import { type Death, explained } from './step-commit.ts';
 import { isActive, StopOrder } from './stop-order.ts';
 import { UsageWatch } from './usage/usage-watch.ts';
 
@@ -83,13 +89,7 @@ type FromRunner =
 export interface SupervisorParts extends Runtime, Pick<RunnerWorld, FromRunner> {
   readonly store: ComponentStore;
   readonly sampler: Sampler;
-  /** `at`: when it ended. */
-  evidence(
-    spec: ComponentSpec,
-    exit: ExitView,
-    at: WallMs,
-    all: readonly ComponentSpec[],
-  ): Omit<Evidence, 'dependencies'>;
+  evidence(spec: ComponentSpec, death: Death, all: readonly ComponentSpec[]): Evidence;
   /** Just enough of a specification to end a run of a component that the configuration no longer names. */
   straySpec(name: ComponentName): ComponentSpec;
   /** A step failed half-way: this process must end, components go on, the next daemon finds the truth on disk. */
@@ -138,10 +138,8 @@ export class Supervisor {
       eventQueue,
       commit: (commit) => this.#commit(commit),
       unmet: (spec) => [...new Set([...this.#set.unmet(spec), ...this.#stops.holders(spec.name)])],
-      evidence: (spec, exit, at) => ({
-        ...parts.evidence(spec, exit, at, this.#set.specs()),
-        dependencies: this.#set.dependencyStates(spec),
-      }),
+      evidence: (spec, death) => parts.evidence(spec, death, this.#set.specs()),
+      dependencyStates: (spec) => this.#set.dependencyStates(spec),
       changed: (runner, before) => this.#changed(runner, before),
       probed: (stretch) => this.#probed.note(stretch),
       usage: this.#usage,
@@ -162,7 +160,7 @@ export class Supervisor {
     adoptAll(runners, { driver, history: store, clock, log, runnerFor, commit: (commit) => this.#commit(commit) });
     failpoints.hit('daemon.adopted');
     driver.tidy(this.#set.isContainer, this.#set.isCompose);
-    for (const { name } of records.values()) if (!this.#set.get(name)) store.forget(name);
+    for (const record of records.values()) if (!this.#set.get(record.name)) this.#forgetStray(record);
     this.#stops.add(
       [...this.#set.leaving, ...runners.filter(isUnwanted)].map(({ name }) => name),
       'stop',
@@ -363,6 +361,13 @@ export class Supervisor {
     const runner = new ComponentRunner(this.#parts.straySpec(component), this.#world, NEW);
     this.#set.addLeaving(runner);
     return runner;
+  }
+
+  /** The configuration no longer names it, and nothing of it is left but perhaps a crash that is still to be explained. */
+  #forgetStray({ name, unexplained }: ComponentRecord): void {
+    const { straySpec, store } = this.#parts;
+    if (unexplained) this.#commit({ crash: explained(straySpec(name), unexplained, this.#world) });
+    store.forget(name);
   }
 
   #forget(runner: ComponentRunner): void {

@@ -5,9 +5,9 @@ import type { ProbeStretch } from '../rules/health/stretch.ts';
 import type { Component, Rule } from '../rules/lifecycle/state.ts';
 import type { SampleStretch } from '../rules/usage/stretch.ts';
 import type { EventView, Subject } from '../rules/views.ts';
-import type { NewCrash } from './crash.ts';
+import type { Evidence, NewCrash, Unexplained } from './crash.ts';
 
-export type { NewCrash };
+export type { Evidence, NewCrash, Unexplained };
 
 export type Desired = 'running' | 'stopped';
 
@@ -25,6 +25,8 @@ export interface ComponentRecord {
   readonly startedAt: WallMs | null;
   /** How its heartbeat stood a few seconds ago at most. */
   readonly pulse?: StoredPulse;
+  /** Its last crash, while its next run is already being begun and the evidence is not gathered yet. */
+  readonly unexplained?: Unexplained;
 }
 
 export interface NewEvent {
