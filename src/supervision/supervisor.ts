@@ -155,12 +155,13 @@ export class Supervisor {
     const past = ({ name }: ComponentSpec) => pastOf(records.get(name), clock, wish(name));
     const runners = specs.map((spec) => new ComponentRunner(spec, this.#world, past(spec)));
     this.#set.setCurrent(runners);
+    for (const record of records.values()) if (!this.#set.get(record.name)) this.#explainStray(record);
     failpoints.hit('daemon.before-adopt');
     const runnerFor = (found: FoundRun) => this.#set.get(found.component) ?? this.#stray(found);
     adoptAll(runners, { driver, history: store, clock, log, runnerFor, commit: (commit) => this.#commit(commit) });
     failpoints.hit('daemon.adopted');
     driver.tidy(this.#set.isContainer, this.#set.isCompose);
-    for (const record of records.values()) if (!this.#set.get(record.name)) this.#forgetStray(record);
+    for (const { name } of records.values()) if (!this.#set.get(name)) store.forget(name);
     this.#stops.add(
       [...this.#set.leaving, ...runners.filter(isUnwanted)].map(({ name }) => name),
       'stop',
@@ -363,11 +364,10 @@ export class Supervisor {
     return runner;
   }
 
-  /** The configuration no longer names it, and nothing of it is left but perhaps a crash that is still to be explained. */
-  #forgetStray({ name, unexplained }: ComponentRecord): void {
-    const { straySpec, store } = this.#parts;
-    if (unexplained) this.#commit({ crash: explained(straySpec(name), unexplained, this.#world) });
-    store.forget(name);
+  /** Whom the configuration no longer names has a crash all the same that the last daemon could not explain any more. */
+  #explainStray({ unexplained, ...record }: ComponentRecord): void {
+    const { straySpec } = this.#parts;
+    if (unexplained) this.#commit({ record, crash: explained(straySpec(record.name), unexplained, this.#world) });
   }
 
   #forget(runner: ComponentRunner): void {
