@@ -176,9 +176,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       const launch = launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, socket));
       return rehearsals.launchOf(spec, launch);
     },
-    evidence: (spec, exit, at, specs) => {
+    evidence: (spec, death, specs) => {
       const { secrets } = config();
-      return collectEvidence({ spec, exit, at, specs, logsDir: paths.logs, base, secrets, history: store });
+      return collectEvidence({ ...death, spec, specs, logsDir: paths.logs, base, secrets, history: store });
     },
   });
   const components = () => supervisor.views();
