@@ -117,7 +117,7 @@ function runEnded(spec: ComponentSpec, run: RunId, end: RunEnd, at: WallMs): Non
   };
 }
 
-function crash({ spec, wall, probes }: StepFacts, run: RunId, end: RunEnd, explain: Explainer): NewCrash {
+function crash({ spec, wall, probes, event }: StepFacts, run: RunId, end: RunEnd, explain: Explainer): NewCrash {
   const { uptimeMs, decision, rule, counters } = end;
   const exit = exitView(end.cause, end.unhealthy);
   const at = wall(end.at);
@@ -134,6 +134,7 @@ function crash({ spec, wall, probes }: StepFacts, run: RunId, end: RunEnd, expla
     counters,
     restartsInWindow,
     ...evidence,
+    ...(event.kind === 'exited' && event.notes ? { logTail: [...evidence.logTail, ...event.notes] } : {}),
     rootCause: end.unhealthy ?? evidence.rootCause,
     probes: probes(run),
     ...(end.freeze ? { freeze: freezeView(end.freeze, wall) } : {}),

@@ -155,21 +155,7 @@ export class FakeKubernetes implements AsyncDisposable {
     if (method === 'DELETE') return send(200, this.#commit('DELETED', path, known!));
     if (this.invalid.has(path.split('/').at(-1)!))
       return refuse(422, 'Invalid', `${kind} "${body!.metadata.name}" is invalid: spec: Invalid value: "x": not so`);
-    const base: Meta = known?.metadata ?? {
-      ...{ name: body!.metadata.name, namespace, uid: randomUUID(), resourceVersion: '0' },
-      creationTimestamp: new Date().toISOString(),
-    };
-    const { labels, annotations, deletionTimestamp } = body!.metadata;
-    const metadata: Meta = {
-      ...base,
-      ...(labels ? { labels } : {}),
-      ...(annotations ? { annotations } : {}),
-      ...(deletionTimestamp ? { deletionTimestamp } : {}),
-    };
-    if (method === 'PATCH' && !annotations) delete metadata.annotations;
-    const status = sub === 'status' ? body!['status'] : (known?.['status'] ?? body!['status']);
-    const spec = sub === 'status' && known ? known : body!;
-    const object = { ...spec, kind, metadata, ...(status ? { status } : {}) } as FakeObject;
+    const object = merged({ kind, namespace, method, sub }, body!, known);
     if (query.get('dryRun') === 'All') return send(200, object);
     send(200, this.#commit(known ? 'MODIFIED' : 'ADDED', path, object));
   }
@@ -258,3 +244,34 @@ function isChosen(object: FakeObject, query: URLSearchParams): boolean {
 
 const fieldAt = (object: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (value as Plain | undefined)?.[key], object);
+
+interface Writing {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly method: string;
+  readonly sub: string | undefined;
+}
+
+/** What is stored after a write: names and times stay, a status is only changed by whoever writes the status. */
+function merged(
+  { kind, namespace, method, sub }: Writing,
+  body: FakeObject,
+  known: FakeObject | undefined,
+): FakeObject {
+  const base: Meta = known?.metadata ?? {
+    ...{ name: body.metadata.name, namespace, uid: randomUUID(), resourceVersion: '0' },
+    creationTimestamp: new Date().toISOString(),
+  };
+  const { labels, annotations, deletionTimestamp } = body.metadata;
+  const metadata: Meta = {
+    ...base,
+    ...(labels ? { labels } : {}),
+    ...(annotations ? { annotations } : {}),
+    ...(deletionTimestamp ? { deletionTimestamp } : {}),
+  };
+  if (method === 'PATCH' && !annotations) delete metadata.annotations;
+  const status = sub === 'status' ? body['status'] : (known?.['status'] ?? body['status']);
+  const spec = sub === 'status' && known ? known : body;
+  const object = { ...spec, kind, metadata, ...(status ? { status } : {}) } as FakeObject;
+  return object;
+}

@@ -135,7 +135,7 @@ function ask(url: string, method: string, path: string, body?: unknown): Promise
       answer.on('error', reject);
       answer.on('end', () => {
         const text = Buffer.concat(pieces).toString('utf8');
-        const isJson = text.startsWith('{') || text.startsWith('[');
+        const isJson = String(answer.headers['content-type']).includes('json');
         resolve({ status: answer.statusCode ?? 0, body: isJson ? JSON.parse(text) : text });
       });
     });

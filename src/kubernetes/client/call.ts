@@ -100,7 +100,9 @@ export class Caller {
         const onAbort = () => reject(signal.reason);
         signal.addEventListener('abort', onAbort, { once: true });
         const timer = new Deadline(this.#clock, done.signal, (ms) =>
-          reject(new ApiError(0, '', `${this.access.server} gave no complete answer within ${ms / 1_000} s`)),
+          reject(
+            new ApiError(0, '', `the API server ${this.access.server} gave no complete answer within ${ms / 1_000} s`),
+          ),
         );
         const asked = this.#request(call, credentials, (answer) => {
           if (call.onPiece && isGood(answer)) timer.begin(call.silentMs ?? null);
@@ -162,7 +164,11 @@ export class Caller {
       }
     } catch (error) {
       if (error instanceof ApiError) throw error;
-      throw new ApiError(0, '', `the answer of ${this.access.server} was cut off: ${(error as Error).message}`);
+      throw new ApiError(
+        0,
+        '',
+        `the answer of the API server ${this.access.server} was cut off: ${(error as Error).message}`,
+      );
     }
     const text = Buffer.concat(pieces).toString('utf8');
     if (isGood(answer)) return text;

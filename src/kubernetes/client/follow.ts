@@ -47,7 +47,8 @@ export async function follow<T extends Stored>(options: FollowOptions, told: Fol
         told.listed(list.items);
       }
       const begun = clock.now();
-      ({ at } = await client.watch<T>(kind, namespace, { labels, at }, { ...told, opened: sees }, signal));
+      const changed = (type: Parameters<typeof told.changed>[0], object: T) => told.changed(type, object);
+      ({ at } = await client.watch<T>(kind, namespace, { labels, at }, { changed, opened: sees }, signal));
       // A server that ends every watch at once must not be asked all the time.
       if (clock.now() - begun < FIRST_WAIT_MS) await clock.sleepUntil(after(begun, FIRST_WAIT_MS), signal);
     } catch (error) {
