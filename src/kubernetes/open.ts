@@ -90,7 +90,7 @@ const KEPT =
   /^(?:components\.[^.]+\.(?:restart\.(?:limit|never_on|dependents)|min_uptime|logs|cleanup|depends_on)|(?:alerts|tickets|telemetry|dashboard|store|checks|health|logs|sessions|agents)\b)/;
 
 /** Rounded up, and with time for the kubelet to tell of the end: it kills by itself what does not end in time. */
-const TOLD_WITHIN_MS = 15_000;
+const TOLD_WITHIN_MS = 20_000;
 
 function prepared(
   config: ResolvedConfig,
@@ -144,7 +144,8 @@ async function dryRun(config: ResolvedConfig, client: Client, namespace: string)
       try {
         await client.apply(asNew(object), { dryRun: true }, signal);
       } catch (error) {
-        if (!(error instanceof ApiError) || error.isUnanswered)
+        // With status 500 a server may also say what it does not like.
+        if (!(error instanceof ApiError) || (error.isUnanswered && error.status !== 500))
           throw new AppError('KUBERNETES_UNREACHABLE', { problem: (error as Error).message }, { cause: error });
         const said = redact(error.message, config.secrets);
         problems.push(`components.${component}: ${object.kind} ${object.metadata.name}: ${said}`);

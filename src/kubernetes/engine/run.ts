@@ -11,6 +11,7 @@ import { ApiError } from '../client/call.ts';
 import type { Client } from '../client/client.ts';
 import {
   type Ended,
+  isAtRest,
   joinEvents,
   type Life,
   nextLife,
@@ -37,6 +38,9 @@ export interface RunWorld extends Pick<Runtime, 'clock' | 'log' | 'failpoints'> 
 
 /** How soon a server that gave no answer is asked again to do something. */
 const AGAIN_MS = 2_000;
+/** Events of a kubelet are up to a second or two late. */
+const LOOK_AGAIN_MS = 700;
+const LOOKS = 4;
 const HEALTHY: HealthVerdict = { status: 'healthy', reason: '' };
 const UNREADY: HealthVerdict = { status: 'unknown', reason: 'its readiness probe fails' };
 const STARTING: HealthVerdict = { status: 'starting', reason: '' };
@@ -57,6 +61,7 @@ export class ClusterRun {
   #isStopping = false;
   #isOver = false;
   #catchUp = false;
+  #earlier: ReadonlySet<string> = new Set();
   /** How it ended, as last seen while it is being stopped. */
   #end: Ended | null = null;
 
@@ -82,6 +87,7 @@ export class ClusterRun {
     const { workloads } = this.#world;
     this.#catchUp = attempt === 'restart';
     this.#making = this.#insist('made', async () => {
+      if (attempt !== 'restart') this.#earlier = await workloads.podsOf(spec);
       if (attempt !== 'restart' || !(await workloads.isAtWork(spec))) await workloads.make(spec);
     });
     if (!(await this.#making) || this.#isOver) return;
@@ -167,7 +173,7 @@ export class ClusterRun {
     if (this.#file.life === null && !this.#isStopping) this.#find(pods);
     const { life } = this.#file;
     if (life === null) {
-      if (this.#isStopping && pods.length === 0) {
+      if (this.#isStopping && pods.every(isAtRest)) {
         this.#finish();
         this.#report({ kind: 'spawn-failed', problem: CANCELLED });
       } else if (!this.#isStopping) this.#hold(whyNotYet(pods));
@@ -181,7 +187,7 @@ export class ClusterRun {
 
   #find(pods: readonly PodFacts[]): void {
     if (!this.#isMade) return;
-    const life = nextLife(pods, { after: this.#file.last, catchUp: this.#catchUp });
+    const life = nextLife(pods, { after: this.#file.last, catchUp: this.#catchUp, earlier: this.#earlier });
     if (life !== null) this.#write({ life, written: null });
   }
 
@@ -201,10 +207,10 @@ export class ClusterRun {
   }
 
   #ends(how: Ended, pods: readonly PodFacts[]): void {
-    // While it is stopped, a pod that is on its way out may still write; and nothing may begin beside it.
+    // While it is stopped, another pod of it may still be on its way out; and nothing may begin beside it.
     if (this.#isStopping) {
       this.#end ??= how;
-      if (pods.length > 0) return;
+      if (!pods.every(isAtRest)) return;
     }
     this.#finish();
     void this.#tell(this.#end ?? how, this.#file.life!);
@@ -219,7 +225,7 @@ export class ClusterRun {
       const isOurs = this.#isStopping || how.cause.kind === 'engine';
       [isLogged, events] = await Promise.all([
         this.#pumpOf(life).finish(how.log, how.lastWords),
-        isOurs ? events : this.#events(life, at),
+        isOurs ? events : this.#events(life, at, mayBeKilled(how.cause)),
       ]);
     } catch (error) {
       log.warn('the evidence of an end on Kubernetes is not whole', { pod: life.pod, error: String(error) });
@@ -239,11 +245,16 @@ export class ClusterRun {
     this.#report({ kind: 'exited', at: this.#mono(at), cause: ended(how.cause), leftovers: [], notes });
   }
 
-  async #events(life: Life, at: number): Promise<ReturnType<typeof joinEvents>> {
-    const { client, namespace, closing } = this.#world;
+  /** `isKilled`: maybe by the kubelet, whose word about it may come a little after the end. */
+  async #events(life: Life, at: number, isKilled: boolean): Promise<ReturnType<typeof joinEvents>> {
+    const { client, namespace, closing, clock } = this.#world;
     const fields = `involvedObject.uid=${life.uid}`;
-    const { items } = await client.list<RawEvent>('Event', namespace, { fields }, closing);
-    return joinEvents(items, at);
+    for (let looks = 1; ; looks++) {
+      const { items } = await client.list<RawEvent>('Event', namespace, { fields }, closing);
+      const joined = joinEvents(items, at);
+      if (joined.unhealthy !== null || !isKilled || looks === LOOKS) return joined;
+      await clock.sleepUntil(after(clock.now(), LOOK_AGAIN_MS), closing);
+    }
   }
 
   #pumpOf(life: Life): LogPump {
@@ -281,6 +292,10 @@ export class ClusterRun {
     return (clock.now() - Math.max(0, clock.wallNow() - at)) as MonoMs;
   }
 }
+
+/** A kubelet ends what fails its probes with SIGTERM, and then with SIGKILL; what answers to the first may end with success. */
+const mayBeKilled = (cause: ExitCause): boolean =>
+  cause.kind === 'signal' ? /KILL|TERM/.test(cause.signal) && !cause.oom : cause.kind === 'code' && cause.code === 0;
 
 /** Once it was seen to run, it did not fail to start. */
 const ended = (cause: ExitCause): ExitCause =>

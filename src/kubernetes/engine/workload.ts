@@ -45,6 +45,14 @@ export class Workloads {
     return there !== null && (spec.workload === 'Job' ? !isOver(there) : (there.spec?.replicas ?? 1) > 0);
   }
 
+  /** The uids of its pods as they are now. */
+  async podsOf({ object }: Pick<ClusterSpec, 'object'>): Promise<ReadonlySet<string>> {
+    const { client, namespace, project, signal } = this.#options;
+    const labels = `${selectorOf(project)},${LABELS.name}=${object}`;
+    const { items } = await client.list('Pod', namespace, { labels }, signal);
+    return new Set(items.map(({ metadata }) => metadata.uid));
+  }
+
   /** Nothing of it runs any more. How many there were is written down, so that it comes back as it was. */
   async rest(spec: Pick<ClusterSpec, 'workload' | 'object' | 'objects'>, why: string): Promise<void> {
     const { client, namespace, signal } = this.#options;

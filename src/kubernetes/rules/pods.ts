@@ -152,15 +152,18 @@ export interface NextOptions {
   readonly after: Life | null;
   /** Every life since then is wanted, also those that have ended; otherwise only one that is there now. */
   readonly catchUp: boolean;
+  /** Pods that were there before it was made: what has ended in them is not what was asked for. */
+  readonly earlier: ReadonlySet<string>;
 }
 
 /** The life that a run is to follow; null: there is none yet. */
-export function nextLife(pods: readonly PodFacts[], { after, catchUp }: NextOptions): Life | null {
+export function nextLife(pods: readonly PodFacts[], { after, catchUp, earlier }: NextOptions): Life | null {
   const byAge = [...pods].sort((a, b) => a.madeAt - b.madeAt || (a.uid < b.uid ? -1 : 1));
   if (after === null || !catchUp) {
     const newest = byAge.filter(({ deletedAt }) => deletedAt === null).at(-1);
     const current = newest && livesIn(newest).at(-1);
-    return current && !(after && isSame(current, after)) && !isOver(newest) ? current : null;
+    const isPast = newest !== undefined && isOver(newest) && earlier.has(newest.uid);
+    return current && !(after && isSame(current, after)) && !isPast ? current : null;
   }
   for (const pod of byAge) {
     if (pod.uid === after.uid) {
@@ -178,6 +181,9 @@ export function nextLife(pods: readonly PodFacts[], { after, catchUp }: NextOpti
 
 /** Ended, and nobody will start it again in this pod. */
 const isOver = ({ ended, running, waiting }: PodFacts): boolean => ended !== null && !running && !waiting;
+
+/** Nothing runs in it, and what ran is known to have ended: a pod without a container yet may still begin. */
+export const isAtRest = ({ running, ended }: PodFacts): boolean => running === null && ended !== null;
 
 /** How a life stands. */
 export type Sight =

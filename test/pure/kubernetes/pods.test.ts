@@ -145,6 +145,13 @@ describe('the life that a run follows', () => {
       false,
       null,
     ],
+    [
+      'a Job that was over before anybody looked is followed by whoever made it',
+      [pod({ uid: 'u2', ended: ended('a', 0) })],
+      null,
+      false,
+      'a',
+    ],
     ['the next in the same pod', [up('b', 1, { lastEnded: ended('a', 1) })], life('a', 0), true, 'b'],
     ['one that ended in between comes first', [up('c', 2, { lastEnded: ended('b', 1) })], life('a', 0), true, 'b'],
     [
@@ -175,7 +182,8 @@ describe('the life that a run follows', () => {
     ['nobody follows a life again', [pod({ ended: ended('a', 1) })], life('a', 0), true, null],
   ];
   test.each(NEXT)('%s', (_what, pods, after, catchUp, id) => {
-    expect(nextLife(pods, { after, catchUp })?.id ?? null).toBe(id);
+    const earlier = new Set(['u1']);
+    expect(nextLife(pods, { after, catchUp, earlier })?.id ?? null).toBe(id);
   });
 });
 
