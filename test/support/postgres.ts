@@ -21,7 +21,7 @@ export interface PrivatePostgres extends AsyncDisposable {
   kill(): Promise<void>;
   start(): Promise<void>;
   /** What `psql` would print: one value in each line, columns with a bar between them. */
-  sql(text: string): Promise<string[]>;
+  sql(text: string, database?: string): Promise<string[]>;
 }
 
 /** `auth`: `trust` lets everybody in; `scram-sha-256` only whoever knows the password. */
@@ -45,8 +45,8 @@ export async function startPostgres(auth: 'trust' | 'scram-sha-256' = 'trust'): 
   const path = dir.at('log');
   let child: ChildProcess | null = null;
   const env = { ...process.env, PGPASSWORD: PASSWORD };
-  const sql = async (text: string): Promise<string[]> => {
-    const args = ['-h', '127.0.0.1', '-p', String(port), '-U', 'keepwell', '-d', 'postgres', '-XAtqc', text];
+  const sql = async (text: string, database = 'postgres'): Promise<string[]> => {
+    const args = ['-h', '127.0.0.1', '-p', String(port), '-U', 'keepwell', '-d', database, '-XAtqc', text];
     const { stdout } = await run(join(bin, 'psql'), args, { env });
     return stdout.split('\n').filter((line) => line !== '');
   };
