@@ -8,9 +8,10 @@ import { openAgentParts } from '../agents/open.ts';
 import type { Control } from '../api/control.ts';
 import { systemClock } from '../base/clock.ts';
 import type { HomePaths } from '../base/home.ts';
-import { secretValues } from '../base/pure/redact.ts';
+import { redact, secretValues } from '../base/pure/redact.ts';
 import type { Runtime } from '../base/runtime.ts';
 import type { Stalls } from '../base/stall-watch.ts';
+import { untilKnown } from '../base/until-known.ts';
 import { campaignArchive } from '../campaigns/archive.ts';
 import { openChecks } from '../checks/open.ts';
 import { CurrentConfig } from '../config/applied.ts';
@@ -21,7 +22,7 @@ import { collectEvidence, createExaminer, secretsOf } from '../crashes/evidence.
 import { Overview } from '../dashboard/overview.ts';
 import { removeContainers } from '../drivers/container/left.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
-import { openDrivers, untilFound } from '../drivers/open.ts';
+import { openDrivers } from '../drivers/open.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
 import { switchedFleetStore } from '../fleet/store/switched.ts';
 import { placeStore } from '../history/place.ts';
@@ -40,6 +41,7 @@ import { openDesired } from '../supervision/desired-file.ts';
 import { EventBus } from '../supervision/event-bus.ts';
 import { restartLog } from '../supervision/journal.ts';
 import type { Desired } from '../supervision/ports/store.ts';
+import { configurationView } from '../supervision/rules/configuration-view.ts';
 import { runOf } from '../supervision/rules/status.ts';
 import type { DaemonView } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
@@ -174,16 +176,16 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       const launch = launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, socket));
       return rehearsals.launchOf(spec, launch);
     },
-    evidence: (spec, exit, at, specs) => {
+    evidence: (spec, death, specs) => {
       const { secrets } = config();
-      return collectEvidence({ spec, exit, at, specs, logsDir: paths.logs, base, secrets, history: store });
+      return collectEvidence({ ...death, spec, specs, logsDir: paths.logs, base, secrets, history: store });
     },
   });
   const components = () => supervisor.views();
   telemetry.begin({ components, daemon: () => daemonReadings(options.daemon()) }, config());
-  await untilFound(driver, log);
+  await untilKnown('which runs earlier daemons left', () => driver.found(), log);
   tell('daemon.started', options.about);
-  const desired = openDesired(paths, log);
+  const desired = await untilKnown('what was stopped by hand', () => openDesired(paths, log), log);
   supervisor.open(config().components, (name) => {
     const kept = desired.kept.get(name);
     return { desired: kept ?? wantNew, isNewer: desired.isNewer && kept !== undefined };
@@ -218,9 +220,18 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   const control = createControl({
     overview: () => overview.view(),
+    configuration: (name) => {
+      const spec = configuration.component(name);
+      return spec ? configurationView(spec, (text) => redact(text, knownSecrets(spec))) : null;
+    },
     dashboard: options.dashboard,
     ...{ supervisor, store, logs, health, sessions, agents, tickets, wanted, config: configuration },
-    ...{ incidents: incidentService, simulate: simulations.crash, campaigns: campaignArchive(store, paths.home) },
+    ...{
+      incidents: incidentService,
+      alerts,
+      simulate: simulations.crash,
+      campaigns: campaignArchive(store, paths.home),
+    },
     ...{ subscribe: events.subscribe, daemon: options.daemon, end: options.end },
   });
 

@@ -100,7 +100,7 @@ class Holding {
   async begin(): Promise<RunningDaemon> {
     const { project, paths, env, log, failpoints, respawned, config: fixed } = this.#options;
     writeDaemonFile(this.#options, this.#socket, this.#startedAt);
-    const config = fixed ?? configurationFor(project, paths, env, respawned, log);
+    const config = fixed ?? (await configurationFor(project, paths, env, respawned, log));
     let askToEnd: (how: Ending) => void = () => {};
     const asked = new Promise<Ending>((resolve) => {
       askToEnd = resolve;

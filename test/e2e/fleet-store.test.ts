@@ -27,7 +27,7 @@ Module._load = function (request, ...rest) { fs.appendFileSync(${JSON.stringify(
   await project.cliWith({ NODE_OPTIONS: `--require ${hook}`, NODE_DISABLE_COMPILE_CACHE: '1' }, 'status');
   await project.cli('down');
   const loaded = project.read('loaded').split('\n');
-  expect(loaded.length).toBeGreaterThan(10);
+  expect(loaded.some((path) => path.includes('sqlite'))).toBe(true); // the daemon was looked at, too
   expect(loaded.filter((path) => PARTS.some((part) => path.endsWith(part)))).toEqual([]);
 });
 

@@ -14,6 +14,9 @@ export const PASSWORD = 'tiger-8472-lily';
 
 export interface PrivatePostgres extends AsyncDisposable {
   readonly port: number;
+  /** Where its configuration and its unix socket are. */
+  readonly data: string;
+  readonly sockets: string;
   /** For user keepwell, who may do everything. */
   readonly url: string;
   log(): string;
@@ -72,7 +75,7 @@ export async function startPostgres(auth: 'trust' | 'scram-sha-256' = 'trust'): 
   };
   await start();
   return {
-    port,
+    ...{ port, data, sockets: home },
     url: `postgres://keepwell:${PASSWORD}@127.0.0.1:${port}/postgres`,
     log: () => readFileSync(path, 'utf8'),
     ...{ start, kill, sql },

@@ -108,8 +108,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     shapes: [...FEATURES, 'dashboard', 'history'],
   },
   fleet: {
-    what: 'other machines: the way to their daemons by ssh, one question to all of them, and the memory that hosts share',
-    imports: ['base', 'supervision', 'config', 'api'],
+    what: 'other machines: the way to their daemons by ssh, one question to all of them, their page here, and the memory that hosts share',
+    imports: ['base', 'supervision', 'config', 'dashboard', 'api'],
     shapes: ['history', 'incidents'],
   },
   daemon: {

@@ -218,7 +218,7 @@ export const KUBERNETES_ERRORS = {
   },
   KUBERNETES_LOSSES: {
     message: 'Kubernetes does not do all that the configuration says ({count} lost):\n{listed}',
-    hint: 'Nothing was written. Change these lines, or render without --strict and live with it.',
+    hint: 'Nothing was written. Change these lines, or render without --strict to accept the losses.',
     exitCode: 1,
     httpStatus: 409,
   },
@@ -253,6 +253,12 @@ export const TICKET_ERRORS = {
   INCIDENT_RESOLVED: {
     message: 'Incident {incident} is resolved already.',
     hint: 'There is nothing left to do. If it comes back, it is reopened under the same number.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  NO_ALERT_CHANNELS: {
+    message: 'No alert channel is configured.',
+    hint: 'Add one under "alerts", for example: alerts: { channels: [{ ntfy: { topic: shop-x8k2p } }] }, then "keepwell reload".',
     exitCode: 2,
     httpStatus: 409,
   },
@@ -362,7 +368,7 @@ export const FLEET_ERRORS = {
     httpStatus: 500,
   },
   HOST_UNKNOWN: {
-    message: 'Nobody knows the machine of {host}: {problem}.',
+    message: 'The machine of {host} cannot be found: {problem}.',
     hint: 'Check how it is written; ssh must find it by DNS, /etc/hosts or ~/.ssh/config.',
     exitCode: 1,
     httpStatus: 503,
@@ -375,7 +381,7 @@ export const FLEET_ERRORS = {
   },
   HOST_LOGIN_REFUSED: {
     message: '{host} does not let you in: {problem}.',
-    hint: 'Log in there once with "ssh" by hand. Nobody is asked for a password here: it takes a key without one, or a key in the agent (ssh-add).',
+    hint: 'Log in there once with "ssh" by hand. Keepwell never asks for a password: use a key without a passphrase, or one in the agent (ssh-add).',
     exitCode: 1,
     httpStatus: 503,
   },
@@ -386,8 +392,9 @@ export const FLEET_ERRORS = {
     httpStatus: 503,
   },
   HOST_KEY_CHANGED: {
-    message: 'The machine of {host} has another key than before: it was set up anew, or somebody is in between.',
-    hint: 'Find out which. If it was set up anew, remove the old key with "ssh-keygen -R" and log in once with "ssh" by hand.',
+    message:
+      'The machine of {host} has another key than before: it was reinstalled, or somebody is intercepting the connection.',
+    hint: 'Find out which. If it was reinstalled, remove the old key with "ssh-keygen -R" and log in once with "ssh" by hand.',
     exitCode: 1,
     httpStatus: 503,
   },
@@ -410,7 +417,7 @@ export const FLEET_ERRORS = {
     httpStatus: 503,
   },
   HOST_NOT_FORWARDED: {
-    message: 'On {host}, the daemon (pid {pid}) is there, but the way to it is closed: {problem}.',
+    message: 'On {host}, the daemon (pid {pid}) is there, but ssh cannot forward a connection to it: {problem}.',
     hint: 'If "keepwell status" works there, its sshd forbids it: set "AllowStreamLocalForwarding yes" in its sshd_config.',
     exitCode: 1,
     httpStatus: 503,

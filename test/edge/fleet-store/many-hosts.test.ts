@@ -66,5 +66,5 @@ test.skipIf(lack !== null)(
     expect(texts.toSorted()).toEqual(kinds.map((kind) => `${kind} is down`).toSorted());
     expect(hosts.map((host) => host.fleet().health())).toEqual(hosts.map(() => 'ok'));
   },
-  300_000,
+  900_000,
 );

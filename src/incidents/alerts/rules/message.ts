@@ -92,6 +92,30 @@ export function messageOf(telling: Telling, head: { id: string; at: number; proj
   };
 }
 
+/** What is sent when somebody wants to know whether a channel works. */
+export function testMessage(head: { id: string; at: number; project: string }): AlertMessage {
+  const text = 'This is a test: alerts arrive here';
+  const item: AlertItem = {
+    ...{ state: 'raised', kind: 'gave-up', key: 'test', subject: { kind: 'daemon', name: 'keepwell' }, text },
+    ...{ who: [], joined: [], incident: null, ticket: null, since: time(head.at) },
+  };
+  const { id, at, project } = head;
+  return { schema_version: 1, id, at: time(at), project, text: `[${project}] ${text}`, alerts: [item] };
+}
+
+const MARK: Readonly<Record<AlertItem['state'], string>> = { raised: 'New', still: 'Still there', over: 'Recovered' };
+
+/** A line of plain text for each, for channels that show several; `most` of them, and how many more there are. */
+export function linesOf({ alerts }: AlertMessage, most: number): string[] {
+  const lines = alerts.slice(0, most).map(({ state, text, joined, incident, ticket }) => {
+    const mark = joined.length === 0 ? MARK[state] : `Now also ${someOf(joined)}`;
+    const refs = [...(incident === null ? [] : [`incident ${incident}`]), ...(ticket === null ? [] : [ticket])];
+    return `${mark}: ${text}${refs.length > 0 ? ` (${refs.join(', ')})` : ''}`;
+  });
+  const rest = alerts.length - lines.length;
+  return rest > 0 ? [...lines, `and ${rest} more`] : lines;
+}
+
 function sentence(items: readonly AlertItem[]): string {
   const parts = (['raised', 'still', 'over'] as const).flatMap((state) => {
     const some = items.filter((item) => item.state === state);
