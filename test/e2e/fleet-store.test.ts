@@ -41,7 +41,9 @@ describe.skipIf(missing('PostgreSQL') !== null)('two daemons that share their me
     });
     request.on('end', () => {
       const body = JSON.parse(text) as { action?: string; alerts?: { state: string }[] };
-      told.push(...(body.action === undefined ? (body.alerts ?? []).map(({ state }) => `alert ${state}`) : [body.action]));
+      told.push(
+        ...(body.action === undefined ? (body.alerts ?? []).map(({ state }) => `alert ${state}`) : [body.action]),
+      );
       response.end('{"url": "https://tracker.example/1"}');
     });
   });
@@ -59,7 +61,7 @@ describe.skipIf(missing('PostgreSQL') !== null)('two daemons that share their me
 components:
   api: { process: { command: [sleep, "1000"] } }
   broken: { process: { command: [sh, -c, "echo no luck >&2; exit 7"] }, restart: { limit: { max: 3 }, backoff: { initial: 10ms } } }
-store: { fleet: "${postgres.url.replace(PASSWORD, '${FLEET_PASSWORD}')}" }
+store: { fleet: "${postgres.url.replace(PASSWORD, `\${FLEET_PASSWORD}`)}" }
 tickets: { trackers: [{ webhook: { url: "http://127.0.0.1:${(people.address() as AddressInfo).port}/tickets" } }] }
 alerts: { channels: [{ webhook: { url: "http://127.0.0.1:${(people.address() as AddressInfo).port}/alerts" } }] }
 `;
@@ -70,7 +72,11 @@ alerts: { channels: [{ webhook: { url: "http://127.0.0.1:${(people.address() as 
   };
 
   interface Shared {
-    readonly incidents: readonly { readonly hosts: readonly string[]; readonly count: number; readonly ticket: { address: string } | null }[];
+    readonly incidents: readonly {
+      readonly hosts: readonly string[];
+      readonly count: number;
+      readonly ticket: { address: string } | null;
+    }[];
   }
 
   test('the same crash on both is one incident with one ticket and one alert; --fleet shows both hosts; the password is nowhere', async () => {
@@ -89,12 +95,17 @@ alerts: { channels: [{ webhook: { url: "http://127.0.0.1:${(people.address() as 
     await waitFor('the alert', () => told.includes('alert raised'));
 
     const status = await waitFor('both in the status', async () => {
-      const { hosts } = json<{ hosts: { host: string; status: StatusView | null }[] }>(await two.cli('status', '--fleet', '-o', 'json'));
+      const { hosts } = json<{ hosts: { host: string; status: StatusView | null }[] }>(
+        await two.cli('status', '--fleet', '-o', 'json'),
+      );
       const isWhole = hosts.every((each) => each.status?.components.some(({ state }) => state === 'gave-up'));
       return hosts.length === 2 && isWhole ? hosts : null;
     });
     expect(status.map(({ status: view }) => view!.components.map(({ name, state }) => `${name} ${state}`))).toEqual([
-      ...[['api running', 'broken gave-up'], ['api running', 'broken gave-up']],
+      ...[
+        ['api running', 'broken gave-up'],
+        ['api running', 'broken gave-up'],
+      ],
     ]);
     expect((await one.cli('incidents', '--fleet')).stdout).toMatch(/one@\S+, two@\S+ +broken: no luck/);
     const crashes = await waitFor('all crashes', async () => {
@@ -123,9 +134,13 @@ alerts: { channels: [{ webhook: { url: "http://127.0.0.1:${(people.address() as 
 store: { fleet: "${nowhere}" }
 `);
     expect((await project.cli('up')).code).toBe(0);
-    const said = await waitFor('status to say it', async () => /fleet: the fleet store has not answered since .*/.exec((await project.cli('status')).stdout)?.[0]);
+    const said = await waitFor(
+      'status to say it',
+      async () => /fleet: the fleet store has not answered since .*/.exec((await project.cli('status')).stdout)?.[0],
+    );
     expect(said).not.toContain(PASSWORD);
-    const wrong = (url: string) => project.configure(`components:\n  api: { process: { command: [sleep, "1000"] } }\nstore: { fleet: "${url}" }\n`);
+    const wrong = (url: string) =>
+      project.configure(`components:\n  api: { process: { command: [sleep, "1000"] } }\nstore: { fleet: "${url}" }\n`);
     const asked = async () => await project.cli('status', '--fleet');
     expect(await asked()).toMatchObject({ code: 1, stderr: expect.stringContaining('does not answer') });
     wrong(postgres.url.replace(PASSWORD, 'wrong'));

@@ -12,8 +12,7 @@ const TLS = /certificate|self[- ]signed|ssl|tls|EPROTO|ALTNAME/i;
 const LOGIN: readonly string[] = ['28P01', '28000'];
 /** Not about what we asked: the server is going down, is full, or is a standby for the moment. */
 const AWAY = /^(?:08|53|57)|^25006$/;
-const NETWORK =
-  /^(?:ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|EPIPE|ENOENT|EACCES|CONNECTION_)/;
+const NETWORK = /^(?:ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|EPIPE|ENOENT|EACCES|CONNECTION_)/;
 
 /** `secrets`: values that must not appear, whatever the server repeats of them. */
 export function storeError(error: unknown, store: string, secrets: readonly string[] = []): AppError {

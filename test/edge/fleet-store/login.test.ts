@@ -45,9 +45,26 @@ describe.skipIf(missing('PostgreSQL') !== null)('logging in', { timeout: 120_000
     const at = (name: string) => join(postgres.data, name);
     root = join(postgres.sockets, 'ca.pem');
     const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', at('server.key'), '-out', root, ...name], {
-      stdio: 'pipe',
-    });
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-days',
+        '2',
+        '-keyout',
+        at('server.key'),
+        '-out',
+        root,
+        ...name,
+      ],
+      {
+        stdio: 'pipe',
+      },
+    );
     execFileSync('cp', [root, at('server.crt')]);
     const user = postgresUser();
     if (user) for (const file of ['server.key', 'server.crt']) chownSync(at(file), user.uid, user.gid);

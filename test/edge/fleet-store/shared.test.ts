@@ -1,6 +1,6 @@
 /** What hosts that share their memory do together, against a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { prepareTables, openDatabase } from '../../../src/fleet/store/database.ts';
+import { openDatabase, prepareTables } from '../../../src/fleet/store/database.ts';
 import { type PrivatePostgres, startPostgres } from '../../support/postgres.ts';
 import { missing } from '../../support/real-servers.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -33,7 +33,9 @@ describe.skipIf(missing('PostgreSQL') !== null)('hosts that share their memory',
   async function world(names: readonly string[], over: Partial<HostOptions> = {}) {
     const shared = await database();
     const there = await people();
-    const hosts = await Promise.all(names.map((name) => openHost({ name, url: shared.url, people: there.url, ...over })));
+    const hosts = await Promise.all(
+      names.map((name) => openHost({ name, url: shared.url, people: there.url, ...over })),
+    );
     await waitFor('the database to know all of them', () => hosts.every((host) => host.fleet().health() === 'ok'));
     return {
       ...{ shared, there, hosts },
@@ -64,16 +66,28 @@ describe.skipIf(missing('PostgreSQL') !== null)('hosts that share their memory',
     for (const host of at.hosts) host.alarm(KIND);
     await waitFor('the ticket', () => there.actions('create').length > 0);
     await waitFor('the alert', () => there.alerts('raised').length > 0);
-    await waitFor('both to be counted', async () => (await shared.number('select sum(count) from keepwell.host_incidents')) === 8);
+    await waitFor(
+      'both to be counted',
+      async () => (await shared.number('select sum(count) from keepwell.host_incidents')) === 8,
+    );
     const isSettled = ({ store }: typeof one) =>
-      store.tickets({ limit: 10 }).every(({ trackers }) => Object.values(trackers).every(({ errands }) => errands.length === 0));
+      store
+        .tickets({ limit: 10 })
+        .every(({ trackers }) => Object.values(trackers).every(({ errands }) => errands.length === 0));
     await waitFor('both to know who tells', () => isSettled(one) && isSettled(two));
     expect(await shared.number('select count(*) from keepwell.incidents')).toBe(1);
     expect(await shared.number('select count(*) from keepwell.tickets')).toBe(1);
 
     one.well();
-    await waitFor('one to be well', async () => (await shared.number(`select count(*) from keepwell.host_incidents where state = 'resolved'`)) === 1);
-    await waitFor('the next beat', async () => (await shared.number(`select count(*) from keepwell.hosts where seen_at > now() - interval '1 second'`)) === 2);
+    await waitFor(
+      'one to be well',
+      async () => (await shared.number(`select count(*) from keepwell.host_incidents where state = 'resolved'`)) === 1,
+    );
+    await waitFor(
+      'the next beat',
+      async () =>
+        (await shared.number(`select count(*) from keepwell.hosts where seen_at > now() - interval '1 second'`)) === 2,
+    );
     expect(await shared.sql('select state from keepwell.incidents')).toEqual(['open']);
     expect(there.actions('recovered')).toEqual([]);
     two.well();
@@ -104,7 +118,10 @@ describe.skipIf(missing('PostgreSQL') !== null)('hosts that share their memory',
     expect(next).not.toBe(first);
     await waitFor('people to know', () => there.alerts('raised').length > 0);
     const [alert] = there.alerts('raised');
-    expect(alert).toMatchObject({ kind: 'host-silent', text: expect.stringMatching(`^${gone.name} has been silent since 20`) });
+    expect(alert).toMatchObject({
+      kind: 'host-silent',
+      text: expect.stringMatching(`^${gone.name} has been silent since 20`),
+    });
     expect(await shared.sql(`select kind, state from keepwell.incidents`)).toEqual(['host-silent|open']);
     gone.join();
     await waitFor('people to know that it is back', () => there.alerts('over').length > 0);
@@ -140,9 +157,20 @@ describe.skipIf(missing('PostgreSQL') !== null)('hosts that share their memory',
     await using at = await world(['one']);
     const [host] = at.hosts;
     const subject = { kind: 'component', name: 'api' } as const;
-    const event = (data: Record<string, unknown>) => ({ at: Date.now() as never, subject, type: 'odd', run: null, data });
-    host!.incidents.record({ events: [event({ nul: 'a\0b', half: '\ud800', path: 'C:\\u0000' }), event({ 'k\0': 1 })] });
-    await waitFor('both', async () => (await at.shared.number(`select count(*) from keepwell.events where type = 'odd'`)) === 2);
+    const event = (data: Record<string, unknown>) => ({
+      at: Date.now() as never,
+      subject,
+      type: 'odd',
+      run: null,
+      data,
+    });
+    host!.incidents.record({
+      events: [event({ nul: 'a\0b', half: '\ud800', path: 'C:\\u0000' }), event({ 'k\0': 1 })],
+    });
+    await waitFor(
+      'both',
+      async () => (await at.shared.number(`select count(*) from keepwell.events where type = 'odd'`)) === 2,
+    );
     const [first] = await at.shared.sql(`select data from keepwell.events where type = 'odd' order by seq`);
     expect(JSON.parse(first!)).toEqual({ nul: 'a\ufffdb', half: '\ufffd', path: 'C:\\u0000' });
   });
@@ -152,7 +180,9 @@ describe.skipIf(missing('PostgreSQL') !== null)('hosts that share their memory',
     at.hosts[0]!.crash(KIND);
     const isThere = async () => (await at.shared.number('select count(*) from keepwell.crashes')) === 1;
     await waitFor('the crash', isThere);
-    await at.shared.sql('truncate keepwell.hosts, keepwell.crashes, keepwell.events, keepwell.host_incidents, keepwell.incidents cascade');
+    await at.shared.sql(
+      'truncate keepwell.hosts, keepwell.crashes, keepwell.events, keepwell.host_incidents, keepwell.incidents cascade',
+    );
     at.hosts[0]!.incidents.record({ events: [] });
     await waitFor('it again', isThere);
     expect(await at.shared.number(`select count(*) from keepwell.incidents where state = 'open'`)).toBe(1);

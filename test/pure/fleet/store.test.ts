@@ -6,10 +6,16 @@ import { wireJson, withinBytes } from '../../../src/fleet/rules/wire.ts';
 
 describe('the address of the database', () => {
   test.each([
-    ['postgres://me:pw@db/shop', { host: 'db', port: 5432, user: 'me', password: 'pw', database: 'shop', tls: 'prefer' }],
+    [
+      'postgres://me:pw@db/shop',
+      { host: 'db', port: 5432, user: 'me', password: 'pw', database: 'shop', tls: 'prefer' },
+    ],
     ['postgresql://me@db:6000/shop', { host: 'db', port: 6000, password: null }],
     ['postgres://me:p%40%3A%2Fw@[::1]:6000/shop', { host: '::1', port: 6000, password: 'p@:/w' }],
-    ['postgres://me@db/shop?sslmode=verify-full&sslrootcert=/etc/ca.pem', { tls: 'verify-full', tlsRoot: '/etc/ca.pem' }],
+    [
+      'postgres://me@db/shop?sslmode=verify-full&sslrootcert=/etc/ca.pem',
+      { tls: 'verify-full', tlsRoot: '/etc/ca.pem' },
+    ],
     ['postgres://me@/shop?host=/run/postgresql', { host: '/run/postgresql', port: 5432 }],
   ])('%s', (text, expected) => {
     expect(parseStoreAddress(text)).toMatchObject(expected);
@@ -44,7 +50,10 @@ describe('the address of the database', () => {
 describe('what a failure means', () => {
   test.each([
     [{ code: '28P01', message: 'password authentication failed for user "me"' }, 'FLEET_STORE_LOGIN_REFUSED'],
-    [{ code: '28000', message: 'no pg_hba.conf entry for host "10.0.0.1", user "me", database "shop", SSL off' }, 'FLEET_STORE_LOGIN_REFUSED'],
+    [
+      { code: '28000', message: 'no pg_hba.conf entry for host "10.0.0.1", user "me", database "shop", SSL off' },
+      'FLEET_STORE_LOGIN_REFUSED',
+    ],
     [{ code: '3D000', message: 'database "shop" does not exist' }, 'FLEET_STORE_NO_DATABASE'],
     [{ code: '42501', message: 'permission denied for database shop' }, 'FLEET_STORE_FORBIDDEN'],
     [{ code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 127.0.0.1:5432' }, 'FLEET_STORE_UNREACHABLE'],
@@ -60,7 +69,9 @@ describe('what a failure means', () => {
   });
 
   test('the password is not repeated, whoever says it', () => {
-    const error = storeError({ code: '08006', message: 'refused: me/tiger-8472-lily' }, 'postgres://me@db/shop', ['tiger-8472-lily']);
+    const error = storeError({ code: '08006', message: 'refused: me/tiger-8472-lily' }, 'postgres://me@db/shop', [
+      'tiger-8472-lily',
+    ]);
     expect(error.message).not.toContain('tiger');
   });
 
@@ -79,9 +90,24 @@ describe('who tells a tracker', () => {
     ['nobody has a ticket', null, call, { isOurs: true, id: null, address: null }],
     ['the ticket is ours', { host: 'self', links: {} }, call, { isOurs: true, id: null, address: null }],
     ['the ticket is of another', theirs, call, { isOurs: false, id: '7', address: 'https://tracker/7' }],
-    ['of another, in a tracker that it does not have', { host: 'other', links: {} }, call, { isOurs: false, id: null, address: null }],
-    ['somebody closes it here', theirs, { ...call, deed: 'close' }, { isOurs: true, id: '7', address: 'https://tracker/7' }],
-    ['somebody reopens it here', theirs, { ...call, deed: 'reopen', byHand: true }, { isOurs: true, id: '7', address: 'https://tracker/7' }],
+    [
+      'of another, in a tracker that it does not have',
+      { host: 'other', links: {} },
+      call,
+      { isOurs: false, id: null, address: null },
+    ],
+    [
+      'somebody closes it here',
+      theirs,
+      { ...call, deed: 'close' },
+      { isOurs: true, id: '7', address: 'https://tracker/7' },
+    ],
+    [
+      'somebody reopens it here',
+      theirs,
+      { ...call, deed: 'reopen', byHand: true },
+      { isOurs: true, id: '7', address: 'https://tracker/7' },
+    ],
   ] as const)('%s', (_, ticket, asked, verdict) => {
     expect(tellingVerdict(ticket, asked, 'self')).toEqual(verdict);
   });
