@@ -53,7 +53,10 @@ remind: 4h`;
       `{ on: [gave_up], channels: [${SLACK}] }`,
       'alerts.on[0]: must be gave-up, freeze, crash-rate or host-silent, not "gave_up" | Did you mean "gave-up"?',
     ],
-    [`{ on: [oom], channels: [${SLACK}] }`, 'alerts.on[0]: must be gave-up, freeze, crash-rate or host-silent, not "oom"'],
+    [
+      `{ on: [oom], channels: [${SLACK}] }`,
+      'alerts.on[0]: must be gave-up, freeze, crash-rate or host-silent, not "oom"',
+    ],
     [
       `{ remind: 24, channels: [${SLACK}] }`,
       'alerts.remind: must be a duration, not "24" | Write 24s, not 24 (units: ms, s, m, h, d).',
@@ -203,7 +206,10 @@ describe('the store', () => {
     ['{ keep: 30d }', 'store.keep: unknown key "keep" | Keepwell\'s word for "keep" is retention.'],
     ['{ retension: 30d }', 'store.retension: unknown key "retension" | Did you mean "retention"?'],
     ['{ size: 1GB }', 'store.size: unknown key "size" | Known here: path, retention, fleet.'],
-    ['postgres://me:hunter2@db/shop', 'store: must be a map, not a single value | Write: store: { fleet: "postgres://…" }'],
+    [
+      'postgres://me:hunter2@db/shop',
+      'store: must be a map, not a single value | Write: store: { fleet: "postgres://…" }',
+    ],
     ['{ postgres: a }', 'store.postgres: unknown key "postgres" | Keepwell\'s word for "postgres" is fleet.'],
   ])('%s is refused, with what to write', (text, said) => {
     expect(oneProblem(store(text))).toBe(said);
