@@ -515,7 +515,7 @@ export const EXAMPLES: Partial<Views> = {
   OneIncident: { schema_version: 1, incident },
   Alerts: {
     schema_version: 1,
-    on: ['gave-up', 'freeze', 'crash-rate'],
+    on: ['gave-up', 'freeze', 'crash-rate', 'host-silent'],
     channels: [{ channel: 'slack at hooks.slack.com', waiting: 0, lost: 0, problem: null }],
     open: [{ kind: 'gave-up', text: 'db is down and no longer restarted', incident: 1, told: true }],
   },

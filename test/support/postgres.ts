@@ -14,6 +14,9 @@ export const PASSWORD = 'tiger-8472-lily';
 
 export interface PrivatePostgres extends AsyncDisposable {
   readonly port: number;
+  /** Where its configuration and its unix socket are. */
+  readonly data: string;
+  readonly sockets: string;
   /** For user keepwell, who may do everything. */
   readonly url: string;
   log(): string;
@@ -21,7 +24,7 @@ export interface PrivatePostgres extends AsyncDisposable {
   kill(): Promise<void>;
   start(): Promise<void>;
   /** What `psql` would print: one value in each line, columns with a bar between them. */
-  sql(text: string): Promise<string[]>;
+  sql(text: string, database?: string): Promise<string[]>;
 }
 
 /** `auth`: `trust` lets everybody in; `scram-sha-256` only whoever knows the password. */
@@ -45,8 +48,8 @@ export async function startPostgres(auth: 'trust' | 'scram-sha-256' = 'trust'): 
   const path = dir.at('log');
   let child: ChildProcess | null = null;
   const env = { ...process.env, PGPASSWORD: PASSWORD };
-  const sql = async (text: string): Promise<string[]> => {
-    const args = ['-h', '127.0.0.1', '-p', String(port), '-U', 'keepwell', '-d', 'postgres', '-XAtqc', text];
+  const sql = async (text: string, database = 'postgres'): Promise<string[]> => {
+    const args = ['-h', '127.0.0.1', '-p', String(port), '-U', 'keepwell', '-d', database, '-XAtqc', text];
     const { stdout } = await run(join(bin, 'psql'), args, { env });
     return stdout.split('\n').filter((line) => line !== '');
   };
@@ -72,7 +75,7 @@ export async function startPostgres(auth: 'trust' | 'scram-sha-256' = 'trust'): 
   };
   await start();
   return {
-    port,
+    ...{ port, data, sockets: home },
     url: `postgres://keepwell:${PASSWORD}@127.0.0.1:${port}/postgres`,
     log: () => readFileSync(path, 'utf8'),
     ...{ start, kill, sql },

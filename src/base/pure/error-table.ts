@@ -5,12 +5,12 @@ import {
   COMPOSE_ERRORS,
   DASHBOARD_ERRORS,
   type ErrorEntry,
-  FLEET_ERRORS,
   KUBERNETES_ERRORS,
   SESSION_ERRORS,
   SIMULATE_ERRORS,
   TICKET_ERRORS,
 } from './feature-errors.ts';
+import { FLEET_ERRORS } from './fleet-errors.ts';
 
 export const ERRORS = {
   COMPONENT_NAME_INVALID: {

@@ -9,11 +9,10 @@ export interface DriverError {
 
 const MAX_CHARS = 300;
 const TLS = /certificate|self[- ]signed|ssl|tls|EPROTO|ALTNAME/i;
-const LOGIN: readonly string[] = ['28P01', '28000', 'SASL_SIGNATURE_MISMATCH', 'AUTH_TYPE_NOT_IMPLEMENTED'];
+const LOGIN: readonly string[] = ['28P01', '28000'];
 /** Not about what we asked: the server is going down, is full, or is a standby for the moment. */
 const AWAY = /^(?:08|53|57)|^25006$/;
-const NETWORK =
-  /^(?:ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|EPIPE|ENOENT|EACCES|CONNECT_TIMEOUT|CONNECTION_|UND_ERR)/;
+const NETWORK = /^(?:ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|EPIPE|ENOENT|EACCES|CONNECTION_)/;
 
 /** `secrets`: values that must not appear, whatever the server repeats of them. */
 export function storeError(error: unknown, store: string, secrets: readonly string[] = []): AppError {
@@ -22,7 +21,7 @@ export function storeError(error: unknown, store: string, secrets: readonly stri
   const code = typeof given === 'string' ? given : '';
   const problem = problemOf(String(message) || code || 'no reason given', secrets);
   const as = (name: Parameters<typeof asError>[0]) => asError(name, store, problem, error);
-  if (LOGIN.includes(code)) return as(TLS.test(problem) ? 'FLEET_STORE_TLS' : 'FLEET_STORE_LOGIN_REFUSED');
+  if (LOGIN.includes(code)) return as('FLEET_STORE_LOGIN_REFUSED');
   if (code === '3D000') return as('FLEET_STORE_NO_DATABASE');
   if (code === '42501') return as('FLEET_STORE_FORBIDDEN');
   if (NETWORK.test(code) || AWAY.test(code)) return as('FLEET_STORE_UNREACHABLE');

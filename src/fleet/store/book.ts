@@ -101,7 +101,7 @@ export class SharedBook {
     );
   }
 
-  async #counted(sql: string, values: readonly string[]): Promise<void> {
+  async #counted(sql: string, values: readonly (string | null)[]): Promise<void> {
     const known = await this.#database.query(sql, values);
     if (known.length === 0) throw new Forgotten();
   }
@@ -221,19 +221,13 @@ export class SharedBook {
     return new Set(rows.map(({ fingerprint }) => String(fingerprint)));
   }
 
-  /** We are here. A host with our machine and folder that is silent was one of us, before its history was lost. */
-  async beat(status: unknown, silentMs: number): Promise<void> {
-    const { id, machine, home } = this.#host;
+  /** We are here. */
+  async beat(status: unknown): Promise<void> {
     await this.#counted(
       `update keepwell.hosts set seen_at = now(), state = 'up', status = coalesce($2::jsonb, status),
          status_at = case when $2::text is null then status_at else now() end
        where id = $1 returning id`,
-      [id, status === null ? null : wireJson(status)] as string[],
-    );
-    await this.#database.query(
-      `update keepwell.hosts set state = 'replaced' where machine = $2 and home = $3 and id <> $1 and state <> 'replaced'
-         and seen_at < now() - ${ms('$4')}`,
-      [id, machine, home, String(silentMs)],
+      [this.#host.id, status === null ? null : wireJson(status)],
     );
   }
 
@@ -248,6 +242,12 @@ export class SharedBook {
     return await this.#database.together(async () => {
       const { query } = this.#database;
       await query('select pg_advisory_xact_lock($1::bigint)', [LOCKS.incidents]);
+      // One that is silent while another is there in its place was that one, before its history was lost.
+      await query(
+        `update keepwell.hosts o set state = 'replaced' where state <> 'replaced' and seen_at < now() - ${ms('$1')} and exists (
+           select 1 from keepwell.hosts n where n.machine = o.machine and n.home = o.home and n.id <> o.id and n.seen_at > o.seen_at)`,
+        [String(silentMs)],
+      );
       await query(
         `insert into keepwell.incidents (kind, fingerprint, state, title, root_cause, opened_at, last_at)
          select 'host-silent', 'host-silent ' || id, 'open', name || ' has been silent since '

@@ -123,7 +123,7 @@ export class Client {
     if (!Buffer.isBuffer(answer)) throw this.#lost!;
     if (answer.length === 1 && answer[0] === TLS_NO && this.#options.isTlsOptional) return socket;
     if (answer.length !== 1 || answer[0] !== TLS_YES)
-      throw connectionError('CONNECTION_WITHOUT_TLS', 'the server has no TLS, and sslmode asks for it');
+      throw connectionError('WITHOUT_TLS', 'the server has no TLS, and sslmode asks for it');
     const secure = connectTls({ ...tls, socket });
     this.#use(secure);
     await this.#until(secure, 'secureConnect');

@@ -54,13 +54,13 @@ export const question = (sql: string, values: readonly (string | null)[]): Buffe
     ? message('Q', text(sql))
     : Buffer.concat([
         message('P', text(''), text(sql), int16(0)),
-        message('B', text(''), text(''), int16(0), int16(values.length), ...values.map(valueOf), int16(0)),
+        message('B', text(''), text(''), int16(0), int16(values.length), ...values.map(parameter), int16(0)),
         message('D', Buffer.from('P', 'latin1'), text('')),
         message('E', text(''), int32(0)),
         message('S'),
       ]);
 
-function valueOf(value: string | null): Buffer {
+function parameter(value: string | null): Buffer {
   if (value === null) return int32(-1);
   const bytes = Buffer.from(value, 'utf8');
   return Buffer.concat([int32(bytes.length), bytes]);

@@ -169,7 +169,8 @@ export class FleetStore implements SharedTelling {
     const lastWords = async () => {
       await this.#going;
       if (book === null) return;
-      await this.#send(book);
+      await this.#sendCases(book);
+      await this.#sendRecords(book);
       if (isDown) await book.ended();
     };
     let timer: NodeJS.Timeout | undefined;
@@ -199,7 +200,7 @@ export class FleetStore implements SharedTelling {
       const alarm = new AbortController();
       this.#alarm = alarm;
       const waitMs = await this.#pass().then(
-        () => this.#answered(),
+        () => this.#untilNextMs(),
         (error: unknown) => this.#failed(error),
       );
       const { clock } = this.#parts;
@@ -215,10 +216,11 @@ export class FleetStore implements SharedTelling {
     if (this.#database === null || this.#database.isLost()) await this.#connect();
     const book = this.#book!;
     const asks = [...this.#asks];
-    await this.#send(book);
+    await this.#sendCases(book);
     await this.#answer(book, asks);
     await this.#findAlerters(book, [...this.#wanted]);
     if (this.#beatAt === null || this.#parts.clock.now() - this.#beatAt >= this.#times.beatMs) await this.#beat(book);
+    await this.#sendRecords(book);
   }
 
   async #connect(): Promise<void> {
@@ -243,6 +245,7 @@ export class FleetStore implements SharedTelling {
     this.#connectedAt = this.#parts.clock.now();
     this.#beatAt = null;
     this.#status = null;
+    this.#answered();
   }
 
   /** Others had time to come back, too: who is silent now does not only come later than we. */
@@ -250,10 +253,9 @@ export class FleetStore implements SharedTelling {
     return this.#connectedAt !== null && this.#parts.clock.now() - this.#connectedAt >= this.#times.silentMs;
   }
 
-  /** All that has changed here, as far as it may hold up the rest. */
-  async #send(book: SharedBook): Promise<void> {
+  /** What people wait for goes first; this is the rest, as far as it may hold up the next pass. */
+  async #sendRecords(book: SharedBook): Promise<void> {
     const { history } = this.#parts;
-    await this.#sendCases(book);
     for (let batch = 0; batch < BATCHES_IN_A_ROW; batch++) {
       const events = withinBytes(history.events({ afterSeq: this.#eventsTo, limit: EVENTS_AT_ONCE }), BYTES_AT_ONCE);
       if (events.length === 0) break;
@@ -331,8 +333,7 @@ export class FleetStore implements SharedTelling {
 
   async #beat(book: SharedBook): Promise<void> {
     const { clock, alerts, incidents } = this.#parts;
-    const { silentMs } = this.#times;
-    await book.beat(this.#changedStatus(), silentMs);
+    await book.beat(this.#changedStatus());
     this.#beatAt = clock.now();
     const told = alerts.open().flatMap(({ key }) => (key.startsWith(SILENT_KEY) ? [key] : []));
     const asked = [...this.#heldBack, ...this.#alerters.keys(), ...told];
@@ -389,20 +390,20 @@ export class FleetStore implements SharedTelling {
     return fitting(view, BYTES_AT_ONCE);
   }
 
-  /** Returns how long to wait. */
-  #answered(): number {
-    const { clock, log, incidents } = this.#parts;
-    const away = this.#awaySince;
+  #answered(): void {
+    if (this.#awaySince === null) return;
     this.#awaySince = null;
+    this.#isAlone = false;
+    this.#parts.log.info('the fleet store answers', { store: this.#shown });
+    this.#parts.incidents.ailing(this.#ailment(''), true);
+  }
+
+  #untilNextMs(): number {
+    const { clock, history } = this.#parts;
     this.#failures = 0;
-    if (away !== null) {
-      log.info('the fleet store answers', { store: this.#shown });
-      this.#isAlone = false;
-      incidents.ailing(this.#ailment(''), true);
-    }
     const isBehind =
       this.#incidents.size + this.#tickets.size + this.#asks.size + this.#wanted.size > 0 ||
-      this.#parts.history.events({ afterSeq: this.#eventsTo, limit: 1 }).length > 0;
+      history.events({ afterSeq: this.#eventsTo, limit: 1 }).length > 0;
     return isBehind ? 0 : Math.max(0, this.#times.beatMs - (clock.now() - (this.#beatAt ?? clock.now())));
   }
 

@@ -38,7 +38,7 @@ remind: 4h`;
 
   test('are about everything, and are told again after a day, unless something else is said', () => {
     expect(load(channels(SLACK)).alerts).toMatchObject({
-      on: ['gave-up', 'freeze', 'crash-rate'],
+      on: ['gave-up', 'freeze', 'crash-rate', 'host-silent'],
       remindMs: 24 * 3_600_000,
     });
     expect(load(alerts(`{ remind: never, channels: [${SLACK}] }`)).alerts.remindMs).toBeNull();
@@ -51,9 +51,12 @@ remind: 4h`;
     [`{ on: freeze, channels: [${SLACK}] }`, 'alerts.on: must be a list, not a single value | Write: on: [freeze]'],
     [
       `{ on: [gave_up], channels: [${SLACK}] }`,
-      'alerts.on[0]: must be gave-up, freeze or crash-rate, not "gave_up" | Did you mean "gave-up"?',
+      'alerts.on[0]: must be gave-up, freeze, crash-rate or host-silent, not "gave_up" | Did you mean "gave-up"?',
     ],
-    [`{ on: [oom], channels: [${SLACK}] }`, 'alerts.on[0]: must be gave-up, freeze or crash-rate, not "oom"'],
+    [
+      `{ on: [oom], channels: [${SLACK}] }`,
+      'alerts.on[0]: must be gave-up, freeze, crash-rate or host-silent, not "oom"',
+    ],
     [
       `{ remind: 24, channels: [${SLACK}] }`,
       'alerts.remind: must be a duration, not "24" | Write 24s, not 24 (units: ms, s, m, h, d).',
@@ -170,7 +173,7 @@ remind: 4h`;
 
   test('all problems are told at once, each at its place', () => {
     expect(linesOf(alerts('{ on: [x], remind: soon, channels: [{ slack: {} }, { webhook: { url: 5 } }] }'))).toEqual([
-      '2:16 alerts.on[0]: must be gave-up, freeze or crash-rate, not "x"',
+      '2:16 alerts.on[0]: must be gave-up, freeze, crash-rate or host-silent, not "x"',
       '2:28 alerts.remind: must be a duration, not "soon" | Write a whole number with its unit, largest unit first: 500ms, 10s, 1m30s, 1h, 7d.',
       '2:47 alerts.channels[0].slack: the address is missing | Write: url: "${SLACK_URL}"',
       '2:78 alerts.channels[1].webhook.url: must be text, not a number | Put it in quotes: "5".',
@@ -180,10 +183,11 @@ remind: 4h`;
 
 describe('the store', () => {
   test('is in the state directory and keeps a week, unless something else is said', () => {
-    expect(load(CHECK).store).toEqual({ path: null, retentionMs: 7 * 86_400_000 });
+    expect(load(CHECK).store).toEqual({ path: null, retentionMs: 7 * 86_400_000, fleet: null });
     expect(load(store('{ path: data/history.db, retention: 30d }')).store).toEqual({
       path: '/project/data/history.db',
       retentionMs: 30 * 86_400_000,
+      fleet: null,
     });
   });
 
@@ -201,7 +205,12 @@ describe('the store', () => {
     ['{ file: a.db }', 'store.file: unknown key "file" | Keepwell\'s word for "file" is path.'],
     ['{ keep: 30d }', 'store.keep: unknown key "keep" | Keepwell\'s word for "keep" is retention.'],
     ['{ retension: 30d }', 'store.retension: unknown key "retension" | Did you mean "retention"?'],
-    ['{ size: 1GB }', 'store.size: unknown key "size" | Known here: path, retention.'],
+    ['{ size: 1GB }', 'store.size: unknown key "size" | Known here: path, retention, fleet.'],
+    [
+      'postgres://me:hunter2@db/shop',
+      'store: must be a map, not a single value | Write: store: { fleet: "postgres://…" }',
+    ],
+    ['{ postgres: a }', 'store.postgres: unknown key "postgres" | Keepwell\'s word for "postgres" is fleet.'],
   ])('%s is refused, with what to write', (text, said) => {
     expect(oneProblem(store(text))).toBe(said);
   });
@@ -223,5 +232,5 @@ test('the type of a configuration object knows both, and what it allows is accep
   };
   const { alerts, store } = load(JSON.stringify(config));
   expect(alerts.channels.map(({ kind }) => kind)).toEqual(['slack', 'webhook', 'command']);
-  expect(store).toEqual({ path: '/project/history.db', retentionMs: 30 * 86_400_000 });
+  expect(store).toEqual({ path: '/project/history.db', retentionMs: 30 * 86_400_000, fleet: null });
 });

@@ -137,7 +137,7 @@ function aroundItem(path: string): Record<string, object> {
 }
 
 /** Those that examples name. */
-const VARIABLES = { GITHUB_TOKEN: 'a', HOOK_TOKEN: 'a' };
+const VARIABLES = { GITHUB_TOKEN: 'a', HOOK_TOKEN: 'a', FLEET_PASSWORD: 'a' };
 
 describe('the rows of the reference page', () => {
   const rows = describeConfig();
