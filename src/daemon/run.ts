@@ -61,7 +61,7 @@ const UPKEEP_MS = 5_000;
 /** Stalls of the event loop that `status` still tells of. */
 const RECENT_MS = 60_000;
 /** Until all is put together. */
-const NOT_KNOWN_YET = { store: null, logs: null, sessions: null, alerts: null } as const;
+const NOT_KNOWN_YET = { store: null, logs: null, sessions: null, alerts: null, fleet: null } as const;
 
 export async function startDaemon(options: RunOptions): Promise<RunningDaemon> {
   const { paths, failpoints } = options;
@@ -211,7 +211,7 @@ class Holding {
   }
 
   #view(): DaemonView {
-    const { store, logs, sessions, alerts } = this.#assembled?.view() ?? NOT_KNOWN_YET;
+    const { store, logs, sessions, alerts, fleet } = this.#assembled?.view() ?? NOT_KNOWN_YET;
     return {
       running: true,
       answers: true,
@@ -221,7 +221,7 @@ class Holding {
       store,
       loop_delay_ms: Math.round(this.#stalls.latestSince((systemClock.now() - RECENT_MS) as MonoMs)),
       guardian_pid: this.#options.guardianPid(),
-      ...{ logs, sessions, alerts, page: this.#dashboard?.view() ?? null },
+      ...{ logs, sessions, alerts, fleet, page: this.#dashboard?.view() ?? null },
     };
   }
 }

@@ -4,7 +4,7 @@
  */
 import { type ComponentName, NAME_PATTERN, type WallMs } from '../base/pure/ids.ts';
 import type { Row } from '../base/sqlite.ts';
-import type { ComponentRecord } from '../supervision/ports/store.ts';
+import type { ComponentRecord, Unexplained } from '../supervision/ports/store.ts';
 import type { StoredPulse } from '../supervision/rules/freeze/pulse.ts';
 import type { Component, StateKind } from '../supervision/rules/lifecycle/state.ts';
 import { isObject, json, numOrNull, parsed, str, strOrNull, whole, wholeOrNull } from './cells.ts';
@@ -19,8 +19,9 @@ export const COMPONENTS = {
     columns: {
       desired: ({ desired }) => desired,
       boot_id: ({ bootId }) => bootId,
-      // The pulse travels with the state whose times count from the same boot.
-      component_json: ({ component, pulse }) => json({ ...withoutList(component), ...(pulse ? { pulse } : {}) }),
+      // The pulse travels with the state whose times count from the same boot, and so does what is known of a crash.
+      component_json: ({ component, pulse, unexplained }) =>
+        json({ ...withoutList(component), ...(pulse ? { pulse } : {}), ...(unexplained ? { unexplained } : {}) }),
       spec_hash: ({ specHash }) => specHash,
       last_restart_json: ({ lastRestart }) => lastRestart && json(lastRestart),
       last_exit_json: ({ lastExit }) => lastExit && json(lastExit),
@@ -44,27 +45,17 @@ export const componentRecords = (rows: Rows): readonly ComponentRecord[] =>
   rows.select(COMPONENTS, {}).flatMap((row) => componentRecord(row, metaOf(rows, restartsKey(str(row['name'])))) ?? []);
 
 /** A row of a database that is to be left, with the list in it again: it is read from there where it has no row of its own. */
-export function rescued(row: Row, restarts: string | null): Row | null {
-  const record = componentRecord(row, restarts);
-  return (
-    record && {
-      ...row,
-      component_json: json({ ...record.component, ...(record.pulse ? { pulse: record.pulse } : {}) }),
-    }
-  );
-}
+export const rescued = (row: Row, restarts: string | null): Row | null =>
+  componentRecord(row, restarts) && { ...row, component_json: json(storedIn(row, restarts)) };
 
 /** Null for a row that cannot be believed: a component that starts afresh is better than one in an impossible state. */
 function componentRecord(row: Row, restarts: string | null = null): ComponentRecord | null {
   const name = str(row['name']);
   const desired = str(row['desired']);
-  const whole = withList(
-    parsed<unknown>(row['component_json'], null, () => true),
-    restarts,
-  );
-  const stored = isComponent(whole) ? (whole as Component & Pick<ComponentRecord, 'pulse'>) : null;
+  const found = storedIn(row, restarts);
+  const stored = isComponent(found) ? (found as Stored) : null;
   if (stored === null || !NAME_PATTERN.test(name) || (desired !== 'running' && desired !== 'stopped')) return null;
-  const { pulse, ...component } = stored;
+  const { pulse, unexplained, ...component } = stored;
   const hasExit: Fits = (value) => isObject(value) && isObject(value['exit']);
   const lastExit = parsed<ComponentRecord['lastExit']>(row['last_exit_json'], null, hasExit);
   return {
@@ -77,17 +68,20 @@ function componentRecord(row: Row, restarts: string | null = null): ComponentRec
     lastExit: lastExit && { ...lastExit, exit: completeExit(lastExit.exit) },
     startedAt: numOrNull(row['started_at']) as WallMs | null,
     ...(isPulse(pulse) ? { pulse } : {}),
+    ...(isUnexplained(unexplained) ? { unexplained } : {}),
   };
 }
 
 /** `restarts`: as it stands in `meta`. Older versions wrote the list into the component itself. */
-function withList(component: unknown, restarts: string | null): unknown {
+function storedIn(row: Row, restarts: string | null): unknown {
+  const component = parsed<unknown>(row['component_json'], null, () => true);
   if (!isObject(component) || !isObject(component['counters'])) return component;
   const { counters } = component;
   const list = restarts === null ? (counters['restarts'] ?? []) : parsed<unknown>(restarts, null, () => true);
   return { ...component, counters: { ...counters, restarts: list } };
 }
 
+type Stored = Component & Pick<ComponentRecord, 'pulse' | 'unexplained'>;
 type Fits = (value: unknown) => boolean;
 const isText: Fits = (value) => typeof value === 'string';
 const isNumber: Fits = (value) => typeof value === 'number';
@@ -95,6 +89,14 @@ const isNumber: Fits = (value) => typeof value === 'number';
 const isPid: Fits = (value) => value === null || isNumber(value);
 const isPulse = (value: unknown): value is StoredPulse =>
   isObject(value) && isText(value['run']) && isNumber(value['from']) && isPid(value['beatAt']);
+const isUnexplained = (value: unknown): value is Unexplained =>
+  isObject(value) &&
+  isObject(value['subject']) &&
+  isObject(value['exit']) &&
+  isObject(value['counters']) &&
+  isText(value['run']) &&
+  isNumber(value['at']) &&
+  isNumber(value['logEnd']);
 /** Whoever reads an older record adds it. */
 const isHealth: Fits = (value) => value === undefined || isObject(value);
 

@@ -24,7 +24,7 @@ export const render: Definition<Options> = {
   description:
     'Makes Deployments, Jobs, Services, ConfigMaps and references to Secrets from the components, in stages that follow depends_on. Contacts nobody and applies nothing: the head of the manifest has the kubectl commands. Settings that Kubernetes has no counterpart for are listed on stderr, each with its line.',
   options: [
-    new Option('--engine <ENGINE>', 'what to render for').choices(['kubernetes']).makeOptionMandatory(),
+    new Option('--engine <ENGINE>', 'what to render for').choices(['kubernetes']).default('kubernetes'),
     new Option('--to <PATH>', 'write to a file; to a folder (or PATH/): one file for each stage'),
     new Option('--namespace <NAME>', 'the namespace of all objects; overrides kubernetes.namespace').argParser(
       namespace,
