@@ -9,7 +9,7 @@ import type { StoredPulse } from '../supervision/rules/freeze/pulse.ts';
 import type { Component, StateKind } from '../supervision/rules/lifecycle/state.ts';
 import { isObject, json, numOrNull, parsed, str, strOrNull, whole, wholeOrNull } from './cells.ts';
 import { completeExit } from './runs.ts';
-import { type Rows, table } from './table.ts';
+import { gone, type Rows, type RowWrite, table } from './table.ts';
 
 export const COMPONENTS = {
   ...table<ComponentRecord>({
@@ -21,7 +21,7 @@ export const COMPONENTS = {
       boot_id: ({ bootId }) => bootId,
       // The pulse travels with the state whose times count from the same boot, and so does what is known of a crash.
       component_json: ({ component, pulse, unexplained }) =>
-        json({ ...component, ...(pulse ? { pulse } : {}), ...(unexplained ? { unexplained } : {}) }),
+        json({ ...withoutList(component), ...(pulse ? { pulse } : {}), ...(unexplained ? { unexplained } : {}) }),
       spec_hash: ({ specHash }) => specHash,
       last_restart_json: ({ lastRestart }) => lastRestart && json(lastRestart),
       last_exit_json: ({ lastExit }) => lastExit && json(lastExit),
@@ -34,11 +34,26 @@ export const COMPONENTS = {
   item: componentRecord,
 };
 
+/** When it was restarted can be a long list, which most steps leave as it is: it has a row of its own, in `meta`. */
+const withoutList = (component: Component): Component => ({
+  ...component,
+  counters: { ...component.counters, restarts: [] },
+});
+export const restartsKey = (name: string): string => `restarts of ${name}`;
+
+export const componentRecords = (rows: Rows): readonly ComponentRecord[] =>
+  rows.select(COMPONENTS, {}).flatMap((row) => componentRecord(row, metaOf(rows, restartsKey(str(row['name'])))) ?? []);
+
+/** A row of a database that is to be left, with the list in it again: it is read from there where it has no row of its own. */
+export const rescued = (row: Row, restarts: string | null): Row | null =>
+  componentRecord(row, restarts) && { ...row, component_json: json(storedIn(row, restarts)) };
+
 /** Null for a row that cannot be believed: a component that starts afresh is better than one in an impossible state. */
-function componentRecord(row: Row): ComponentRecord | null {
+function componentRecord(row: Row, restarts: string | null = null): ComponentRecord | null {
   const name = str(row['name']);
   const desired = str(row['desired']);
-  const stored = parsed<Stored | null>(row['component_json'], null, isComponent);
+  const found = storedIn(row, restarts);
+  const stored = isComponent(found) ? (found as Stored) : null;
   if (stored === null || !NAME_PATTERN.test(name) || (desired !== 'running' && desired !== 'stopped')) return null;
   const { pulse, unexplained, ...component } = stored;
   const hasExit: Fits = (value) => isObject(value) && isObject(value['exit']);
@@ -55,6 +70,15 @@ function componentRecord(row: Row): ComponentRecord | null {
     ...(isPulse(pulse) ? { pulse } : {}),
     ...(isUnexplained(unexplained) ? { unexplained } : {}),
   };
+}
+
+/** `restarts`: as it stands in `meta`. Older versions wrote the list into the component itself. */
+function storedIn(row: Row, restarts: string | null): unknown {
+  const component = parsed<unknown>(row['component_json'], null, () => true);
+  if (!isObject(component) || !isObject(component['counters'])) return component;
+  const { counters } = component;
+  const list = restarts === null ? (counters['restarts'] ?? []) : parsed<unknown>(restarts, null, () => true);
+  return { ...component, counters: { ...counters, restarts: list } };
 }
 
 type Stored = Component & Pick<ComponentRecord, 'pulse' | 'unexplained'>;
@@ -113,6 +137,20 @@ const VALUES = {
 };
 
 export const META = table<Value>(VALUES);
+
+/** Written only when it has changed. */
+export const RESTARTS = table<ComponentRecord>({
+  ...VALUES,
+  key: { key: ({ name }) => restartsKey(name) },
+  columns: { value: ({ component }) => json(component.counters.restarts) },
+  onlyIf: { sql: 'excluded.value <> meta.value', holds: (before, { value }) => before['value'] !== value },
+});
+
+/** All that is known of a component, to be deleted. */
+export const forgotten = (name: ComponentName): readonly RowWrite[] => [
+  gone(COMPONENTS, { name }),
+  gone(RESTARTS, { key: restartsKey(name) }),
+];
 
 /** Never goes down, also when the database knows better than a daemon that could not read it. */
 export const LAST_NUMBERS = table<Value>({

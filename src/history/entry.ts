@@ -2,7 +2,7 @@
 
 import type { WallMs } from '../base/pure/ids.ts';
 import { CAMPAIGNS, EXPERIMENTS } from './campaigns.ts';
-import { COMPONENTS, LAST_NUMBERS, META } from './components.ts';
+import { COMPONENTS, LAST_NUMBERS, META, RESTARTS } from './components.ts';
 import { CRASHES } from './crashes.ts';
 import { EVENTS, type NumberedEvent } from './events.ts';
 import type { Commit } from './ports.ts';
@@ -24,7 +24,7 @@ const FACTS: { readonly [Fact in keyof Facts]-?: Table<Item<Facts[Fact]>> } = {
 };
 
 /** All that the daemon writes to. */
-export const WRITTEN = [...Object.values(FACTS), EVENTS, META, LAST_NUMBERS] as readonly Table[];
+export const WRITTEN = [...Object.values(FACTS), EVENTS, META, LAST_NUMBERS, RESTARTS] as readonly Table[];
 
 /** Several may write to one table of the database; the first of them speaks for it. */
 const eachOnce = <One extends RowQuery>(tables: readonly One[]): readonly One[] =>
@@ -52,6 +52,7 @@ export function entryOf(commit: Commit, events: readonly NumberedEvent[], record
       writes.add(write);
       if (into.lastNumber !== undefined) writes.add(numberWrite(into.lastNumber, write, recordedAt));
     }
+  if (commit.record) writes.add(writeOf(RESTARTS, commit.record, recordedAt));
   for (const event of events) writes.add(writeOf(EVENTS, event, recordedAt));
   return { writes, onDurable: commit.onDurable, syncLater: commit.syncLater };
 }

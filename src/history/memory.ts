@@ -1,13 +1,13 @@
 /** A store that forgets when the process ends: for tests, for library use without a project, and as the last resort. */
 
 import type { Clock } from '../base/clock.ts';
-import { COMPONENTS, META } from './components.ts';
+import { forgotten, META } from './components.ts';
 import { entryOf } from './entry.ts';
 import { eventView, Sequence } from './events.ts';
 import { MemoryRows } from './memory-rows.ts';
 import type { Store } from './ports.ts';
 import { historyOf } from './questions.ts';
-import { gone, writeOf } from './table.ts';
+import { writeOf } from './table.ts';
 
 /** Small enough to be held for a year, large enough for every question people ask about the recent past. By table. */
 const BOUNDS: Readonly<Record<string, number>> = {
@@ -46,7 +46,7 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
       return told.flatMap((events) => events.map(eventView));
     },
     setMeta: (key, value) => rows.put(writeOf(META, { key, value }, clock.wallNow())),
-    forget: (component) => rows.put(gone(COMPONENTS, { name: component })),
+    forget: (component) => forgotten(component).forEach((write) => void rows.put(write)),
     health: () => health,
     close: () => {},
   };

@@ -1,17 +1,17 @@
 /** All questions about the history, answered from rows: the same for the database, for the memory, and for both together. */
 
 import { campaignQuestions } from './campaigns.ts';
-import { COMPONENTS, metaOf } from './components.ts';
+import { componentRecords, metaOf } from './components.ts';
 import { crashQuestions } from './crashes.ts';
 import { eventQuestions } from './events.ts';
 import type { History } from './ports.ts';
 import { recordQuestions } from './records.ts';
 import { runQuestions } from './runs.ts';
 import { stretchQuestions } from './stretches.ts';
-import { listOf, type Rows } from './table.ts';
+import type { Rows } from './table.ts';
 
 export const historyOf = (rows: Rows): History => ({
-  components: () => listOf(rows, COMPONENTS, {}),
+  components: () => componentRecords(rows),
   meta: (key) => metaOf(rows, key),
   ...runQuestions(rows),
   ...crashQuestions(rows),

@@ -2,8 +2,8 @@
 import { accessSync, chmodSync, closeSync, constants, fdatasync, openSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Database, Row, Sqlite } from '../../base/sqlite.ts';
-import { num, str } from '../cells.ts';
-import { COMPONENTS } from '../components.ts';
+import { num, str, strOrNull } from '../cells.ts';
+import { rescued, restartsKey } from '../components.ts';
 import { type Entry, TABLES } from '../entry.ts';
 import { lastSeqOf } from '../events.ts';
 import type { Rows } from '../table.ts';
@@ -220,9 +220,19 @@ const wordsFor = (error: unknown): string =>
 function salvage(db: Database): readonly Row[] {
   try {
     const rows = db.prepare('SELECT * FROM components').all();
-    return rows.filter((row) => COMPONENTS.item(row) !== null);
+    const all = rows.map((row) => rescued(row, restartsIn(db, str(row['name']))));
+    return all.filter((row) => row !== null);
   } catch {
     return [];
+  }
+}
+
+/** Null: there are none, or they cannot be read; then its limit begins anew. */
+function restartsIn(db: Database, name: string): string | null {
+  try {
+    return strOrNull(db.prepare('SELECT value FROM meta WHERE key = $key').get({ key: restartsKey(name) })?.['value']);
+  } catch {
+    return null;
   }
 }
 

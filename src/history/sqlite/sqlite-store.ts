@@ -6,7 +6,7 @@ import type { Runtime } from '../../base/runtime.ts';
 import { loadSqlite, type Sqlite } from '../../base/sqlite.ts';
 import type { EventView } from '../../supervision/rules/views.ts';
 import { isList, isObject, parsed } from '../cells.ts';
-import { COMPONENTS, META, metaOf } from '../components.ts';
+import { COMPONENTS, forgotten, META, metaOf } from '../components.ts';
 import { type Entry, entryOf, OPEN_TABLES } from '../entry.ts';
 import { EVENTS, eventView, lastSeqOf, type NumberedEvent, Sequence } from '../events.ts';
 import { openMemoryStore } from '../memory.ts';
@@ -14,7 +14,7 @@ import { MemoryRows } from '../memory-rows.ts';
 import type { Commit, Store } from '../ports.ts';
 import { historyOf } from '../questions.ts';
 import { observed, oldBefore, type Progress } from '../rules/progress.ts';
-import { gone, type Rows, type RowWrite, rowWrite, writeOf } from '../table.ts';
+import { type Rows, type RowWrite, rowWrite, writeOf } from '../table.ts';
 import { Condition } from './condition.ts';
 import { Disk, type NewDatabase } from './disk.ts';
 import { Outbox, SeqMark } from './outbox.ts';
@@ -89,7 +89,7 @@ class SqliteStore {
       lastSeq: () => this.#sequence.last,
       commit: (...commits) => this.#commit(commits),
       setMeta: (key, value) => this.#write(writeOf(META, { key, value }, options.clock.wallNow())),
-      forget: (component) => this.#write(gone(COMPONENTS, { name: component })),
+      forget: (component) => forgotten(component).forEach((write) => void this.#write(write)),
       health: () => condition.sentence(this.#outbox.kept),
       close: () => this.#close(),
     };

@@ -1,5 +1,7 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
+import type { ComponentName, MonoMs } from '../../../src/base/pure/ids.ts';
+import { loadSqlite } from '../../../src/base/sqlite.ts';
 import { openHistory } from '../../../src/history/sqlite/history.ts';
 import { crashOf, eventOf, NOON, recordOf, runningOf } from '../../support/history-samples.ts';
 import { sessionRecord } from '../../support/session-record.ts';
@@ -31,6 +33,32 @@ test('a component that runs without a pid of its own is known to the next daemon
   first.store.close();
   using second = await openStore(dir.at('keepwell.db'));
   expect(second.store.components()).toEqual([runningOf('cache', null)]);
+});
+
+test('when a component was restarted is written only when that has changed, however long the list is', async () => {
+  using dir = tempDir();
+  const path = dir.at('keepwell.db');
+  using opened = await openStore(path);
+  const step = (specHash: string, restarts: readonly number[]) => {
+    const record = recordOf('api', { specHash });
+    const counters = { ...record.component.counters, restarts: restarts as readonly MonoMs[] };
+    opened.store.commit({ record: { ...record, component: { ...record.component, counters } } });
+  };
+  const long = Array.from({ length: 5_000 }, (_, index) => index * 1_000.25);
+  step('1', long);
+  const db = (await loadSqlite()).open(path, 'read-write');
+  db.exec('CREATE TABLE rewritten (key TEXT)');
+  db.exec('CREATE TRIGGER seen AFTER UPDATE ON meta BEGIN INSERT INTO rewritten VALUES (new.key); END');
+  db.close();
+  step('2', long);
+  step('3', [...long]);
+  expect(await column(path, 'SELECT key FROM rewritten')).toEqual([]);
+  expect((await column(path, 'SELECT length(component_json) FROM components'))[0]).toBeLessThan(1_000);
+  step('4', [...long, 6_000_000]);
+  expect(await column(path, 'SELECT key FROM rewritten')).toEqual(['restarts of api']);
+  expect(opened.store.components()[0]?.component.counters.restarts).toEqual([...long, 6_000_000]);
+  opened.store.forget('api' as ComponentName);
+  expect(await column(path, 'SELECT key FROM meta')).toEqual([]);
 });
 
 test('the database belongs to its owner alone, with all its files', async () => {
