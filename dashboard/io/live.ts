@@ -82,9 +82,10 @@ let shown = new AbortController();
 const HIDDEN_MS = 15_000;
 
 async function connect(): Promise<void> {
-  access.value = await get<Access>('/v1/access');
-  if (lastSeq === -1) await firstEvents();
-  await refresh();
+  const whoWeAre = get<Access>('/v1/access').then((answer) => {
+    access.value = answer;
+  });
+  await Promise.all([whoWeAre, refresh(), lastSeq === -1 ? firstEvents() : null]);
   await stream<EventView>(
     `/v1/events?after=${lastSeq}`,
     shown.signal,

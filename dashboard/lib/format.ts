@@ -21,6 +21,15 @@ export function roughly(ms: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
+/** "2 d 3 h", "5 min": what changes every second in a hundred rows is drawn every second. */
+export function briefly(ms: number): string {
+  const minutes = Math.floor(Math.max(0, ms) / 60_000);
+  if (minutes === 0) return `${Math.floor(Math.max(0, ms) / 1_000)} s`;
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 24 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
 /** Counts down to a time: "12 s"; "now" when it is over. */
 export function countdown(iso: string, nowMs: number): string {
   const ms = Date.parse(iso) - nowMs;

@@ -1,11 +1,12 @@
 /** The screen people keep open: what needs attention, every component in a row with its day, and what happened. */
 import { type Signal, useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { AttentionView, OverviewRow, OverviewView } from '../../src/dashboard/rules/views.ts';
-import { events, filter, isLive, now, overview } from '../io/live.ts';
+import { events, filter, isLive, overview } from '../io/live.ts';
 import { plainText } from '../lib/ansi.ts';
 import { matcher } from '../lib/filter.ts';
-import { formatBytes, formatDuration, formatUptime, percent, spanName, withoutName } from '../lib/format.ts';
+import { formatBytes, formatDuration, percent, spanName, withoutName } from '../lib/format.ts';
 import { GROUPINGS, type Grouping, groupsOf } from '../lib/groups.ts';
 import { belongsTo, type Which } from '../lib/happenings.ts';
 import { hrefOf } from '../lib/route.ts';
@@ -23,6 +24,7 @@ import {
   Panel,
   Spark,
   StateMark,
+  Uptime,
   Waiting,
 } from '../ui/parts.tsx';
 
@@ -128,9 +130,19 @@ const COMPARE: Readonly<Record<Order, (one: OverviewRow, other: OverviewRow) => 
   memory: (one, other) => (other.memory_bytes ?? 0) - (one.memory_bytes ?? 0),
 };
 
+/** More than any screen is high: these are painted first, and then all of them. */
+const FIRST_ROWS = 60;
+
 function Components({ view }: { view: OverviewView }) {
   const order = useSignal<Order>('as configured');
   const grouping = useSignal<Grouping>('none');
+  const isWhole = useSignal(view.components.length <= FIRST_ROWS);
+  useEffect(() => {
+    const rest = setTimeout(() => {
+      isWhole.value = true;
+    });
+    return () => clearTimeout(rest);
+  }, []);
   const fits = matcher(filter.value);
   const shown =
     fits === null
@@ -170,7 +182,7 @@ function Components({ view }: { view: OverviewView }) {
               ),
             )}
           </div>
-          {groupsOf(sorted, grouping.value).map(({ title, rows }) => (
+          {groupsOf(isWhole.value ? sorted : sorted.slice(0, FIRST_ROWS), grouping.value).map(({ title, rows }) => (
             <Fragment key={title}>
               {title === '' ? null : <GroupHead title={title} rows={rows} />}
               {rows.map((row) => (
@@ -231,8 +243,19 @@ function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
   const look = lookOf(row);
   const waits = row.waiting_for.length > 0 ? `for ${row.waiting_for.join(', ')}` : null;
   const isOver = row.state === 'gave-up';
+  const isMeant = useSignal(false); // three buttons in each of 500 rows would be most of the page
+  const means = (value: boolean) => (): void => {
+    isMeant.value = value;
+  };
   return (
-    <div class={`row ${look.tone}`} role="row" data-component={row.name}>
+    <div
+      class={`row ${look.tone}`}
+      role="row"
+      data-component={row.name}
+      onPointerEnter={means(true)}
+      onPointerLeave={means(false)}
+      onFocusIn={means(true)}
+    >
       <span role="cell" class="c-name">
         <StateMark of={row} />
         <ComponentLink name={row.name} />
@@ -252,7 +275,7 @@ function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
         </span>
       </span>
       <span role="cell" class="num c-up">
-        {row.started_at === null ? '' : formatUptime(now.value - Date.parse(row.started_at))}
+        {row.started_at === null ? '' : <Uptime since={row.started_at} />}
       </span>
       <span role="cell" class="num c-restarts">
         <span class="hidden">restarts </span>
@@ -277,7 +300,7 @@ function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
         <span>{row.memory_bytes === null ? '' : formatBytes(row.memory_bytes)}</span>
       </span>
       <span role="cell" class="c-actions">
-        <Actions name={row.name} />
+        {isMeant.value ? <Actions name={row.name} /> : null}
       </span>
     </div>
   );

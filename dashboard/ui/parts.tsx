@@ -1,9 +1,10 @@
 /** The small parts that every screen is made of. */
+import { computed, type ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { OverviewView } from '../../src/dashboard/rules/views.ts';
 import { now } from '../io/live.ts';
-import { ago, clock, countdown, localTime, roughly, spanName } from '../lib/format.ts';
+import { ago, briefly, clock, countdown, localTime, roughly, spanName } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
 import { beatPaths, beatSummary, sparkPath } from '../lib/timeline.ts';
 import { BEATS, lookOf, type Seen, SHAPES, type Shape, type Tone, toneOf } from '../lib/words.ts';
@@ -41,17 +42,25 @@ export const Word = ({ children }: { children: string }) => (
   </span>
 );
 
+/** A text that goes with the time: it alone is drawn anew each second, and only when it changed. */
+function useTold(at: string, say: (at: string, nowMs: number) => string): ReadonlySignal<string> {
+  return useMemo(() => computed(() => say(at, now.value)), [at]);
+}
+
 export const Ago = ({ at }: { at: string }) => (
   <time dateTime={at} title={localTime(at)}>
-    {ago(at, now.value)}
+    {useTold(at, ago)}
   </time>
 );
 
 export const Countdown = ({ to }: { to: string }) => (
   <time class="num" dateTime={to} title={localTime(to)}>
-    {countdown(to, now.value)}
+    {useTold(to, countdown)}
   </time>
 );
+
+const uptime = (since: string, nowMs: number): string => briefly(nowMs - Date.parse(since));
+export const Uptime = ({ since }: { since: string }) => <>{useTold(since, uptime)}</>;
 
 export const ComponentLink = ({ name }: { name: string }) => (
   <a href={hrefOf('component', name)} class="name">

@@ -131,6 +131,7 @@ export class Overview {
       ...{ from: begunAt, to: endedAt, isBad: good === false && planned === false },
     }));
     if (view.started_at !== null) runs.push({ from: Date.parse(view.started_at) as WallMs, to: null, isBad: false });
+    if (runs.length === 0) return { day: nothingKnown(frame), oldest: null };
     const failed: Span[] = history
       .probes({ component, since, limit: MAX_STRETCHES })
       .flatMap(({ outcome, firstAt, lastAt }) => (outcome === 'fail' ? [{ from: firstAt, to: lastAt }] : []));
@@ -152,6 +153,11 @@ export class Overview {
     };
   }
 }
+
+/** What has not run for a week has used nothing, and nobody asked it anything. */
+const nothingKnown = ({ buckets }: Frame): History24h => ({
+  ...{ timeline: '-'.repeat(buckets), up_percent: null, up_percent_week: null, cpu: [], memory: [] },
+});
 
 /** With the one before: what it led to may reach into the frame. */
 const inFrame = (runs: readonly RunSpan[], { from }: Frame): readonly RunSpan[] => {

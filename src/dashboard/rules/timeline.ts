@@ -31,7 +31,7 @@ export const WEEK_MS = 7 * DAY_MS;
 
 /** Ten minutes, an hour, six hours, a day. */
 const FRAMES = [
-  { bucketMs: 10_000, buckets: 60 },
+  { bucketMs: 20_000, buckets: 30 },
   { bucketMs: 60_000, buckets: 60 },
   { bucketMs: 5 * 60_000, buckets: 72 },
   { bucketMs: 15 * 60_000, buckets: 96 },
@@ -119,6 +119,7 @@ export function curvesOf(
     const a = frame.from + at * step;
     return uses.filter(({ from, to }) => from < a + step && to >= a);
   };
+  if (uses.length === 0) return { cpu: [], memory: [] };
   const measured = Array.from({ length: points }, (_, at) => within(at));
   return {
     cpu: measured.map((some) => {

@@ -52,7 +52,7 @@ export interface OverviewRow {
   readonly up_percent: Amount | null;
   /** The same of the last 7 days. */
   readonly up_percent_week: Amount | null;
-  /** Over the timeline; null: nothing was measured then. */
+  /** Over the timeline; null: nothing was measured then. Empty: nothing at all. */
   readonly cpu: readonly (Amount | null)[];
   readonly memory: readonly (Count | null)[];
 }
