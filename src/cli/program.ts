@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { restart, start, stop } from './commands/act.ts';
 import { agents, spawn } from './commands/agents.ts';
+import { alerts } from './commands/alerts.ts';
 import { backoff } from './commands/backoff.ts';
 import { beat } from './commands/beat.ts';
 import { campaign } from './commands/campaign.ts';
@@ -57,6 +58,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   runs,
   incidents,
   tickets,
+  alerts,
   logs,
   events,
   wait,

@@ -168,6 +168,42 @@ describe.skipIf(withoutSshd !== null)('several machines', () => {
     await project.ok('start', 'api');
   });
 
+  test('the page of another machine is served here, behind the same guard, over every interruption, until Ctrl-C', async () => {
+    const child = new TestProject({ dir: here.path }, user.env).start(['-H', 'web', 'dashboard', '--no-open']);
+    let output = '';
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    const [, origin, token] = await waitFor('its address', () =>
+      /^(http:\/\/127\.0\.0\.1:\d+)\/#token=(\S+)$/m.exec(output),
+    );
+    const ask = async (path: string, { headers, ...more }: RequestInit = {}) =>
+      await fetch(`${origin}${path}`, { ...more, headers: { Authorization: `Bearer ${token}`, ...headers } });
+    expect(await (await fetch(`${origin}/`)).text()).toContain('<div id="app">');
+    expect((await fetch(`${origin}/v1/overview`)).status).toBe(401);
+    expect((await ask('/v1/status', { headers: { Origin: 'http://evil.example' } })).status).toBe(403);
+    expect(await (await ask('/v1/access')).json()).toMatchObject({ role: 'control' });
+    const overview = await ask('/v1/overview');
+    expect(JSON.stringify(await overview.json())).toContain('"name":"broken"');
+    const again = await ask('/v1/overview', { headers: { 'If-None-Match': overview.headers.get('ETag')! } });
+    expect([200, 304]).toContain(again.status);
+    const post = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+    expect((await ask('/v1/dashboard', { ...post, body: '{}' })).status).toBe(403);
+    expect((await ask('/v1/restart', { ...post, body: '{"command":["sh"]}' })).status).toBe(400);
+    const before = (await project.component('api')).pid;
+    expect((await ask('/v1/restart', { ...post, body: '{"components":["api"]}' })).status).toBe(202);
+    await project.until('api', 'another process', ({ pid }) => pid !== null && pid !== before);
+    const events = await ask('/v1/events?after=0', { headers: { Accept: 'text/event-stream' } });
+    const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toContain('id: 1\n');
+    for (const pid of user.holders()) process.kill(pid, 'SIGKILL');
+    await expect(drained(reader)).rejects.toThrow(); // cut off, not ended: the page goes on behind the last one
+    expect((await ask('/v1/status')).status).toBe(200);
+    child.kill('SIGINT');
+    expect(await new Promise((done) => child.once('close', done))).toBe(130);
+    await expect(fetch(`${origin}/`)).rejects.toThrow();
+  });
+
   test('the fleet is one table: a host that hangs, one that refuses and one without a daemon hold up nobody', async () => {
     const frozen = await user.machine();
     const name = { web: machine.url(project.dir), frozen: frozen.url(project.dir) };
@@ -221,6 +257,10 @@ describe.skipIf(withoutSshd !== null)('several machines', () => {
     return dir;
   }
 });
+
+async function drained(reader: { read(): Promise<{ done: boolean }> }): Promise<void> {
+  while (!(await reader.read()).done);
+}
 
 test('whoever has one machine loads nothing of this', async () => {
   const { readFileSync } = await import('node:fs');

@@ -16,6 +16,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   '@modelcontextprotocol/server': /^src\/cli\/mcp\//,
   '@modelcontextprotocol/server/stdio': /^src\/cli\/mcp\//,
   picocolors: /^src\/cli\//,
+  nodemailer: /^src\/incidents\/alerts\/kinds\/email\.ts$/,
   '@photostructure/sqlite': /^src\/base\/sqlite\.ts$/,
   ...Object.fromEntries(OTEL.map((name) => [`@opentelemetry/${name}`, /^src\/telemetry\//])),
 };
