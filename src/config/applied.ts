@@ -68,6 +68,8 @@ export interface CurrentConfigOptions {
   readonly env: Variables;
   readonly paths: HomePaths;
   readonly log: Log;
+  /** What is done with it before anybody gets it: where it runs may make other things of components. Throws an AppError. */
+  prepare(config: ResolvedConfig): ResolvedConfig;
 }
 
 /** The configuration in force. Whoever has to do something when another one is applied subscribes. */
@@ -75,11 +77,13 @@ export class CurrentConfig {
   readonly #options: CurrentConfigOptions;
   readonly #listeners: ((config: ResolvedConfig) => void)[] = [];
   #current: ResolvedConfig;
+  /** As they were read. */
+  readonly #plain = new WeakMap<ResolvedConfig, ResolvedConfig>();
   #byName: ReadonlyMap<string, ComponentSpec> | null = null;
 
   constructor(options: CurrentConfigOptions) {
     this.#options = options;
-    this.#current = options.first;
+    this.#current = this.#prepared(options.first);
   }
 
   readonly current = (): ResolvedConfig => this.#current;
@@ -95,8 +99,16 @@ export class CurrentConfig {
     const { files } = this.#current;
     const { isFixed, env } = this.#options;
     // The environment stays the same for as long as we live: the same texts give the same configuration.
-    if (isFixed || saysTheSame(this.#current)) return this.#current;
-    return readConfig({ files, env, cwd: dirname(files[0]!) });
+    const isSame = isFixed || saysTheSame(this.#current);
+    return this.#prepared(
+      isSame ? this.#plain.get(this.#current)! : await readConfig({ files, env, cwd: dirname(files[0]!) }),
+    );
+  }
+
+  #prepared(plain: ResolvedConfig): ResolvedConfig {
+    const config = this.#options.prepare(plain);
+    this.#plain.set(config, plain);
+    return config;
   }
 
   apply(config: ResolvedConfig): void {

@@ -8,6 +8,7 @@ import { openAgentParts } from '../agents/open.ts';
 import type { Control } from '../api/control.ts';
 import { systemClock } from '../base/clock.ts';
 import type { HomePaths } from '../base/home.ts';
+import { AppError } from '../base/pure/errors.ts';
 import { redact, secretValues } from '../base/pure/redact.ts';
 import type { Runtime } from '../base/runtime.ts';
 import type { Stalls } from '../base/stall-watch.ts';
@@ -29,6 +30,7 @@ import { placeStore } from '../history/place.ts';
 import { createRecorder, createTeller } from '../history/recorder.ts';
 import { openSqliteStore } from '../history/sqlite/sqlite-store.ts';
 import { openIncidents } from '../incidents/open.ts';
+import type { ClusterEngine } from '../kubernetes/open.ts';
 import { fileLogs } from '../logs/file-logs.ts';
 import { logFile } from '../logs/format.ts';
 import { openLogKeeper } from '../logs/keep/keeper.ts';
@@ -102,7 +104,8 @@ export interface Assembled {
 export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const { paths, env, log, failpoints, stalls, socket, softNofile, hosted, wantNew, fatal } = options;
   const runtime: Runtime = { clock: systemClock, log, random: Math.random, failpoints };
-  const configuration = new CurrentConfig({ ...options, first: options.config });
+  const cluster = await openEngine(options, runtime);
+  const configuration = new CurrentConfig({ ...options, first: options.config, prepare: cluster?.prepare ?? onlyHere });
   const config = configuration.current;
   const events = new EventBus(log);
   const place = await placeStore(paths, config().store.path, log);
@@ -141,9 +144,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     project: () => config().name,
     secrets: () => [...new Set([...baseSecrets, ...config().secrets])],
   });
-  const { driver, sampler, commands, engine, containers } = drivers;
+  const { sampler, commands, engine, containers } = drivers;
+  const driver = cluster?.driver(drivers.driver, config) ?? drivers.driver;
   const probes = openProbes({
-    ...{ ...context, ...drivers, holds, logPath, secretsOf: knownSecrets },
+    ...{ ...context, ...drivers, driver, holds, logPath, secretsOf: knownSecrets },
     place: (path, position) => keeper.place(path, position),
   });
   const { prober } = probes;
@@ -233,6 +237,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       campaigns: campaignArchive(store, paths.home),
     },
     ...{ subscribe: events.subscribe, daemon: options.daemon, end: options.end },
+    check: async (wanted) => cluster?.dryRun(wanted),
   });
 
   fleet.begin({ incidents: incidentService, alerts, status: () => control.status() }, config());
@@ -252,9 +257,13 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     end: async (how) => {
       isDown = how === 'down' || how === 'down-remove';
       // Components and agents come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
-      if (how !== 'handover') await Promise.all([supervisor.shutDown(), agents.stopAll({ again: !isDown })]);
+      // What runs on a cluster needs no daemon to go on.
+      const isLeft = how === 'handover' || (cluster !== null && !isDown);
+      if (!isLeft) await supervisor.shutDown();
+      if (how !== 'handover') await agents.stopAll({ again: !isDown });
       const left = isDown ? (await sessions.close({ stopAll: true })).map(({ id }) => id) : [];
       if (how === 'down-remove') await removeContainers(containers, log);
+      if (isDown) await cluster?.removeAll();
       tell('daemon.ended', { how: isDown ? 'down' : how, ...(left.length > 0 ? { sessions_ending: left } : {}) });
       return left;
     },
@@ -264,12 +273,25 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       supervisor.close();
       const toldAll = telemetry.close();
       await keeper[Symbol.asyncDispose]();
+      await cluster?.close();
       await Promise.all([probes.close(), drivers.close()]);
       store.close();
       place[Symbol.dispose]();
       await toldAll;
     },
   };
+}
+
+/** Null: components run on this machine, and nothing of Kubernetes is loaded. */
+async function openEngine({ config, env, paths }: AssembleOptions, runtime: Runtime): Promise<ClusterEngine | null> {
+  if (config.engine === 'local') return null;
+  const { openCluster } = await import('../kubernetes/open.ts');
+  return openCluster({ ...runtime, env, dir: join(paths.home, 'kubernetes'), config });
+}
+
+function onlyHere(config: ResolvedConfig): ResolvedConfig {
+  if (config.engine !== 'local') throw new AppError('ENGINE_CHANGED', { asked: config.engine, running: 'local' });
+  return config;
 }
 
 const daemonReadings = ({ loop_delay_ms, started_at }: DaemonView) => ({

@@ -34,6 +34,8 @@ export interface ControlParts {
   readonly campaigns: Control['campaigns'];
   readonly config: Pick<CurrentConfig, 'current' | 'read' | 'apply'>;
   readonly subscribe: Control['subscribe'];
+  /** What has to be asked before anything is done about a configuration. Rejects with an AppError. */
+  check(config: ResolvedConfig): Promise<void>;
   daemon(): DaemonView;
   /** Somebody changed what is wanted. Null, or why the next daemon would not know of it. */
   wanted(): string | null;
@@ -117,6 +119,7 @@ function inOrder(): <T>(action: () => Promise<T>) => Promise<T> {
 async function reload(parts: ControlParts, { dryRun = false }: ReloadOptions): Promise<ReloadView> {
   const { supervisor } = parts;
   const config = await parts.config.read();
+  await parts.check(config);
   const head = {
     schema_version: 1,
     dry_run: dryRun,
@@ -176,6 +179,7 @@ async function up(parts: ControlParts, names: readonly string[], files: readonly
   const known = config.components.map(({ name }) => name as string);
   const name = names.find((each) => !known.includes(each));
   if (name !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name, suggestion: didYouMean(name, known) });
+  await parts.check(config);
   const applied = apply(parts, config, false);
   const wanted = names.length > 0 ? names : supervisor.names;
   const outdated = await supervisor.outdated(wanted);

@@ -91,12 +91,21 @@ async function openRecords(paths: HomePaths): Promise<Recorded> {
 /** The configuration is only needed for names and dependencies here: one with mistakes in it must not hide the truth. */
 function readSpecs(project: Project, env: Environment): Specs {
   try {
-    const { name, components, secrets } = loadConfig({ files: project.files, env });
-    return { name, specs: components, secrets };
+    const { name, components, secrets, engine } = loadConfig({ files: project.files, env });
+    return { name, specs: engine === 'local' ? components : components.map(elsewhere), secrets };
   } catch {
     return { name: project.home, specs: [], secrets: [] };
   }
 }
+
+/** Only the daemon asks the cluster: without it nothing is known of what runs there. */
+const elsewhere = (spec: ComponentSpec): ComponentSpec =>
+  spec.driver.kind === 'external'
+    ? spec
+    : {
+        ...spec,
+        driver: { ...spec.driver, kind: 'kubernetes', workload: 'Deployment', object: spec.name, objects: [] },
+      };
 
 interface Specs {
   readonly name: string;

@@ -13,6 +13,7 @@ import type { Findings } from './rules/freeze/freeze.ts';
 import type { Role } from './rules/health/probe.ts';
 import { next, wakeAt } from './rules/lifecycle/next.ts';
 import type { Attempt, Component, ComponentEvent, ComponentState, Effect } from './rules/lifecycle/state.ts';
+import { isCleanedUp } from './rules/lifecycle/transitions.ts';
 import { holdOf, unseen } from './rules/lifecycle/when-held.ts';
 import { componentView, runOf } from './rules/status.ts';
 import type { ComponentView, Subject } from './rules/views.ts';
@@ -339,9 +340,6 @@ export interface CleanUpWorld {
   readonly clock: Clock;
   commit(commit: ComponentCommit): void;
 }
-
-export const isCleanedUp = ({ driver }: ComponentSpec): boolean =>
-  driver.kind === 'container' && driver.cleanup === 'remove';
 
 /** `run`: the one after which it gave up; null: of an earlier daemon, which may not have done it. */
 export function cleanUp({ name }: ComponentSpec, run: RunId | null, { driver, clock, commit }: CleanUpWorld): void {

@@ -73,7 +73,10 @@ export function stepCommit(facts: StepFacts, explain: Explainer): ComponentCommi
         const told = crash(facts, run, end, explain);
         if (isExplainedLater(facts, end))
           commit.record = { ...record, unexplained: { ...told, logEnd: explain.logEnd(spec) } };
-        else commit.crash = { ...told, ...found(spec, told, explain) };
+        else {
+          const evidence = found(spec, told, explain);
+          commit.crash = { ...told, ...evidence, logTail: [...evidence.logTail, ...notesOf(facts)] };
+        }
       }
       commit.onDurable = () => facts.release(run);
     }
@@ -126,6 +129,9 @@ function runEnded(spec: ComponentSpec, run: RunId, end: RunEnd, at: WallMs): Non
  */
 const isExplainedLater = ({ spec, effects }: StepFacts, { freeze }: RunEnd): boolean =>
   spec.driver.kind === 'process' && !freeze && effects.some(({ kind }) => kind === 'spawn');
+
+/** What is known of an end beside its output stands below it. */
+const notesOf = ({ event }: StepFacts): readonly string[] => (event.kind === 'exited' ? (event.notes ?? []) : []);
 
 type CrashFacts = Omit<Unexplained, 'logEnd'>;
 

@@ -89,8 +89,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     shapes: ['history'],
   },
   kubernetes: {
-    what: 'the components as objects of Kubernetes, and what of them is lost there',
-    imports: ['base', 'supervision', 'config'],
+    what: 'the components as objects of Kubernetes, what of them is lost there, and a cluster as the place where they run',
+    imports: ['base', 'supervision', 'config', 'drivers'],
+    shapes: ['docker'],
   },
   telemetry: {
     what: 'metrics and traces, loaded only when they are asked for',
@@ -131,6 +132,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'campaigns',
       'checks',
       'simulate',
+      'kubernetes',
       'telemetry',
       'dashboard',
       'api',

@@ -228,6 +228,30 @@ export const KUBERNETES_ERRORS = {
     exitCode: 1,
     httpStatus: 409,
   },
+  KUBERNETES_NO_CLUSTER: {
+    message: 'No Kubernetes cluster can be used: {problem}.',
+    hint: 'Set KUBECONFIG to a kubeconfig, or "kubernetes.context" to one of its contexts. "kubectl config get-contexts" lists them.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  KUBERNETES_UNREACHABLE: {
+    message: 'Kubernetes cannot be asked: {problem}.',
+    hint: 'See whether "kubectl get pods" answers with the same kubeconfig and context. Nothing was changed.',
+    exitCode: 3,
+    httpStatus: 503,
+  },
+  KUBERNETES_INVALID: {
+    message: 'Kubernetes does not take what the configuration says:\n{listed}',
+    hint: 'Nothing was changed. "keepwell render --engine kubernetes" shows the objects.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  ENGINE_CHANGED: {
+    message: 'The configuration says "engine: {asked}", but the daemon runs everything with "{running}".',
+    hint: 'Run "keepwell down" with the old configuration first, then "keepwell up".',
+    exitCode: 3,
+    httpStatus: 409,
+  },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;
 
 // Errors around simulated crashes: a part of the table of all errors.

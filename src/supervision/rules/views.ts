@@ -17,7 +17,7 @@ export interface Subject {
 /** One component as it is now. */
 export interface ComponentView {
   readonly name: string;
-  readonly kind: 'process' | 'container' | 'compose' | 'external';
+  readonly kind: 'process' | 'container' | 'compose' | 'external' | 'kubernetes';
   readonly state: StateKind;
   /** What is odd about it, beside its state. */
   readonly condition: Condition | null;
