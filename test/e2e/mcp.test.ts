@@ -1,9 +1,14 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ERAS, McpClient } from '../support/mcp.ts';
 import { ENTRY, TestProject } from '../support/project.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
+
+const BIN = dirname(ENTRY);
 
 const CONFIG = `
 name: shop
@@ -191,7 +196,7 @@ test('without a daemon it answers from the records, and says so', async () => {
 });
 
 test('without a configuration it starts all the same, and every tool says what is missing', async () => {
-  await using project = new TestProject({ dir: (await import('../support/temp-dir.ts')).tempDir().path });
+  await using project = new TestProject({ dir: tempDir().path });
   await using mcp = await McpClient.open(project.dir);
   const { blocks, isError } = await mcp.call('status');
   expect(isError).toBe(true);
@@ -248,4 +253,82 @@ test('what --print-config prints starts the server', async () => {
   }
   const { stdout } = await project.cli('mcp', '--print-config', 'claude', '--allow-control');
   expect(stdout).toContain('"--allow-control"');
+});
+
+test('a crash is explained, listed, attached and ticketed, and an agent is spawned for a task', async () => {
+  await using project = new TestProject(`
+components:
+  api: { process: { command: [sh, -c, "echo no luck >&2; exit 7"] }, restart: { limit: { max: 3 }, backoff: { initial: 10ms } } }
+agents:
+  types:
+    worker: { command: [sh, -c, "echo working on $0; exec sleep 1000", "{task}"] }
+tickets: { trackers: [{ local: { dir: tickets } }] }
+`);
+  await project.cli('up', '--no-wait');
+  await project.until('api', 'given up', ({ state }) => state === 'gave-up');
+  await using mcp = await McpClient.open(project.dir, { args: ['--allow-control'] });
+  const { well, incidents, components } = await mcp.facts('problems');
+  expect({ well, incidents, components }).toMatchObject({
+    well: false,
+    incidents: [{ subject: 'api' }],
+    components: [{ name: 'api', state: 'gave-up' }],
+  });
+  const { crashes } = await mcp.facts('crashes', { name: 'api' });
+  expect(crashes).toHaveLength(4);
+  const { id } = crashes[0] as { id: number };
+  const byId = await mcp.call('why', { crash_id: id });
+  expect(JSON.parse(byId.blocks[0]!.text).crash).toMatchObject({ id, exit_text: 'exit code 7' });
+  expect(byId.blocks.at(-1)!.text).toContain('no luck');
+  const resource = await mcp.client.readResource({ uri: `keepwell://crashes/${id}` });
+  expect((resource.contents.at(-1) as { text: string }).text).toContain('no luck');
+  const completed = await mcp.client.complete({
+    ref: { type: 'ref/resource', uri: 'keepwell://crashes/{id}' },
+    argument: { name: 'id', value: '' },
+  });
+  expect(completed.completion.values).toContain(String(id));
+  const prompt = await mcp.client.getPrompt({ name: 'explain_crash', arguments: { name: 'api' } });
+  expect(JSON.stringify(prompt.messages)).toContain('no luck');
+  const night = await mcp.client.getPrompt({ name: 'summarise_night' });
+  expect(JSON.stringify(night.messages)).toContain('exit code 7');
+  const { tickets } = await waitFor('a ticket', async () => {
+    const all = await mcp.facts('tickets');
+    return all.tickets.length > 0 ? all : null;
+  });
+  const ticket = await mcp.call('tickets', { number: tickets[0].number });
+  expect(ticket.blocks.slice(1).every(({ text }) => text.startsWith('Output of a program'))).toBe(true);
+  expect(await mcp.facts('wait', { name: 'api', timeout: 5 })).toMatchObject({
+    reached: false,
+    error: { code: 'COMPONENT_GAVE_UP' },
+  });
+  expect(await mcp.facts('spawn_agent', { type: 'worker', task: 'SPEC-1; rm -rf /' })).toMatchObject({
+    agent: { agent_type: 'worker', task_id: 'SPEC-1; rm -rf /' },
+  });
+  const strange = await mcp.call('spawn_agent', { type: 'nobody', task: 'x' });
+  expect(JSON.parse(strange.blocks[0]!.text).error.code).toBe('NO_SUCH_AGENT_TYPE');
+  const unknown = await mcp.call('why', { name: 'nobody' });
+  expect(JSON.parse(unknown.blocks[0]!.text).error).toMatchObject({ code: 'NO_SUCH_COMPONENT' });
+});
+
+test('nobody loads the server but "keepwell mcp"', async () => {
+  const parts = readdirSync(BIN).filter((name) =>
+    readFileSync(join(BIN, name), 'utf8').includes('io.modelcontextprotocol/'),
+  );
+  expect(parts).toHaveLength(1);
+  await using project = new TestProject(CONFIG);
+  await project.ok('up');
+  using dir = tempDir();
+  writeFileSync(
+    dir.at('tell.cjs'),
+    "process.on('exit', () => console.error(Object.keys(require.cache).join('\\n')));\n",
+  );
+  const loadedBy = (...command: readonly string[]): readonly string[] => {
+    const { stderr } = spawnSync(process.execPath, ['-r', dir.at('tell.cjs'), ENTRY, ...command], {
+      ...{ cwd: project.dir, encoding: 'utf8', input: '' },
+      env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
+    });
+    expect(stderr).toContain('main.cjs');
+    return parts.filter((part) => stderr.includes(part));
+  };
+  for (const command of ['status', 'why', 'validate', 'up']) expect(loadedBy(command)).toEqual([]);
+  expect(loadedBy('mcp')).toEqual(parts);
 });

@@ -56,7 +56,7 @@ export interface ImportOptions {
 /** Throws CONFIG_INVALID, NOTHING_TO_IMPORT, IMPORT_NOT_FOUND, IMPORT_NEEDS_RUN, IMPORT_RUN_FAILED and FILE_NOT_READ. */
 export async function importFiles(options: ImportOptions): Promise<Imported> {
   const { format, cwd, target } = options;
-  const named = options.files.length > 0 ? options.files : [usual(options)];
+  const named = options.files.length > 0 ? options.files : usual(options);
   const sources: ImportSource[] = [];
   for (const file of named) sources.push(...(await sourcesOf(file, options)));
   const { dir } = sources[0]!;
@@ -69,11 +69,16 @@ export async function importFiles(options: ImportOptions): Promise<Imported> {
   });
 }
 
-function usual({ format, cwd }: ImportOptions): string {
+/** All units of a folder belong together. */
+function usual({ format, cwd }: ImportOptions): readonly string[] {
   const names =
-    format === 'systemd' ? readdirSync(cwd).filter((name) => name.endsWith('.service')) : USUAL_NAMES[format];
-  const found = names.find((name) => existsSync(join(cwd, name)));
-  if (found !== undefined) return found;
+    format === 'systemd'
+      ? readdirSync(cwd)
+          .filter((name) => name.endsWith('.service'))
+          .sort()
+      : USUAL_NAMES[format];
+  const found = names.filter((name) => existsSync(join(cwd, name))).slice(0, format === 'systemd' ? MAX_INCLUDED : 1);
+  if (found.length > 0) return found;
   const looked = format === 'systemd' ? '*.service' : USUAL_NAMES[format].slice(0, 3).join(', ');
   throw new AppError('IMPORT_NOT_FOUND', { looked, where: cwd, format });
 }

@@ -2,6 +2,7 @@
 import { type ImportFindings, type ImportFormat, lossText } from '../import/findings.ts';
 import { fromPm2 as importPm2 } from '../import/pm2.ts';
 import { fromProcessCompose as importProcessCompose } from '../import/process-compose.ts';
+import { sound, withoutCircles } from '../import/sound.ts';
 import { fromSupervisord as importSupervisord } from '../import/supervisord.ts';
 import { Problems } from '../problem.ts';
 import type { Folder, StarterFindings } from './draft.ts';
@@ -18,8 +19,14 @@ function found(folder: Folder, names: readonly string[], format: ImportFormat, r
   const findings = read(file, folder.read(file) ?? '', problems);
   const why = `it cannot be read: "keepwell import ${format} ${file}" says why.`;
   if (findings === null || problems.count > 0) return { file, drafts: [], remarks: [], why };
-  const { drafts, lost } = findings;
-  return { file, drafts, remarks: lost.map((loss) => `not carried over: ${lossText(loss)}`) };
+  const apart = withoutCircles(findings.drafts, file);
+  const { drafts, refused } = sound(apart.drafts, file, folder.name);
+  const lost = [...findings.lost, ...apart.lost, ...refused];
+  return {
+    file,
+    drafts,
+    remarks: lost.map((loss) => `not carried over: ${lossText({ ...loss, file: 'line' }).replace(/^line:/, 'line ')}`),
+  };
 }
 
 export const fromProcessCompose = (folder: Folder): StarterFindings | null =>

@@ -5,7 +5,7 @@ import { AppError } from '../../../src/base/pure/errors.ts';
 import { importFiles } from '../../../src/config/import/files.ts';
 import { FORMATS, type ImportFormat } from '../../../src/config/import/import.ts';
 import { loadConfigFromTexts } from '../../../src/config/load.ts';
-import { MORE } from '../../../src/config/starter/starter.ts';
+import { MORE } from '../../../src/config/starter/write.ts';
 import { importConfig } from '../../../src/index.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -121,6 +121,65 @@ describe('broken files', () => {
       }
     }
   });
+});
+
+/** The same every time. */
+function* numbers(seed: number): Generator<number, never> {
+  for (let state = seed; ; ) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    yield state;
+  }
+}
+
+const HOSTILE = [
+  '\0',
+  '\ue000HOME\ue001',
+  '"',
+  "'",
+  '$',
+  '${',
+  '}',
+  '%(',
+  '\\',
+  '\n',
+  '\t',
+  ': ',
+  '\u202e',
+  '[',
+  '#',
+  '\u0085',
+  '../',
+  '=',
+  ',',
+];
+
+test('a file of the corpus with anything changed in it is imported or refused, and what is imported can be loaded', async () => {
+  const random = numbers(7);
+  const next = (below: number): number => (random.next().value >> 8) % below;
+  for (const { format, dir } of CASES) {
+    const [name] = filesOf(format, dir);
+    if (name!.endsWith('js')) continue; // a program
+    const text = readFileSync(join(dir, name!), 'utf8');
+    for (let round = 0; round < 25; round += 1) {
+      using here = tempDir();
+      const [at, cut] = [next(text.length), next(6)];
+      const changed = text.slice(0, at) + HOSTILE[next(HOSTILE.length)]! + text.slice(at + cut);
+      writeFileSync(here.at(name!), changed);
+      const options = { format, files: [name!], cwd: here.path, target: here.path, env: {}, run: false };
+      const outcome = await importFiles(options).then(
+        ({ text: made }) => {
+          const names = [...made.matchAll(/\$\{(\w+)\}/g)].map(([, variable]) => [variable!, '/x']);
+          const files = [{ path: here.at('keepwell.yaml'), text: made }];
+          loadConfigFromTexts({ files, dotenv: null, env: Object.fromEntries(names) });
+          return 'imported';
+        },
+        (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+      );
+      expect(['imported', 'CONFIG_INVALID', 'NOTHING_TO_IMPORT'], `${format}: ${JSON.stringify(changed)}`).toContain(
+        outcome,
+      );
+    }
+  }
 });
 
 describe('a JavaScript file of PM2', () => {

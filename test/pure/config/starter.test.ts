@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfigFromTexts } from '../../../src/config/load.ts';
-import { type Folder, MORE, suggest } from '../../../src/config/starter/starter.ts';
+import { type Folder, suggest } from '../../../src/config/starter/starter.ts';
+import { MORE } from '../../../src/config/starter/write.ts';
 
 type Files = Readonly<Record<string, string>>;
 
