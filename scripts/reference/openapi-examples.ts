@@ -90,6 +90,7 @@ const daemon: Views['Daemon'] = {
   logs: { mechanism: 'collapse-range', bytes: 1_204_224, dropped_bytes: 0, lost_bytes: 0, gaps: 0, condition: null },
   sessions: { total: 12, unhealthy: 1 },
   alerts: null,
+  fleet: 'ok',
   page: { address: 'http://127.0.0.1:7070/', problem: null },
 };
 
@@ -512,6 +513,16 @@ export const EXAMPLES: Partial<Views> = {
   Incident: incident,
   Incidents: { schema_version: 1, incidents: [incident] },
   OneIncident: { schema_version: 1, incident },
+  Alerts: {
+    schema_version: 1,
+    on: ['gave-up', 'freeze', 'crash-rate'],
+    channels: [{ channel: 'slack at hooks.slack.com', waiting: 0, lost: 0, problem: null }],
+    open: [{ kind: 'gave-up', text: 'db is down and no longer restarted', incident: 1, told: true }],
+  },
+  AlertTest: {
+    schema_version: 1,
+    results: [{ channel: 'slack at hooks.slack.com', ok: true, problem: null }],
+  },
   Session: session,
   Sessions: { schema_version: 1, sessions: [session] },
   OneSession: { schema_version: 1, session },

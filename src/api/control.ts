@@ -6,6 +6,7 @@ import type { ChecksView } from '../checks/rules/view.ts';
 import type { HealthReport } from '../checks/spec.ts';
 import type { OverviewView, PageView } from '../dashboard/rules/views.ts';
 import type { History } from '../history/ports.ts';
+import type { AlertService } from '../incidents/alerts/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import type { TicketService } from '../incidents/tickets/ports.ts';
 import type { Logs } from '../logs/ports.ts';
@@ -148,6 +149,7 @@ export interface Control extends Records {
   readonly sessions: Pick<Sessions, 'spawn' | 'stop' | 'extend' | 'get' | 'list'>;
   readonly agents: Agents;
   readonly incidents: Pick<Incidents, 'incidents' | 'acknowledge' | 'silence'>;
+  readonly alerts: Pick<AlertService, 'view' | 'test'>;
   readonly tickets: Pick<TicketService, 'list' | 'show' | 'close' | 'reopen'>;
   readonly campaigns: CampaignArchive;
   readonly logs: Logs;

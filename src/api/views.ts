@@ -10,6 +10,7 @@ import type * as campaigns from '../campaigns/rules/views.ts';
 import type * as checkViews from '../checks/rules/view.ts';
 import type * as checks from '../checks/spec.ts';
 import type * as dashboard from '../dashboard/rules/views.ts';
+import type * as alerts from '../incidents/alerts/rules/view.ts';
 import type * as incidents from '../incidents/rules/view.ts';
 import type * as tickets from '../incidents/tickets/rules/view.ts';
 import type * as logs from '../logs/ports.ts';
@@ -86,6 +87,8 @@ export interface Views {
   Incident: incidents.IncidentView;
   Incidents: incidents.IncidentsView;
   OneIncident: incidents.OneIncidentView;
+  Alerts: alerts.AlertsView;
+  AlertTest: alerts.AlertTestView;
   Session: sessions.SessionView;
   Sessions: sessions.SessionsView;
   OneSession: sessions.OneSessionView;

@@ -22,6 +22,7 @@ export const containerHash = (spec: ComponentSpec, env: Readonly<Record<string, 
 function startedWith({ driver, limits: { memoryBytes, pids, nofile, cpus } }: ComponentSpec): unknown {
   // How something external is brought back is no part of it: a new recovery command is no reason to use it.
   if (driver.kind === 'external') return driver.target;
+  if (driver.kind === 'kubernetes') return made(driver);
   // What is in the file is for Compose to judge, with the next start that somebody asks for.
   if (driver.kind === 'compose') return made(driver);
   if (driver.kind === 'container')
@@ -39,12 +40,25 @@ const HASHES = new WeakMap<ComponentSpec, string>();
  * makes edits inside an env file visible; without it only the list of files counts.
  */
 export function ingredients(
-  { driver, dependsOn, stop, restart, minUptimeMs, probes, crashPatterns, heartbeat, limits }: ComponentSpec,
+  spec: ComponentSpec,
   envFileTexts: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  if (spec.driver.envFiles.length > 0) return hashedParts(spec, envFileTexts);
+  const known = INGREDIENTS.get(spec) ?? hashedParts(spec, {});
+  INGREDIENTS.set(spec, known);
+  return known;
+}
+
+/** Asked for with every run; without files they are as constant as the specification. */
+const INGREDIENTS = new WeakMap<ComponentSpec, Readonly<Record<string, string>>>();
+
+function hashedParts(
+  { driver, dependsOn, stop, restart, minUptimeMs, probes, crashPatterns, heartbeat, limits }: ComponentSpec,
+  envFileTexts: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   const parts: [name: string, value: unknown][] = [
     ...made(driver),
-    ...(runsInContainer(driver) ? [] : [['cwd', driver.cwd] as [string, unknown]]),
+    ...(runsInContainer(driver) || driver.kind === 'kubernetes' ? [] : [['cwd', driver.cwd] as [string, unknown]]),
     ...Object.entries(driver.env).map(([name, value]): [string, unknown] => [`env ${name}`, value]),
     ...driver.envFiles.map((path, index): [string, unknown] => [
       `env_file ${inside(driver.cwd, path)}`,
@@ -73,6 +87,8 @@ function made(driver: DriverSpec): [name: string, value: unknown][] {
       return [...partsOf(driver), ['pull', driver.pull], ['cleanup', driver.cleanup]];
     case 'compose':
       return [['compose', [driver.file, driver.projectDir, driver.service]]];
+    case 'kubernetes':
+      return driver.objects.map((object) => [`${object.kind} ${object.metadata.name}`, object]);
     case 'external':
       return [
         ['external', driver.target],

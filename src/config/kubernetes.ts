@@ -1,8 +1,8 @@
-/** What `keepwell render --engine kubernetes` has to know beside the components, complete. */
+/** What has to be known for Kubernetes beside the components, complete. */
 
 import { z } from 'zod';
 import type { KubernetesSpec } from '../kubernetes/spec.ts';
-import { leaf, nameKey, optional, orVariable } from './leaves.ts';
+import { leaf, nameKey, optional, orVariable, text } from './leaves.ts';
 import { IMAGE_PATTERN, readImage } from './readers/container.ts';
 import { type Reader, readText, refuse } from './readers.ts';
 import { quoted } from './text.ts';
@@ -34,8 +34,13 @@ export const kubernetesSchema = z.strictObject({
   }),
   namespace: optional(leaf(readNamespace, 'name of a namespace', orVariable({ pattern: NAMESPACE_PATTERN })), {
     description: 'The namespace that is written into every object; `--namespace` overrides it.',
-    defaultNote: 'none: `kubectl` uses its current one',
+    defaultNote: 'none: that of the context',
     example: 'shop',
+  }),
+  context: optional(text, {
+    description: 'The context of the kubeconfig that is used with `engine: kubernetes`.',
+    defaultNote: 'the current one when the daemon starts',
+    example: 'production',
   }),
 });
 
@@ -45,4 +50,5 @@ export const kubernetesSpec = (config: KubernetesConfig = {}): KubernetesSpec =>
   image: config.image ?? null,
   images: config.images ?? emptyRecord<string>(),
   namespace: config.namespace ?? null,
+  context: config.context ?? null,
 });

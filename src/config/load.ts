@@ -49,6 +49,8 @@ export interface ResolvedConfig {
   /** Null: nobody asked for it. */
   readonly dashboard: DashboardSpec | null;
   readonly kubernetes: KubernetesSpec;
+  /** Where components run. */
+  readonly engine: 'local' | 'kubernetes';
   /** The texts this was made of; with `dotenv` they are enough to make it again with `loadConfigFromTexts`. */
   readonly sources: readonly Source[];
   /** The text of `.env` beside the first file; null: there is none. */

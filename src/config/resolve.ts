@@ -63,6 +63,8 @@ export interface Resolved {
   /** Null: nobody asked for it. */
   readonly dashboard: DashboardSpec | null;
   readonly kubernetes: KubernetesSpec;
+  /** Where components run. */
+  readonly engine: 'local' | 'kubernetes';
 }
 
 export interface Base {
@@ -115,6 +117,7 @@ export function resolveConfig(root: MapNode, base: Base, problems: Problems): Re
       prometheus: config.telemetry?.prometheus ?? DEFAULTS.telemetry.prometheus,
     },
     kubernetes: kubernetesSpec(config.kubernetes),
+    engine: config.engine ?? 'local',
   };
 }
 

@@ -238,6 +238,11 @@ const wholeSchema = z.strictObject({
     defaultNote: 'the name of the folder of the first configuration file',
     example: 'stigmer',
   }),
+  engine: optional(oneOf(['local', 'kubernetes'], { k8s: 'kubernetes', docker: 'local' }), {
+    description: 'Where components run: on this machine, or on a Kubernetes cluster that this daemon watches.',
+    defaultsTo: 'local',
+    example: 'kubernetes',
+  }),
   logs: optional(logsSchema, { description: 'How much of the output of components is kept.' }),
   components: optional(z.record(nameKey, componentSchema), {
     description: 'What to keep running, by name. May be left out where there are only checks.',
@@ -279,7 +284,7 @@ const wholeSchema = z.strictObject({
     example: { listen: '127.0.0.1:7070' },
   }),
   kubernetes: optional(kubernetesSchema, {
-    description: 'For `keepwell render --engine kubernetes` only; nothing else reads it.',
+    description: 'For `keepwell render --engine kubernetes` and `engine: kubernetes`.',
     defaultNote: 'none',
     example: { image: 'registry.example.com/shop:1.4.2', namespace: 'shop' },
   }),

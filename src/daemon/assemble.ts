@@ -8,9 +8,11 @@ import { openAgentParts } from '../agents/open.ts';
 import type { Control } from '../api/control.ts';
 import { systemClock } from '../base/clock.ts';
 import type { HomePaths } from '../base/home.ts';
+import { AppError } from '../base/pure/errors.ts';
 import { redact, secretValues } from '../base/pure/redact.ts';
 import type { Runtime } from '../base/runtime.ts';
 import type { Stalls } from '../base/stall-watch.ts';
+import { untilKnown } from '../base/until-known.ts';
 import { campaignArchive } from '../campaigns/archive.ts';
 import { openChecks } from '../checks/open.ts';
 import { CurrentConfig } from '../config/applied.ts';
@@ -21,12 +23,14 @@ import { collectEvidence, createExaminer, secretsOf } from '../crashes/evidence.
 import { Overview } from '../dashboard/overview.ts';
 import { removeContainers } from '../drivers/container/left.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
-import { openDrivers, untilFound } from '../drivers/open.ts';
+import { openDrivers } from '../drivers/open.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
+import { switchedFleetStore } from '../fleet/store/switched.ts';
 import { placeStore } from '../history/place.ts';
 import { createRecorder, createTeller } from '../history/recorder.ts';
 import { openSqliteStore } from '../history/sqlite/sqlite-store.ts';
 import { openIncidents } from '../incidents/open.ts';
+import type { ClusterEngine } from '../kubernetes/open.ts';
 import { fileLogs } from '../logs/file-logs.ts';
 import { logFile } from '../logs/format.ts';
 import { openLogKeeper } from '../logs/keep/keeper.ts';
@@ -85,7 +89,7 @@ export interface Assembled {
     tell(type: string, data: Readonly<Record<string, unknown>>): void;
   };
   /** What `status` says of the daemon beside its process. */
-  view(): Pick<DaemonView, 'store' | 'logs' | 'sessions' | 'alerts'>;
+  view(): Pick<DaemonView, 'store' | 'logs' | 'sessions' | 'alerts' | 'fleet'>;
   /** As Prometheus text; null: nobody asked for that. */
   metrics(): Promise<string> | null;
   /** Writes what is kept beside the history once more. */
@@ -100,7 +104,8 @@ export interface Assembled {
 export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const { paths, env, log, failpoints, stalls, socket, softNofile, hosted, wantNew, fatal } = options;
   const runtime: Runtime = { clock: systemClock, log, random: Math.random, failpoints };
-  const configuration = new CurrentConfig({ ...options, first: options.config });
+  const cluster = await openEngine(options, runtime);
+  const configuration = new CurrentConfig({ ...options, first: options.config, prepare: cluster?.prepare ?? onlyHere });
   const config = configuration.current;
   const events = new EventBus(log);
   const place = await placeStore(paths, config().store.path, log);
@@ -109,7 +114,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     retentionMs: () => config().store.retentionMs,
   });
   failpoints.hit('daemon.store-open');
-  const write = createRecorder(store, events.publish);
+  const fleet = switchedFleetStore({ ...runtime, home: paths.home, store });
+  configuration.subscribe(fleet.apply);
+  const write = createRecorder(store, events.publish, fleet.noted);
   const tell = createTeller(write, runtime.clock);
   const base = baseEnvironment(env);
   /** What every room gets. */
@@ -137,9 +144,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     project: () => config().name,
     secrets: () => [...new Set([...baseSecrets, ...config().secrets])],
   });
-  const { driver, sampler, commands, engine, containers } = drivers;
+  const { sampler, commands, engine, containers } = drivers;
+  const driver = cluster?.driver(drivers.driver, config) ?? drivers.driver;
   const probes = openProbes({
-    ...{ ...context, ...drivers, holds, logPath, secretsOf: knownSecrets },
+    ...{ ...context, ...drivers, driver, holds, logPath, secretsOf: knownSecrets },
     place: (path, position) => keeper.place(path, position),
   });
   const { prober } = probes;
@@ -152,7 +160,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const rehearsals = openRehearsals(store);
   events.subscribe(rehearsals.told);
   const incidents = openIncidents({
-    ...{ ...context, commands, write, simulated: rehearsals.simulated, aboutAgent: agentCircumstances },
+    ...{ ...context, commands, write, shared: fleet, simulated: rehearsals.simulated, aboutAgent: agentCircumstances },
   });
   const { record, incidentService, alerts, tickets } = incidents;
 
@@ -172,16 +180,16 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       const launch = launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, socket));
       return rehearsals.launchOf(spec, launch);
     },
-    evidence: (spec, exit, at, specs) => {
+    evidence: (spec, death, specs) => {
       const { secrets } = config();
-      return collectEvidence({ spec, exit, at, specs, logsDir: paths.logs, base, secrets, history: store });
+      return collectEvidence({ ...death, spec, specs, logsDir: paths.logs, base, secrets, history: store });
     },
   });
   const components = () => supervisor.views();
   telemetry.begin({ components, daemon: () => daemonReadings(options.daemon()) }, config());
-  await untilFound(driver, log);
+  await untilKnown('which runs earlier daemons left', () => driver.found(), log);
   tell('daemon.started', options.about);
-  const desired = openDesired(paths, log);
+  const desired = await untilKnown('what was stopped by hand', () => openDesired(paths, log), log);
   supervisor.open(config().components, (name) => {
     const kept = desired.kept.get(name);
     return { desired: kept ?? wantNew, isNewer: desired.isNewer && kept !== undefined };
@@ -222,10 +230,18 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     },
     dashboard: options.dashboard,
     ...{ supervisor, store, logs, health, sessions, agents, tickets, wanted, config: configuration },
-    ...{ incidents: incidentService, simulate: simulations.crash, campaigns: campaignArchive(store, paths.home) },
+    ...{
+      incidents: incidentService,
+      alerts,
+      simulate: simulations.crash,
+      campaigns: campaignArchive(store, paths.home),
+    },
     ...{ subscribe: events.subscribe, daemon: options.daemon, end: options.end },
+    check: async (wanted) => cluster?.dryRun(wanted),
   });
 
+  fleet.begin({ incidents: incidentService, alerts, status: () => control.status() }, config());
+  let isDown = false;
   return {
     control,
     around: { config, onConfig: configuration.subscribe, tell },
@@ -235,29 +251,47 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       logs: keeper.view(),
       sessions: sessions.summary(),
       alerts: alerts.lost(),
+      fleet: fleet.health(),
     }),
     metrics: () => telemetry.metrics(),
     end: async (how) => {
-      const isDown = how === 'down' || how === 'down-remove';
+      isDown = how === 'down' || how === 'down-remove';
       // Components and agents come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
-      if (how !== 'handover') await Promise.all([supervisor.shutDown(), agents.stopAll({ again: !isDown })]);
+      // What runs on a cluster needs no daemon to go on.
+      const isLeft = how === 'handover' || (cluster !== null && !isDown);
+      if (!isLeft) await supervisor.shutDown();
+      if (how !== 'handover') await agents.stopAll({ again: !isDown });
       const left = isDown ? (await sessions.close({ stopAll: true })).map(({ id }) => id) : [];
       if (how === 'down-remove') await removeContainers(containers, log);
+      if (isDown) await cluster?.removeAll();
       tell('daemon.ended', { how: isDown ? 'down' : how, ...(left.length > 0 ? { sessions_ending: left } : {}) });
       return left;
     },
     close: async () => {
       await Promise.all([health.close(), sessions.close(), agents.close()]);
-      await incidents.close();
+      await Promise.all([incidents.close(), fleet.close({ isDown })]);
       supervisor.close();
       const toldAll = telemetry.close();
       await keeper[Symbol.asyncDispose]();
+      await cluster?.close();
       await Promise.all([probes.close(), drivers.close()]);
       store.close();
       place[Symbol.dispose]();
       await toldAll;
     },
   };
+}
+
+/** Null: components run on this machine, and nothing of Kubernetes is loaded. */
+async function openEngine({ config, env, paths }: AssembleOptions, runtime: Runtime): Promise<ClusterEngine | null> {
+  if (config.engine === 'local') return null;
+  const { openCluster } = await import('../kubernetes/open.ts');
+  return openCluster({ ...runtime, env, dir: join(paths.home, 'kubernetes'), config });
+}
+
+function onlyHere(config: ResolvedConfig): ResolvedConfig {
+  if (config.engine !== 'local') throw new AppError('ENGINE_CHANGED', { asked: config.engine, running: 'local' });
+  return config;
 }
 
 const daemonReadings = ({ loop_delay_ms, started_at }: DaemonView) => ({

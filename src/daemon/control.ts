@@ -28,11 +28,14 @@ export interface ControlParts {
   readonly sessions: Control['sessions'];
   readonly agents: DaemonAgents;
   readonly incidents: Incidents;
+  readonly alerts: Control['alerts'];
   readonly tickets: TicketService;
   simulate: Control['simulate'];
   readonly campaigns: Control['campaigns'];
   readonly config: Pick<CurrentConfig, 'current' | 'read' | 'apply'>;
   readonly subscribe: Control['subscribe'];
+  /** What has to be asked before anything is done about a configuration. Rejects with an AppError. */
+  check(config: ResolvedConfig): Promise<void>;
   daemon(): DaemonView;
   /** Somebody changed what is wanted. Null, or why the next daemon would not know of it. */
   wanted(): string | null;
@@ -93,6 +96,7 @@ export function createControl(parts: ControlParts): Control {
     sessions: parts.sessions,
     agents: parts.agents,
     incidents: parts.incidents,
+    alerts: parts.alerts,
     tickets: parts.tickets,
     campaigns: parts.campaigns,
     history: store,
@@ -115,6 +119,7 @@ function inOrder(): <T>(action: () => Promise<T>) => Promise<T> {
 async function reload(parts: ControlParts, { dryRun = false }: ReloadOptions): Promise<ReloadView> {
   const { supervisor } = parts;
   const config = await parts.config.read();
+  await parts.check(config);
   const head = {
     schema_version: 1,
     dry_run: dryRun,
@@ -174,6 +179,7 @@ async function up(parts: ControlParts, names: readonly string[], files: readonly
   const known = config.components.map(({ name }) => name as string);
   const name = names.find((each) => !known.includes(each));
   if (name !== undefined) throw new AppError('NO_SUCH_COMPONENT', { name, suggestion: didYouMean(name, known) });
+  await parts.check(config);
   const applied = apply(parts, config, false);
   const wanted = names.length > 0 ? names : supervisor.names;
   const outdated = await supervisor.outdated(wanted);

@@ -30,7 +30,8 @@ export function environmentOf(
   if ('heals' in account) return account;
   try {
     // What is in this daemon's environment is of this machine: a container has that of its image.
-    const inherited = runsInContainer(driver) ? {} : { ...base, ...account.variables };
+    const isElsewhere = runsInContainer(driver) || driver.kind === 'kubernetes';
+    const inherited = isElsewhere ? {} : { ...base, ...account.variables };
     return { env: { ...inherited, ...readEnvFiles(driver.envFiles), ...driver.env } };
   } catch (error) {
     return { code: 'env-file', message: (error as Error).message, heals: machineFault(error) !== null };
@@ -66,6 +67,10 @@ export function launchRun(
     const { limits, stop } = spec;
     const hashes = { specHash: specHash(spec), containerHash: containerHash(spec, environment.env) };
     return { ...shared, kind: 'container', spec: driver, limits, stopSignal: stop.signal, attempt, ...hashes };
+  }
+  if (driver.kind === 'kubernetes') {
+    const { component, logPath } = common;
+    return { run, component, logPath, kind: 'kubernetes', spec: driver, attempt, specHash: specHash(spec) };
   }
   if (driver.kind === 'compose') {
     const { component, logPath } = common;

@@ -28,6 +28,7 @@ export function routeRuns({ process, container, external }: Drivers): Driver {
         containers.add(launch.run);
         return container.start(launch, report);
       }
+      if (launch.kind === 'kubernetes') throw new Error('no cluster is open'); // its own driver stands before this one
       externals.add(launch.run);
       external.start(launch, report);
     },
@@ -43,6 +44,7 @@ export function routeRuns({ process, container, external }: Drivers): Driver {
         return container.adopt(run, report);
       }
       if (spec.kind === 'process') return process.adopt(run, report);
+      if (spec.kind !== 'external') throw new Error(`no driver for ${spec.kind}`);
       externals.add(run);
       external.adopt(run, spec, report);
     },

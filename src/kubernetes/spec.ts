@@ -7,4 +7,6 @@ export interface KubernetesSpec {
   readonly images: Readonly<Record<string, string>>;
   /** Null: that of whoever applies it. */
   readonly namespace: string | null;
+  /** Of the kubeconfig; null: the current one. */
+  readonly context: string | null;
 }

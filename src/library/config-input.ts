@@ -15,6 +15,8 @@ export interface KeepwellConfig {
   readonly version?: 1;
   /** The name of the project, for people. */
   readonly name?: string;
+  /** Where components run: on this machine, or on a Kubernetes cluster that this daemon watches. */
+  readonly engine?: 'local' | 'kubernetes';
   /** How much of the output of components is kept. */
   readonly logs?: {
     /** When the log of a component is larger than this, it is rotated. */
@@ -56,7 +58,7 @@ export interface KeepwellConfig {
   };
   /** The page in the browser, and the API, over TCP. Off unless given. */
   readonly dashboard?: DashboardConfig;
-  /** For `keepwell render --engine kubernetes` only; nothing else reads it. */
+  /** For `keepwell render --engine kubernetes` and `engine: kubernetes`. */
   readonly kubernetes?: {
     /** The image in which components run that are a `process` at home. It must contain their programs. */
     readonly image?: string;
@@ -64,5 +66,7 @@ export interface KeepwellConfig {
     readonly images?: Readonly<Record<string, string>>;
     /** The namespace that is written into every object; `--namespace` overrides it. */
     readonly namespace?: string;
+    /** The context of the kubeconfig that is used with `engine: kubernetes`. */
+    readonly context?: string;
   };
 }

@@ -208,6 +208,10 @@ function findTarget(name: string, scene: SimulationWorld): Target {
     const why = 'others run it, and Keepwell never touches what others run';
     throw refused(name, why, 'End it yourself, and watch what follows.');
   }
+  if (spec.driver.kind === 'kubernetes') {
+    const why = 'it runs on Kubernetes, and nothing is done to its processes from here';
+    throw refused(name, why, 'Use "kubectl exec" to end it, and watch what follows.');
+  }
   if (view.state !== 'running' || view.run_id === null) throw new AppError('COMPONENT_NOT_RUNNING', { name });
   // It would be done when the Engine is back, and nobody thinks of it any more.
   if (view.condition === 'engine-unreachable')

@@ -86,7 +86,23 @@ export interface ComposeSpec extends Surroundings {
   readonly service: string;
 }
 
-export type DriverSpec = ProcessSpec | ContainerSpec | ComposeSpec | ExternalSpec;
+/** A process or a container that runs on Kubernetes instead of this machine: placed, restarted and probed there. */
+export interface ClusterSpec extends Surroundings {
+  readonly kind: 'kubernetes';
+  /** A Job ends, a Deployment never does. */
+  readonly workload: 'Deployment' | 'Job';
+  /** What its workload and its container are called there. */
+  readonly object: string;
+  /** All that is applied for it, with the values of Secrets, in order; the workload comes last. Never shown. */
+  readonly objects: readonly ClusterObject[];
+}
+
+export interface ClusterObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
+export type DriverSpec = ProcessSpec | ContainerSpec | ComposeSpec | ExternalSpec | ClusterSpec;
 
 /** Its runs are containers, whoever makes them. */
 export const runsInContainer = (driver: DriverSpec): driver is ContainerSpec | ComposeSpec =>

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorView } from '../../src/base/pure/errors.ts';
 import type { StatusView } from '../../src/supervision/rules/views.ts';
 import { freePort } from '../support/free-port.ts';
+import { McpClient } from '../support/mcp.ts';
 import { type CliResult, ENTRY, TestProject } from '../support/project.ts';
 import { type SshMachine, SshUser, withoutSshd } from '../support/ssh-machine.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -47,6 +48,16 @@ describe.skipIf(withoutSshd !== null)('several machines', () => {
     await project[Symbol.asyncDispose]();
     await user[Symbol.asyncDispose]();
     here[Symbol.dispose]();
+  });
+
+  test('an assistant looks at a project on another machine', async () => {
+    await using mcp = await McpClient.open(here.path, { args: ['-H', 'web', '--allow-control'], env: user.env });
+    expect(await mcp.facts('problems')).toMatchObject({ well: false, incidents: [{ subject: 'broken' }] });
+    expect((await mcp.call('why', { name: 'broken' })).blocks.at(-1)!.text).toContain('no luck');
+    expect((await mcp.call('logs', { name: 'api', tail: 3 })).blocks[1]!.text).toMatch(/ n \d+\n/);
+    expect(await mcp.facts('validate')).toMatchObject({ valid: true });
+    expect(await mcp.facts('graph')).toMatchObject({ components: [{ name: 'api' }, { name: 'broken' }] });
+    expect(await mcp.facts('restart', { names: ['api'] })).toMatchObject({ done: 'restart' });
   });
 
   test('what is asked of a daemon is answered from another machine, over one connection in a directory of the user alone', async () => {

@@ -42,7 +42,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   config: {
     what: 'files and variables in, a complete checked configuration out',
     imports: ['base', 'supervision'],
-    shapes: [...FEATURES, 'dashboard', 'history', 'kubernetes'],
+    shapes: [...FEATURES, 'dashboard', 'history', 'kubernetes', 'fleet'],
     kinds: ['probes', 'checks', 'incidents'],
   },
   drivers: {
@@ -89,8 +89,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     shapes: ['history'],
   },
   kubernetes: {
-    what: 'the components as objects of Kubernetes, and what of them is lost there',
-    imports: ['base', 'supervision', 'config'],
+    what: 'the components as objects of Kubernetes, what of them is lost there, and a cluster as the place where they run',
+    imports: ['base', 'supervision', 'config', 'drivers'],
+    shapes: ['docker'],
   },
   telemetry: {
     what: 'metrics and traces, loaded only when they are asked for',
@@ -108,8 +109,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     shapes: [...FEATURES, 'dashboard', 'history'],
   },
   fleet: {
-    what: 'other machines: the way to their daemons by ssh, one question to all of them, and their page here',
-    imports: ['base', 'config', 'dashboard', 'api'],
+    what: 'other machines: the way to their daemons by ssh, one question to all of them, their page here, and the memory that hosts share',
+    imports: ['base', 'supervision', 'config', 'dashboard', 'api'],
+    shapes: ['history', 'incidents'],
   },
   daemon: {
     what: 'the root: puts everything together; main, guardian, launch, control',
@@ -130,9 +132,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'campaigns',
       'checks',
       'simulate',
+      'kubernetes',
       'telemetry',
       'dashboard',
       'api',
+      'fleet',
     ],
   },
   library: {

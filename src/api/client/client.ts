@@ -7,6 +7,7 @@ import type { HealthQuery } from '../../checks/rules/plan.ts';
 import type { ChecksView } from '../../checks/rules/view.ts';
 import type { HealthReport } from '../../checks/spec.ts';
 import type { OverviewView, PageView } from '../../dashboard/rules/views.ts';
+import type { AlertsView, AlertTestView } from '../../incidents/alerts/rules/view.ts';
 import type { IncidentState } from '../../incidents/rules/incident.ts';
 import type { IncidentsView, OneIncidentView } from '../../incidents/rules/view.ts';
 import type { OneTicketView, TicketsView } from '../../incidents/tickets/rules/view.ts';
@@ -100,6 +101,8 @@ export interface Client {
   incidents(query: IncidentListQuery): Promise<IncidentsView>;
   acknowledgeIncident(id: number): Promise<OneIncidentView>;
   silenceIncident(id: number, forMs: number): Promise<OneIncidentView>;
+  alerts(): Promise<AlertsView>;
+  testAlerts(): Promise<AlertTestView>;
   probes(component: string, limit: number): Promise<ProbesView>;
   samples(query: SamplesQuery): Promise<SamplesView>;
   runs(query: RunListQuery): Promise<RunsView>;
@@ -176,6 +179,8 @@ export function createClient(address: Address, signal?: AbortSignal): Client {
     handover: async () => void (await call('POST', '/v1/handover', {})),
     crashes: ({ sinceMs, ...rest }) => get(`/v1/crashes${query({ ...rest, since: sinceMs })}`),
     incidents: ({ state, limit }) => get(`/v1/incidents${query({ state, limit })}`),
+    alerts: () => call('GET', '/v1/alerts'),
+    testAlerts: () => call('POST', '/v1/alerts/test', {}),
     acknowledgeIncident: (id) => call('POST', `/v1/incidents/${id}/acknowledge`, {}),
     silenceIncident: (id, forMs) => call('POST', `/v1/incidents/${id}/silence`, { for_ms: forMs }),
     why: (which) => get('id' in which ? `/v1/crashes/${which.id}` : `/v1/why/${encodeURIComponent(which.component)}`),

@@ -19,10 +19,10 @@ export const dashboard: Definition<Options> = {
   group: 'Look:',
   summary: 'open the page in the browser',
   description:
-    'Prints the address of the page with its token, and opens it. Whoever has this address has the token: with the one of --read-only one can look, with the other one also act. Where the configuration has no "dashboard", the page is served on a free port of 127.0.0.1 for as long as the daemon runs. With -H, the page of the other machine is served here, over ssh and with tokens of its own, until Ctrl-C.',
+    'Prints the address of the page with its token, and opens it. Anyone with this address can use it: with --read-only only to view, otherwise also to start, stop and restart. Where the configuration has no "dashboard", the page is served on a free port of 127.0.0.1 for as long as the daemon runs. With -H, the page of the other machine is served here, over ssh and with tokens of its own, until Ctrl-C.',
   options: [
     new Option('--no-open', 'only print the address'),
-    new Option('--read-only', 'with the token that only allows to look'),
+    new Option('--read-only', 'with a token that only allows viewing'),
   ],
   examples: [
     ['keepwell dashboard', 'open the page'],

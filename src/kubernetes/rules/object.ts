@@ -28,6 +28,10 @@ export const ANNOTATIONS = {
   component: 'keepwell.component',
   /** Changes with the mounted files, so that pods are restarted with the new ones. */
   files: 'keepwell.files',
+  /** How many there were before it was taken down. */
+  replicas: 'keepwell.replicas',
+  /** Why it was taken down. */
+  resting: 'keepwell.resting',
 } as const;
 
 export const MANAGER = 'keepwell';

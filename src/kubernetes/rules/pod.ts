@@ -94,7 +94,7 @@ function portsOf(spec: ComponentSpec): Plain | null {
   const ports = new Map(openPorts(spec).map((port) => [`${port.protocol}-${port.inside}`, port]));
   if (ports.size === 0) return null;
   return [...ports].map(([name, { inside, protocol }]) =>
-    compact({ name, containerPort: inside, protocol: protocol === 'udp' ? 'UDP' : null }),
+    compact({ name, containerPort: inside, protocol: protocol.toUpperCase() }),
   );
 }
 

@@ -159,7 +159,7 @@ function serviceObjects(spec: ComponentSpec, metadata: KubernetesObject['metadat
       name: `${protocol}-${outside}`,
       port: outside,
       targetPort: inside,
-      protocol: protocol === 'udp' ? 'UDP' : null,
+      protocol: protocol.toUpperCase(), // server-side apply takes no port without it
     }),
   );
   return ports.length === 0 ? [] : [{ apiVersion: 'v1', kind: 'Service', metadata, spec: { selector, ports } }];

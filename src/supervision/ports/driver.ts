@@ -4,9 +4,17 @@ import type { ContainerFacts, HealthVerdict } from '../rules/container-health.ts
 import type { Findings } from '../rules/freeze/freeze.ts';
 import type { Attempt } from '../rules/lifecycle/state.ts';
 import type { Condition, LimitView, ShimView } from '../rules/views.ts';
-import type { ComposeSpec, ContainerSpec, DriverSpec, ExternalSpec, ExternalTarget, LimitsSpec } from '../spec.ts';
+import type {
+  ClusterSpec,
+  ComposeSpec,
+  ContainerSpec,
+  DriverSpec,
+  ExternalSpec,
+  ExternalTarget,
+  LimitsSpec,
+} from '../spec.ts';
 
-export type Launch = ProcessLaunch | ContainerLaunch | ComposeLaunch | ExternalLaunch;
+export type Launch = ProcessLaunch | ContainerLaunch | ComposeLaunch | ExternalLaunch | ClusterLaunch;
 
 /** Something that others start: watched, and brought back by its recovery command if it has one. */
 export interface ExternalLaunch {
@@ -52,6 +60,12 @@ export interface ComposeLaunch
   readonly spec: ComposeSpec;
 }
 
+/** One life of a container on Kubernetes: the next one there, or one that is asked for. */
+export interface ClusterLaunch extends Pick<ContainerLaunch, 'run' | 'component' | 'attempt' | 'logPath' | 'specHash'> {
+  readonly kind: 'kubernetes';
+  readonly spec: ClusterSpec;
+}
+
 /** As whom a command runs and what it may use. What is absent is as with the daemon. */
 export interface Confinement {
   /** Name or number. */
@@ -91,8 +105,15 @@ export type RunReport =
   /**
    * `leftovers`: pids of the tree that outlived the main process; when not empty, `tree-gone` follows once they are gone.
    * `at`: when the main process ended, as well as can be known (an end seen later is dated by its exit record's mtime).
+   * `notes`: what is known of the end beside its output, for people.
    */
-  | { readonly kind: 'exited'; readonly at: MonoMs; readonly cause: ExitCause; readonly leftovers: readonly number[] }
+  | {
+      readonly kind: 'exited';
+      readonly at: MonoMs;
+      readonly cause: ExitCause;
+      readonly leftovers: readonly number[];
+      readonly notes?: readonly string[];
+    }
   | { readonly kind: 'tree-gone' }
   /** The shim died before its child: the run goes on, its exit code will be unknown. */
   | { readonly kind: 'shim-lost' }

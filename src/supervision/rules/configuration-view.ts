@@ -110,6 +110,7 @@ function commandOf(driver: DriverSpec): readonly string[] | null {
     case 'external':
       return driver.recover;
     case 'compose':
+    case 'kubernetes':
       return null;
   }
 }

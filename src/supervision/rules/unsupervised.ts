@@ -66,7 +66,7 @@ export function unsupervisedView(
   const stored = record ? restore(record.component, record.bootId, bootId, now) : INITIAL;
   const own = runOf(stored.state);
   const seen = runs.find(({ run, component }) => (own === null ? component === spec.name : run === own));
-  const isOurs = spec.driver.kind !== 'external';
+  const isOurs = spec.driver.kind !== 'external' && spec.driver.kind !== 'kubernetes';
   const container = seen?.facts ?? null;
   const { component, note, lastExit } = isOurs
     ? correct(stored, seen, { now, wall, bootId, hasDaemon })

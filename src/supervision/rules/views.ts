@@ -17,7 +17,7 @@ export interface Subject {
 /** One component as it is now. */
 export interface ComponentView {
   readonly name: string;
-  readonly kind: 'process' | 'container' | 'compose' | 'external';
+  readonly kind: 'process' | 'container' | 'compose' | 'external' | 'kubernetes';
   readonly state: StateKind;
   /** What is odd about it, beside its state. */
   readonly condition: Condition | null;
@@ -279,6 +279,8 @@ export interface DaemonView {
   readonly sessions: SessionsSummary | null;
   /** Which channel did not take which messages, until it takes one again; null: nothing was lost. */
   readonly alerts: string | null;
+  /** "ok", or what is wrong with the memory that hosts share; absent or null: this one shares with nobody. */
+  readonly fleet?: string | null | undefined;
   /** The page over the network; absent or null: nobody asked for it. */
   readonly page?: PageStatus | null | undefined;
 }

@@ -37,7 +37,8 @@ export class UsageWatch {
   /** The component is in this state now. */
   follow(spec: ComponentSpec, state: ComponentState): void {
     const known = this.#runs.get(spec.name);
-    const running = state.kind === 'running' && spec.driver.kind !== 'external' ? state : null;
+    const isHere = spec.driver.kind !== 'external' && spec.driver.kind !== 'kubernetes';
+    const running = state.kind === 'running' && isHere ? state : null;
     if (known && known.run !== running?.run) this.#end(known);
     if (running === null || this.#over.signal.aborted) return;
     const { clock, random } = this.#world;

@@ -18,6 +18,7 @@ import type { HealthQuery } from '../../../src/checks/rules/plan.ts';
 import type { HealthReport } from '../../../src/checks/spec.ts';
 import type { OverviewView } from '../../../src/dashboard/rules/views.ts';
 import type { History, WhyQuery } from '../../../src/history/ports.ts';
+import type { AlertsView } from '../../../src/incidents/alerts/rules/view.ts';
 import type { Incident, IncidentsQuery } from '../../../src/incidents/rules/incident.ts';
 import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
 import type { LogLineView, Logs, LogsQuery } from '../../../src/logs/ports.ts';
@@ -169,6 +170,10 @@ export class FakeControl implements Control {
   readonly events: EventView[] = [];
   readonly crashList: WhyView[] = [];
   readonly incidentList: Incident[] = [];
+  readonly alerts = {
+    view: (): AlertsView => ({ schema_version: 1, on: ['gave-up'], channels: [], open: [] }),
+    test: () => Promise.resolve({ schema_version: 1, results: [] } as const),
+  };
   readonly incidents = {
     incidents: ({ limit }: IncidentsQuery) => this.incidentList.slice(0, limit),
     acknowledge: (id: number) => this.#incident('acknowledge', id),
@@ -208,6 +213,7 @@ export class FakeControl implements Control {
         .filter((one) => since === undefined || Date.parse(one.at) >= since)
         .toSorted((a, b) => b.id - a.id)
         .slice(0, limit),
+    crashesAfter: (id, limit) => this.crashList.filter((one) => one.id > id).slice(0, limit),
     why: (which) =>
       this.crashList.findLast((one) => ('id' in which ? one.id === which.id : one.subject.name === nameIn(which))) ??
       null,

@@ -33,7 +33,7 @@ function mustRun(driver: DriverSpec): void {
   if (driver.kind === 'process') mustBeArgv(driver.command);
   else if (driver.kind === 'container') mustBeMade(driver);
   else if (driver.kind === 'compose') must(driver.file.startsWith('/') && driver.service !== '', 'the compose file');
-  else {
+  else if (driver.kind === 'external') {
     if (driver.recover) mustBeArgv(driver.recover);
     if (driver.target.kind === 'pid-file') must(driver.target.path.startsWith('/'), 'the pid file');
     if (driver.target.kind === 'address') mustConnect(driver.target);

@@ -246,3 +246,29 @@ describe('a start that failed', () => {
     });
   });
 });
+
+describe('where Kubernetes restarts', () => {
+  const place = { cwd: '/', env: {}, envFiles: [] };
+  const driver = { kind: 'kubernetes', workload: 'Deployment', object: 'a', objects: [], ...place } as const;
+  const there = (e: End, restart = restartSpec(), counters = FRESH) =>
+    decide(e, counters, spec('a', { restart, driver }), { now: NOW, random: 0 });
+
+  test('the next life is waited for at once, and counted', () => {
+    const verdict = there(end(exitCode(1)));
+    expect(verdict).toMatchObject({ kind: 'restart', rule: 'backoff', crash: true, inMs: 0 });
+    expect(verdict.text).toMatch(/^Kubernetes restarts it \(1 of /);
+  });
+
+  test('too many within the window are given up as at home', () => {
+    const restart = restartSpec({ limit: { max: 2, withinMs: 60_000, retryMs: 5_000 } });
+    expect(there(end(exitCode(1)), restart, ago(1_000, 2_000))).toMatchObject({
+      ...{ kind: 'give-up', rule: 'limit', inMs: 5_000 },
+    });
+  });
+
+  test('a pod that was ended from outside is no failure', () => {
+    const verdict = there(end({ kind: 'engine', why: 'evicted' }));
+    expect(verdict).toMatchObject({ kind: 'restart', rule: 'engine-restart', crash: false, inMs: 0 });
+    expect(verdict.text).toContain('ended from outside');
+  });
+});

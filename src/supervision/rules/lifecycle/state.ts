@@ -166,6 +166,8 @@ export type ComponentEvent =
       readonly at: MonoMs;
       readonly cause: ExitCause;
       readonly leftovers: readonly number[];
+      /** What is known of the end beside its output. */
+      readonly notes?: readonly string[];
     }
   | { readonly kind: 'tree-gone'; readonly run: RunId }
   /** The answers of a probe have crossed a threshold. `reason`: "http :8080/healthz failed 3 times: HTTP 503". */

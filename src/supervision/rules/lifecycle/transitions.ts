@@ -13,6 +13,7 @@ import {
   type Goal,
   type In,
   isUnasked,
+  type LifecyclePolicy,
   type RunEnd,
   type Step,
   type TellData,
@@ -81,9 +82,11 @@ export const andThen = (ending: readonly Effect[], { component, effects }: Step)
 });
 
 const cleanUp = ({ kind }: ComponentState, run: RunId, { policy }: Context): readonly Effect[] =>
-  kind === 'gave-up' && policy.driver.kind === 'container' && policy.driver.cleanup === 'remove'
-    ? [{ kind: 'clean-up', run }]
-    : [];
+  kind === 'gave-up' && isCleanedUp(policy) ? [{ kind: 'clean-up', run }] : [];
+
+/** What is made for it goes when it gave up: Kubernetes would start it again for ever. */
+export const isCleanedUp = ({ driver }: Pick<LifecyclePolicy, 'driver'>): boolean =>
+  driver.kind === 'kubernetes' || (driver.kind === 'container' && driver.cleanup === 'remove');
 
 function following(verdict: Verdict, run: RunId, { now }: Context): { state: ComponentState; told: Effect } {
   const at = verdict.inMs === null ? null : after(now, verdict.inMs);

@@ -53,7 +53,8 @@ export function decide(end: End, counters: Counters, policy: RestartRules, momen
   if (end.cause.kind === 'spawn-failed') return afterSpawnFailure(end.cause.problem, end, counters, policy, moment);
   if (isObserved(policy)) return watchOn(counters);
   const { restart, minUptimeMs } = policy;
-  if (end.cause.kind === 'engine' && end.unhealthy === null && restart.policy !== 'never') return bringBack(counters);
+  if (end.cause.kind === 'engine' && end.unhealthy === null && restart.policy !== 'never')
+    return policy.driver?.kind === 'kubernetes' ? elsewhere(counters) : bringBack(counters);
   const clean = end.unhealthy === null && isClean(end.cause) && end.uptimeMs >= minUptimeMs;
   const crash = !clean;
 
@@ -100,6 +101,12 @@ const bringBack = (counters: Counters): Verdict => ({
   text: 'restart at once: it ended with the Docker Engine, so this does not count as a failure',
 });
 
+/** A node that was lost, a pod that was evicted or deleted: its place was at fault. */
+const elsewhere = (counters: Counters): Verdict => ({
+  ...bringBack(counters),
+  text: 'Kubernetes starts it again: its pod was ended from outside, so this does not count as a failure',
+});
+
 const complete = (counters: Counters): Verdict => ({
   kind: 'complete',
   rule: 'clean-exit',
@@ -135,8 +142,11 @@ function withinBudget(crash: boolean, counters: Counters, policy: RestartRules, 
     const text = `gave up: ${restarts} ${window}${again(limit.retryMs)}`;
     return giveUp('limit', { ...counters, restarts: recent }, limit.retryMs, text, crash);
   }
-  const inMs = delayMs(backoff, counters.failures, random);
-  const text = `restart in ${formatDuration(inMs)} (${recent.length} of ${limit.max} ${window})`;
+  // Where Kubernetes restarts it, the next life is waited for, and only counted.
+  const isElsewhere = policy.driver?.kind === 'kubernetes';
+  const inMs = isElsewhere ? 0 : delayMs(backoff, counters.failures, random);
+  const how = isElsewhere ? 'Kubernetes restarts it' : `restart in ${formatDuration(inMs)}`;
+  const text = `${how} (${recent.length} of ${limit.max} ${window})`;
   const spent = { ...counters, restarts: recent, failures: counters.failures + 1 };
   return { kind: 'restart', rule: 'backoff', crash, counters: spent, inMs, text };
 }
