@@ -8,9 +8,10 @@ import { openAgentParts } from '../agents/open.ts';
 import type { Control } from '../api/control.ts';
 import { systemClock } from '../base/clock.ts';
 import type { HomePaths } from '../base/home.ts';
-import { secretValues } from '../base/pure/redact.ts';
+import { redact, secretValues } from '../base/pure/redact.ts';
 import type { Runtime } from '../base/runtime.ts';
 import type { Stalls } from '../base/stall-watch.ts';
+import { untilKnown } from '../base/until-known.ts';
 import { campaignArchive } from '../campaigns/archive.ts';
 import { openChecks } from '../checks/open.ts';
 import { CurrentConfig } from '../config/applied.ts';
@@ -21,8 +22,9 @@ import { collectEvidence, createExaminer, secretsOf } from '../crashes/evidence.
 import { Overview } from '../dashboard/overview.ts';
 import { removeContainers } from '../drivers/container/left.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
-import { openDrivers, untilFound } from '../drivers/open.ts';
+import { openDrivers } from '../drivers/open.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
+import { switchedFleetStore } from '../fleet/store/switched.ts';
 import { placeStore } from '../history/place.ts';
 import { createRecorder, createTeller } from '../history/recorder.ts';
 import { openSqliteStore } from '../history/sqlite/sqlite-store.ts';
@@ -39,6 +41,7 @@ import { openDesired } from '../supervision/desired-file.ts';
 import { EventBus } from '../supervision/event-bus.ts';
 import { restartLog } from '../supervision/journal.ts';
 import type { Desired } from '../supervision/ports/store.ts';
+import { configurationView } from '../supervision/rules/configuration-view.ts';
 import { runOf } from '../supervision/rules/status.ts';
 import type { DaemonView } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
@@ -84,7 +87,7 @@ export interface Assembled {
     tell(type: string, data: Readonly<Record<string, unknown>>): void;
   };
   /** What `status` says of the daemon beside its process. */
-  view(): Pick<DaemonView, 'store' | 'logs' | 'sessions' | 'alerts'>;
+  view(): Pick<DaemonView, 'store' | 'logs' | 'sessions' | 'alerts' | 'fleet'>;
   /** As Prometheus text; null: nobody asked for that. */
   metrics(): Promise<string> | null;
   /** Writes what is kept beside the history once more. */
@@ -108,7 +111,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     retentionMs: () => config().store.retentionMs,
   });
   failpoints.hit('daemon.store-open');
-  const write = createRecorder(store, events.publish);
+  const fleet = switchedFleetStore({ ...runtime, home: paths.home, store });
+  configuration.subscribe(fleet.apply);
+  const write = createRecorder(store, events.publish, fleet.noted);
   const tell = createTeller(write, runtime.clock);
   const base = baseEnvironment(env);
   /** What every room gets. */
@@ -151,7 +156,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const rehearsals = openRehearsals(store);
   events.subscribe(rehearsals.told);
   const incidents = openIncidents({
-    ...{ ...context, commands, write, simulated: rehearsals.simulated, aboutAgent: agentCircumstances },
+    ...{ ...context, commands, write, shared: fleet, simulated: rehearsals.simulated, aboutAgent: agentCircumstances },
   });
   const { record, incidentService, alerts, tickets } = incidents;
 
@@ -178,9 +183,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   const components = () => supervisor.views();
   telemetry.begin({ components, daemon: () => daemonReadings(options.daemon()) }, config());
-  await untilFound(driver, log);
+  await untilKnown('which runs earlier daemons left', () => driver.found(), log);
   tell('daemon.started', options.about);
-  const desired = openDesired(paths, log);
+  const desired = await untilKnown('what was stopped by hand', () => openDesired(paths, log), log);
   supervisor.open(config().components, (name) => {
     const kept = desired.kept.get(name);
     return { desired: kept ?? wantNew, isNewer: desired.isNewer && kept !== undefined };
@@ -215,12 +220,23 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   const control = createControl({
     overview: () => overview.view(),
+    configuration: (name) => {
+      const spec = configuration.component(name);
+      return spec ? configurationView(spec, (text) => redact(text, knownSecrets(spec))) : null;
+    },
     dashboard: options.dashboard,
     ...{ supervisor, store, logs, health, sessions, agents, tickets, wanted, config: configuration },
-    ...{ incidents: incidentService, simulate: simulations.crash, campaigns: campaignArchive(store, paths.home) },
+    ...{
+      incidents: incidentService,
+      alerts,
+      simulate: simulations.crash,
+      campaigns: campaignArchive(store, paths.home),
+    },
     ...{ subscribe: events.subscribe, daemon: options.daemon, end: options.end },
   });
 
+  fleet.begin({ incidents: incidentService, alerts, status: () => control.status() }, config());
+  let isDown = false;
   return {
     control,
     around: { config, onConfig: configuration.subscribe, tell },
@@ -230,10 +246,11 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       logs: keeper.view(),
       sessions: sessions.summary(),
       alerts: alerts.lost(),
+      fleet: fleet.health(),
     }),
     metrics: () => telemetry.metrics(),
     end: async (how) => {
-      const isDown = how === 'down' || how === 'down-remove';
+      isDown = how === 'down' || how === 'down-remove';
       // Components and agents come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
       if (how !== 'handover') await Promise.all([supervisor.shutDown(), agents.stopAll({ again: !isDown })]);
       const left = isDown ? (await sessions.close({ stopAll: true })).map(({ id }) => id) : [];
@@ -243,7 +260,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     },
     close: async () => {
       await Promise.all([health.close(), sessions.close(), agents.close()]);
-      await incidents.close();
+      await Promise.all([incidents.close(), fleet.close({ isDown })]);
       supervisor.close();
       const toldAll = telemetry.close();
       await keeper[Symbol.asyncDispose]();

@@ -48,7 +48,7 @@ export const status: Definition<Options> = {
       'verbose',
       'exitCode',
     ]),
-    new Option('--fleet', 'of all hosts in the list of hosts, side by side; exit 1 when one does not answer').conflicts(
+    new Option('--fleet', 'of all hosts (of store.fleet, otherwise of the list of hosts); exit 1 when one does not answer').conflicts(
       ['watch', 'verbose', 'history'],
     ),
     durationOption('--timeout <TIME>', 'with --fleet: how long each host may take (default: 10s)'),
