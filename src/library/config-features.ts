@@ -182,8 +182,8 @@ export interface AgentTypeConfig {
 
 /** Who is told when something needs attention. */
 export interface AlertsConfig {
-  /** What is worth an alert: `gave-up` (restarting did not help), `freeze` (not even a restart helped), `crash-rate` (more than 10 crashes in an hour), `host-silent` (with `store.fleet`: a host was not heard of for 90 s). */
-  readonly on?: readonly ('gave-up' | 'freeze' | 'crash-rate' | 'host-silent')[];
+  /** What is worth an alert: `gave-up` (restarting did not help), `freeze` (not even a restart helped), `crash-rate` (more than 10 crashes in an hour). */
+  readonly on?: readonly ('gave-up' | 'freeze' | 'crash-rate')[];
   /** Where alerts are sent: each channel gets all of them. */
   readonly channels: readonly AlertChannelConfig[];
   /** How often an alert is repeated while the problem lasts; `never`: only once. */
@@ -248,8 +248,6 @@ export interface StoreConfig {
   readonly path?: string;
   /** How long crashes, runs, events, resolved incidents, closed tickets and ended sessions are kept. What is open is kept in any case. */
   readonly retention?: Duration;
-  /** A PostgreSQL database that several hosts share, as `postgres://user:password@host/database`: one open incident and one ticket for each problem over all of them, one host that alerts, and `--fleet` answers from it. The password may be a variable. See docs/guide/several-machines.md. */
-  readonly fleet?: string;
 }
 
 /** When a crash becomes a ticket, and where tickets are written. */

@@ -17,7 +17,8 @@ export interface StoreAddress {
   readonly tlsRoot: string | null;
 }
 
-export const ADDRESS_FORM = `For example: postgres://keepwell:\${FLEET_PASSWORD}@db.example.com/keepwell?sslmode=verify-full`;
+export const ADDRESS_FORM =
+  `For example: postgres://keepwell:\${FLEET_PASSWORD}@db.example.com/keepwell?sslmode=verify-full`;
 
 const DEFAULT_PORT = 5432;
 const MAX_PORT = 65_535;

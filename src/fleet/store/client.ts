@@ -105,9 +105,7 @@ export class Client {
   #use(socket: Socket): void {
     this.#socket = socket;
     socket.on('error', (error) => this.#lose(error));
-    socket.on('close', () =>
-      this.#lose(connectionError('CONNECTION_CLOSED', 'the connection was closed by the other side')),
-    );
+    socket.on('close', () => this.#lose(connectionError('CONNECTION_CLOSED', 'the connection was closed by the other side')));
   }
 
   #lose(error: Error): void {
@@ -136,9 +134,7 @@ export class Client {
       socket.once(event, () => resolve());
       if (event === 'close') return;
       socket.once('error', reject);
-      socket.once('close', () =>
-        reject(this.#lost ?? connectionError('CONNECTION_CLOSED', 'the connection was closed by the other side')),
-      );
+      socket.once('close', () => reject(this.#lost ?? connectionError('CONNECTION_CLOSED', 'the connection was closed by the other side')));
     });
   }
 

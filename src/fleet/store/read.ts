@@ -74,8 +74,7 @@ export async function readFleet<T>(
 const NOBODY: FleetReader = { status: async () => [], incidents: async () => [], crashes: async () => [] };
 
 const iso = (column: string): string => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-const json = <T>(cell: Row[string] | undefined, otherwise: T): T =>
-  cell == null ? otherwise : (JSON.parse(cell) as T);
+const json = <T>(cell: Row[string] | undefined, otherwise: T): T => (cell == null ? otherwise : (JSON.parse(cell) as T));
 
 const readerOf = ({ query }: Database): FleetReader => ({
   status: async () => {
@@ -123,11 +122,8 @@ const readerOf = ({ query }: Database): FleetReader => ({
 });
 
 function absence(row: Row, host: string): ErrorView['error'] | null {
-  if (row['state'] === 'down')
-    return errorView(new AppError('HOST_NO_DAEMON', { host, project: row['home'] ?? '' })).error;
-  return row['silent'] === 't'
-    ? errorView(new AppError('HOST_SILENT', { host, since: row['seen_at'] ?? '' })).error
-    : null;
+  if (row['state'] === 'down') return errorView(new AppError('HOST_NO_DAEMON', { host, project: row['home'] ?? '' })).error;
+  return row['silent'] === 't' ? errorView(new AppError('HOST_SILENT', { host, since: row['seen_at'] ?? '' })).error : null;
 }
 
 interface TicketCell {

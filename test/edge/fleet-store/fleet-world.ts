@@ -51,7 +51,8 @@ export async function people() {
     told,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     actions: (action: string) => told.filter(({ body }) => body.action === action),
-    alerts: (state: string) => told.flatMap(({ body }) => (body.alerts ?? []).filter((alert) => alert.state === state)),
+    alerts: (state: string) =>
+      told.flatMap(({ body }) => (body.alerts ?? []).filter((alert) => alert.state === state)),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -18,9 +18,7 @@ test.skipIf(lack !== null)(
     await using postgres = await startPostgres();
     await using there = await people();
     const hosts: SimulatedHost[] = [];
-    await using _ = {
-      [Symbol.asyncDispose]: async () => void (await Promise.all(hosts.map((one) => one[Symbol.asyncDispose]()))),
-    };
+    await using _ = { [Symbol.asyncDispose]: async () => void (await Promise.all(hosts.map((one) => one[Symbol.asyncDispose]()))) };
     for (let n = 0; n < HOSTS; n++)
       hosts.push(await openHost({ name: `host-${n}`, url: postgres.url, people: there.url }));
 
@@ -42,8 +40,7 @@ test.skipIf(lack !== null)(
 
     const number = async (sql: string) => Number((await postgres.sql(sql))[0]);
     await waitFor('all crashes', async () => (await number('select count(*) from keepwell.crashes')) === CRASHES);
-    const events = () =>
-      hosts.reduce((sum, { store }) => sum + store.events({ afterSeq: 0, limit: 100_000 }).length, 0);
+    const events = () => hosts.reduce((sum, { store }) => sum + store.events({ afterSeq: 0, limit: 100_000 }).length, 0);
     await waitFor('people to be told of all', () => there.alerts('raised').length >= KINDS);
     await waitFor('all tickets', () => there.actions('create').length >= KINDS);
     const pending = () =>
@@ -54,10 +51,7 @@ test.skipIf(lack !== null)(
       );
     await waitFor('all updates of tickets to be settled', () => !pending());
     await waitFor('all events', async () => (await number('select count(*) from keepwell.events')) === events());
-    await waitFor(
-      'all counts',
-      async () => (await number('select sum(count) from keepwell.host_incidents')) === CRASHES,
-    );
+    await waitFor('all counts', async () => (await number('select sum(count) from keepwell.host_incidents')) === CRASHES);
 
     expect(await number('select count(distinct (host, run_id)) from keepwell.crashes')).toBe(CRASHES);
     expect(await number(`select count(*) from keepwell.incidents where state = 'open'`)).toBe(KINDS);
