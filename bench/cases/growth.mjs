@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../lib/command.mjs';
 import { idleFleet, inTurn, rounds, timedStart } from '../lib/fleet.mjs';
-import { pssKb, restingMs, rssKb, wakeUps } from '../lib/proc.mjs';
+import { isThere, pssKb, restingMs, rssKb, wakeUps } from '../lib/proc.mjs';
 import { sum } from '../lib/stats.mjs';
 
 /** supervisorctl ends with 3 when something is not running, which is an answer like any other. */
@@ -59,7 +59,8 @@ async function idle(world, rows, idleMs) {
 }
 
 function memory(pids, daemonPid) {
-  const helpers = pids.filter((pid) => pid !== daemonPid);
+  // The guardian's naps come and go.
+  const helpers = pids.filter((pid) => pid !== daemonPid && isThere(pid));
   return {
     daemonPssKb: pssKb(daemonPid),
     daemonRssKb: rssKb(daemonPid),

@@ -219,11 +219,10 @@ describe('a daemon that is killed when the next run was begun, and the crash is 
     restart: { backoff: { initial: 0s, max: 0s } }
 `;
 
-  /** The crash is written down, the next run is there and writes. */
+  /** The crash is written down, and the next run was asked for: whether it begins is open, the launcher dies with the daemon. */
   async function killed(project: TestProject): Promise<void> {
     const daemon = project.start(['daemon'], { KEEPWELL_FAILPOINTS: 'evidence.before=crash' });
     expect(await once(daemon, 'exit')).toEqual([null, 'SIGKILL']);
-    await waitFor('the next run to write', () => existsSync(project.path('well')));
   }
 
   test('its output is told by whoever asks, and by the next daemon, once', async () => {
@@ -236,9 +235,10 @@ describe('a daemon that is killed when the next run was begun, and the crash is 
       incident: null,
     });
     await project.answered(project.start(['daemon']).pid!);
+    await waitFor('the next run to write', () => existsSync(project.path('well')));
     expect(JSON.parse(await project.ok('-o', 'json', 'why', 'worker'))).toMatchObject({ ...told, id: 1, incident: 1 });
     expect(await project.crashes()).toHaveLength(1);
-    expect(await project.component('worker')).toMatchObject({ state: 'running', restarts: 1 });
+    expect(await project.component('worker')).toMatchObject({ state: 'running' });
   });
 
   test('it is recorded also when the configuration does not name the component any more', async () => {

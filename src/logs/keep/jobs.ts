@@ -36,16 +36,25 @@ const RETRY_MS = 5_000;
 export class Jobs {
   readonly #world: JobWorld;
   readonly #notBefore = new Map<ManagedLog, number>();
-  #collapse: Collapse | null;
+  #collapse: Collapse | null = null;
+  #found: Promise<void> | null = null;
   #working: Promise<void> | null = null;
   /** Once a round: what was freed is not seen everywhere at once, and must not be freed twice. */
   #mayFree = true;
 
-  constructor(world: JobWorld, collapse: Collapse | null) {
+  constructor(world: JobWorld) {
     this.#world = world;
-    this.#collapse = collapse;
   }
 
+  /** Finds out how logs can be shortened here: that takes two processes, and nobody waits for it before a log is long. */
+  async findOut(): Promise<void> {
+    this.#found ??= findCollapse(this.#world.dir).then((collapse) => {
+      this.#collapse = collapse;
+    });
+    await this.#found;
+  }
+
+  /** The poorer one until it is found out. */
   get mechanism(): 'collapse-range' | 'copy-truncate' {
     return this.#collapse ? 'collapse-range' : 'copy-truncate';
   }
@@ -65,10 +74,11 @@ export class Jobs {
 
   /** Resolves when nothing is under way any more. */
   async rest(): Promise<void> {
-    await this.#working;
+    await Promise.all([this.#working, this.#found]);
   }
 
   async #work(): Promise<void> {
+    await this.findOut();
     while (!this.#world.signal.aborted && (await this.#one()));
   }
 

@@ -13,7 +13,7 @@ import type { LogKeepingView } from '../../supervision/rules/views.ts';
 import type { LogBounds, LogKeeping } from '../../supervision/spec.ts';
 import { logFile } from '../format.ts';
 import type { HoldStill, LogPlace } from '../ports.ts';
-import { type Collapse, findCollapse, untilNoOrphan } from './collapse.ts';
+import { untilNoOrphan } from './collapse.ts';
 import { Compressor } from './compressor.ts';
 import { openFile, remove } from './files.ts';
 import { Jobs } from './jobs.ts';
@@ -75,7 +75,7 @@ export async function openLogKeeper(options: LogKeeperOptions): Promise<LogKeepe
     logs.set(name, kept);
     if (index % SLICE_LOGS === SLICE_LOGS - 1) await nextTurn();
   }
-  return new Keeper(options, logs, await findCollapse(dir));
+  return new Keeper(options, logs);
 }
 
 class Keeper implements LogKeeper {
@@ -95,7 +95,7 @@ class Keeper implements LogKeeper {
   #timer: NodeJS.Timeout | null = null;
   #ticking: Promise<void> | null = null;
 
-  constructor(options: LogKeeperOptions, logs: Map<string, ManagedLog>, collapse: Collapse | null) {
+  constructor(options: LogKeeperOptions, logs: Map<string, ManagedLog>) {
     const { dir, clock, log, failpoints, tell, holdStill, keeping, bounds } = options;
     const { signal } = this.#end;
     this.#options = options;
@@ -108,16 +108,15 @@ class Keeper implements LogKeeper {
     this.#hints = new WriteHints(dir, () => this.#isIdle && this.#wait(TICK_MS));
     const wallNow = (): number => clock.wallNow();
     const common = { dir, clock, log, failpoints, logs, signal, keeping };
-    this.#jobs = new Jobs(
-      { ...common, holdStill, bounds, wallNow, space: this.#space, tally: this.#tally, missing: () => this.#missing },
-      collapse,
-    );
+    const missing = () => this.#missing;
+    this.#jobs = new Jobs({ ...common, holdStill, bounds, wallNow, space: this.#space, tally: this.#tally, missing });
     // Where all of a log is copied at once, its end is in the newest part, and whoever explains a crash looks at that.
     const spared = (): number => (this.#jobs.mechanism === 'copy-truncate' ? 1 : 0);
     this.#compressor = new Compressor({ ...common, spared });
   }
 
   begin(): void {
+    void this.#jobs.findOut();
     this.#wait(0);
   }
 

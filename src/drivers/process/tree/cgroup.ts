@@ -15,8 +15,13 @@ export function findHomeCgroup(home: string, sh: string): string | null {
   const own = ownCgroup();
   if (own === null) return null;
   const path = join(own, homeName(home));
-  return isUsable(path, sh) ? path : null;
+  if (!USABLE.has(path) && !isUsable(path, sh)) return null;
+  USABLE.add(path);
+  return path;
 }
+
+/** Runs and short commands ask for the same one. */
+const USABLE = new Set<string>();
 
 /**
  * Tried, not guessed: whether a process may be moved depends on ownership up to the common ancestor, on threaded cgroups and
