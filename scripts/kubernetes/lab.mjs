@@ -10,7 +10,18 @@
  * Only namespaces, processes, mounts and cgroups that are called kwlab-*, or lie in DIR, are made and removed.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -43,7 +54,9 @@ async function until(what, fact) {
 }
 
 const kubectl = (dir, bin, ...args) =>
-  sh('nsenter', [`--net=/run/netns/${HUB}`, join(bin, 'kubectl'), '--kubeconfig', join(dir, 'kubeconfig'), ...args], { mayFail: true });
+  sh('nsenter', [`--net=/run/netns/${HUB}`, join(bin, 'kubectl'), '--kubeconfig', join(dir, 'kubeconfig'), ...args], {
+    mayFail: true,
+  });
 
 /** Busybox and its links: all that containers of the lab need. */
 function rootfs(dir) {
@@ -69,7 +82,8 @@ async function nodeUp(dir, bin, number) {
     ...['--bip', `10.235.${number}.1/24`, '--log-level', 'warn'],
   ]);
   await until(`dockerd ${number}`, () => sh('docker', ['-H', socket, 'version'], { mayFail: true }).includes('Server'));
-  const image = (change, name) => sh('docker', ['-H', socket, 'import', '--change', change, join(dir, 'rootfs.tar'), name]);
+  const image = (change, name) =>
+    sh('docker', ['-H', socket, 'import', '--change', change, join(dir, 'rootfs.tar'), name]);
   image('CMD ["sh"]', 'kwlab:1');
   image('ENTRYPOINT ["sh","-c","trap \\"exit 0\\" TERM INT; while :; do sleep 3600 & wait; done"]', 'pause:1');
   start(dir, `kubelet${number}`, netns, join(bin, 'kubelet'), [
@@ -77,9 +91,17 @@ async function nodeUp(dir, bin, number) {
     ...[`--root-dir=${join(own, 'kubelet')}`, `--cert-dir=${join(own, 'pki')}`, `--hostname-override=n${number}`],
     ...[`--node-ip=${NET}.${number}`, '--pod-infra-container-image=pause:1', '--cgroup-driver=cgroupfs'],
     ...['--cgroups-per-qos=false', '--enforce-node-allocatable=', '--fail-swap-on=false', '--anonymous-auth=true'],
-    ...['--authorization-mode=AlwaysAllow', '--read-only-port=0', '--healthz-port=0', '--eviction-hard=memory.available<50Mi'],
+    ...[
+      '--authorization-mode=AlwaysAllow',
+      '--read-only-port=0',
+      '--healthz-port=0',
+      '--eviction-hard=memory.available<50Mi',
+    ],
     ...['--cluster-domain=lab', '--resolv-conf=/dev/null', '--node-status-update-frequency=2s', '--max-pods=300'],
-    ...[`--volume-plugin-dir=${join(own, 'vol')}`, `--experimental-dockershim-root-directory=${join(own, 'dockershim')}`],
+    ...[
+      `--volume-plugin-dir=${join(own, 'vol')}`,
+      `--experimental-dockershim-root-directory=${join(own, 'dockershim')}`,
+    ],
     ...[`--cni-conf-dir=${join(own, 'cni')}`, `--cni-bin-dir=${join(own, 'cnibin')}`, '--serialize-image-pulls=false'],
     ...['--registry-qps=0', '--event-qps=0'],
   ]);
@@ -132,7 +154,12 @@ function control(dir, bin) {
         '--kubelet-preferred-address-types=InternalIP',
       ]),
     scheduler: () =>
-      start(dir, 'scheduler', HUB, join(bin, 'kube-scheduler'), [conf, ...auth, '--leader-elect=false', `--cert-dir=${dir}`]),
+      start(dir, 'scheduler', HUB, join(bin, 'kube-scheduler'), [
+        conf,
+        ...auth,
+        '--leader-elect=false',
+        `--cert-dir=${dir}`,
+      ]),
     controllers: () =>
       start(dir, 'controllers', HUB, join(bin, 'kube-controller-manager'), [
         ...[conf, ...auth, '--leader-elect=false', `--cert-dir=${dir}`, `--service-account-private-key-file=${key}`],
@@ -146,7 +173,20 @@ async function up(dir, bin, nodes) {
   for (const folder of ['log', 'pid', 'etcd']) mkdirSync(join(dir, folder), { recursive: true });
   const names = `subjectAltName=IP:${NET}.254,DNS:localhost`;
   const files = ['-keyout', join(dir, 'tls.key'), '-out', join(dir, 'tls.crt')];
-  sh('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=lab', '-addext', names, ...files]);
+  sh('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=lab',
+    '-addext',
+    names,
+    ...files,
+  ]);
   writeFileSync(join(dir, 'tokens.csv'), 'lab-token,admin,admin,system:masters\n');
   writeFileSync(join(dir, 'runc'), RUNC, { mode: 0o755 });
   const kubeconfig = {
@@ -164,7 +204,10 @@ async function up(dir, bin, nodes) {
   await until('the API server', () => kubectl(dir, bin, 'get', '--raw', '/readyz') === 'ok');
   scheduler();
   for (let number = 1; number <= nodes; number++) await nodeUp(dir, bin, number);
-  const ready = () => kubectl(dir, bin, 'get', 'nodes', '--no-headers').split('\n').filter((line) => /\bReady\b/.test(line));
+  const ready = () =>
+    kubectl(dir, bin, 'get', 'nodes', '--no-headers')
+      .split('\n')
+      .filter((line) => /\bReady\b/.test(line));
   await until('the nodes', () => ready().length === nodes);
   controllers(); // before the nodes are ready it would take all of them for lost
   await until('the account of pods', () => kubectl(dir, bin, 'get', 'sa', 'default', '-o', 'name').includes('default'));
@@ -199,7 +242,9 @@ function kill(pids) {
 const killNode = (dir, number) => kill(ofNode(dir, number));
 
 async function down(dir) {
-  const nodes = readdirSync(dir).filter((name) => /^n\d+$/.test(name)).map((name) => Number(name.slice(1)));
+  const nodes = readdirSync(dir)
+    .filter((name) => /^n\d+$/.test(name))
+    .map((name) => Number(name.slice(1)));
   for (const name of ['scheduler', 'controllers', 'apiserver', 'etcd']) {
     const file = join(dir, 'pid', name);
     if (existsSync(file)) kill([Number(readFileSync(file, 'utf8'))]);
@@ -208,9 +253,13 @@ async function down(dir) {
     for (const number of nodes) killNode(dir, number);
     await pause(200);
   }
-  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n').map((line) => line.split(' ')[1] ?? '');
-  for (const mount of mounts.filter((path) => path.startsWith(`${dir}/`)).reverse()) sh('umount', ['-l', mount], { mayFail: true });
-  for (const name of [HUB, ...nodes.map((number) => `kwlab-n${number}`)]) sh('ip', ['netns', 'del', name], { mayFail: true });
+  const mounts = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '');
+  for (const mount of mounts.filter((path) => path.startsWith(`${dir}/`)).reverse())
+    sh('umount', ['-l', mount], { mayFail: true });
+  for (const name of [HUB, ...nodes.map((number) => `kwlab-n${number}`)])
+    sh('ip', ['netns', 'del', name], { mayFail: true });
   removeCgroups('/sys/fs/cgroup', 0);
   rmSync(dir, { recursive: true, force: true });
 }

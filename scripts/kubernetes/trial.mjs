@@ -16,7 +16,9 @@ const missing = ['etcd', 'kube-apiserver', 'kube-scheduler', 'kube-controller-ma
   (name) => !existsSync(join(bin, name)),
 );
 if (bin === '' || missing.length > 0) {
-  console.error(`skipped: KEEPWELL_KUBE_BIN names no folder with ${missing.join(', ')}; scripts/kubernetes/build.sh DIR makes one`);
+  console.error(
+    `skipped: KEEPWELL_KUBE_BIN names no folder with ${missing.join(', ')}; scripts/kubernetes/build.sh DIR makes one`,
+  );
   process.exit(process.env.KEEPWELL_REQUIRE_ALL ? 1 : 0);
 }
 const root = mkdtempSync(join(tmpdir(), 'kwlab-'));
@@ -76,7 +78,9 @@ const DEATHS = {
     isRight: ({ exit }) => /Startup probe failed|startup probe/.test(exit.unhealthy ?? ''),
   },
   trace: {
-    does: shell(`sleep 1; printf 'Traceback (most recent call last):\\n  File "/app/a.py", line 3, in <module>\\n    f()\\nKeyError: 1\\n'; exit 1`),
+    does: shell(
+      `sleep 1; printf 'Traceback (most recent call last):\\n  File "/app/a.py", line 3, in <module>\\n    f()\\nKeyError: 1\\n'; exit 1`,
+    ),
     isRight: ({ error_type: type }) => type === 'KeyError',
   },
 };
@@ -97,7 +101,10 @@ async function deaths() {
   configure();
   kw('up', '--timeout', '120s');
   await until('web is ready', () => component('web').ready);
-  check('what depends on another began after that was ready', component('web').started_at >= component('db').started_at);
+  check(
+    'what depends on another began after that was ready',
+    component('web').started_at >= component('db').started_at,
+  );
   await until('the Job is completed', () => component('once').state === 'completed');
   for (const name of Object.keys(DEATHS)) await until(`${name} is given up`, () => component(name).state === 'gave-up');
   console.log('\ncomponent  deaths  recorded  right  replicas');
@@ -105,7 +112,13 @@ async function deaths() {
     const recorded = crashesOf(name);
     const right = recorded.filter(isRight).length;
     await until('replicas 0', () => kubectl('get', 'deploy', name, '-o', 'jsonpath={.spec.replicas}') === '0', 60);
-    const replicas = kubectl('get', 'deploy', name, '-o', 'jsonpath={.spec.replicas} ({.metadata.annotations.keepwell\\.replicas})');
+    const replicas = kubectl(
+      'get',
+      'deploy',
+      name,
+      '-o',
+      'jsonpath={.spec.replicas} ({.metadata.annotations.keepwell\\.replicas})',
+    );
     console.log(`${name.padEnd(11)}3       ${String(recorded.length).padEnd(10)}${String(right).padEnd(7)}${replicas}`);
     check(`${name}: three deaths, three records, all right`, recorded.length === 3 && right === 3);
   }
@@ -122,11 +135,23 @@ async function killed(times) {
     await pause(3_000 + (round % 4) * 1_000); // long enough for a death now and then
   }
   await until('a daemon', () => json('status').daemon.answers);
-  const counted = () => Number(kubectl('get', 'pods', '-l', 'app.kubernetes.io/name=flaky', '-o', 'jsonpath={.items[0].status.containerStatuses[0].restartCount}'));
+  const counted = () =>
+    Number(
+      kubectl(
+        'get',
+        'pods',
+        '-l',
+        'app.kubernetes.io/name=flaky',
+        '-o',
+        'jsonpath={.items[0].status.containerStatuses[0].restartCount}',
+      ),
+    );
   const settled = await until('the counts agree', () => crashesOf('flaky').length >= counted(), 60);
   const [restarts, crashes] = [counted(), crashesOf('flaky')];
   const lost = crashes.filter(({ exit }) => exit.unknown !== null).length;
-  console.log(`\ndaemon killed ${times} times: ${restarts} restarts, ${crashes.length} crashes recorded, ${lost} with evidence lost`);
+  console.log(
+    `\ndaemon killed ${times} times: ${restarts} restarts, ${crashes.length} crashes recorded, ${lost} with evidence lost`,
+  );
   // The last one may be dead and not restarted yet.
   check('every death has one record', settled && crashes.length - restarts <= 1);
   const runs = new Set(crashes.map(({ run_id: run }) => run));
@@ -151,7 +176,10 @@ async function lostNode() {
   const before = crashesOf('web').length;
   const { container } = component('web');
   labDo('kill-node', lab, node.slice(1));
-  const moved = await until('web runs elsewhere', () => component('web').ready && component('web').container !== container);
+  const moved = await until(
+    'web runs elsewhere',
+    () => component('web').ready && component('web').container !== container,
+  );
   check('a lost node is no crash', moved && crashesOf('web').length === before);
 }
 
@@ -164,7 +192,14 @@ try {
   await killed(20);
   await lostNode();
   kw('down');
-  const left = kubectl('get', 'deploy,job,svc,secret,configmap', '-l', 'app.kubernetes.io/managed-by=keepwell', '-o', 'name');
+  const left = kubectl(
+    'get',
+    'deploy,job,svc,secret,configmap',
+    '-l',
+    'app.kubernetes.io/managed-by=keepwell',
+    '-o',
+    'name',
+  );
   check('down leaves nothing of ours', left.trim() === '');
 } finally {
   kw('down');
