@@ -66,7 +66,7 @@ export async function refresh(): Promise<void> {
 
 function failed(error: unknown): void {
   if (error instanceof Refused && (error.status === 401 || error.status === 403)) link.value = 'denied';
-  else if (!(error instanceof Refused)) link.value = 'away';
+  else if (!(error instanceof Refused) || error.status >= 500) link.value = 'away'; // 5xx: who passes it on finds nobody
 }
 
 async function firstEvents(): Promise<void> {

@@ -40,8 +40,15 @@ export function shortTime(iso: string, nowMs: number): string {
 export const percent = (value: number | null): string =>
   value === null ? '' : `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)} %`;
 
-/** "4 of 10", out of "restart in 7.7 s (4 of 10 in 10 min)"; null: it says nothing of that. */
-export const limitIn = (decision: string): string | null => /\((\d+ of \d+)[^)]*\)/.exec(decision)?.[1] ?? null;
+/** "24 h", "10 min": how much time a timeline is about. */
+export function spanName({ bucket_ms, buckets }: { readonly bucket_ms: number; readonly buckets: number }): string {
+  const minutes = Math.round((bucket_ms * buckets) / 60_000);
+  return minutes < 60 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
+/** Times of machines in a sentence, as a clock shows them. */
+export const humanTimes = (sentence: string): string =>
+  sentence.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (iso) => clock(iso));
 
 /** What is said about somebody whose name stands before it already. */
 export const withoutName = (name: string | null, sentence: string): string =>

@@ -42,3 +42,9 @@ export type Which = 'all' | 'failures' | 'people';
 
 export const belongsTo = (which: Which, event: EventView): boolean =>
   which === 'all' || (which === 'failures' ? kindOf(event) === 'failure' : isByPeople(event));
+
+const AROUND_MS = 60_000;
+
+/** What happened within a minute of that moment. */
+export const around = (events: readonly EventView[], atMs: number): readonly EventView[] =>
+  events.filter(({ at }) => Math.abs(Date.parse(at) - atMs) <= AROUND_MS);

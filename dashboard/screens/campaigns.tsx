@@ -49,7 +49,7 @@ function All() {
                 <Word>{one.state}</Word>
                 <div>
                   <a class="what" href={hrefOf('campaigns', one.campaign)}>
-                    {one.campaign}
+                    {plainText(one.campaign)}
                   </a>
                   <p class="dim">
                     {`${one.done} of ${one.total} done, ${one.failed} failed · `}
@@ -82,12 +82,12 @@ function One({ name }: { name: string }) {
           <a href={hrefOf('campaigns')}>campaigns</a>
         </p>
         <h1>
-          {value.campaign} <Word>{value.state}</Word>
+          {plainText(value.campaign)} <Word>{value.state}</Word>
         </h1>
         <p class="dim">
           {`${value.done} of ${value.total} done, ${value.failed} failed`}
           {value.state === 'running' && leftMs !== null ? ` · about ${formatDuration(leftMs)} left at most` : ''}
-          {value.reason === null ? '' : ` · ${value.reason}`}
+          {value.reason === null ? '' : ` · ${plainText(value.reason)}`}
         </p>
         <Progress of={value} />
       </div>

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { describeExit } from '../../src/base/pure/exit.ts';
 import type { LogsView } from '../../src/logs/ports.ts';
+import type { ConfigurationView } from '../../src/supervision/rules/configuration-view.ts';
 import type {
   ComponentView,
   CrashesView,
@@ -33,7 +34,7 @@ import {
 } from '../ui/parts.tsx';
 import { CrashRows } from './crash.tsx';
 
-const SPANS = { '1 h': 3_600_000, '6 h': 21_600_000, '24 h': 86_400_000 } as const;
+const SPANS = { '10 min': 600_000, '1 h': 3_600_000, '6 h': 21_600_000, '24 h': 86_400_000 } as const;
 type SpanName = keyof typeof SPANS;
 
 export function Component() {
@@ -46,10 +47,12 @@ export function Component() {
   const samples = useAsked<SamplesView>(`/v1/samples?component=${at}&limit=2000`, ours);
   const crashes = useAsked<CrashesView>(`/v1/crashes?component=${at}&limit=20`, ours);
   const logs = useAsked<LogsView>(`/v1/logs?component=${at}&tail=200`, ours);
-  const span = useSignal<SpanName>('1 h');
+  const chosen = useSignal<SpanName | null>(null);
+  const configuration = useAsked<ConfigurationView>(`/v1/components/${at}/configuration`, ours);
   const view = component.value;
   if (view === null) return <Waiting error={component.error} />;
   const look = lookOf(view);
+  const span = chosen.value ?? shortest(runs.value?.runs.at(-1)?.started_at ?? null);
   return (
     <>
       <header class="title">
@@ -78,23 +81,27 @@ export function Component() {
           <Choice
             label="How much time"
             options={Object.keys(SPANS) as SpanName[]}
-            value={span.value}
-            onPick={(value) => (span.value = value)}
+            value={span}
+            onPick={(value) => (chosen.value = value)}
           />
         }
       >
         <Lanes
-          spanMs={SPANS[span.value]}
+          spanMs={SPANS[span]}
           now={now.value}
           runs={runs.value?.runs ?? []}
           probes={probes.value?.probes ?? []}
           samples={samples.value?.samples ?? []}
           softMemory={
-            view.resources?.soft_memory_bytes ?? view.limits.find((limit) => limit.name === 'memory')?.max ?? null
+            configuration.value?.limits.soft_memory_bytes ??
+            view.resources?.soft_memory_bytes ??
+            view.limits.find((limit) => limit.name === 'memory')?.max ??
+            null
           }
         />
       </Panel>
       <Probes view={view} />
+      {configuration.value === null ? null : <Configuration of={configuration.value} />}
       <Panel title="Runs" more={<span class="dim">{plural(runs.value?.runs.length ?? 0, 'run')}</span>}>
         {runs.value === null ? <Waiting error={runs.error} /> : <Runs runs={runs.value} />}
       </Panel>
@@ -133,6 +140,12 @@ export function Component() {
   );
 }
 
+/** All that is known, in as little time as shows it. */
+function shortest(firstAt: string | null): SpanName {
+  const ageMs = firstAt === null ? 0 : now.peek() - Date.parse(firstAt);
+  return (Object.keys(SPANS) as SpanName[]).find((name) => SPANS[name] >= ageMs) ?? '24 h';
+}
+
 function Facts({ view }: { view: ComponentView }) {
   const { resources, heartbeat, last_exit: last } = view;
   const needs = Object.entries(view.depends_on);
@@ -142,7 +155,11 @@ function Facts({ view }: { view: ComponentView }) {
         {view.started_at === null ? null : formatUptime(now.value - Date.parse(view.started_at))}
       </Fact>
       <Fact label="Process">{view.pid === null ? null : `pid ${view.pid}`}</Fact>
-      <Fact label="Restarts">{`${view.restarts} unplanned`}</Fact>
+      <Fact label="Restarts">
+        {view.restart_limit
+          ? `${view.restart_limit.used} of ${view.restart_limit.max} in ${formatDuration(view.restart_limit.within_ms)}`
+          : String(view.restarts)}
+      </Fact>
       <Fact label="Next try">{view.next_attempt_at === null ? null : <Countdown to={view.next_attempt_at} />}</Fact>
       <Fact label="Last end">
         {last === null ? null : (
@@ -160,11 +177,7 @@ function Facts({ view }: { view: ComponentView }) {
       <Fact label="Files, threads, processes">
         {resources ? `${resources.fds ?? '?'}, ${resources.threads}, ${resources.processes}` : null}
       </Fact>
-      <Fact label="Heartbeat">
-        {heartbeat
-          ? `silent ${formatDuration(heartbeat.silent_ms)} of ${formatDuration(heartbeat.limit_ms)} (${heartbeat.source})`
-          : null}
-      </Fact>
+      <Fact label="Heartbeat">{heartbeat ? <Heartbeat of={heartbeat} /> : null}</Fact>
       <Fact label="Needs">
         {needs.length === 0
           ? null
@@ -187,6 +200,88 @@ function Facts({ view }: { view: ComponentView }) {
     </dl>
   );
 }
+
+/** How long it has been silent, against how long it may be. */
+const Heartbeat = ({
+  of: { silent_ms, limit_ms, source, problem },
+}: {
+  of: NonNullable<ComponentView['heartbeat']>;
+}) => (
+  <span>
+    {`silent ${formatDuration(silent_ms)} of ${formatDuration(limit_ms)} `}
+    <span class="dim">{problem ?? source}</span>
+    <svg class="progress" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="none" width="100" height="6" />
+      <rect
+        class={silent_ms > limit_ms / 2 ? 'bad' : 'ok'}
+        width={Math.min(100, (silent_ms / limit_ms) * 100)}
+        height="6"
+      />
+    </svg>
+  </span>
+);
+
+const waits = ({ min, max }: { min: number; max: number }): string =>
+  formatDuration(min) === formatDuration(max)
+    ? formatDuration(max)
+    : `${formatDuration(min)} to ${formatDuration(max)}`;
+
+/** As it was applied, with every default. Of variables only the names are ever shown. */
+function Configuration({ of }: { of: ConfigurationView }) {
+  const { stop, restart, schedule, limits } = of;
+  const { limit } = restart;
+  return (
+    <Panel title="Configuration as applied" more={<span class="dim">values of variables are never shown</span>}>
+      <div class="halves">
+        <dl class="facts">
+          <Fact label="Command">{of.command === null ? null : <code>{of.command.map(shown).join(' ')}</code>}</Fact>
+          <Fact label="Image">{of.image}</Fact>
+          <Fact label="Folder">
+            <code>{of.cwd}</code>
+          </Fact>
+          <Fact label="User">{of.user}</Fact>
+          <Fact label="Variables">{of.env_names.length === 0 ? null : <code>{of.env_names.join(' ')}</code>}</Fact>
+          <Fact label="From files">{of.env_files.join(', ') || null}</Fact>
+          <Fact label="Stop">{`${stop.signal}, then SIGKILL after ${formatDuration(stop.grace_ms)}`}</Fact>
+          <Fact label="Restart">{`${restart.policy}${restart.never_on.length === 0 ? '' : `, never on ${restart.never_on.join(', ')}`}`}</Fact>
+          <Fact label="Limits">
+            {[
+              limits.memory_bytes === null ? '' : `memory ${formatBytes(limits.memory_bytes)}`,
+              limits.soft_memory_bytes === null ? '' : `soft memory ${formatBytes(limits.soft_memory_bytes)}`,
+              limits.pids === null ? '' : `${limits.pids} processes`,
+              limits.nofile === null ? '' : `${limits.nofile} open files`,
+              limits.cpus === null ? '' : `${limits.cpus} CPUs`,
+            ]
+              .filter(Boolean)
+              .join(', ') || 'none'}
+          </Fact>
+        </dl>
+        <div>
+          <h3>If every run fails at once</h3>
+          {schedule.length === 0 ? (
+            <p>It is not restarted.</p>
+          ) : (
+            <ol class="schedule" aria-label="Backoff schedule">
+              {schedule.map(({ restart: number, wait_ms }) => (
+                <li key={number}>
+                  <span class="dim">{number}</span> {waits(wait_ms)}
+                </li>
+              ))}
+            </ol>
+          )}
+          <p class="dim">
+            {of.gives_up_after === null
+              ? 'It never gives up.'
+              : `Gives up after ${plural(of.gives_up_after, 'restart')} (limit ${limit.max} in ${formatDuration(limit.within_ms)})${limit.retry_ms === null ? '.' : `, then tries once every ${formatDuration(limit.retry_ms)}.`}`}
+          </p>
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+/** As one would have to type it. */
+const shown = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(plainText(word)));
 
 function Probes({ view }: { view: ComponentView }) {
   if (view.probes.length === 0) return null;
@@ -223,40 +318,37 @@ function Probes({ view }: { view: ComponentView }) {
 function Runs({ runs: { runs } }: { runs: RunsView }) {
   if (runs.length === 0) return <Empty>It never ran.</Empty>;
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="Runs">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Began</th>
-            <th scope="col">Lived</th>
-            <th scope="col">End</th>
-            <th scope="col">Decision</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.slice(0, 50).map((run) => (
-            <tr key={run.run_id}>
-              <td class="num">{localTime(run.started_at)}</td>
-              <td class="num">
-                {formatUptime(
-                  (run.ended_at === null ? now.value : Date.parse(run.ended_at)) - Date.parse(run.started_at),
-                )}
-              </td>
-              <td>
-                {run.exit === null ? (
-                  <Word>{run.ended_at === null ? 'running' : 'unknown'}</Word>
-                ) : (
-                  <span class="word">
-                    <Mark tone={run.crashed ? 'bad' : 'idle'} shape={run.crashed ? 'cross' : 'ring'} />
-                    {`${describeExit(run.exit)}${run.planned ? ', asked for' : ''}`}
-                  </span>
-                )}
-              </td>
-              <td class="dim">{[run.decision, run.rule].filter(Boolean).join(' · ')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <div class="runs" role="table" aria-label="Runs">
+      <div class="run head" role="row">
+        {['Began', 'Lived', 'End', 'Decision'].map((title) => (
+          <span key={title} role="columnheader">
+            {title}
+          </span>
+        ))}
+      </div>
+      {runs.slice(0, 50).map((run) => (
+        <div class="run" role="row" key={run.run_id}>
+          <span role="cell" class="num">
+            {localTime(run.started_at)}
+          </span>
+          <span role="cell" class="num">
+            {formatUptime((run.ended_at === null ? now.value : Date.parse(run.ended_at)) - Date.parse(run.started_at))}
+          </span>
+          <span role="cell">
+            {run.exit === null ? (
+              <Word>{run.ended_at === null ? 'running' : 'unknown'}</Word>
+            ) : (
+              <span class="word">
+                <Mark tone={run.crashed ? 'bad' : 'idle'} shape={run.crashed ? 'cross' : 'ring'} />
+                {`${describeExit(run.exit)}${run.planned ? ', asked for' : ''}`}
+              </span>
+            )}
+          </span>
+          <span role="cell" class="dim">
+            {[run.decision, run.rule].filter(Boolean).join(' · ')}
+          </span>
+        </div>
+      ))}
     </div>
   );
 }

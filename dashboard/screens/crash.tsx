@@ -117,7 +117,7 @@ function Facts({ why }: { why: WhyView }) {
             ? `an error ${howEarly(why.earlier_error)}: ${plainText(why.earlier_error.summary)}`
             : null}
         </Fact>
-        <Fact label="Decision">{why.decision}</Fact>
+        <Fact label="Decision">{plainText(why.decision)}</Fact>
         <Fact label="Rule">
           <code>{why.rule.name}</code> <span class="dim">{countersText(why)}</span>
         </Fact>
@@ -228,14 +228,14 @@ function Freeze({ why: { freeze } }: { why: WhyView }) {
   if (freeze === null) return null;
   return (
     <Panel title={freeze.timeout ? 'It ran too long' : 'Its heartbeat was overdue'}>
-      <p>{freeze.reason}</p>
+      <p>{plainText(freeze.reason)}</p>
       <ol class="events">
         {freeze.steps.map(({ at, text }) => (
           <li key={at + text}>
             <time class="num dim" dateTime={at}>
               {localTime(at).slice(-8)}
             </time>
-            <span>{text}</span>
+            <span>{plainText(text)}</span>
           </li>
         ))}
       </ol>
@@ -339,7 +339,7 @@ export const CrashRows = ({ crashes }: { crashes: readonly CrashView[] }) => (
           </p>
           {crash.root_cause === null ? null : <p>{plainText(crash.root_cause)}</p>}
         </div>
-        <span class="dim decision">{crash.decision}</span>
+        <span class="dim decision">{plainText(crash.decision)}</span>
       </li>
     ))}
   </ul>

@@ -1,12 +1,18 @@
 /** What depends on what, from left to right in the order of starting. */
 import { useMemo } from 'preact/hooks';
-import { filter, overview } from '../io/live.ts';
+import type { EventsView } from '../../src/supervision/rules/views.ts';
+import { useAsked } from '../io/asked.ts';
+import { events, filter, overview } from '../io/live.ts';
+import { criticalPath } from '../lib/critical-path.ts';
 import { matcher } from '../lib/filter.ts';
+import { formatDuration } from '../lib/format.ts';
 import { drawingOf, NODE } from '../lib/layout.ts';
 import { hrefOf } from '../lib/route.ts';
 import { lookOf } from '../lib/words.ts';
-import { Empty, Mark, Panel, Waiting } from '../ui/parts.tsx';
+import { ComponentLink, Empty, Mark, Panel, Waiting } from '../ui/parts.tsx';
 
+/** How far back the last start is looked for, beyond what the page knows anyway. */
+const EARLIER = 1_000;
 const MAX_NAME = 17;
 const short = (name: string): string => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name);
 
@@ -17,12 +23,19 @@ export function Graph() {
     () => drawingOf((view?.components ?? []).map(({ name, depends_on }) => ({ name, needs: Object.keys(depends_on) }))),
     [shape],
   );
+  const first = useMemo(() => events.peek()[0]?.seq ?? 0, []);
+  const earlier = useAsked<EventsView>(
+    first <= 1 ? null : `/v1/events?after=${Math.max(0, first - 1 - EARLIER)}&limit=${Math.min(EARLIER, first - 1)}`,
+  );
   if (view === null) return <Waiting error={null} />;
   const fits = matcher(filter.value) ?? (() => true);
   const roots = new Set(
     view.attention.flatMap(({ kind, name }) => (kind === 'incident' && name !== null ? [name] : [])),
   );
   const affected = new Set(view.attention.flatMap(({ affects }) => affects));
+  const known = [...(earlier.value?.events ?? []), ...events.value];
+  const slow = criticalPath(view.components, known);
+  const onPath = new Map(slow.map(({ name }, at) => [name, slow[at + 1]?.name ?? null]));
   const byName = new Map(view.components.map((row) => [row.name, row]));
   return (
     <>
@@ -31,10 +44,22 @@ export function Graph() {
         title="Start order"
         more={
           <span class="dim legend">
-            <Mark tone="bad" shape="ring" /> thick frame: root cause · dashed frame: affected by it
+            <Mark tone="bad" shape="ring" /> thick frame: root cause · dashed: affected by it · thick line: what the
+            last start took its time for
           </span>
         }
       >
+        {slow.length === 0 ? null : (
+          <p class="path">
+            <span class="dim">Critical path of the last start: </span>
+            {slow.map(({ name, tookMs }, at) => (
+              <span key={name}>
+                {at === 0 ? '' : ' → '}
+                <ComponentLink name={name} /> <span class="dim num">{formatDuration(tookMs)}</span>
+              </span>
+            ))}
+          </p>
+        )}
         {drawing.nodes.length === 0 ? (
           <Empty>The configuration names no component.</Empty>
         ) : (
@@ -44,7 +69,7 @@ export function Graph() {
                 <path
                   key={`${from} ${to}`}
                   d={path}
-                  class={`edge ${affected.has(to) && (roots.has(from) || affected.has(from)) ? 'hot' : ''}`}
+                  class={`edge ${affected.has(to) && (roots.has(from) || affected.has(from)) ? 'hot' : onPath.get(from) === to ? 'slow' : ''}`}
                 />
               ))}
               {drawing.nodes.map(({ name, x, y }) => {

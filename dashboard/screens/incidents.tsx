@@ -8,6 +8,7 @@ import { filter, now } from '../io/live.ts';
 import { plainText } from '../lib/ansi.ts';
 import { matcher } from '../lib/filter.ts';
 import { formatDuration, plural } from '../lib/format.ts';
+import { hrefOf } from '../lib/route.ts';
 import { Deed } from '../ui/act.tsx';
 import { Ago, Choice, ComponentLink, Empty, Mark, Panel, Waiting, Word } from '../ui/parts.tsx';
 
@@ -66,8 +67,14 @@ function Incident({ one, done }: { one: IncidentView; done: () => void }) {
     <li>
       <Mark tone={isOpen ? 'bad' : 'ok'} shape={isOpen ? 'cross' : 'check'} />
       <div>
-        <p class="what">{plainText(one.title)}</p>
-        {one.root_cause === null || one.root_cause === one.title ? null : <p>{plainText(one.root_cause)}</p>}
+        <p class="what">
+          {one.subject.kind === 'component' ? (
+            <a href={hrefOf('crash', one.subject.name)}>{plainText(one.title)}</a>
+          ) : (
+            plainText(one.title)
+          )}
+        </p>
+        {one.root_cause === null || one.title.endsWith(one.root_cause) ? null : <p>{plainText(one.root_cause)}</p>}
         <p class="dim">
           <span>{`incident ${one.id} · ${one.state} · seen ${plural(one.count, 'time')}${one.reopened > 0 ? `, came back ${plural(one.reopened, 'time')}` : ''} · first `}</span>
           <Ago at={one.opened_at} />
@@ -152,7 +159,7 @@ function Ticket({ one, done }: { one: TicketView; done: () => void }) {
           return (
             <p key={name} class="dim">
               <Word>{state}</Word>{' '}
-              {`${name}${one.trackers[name] ? `: ${one.trackers[name]}` : ''}${attempts > 0 ? `, ${plural(attempts, 'failed try', 'failed tries')}` : ''}${error === null ? '' : `: ${error}`}`}
+              {`${name}${one.trackers[name] ? `: ${one.trackers[name]}` : ''}${attempts > 0 ? `, ${plural(attempts, 'failed try', 'failed tries')}` : ''}${error === null ? '' : `: ${plainText(error)}`}`}
             </p>
           );
         })}

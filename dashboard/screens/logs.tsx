@@ -6,6 +6,7 @@ import { get, Refused, stream } from '../io/api.ts';
 import { place, rows } from '../io/live.ts';
 import { plainText } from '../lib/ansi.ts';
 import { plural } from '../lib/format.ts';
+import { SHOWN_LEVELS, type ShownLevels } from '../lib/level.ts';
 import { merged, positionsAfter } from '../lib/log-buffer.ts';
 import { hrefOf } from '../lib/route.ts';
 import { LogView } from '../ui/log-view.ts';
@@ -16,6 +17,7 @@ const SINCE: readonly (readonly [string, string])[] = [
   ['60', 'last hour'],
   ['1440', 'last day'],
 ];
+const ONLY: Readonly<Record<ShownLevels, string>> = { 'all lines': '', warnings: 'only-warn', errors: 'only-error' };
 const AGAIN_MS = 1_000;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -84,6 +86,7 @@ export function Logs() {
   const view = useRef<LogView | null>(null);
   const following = useSignal(true);
   const wrap = useSignal(true);
+  const levels = useSignal<ShownLevels>('all lines');
   const fresh = useSignal(0);
   const state = useSignal('reading');
   const size = useSignal(0);
@@ -190,6 +193,17 @@ export function Logs() {
             </option>
           ))}
         </select>
+        <select
+          aria-label="Which lines"
+          value={levels.value}
+          onChange={(event) => (levels.value = event.currentTarget.value as ShownLevels)}
+        >
+          {SHOWN_LEVELS.map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
+        </select>
         <button
           type="button"
           aria-pressed={wanted.previous}
@@ -210,7 +224,7 @@ export function Logs() {
       <div class="logbox">
         <div
           ref={box}
-          class={`code log ${wrap.value ? 'wraps' : ''}`}
+          class={`code log ${wrap.value ? 'wraps' : ''} ${ONLY[levels.value]}`}
           role="log"
           aria-live="off"
           aria-label="Lines"

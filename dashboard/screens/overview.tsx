@@ -1,9 +1,12 @@
 /** The screen people keep open: what needs attention, every component in a row with its day, and what happened. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import { Fragment } from 'preact';
 import type { AttentionView, OverviewRow, OverviewView } from '../../src/dashboard/rules/views.ts';
 import { events, filter, isLive, now, overview } from '../io/live.ts';
+import { plainText } from '../lib/ansi.ts';
 import { matcher } from '../lib/filter.ts';
-import { formatBytes, formatUptime, limitIn, percent, withoutName } from '../lib/format.ts';
+import { formatBytes, formatDuration, formatUptime, percent, spanName, withoutName } from '../lib/format.ts';
+import { GROUPINGS, type Grouping, groupsOf } from '../lib/groups.ts';
 import { belongsTo, type Which } from '../lib/happenings.ts';
 import { hrefOf } from '../lib/route.ts';
 import { lookOf, urgencyOf } from '../lib/words.ts';
@@ -64,7 +67,7 @@ function Attention({ view }: { view: OverviewView }) {
   );
 }
 
-function AttentionRow({ one }: { one: AttentionView }) {
+function AttentionRow({ one: { title, cause, affects, ...one } }: { one: AttentionView }) {
   const inHand = one.acknowledged || one.silenced_until !== null;
   const row = overview.value?.components.find(({ name }) => name === one.name);
   return (
@@ -73,25 +76,25 @@ function AttentionRow({ one }: { one: AttentionView }) {
       <div>
         <p class="what">
           {row ? <ComponentLink name={row.name} /> : null}
-          <span>{one.cause ?? withoutName(row?.name ?? null, one.title)}</span>
+          <span>{plainText(cause ?? withoutName(row?.name ?? null, title))}</span>
         </p>
         <p class="dim">
-          {one.cause !== null && one.cause !== one.title ? (
-            <span>{withoutName(row?.name ?? null, one.title)} · </span>
+          {cause !== null && cause !== title ? (
+            <span>{plainText(withoutName(row?.name ?? null, title))} · </span>
           ) : null}
           {one.since === null ? null : (
             <span>
               since <Ago at={one.since} />
             </span>
           )}
-          {one.affects.length > 0 ? <span> · affects {one.affects.join(', ')}</span> : null}
+          {affects.length > 0 ? <span> · affects {plainText(affects.join(', '))}</span> : null}
           {one.ticket === null ? null : <span> · {one.ticket}</span>}
           {one.acknowledged ? <span> · acknowledged</span> : null}
           {one.silenced_until === null ? null : <span> · silenced</span>}
         </p>
       </div>
       <span class="actions">
-        {row ? (
+        {row && row.state !== 'waiting' ? (
           <a class="button" href={hrefOf('crash', row.name)}>
             why
           </a>
@@ -127,6 +130,7 @@ const COMPARE: Readonly<Record<Order, (one: OverviewRow, other: OverviewRow) => 
 
 function Components({ view }: { view: OverviewView }) {
   const order = useSignal<Order>('as configured');
+  const grouping = useSignal<Grouping>('none');
   const fits = matcher(filter.value);
   const shown =
     fits === null
@@ -140,18 +144,11 @@ function Components({ view }: { view: OverviewView }) {
           {shown.length} of {view.components.length}
         </span>
       )}
-      <label class="sort">
-        <span class="dim">order</span>
-        <select value={order.value} onChange={(event) => (order.value = event.currentTarget.value as Order)}>
-          {ORDERS.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label="group by" options={GROUPINGS} of={grouping} />
+      <Select label="order" options={ORDERS} of={order} />
     </span>
   );
+  const span = spanName(view.timeline);
   return (
     <Panel title="Components" more={more}>
       {sorted.length === 0 ? (
@@ -165,14 +162,21 @@ function Components({ view }: { view: OverviewView }) {
       ) : (
         <div class="rows" role="table" aria-label="Components" aria-rowcount={sorted.length}>
           <div class="row head" role="row">
-            {['Name', 'State', 'Up for', 'Restarts', 'Last 24 hours', 'Up', 'CPU', 'Memory'].map((title) => (
-              <span key={title} role="columnheader">
-                {title}
-              </span>
-            ))}
+            {['Name', 'State', 'Up for', 'Restarts', `Last ${span}`, `Up ${span} · 7 d`, 'CPU', 'Memory'].map(
+              (title) => (
+                <span key={title} role="columnheader">
+                  {title}
+                </span>
+              ),
+            )}
           </div>
-          {sorted.map((row) => (
-            <Row key={row.name} row={row} view={view} />
+          {groupsOf(sorted, grouping.value).map(({ title, rows }) => (
+            <Fragment key={title}>
+              {title === '' ? null : <GroupHead title={title} rows={rows} />}
+              {rows.map((row) => (
+                <Row key={row.name} row={row} view={view} />
+              ))}
+            </Fragment>
           ))}
         </div>
       )}
@@ -180,16 +184,53 @@ function Components({ view }: { view: OverviewView }) {
   );
 }
 
-/** "4 of 10", as the last decision about it said. */
-function limitOf(name: string): string | null {
-  const last = events.value.findLast(({ subject, type }) => subject.name === name && type === 'component.backing-off');
-  return last === undefined ? null : limitIn(String(last.data['decision'] ?? ''));
+function Select<T extends string>({ label, options, of }: { label: string; options: readonly T[]; of: Signal<T> }) {
+  return (
+    <label class="sort">
+      <span class="dim">{label}</span>
+      <select value={of.value} onChange={(event) => (of.value = event.currentTarget.value as T)}>
+        {options.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }
+
+function GroupHead({ title, rows }: { title: string; rows: readonly OverviewRow[] }) {
+  const ill = rows.filter((row) => urgencyOf(row) <= 1).length;
+  return (
+    <div class="row group" role="row">
+      <span role="cell" class="name">
+        {title} <span class="dim">{rows.length}</span>
+        {ill === 0 ? null : <span class="tone bad"> · {ill} need attention</span>}
+      </span>
+    </div>
+  );
+}
+
+/** "4 of 10", and in how much time, where any of them were used up. */
+function Restarts({ row: { restarts, restart_limit: limit } }: { row: OverviewRow }) {
+  if (limit === null || limit.used === 0) return <span class={restarts > 0 ? '' : 'dim'}>{restarts} ↻</span>;
+  return (
+    <span
+      title={`${limit.used} of ${limit.max} in ${formatDuration(limit.within_ms)}; ${restarts} since it was started by hand`}
+    >
+      {`${limit.used} of ${limit.max} ↻`}
+    </span>
+  );
+}
+
+/** The word for the state stands before it already. */
+const shortNote = (note: string | null): string | null =>
+  note === null ? null : plainText(note.replace(/^gave up(?: \(\w+\))?: /, ''));
 
 function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
   const look = lookOf(row);
   const waits = row.waiting_for.length > 0 ? `for ${row.waiting_for.join(', ')}` : null;
-  const limit = row.state === 'backing-off' ? limitOf(row.name) : null;
+  const isOver = row.state === 'gave-up';
   return (
     <div class={`row ${look.tone}`} role="row" data-component={row.name}>
       <span role="cell" class="c-name">
@@ -199,27 +240,29 @@ function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
       <span role="cell" class="c-state">
         <span class={`tone ${look.tone}`}>{look.word}</span>
         {row.next_attempt_at === null ? null : (
-          <span>
-            {' '}
+          <span class="next">
+            {isOver ? ' next try in ' : ' '}
             <Countdown to={row.next_attempt_at} />
           </span>
         )}
-        <span class="note" title={row.note ?? ''}>
-          {waits ?? row.note ?? (row.state === 'running' && row.ready && row.health === 'healthy' ? 'ready' : '')}
+        <span class="note" title={shortNote(row.note) ?? ''}>
+          {waits ??
+            shortNote(row.note) ??
+            (row.state === 'running' && row.ready && row.health === 'healthy' ? 'ready' : '')}
         </span>
       </span>
       <span role="cell" class="num c-up">
         {row.started_at === null ? '' : formatUptime(now.value - Date.parse(row.started_at))}
       </span>
-      <span role="cell" class={`num c-restarts ${row.restarts > 0 ? '' : 'dim'}`}>
+      <span role="cell" class="num c-restarts">
         <span class="hidden">restarts </span>
-        {limit ?? row.restarts} ↻
+        <Restarts row={row} />
       </span>
       <span role="cell" class="c-beats">
         <Beats timeline={row.timeline} frame={view.timeline} name={row.name} />
       </span>
       <span role="cell" class="num c-percent dim">
-        {row.up_percent === null ? '' : `${row.up_percent} %`}
+        {row.up_percent === null ? '' : `${row.up_percent} · ${row.up_percent_week ?? row.up_percent} %`}
       </span>
       <span role="cell" class="num c-cpu">
         <Spark values={row.cpu} max={Math.max(10, ...row.cpu.map((each) => each ?? 0))} label={`CPU of ${row.name}`} />
@@ -241,7 +284,7 @@ function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
 }
 
 const WHICH: readonly Which[] = ['all', 'failures', 'people'];
-const HAPPENED = 40;
+const HAPPENED = 25;
 
 function Happened() {
   const which = useSignal<Which>('all');

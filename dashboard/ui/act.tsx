@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { post } from '../io/api.ts';
 import { access, isLive, refresh, rows, said } from '../io/live.ts';
+import { plainText } from '../lib/ansi.ts';
 import { type Consequence, consequenceOf, refusal, type Verb } from '../lib/consequences.ts';
 
 interface Asking extends Consequence {
@@ -110,9 +111,9 @@ export function ActionDialog() {
     <dialog ref={ref} aria-labelledby="ask-title" onClose={close}>
       {what === null ? null : (
         <>
-          <h2 id="ask-title">{what.title}</h2>
+          <h2 id="ask-title">{plainText(what.title)}</h2>
           {what.sentences.map((sentence) => (
-            <p key={sentence}>{sentence}</p>
+            <p key={sentence}>{plainText(sentence)}</p>
           ))}
           {trouble.value === '' ? null : (
             <p role="alert" class="bad">

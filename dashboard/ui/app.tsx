@@ -17,6 +17,7 @@ import { Logs } from '../screens/logs.tsx';
 import { Overview } from '../screens/overview.tsx';
 import { Sessions } from '../screens/sessions.tsx';
 import { ActionDialog } from './act.tsx';
+import { canNotify, notifies, toggleNotify } from './notify.ts';
 import { Help, NAVIGATION, open, Palette } from './palette.tsx';
 import { Mark } from './parts.tsx';
 import { nextTheme, theme } from './theme.ts';
@@ -111,6 +112,30 @@ function Header() {
           />
         </svg>
       </button>
+      {canNotify ? (
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Notify me"
+          aria-pressed={notifies.value}
+          title={
+            notifies.value
+              ? 'This desktop is told of what needs attention while the page is in the background'
+              : 'Tell this desktop of what needs attention while the page is in the background'
+          }
+          onClick={() => void toggleNotify()}
+        >
+          <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+            <path
+              d="M4 7a4 4 0 0 1 8 0c0 3 1 4 1.6 4.6H2.4C3 11 4 10 4 7zM6.6 13.4a1.5 1.5 0 0 0 2.8 0"
+              fill={notifies.value ? 'currentColor' : 'none'}
+              stroke="currentColor"
+              stroke-width="1.4"
+              stroke-linejoin="round"
+            />
+          </svg>
+        </button>
+      ) : null}
       {access.value?.role === 'read' ? <span class="tag">read only</span> : null}
       <nav aria-label="Screens">
         {NAVIGATION.map(([screen, text]) => (

@@ -1,7 +1,7 @@
 /** Events as rows, newest first: when, who, what. */
 import type { EventView } from '../../src/supervision/rules/views.ts';
 import { now } from '../io/live.ts';
-import { localTime, shortTime } from '../lib/format.ts';
+import { humanTimes, localTime, shortTime } from '../lib/format.ts';
 import { eventSentence, kindOf } from '../lib/happenings.ts';
 import { hrefOf } from '../lib/route.ts';
 import { Empty, Mark } from './parts.tsx';
@@ -21,7 +21,7 @@ function EventRow({ event }: { event: EventView }) {
   const { subject, at } = event;
   const kind = kindOf(event);
   return (
-    <li class={kind}>
+    <li class={kind} data-seq={event.seq}>
       <time dateTime={at} title={localTime(at)} class="num dim">
         {shortTime(at, now.peek())}
       </time>
@@ -39,7 +39,7 @@ function EventRow({ event }: { event: EventView }) {
       ) : (
         <span class="name">{subject.kind === 'daemon' ? 'daemon' : subject.name}</span>
       )}
-      <span>{eventSentence(event)}</span>
+      <span>{humanTimes(eventSentence(event))}</span>
     </li>
   );
 }

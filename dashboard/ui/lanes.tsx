@@ -145,12 +145,18 @@ interface CurveProps {
 function Curve({ label, points: all, axis, least, say, limit, children }: CurveProps) {
   if (all.every(({ value }) => value === null)) return null;
   const most = Math.max(least, ...all.map(({ value }) => value ?? 0));
-  const max = niceMax(limit !== null && limit < most * 4 ? Math.max(most, limit) : most);
+  const max = niceMax(limit !== null && limit < most * 12 ? Math.max(most, limit) : most);
   return (
-    <Lane label={`${label}, up to ${say(max)}`} height={CURVE} about={`at most ${say(most)}`}>
+    <Lane
+      label={limit !== null && limit <= max ? `${label}, limit ${say(limit)}` : `${label}, up to ${say(max)}`}
+      height={CURVE}
+      about={`at most ${say(most)}`}
+    >
       <path class="area" d={areaPath(all, axis, max, CURVE, GAP_MS)} />
       {limit !== null && limit <= max ? (
-        <path class="limit" d={`M0 ${CURVE - (limit / max) * (CURVE - 3)}H${WIDTH}`} />
+        <path class="limit" d={`M0 ${CURVE - (limit / max) * (CURVE - 3)}H${WIDTH}`}>
+          <title>{`limit: ${say(limit)}`}</title>
+        </path>
       ) : null}
       {children}
     </Lane>

@@ -1,8 +1,10 @@
 /** Draws a log: sections of a hundred lines that the browser skips while they are out of sight. Text only. */
 import type { LogLineView } from '../../src/logs/ports.ts';
-import { ansiSpans } from '../lib/ansi.ts';
+import { ansiSpans, plainText } from '../lib/ansi.ts';
 import { clock } from '../lib/format.ts';
+import { levelOf } from '../lib/level.ts';
 import { boundary, LogBuffer, SECTION_LINES } from '../lib/log-buffer.ts';
+import { hrefOf } from '../lib/route.ts';
 import { MAX_SHOWN } from './line-text.tsx';
 
 export class LogView {
@@ -65,8 +67,9 @@ export class LogView {
 
   #line({ component, line, at, cut_bytes }: LogLineView): HTMLElement {
     const row = document.createElement('div');
-    row.className = 'logline';
-    row.append(span('at', at === null ? '' : clock(at)));
+    const level = levelOf(plainText(line.slice(0, MAX_SHOWN)));
+    row.className = level === null ? 'logline' : `logline l-${level}`;
+    row.append(at === null ? span('at', '') : timeLink(at));
     if (this.#showNames) row.append(span('who', component));
     const text = span('text', '');
     for (const { text: part, classes } of ansiSpans(line.slice(0, MAX_SHOWN)))
@@ -81,6 +84,17 @@ export class LogView {
     cancelAnimationFrame(this.#frame);
     this.#box.replaceChildren();
   }
+}
+
+/** To what happened then. */
+function timeLink(at: string): HTMLElement {
+  const link = document.createElement('a');
+  link.className = 'at';
+  link.href = hrefOf('events', null, { at });
+  link.title = 'What happened then';
+  link.tabIndex = -1; // one tab stop for each line would be thousands
+  link.textContent = clock(at);
+  return link;
 }
 
 function span(classes: string, text: string): HTMLElement {

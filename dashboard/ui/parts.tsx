@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { OverviewView } from '../../src/dashboard/rules/views.ts';
 import { now } from '../io/live.ts';
-import { ago, clock, countdown, localTime, roughly } from '../lib/format.ts';
+import { ago, clock, countdown, localTime, roughly, spanName } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
 import { beatPaths, beatSummary, sparkPath } from '../lib/timeline.ts';
 import { BEATS, lookOf, type Seen, SHAPES, type Shape, type Tone, toneOf } from '../lib/words.ts';
@@ -104,7 +104,7 @@ export function Beats({ timeline, frame, name }: { timeline: string; frame: Over
     const iso = (ms: number): string => clock(new Date(ms).toISOString()).slice(0, 5);
     setHover(`${iso(from)}–${iso(from + frame.bucket_ms)}: ${BEATS[timeline[at]!]}`);
   };
-  const label = `${name}, last 24 hours: ${beatSummary(timeline, frame.bucket_ms, BEATS, roughly) || 'nothing known'}`;
+  const label = `${name}, last ${spanName(frame)}: ${beatSummary(timeline, frame.bucket_ms, BEATS, roughly) || 'nothing known'}`;
   return (
     <span class="beats" title={hover} onPointerMove={look}>
       <svg viewBox={`0 0 ${timeline.length} 10`} preserveAspectRatio="none" role="img" aria-label={label}>
@@ -113,6 +113,40 @@ export function Beats({ timeline, frame, name }: { timeline: string; frame: Over
         ))}
       </svg>
     </span>
+  );
+}
+
+export interface Stretch {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly tone: Tone;
+  /** What the pointer is told. */
+  readonly about: string;
+}
+
+/** Results one after the other, from left to right up to now. */
+export function Strip({ stretches, label }: { stretches: readonly Stretch[]; label: string }) {
+  const [first, to] = [stretches[0]?.fromMs ?? 0, stretches.at(-1)?.toMs ?? 0];
+  const x = (ms: number): number => (to === first ? 0 : Math.round(((ms - first) / (to - first)) * 1_000) / 10);
+  return (
+    <svg class="strip" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={label}>
+      {stretches.map(({ fromMs, toMs, tone, about }, at) => {
+        const until = stretches[at + 1]?.fromMs ?? toMs;
+        const [left, width] = to === first ? [0, 100] : [x(fromMs), Math.max(0.8, x(until) - x(fromMs))];
+        return (
+          <rect
+            key={fromMs}
+            class={tone}
+            x={left}
+            width={width}
+            y={tone === 'ok' ? 3 : 0}
+            height={tone === 'ok' ? 7 : 10}
+          >
+            <title>{about}</title>
+          </rect>
+        );
+      })}
+    </svg>
   );
 }
 

@@ -35,6 +35,7 @@ const component: Views['Component'] = {
   uptime_ms: 8_100_000,
   trial_ms: null,
   restarts: 1,
+  restart_limit: { used: 1, max: 10, within_ms: 600_000 },
   last_restart: { at: DIED, reason: 'exit code 7' },
   next_attempt_at: null,
   last_exit: { ...exit, at: DIED, crash: true },
@@ -89,6 +90,7 @@ const daemon: Views['Daemon'] = {
   logs: { mechanism: 'collapse-range', bytes: 1_204_224, dropped_bytes: 0, lost_bytes: 0, gaps: 0, condition: null },
   sessions: { total: 12, unhealthy: 1 },
   alerts: null,
+  fleet: 'ok',
   page: { address: 'http://127.0.0.1:7070/', problem: null },
 };
 
@@ -323,6 +325,12 @@ const needsAttention: Views['Attention'] = {
   silenced_until: null,
 };
 
+const plannedRestart: Views['PlannedRestart'] = {
+  restart: 1,
+  wait_ms: { min: 900, max: 1_000 },
+  begins_ms: { min: 900, max: 1_000 },
+};
+
 const overviewRow: Views['OverviewRow'] = {
   name: 'api',
   kind: 'process',
@@ -334,6 +342,7 @@ const overviewRow: Views['OverviewRow'] = {
   pid: 4_242,
   started_at: '2026-01-02T03:04:05.678Z',
   restarts: 1,
+  restart_limit: { used: 1, max: 10, within_ms: 600_000 },
   next_attempt_at: null,
   depends_on: { database: 'ready' },
   waiting_for: [],
@@ -342,6 +351,7 @@ const overviewRow: Views['OverviewRow'] = {
   memory_bytes: 52_428_800,
   timeline: `${'-'.repeat(90)}uuutuu`,
   up_percent: 99.9,
+  up_percent_week: 99.4,
   cpu: [null, 1.5],
   memory: [null, 52_428_800],
 };
@@ -438,6 +448,30 @@ export const EXAMPLES: Partial<Views> = {
   Crashes: { schema_version: 1, crashes: [crash] },
   Run: run,
   Runs: { schema_version: 1, runs: [run] },
+  Range: { min: 900, max: 1_000 },
+  PlannedRestart: plannedRestart,
+  Configuration: {
+    schema_version: 1,
+    component: 'api',
+    kind: 'process',
+    command: ['./bin/api', '--port', '8080'],
+    cwd: '/srv/shop',
+    user: null,
+    image: null,
+    env_names: ['LOG_LEVEL'],
+    env_files: [],
+    stop: { signal: 'SIGTERM', grace_ms: 10_000 },
+    restart: {
+      policy: 'always',
+      never_on: ['78'],
+      backoff: { initial_ms: 1_000, factor: 2, max_ms: 60_000, jitter: 0.1, reset_after_ms: 300_000 },
+      limit: { max: 10, within_ms: 600_000, retry_ms: 900_000 },
+    },
+    schedule: [plannedRestart],
+    gives_up_after: 10,
+    limits: { memory_bytes: null, soft_memory_bytes: 419_430_400, pids: null, nofile: null, cpus: null },
+  },
+  RestartLimit: { used: 1, max: 10, within_ms: 600_000 },
   ProbeStretch: stretch,
   Probes: { schema_version: 1, probes: [stretch] },
   Sample: sample,
@@ -479,6 +513,16 @@ export const EXAMPLES: Partial<Views> = {
   Incident: incident,
   Incidents: { schema_version: 1, incidents: [incident] },
   OneIncident: { schema_version: 1, incident },
+  Alerts: {
+    schema_version: 1,
+    on: ['gave-up', 'freeze', 'crash-rate'],
+    channels: [{ channel: 'slack at hooks.slack.com', waiting: 0, lost: 0, problem: null }],
+    open: [{ kind: 'gave-up', text: 'db is down and no longer restarted', incident: 1, told: true }],
+  },
+  AlertTest: {
+    schema_version: 1,
+    results: [{ channel: 'slack at hooks.slack.com', ok: true, problem: null }],
+  },
   Session: session,
   Sessions: { schema_version: 1, sessions: [session] },
   OneSession: { schema_version: 1, session },

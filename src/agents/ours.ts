@@ -1,12 +1,13 @@
 /** Our own agents on this machine: started by the process driver in a place of their own, with a log each. */
 
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import type { HomePaths } from '../base/home.ts';
 import { programFile } from '../base/program-file.ts';
 import type { SpawnProblem } from '../base/pure/exit.ts';
 import type { RunId } from '../base/pure/ids.ts';
+import { isMissing } from '../base/regular-file.ts';
 import { DEFAULTS } from '../config/defaults.ts';
 import { ingredients, specHash } from '../config/fingerprint.ts';
 import { type ResolvedConfig, readEnvFileTexts } from '../config/load.ts';
@@ -60,7 +61,7 @@ export const agentRuns = (paths: Pick<HomePaths, 'home'>): string => join(agentH
 
 /** Whether earlier daemons left something to look after, whatever the configuration says now. */
 export const hasPast = ({ paths, store }: Pick<OursParts, 'paths' | 'store'>): boolean =>
-  existsSync(agentRuns(paths)) || store.agents().some(({ state }) => !isOver(state));
+  !isMissing(agentRuns(paths)) || store.agents().some(({ state }) => !isOver(state));
 
 /** Takes over what earlier daemons left, and begins what is due. */
 export async function openOurs(parts: OursParts, spec: AgentsSpec): Promise<Ours> {

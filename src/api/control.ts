@@ -6,11 +6,13 @@ import type { ChecksView } from '../checks/rules/view.ts';
 import type { HealthReport } from '../checks/spec.ts';
 import type { OverviewView, PageView } from '../dashboard/rules/views.ts';
 import type { History } from '../history/ports.ts';
+import type { AlertService } from '../incidents/alerts/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import type { TicketService } from '../incidents/tickets/ports.ts';
 import type { Logs } from '../logs/ports.ts';
 import type { Sessions } from '../sessions/ports.ts';
 import type { SampleQuery } from '../supervision/ports/store.ts';
+import type { ConfigurationView } from '../supervision/rules/configuration-view.ts';
 import type { AppliedView } from '../supervision/rules/plan.ts';
 import type { SimulationRequest, SimulationView } from '../supervision/rules/simulation.ts';
 import type { SampleStretch } from '../supervision/rules/usage/stretch.ts';
@@ -111,6 +113,8 @@ export interface Control extends Records {
   health(query: HealthQuery): Promise<HealthReport>;
   /** What the checks came to on schedule, with so many results each. */
   checks(limit: number): ChecksView;
+  /** The configuration of a component as it was applied, without values of variables; null: there is none of this name. */
+  configuration(name: string): ConfigurationView | null;
   /** All that one screen shows: what needs attention, and every component with its last 24 hours. */
   overview(): Promise<OverviewView>;
   /** Where the page is; opens it where the configuration does not. Rejects with DASHBOARD_CLOSED. */
@@ -145,6 +149,7 @@ export interface Control extends Records {
   readonly sessions: Pick<Sessions, 'spawn' | 'stop' | 'extend' | 'get' | 'list'>;
   readonly agents: Agents;
   readonly incidents: Pick<Incidents, 'incidents' | 'acknowledge' | 'silence'>;
+  readonly alerts: Pick<AlertService, 'view' | 'test'>;
   readonly tickets: Pick<TicketService, 'list' | 'show' | 'close' | 'reopen'>;
   readonly campaigns: CampaignArchive;
   readonly logs: Logs;

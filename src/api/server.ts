@@ -10,14 +10,27 @@ import { type Access, demand } from '../dashboard/rules/access.ts';
 import type { Control } from './control.ts';
 import { socketDoor } from './door.ts';
 import { sendError, sendJson } from './reply.ts';
-import { match, type Route, type Services, STREAMING, WithStatus } from './route.ts';
+import { type Call, match, type Route, type Services, STREAMING, WithStatus } from './route.ts';
 import { STREAM_LIMITS, type StreamLimits, StreamSet } from './streams.ts';
 import { ROUTES } from './table.ts';
 
-export interface ServerOptions {
+export interface ServerOptions extends GuardOptions {
   readonly control: Control;
-  readonly log: Log;
   readonly version: string;
+  /** Why the daemon is not in charge right now, for /readyz. Default: it always is. */
+  unready?(): readonly string[];
+  /** As Prometheus text. Default: there is none. */
+  metrics?(): Promise<string> | null;
+}
+
+/** A request that was let in and found right. */
+export type Admitted = Omit<Call<unknown, unknown>, 'services'>;
+
+/** Answers it: what a handler of a route returns. */
+export type Handle = (route: Route, call: Admitted) => unknown;
+
+export interface GuardOptions {
+  readonly log: Log;
   /** Who is let in, and as whom. Default: as on the unix socket. */
   readonly door?: Door;
   /** Default: plain HTTP. */
@@ -25,10 +38,6 @@ export interface ServerOptions {
   readonly limits?: Partial<ServerLimits>;
   /** Whether there is a file descriptor to spare for the connection that was just opened, the `open`th. Default: there is. */
   hasRoom?(open: number): boolean;
-  /** Why the daemon is not in charge right now, for /readyz. Default: it always is. */
-  unready?(): readonly string[];
-  /** As Prometheus text. Default: there is none. */
-  metrics?(): Promise<string> | null;
 }
 
 export interface ServerLimits extends StreamLimits {
@@ -47,14 +56,25 @@ const LIMITS: ServerLimits = {
 
 export type ApiServer = Server;
 
-/** A plain server, except that `close` also ends the event streams, which would otherwise hold it open for ever. */
+/** The routes over what they ask. */
 export function createHttpServer(options: ServerOptions): ApiServer {
-  const { control, log, version, limits: given, unready = () => [], metrics = () => null, hasRoom } = options;
-  const { door = socketDoor, tls = null } = options;
+  const { control, log, version, unready = () => [], metrics = () => null } = options;
+  return createGuardedServer(options, (streams) => {
+    const services: Services = { control, log, version, streams, unready, metrics };
+    return (route, call) => route.handler({ ...call, services });
+  });
+}
+
+/**
+ * Whoever answers: guard, bounds and checks are the same. A plain server, except that `close` also ends the event streams, which would
+ * otherwise hold it open for ever.
+ */
+export function createGuardedServer(options: GuardOptions, handler: (streams: StreamSet) => Handle): ApiServer {
+  const { log, limits: given, hasRoom, door = socketDoor, tls = null } = options;
   const limits = { ...LIMITS, ...given };
   const connections = new Connections(limits.maxConnections, hasRoom);
   const streams = new StreamSet(limits, (response) => connections.wait(response));
-  const services: Services = { control, log, version, streams, unready, metrics };
+  const handle = handler(streams);
   const settings = {
     requireHostHeader: false, // the door answers instead, in our own form
     headersTimeout: limits.headersTimeoutMs,
@@ -64,7 +84,7 @@ export function createHttpServer(options: ServerOptions): ApiServer {
     maxHeaderSize: 16 * 1024,
   };
   const asked = (request: IncomingMessage, response: ServerResponse) =>
-    void answer(request, response, door, services, connections);
+    void answer(request, response, { door, log, connections, handle });
   const server: Server =
     tls === null
       ? createPlainServer(settings, asked)
@@ -105,9 +125,7 @@ function watchHandshakes(server: Server, connections: Connections): void {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  door: Door,
-  services: Services,
-  connections: Connections,
+  { door, log, connections, handle }: { door: Door; log: Log; connections: Connections; handle: Handle },
 ): Promise<void> {
   try {
     connections.begin(request.socket, response);
@@ -132,14 +150,14 @@ async function answer(
     const query = check(route.query, readQuery(search));
     const body = check(route.body, route.method === 'GET' ? undefined : await readBody(request));
     if (access !== 'socket') refuseSocketKeys(route, body);
-    const answered = route.handler({ params, query, body, services, access, request, response });
+    const answered = handle(route, { params, query, body, access, request, response });
     // An answer that is there already is sent in the same breath: after "down" and "handover" there may be no later one.
     const result = answered instanceof Promise ? await answered : answered;
     if (result === STREAMING) return;
     if (result instanceof WithStatus) sendJson(response, result.status, result.body);
-    else sendJson(response, route.success, result);
+    else sendJson(response, route.success, result as object);
   } catch (error) {
-    sendError(response, error, services.log);
+    sendError(response, error, log);
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Route } from './route.ts';
 import { actionRoutes } from './routes/actions.ts';
 import { agentRoutes } from './routes/agents.ts';
+import { alertRoutes } from './routes/alerts.ts';
 import { beatRoute } from './routes/beat.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
 import { daemonRoutes, metricsRoutes } from './routes/daemon.ts';
@@ -29,6 +30,7 @@ export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...agentRoutes,
   ...incidentRoutes,
+  ...alertRoutes,
   ...ticketRoutes,
   ...campaignRoutes,
   ...historyRoutes,

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, r
 import { dirname, join } from 'node:path';
 import { type HomePaths, homePaths, type Project, projectOf, refuseForeign } from './home.ts';
 import { AppError } from './pure/errors.ts';
-import { writeNewFile } from './regular-file.ts';
+import { isMissing, writeNewFile } from './regular-file.ts';
 
 export function prepareHome(project: Project): HomePaths {
   try {
@@ -66,6 +66,6 @@ export function writeAtomically(path: string, text: string): void {
 export function clearDrafts(home: string): void {
   for (const name of readdirSync(home)) {
     const [, pid] = /\.(\d+)\.tmp$/.exec(name) ?? [];
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(home, name), { force: true });
+    if (pid !== undefined && isMissing(`/proc/${pid}`)) rmSync(join(home, name), { force: true });
   }
 }

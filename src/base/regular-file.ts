@@ -2,7 +2,8 @@
  * Files of ours that lie where components can reach them. A component may have put a pipe, a device, a link or gigabytes in their
  * place: that must neither hold us up nor be read without end.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { errorCode } from './pure/errno.ts';
 
 const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
 const PRIVATE = 0o600;
@@ -24,6 +25,15 @@ const NO_FILE: Readonly<Record<string, string>> = {
   ENXIO: 'is not a regular file',
   EISDIR: 'is a directory',
 };
+
+/** Only when the kernel says so: what cannot be looked at just now is there, or somebody would begin anew beside it. */
+export function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch (error) {
+    return errorCode(error) === 'ENOTDIR';
+  }
+}
 
 /** Its text. `follow`: people may have put a link there. Throws NotOursError, or what the system said. */
 export function readRegularFile(

@@ -1,10 +1,11 @@
 /** Who runs a campaign: locks that the kernel takes away with the process, one for the campaign, one for its compose project. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { takeLock } from '../base/lock.ts';
 import { AppError } from '../base/pure/errors.ts';
+import { isMissing } from '../base/regular-file.ts';
 
 /** Whoever only looks whether a lock is held, holds it for a moment. */
 const TRIES = 10;
@@ -48,7 +49,7 @@ async function take(path: string, what: string): Promise<Disposable> {
 
 export async function isRunning(home: string, name: string): Promise<boolean> {
   const path = campaignLock(home, name);
-  if (!existsSync(path)) return false;
+  if (isMissing(path)) return false;
   const lock = await takeLock(path);
   lock?.release();
   return lock === null;

@@ -101,10 +101,11 @@ export class CliCall {
 
   /** Made anew for each use: a daemon that was started meanwhile may listen elsewhere. */
   get client(): Client {
-    return createClient(this.#address, this.signal);
+    return createClient(this.address, this.signal);
   }
 
-  get #address(): Address {
+  /** Where the daemon is asked. */
+  get address(): Address {
     const { host, world } = this;
     const { env, uid } = world;
     if (host === null) return daemonSocket(this.project.home, env, uid);

@@ -1,13 +1,20 @@
-/** All hosts of the user's list side by side: what each answered, or in its row why it did not. */
+/**
+ * All hosts side by side: what each answered, or in its row why it did not. Where the project has `store.fleet`, the database that its hosts
+ * share answers for all of them; otherwise each host of the user's list is asked by ssh.
+ */
+import { readFileSync } from 'node:fs';
 import type { Client } from '../api/client/client.ts';
 import type { FleetAnswer } from '../fleet/every-host.ts';
+import type { CrashFilter, FleetIncident, FleetReader } from '../fleet/store/read.ts';
 import type { IncidentState } from '../incidents/rules/incident.ts';
 import type { IncidentsView } from '../incidents/rules/view.ts';
 import type { ComponentView, StatusView } from '../supervision/rules/views.ts';
 import { wellbeing } from '../supervision/rules/wellbeing.ts';
 import { type CliCall, usage } from './call.ts';
+import { CRASH_HEADER, crashCells } from './commands/crashes.ts';
 import { INCIDENT_HEADER, incidentCells } from './commands/incidents.ts';
 import type { Brush, Paint } from './print/colour.ts';
+import { relative } from './print/json.ts';
 import { oneLine, sanitise } from './print/sanitise.ts';
 import { noteOf, readyOf, uptimeOf } from './print/status.ts';
 import { type Cell, table } from './print/table.ts';
@@ -29,17 +36,42 @@ async function askAll<T>(
   timeoutMs: number | undefined,
   ask: (client: Client) => Promise<T>,
 ): Promise<readonly FleetAnswer<T>[]> {
-  if (call.host !== null) throw usage('Give --fleet or -H, not both (KEEPWELL_HOST is the same as -H).');
   const { env, uid } = call.world;
   const { askAll: askEach } = await import('../fleet/open.ts');
   return await askEach(ask, { env, uid, timeoutMs: timeoutMs ?? TIMEOUT_MS, signal: call.signal });
+}
+
+/** Null: the project shares with nobody, or there is none here. */
+async function fleetStore(call: CliCall, timeoutMs: number | undefined) {
+  if (call.host !== null) throw usage('Give --fleet or -H, not both (KEEPWELL_HOST is the same as -H).');
+  const { files } = call.project;
+  if (!files.some(mayName)) return null;
+  const { env, cwd } = call.world;
+  const { loadConfig } = await import('../config/load.ts');
+  const { fleet: url } = loadConfig({ files, env, cwd }).store;
+  if (url === null) return null;
+  const { readFleet } = await import('../fleet/store/read.ts');
+  return <T>(ask: (reader: FleetReader) => Promise<T>) => readFleet({ url, timeoutMs: timeoutMs ?? TIMEOUT_MS }, ask);
+}
+
+/** A configuration that has nothing to do with it need not be right, or there. */
+function mayName(file: string): boolean {
+  try {
+    return /\bfleet\b/.test(readFileSync(file, 'utf8'));
+  } catch {
+    return false;
+  }
 }
 
 const STATUS_HEADER = ['HOST', 'NAME', 'STATE', 'HEALTH', 'READY', 'UPTIME', 'RESTARTS', 'NOTE'] as const;
 
 /** 0: every host answered, or with --exit-code: all is well on all of them. */
 export async function fleetStatus(call: CliCall, names: readonly string[], options: FleetOptions): Promise<number> {
-  const all = await askAll(call, options.timeout, (client) => client.status());
+  const store = await fleetStore(call, options.timeout);
+  const all = store
+    ? await store((reader) => reader.status())
+    : await askAll(call, options.timeout, (client) => client.status());
+  if (all.length === 0) call.note(NOBODY_YET);
   const answers = names.length === 0 ? all : chosen(all, names);
   call.printJson({
     schema_version: 1,
@@ -99,6 +131,8 @@ function silentRow(answer: FleetAnswer<unknown>, paint: Paint, columns: number):
   return [hostCell(answer, paint), { text: '' }, state, ...middle, { text: oneLine(answer.error?.message ?? '') }];
 }
 
+const NOBODY_YET = 'no host has told the fleet store anything yet';
+
 const isDown = ({ error }: FleetAnswer<unknown>): boolean => error?.code === 'HOST_NO_DAEMON';
 
 /** A part of the answer is missing when one of them did not give its own. */
@@ -123,6 +157,8 @@ export async function fleetIncidents(
   state: IncidentState | 'all',
   timeoutMs: number | undefined,
 ): Promise<number> {
+  const store = await fleetStore(call, timeoutMs);
+  if (store) return sharedIncidents(call, state, await store((reader) => reader.incidents(state)));
   const answers = await askAll(call, timeoutMs, (client) => client.incidents({ state }));
   call.printJson({
     schema_version: 1,
@@ -142,4 +178,53 @@ export async function fleetIncidents(
 function incidentRows(answer: FleetAnswer<IncidentsView>, paint: Paint, now: number, columns: number): Cell[][] {
   if (answer.value === null) return [silentRow(answer, paint, columns)];
   return answer.value.incidents.map((incident) => [hostCell(answer, paint), ...incidentCells(incident, paint, now)]);
+}
+
+const SHARED_HEADER = ['NUMBER', 'STATE', 'COUNT', 'LAST', 'TICKET', 'HOSTS', 'WHAT'] as const;
+/** More are counted: the line is about the cause. */
+const MAX_NAMED = 3;
+
+/** One line for each problem, on however many hosts. */
+function sharedIncidents(call: CliCall, state: IncidentState | 'all', incidents: readonly FleetIncident[]): number {
+  call.printJson({ schema_version: 1, incidents });
+  const now = Date.now();
+  const rows = incidents.map(({ id, state: its, count, last_at, ticket, hosts, title }): Cell[] => [
+    { text: String(id), brush: call.paint.bold },
+    { text: its, brush: its === 'open' ? call.paint.red : call.paint.dim },
+    { text: String(count) },
+    { text: relative(last_at, now) },
+    { text: ticket === null ? '-' : sanitise(ticket.address ?? `${ticket.number} on ${ticket.host}`) },
+    { text: sanitise(someOf(hosts)), brush: call.paint.cyan },
+    { text: oneLine(title) },
+  ]);
+  if (rows.length > 0) call.print(...table(SHARED_HEADER, rows, call.columns));
+  else call.print(`no ${state === 'all' ? '' : `${state} `}incidents`);
+  return 0;
+}
+
+const someOf = (names: readonly string[]): string =>
+  names.length === 0
+    ? '-'
+    : `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ` +${names.length - MAX_NAMED}` : ''}`;
+
+/** 0: every host answered, or the database for all of them. */
+export async function fleetCrashes(call: CliCall, filter: CrashFilter, timeoutMs: number | undefined): Promise<number> {
+  const store = await fleetStore(call, timeoutMs);
+  const answers = store ? [] : await askAll(call, timeoutMs, (client) => client.crashes(filter));
+  const crashes = store
+    ? await store((reader) => reader.crashes(filter))
+    : answers
+        .flatMap(({ host, value }) => (value?.crashes ?? []).map((crash) => ({ ...crash, host })))
+        .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+        .slice(0, filter.limit);
+  const silent = answers.filter(({ value }) => value === null);
+  call.printJson({ schema_version: 1, crashes, silent: silent.map(({ host, error }) => ({ host, error })) });
+  for (const { host, error } of silent) call.note(`${sanitise(host)}: ${oneLine(error?.message ?? '')}`);
+  const rows = crashes.map((crash): Cell[] => [
+    { text: sanitise(crash.host), brush: call.paint.cyan },
+    ...crashCells(crash, call.paint),
+  ]);
+  if (rows.length > 0) call.print(...table(['HOST', ...CRASH_HEADER], rows, call.columns));
+  else call.print('no crashes on record');
+  return exitCodeOf(answers);
 }

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { restart, start, stop } from './commands/act.ts';
 import { agents, spawn } from './commands/agents.ts';
+import { alerts } from './commands/alerts.ts';
 import { backoff } from './commands/backoff.ts';
 import { beat } from './commands/beat.ts';
 import { campaign } from './commands/campaign.ts';
@@ -14,9 +15,11 @@ import { down } from './commands/down.ts';
 import { events } from './commands/events.ts';
 import { graph } from './commands/graph.ts';
 import { health } from './commands/health.ts';
+import { importFrom } from './commands/import.ts';
 import { incidents } from './commands/incidents.ts';
 import { init } from './commands/init.ts';
 import { logs } from './commands/logs.ts';
+import { mcp } from './commands/mcp.ts';
 import { reload } from './commands/reload.ts';
 import { render } from './commands/render.ts';
 import { runs } from './commands/runs.ts';
@@ -55,11 +58,13 @@ export const COMMANDS: readonly AnyDefinition[] = [
   runs,
   incidents,
   tickets,
+  alerts,
   logs,
   events,
   wait,
   graph,
   init,
+  importFrom,
   validate,
   schema,
   render,
@@ -67,6 +72,7 @@ export const COMMANDS: readonly AnyDefinition[] = [
   campaign,
   demo,
   simulateCrash,
+  mcp,
   service,
   daemon,
   completion,

@@ -25,6 +25,7 @@ const ROLES = [
   'beat',
   'health',
   'version',
+  'mcp',
 ];
 /** A daemon has done by then what every daemon does first. */
 const DAEMON_BEGUN_MS = 10_000;

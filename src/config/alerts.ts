@@ -22,12 +22,18 @@ function channelSpec(entry: AlertsConfig['channels'][number]): Channel {
 
 // Alerts as a schema: about what, by which ways, how often.
 
-const FOREIGN_KINDS = { gave_up: 'gave-up', gaveup: 'gave-up', frozen: 'freeze', crash_rate: 'crash-rate' } as const;
+const FOREIGN_KINDS = {
+  gave_up: 'gave-up',
+  gaveup: 'gave-up',
+  frozen: 'freeze',
+  crash_rate: 'crash-rate',
+  host_silent: 'host-silent',
+} as const;
 
 export const alertsSchema = z.strictObject({
   on: optional(z.array(oneOf(ALERT_KINDS, FOREIGN_KINDS)), {
     description:
-      'What is worth an alert: `gave-up` (restarting did not help), `freeze` (not even a restart helped), `crash-rate` (more than 10 crashes in an hour).',
+      'What is worth an alert: `gave-up` (restarting did not help), `freeze` (not even a restart helped), `crash-rate` (more than 10 crashes in an hour), `host-silent` (with `store.fleet`: a host was not heard of for 90 s).',
     defaultsTo: [...ALERT_KINDS],
     example: ['gave-up'],
   }),

@@ -3,7 +3,9 @@ import { dirname } from 'node:path';
 import type { HomePaths, Project } from '../base/home.ts';
 import { writeAtomically } from '../base/home-dir.ts';
 import type { Log } from '../base/log.ts';
+import { machineFault } from '../base/pure/errno.ts';
 import { readRegularFile } from '../base/regular-file.ts';
+import { untilKnown } from '../base/until-known.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
 import { loadConfig, loadConfigFromTexts, type ResolvedConfig, saysTheSame, type Variables } from './load.ts';
 import { readConfig } from './read-config.ts';
@@ -17,14 +19,15 @@ interface Applied {
  * `respawned`: the guardian brought us back; nobody asked for a new configuration. Otherwise the files count; but a mistake in
  * them after a reboot must not leave the machine without supervision, so the last good copy is used then, and it is said.
  */
-export function configurationFor(
+export async function configurationFor(
   project: Project,
   paths: HomePaths,
   env: Variables,
   respawned: boolean,
   log: Log,
-): ResolvedConfig {
-  const applied = readApplied(paths, project);
+): Promise<ResolvedConfig> {
+  const read = () => readApplied(paths, project);
+  const applied = respawned ? await untilKnown('which configuration was applied', read, log) : ifKnown(read);
   if (respawned && applied) return loadConfigFromTexts({ ...applied, env });
   try {
     return loadConfig({ files: project.files, env, cwd: dirname(project.files[0]!) });
@@ -37,13 +40,24 @@ export function configurationFor(
   }
 }
 
+/** Where the files count, it is only what there is besides them. */
+function ifKnown(read: () => Applied | null): Applied | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
+/** Throws when it is not known just now. */
 function readApplied(paths: HomePaths, project: Project): Applied | null {
   try {
     const applied = JSON.parse(readRegularFile(paths.applied)) as Applied;
     const same = applied.files.map(({ path }) => path).join('\n') === project.files.join('\n');
     return same ? applied : null;
-  } catch {
-    return null; // never applied, or unreadable: the files decide
+  } catch (error) {
+    if (machineFault(error) !== null) throw error;
+    return null; // never applied, or not by us: the files decide
   }
 }
 

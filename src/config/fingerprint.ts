@@ -40,8 +40,21 @@ const HASHES = new WeakMap<ComponentSpec, string>();
  * makes edits inside an env file visible; without it only the list of files counts.
  */
 export function ingredients(
-  { driver, dependsOn, stop, restart, minUptimeMs, probes, crashPatterns, heartbeat, limits }: ComponentSpec,
+  spec: ComponentSpec,
   envFileTexts: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  if (spec.driver.envFiles.length > 0) return hashedParts(spec, envFileTexts);
+  const known = INGREDIENTS.get(spec) ?? hashedParts(spec, {});
+  INGREDIENTS.set(spec, known);
+  return known;
+}
+
+/** Asked for with every run; without files they are as constant as the specification. */
+const INGREDIENTS = new WeakMap<ComponentSpec, Readonly<Record<string, string>>>();
+
+function hashedParts(
+  { driver, dependsOn, stop, restart, minUptimeMs, probes, crashPatterns, heartbeat, limits }: ComponentSpec,
+  envFileTexts: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   const parts: [name: string, value: unknown][] = [
     ...made(driver),

@@ -4,7 +4,7 @@ import { NAME_PATTERN } from '../base/pure/ids.ts';
 import { MAX_PATTERN_CHARS } from '../supervision/rules/health/pattern.ts';
 import { DURATION_PATTERN } from './duration.ts';
 import { readHeaderName, readHeaderValue } from './readers/http.ts';
-import { PORTS, readHost, readPort, readTarget, readWebAddress } from './readers/network.ts';
+import { PORTS, readDatabaseAddress, readHost, readPort, readTarget, readWebAddress } from './readers/network.ts';
 import * as read from './readers.ts';
 import { FATAL_SIGNALS, STOP_SIGNALS } from './signals.ts';
 import { SIZE_PATTERN, sizeText } from './size.ts';
@@ -114,6 +114,8 @@ export const addressJson = {
 
 /** What is posted to. */
 export const target = leaf(readTarget, 'URL', orVariable({ pattern: '^https?://' }));
+/** A PostgreSQL database; holds a password. */
+export const databaseAddress = leaf(readDatabaseAddress, 'URL', orVariable({ pattern: '^postgres(?:ql)?://' }));
 /** The same, and other paths are put behind it. */
 export const webAddress = leaf(readWebAddress, 'URL', orVariable({ pattern: '^https?://' }));
 export const headers = z.record(

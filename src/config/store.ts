@@ -4,12 +4,13 @@ import { z } from 'zod';
 import type { StoreSpec } from '../history/spec.ts';
 import { DEFAULTS } from './defaults.ts';
 import { durationText } from './duration.ts';
-import { optional, path, positiveDuration } from './leaves.ts';
+import { databaseAddress, optional, path, positiveDuration } from './leaves.ts';
 
 export function storeSpec(config: StoreConfig | undefined, absolute: (path: string) => string): StoreSpec {
   return {
     path: config?.path === undefined ? null : absolute(config.path),
     retentionMs: config?.retention ?? DEFAULTS.store.retentionMs,
+    fleet: config?.fleet ?? null,
   };
 }
 
@@ -27,6 +28,12 @@ export const storeSchema = z.strictObject({
       'How long crashes, runs, events, resolved incidents, closed tickets and ended sessions are kept. What is open is kept in any case.',
     defaultsTo: durationText(DEFAULTS.store.retentionMs),
     example: '30d',
+  }),
+  fleet: optional(databaseAddress, {
+    description:
+      'A PostgreSQL database that several hosts share, as `postgres://user:password@host/database`: one open incident and one ticket for each problem over all of them, one host that alerts, and `--fleet` answers from it. The password may be a variable. See docs/guide/several-machines.md.',
+    defaultNote: 'none: this host shares with nobody',
+    example: `postgres://keepwell:\${FLEET_PASSWORD}@db.example.com/keepwell?sslmode=verify-full`,
   }),
 });
 

@@ -1,7 +1,7 @@
 /** The evidence of a death, whether a daemon records it or finds it later, and of a freeze: the last output, what changed since the last good run, what the processes do. */
 
 import { systemClock } from '../base/clock.ts';
-import { type ExitView, exitView, isClean } from '../base/pure/exit.ts';
+import { exitView, isClean } from '../base/pure/exit.ts';
 import { formatBytes } from '../base/pure/format.ts';
 import type { WallMs } from '../base/pure/ids.ts';
 import { redact, secretValues } from '../base/pure/redact.ts';
@@ -14,21 +14,18 @@ import { readTail } from '../logs/log-tail.ts';
 import type { Logs } from '../logs/ports.ts';
 import type { RunnerWorld } from '../supervision/component-runner.ts';
 import type { Driver } from '../supervision/ports/driver.ts';
-import type { ComponentRecord } from '../supervision/ports/store.ts';
+import type { ComponentRecord, Evidence, Unexplained } from '../supervision/ports/store.ts';
 import { stretchView } from '../supervision/rules/health/stretch.ts';
 import { runOf } from '../supervision/rules/status.ts';
 import type { SeenRun } from '../supervision/rules/unsupervised.ts';
 import type { WhyView } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
-import type { SupervisorParts } from '../supervision/supervisor.ts';
+import type { Death } from '../supervision/step-commit.ts';
 import type { KnownPeer } from './rules/crash.ts';
 import { dossierOf, OUT_OF_MEMORY } from './rules/explain.ts';
 
-interface EvidenceOptions {
+interface EvidenceOptions extends Death {
   readonly spec: ComponentSpec;
-  readonly exit: ExitView;
-  /** When it ended. */
-  readonly at: WallMs;
   readonly logsDir: string;
   /** The daemon's own environment, which components inherit. */
   readonly base: Readonly<Record<string, string>>;
@@ -41,11 +38,11 @@ interface EvidenceOptions {
   readonly whose?: string;
 }
 
-export function collectEvidence(options: EvidenceOptions): ReturnType<SupervisorParts['evidence']> {
-  const { spec, specs, exit, at, logsDir, base, history, whose = `component ${spec.name}` } = options;
+export function collectEvidence(options: EvidenceOptions): Evidence {
+  const { spec, specs, exit, at, output, logsDir, base, history, whose = `component ${spec.name}` } = options;
   const secrets = secretsOf(spec, base, options.secrets);
   const now = ingredients(spec, readEnvFileTexts(spec.driver.envFiles));
-  const tail = readTail(logsDir, spec.name, secrets, { endedAt: at });
+  const tail = readTail(logsDir, spec.name, secrets, { endedAt: at, ...(output ? { output } : {}) });
   const dependencies = specs.filter(({ name }) => name in spec.dependsOn).map(peerOf);
   const dossier = dossierOf(tail, exit, { whose, cwd: spec.driver.cwd, dependencies, portHolder });
   return {
@@ -99,21 +96,47 @@ interface DeathOptions extends Omit<EvidenceOptions, 'exit' | 'at'> {
 /** Crashes in the history begin with 1. */
 const NOT_RECORDED = 0;
 
-/** Null: it lives, was stopped, completed, or its end is recorded. */
+/** Null: it lives, was stopped, completed, or its end is recorded with all that is known of it. */
 export function unrecordedDeath({ record, runs, ...options }: DeathOptions): WhyView | null {
   const { history, spec } = options;
-  const { state, counters } = record.component;
+  const { component, startedAt, unexplained } = record;
+  const seen = unseenEnd(record, runs, history);
+  if (seen !== null) {
+    const at = seen.exitAt ?? (systemClock.wallNow() as WallMs);
+    const exit = exitView(seen.exit ?? { kind: 'unknown', why: 'nobody saw it' });
+    const uptimeMs = Math.max(0, at - (startedAt ?? at));
+    const { counters } = component;
+    return whyOf({ ...UNDECIDED, run: seen.run, at, exit, uptimeMs, counters }, options);
+  }
+  if (!unexplained || history.why({ component: spec.name })?.run_id === unexplained.run) return null;
+  const output = { run: unexplained.run, end: unexplained.logEnd };
+  return whyOf({ ...unexplained, output }, options);
+}
+
+/** The run that the record names, when it is over and nobody has recorded that. */
+function unseenEnd(record: ComponentRecord, runs: readonly SeenRun[], history: History): SeenRun | null {
+  const { state } = record.component;
   const run = runOf(state);
   const seen = run === null ? undefined : runs.find((one) => one.run === run);
   if (run === null || seen === undefined || state.kind === 'stopping' || record.desired === 'stopped') return null;
   if (seen.alive || seen.leftovers.length > 0 || seen.unreachable) return null;
-  if ((seen.exit && isClean(seen.exit)) || history.why({ component: spec.name })?.run_id === run) return null;
-  const at = seen.exitAt ?? (systemClock.wallNow() as WallMs);
-  const exit = exitView(seen.exit ?? { kind: 'unknown', why: 'nobody saw it' });
-  const { logTail, changedSinceGood, ...told } = collectEvidence({ ...options, exit, at });
+  if ((seen.exit && isClean(seen.exit)) || history.why({ component: record.name })?.run_id === run) return null;
+  return seen;
+}
+
+const UNDECIDED = { decision: 'none yet: no daemon has seen it', rule: 'none' };
+
+interface ToldDeath extends Death, Pick<Unexplained, 'run' | 'uptimeMs' | 'counters' | 'decision'> {
+  readonly rule: string;
+}
+
+function whyOf(death: ToldDeath, options: Omit<DeathOptions, 'record' | 'runs'>): WhyView {
+  const { spec, history } = options;
+  const { run, at, exit, counters, decision } = death;
+  const { logTail, changedSinceGood, ...told } = collectEvidence({ ...death, ...options });
   return {
     ...{ schema_version: 1, id: NOT_RECORDED, subject: { kind: 'component', name: spec.name }, run_id: run },
-    ...{ at: new Date(at).toISOString(), uptime_ms: Math.max(0, at - (record.startedAt ?? at)), exit },
+    ...{ at: new Date(at).toISOString(), uptime_ms: death.uptimeMs, exit },
     ...{ error_type: told.errorType, error_message: told.errorMessage, root_cause: told.rootCause },
     ...{
       fingerprint: told.fingerprint ?? null,
@@ -123,7 +146,7 @@ export function unrecordedDeath({ record, runs, ...options }: DeathOptions): Why
       incident: null,
       ticket: null,
     },
-    decision: 'none yet: no daemon has seen it',
+    decision,
     ...{ log_tail: logTail, stack: told.stack ?? [], related_files: told.relatedFiles ?? [] },
     earlier_error: told.earlier ?? null,
     probes: history
@@ -133,7 +156,7 @@ export function unrecordedDeath({ record, runs, ...options }: DeathOptions): Why
       .map(stretchView),
     ...{ freeze: null, dependencies: [], changed_since_good: changedSinceGood },
     rule: {
-      name: 'none',
+      name: death.rule,
       counters: {
         restarts_in_window: counters.restarts.length,
         ...{ failures: counters.failures, spawn_errors: counters.spawnErrors, total: counters.total },

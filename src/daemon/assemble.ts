@@ -9,9 +9,10 @@ import type { Control } from '../api/control.ts';
 import { systemClock } from '../base/clock.ts';
 import type { HomePaths } from '../base/home.ts';
 import { AppError } from '../base/pure/errors.ts';
-import { secretValues } from '../base/pure/redact.ts';
+import { redact, secretValues } from '../base/pure/redact.ts';
 import type { Runtime } from '../base/runtime.ts';
 import type { Stalls } from '../base/stall-watch.ts';
+import { untilKnown } from '../base/until-known.ts';
 import { campaignArchive } from '../campaigns/archive.ts';
 import { openChecks } from '../checks/open.ts';
 import { CurrentConfig } from '../config/applied.ts';
@@ -22,8 +23,9 @@ import { collectEvidence, createExaminer, secretsOf } from '../crashes/evidence.
 import { Overview } from '../dashboard/overview.ts';
 import { removeContainers } from '../drivers/container/left.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
-import { openDrivers, untilFound } from '../drivers/open.ts';
+import { openDrivers } from '../drivers/open.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
+import { switchedFleetStore } from '../fleet/store/switched.ts';
 import { placeStore } from '../history/place.ts';
 import { createRecorder, createTeller } from '../history/recorder.ts';
 import { openSqliteStore } from '../history/sqlite/sqlite-store.ts';
@@ -41,6 +43,7 @@ import { openDesired } from '../supervision/desired-file.ts';
 import { EventBus } from '../supervision/event-bus.ts';
 import { restartLog } from '../supervision/journal.ts';
 import type { Desired } from '../supervision/ports/store.ts';
+import { configurationView } from '../supervision/rules/configuration-view.ts';
 import { runOf } from '../supervision/rules/status.ts';
 import type { DaemonView } from '../supervision/rules/views.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
@@ -86,7 +89,7 @@ export interface Assembled {
     tell(type: string, data: Readonly<Record<string, unknown>>): void;
   };
   /** What `status` says of the daemon beside its process. */
-  view(): Pick<DaemonView, 'store' | 'logs' | 'sessions' | 'alerts'>;
+  view(): Pick<DaemonView, 'store' | 'logs' | 'sessions' | 'alerts' | 'fleet'>;
   /** As Prometheus text; null: nobody asked for that. */
   metrics(): Promise<string> | null;
   /** Writes what is kept beside the history once more. */
@@ -111,7 +114,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     retentionMs: () => config().store.retentionMs,
   });
   failpoints.hit('daemon.store-open');
-  const write = createRecorder(store, events.publish);
+  const fleet = switchedFleetStore({ ...runtime, home: paths.home, store });
+  configuration.subscribe(fleet.apply);
+  const write = createRecorder(store, events.publish, fleet.noted);
   const tell = createTeller(write, runtime.clock);
   const base = baseEnvironment(env);
   /** What every room gets. */
@@ -155,7 +160,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const rehearsals = openRehearsals(store);
   events.subscribe(rehearsals.told);
   const incidents = openIncidents({
-    ...{ ...context, commands, write, simulated: rehearsals.simulated, aboutAgent: agentCircumstances },
+    ...{ ...context, commands, write, shared: fleet, simulated: rehearsals.simulated, aboutAgent: agentCircumstances },
   });
   const { record, incidentService, alerts, tickets } = incidents;
 
@@ -175,16 +180,16 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       const launch = launchRun(spec, run, attempt, paths.logs, withSocket(spec, base, socket));
       return rehearsals.launchOf(spec, launch);
     },
-    evidence: (spec, exit, at, specs) => {
+    evidence: (spec, death, specs) => {
       const { secrets } = config();
-      return collectEvidence({ spec, exit, at, specs, logsDir: paths.logs, base, secrets, history: store });
+      return collectEvidence({ ...death, spec, specs, logsDir: paths.logs, base, secrets, history: store });
     },
   });
   const components = () => supervisor.views();
   telemetry.begin({ components, daemon: () => daemonReadings(options.daemon()) }, config());
-  await untilFound(driver, log);
+  await untilKnown('which runs earlier daemons left', () => driver.found(), log);
   tell('daemon.started', options.about);
-  const desired = openDesired(paths, log);
+  const desired = await untilKnown('what was stopped by hand', () => openDesired(paths, log), log);
   supervisor.open(config().components, (name) => {
     const kept = desired.kept.get(name);
     return { desired: kept ?? wantNew, isNewer: desired.isNewer && kept !== undefined };
@@ -219,13 +224,24 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   const control = createControl({
     overview: () => overview.view(),
+    configuration: (name) => {
+      const spec = configuration.component(name);
+      return spec ? configurationView(spec, (text) => redact(text, knownSecrets(spec))) : null;
+    },
     dashboard: options.dashboard,
     ...{ supervisor, store, logs, health, sessions, agents, tickets, wanted, config: configuration },
-    ...{ incidents: incidentService, simulate: simulations.crash, campaigns: campaignArchive(store, paths.home) },
+    ...{
+      incidents: incidentService,
+      alerts,
+      simulate: simulations.crash,
+      campaigns: campaignArchive(store, paths.home),
+    },
     ...{ subscribe: events.subscribe, daemon: options.daemon, end: options.end },
     check: async (wanted) => cluster?.dryRun(wanted),
   });
 
+  fleet.begin({ incidents: incidentService, alerts, status: () => control.status() }, config());
+  let isDown = false;
   return {
     control,
     around: { config, onConfig: configuration.subscribe, tell },
@@ -235,10 +251,11 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       logs: keeper.view(),
       sessions: sessions.summary(),
       alerts: alerts.lost(),
+      fleet: fleet.health(),
     }),
     metrics: () => telemetry.metrics(),
     end: async (how) => {
-      const isDown = how === 'down' || how === 'down-remove';
+      isDown = how === 'down' || how === 'down-remove';
       // Components and agents come back with the next daemon, sessions cannot: a lease is only cut short by whoever takes everything down.
       // What runs on a cluster needs no daemon to go on.
       const isLeft = how === 'handover' || (cluster !== null && !isDown);
@@ -252,7 +269,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     },
     close: async () => {
       await Promise.all([health.close(), sessions.close(), agents.close()]);
-      await incidents.close();
+      await Promise.all([incidents.close(), fleet.close({ isDown })]);
       supervisor.close();
       const toldAll = telemetry.close();
       await keeper[Symbol.asyncDispose]();

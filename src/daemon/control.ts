@@ -23,10 +23,12 @@ export interface ControlParts {
   readonly logs: Logs;
   readonly health: Pick<HealthReports, 'report' | 'checks'>;
   readonly overview: Control['overview'];
+  readonly configuration: Control['configuration'];
   readonly dashboard: Control['dashboard'];
   readonly sessions: Control['sessions'];
   readonly agents: DaemonAgents;
   readonly incidents: Incidents;
+  readonly alerts: Control['alerts'];
   readonly tickets: TicketService;
   simulate: Control['simulate'];
   readonly campaigns: Control['campaigns'];
@@ -61,6 +63,7 @@ export function createControl(parts: ControlParts): Control {
         store.checkResults({ check, limit }),
       ),
     overview: parts.overview,
+    configuration: parts.configuration,
     dashboard: parts.dashboard,
     up: (names, files) => oneAtATime(() => up(parts, names, files)),
     reload: (options = {}) => oneAtATime(() => reload(parts, options)),
@@ -93,6 +96,7 @@ export function createControl(parts: ControlParts): Control {
     sessions: parts.sessions,
     agents: parts.agents,
     incidents: parts.incidents,
+    alerts: parts.alerts,
     tickets: parts.tickets,
     campaigns: parts.campaigns,
     history: store,

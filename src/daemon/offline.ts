@@ -1,12 +1,13 @@
 /** The truth without a daemon: what the records say, corrected by what /proc, the run directories and the Docker Engine show right now. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { recordedAgents } from '../agents/recorded.ts';
 import { type RecordsClient, recordsClient } from '../api/answers.ts';
 import type { Records } from '../api/control.ts';
 import { systemClock } from '../base/clock.ts';
 import { type DaemonFile, type HomePaths, homePaths, type Project, readDaemonFile } from '../base/home.ts';
 import { secretValues } from '../base/pure/redact.ts';
+import { isMissing } from '../base/regular-file.ts';
 import { unwritable } from '../base/until-writable.ts';
 import { loadConfig } from '../config/load.ts';
 import { unrecordedDeath } from '../crashes/evidence.ts';
@@ -78,7 +79,7 @@ interface Recorded {
 /** Nothing recorded yet is an answer too, and so is what the run directories say when the records cannot be read. */
 async function openRecords(paths: HomePaths): Promise<Recorded> {
   const empty = openMemoryStore({ clock: systemClock });
-  if (!existsSync(paths.db)) return { history: empty, problem: null, close: () => empty.close() };
+  if (isMissing(paths.db)) return { history: empty, problem: null, close: () => empty.close() };
   try {
     const history = await openHistory(paths.db);
     return { history, problem: null, close: () => history.close() };
@@ -132,6 +133,7 @@ function daemonView(paths: HomePaths): DaemonView {
     logs: null,
     sessions: null,
     alerts: null,
+    fleet: null,
   };
 }
 

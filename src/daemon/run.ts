@@ -61,7 +61,7 @@ const UPKEEP_MS = 5_000;
 /** Stalls of the event loop that `status` still tells of. */
 const RECENT_MS = 60_000;
 /** Until all is put together. */
-const NOT_KNOWN_YET = { store: null, logs: null, sessions: null, alerts: null } as const;
+const NOT_KNOWN_YET = { store: null, logs: null, sessions: null, alerts: null, fleet: null } as const;
 
 export async function startDaemon(options: RunOptions): Promise<RunningDaemon> {
   const { paths, failpoints } = options;
@@ -100,7 +100,7 @@ class Holding {
   async begin(): Promise<RunningDaemon> {
     const { project, paths, env, log, failpoints, respawned, config: fixed } = this.#options;
     writeDaemonFile(this.#options, this.#socket, this.#startedAt);
-    const config = fixed ?? configurationFor(project, paths, env, respawned, log);
+    const config = fixed ?? (await configurationFor(project, paths, env, respawned, log));
     let askToEnd: (how: Ending) => void = () => {};
     const asked = new Promise<Ending>((resolve) => {
       askToEnd = resolve;
@@ -211,7 +211,7 @@ class Holding {
   }
 
   #view(): DaemonView {
-    const { store, logs, sessions, alerts } = this.#assembled?.view() ?? NOT_KNOWN_YET;
+    const { store, logs, sessions, alerts, fleet } = this.#assembled?.view() ?? NOT_KNOWN_YET;
     return {
       running: true,
       answers: true,
@@ -221,7 +221,7 @@ class Holding {
       store,
       loop_delay_ms: Math.round(this.#stalls.latestSince((systemClock.now() - RECENT_MS) as MonoMs)),
       guardian_pid: this.#options.guardianPid(),
-      ...{ logs, sessions, alerts, page: this.#dashboard?.view() ?? null },
+      ...{ logs, sessions, alerts, fleet, page: this.#dashboard?.view() ?? null },
     };
   }
 }

@@ -12,7 +12,17 @@ import type { SampleQuery } from '../supervision/ports/store.ts';
 import type { SampleStretch } from '../supervision/rules/usage/stretch.ts';
 import type { ComponentView, DaemonView, EventView } from '../supervision/rules/views.ts';
 import { attention, lastingNote } from './rules/attention.ts';
-import { curvesOf, dayOf, type Frame, frameAt, type RunSpan, type Span } from './rules/timeline.ts';
+import {
+  curvesOf,
+  DAY_MS,
+  dayOf,
+  type Frame,
+  frameAt,
+  type RunSpan,
+  type Span,
+  upPercentSince,
+  WEEK_MS,
+} from './rules/timeline.ts';
 import type { OverviewRow, OverviewView } from './rules/views.ts';
 
 export interface OverviewParts {
@@ -27,12 +37,14 @@ export interface OverviewParts {
   subscribe(listener: (event: EventView) => void): void;
 }
 
-type History24h = Pick<OverviewRow, 'timeline' | 'up_percent' | 'cpu' | 'memory'>;
+type History24h = Pick<OverviewRow, 'timeline' | 'up_percent' | 'up_percent_week' | 'cpu' | 'memory'>;
 
 interface Kept {
   readonly day: History24h;
   readonly frame: Frame;
   readonly readAt: number;
+  /** When the first run of the last day began; null: there was none. */
+  readonly oldest: WallMs | null;
 }
 
 /** What is used changes without an event. */
@@ -57,9 +69,8 @@ export class Overview {
   async view(): Promise<OverviewView> {
     const { clock } = this.#parts;
     const now = clock.wallNow();
-    const frame = frameAt(now);
     const components = this.#parts.components();
-    await this.#readDays(components, frame);
+    const frame = await this.#readDays(components, now);
     const daemon = this.#parts.daemon();
     const { version, started_at, pid } = daemon;
     const { incidents } = incidentsView(this.#parts.incidents());
@@ -73,15 +84,29 @@ export class Overview {
     };
   }
 
-  async #readDays(views: readonly ComponentView[], frame: Frame): Promise<void> {
-    const { clock } = this.#parts;
+  /** Once more where what was read turned out to be older than the frame that it was read for. */
+  async #readDays(views: readonly ComponentView[], now: WallMs): Promise<Frame> {
     const names = new Set(views.map(({ name }) => name));
     for (const name of this.#kept.keys()) if (!names.has(name)) this.#kept.delete(name);
+    for (;;) {
+      const frame = frameAt(now, this.#oldest(views));
+      await this.#readFor(views, frame);
+      if (frameAt(now, this.#oldest(views)).from === frame.from) return frame;
+    }
+  }
+
+  #oldest(views: readonly ComponentView[]): WallMs | null {
+    const known = views.flatMap(({ name }) => this.#kept.get(name)?.oldest ?? []);
+    return known.length === 0 ? null : (known.reduce((least, at) => Math.min(least, at), Infinity) as WallMs);
+  }
+
+  async #readFor(views: readonly ComponentView[], frame: Frame): Promise<void> {
+    const { clock } = this.#parts;
     let since = clock.now();
     for (const view of views) {
       if (!this.#isDue(view.name, frame)) continue;
       this.#changed.delete(view.name);
-      this.#kept.set(view.name, { day: this.#read(view, frame), frame, readAt: clock.now() });
+      this.#kept.set(view.name, { ...this.#read(view, frame), frame, readAt: clock.now() });
       if (clock.now() - since < SLICE_MS) continue;
       await nextTurn();
       since = clock.now();
@@ -95,11 +120,13 @@ export class Overview {
     return ageMs >= (this.#changed.has(name) ? LEAST_MS : FRESH_MS);
   }
 
-  #read(view: ComponentView, frame: Frame): History24h {
+  #read(view: ComponentView, frame: Frame): Pick<Kept, 'day' | 'oldest'> {
     const { history, samples, clock } = this.#parts;
     const component = view.name;
     const { from: since } = frame;
-    const ended = history.runs({ component, since, limit: MAX_RUNS }).toReversed();
+    const now = clock.wallNow();
+    const week = (now - WEEK_MS) as WallMs;
+    const ended = history.runs({ component, since: week, limit: MAX_RUNS }).toReversed();
     const runs: RunSpan[] = ended.map(({ begunAt, endedAt, good, planned }) => ({
       ...{ from: begunAt, to: endedAt, isBad: good === false && planned === false },
     }));
@@ -107,21 +134,37 @@ export class Overview {
     const failed: Span[] = history
       .probes({ component, since, limit: MAX_STRETCHES })
       .flatMap(({ outcome, firstAt, lastAt }) => (outcome === 'fail' ? [{ from: firstAt, to: lastAt }] : []));
-    const { timeline, upPercent } = dayOf(runs, failed, frame, clock.wallNow());
+    const { timeline, upPercent } = dayOf(inFrame(runs, frame), failed, frame, now);
     const uses = samples({ component, since, limit: MAX_STRETCHES }).map(
       ({ firstAt, lastAt, cpuPercent, memoryMaxBytes }) => ({
         ...{ from: firstAt, to: lastAt, cpuPercent, memoryBytes: Math.round(memoryMaxBytes) },
       }),
     );
-    return { timeline, up_percent: upPercent, ...curvesOf(uses, frame) };
+    const first = runs.find(({ to }) => to === null || now - to < DAY_MS)?.from ?? null;
+    return {
+      day: {
+        timeline,
+        up_percent: upPercent,
+        up_percent_week: upPercentSince(runs, week, now),
+        ...curvesOf(uses, frame),
+      },
+      oldest: first,
+    };
   }
 }
 
+/** With the one before: what it led to may reach into the frame. */
+const inFrame = (runs: readonly RunSpan[], { from }: Frame): readonly RunSpan[] => {
+  const first = runs.findIndex(({ to }) => to === null || to >= from);
+  return runs.slice(Math.max(0, (first === -1 ? runs.length : first) - 1));
+};
+
 function rowOf(view: ComponentView, day: History24h): OverviewRow {
-  const { name, kind, state, condition, health, ready, desired, pid, started_at, restarts } = view;
+  const { name, kind, state, condition, health, ready, desired, pid, started_at, restarts, restart_limit } = view;
   const { next_attempt_at, depends_on, waiting_for, note, resources } = view;
   return {
     ...{ name, kind, state, condition, health, ready, desired, pid, started_at, restarts },
+    restart_limit: restart_limit ?? null,
     ...{ next_attempt_at: next_attempt_at && toTheSecond(next_attempt_at), depends_on, waiting_for },
     note: lastingNote(note),
     cpu_percent: resources?.cpu_percent ?? null,

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { NotOursError, readRegularFile } from '../base/regular-file.ts';
+import { isMissing, NotOursError, readRegularFile } from '../base/regular-file.ts';
 
 /** The variables that decide: DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, DOCKER_CONTEXT, DOCKER_CONFIG, HOME, XDG_RUNTIME_DIR, PATH. */
 export type EngineEnv = Readonly<Record<string, string | undefined>>;
@@ -41,7 +41,7 @@ export function findEndpoint(env: EngineEnv, places: Places): FoundEndpoint {
     if (context.host === null) return { why: `${who} is in use, but its files in ${configDir} name no address` };
     const { tlsDir, skipsVerification } = context;
     return named(context.host, who, () =>
-      existsSync(tlsDir) || skipsVerification ? readCredentials(tlsDir, !skipsVerification) : null,
+      !isMissing(tlsDir) || skipsVerification ? readCredentials(tlsDir, !skipsVerification) : null,
     );
   }
   return { address: { kind: 'socket', path: usualSocket(env, places) }, namedBy: null };

@@ -1,8 +1,6 @@
 /** Puts together how a daemon starts, watches and ends what runs: processes, containers, things that others started. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandRunner } from '../base/command.ts';
 import type { HomePaths } from '../base/home.ts';
-import type { Log } from '../base/log.ts';
 import type { Runtime } from '../base/runtime.ts';
 import { createComposer } from '../compose/cli/project.ts';
 import type { ContainerWatch } from '../docker/container-watch.ts';
@@ -86,21 +84,4 @@ export function openDrivers(options: DriversOptions): Drivers {
       await watch.close();
     },
   };
-}
-
-const AGAIN_MS = 500;
-
-/** What has to be known before a daemon may begin is asked for until it is: whoever began without it would take what is alive for gone. */
-export async function untilFound(driver: Pick<Driver, 'found'>, log: Log): Promise<void> {
-  const what = 'which runs earlier daemons left';
-  for (let tries = 1; ; tries++) {
-    try {
-      driver.found();
-      if (tries > 1) log.info('it is known now', { what, tries });
-      return;
-    } catch (error) {
-      if (tries === 1) log.error('not known now; asking again until it is', { what, error: String(error) });
-      await pause(AGAIN_MS);
-    }
-  }
 }

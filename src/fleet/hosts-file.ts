@@ -30,6 +30,11 @@ export function readHosts(env: Env): readonly NamedHost[] {
     if (code === 'ENOENT') throw new AppError('NO_HOSTS', { file, problem: `there is no file ${file}` });
     throw new AppError('FILE_NOT_READ', { file, problem: message }, { cause: error });
   }
+  return hostsFromText(file, text);
+}
+
+/** Throws as above. */
+export function hostsFromText(file: string, text: string): readonly NamedHost[] {
   const problems = new Problems();
   const document = readDocument(file, text, problems);
   const hosts = document === null ? [] : hostsIn(document, problems);

@@ -4,7 +4,7 @@
  */
 import { type ComponentName, NAME_PATTERN, type WallMs } from '../base/pure/ids.ts';
 import type { Row } from '../base/sqlite.ts';
-import type { ComponentRecord } from '../supervision/ports/store.ts';
+import type { ComponentRecord, Unexplained } from '../supervision/ports/store.ts';
 import type { StoredPulse } from '../supervision/rules/freeze/pulse.ts';
 import type { Component, StateKind } from '../supervision/rules/lifecycle/state.ts';
 import { isObject, json, numOrNull, parsed, str, strOrNull, whole, wholeOrNull } from './cells.ts';
@@ -19,8 +19,9 @@ export const COMPONENTS = {
     columns: {
       desired: ({ desired }) => desired,
       boot_id: ({ bootId }) => bootId,
-      // The pulse travels with the state whose times count from the same boot.
-      component_json: ({ component, pulse }) => json(pulse ? { ...component, pulse } : component),
+      // The pulse travels with the state whose times count from the same boot, and so does what is known of a crash.
+      component_json: ({ component, pulse, unexplained }) =>
+        json({ ...component, ...(pulse ? { pulse } : {}), ...(unexplained ? { unexplained } : {}) }),
       spec_hash: ({ specHash }) => specHash,
       last_restart_json: ({ lastRestart }) => lastRestart && json(lastRestart),
       last_exit_json: ({ lastExit }) => lastExit && json(lastExit),
@@ -37,9 +38,9 @@ export const COMPONENTS = {
 function componentRecord(row: Row): ComponentRecord | null {
   const name = str(row['name']);
   const desired = str(row['desired']);
-  const stored = parsed<(Component & Pick<ComponentRecord, 'pulse'>) | null>(row['component_json'], null, isComponent);
+  const stored = parsed<Stored | null>(row['component_json'], null, isComponent);
   if (stored === null || !NAME_PATTERN.test(name) || (desired !== 'running' && desired !== 'stopped')) return null;
-  const { pulse, ...component } = stored;
+  const { pulse, unexplained, ...component } = stored;
   const hasExit: Fits = (value) => isObject(value) && isObject(value['exit']);
   const lastExit = parsed<ComponentRecord['lastExit']>(row['last_exit_json'], null, hasExit);
   return {
@@ -52,9 +53,11 @@ function componentRecord(row: Row): ComponentRecord | null {
     lastExit: lastExit && { ...lastExit, exit: completeExit(lastExit.exit) },
     startedAt: numOrNull(row['started_at']) as WallMs | null,
     ...(isPulse(pulse) ? { pulse } : {}),
+    ...(isUnexplained(unexplained) ? { unexplained } : {}),
   };
 }
 
+type Stored = Component & Pick<ComponentRecord, 'pulse' | 'unexplained'>;
 type Fits = (value: unknown) => boolean;
 const isText: Fits = (value) => typeof value === 'string';
 const isNumber: Fits = (value) => typeof value === 'number';
@@ -62,6 +65,14 @@ const isNumber: Fits = (value) => typeof value === 'number';
 const isPid: Fits = (value) => value === null || isNumber(value);
 const isPulse = (value: unknown): value is StoredPulse =>
   isObject(value) && isText(value['run']) && isNumber(value['from']) && isPid(value['beatAt']);
+const isUnexplained = (value: unknown): value is Unexplained =>
+  isObject(value) &&
+  isObject(value['subject']) &&
+  isObject(value['exit']) &&
+  isObject(value['counters']) &&
+  isText(value['run']) &&
+  isNumber(value['at']) &&
+  isNumber(value['logEnd']);
 /** Whoever reads an older record adds it. */
 const isHealth: Fits = (value) => value === undefined || isObject(value);
 

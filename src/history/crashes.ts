@@ -10,7 +10,7 @@ import { subjectOf } from './events.ts';
 import type { CrashQuery, History } from './ports.ts';
 import { INCIDENTS } from './records.ts';
 import { exitOf } from './runs.ts';
-import { atLeast, type Rows, table, type Where } from './table.ts';
+import { above, atLeast, type Rows, table, type Where } from './table.ts';
 
 /** How many crashes a query without a limit gets. */
 const DEFAULT_CRASHES = 100;
@@ -136,6 +136,11 @@ export const crashQuestions = (rows: Rows) =>
       const where = { ...whose(query), ...about };
       const ticketOf = ticketsOf(rows);
       const found = rows.select(CRASHES, { where, columns: LISTED, newestFirst: true, limit });
+      return found.map((row) => crashView(row, ticketOf(row)));
+    },
+    crashesAfter: (id, limit) => {
+      const ticketOf = ticketsOf(rows);
+      const found = rows.select(CRASHES, { where: { id: above(id) }, columns: LISTED, limit });
       return found.map((row) => crashView(row, ticketOf(row)));
     },
     why: (which) => {

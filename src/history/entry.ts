@@ -11,7 +11,7 @@ import { RUN_WRITES } from './runs.ts';
 import { STRETCHES } from './stretches.ts';
 import { type RowQuery, type RowWrite, type Table, writeOf } from './table.ts';
 
-type Facts = Omit<Commit, 'events' | 'onDurable'>;
+type Facts = Omit<Commit, 'events' | 'onDurable' | 'syncLater'>;
 type Item<Fact> = NonNullable<Fact> extends readonly (infer One)[] ? One : NonNullable<Fact>;
 
 /** The table of each fact in a commit. What refers to others stands before them: the retention goes in this order. */
@@ -38,6 +38,7 @@ export const OPEN_TABLES = eachOnce(WRITTEN).filter(({ over }) => over !== undef
 export interface Entry {
   readonly writes: Set<RowWrite>;
   readonly onDurable?: (() => void) | undefined;
+  readonly syncLater?: boolean | undefined;
 }
 
 const EACH_FACT = Object.entries(FACTS) as unknown as readonly (readonly [keyof Facts, Table])[];
@@ -52,7 +53,7 @@ export function entryOf(commit: Commit, events: readonly NumberedEvent[], record
       if (into.lastNumber !== undefined) writes.add(numberWrite(into.lastNumber, write, recordedAt));
     }
   for (const event of events) writes.add(writeOf(EVENTS, event, recordedAt));
-  return { writes, onDurable: commit.onDurable };
+  return { writes, onDurable: commit.onDurable, syncLater: commit.syncLater };
 }
 
 const numberWrite = (key: string, { into, row }: RowWrite, recordedAt: WallMs): RowWrite =>

@@ -2,13 +2,14 @@
  * Where the database of a project is. `store.path` says where it should be; a note in the state directory says where it is, for
  * everybody who looks for it without reading the configuration. The caller holds the project.
  */
-import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, copyFileSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { defaultDb, type HomePaths, storeNote } from '../base/home.ts';
 import { writeAtomically } from '../base/home-dir.ts';
 import { takeLock } from '../base/lock.ts';
 import type { Log } from '../base/log.ts';
 import { AppError } from '../base/pure/errors.ts';
+import { isMissing } from '../base/regular-file.ts';
 import { loadSqlite } from '../base/sqlite.ts';
 
 export interface StorePlace extends Disposable {
@@ -40,8 +41,8 @@ async function lockFor(path: string): Promise<Disposable> {
 }
 
 async function settled(current: string, target: string, log: Log): Promise<string> {
-  if (current === target || !existsSync(current)) return target;
-  if (existsSync(target)) {
+  if (current === target || isMissing(current)) return target;
+  if (!isMissing(target)) {
     log.warn('there is a history at the new place already; the old one stays where it is', {
       used: target,
       old: current,
@@ -72,7 +73,7 @@ export async function moveDatabase(from: string, to: string): Promise<boolean> {
   if (!(await isFree(from))) return false;
   mkdirSync(dirname(to), { recursive: true });
   moveFile(from, to);
-  for (const beside of ['.seq']) if (existsSync(`${from}${beside}`)) moveFile(`${from}${beside}`, `${to}${beside}`);
+  for (const beside of ['.seq']) if (!isMissing(`${from}${beside}`)) moveFile(`${from}${beside}`, `${to}${beside}`);
   return true;
 }
 
@@ -81,7 +82,7 @@ async function isFree(path: string): Promise<boolean> {
   const db = (await loadSqlite()).open(path, 'read-write');
   try {
     db.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE');
-    return !existsSync(`${path}-wal`);
+    return isMissing(`${path}-wal`);
   } catch {
     return false;
   } finally {

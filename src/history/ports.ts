@@ -82,6 +82,8 @@ export interface History extends AgentBook {
   components(): readonly ComponentRecord[];
   /** Newest first. */
   crashes(query: CrashQuery): readonly CrashView[];
+  /** Those with a higher id, oldest first; what is not on disk yet has none. */
+  crashesAfter(id: number, limit: number): readonly CrashView[];
   why(which: WhyQuery): WhyView | null;
   /** Events after `seq`, oldest first. */
   events(query: {

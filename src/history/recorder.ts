@@ -2,12 +2,17 @@
 import type { Clock } from '../base/clock.ts';
 import { DAEMON } from '../supervision/event-bus.ts';
 import type { EventView } from '../supervision/rules/views.ts';
-import type { Recorder, Store } from './ports.ts';
+import type { Commit, Recorder, Store } from './ports.ts';
 
 export const createRecorder =
-  (store: Pick<Store, 'commit'>, publish: (event: EventView) => void): Recorder =>
+  (
+    store: Pick<Store, 'commit'>,
+    publish: (event: EventView) => void,
+    noted: (commits: readonly Commit[]) => void = () => {},
+  ): Recorder =>
   (...commits) => {
     for (const event of store.commit(...commits)) publish(event);
+    noted(commits);
     return commits;
   };
 

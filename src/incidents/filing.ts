@@ -63,7 +63,7 @@ export function createFiling({ store, clock, ticketService, settings, about }: F
     if (ticket.news.length > 0) withNews.add(ticket.number);
     else withNews.delete(ticket.number);
     // Behind what is being committed now: it is called when that is on the disk.
-    queueMicrotask(() => store.commit({ onDurable: () => ticketService.filed([ticket]) }));
+    queueMicrotask(() => store.commit({ syncLater: true, onDurable: () => ticketService.filed([ticket]) }));
     return { tickets: [ticket], events };
   }
 

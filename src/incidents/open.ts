@@ -14,7 +14,7 @@ import type { AlertService } from './alerts/ports.ts';
 import { createAlertService, sendersFor } from './alerts/service.ts';
 import { createFiling } from './filing.ts';
 import { IncidentMonitor } from './monitor.ts';
-import type { Incidents } from './ports.ts';
+import type { Incidents, SharedTelling } from './ports.ts';
 import { handlingOf } from './rules/incident.ts';
 import { createIncidentService, type IncidentServiceParts } from './service.ts';
 import type { TicketService } from './tickets/ports.ts';
@@ -29,6 +29,8 @@ export interface IncidentsOptions extends Pick<Runtime, 'log' | 'failpoints'> {
   readonly base: Readonly<Record<string, string>>;
   config(): ResolvedConfig;
   onConfig(listener: (config: ResolvedConfig) => void): void;
+  /** Other hosts that tell people, too. */
+  readonly shared: SharedTelling;
   /** Writes what has no crash in it, and tells whoever listens. */
   readonly write: Recorder;
   readonly tell: (type: string, data: Readonly<Record<string, unknown>>) => void;
@@ -48,16 +50,18 @@ export interface OpenIncidents {
 }
 
 const LOOK_MS = 2_000;
+/** How soon it is thought about again who alerts people; whoever finds it out says so earlier. */
+const HELD_MS = { us: 0, unknown: 1_000, others: 30_000 } as const;
 const ID_BYTES = 8;
 const BOOK = 'alerts';
 
 export function openIncidents(options: IncidentsOptions): OpenIncidents {
-  const { store, log, failpoints, commands, base: env, config, write: commit } = options;
+  const { store, log, failpoints, commands, base: env, config, write: commit, shared } = options;
   const clock = systemClock;
   const ask = createAsk(clock);
   const secrets = () => [...secretValues(env), ...config().secrets];
   const tickets = createTicketService({
-    ...{ clock, log, failpoints, commands, env, ask, secrets },
+    ...{ clock, log, failpoints, commands, env, ask, secrets, shared },
     book: ticketBook(store, clock, commit),
     spec: config().tickets,
   });
@@ -65,16 +69,21 @@ export function openIncidents(options: IncidentsOptions): OpenIncidents {
     {
       ...{ clock, log, failpoints },
       memory: { read: () => store.meta(BOOK), write: (text) => store.setMeta(BOOK, text) },
-      project: () => config().name,
+      project: () => shared.name() ?? config().name,
       newId: () => randomBytes(ID_BYTES).toString('hex'),
-      handling: ({ incident }) => handlingOf(incident === null ? null : store.incident(incident), clock.wallNow()),
+      handling: ({ incident: id }) => {
+        const incident = id === null ? null : store.incident(id);
+        const wanted = handlingOf(incident, clock.wallNow());
+        const heldMs = incident === null ? 0 : HELD_MS[shared.alerter(incident.fingerprint)];
+        return { ...wanted, silentMs: Math.max(wanted.silentMs, heldMs) };
+      },
       senders: (spec) => sendersFor(spec, { ask, commands, env, secrets, cwd: config().baseDir }),
       tell: options.tell,
     },
     config().alerts,
   );
   const incidentService = createIncidentService({
-    ...{ store, clock, log, commit, simulated: options.simulated },
+    ...{ store, clock, log, commit, shared, simulated: options.simulated },
     filing: createFiling({
       ...{ store, clock },
       ticketService: tickets,

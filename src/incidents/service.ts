@@ -9,7 +9,7 @@ import { markSimulated, type Simulated } from '../supervision/rules/simulation.t
 import { type Unwell, unwellFingerprint } from '../supervision/rules/unwell.ts';
 import type { Subject } from '../supervision/rules/views.ts';
 import type { Filed, Filing } from './filing.ts';
-import type { Incidents } from './ports.ts';
+import type { Ailment, Incidents, SharedTelling } from './ports.ts';
 import { firstSigns, isKilledByOthers, outageOf, rootOf } from './rules/fold.ts';
 import { type Incident, type IncidentsQuery, isAwaited, isSubjectOf } from './rules/incident.ts';
 import {
@@ -32,6 +32,7 @@ import type { ProblemEvidence } from './tickets/rules/evidence.ts';
 export interface IncidentServiceParts extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Store;
   readonly filing: Filing;
+  readonly shared: Pick<SharedTelling, 'holdsBack'>;
   /** Who depends on whom, now. */
   graph(): Graph;
   /** Somebody asked for what happened to this run or task then; null: nobody did. */
@@ -162,7 +163,7 @@ export function createIncidentService(parts: IncidentServiceParts): IncidentServ
       const others = (openByTicket.get(incident.ticket) ?? 1) - 1;
       openByTicket.set(incident.ticket, others);
       // A ticket may be that of several: all of them have to be over.
-      const isTicketOpen = incident.ticket !== null && others > 0;
+      const isTicketOpen = incident.ticket !== null && (others > 0 || parts.shared.holdsBack(incident.fingerprint));
       const { tickets, events } = isTicketOpen ? { tickets: [], events: [] } : filing.recovered(incident);
       const resolved = incidentEvent('incident.resolved', incident, { count: incident.count }, now);
       return notesOf({ incident, tickets, events: [resolved, ...events] });
@@ -170,7 +171,36 @@ export function createIncidentService(parts: IncidentServiceParts): IncidentServ
     // Many are written together: one transaction each would hold up everything when thousands are over at once.
     for (let at = 0; at < commits.length; at += WRITTEN_TOGETHER)
       parts.commit(...commits.slice(at, at + WRITTEN_TOGETHER));
-    for (const incident of changed) if (incident.state !== 'open') parts.resolved(incident);
+    for (const incident of changed)
+      if (incident.state !== 'open' && !parts.shared.holdsBack(incident.fingerprint)) parts.resolved(incident);
+  }
+
+  /** Said once: a ticket knows what was said last, and an alert that is over is gone. */
+  function overEverywhere(fingerprint: string): void {
+    const incident = store.incidentOf(fingerprint);
+    if (incident === null || incident.state === 'open') return;
+    if ((countByTicket(open.values()).get(incident.ticket) ?? 0) === 0) {
+      const { tickets, events } = filing.recovered(incident);
+      if (tickets.length > 0) parts.commit({ tickets, events });
+    }
+    parts.resolved(incident);
+  }
+
+  function ailing({ subject, fingerprint, title, why }: Ailment, isWell: boolean): void {
+    const known = store.incidentOf(fingerprint);
+    if (isWell) {
+      if (known?.state === 'open')
+        settleAll((one, at) => (one.id === known.id ? recovered(one, subject, null, at) : one));
+    } else if (known?.state !== 'open') {
+      const at = clock.wallNow();
+      const trouble: Trouble = {
+        ...{ fingerprint, subject, at, rootCause: why, taskId: null, run: null, unwell: true },
+        title: shortTitle(title),
+      };
+      const { incident, change } = troubled(known, trouble, store.lastNumber('incident') + 1);
+      keep(incident);
+      parts.commit({ incidents: [incident], events: changeEvent(change, incident, at) });
+    }
   }
 
   function noted(step: Commit): Commit {
@@ -288,6 +318,8 @@ export function createIncidentService(parts: IncidentServiceParts): IncidentServ
         },
         undefined,
       ),
+    overEverywhere: (fingerprint) => quietly('of a recovery everywhere', () => overEverywhere(fingerprint), undefined),
+    ailing: (ailment, isWell) => quietly('of what ails', () => ailing(ailment, isWell), undefined),
     problem: (problem) => quietly('of a problem', () => reported(problem), { incident: 0, ticket: null }),
     incidents: (query: IncidentsQuery) => store.incidents(query),
     acknowledge,

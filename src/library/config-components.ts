@@ -13,7 +13,7 @@ export interface ComponentConfig {
   readonly startup?: StartupConfig;
   /** Is it alive? When this one fails, the component is restarted. */
   readonly liveness?: LivenessConfig;
-  /** Can others use it? When this one fails, the component is not `ready`, and nothing else happens. `startup` and `liveness` have the same keys; each needs exactly one question (`exec`, `http`, `tcp`, `grpc`, `temporal`, `pid`, `log` or `all_of`). */
+  /** Can others use it? When this one fails, the component is not `ready`, and nothing else happens. `startup` and `liveness` have the same keys; each needs exactly one question (`exec`, `http`, `tcp`, `unix`, `grpc`, `temporal`, `pid`, `log` or `all_of`). */
   readonly readiness?: ReadinessConfig;
   /** Texts or /regular expressions/: a line of the output that matches one counts as one failed answer of `liveness`. */
   readonly crash_patterns?: readonly string[];
@@ -248,7 +248,7 @@ export interface LivenessQuestionConfig extends CheckQuestionConfig {
   readonly pid?: Readonly<Record<string, never>>;
 }
 
-/** Can others use it? When this one fails, the component is not `ready`, and nothing else happens. `startup` and `liveness` have the same keys; each needs exactly one question (`exec`, `http`, `tcp`, `grpc`, `temporal`, `pid`, `log` or `all_of`). */
+/** Can others use it? When this one fails, the component is not `ready`, and nothing else happens. `startup` and `liveness` have the same keys; each needs exactly one question (`exec`, `http`, `tcp`, `unix`, `grpc`, `temporal`, `pid`, `log` or `all_of`). */
 export interface ReadinessConfig extends QuestionConfig {
   /** Several questions, all of which must pass. Each is a map with one question of the above. */
   readonly all_of?: readonly QuestionConfig[];
@@ -379,6 +379,8 @@ export interface CheckQuestionConfig {
   readonly http?: HttpConfig | number | string;
   /** Connect to a port; an accepted connection passes. Short form: a port or `host:port`. */
   readonly tcp?: TcpConfig | number | string;
+  /** Connect to the Unix socket at this path, relative to the folder of the first configuration file; an accepted connection passes. */
+  readonly unix?: string;
   /** Ask a gRPC server about its health (`grpc.health.v1`); only `SERVING` passes. Short form: a port or `host:port`. */
   readonly grpc?: GrpcConfig | number | string;
   /** Ask Temporal whether a worker polls a task queue. */

@@ -182,8 +182,8 @@ export interface AgentTypeConfig {
 
 /** Who is told when something needs attention. */
 export interface AlertsConfig {
-  /** What is worth an alert: `gave-up` (restarting did not help), `freeze` (not even a restart helped), `crash-rate` (more than 10 crashes in an hour). */
-  readonly on?: readonly ('gave-up' | 'freeze' | 'crash-rate')[];
+  /** What is worth an alert: `gave-up` (restarting did not help), `freeze` (not even a restart helped), `crash-rate` (more than 10 crashes in an hour), `host-silent` (with `store.fleet`: a host was not heard of for 90 s). */
+  readonly on?: readonly ('gave-up' | 'freeze' | 'crash-rate' | 'host-silent')[];
   /** Where alerts are sent: each channel gets all of them. */
   readonly channels: readonly AlertChannelConfig[];
   /** How often an alert is repeated while the problem lasts; `never`: only once. */
@@ -203,6 +203,38 @@ export interface AlertChannelConfig {
     /** The address of an incoming webhook of Slack, or of something that understands the same. */
     readonly url: string;
   };
+  /** A channel of Discord. */
+  readonly discord?: {
+    /** The address of a webhook of Discord (Server Settings, Integrations). */
+    readonly url: string;
+  };
+  /** A channel of Microsoft Teams. */
+  readonly teams?: {
+    /** The address of a workflow "Post to a channel when a webhook request is received". */
+    readonly url: string;
+  };
+  /** A topic of ntfy: a message on every phone that subscribed to it. */
+  readonly ntfy?: {
+    /** The topic. On a public server whoever knows its name can read it: choose one that nobody guesses. */
+    readonly topic: string;
+    /** The server. */
+    readonly url?: string;
+    /** An access token, where the topic needs one. Take it from a variable. */
+    readonly token?: string;
+  };
+  /** A mail. */
+  readonly email?: {
+    /** The mail server: `smtp://` (port 587, encrypted as soon as the server offers it) or `smtps://` (port 465, encrypted from the start). */
+    readonly server: string;
+    /** Who logs in. */
+    readonly user?: string;
+    /** The password of `user`. Take it from a variable. */
+    readonly password?: string;
+    /** The sender. */
+    readonly from: string;
+    /** Who gets it. */
+    readonly to: readonly string[];
+  };
   /** A program on this machine. No shell is involved. */
   readonly command?: {
     /** A program and its arguments, one list item each. It reads the alert as JSON from its input. */
@@ -216,6 +248,8 @@ export interface StoreConfig {
   readonly path?: string;
   /** How long crashes, runs, events, resolved incidents, closed tickets and ended sessions are kept. What is open is kept in any case. */
   readonly retention?: Duration;
+  /** A PostgreSQL database that several hosts share, as `postgres://user:password@host/database`: one open incident and one ticket for each problem over all of them, one host that alerts, and `--fleet` answers from it. The password may be a variable. See docs/guide/several-machines.md. */
+  readonly fleet?: string;
 }
 
 /** When a crash becomes a ticket, and where tickets are written. */

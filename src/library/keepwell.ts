@@ -10,10 +10,11 @@ import type { CampaignSummary, CampaignView } from '../campaigns/rules/views.ts'
 import type { ChecksView } from '../checks/rules/view.ts';
 import type { HealthReport } from '../checks/spec.ts';
 import type { OverviewView, PageView } from '../dashboard/rules/views.ts';
+import type { AlertsView, ChannelTestView } from '../incidents/alerts/rules/view.ts';
 import type { IncidentView } from '../incidents/rules/view.ts';
-import type { TicketView } from '../incidents/tickets/rules/view.ts';
 import type { LogLineView, LogsQuery } from '../logs/ports.ts';
 import type { SessionView } from '../sessions/rules/view.ts';
+import type { ConfigurationView } from '../supervision/rules/configuration-view.ts';
 import {
   GOALS,
   gaveUp,
@@ -51,6 +52,7 @@ import type {
   SampleOptions,
   WaitOptions,
 } from './options.ts';
+import { DaemonTickets } from './tickets.ts';
 
 const POLL_MS = 100;
 const WAIT_MS = 120_000;
@@ -215,6 +217,11 @@ export class Keepwell implements AsyncDisposable {
     return await this.#client.checks(limit);
   }
 
+  /** The configuration of a component as it was applied: all defaults, the schedule of its restarts, of variables only the names. */
+  async configuration(component: string): Promise<ConfigurationView> {
+    return await this.#client.configuration(component);
+  }
+
   /** Everything that one screen shows: what needs attention, and every component with its last 24 hours. */
   async overview(): Promise<OverviewView> {
     return await this.#client.overview();
@@ -244,6 +251,16 @@ export class Keepwell implements AsyncDisposable {
   /** No alerts about an open incident for so long; 0: alerts again. Rejects with NO_SUCH_INCIDENT and INCIDENT_RESOLVED. */
   async silenceIncident(id: number, forMs: number): Promise<IncidentView> {
     return (await this.#client.silenceIncident(id, forMs)).incident;
+  }
+
+  /** By which ways people are told, whether it arrives, and what they are told of now. */
+  async alerts(): Promise<AlertsView> {
+    return await this.#client.alerts();
+  }
+
+  /** Sends a test message to every alert channel, and says what came of it. Rejects with NO_ALERT_CHANNELS. */
+  async testAlerts(): Promise<readonly ChannelTestView[]> {
+    return (await this.#client.testAlerts()).results;
   }
 
   /** All that is known about the newest crash of a component (or agent type, session, experiment), or about the crash with this number. */
@@ -426,37 +443,6 @@ export class DaemonSessions {
   /** As far as its template allows. Rejects with SESSION_LEASE_FULL when there is no room at all. */
   async extend(id: string, byMs: number): Promise<SessionView> {
     return (await this.#client.extendSession(id, byMs)).session;
-  }
-}
-
-// The tickets of a daemon, as methods of the library.
-
-export class DaemonTickets {
-  readonly #client: Client;
-
-  constructor(client: Client) {
-    this.#client = client;
-  }
-
-  /** Newest first. Default: those that are open. */
-  async list(
-    options: { readonly state?: 'open' | 'closed' | 'all'; readonly limit?: number } = {},
-  ): Promise<readonly TicketView[]> {
-    return (await this.#client.tickets(options)).tickets;
-  }
-
-  /** By its number: 3 or "BUG-003". Rejects with NO_SUCH_TICKET. */
-  async get(number: number | string): Promise<TicketView> {
-    return (await this.#client.ticket(String(number))).ticket;
-  }
-
-  /** Any number of times. The next crash with the same cause opens it again. */
-  async close(number: number | string): Promise<TicketView> {
-    return (await this.#client.closeTicket(String(number))).ticket;
-  }
-
-  async reopen(number: number | string): Promise<TicketView> {
-    return (await this.#client.reopenTicket(String(number))).ticket;
   }
 }
 

@@ -25,6 +25,8 @@ export function logTail(dir: string, component: string, known: readonly string[]
 export interface TailOptions {
   /** Only what was written behind this position. */
   readonly since?: number;
+  /** Only what this run wrote, up to this position; absent: what the last run wrote. */
+  readonly output?: { readonly run: string; readonly end: number };
   /** When the run ended, to say how long before that a line was written. */
   readonly endedAt?: WallMs;
 }
@@ -33,10 +35,10 @@ export function readTail(
   dir: string,
   component: string,
   known: readonly string[],
-  { since = 0, endedAt }: TailOptions = {},
+  { since = 0, output, endedAt }: TailOptions = {},
 ): CrashTail {
   try {
-    const { bytes, begin, isWhole } = newestBytes(dir, component, since);
+    const { bytes, begin, isWhole } = newestBytes(dir, component, since, output);
     const text = bytes.toString('utf8');
     const tail = isWhole ? tailOf(text, known, { isCut: false }) : cutTail(text, known);
     if (endedAt === undefined) return tail;
@@ -74,31 +76,39 @@ interface Newest {
   readonly isWhole: boolean;
 }
 
-function newestBytes(dir: string, component: string, since: number): Newest {
+function newestBytes(dir: string, component: string, since: number, output: TailOptions['output']): Newest {
   const times = join(dir, timesFile(component));
-  const { base, end, bytes } = newestOfLog(dir, component, new TimeIndex(times));
-  const began = findLastTimeEntry(times, 'run')?.fact.position ?? 0;
+  const { base, end, bytes } = newestOfLog(dir, component, new TimeIndex(times), output?.end);
+  const isWanted = ({ run }: { run: string }) => output === undefined || run === output.run;
+  const began = findLastTimeEntry(times, 'run', isWanted)?.fact.position ?? 0;
   const isKnown = began <= end; // otherwise the log was cut back by hand, and all that is in it is new
   const from = Math.max(isKnown ? began : base, end - MAX_TAIL_BYTES, Math.min(since, end));
   const ofLog = bytes.subarray(Math.max(0, bytes.length - (end - from)));
-  const all = Buffer.concat([...fromParts(dir, component, from, base), ofLog]);
+  const all = Buffer.concat([...fromParts(dir, component, from, Math.min(base, end)), ofLog]);
   return { bytes: all, begin: end - all.length, isWhole: from === began || from === 0 || from === since };
 }
 
-/** The newest bytes of NAME.log, up to `end`. Read again when its head was cut off meanwhile: that is done by another process. */
-function newestOfLog(dir: string, component: string, book: TimeIndex): { base: number; end: number; bytes: Buffer } {
+/** The newest bytes of NAME.log, up to `end`; `until`: only those before this position. Read again when its head was cut off meanwhile: that is done by another process. */
+function newestOfLog(
+  dir: string,
+  component: string,
+  book: TimeIndex,
+  until = Number.POSITIVE_INFINITY,
+): { base: number; end: number; bytes: Buffer } {
   for (let tries = 1; ; tries++) {
     const indexBase = book.base() ?? listParts(dir, component).at(-1)?.end ?? 0;
     const half = partAt(dir, component, indexBase);
     using log = MainFile.open(join(dir, logFile(component)), indexBase, indexBase);
-    if (!log) return { base: indexBase, end: indexBase, bytes: Buffer.alloc(0) };
+    if (!log) return { base: indexBase, end: Math.min(indexBase, until), bytes: Buffer.alloc(0) };
     const { size } = log.state();
     const isCut = half !== null && !headIsThere(log, half, size, book.known);
     const base = isCut ? (listParts(dir, component).at(-1)?.end ?? indexBase) : indexBase;
-    const offset = Math.max(0, size - MAX_TAIL_BYTES);
-    const bytes = log.read(offset, size - offset);
+    const wanted = Math.max(0, Math.min(size, until - base));
+    const offset = Math.max(0, wanted - MAX_TAIL_BYTES);
+    const bytes = log.read(offset, wanted - offset);
     const isSame = partAt(dir, component, indexBase)?.end === half?.end && (book.base() ?? indexBase) === indexBase;
-    if ((isSame && log.state().size >= size) || tries === MAX_TRIES) return { base, end: base + size, bytes };
+    if ((isSame && log.state().size >= size) || tries === MAX_TRIES)
+      return { base, end: Math.min(base + size, until), bytes };
   }
 }
 
@@ -113,7 +123,7 @@ function fromParts(dir: string, component: string, from: number, to: number): re
   return listParts(dir, component).flatMap((part) => {
     if (part.end <= from || part.base >= to) return [];
     const bytes = partBytes(part, Math.max(0, from - part.base));
-    return bytes ? [bytes] : [];
+    return bytes ? [bytes.subarray(0, to - Math.max(from, part.base))] : [];
   });
 }
 

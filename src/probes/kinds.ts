@@ -10,8 +10,9 @@ import { log } from './kinds/log.ts';
 import { pid } from './kinds/pid.ts';
 import { tcp } from './kinds/tcp.ts';
 import { temporal } from './kinds/temporal.ts';
+import { unix } from './kinds/unix.ts';
 
 /** In the order in which pages and messages list them. */
-export const PROBE_KINDS = { exec, http, tcp, grpc, temporal, pid, log } satisfies {
+export const PROBE_KINDS = { exec, http, tcp, unix, grpc, temporal, pid, log } satisfies {
   readonly [K in QuestionKind]: ProbeKind<K, z.ZodType>;
 };

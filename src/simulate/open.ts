@@ -5,6 +5,7 @@ import { agentRuns } from '../agents/ours.ts';
 import type { DaemonAgents } from '../agents/service.ts';
 import type { Clock } from '../base/clock.ts';
 import type { HomePaths } from '../base/home.ts';
+import { meansGone } from '../base/pure/errno.ts';
 import type { SignalName } from '../base/pure/exit.ts';
 import type { RunId } from '../base/pure/ids.ts';
 import type { ResolvedConfig } from '../config/load.ts';
@@ -93,7 +94,8 @@ export function signalMain(runsDir: string, run: RunId, signal: SignalName): boo
   try {
     process.kill(main.pid, signal as NodeJS.Signals);
     return true;
-  } catch {
+  } catch (error) {
+    if (!meansGone(error)) throw error;
     return false;
   }
 }

@@ -18,6 +18,8 @@ export class ComponentMemory {
   lastExit: ComponentRecord['lastExit'];
   /** How the heartbeat of its run stood when an earlier daemon wrote it down. */
   readonly pulse: StoredPulse | null;
+  /** A crash whose evidence is still to be gathered. */
+  unexplained: ComponentRecord['unexplained'] | null;
   /** The current run was begun by an earlier daemon. */
   adopted = false;
   /** Who is still there of a run that is being ended. */
@@ -30,6 +32,7 @@ export class ComponentMemory {
     this.lastRestart = record?.lastRestart ?? null;
     this.lastExit = record?.lastExit ?? null;
     this.pulse = record?.pulse ?? null;
+    this.unexplained = record?.unexplained ?? null;
   }
 
   /** Brought up to date with one step. `wall`: the wall time of a moment of the past, or of now. */

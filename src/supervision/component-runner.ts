@@ -18,7 +18,7 @@ import { holdOf, unseen } from './rules/lifecycle/when-held.ts';
 import { componentView, runOf } from './rules/status.ts';
 import type { ComponentView, Subject } from './rules/views.ts';
 import type { ComponentSpec } from './spec.ts';
-import { type Explainer, stepCommit } from './step-commit.ts';
+import { type Explainer, explained, stepCommit } from './step-commit.ts';
 import type { UsageWatch } from './usage/usage-watch.ts';
 
 /** What a runner needs from the world. Everything is handed in; nothing is reached for. */
@@ -122,6 +122,7 @@ export class ComponentRunner {
     const { driver, clock } = this.#world;
     const { state } = this.#component;
     const run = runOf(state);
+    this.#explain(); // the last daemon may not have
     // The intent is written before the directory is made: nothing to see of a run that never got a pid means it never began.
     const neverBegan = !hasTraces && (state.kind === 'starting' || (state.kind === 'stopping' && state.pid === null));
     if (run !== null && neverBegan) this.send({ kind: 'spawn-failed', run, problem: NEVER_BEGAN });
@@ -199,14 +200,28 @@ export class ComponentRunner {
       if (effects.some(({ kind }) => kind === 'clean-up')) cleanUp(this.spec, run, this.#world);
     };
     const probes = (run: RunId) => this.#monitors.probes.before(run);
-    this.#world.commit(
-      stepCommit({ spec: this.spec, at, wall, event, effects, record: this.#record(), release, probes }, this.#world),
-    );
+    const facts = { spec: this.spec, at, wall, event, effects, record: this.#record(), release, probes };
+    const commit = stepCommit(facts, this.#world);
+    this.#memory.unexplained = commit.record?.unexplained ?? null;
+    this.#world.commit(commit);
     failpoints.hit('step.after-commit');
     for (const effect of effects) this.#perform(effect);
+    this.#explain();
     this.#letGo();
     this.#arm();
     this.#world.changed(this, before);
+  }
+
+  /** Gathers the evidence of a crash that had to wait for the next start. Its record says until then that it is missing. */
+  #explain(): void {
+    const { unexplained } = this.#memory;
+    if (unexplained === null || unexplained === undefined) return;
+    const { failpoints, commit } = this.#world;
+    failpoints.hit('evidence.before');
+    this.#memory.unexplained = null;
+    const crash = explained(this.spec, unexplained, this.#world);
+    commit({ record: this.#record(), crash, syncLater: true });
+    failpoints.hit('evidence.recorded');
   }
 
   /** A daemon that only ends stops its components, too; the next one goes on with them. */
@@ -227,7 +242,7 @@ export class ComponentRunner {
   }
 
   #record(): ComponentRecord {
-    const { lastRestart, lastExit, startedAt } = this.#memory;
+    const { lastRestart, lastExit, startedAt, unexplained } = this.#memory;
     const pulse = this.#monitors.heart.stored ?? this.#memory.pulse;
     return {
       name: this.name,
@@ -237,6 +252,7 @@ export class ComponentRunner {
       specHash: this.#world.specHash(this.spec),
       ...{ lastRestart, lastExit, startedAt },
       ...(pulse !== null && pulse.run === runOf(this.#component.state) ? { pulse } : {}),
+      ...(unexplained ? { unexplained } : {}),
     };
   }
 

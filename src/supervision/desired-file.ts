@@ -6,6 +6,7 @@
 import type { HomePaths } from '../base/home.ts';
 import { writeAtomically } from '../base/home-dir.ts';
 import type { Log } from '../base/log.ts';
+import { machineFault } from '../base/pure/errno.ts';
 import { readRegularFile } from '../base/regular-file.ts';
 import type { Desired } from './ports/store.ts';
 
@@ -23,6 +24,7 @@ export interface DesiredFile {
   save(desired: DesiredOf, isRecorded: boolean): string | null;
 }
 
+/** Throws when what an earlier daemon left is not known just now: it would be written over. */
 export function openDesired({ desired: path }: Pick<HomePaths, 'desired'>, log: Log): DesiredFile {
   const { [NEWER]: newer, ...kept } = read(path);
   let isNewerOnDisk = newer !== undefined;
@@ -47,7 +49,8 @@ export function openDesired({ desired: path }: Pick<HomePaths, 'desired'>, log: 
 function read(path: string): Readonly<Record<string, Desired>> {
   try {
     return JSON.parse(readRegularFile(path)) as DesiredOf;
-  } catch {
-    return {}; // never written, or unreadable: then the store is all there is
+  } catch (error) {
+    if (machineFault(error) !== null) throw error;
+    return {}; // never written, or not by us: then the store is all there is
   }
 }

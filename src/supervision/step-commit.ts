@@ -3,25 +3,11 @@
 import { type ExitView, exitView } from '../base/pure/exit.ts';
 import type { MonoMs, RunId, WallMs } from '../base/pure/ids.ts';
 
-import type { ComponentCommit, ComponentRecord, NewCrash, NewEvent } from './ports/store.ts';
+import type { ComponentCommit, ComponentRecord, Evidence, NewCrash, NewEvent, Unexplained } from './ports/store.ts';
 import type { Freeze } from './rules/freeze/freeze.ts';
 import type { ComponentEvent, Effect, RunEnd } from './rules/lifecycle/state.ts';
 import type { FreezeView, Subject } from './rules/views.ts';
 import type { ComponentSpec } from './spec.ts';
-
-export type Evidence = Pick<
-  NewCrash,
-  | 'logTail'
-  | 'dependencies'
-  | 'changedSinceGood'
-  | 'errorType'
-  | 'errorMessage'
-  | 'rootCause'
-  | 'fingerprint'
-  | 'stack'
-  | 'relatedFiles'
-  | 'earlier'
->;
 
 /** How a run is identified and explained; all of it by hash and name, never by value. */
 export interface Explainer {
@@ -31,8 +17,18 @@ export interface Explainer {
   ingredients(spec: ComponentSpec): Readonly<Record<string, string>>;
   /** The position behind the last byte of the component's log: all bytes it ever wrote. */
   logEnd(spec: ComponentSpec): number;
-  /** The evidence of a crash beyond its exit. `at`: when it ended. */
-  evidence(spec: ComponentSpec, exit: ExitView, at: WallMs): Evidence;
+  /** How those are that it depends on. */
+  dependencyStates(spec: ComponentSpec): NewCrash['dependencies'];
+  /** The evidence of a crash beyond its exit. */
+  evidence(spec: ComponentSpec, death: Death): Evidence;
+}
+
+export interface Death {
+  readonly exit: ExitView;
+  /** When it ended. */
+  readonly at: WallMs;
+  /** Whose output it is, and where it ends; absent: the newest of the log. */
+  readonly output?: { readonly run: RunId; readonly end: number };
 }
 
 export interface StepFacts {
@@ -54,6 +50,8 @@ export function stepCommit(facts: StepFacts, explain: Explainer): ComponentCommi
   const commit: { -readonly [K in keyof ComponentCommit]: ComponentCommit[K] } = {
     record,
     events: events(spec, effects, at),
+    // Its processes end with the machine; what another machine runs does not.
+    syncLater: spec.driver.kind === 'process',
   };
   if (event.kind === 'started' && event.pid !== null) commit.runPid = { run: event.run, pid: event.pid };
   for (const effect of effects) {
@@ -71,7 +69,15 @@ export function stepCommit(facts: StepFacts, explain: Explainer): ComponentCommi
     if (effect.kind === 'end-run') {
       const { run, end } = effect;
       commit.runEnded = runEnded(spec, run, end, wall(end.at));
-      if (end.crash) commit.crash = crash(facts, run, end, explain);
+      if (end.crash) {
+        const told = crash(facts, run, end, explain);
+        if (isExplainedLater(facts, end))
+          commit.record = { ...record, unexplained: { ...told, logEnd: explain.logEnd(spec) } };
+        else {
+          const evidence = found(spec, told, explain);
+          commit.crash = { ...told, ...evidence, logTail: [...evidence.logTail, ...notesOf(facts)] };
+        }
+      }
       commit.onDurable = () => facts.release(run);
     }
   }
@@ -117,26 +123,50 @@ function runEnded(spec: ComponentSpec, run: RunId, end: RunEnd, at: WallMs): Non
   };
 }
 
-function crash({ spec, wall, probes, event }: StepFacts, run: RunId, end: RunEnd, explain: Explainer): NewCrash {
+/**
+ * When its next run begins in the same step, that comes first. Nothing is lost by it: what is gone later is written down with the step, and
+ * the rest is in the log, up to a position that is known. What froze was examined before, and its incident looks at whether the run has ended.
+ */
+const isExplainedLater = ({ spec, effects }: StepFacts, { freeze }: RunEnd): boolean =>
+  spec.driver.kind === 'process' && !freeze && effects.some(({ kind }) => kind === 'spawn');
+
+/** What is known of an end beside its output stands below it. */
+const notesOf = ({ event }: StepFacts): readonly string[] => (event.kind === 'exited' ? (event.notes ?? []) : []);
+
+type CrashFacts = Omit<Unexplained, 'logEnd'>;
+
+function crash({ spec, wall, probes }: StepFacts, run: RunId, end: RunEnd, explain: Explainer): CrashFacts {
   const { uptimeMs, decision, rule, counters } = end;
-  const exit = exitView(end.cause, end.unhealthy);
-  const at = wall(end.at);
-  const evidence = explain.evidence(spec, exit, at);
-  const restartsInWindow = counters.restarts.length;
   return {
     subject: subjectOf(spec),
     run,
-    at,
+    at: wall(end.at),
     uptimeMs,
-    exit,
+    exit: exitView(end.cause, end.unhealthy),
     decision,
     rule,
     counters,
-    restartsInWindow,
-    ...evidence,
-    ...(event.kind === 'exited' && event.notes ? { logTail: [...evidence.logTail, ...event.notes] } : {}),
-    rootCause: end.unhealthy ?? evidence.rootCause,
+    restartsInWindow: counters.restarts.length,
+    dependencies: explain.dependencyStates(spec),
     probes: probes(run),
     ...(end.freeze ? { freeze: freezeView(end.freeze, wall) } : {}),
   };
 }
+
+type Finder = Pick<Explainer, 'evidence'>;
+
+function found(
+  spec: ComponentSpec,
+  { exit, at }: CrashFacts,
+  { evidence }: Finder,
+  output?: Death['output'],
+): Evidence {
+  const all = evidence(spec, { exit, at, ...(output ? { output } : {}) });
+  return { ...all, rootCause: exit.unhealthy ?? all.rootCause };
+}
+
+/** With its evidence, although the next run may have written, too. */
+export const explained = (spec: ComponentSpec, { logEnd, ...told }: Unexplained, finder: Finder): NewCrash => ({
+  ...told,
+  ...found(spec, told, finder, { run: told.run, end: logEnd }),
+});

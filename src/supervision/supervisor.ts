@@ -1,8 +1,7 @@
 /** Keeps the set of components as the configuration and people want it: start and stop order, desired state, adoption. */
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/pure/errors.ts';
-import type { ExitView } from '../base/pure/exit.ts';
-import type { ComponentName, MonoMs, WallMs } from '../base/pure/ids.ts';
+import type { ComponentName, MonoMs } from '../base/pure/ids.ts';
 import type { Runtime } from '../base/runtime.ts';
 import { adoptAll } from './adoption.ts';
 import type { Past } from './component-memory.ts';
@@ -14,7 +13,14 @@ import { Beats } from './heartbeat/beats.ts';
 import { Journal } from './journal.ts';
 import type { FoundRun } from './ports/driver.ts';
 import type { Sampler } from './ports/sampler.ts';
-import type { ComponentCommit, ComponentRecord, ComponentStore, Desired, SampleQuery } from './ports/store.ts';
+import type {
+  ComponentCommit,
+  ComponentRecord,
+  ComponentStore,
+  Desired,
+  Evidence,
+  SampleQuery,
+} from './ports/store.ts';
 import type { ProbeStretch } from './rules/health/stretch.ts';
 import { type Component, type ComponentState, INITIAL, isUnasked } from './rules/lifecycle/state.ts';
 import { type AppliedView, appliedView, hasGivenUp, planChanges } from './rules/plan.ts';
@@ -23,7 +29,7 @@ import { restore } from './rules/time.ts';
 import { type SampleStretch, samplesLaidOver } from './rules/usage/stretch.ts';
 import type { ComponentView } from './rules/views.ts';
 import type { ComponentSpec } from './spec.ts';
-import type { Evidence } from './step-commit.ts';
+import { type Death, explained } from './step-commit.ts';
 import { isActive, StopOrder } from './stop-order.ts';
 import { UsageWatch } from './usage/usage-watch.ts';
 
@@ -83,13 +89,7 @@ type FromRunner =
 export interface SupervisorParts extends Runtime, Pick<RunnerWorld, FromRunner> {
   readonly store: ComponentStore;
   readonly sampler: Sampler;
-  /** `at`: when it ended. */
-  evidence(
-    spec: ComponentSpec,
-    exit: ExitView,
-    at: WallMs,
-    all: readonly ComponentSpec[],
-  ): Omit<Evidence, 'dependencies'>;
+  evidence(spec: ComponentSpec, death: Death, all: readonly ComponentSpec[]): Evidence;
   /** Just enough of a specification to end a run of a component that the configuration no longer names. */
   straySpec(name: ComponentName): ComponentSpec;
   /** A step failed half-way: this process must end, components go on, the next daemon finds the truth on disk. */
@@ -119,11 +119,11 @@ export class Supervisor {
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
     const { clock, random, sampler } = parts;
-    this.#probed = probeJournal(clock, (probed) => this.#commit({ probed }));
+    this.#probed = probeJournal(clock, (probed) => this.#commit({ probed, syncLater: true }));
     this.#usage = new UsageWatch({
       ...{ clock, random, sampler },
       tell: (component, event) => this.#set.get(component)?.send(event),
-      write: (sampled) => this.#commit({ sampled }),
+      write: (sampled) => this.#commit({ sampled, syncLater: true }),
     });
     this.#beats = new Beats({ clock, set: this.#set, commit: (...commits) => this.#commit(...commits) });
     const eventQueue = new EventQueue(clock, parts.fatal);
@@ -138,10 +138,8 @@ export class Supervisor {
       eventQueue,
       commit: (commit) => this.#commit(commit),
       unmet: (spec) => [...new Set([...this.#set.unmet(spec), ...this.#stops.holders(spec.name)])],
-      evidence: (spec, exit, at) => ({
-        ...parts.evidence(spec, exit, at, this.#set.specs()),
-        dependencies: this.#set.dependencyStates(spec),
-      }),
+      evidence: (spec, death) => parts.evidence(spec, death, this.#set.specs()),
+      dependencyStates: (spec) => this.#set.dependencyStates(spec),
       changed: (runner, before) => this.#changed(runner, before),
       probed: (stretch) => this.#probed.note(stretch),
       usage: this.#usage,
@@ -157,6 +155,7 @@ export class Supervisor {
     const past = ({ name }: ComponentSpec) => pastOf(records.get(name), clock, wish(name));
     const runners = specs.map((spec) => new ComponentRunner(spec, this.#world, past(spec)));
     this.#set.setCurrent(runners);
+    for (const record of records.values()) if (!this.#set.get(record.name)) this.#explainStray(record);
     failpoints.hit('daemon.before-adopt');
     const runnerFor = (found: FoundRun) => this.#set.get(found.component) ?? this.#stray(found);
     adoptAll(runners, { driver, history: store, clock, log, runnerFor, commit: (commit) => this.#commit(commit) });
@@ -363,6 +362,12 @@ export class Supervisor {
     const runner = new ComponentRunner(this.#parts.straySpec(component), this.#world, NEW);
     this.#set.addLeaving(runner);
     return runner;
+  }
+
+  /** Whom the configuration no longer names has a crash all the same that the last daemon could not explain any more. */
+  #explainStray({ unexplained, ...record }: ComponentRecord): void {
+    const { straySpec } = this.#parts;
+    if (unexplained) this.#commit({ record, crash: explained(straySpec(record.name), unexplained, this.#world) });
   }
 
   #forget(runner: ComponentRunner): void {

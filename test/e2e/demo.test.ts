@@ -3,7 +3,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CrashesView, EventView, StatusView, WhyView } from '../../src/supervision/rules/views.ts';
+import type { OverviewView } from '../../src/dashboard/rules/views.ts';
+import type { ComponentView, CrashesView, EventView, StatusView, WhyView } from '../../src/supervision/rules/views.ts';
 import { DemoRun, leftOf } from '../support/demo-run.ts';
 import { ENTRY } from '../support/project.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -90,6 +91,38 @@ describe('the whole demo', () => {
       rmSync(dir, { recursive: true, force: true });
     }
     await waitFor('nothing to be left', () => leftOf(dir).length === 0);
+  });
+});
+
+describe('the demo on the page', () => {
+  test('leaves a broken shop there for as long as somebody looks, and nothing behind afterwards', async () => {
+    using cwd = tempDir();
+    await using demo = new DemoRun(cwd.path, ['--dashboard'], { BROWSER: '', DISPLAY: '', WAYLAND_DISPLAY: '' });
+    await demo.says('Ctrl-C here ends it');
+    const [, origin, token] = /^(http:\/\/127\.0\.0\.1:\d+)\/#token=(\S+)$/m.exec(demo.stdout)!;
+    const ask = async <T>(path: string): Promise<T> =>
+      (await (await fetch(origin + path, { headers: { Authorization: `Bearer ${token}` } })).json()) as T;
+    expect(await (await fetch(`${origin}/`)).text()).toContain('<div id="app">');
+    const stateOf = async (name: string) => (await ask<ComponentView>(`/v1/components/${name}`)).state;
+    expect(await stateOf('billing')).toBe('gave-up');
+    expect(await stateOf('invoices')).toBe('waiting');
+    expect(await stateOf('indexer')).toBe('stopped');
+    const { attention } = await ask<OverviewView>('/v1/overview');
+    expect(attention.map(({ name }) => name)).toContain('billing');
+    await waitFor('the visitors to break the mailer', async () => {
+      const { crashes } = await ask<CrashesView>('/v1/crashes?component=mailer');
+      return crashes.length >= 2;
+    });
+    demo.process.kill('SIGINT');
+    expect(await demo.end()).toEqual({ code: 0, signal: null });
+    expect(demo.stdout).toMatch(/Cleaning up\n ✓ no process is left/);
+    expect(leftOf(demo.dir)).toEqual([]);
+  });
+
+  test('is not kept as well', async () => {
+    using cwd = tempDir();
+    await using demo = new DemoRun(cwd.path, ['--dashboard', '--keep']);
+    expect(await demo.end()).toMatchObject({ code: 2 });
   });
 });
 

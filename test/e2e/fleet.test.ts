@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorView } from '../../src/base/pure/errors.ts';
 import type { StatusView } from '../../src/supervision/rules/views.ts';
 import { freePort } from '../support/free-port.ts';
+import { McpClient } from '../support/mcp.ts';
 import { type CliResult, ENTRY, TestProject } from '../support/project.ts';
 import { type SshMachine, SshUser, withoutSshd } from '../support/ssh-machine.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -47,6 +48,16 @@ describe.skipIf(withoutSshd !== null)('several machines', () => {
     await project[Symbol.asyncDispose]();
     await user[Symbol.asyncDispose]();
     here[Symbol.dispose]();
+  });
+
+  test('an assistant looks at a project on another machine', async () => {
+    await using mcp = await McpClient.open(here.path, { args: ['-H', 'web', '--allow-control'], env: user.env });
+    expect(await mcp.facts('problems')).toMatchObject({ well: false, incidents: [{ subject: 'broken' }] });
+    expect((await mcp.call('why', { name: 'broken' })).blocks.at(-1)!.text).toContain('no luck');
+    expect((await mcp.call('logs', { name: 'api', tail: 3 })).blocks[1]!.text).toMatch(/ n \d+\n/);
+    expect(await mcp.facts('validate')).toMatchObject({ valid: true });
+    expect(await mcp.facts('graph')).toMatchObject({ components: [{ name: 'api' }, { name: 'broken' }] });
+    expect(await mcp.facts('restart', { names: ['api'] })).toMatchObject({ done: 'restart' });
   });
 
   test('what is asked of a daemon is answered from another machine, over one connection in a directory of the user alone', async () => {
@@ -157,6 +168,42 @@ describe.skipIf(withoutSshd !== null)('several machines', () => {
     await project.ok('start', 'api');
   });
 
+  test('the page of another machine is served here, behind the same guard, over every interruption, until Ctrl-C', async () => {
+    const child = new TestProject({ dir: here.path }, user.env).start(['-H', 'web', 'dashboard', '--no-open']);
+    let output = '';
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    const [, origin, token] = await waitFor('its address', () =>
+      /^(http:\/\/127\.0\.0\.1:\d+)\/#token=(\S+)$/m.exec(output),
+    );
+    const ask = async (path: string, { headers, ...more }: RequestInit = {}) =>
+      await fetch(`${origin}${path}`, { ...more, headers: { Authorization: `Bearer ${token}`, ...headers } });
+    expect(await (await fetch(`${origin}/`)).text()).toContain('<div id="app">');
+    expect((await fetch(`${origin}/v1/overview`)).status).toBe(401);
+    expect((await ask('/v1/status', { headers: { Origin: 'http://evil.example' } })).status).toBe(403);
+    expect(await (await ask('/v1/access')).json()).toMatchObject({ role: 'control' });
+    const overview = await ask('/v1/overview');
+    expect(JSON.stringify(await overview.json())).toContain('"name":"broken"');
+    const again = await ask('/v1/overview', { headers: { 'If-None-Match': overview.headers.get('ETag')! } });
+    expect([200, 304]).toContain(again.status);
+    const post = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+    expect((await ask('/v1/dashboard', { ...post, body: '{}' })).status).toBe(403);
+    expect((await ask('/v1/restart', { ...post, body: '{"command":["sh"]}' })).status).toBe(400);
+    const before = (await project.component('api')).pid;
+    expect((await ask('/v1/restart', { ...post, body: '{"components":["api"]}' })).status).toBe(202);
+    await project.until('api', 'another process', ({ pid }) => pid !== null && pid !== before);
+    const events = await ask('/v1/events?after=0', { headers: { Accept: 'text/event-stream' } });
+    const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toContain('id: 1\n');
+    for (const pid of user.holders()) process.kill(pid, 'SIGKILL');
+    await expect(drained(reader)).rejects.toThrow(); // cut off, not ended: the page goes on behind the last one
+    expect((await ask('/v1/status')).status).toBe(200);
+    child.kill('SIGINT');
+    expect(await new Promise((done) => child.once('close', done))).toBe(130);
+    await expect(fetch(`${origin}/`)).rejects.toThrow();
+  });
+
   test('the fleet is one table: a host that hangs, one that refuses and one without a daemon hold up nobody', async () => {
     const frozen = await user.machine();
     const name = { web: machine.url(project.dir), frozen: frozen.url(project.dir) };
@@ -210,6 +257,10 @@ describe.skipIf(withoutSshd !== null)('several machines', () => {
     return dir;
   }
 });
+
+async function drained(reader: { read(): Promise<{ done: boolean }> }): Promise<void> {
+  while (!(await reader.read()).done);
+}
 
 test('whoever has one machine loads nothing of this', async () => {
   const { readFileSync } = await import('node:fs');

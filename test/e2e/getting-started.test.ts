@@ -50,7 +50,7 @@ test('following the page word for word works', async () => {
     expect(type(corrected!, shop)).toContain('valid: 2 components');
 
     const [up, look] = blocksOf('Up');
-    expect(type(up!, shop)).toMatch(/worker: waiting for web\n[\s\S]*2 components are up/);
+    expect(type(up!, shop)).toMatch(/web: running, ready[\s\S]*2 components are up/);
     expect(type(look!, shop)).toMatch(/web +running[\s\S]*worker +running/);
 
     const [boom, why, history] = blocksOf('Break it');

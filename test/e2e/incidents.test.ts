@@ -175,3 +175,41 @@ describe.concurrent('a daemon that is killed', () => {
     },
   );
 });
+
+describe('alerts', () => {
+  test('alerts test tries every channel at once and says which one failed; without channels it says what to write', async () => {
+    await using project = new TestProject(`
+name: shop
+components:
+  web: { process: { command: [sleep, "1000"] } }
+alerts:
+  channels:
+    - command: { command: [sh, -c, "cat >>alerts.jsonl"] }
+    - ntfy: { topic: shop, url: "http://127.0.0.1:1" }
+    - email: { server: "smtp://127.0.0.1:1", user: me, password: hidden-word, from: kw@example.org, to: [me@example.org] }
+`);
+    expect((await project.cli('up')).code).toBe(0);
+    const tried = await project.cli('alerts', 'test');
+    expect(tried.code).toBe(1);
+    expect(tried.stdout.trim().split('\n')).toEqual([
+      expect.stringMatching(/^command sh: sent$/) as string,
+      'ntfy at 127.0.0.1:1: failed: 127.0.0.1:1 cannot be asked: connection refused',
+      'email by 127.0.0.1:1: failed: 127.0.0.1:1 cannot be asked: no connection',
+    ]);
+    expect(JSON.parse(project.read('alerts.jsonl'))).toMatchObject({
+      text: '[shop] This is a test: alerts arrive here',
+    });
+    const listed = await project.cli('alerts');
+    expect(listed.stdout).toMatch(/^CHANNEL +LOST +STATE\ncommand sh +0 +ok\n/);
+    expect(`${tried.stdout}${listed.stdout}`).not.toContain('hidden-word');
+
+    await using keepwell = await Keepwell.connect({ cwd: project.dir });
+    expect((await keepwell.testAlerts()).map(({ ok }) => ok)).toEqual([true, false, false]);
+
+    project.configure('name: shop\ncomponents:\n  web: { process: { command: [sleep, "1000"] } }\n');
+    expect((await project.cli('reload')).code).toBe(0);
+    const none = await project.cli('alerts', 'test');
+    expect(none.code).toBe(2);
+    expect(none.stderr).toContain('No alert channel is configured');
+  });
+});

@@ -1,6 +1,7 @@
 /** What was acknowledged stays: a stop by hand is kept where the history cannot be written, or it is said that it is not. */
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { canInject, FaultyReads } from '../support/faulty-reads.ts';
 import { canMount, OwnDisk } from '../support/own-disk.ts';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -63,6 +64,42 @@ test.skipIf(!canMount)(
     expect([a.state, a.desired, a.pid]).toEqual(['stopped', 'stopped', null]);
   },
 );
+
+test.skipIf(!canInject)(
+  'a daemon that cannot read what was wanted and applied waits until it can, instead of forgetting both',
+  async () => {
+    await using project = new TestProject(QUIET);
+    await project.ok('up');
+    await project.ok('down');
+    setVersion(project.path('.keepwell/keepwell.db'), 999); // so that only the file knows what was stopped
+    await project.ok('up');
+    await project.ok('stop', 'a');
+    project.configure(`${QUIET}  unasked: { process: { command: [sleep, "1000"] } }\n`);
+    const files = ['desired.json', 'applied.json'].map((name) => project.path(`.keepwell/${name}`));
+    for (const file of files) {
+      const pid = project.daemonPid()!;
+      {
+        await using _faults = await FaultyReads.of(project.guardianPid()!, ['open'], 'EIO', [file]);
+        const saidBefore = waitsIn(project);
+        kill(pid);
+        await waitFor('the next daemon to ask again', () => waitsIn(project) > saidBefore);
+      }
+      await waitFor('the next daemon', async () => {
+        const now = project.daemonPid();
+        return now !== null && now !== pid && (await project.status()).daemon.answers;
+      });
+      await project.until('b', 'taken over', ({ state, adopted }) => state === 'running' && adopted);
+      const { components } = await project.status();
+      expect(components.map(({ name, state }) => [name, state])).toEqual([
+        ['a', 'stopped'],
+        ['b', 'running'],
+      ]);
+    }
+  },
+);
+
+const waitsIn = (project: TestProject): number =>
+  project.read('.keepwell/daemon.log').split('not known now; asking again until it is').length - 1;
 
 /** As it stands in the head of a database that nobody has open. */
 function setVersion(path: string, version: number): void {

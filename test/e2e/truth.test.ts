@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -207,5 +209,44 @@ describe('mistakes on the command line', () => {
     expect(code).toBe(2);
     expect(stderr + stdout).toMatch(/keepwell\.yaml:3:5.*process/s);
     expect(stderr + stdout).toMatch(/keepwell\.yaml:4:14.*Did you mean "listen"/s);
+  });
+});
+
+describe('a daemon that is killed when the next run was begun, and the crash is not explained yet', () => {
+  const config = (name: string) => `components:
+  ${name}:
+    process: { command: "test -e died || { touch died; echo died of this; exit 7; }; echo all well; touch well; sleep 1000", shell: true }
+    restart: { backoff: { initial: 0s, max: 0s } }
+`;
+
+  /** The crash is written down, the next run is there and writes. */
+  async function killed(project: TestProject): Promise<void> {
+    const daemon = project.start(['daemon'], { KEEPWELL_FAILPOINTS: 'evidence.before=crash' });
+    expect(await once(daemon, 'exit')).toEqual([null, 'SIGKILL']);
+    await waitFor('the next run to write', () => existsSync(project.path('well')));
+  }
+
+  test('its output is told by whoever asks, and by the next daemon, once', async () => {
+    await using project = new TestProject(config('worker'));
+    await killed(project);
+    const told = { exit: { code: 7 }, log_tail: ['died of this'], rule: { name: 'backoff' } };
+    expect(JSON.parse(await project.ok('-o', 'json', 'why', 'worker'))).toMatchObject({
+      ...told,
+      id: 0,
+      incident: null,
+    });
+    await project.answered(project.start(['daemon']).pid!);
+    expect(JSON.parse(await project.ok('-o', 'json', 'why', 'worker'))).toMatchObject({ ...told, id: 1, incident: 1 });
+    expect(await project.crashes()).toHaveLength(1);
+    expect(await project.component('worker')).toMatchObject({ state: 'running', restarts: 1 });
+  });
+
+  test('it is recorded also when the configuration does not name the component any more', async () => {
+    await using project = new TestProject(config('worker'));
+    await killed(project);
+    project.write('keepwell.yaml', config('other'));
+    await project.answered(project.start(['daemon']).pid!);
+    await waitFor('its run to be ended', async () => (await project.status()).components.length === 1);
+    expect(await project.crashes()).toMatchObject([{ subject: { name: 'worker' }, exit: { code: 7 } }]);
   });
 });

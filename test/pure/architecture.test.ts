@@ -11,9 +11,12 @@ const OTEL = ['api', 'exporter-prometheus', 'otlp-transformer', 'resources', 'sd
 /** Third-party packages and the one place that may know them. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   yaml: /^src\/(config|kubernetes)\//,
-  zod: /^src\/(config|api)\/|\/kinds\/|\/kinds?\.ts$/,
+  zod: /^src\/(config|api|cli\/mcp)\/|\/kinds\/|\/kinds?\.ts$/,
   commander: /^src\/cli\//,
+  '@modelcontextprotocol/server': /^src\/cli\/mcp\//,
+  '@modelcontextprotocol/server/stdio': /^src\/cli\/mcp\//,
   picocolors: /^src\/cli\//,
+  nodemailer: /^src\/incidents\/alerts\/kinds\/email\.ts$/,
   '@photostructure/sqlite': /^src\/base\/sqlite\.ts$/,
   ...Object.fromEntries(OTEL.map((name) => [`@opentelemetry/${name}`, /^src\/telemetry\//])),
 };

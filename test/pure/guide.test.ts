@@ -1,6 +1,6 @@
 /**
- * What the pages print is pasted and typed. A configuration must be whole, or its first line must say where it belongs; a command must have
- * the options with which it is shown.
+ * What the pages, the examples and our own messages print is pasted and typed. A configuration must be whole, or its first line must say
+ * where it belongs; a command must have the options with which it is shown.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import type { World } from '../../src/cli/call.ts';
 import { COMMANDS } from '../../src/cli/program.ts';
 import { programWith } from '../../src/cli/program-frame.ts';
 import { loadCampaignFromText } from '../../src/config/campaign-load.ts';
+import { hostsFromText } from '../../src/fleet/hosts-file.ts';
 import { openapi, problemsWith } from '../support/openapi.ts';
 import { load } from './config/support.ts';
 
@@ -16,7 +17,17 @@ const pagesIn = (dir: string): readonly string[] =>
   readdirSync(dir)
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${dir}/${name}`);
-const PAGES = ['README.md', ...pagesIn('docs'), ...pagesIn('docs/guide')];
+/** Every file below a folder. */
+const filesIn = (dir: string): readonly string[] =>
+  readdirSync(dir, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => `${parentPath}/${name}`);
+const EXAMPLES = filesIn('examples');
+const PAGES = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...['docs', 'docs/guide', 'docs/reference', 'docs/decisions'].flatMap(pagesIn),
+  ...EXAMPLES.filter((file) => file.endsWith('.md')),
+];
 
 interface Block {
   readonly page: string;
@@ -68,6 +79,7 @@ const PLACES: Readonly<Record<string, (text: string, before: string) => void>> =
   '# night.yaml': (text) => {
     loadCampaignFromText({ path: '/project/night.yaml', text }, { env: {}, cwd: '/project' });
   },
+  '# hosts.yaml': (text) => hostsFromText('/home/me/.config/keepwell/hosts.yaml', text),
   // Files of other programs.
   '# prometheus.yml': (text) => parseYaml(text),
   '# alerts.yml': (text) => parseYaml(text),
@@ -82,6 +94,25 @@ describe('a sample in YAML is a whole configuration, or says in its first line w
     expect(Object.keys(PLACES)).toContain(first);
     const before = samples.findLast((block) => block.page === page && block.line < line);
     return PLACES[first]!(text, before?.text ?? '');
+  });
+});
+
+/** What a file of an example is, by its name, and what is then done with it. */
+const EXAMPLE_FILES: Readonly<Record<string, (text: string) => void>> = {
+  'keepwell.yaml': (text) => loads(text),
+  'campaign.yaml': (text) => PLACES['# night.yaml']!(text, ''),
+  'hosts.yaml': (text) => PLACES['# hosts.yaml']!(text, ''),
+  // Files of other programs.
+  'docker-compose.yml': (text) => parseYaml(text),
+  'prometheus.yml': (text) => parseYaml(text),
+  'alerts.yml': (text) => parseYaml(text),
+};
+
+describe('a file in YAML of an example is what its name says', () => {
+  test.each(EXAMPLES.filter((file) => /\.ya?ml$/.test(file)))('%s', (file) => {
+    const name = file.split('/').at(-1)!;
+    expect(Object.keys(EXAMPLE_FILES)).toContain(name);
+    EXAMPLE_FILES[name]!(readFileSync(file, 'utf8'));
   });
 });
 
@@ -113,6 +144,16 @@ const WORLD: World = {
   inIsTty: false,
   interruptAgain: () => new AbortController().signal,
 };
+
+const KNOWN = COMMANDS.map(({ usage }) => usage.split(' ')[0]);
+
+/** Throws when it is not. `--help` goes with everything; a command that is only mentioned by its name lacks its arguments. */
+async function isThere(all: readonly string[]): Promise<void> {
+  const words = all.filter((word) => word !== '--help');
+  const [first = ''] = words;
+  if (words.length === 1) expect(KNOWN).toContain(first);
+  else if (words.length > 1) await read(/^-[fH]$/.test(first) && words.length === 2 ? [...words, 'status'] : words);
+}
 
 /** Reads the words as the program does, and does nothing. Throws when there is no such command, action or option. */
 async function read(words: readonly string[]): Promise<void> {
@@ -178,15 +219,26 @@ const CALLS = PAGES.flatMap((page) => {
   return [...new Map(calls.map((words) => [words.join(' '), words])).values()].map((words) => ({ page, words }));
 });
 
+/** In a message that we print ourselves: "keepwell why {name}". What it is filled in with stands for a name. */
+const MESSAGES = filesIn('src')
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('/foreign-words.ts'))
+  .flatMap((page) => {
+    const source = readFileSync(page, 'utf8').replaceAll(/\$?\{[^{}]*\}/g, 'NAME');
+    const calls = [...source.matchAll(/"keepwell ([^"\n]+)"/g)].map(([, words]) => words!.trim().split(/\s+/));
+    // Where the command itself is filled in, and what the guardian says of itself.
+    const isCall = ([first = '', ...rest]: readonly string[]) =>
+      !/^(?:NAME|COMMAND|guardian:)$/.test(first) && !rest.includes('--NAME');
+    return calls.filter(isCall).map((words) => ({ page, words }));
+  });
+
+test.each(MESSAGES)('$page: "keepwell $words"', ({ words }) => isThere(words));
+
 test('commands are found in the pages', () => {
   expect(callsIn('kill -9 $(keepwell status -o json | node -p x)  # ends it')).toEqual([['status', '-o', 'json']]);
   expect(callsIn(`cd x && keepwell health -o text > /tmp/h 2>&1 || mail -s "a b"`)).toEqual([['health', '-o', 'text']]);
   expect(callsIn('rm -r keepwell')).toEqual([]);
-  expect(CALLS.length).toBeGreaterThan(150);
+  expect(CALLS.length).toBeGreaterThan(250);
+  expect(MESSAGES.length).toBeGreaterThan(100);
 });
 
-test.each(CALLS)('$page: keepwell $words', async ({ words }) => {
-  // A command that is only mentioned by its name lacks its arguments.
-  if (words.length === 1) expect(COMMANDS.map(({ usage }) => usage.split(' ')[0])).toContain(words[0]);
-  else await read(words);
-});
+test.each(CALLS)('$page: keepwell $words', ({ words }) => isThere(words));

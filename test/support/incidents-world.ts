@@ -4,6 +4,7 @@ import { silentLog } from '../../src/base/log.ts';
 import { openMemoryStore } from '../../src/history/memory.ts';
 import type { Store } from '../../src/history/ports.ts';
 import { createFiling } from '../../src/incidents/filing.ts';
+import { ALONE } from '../../src/incidents/ports.ts';
 import type { Incident } from '../../src/incidents/rules/incident.ts';
 import { createIncidentService, type IncidentServiceParts } from '../../src/incidents/service.ts';
 import { NO_CIRCUMSTANCES } from '../../src/incidents/tickets/rules/evidence.ts';
@@ -25,7 +26,7 @@ export function incidentsWorld(
   /** How many commits each write had. */
   const batches: number[] = [];
   const incidentService = createIncidentService({
-    ...{ store, clock, log: silentLog, simulated: follow.simulated ?? (() => null) },
+    ...{ store, clock, log: silentLog, shared: ALONE, simulated: follow.simulated ?? (() => null) },
     filing: createFiling({
       ...{ store, clock, settings: () => settings({ trackers: [] }), about: () => NO_CIRCUMSTANCES },
       ticketService: { filed: (tickets) => void filed.push(...tickets.map(({ number }) => number)) },

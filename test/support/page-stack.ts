@@ -19,6 +19,17 @@ let count = 0;
 setInterval(() => console.log(new Date().toISOString() + ' \\u001b[36minfo\\u001b[0m request ' + ++count + ' took 12 ms'), 700);
 `;
 
+/** What it dies of is as hostile as what it says: that goes into causes, titles, tickets and events. */
+const ATTACKER = `
+console.log('up');
+setTimeout(() => {
+  throw new TypeError('<img src=x onerror="window.hacked=4"> \\u202egnp.exe \\u001b]8;;https://evil.example/\\u0007link\\u001b]8;;\\u0007 password=hunter2hunter2');
+}, 200);
+`;
+
+/** The answer of a check, and the name of a task. */
+export const HOSTILE_TASK = '<img src=x onerror="window.hacked=5">';
+
 const CRASHER = `
 function price(cart) { return cart.items.map((item) => item.price.amount); }
 console.log('<img src=x onerror="window.hacked=3"> listening');
@@ -37,13 +48,21 @@ components:
   web: { process: { command: [sleep, "100000"] }, depends_on: { api: ready, cache: started } }
   mailer: { process: { command: [node, crasher.js] }, depends_on: { cache: started }, restart: { backoff: { initial: 5m, max: 5m } } }
   billing: { process: { command: [node, crasher.js] }, depends_on: { database: started }, restart: { policy: never } }
+  attacker: { process: { command: [node, attacker.js], env: { API_TOKEN: "s3cr3t-s3cr3t-s3cr3t" } }, restart: { policy: never } }
   reports: { process: { command: [sleep, "100000"] }, depends_on: { mailer: started } }
 checks:
   disk: { file_exists: /tmp, hint: "mount it" }
   certificate: { file_exists: /no/such/file, hint: "renew it with make certs" }
   shop-ready: { component: cache, needs: [disk] }
+  hostile: { exec: { command: [node, -e, "console.log('<img src=x onerror=window.hacked=6>'); process.exit(1)"] } }
+health: { every: 5s }
+agents:
+  max_respawns: 0
+  types:
+    reviewer: { command: [node, attacker.js, "{task}"] }
 `);
   project.write('talker.js', TALKER);
   project.write('crasher.js', CRASHER);
+  project.write('attacker.js', ATTACKER);
   return project;
 }

@@ -40,7 +40,7 @@ const find = (program: string): string | null =>
   spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim() || null;
 
 /** The newest of those installed; Debian does not have them in the path. */
-function postgresBin(): string | null {
+export function postgresBin(): string | null {
   const home = '/usr/lib/postgresql';
   const versions = existsSync(home) ? readdirSync(home).sort((a, b) => Number(b) - Number(a)) : [];
   const bins = versions.map((version) => join(home, version, 'bin'));
@@ -117,7 +117,7 @@ export const PAGE_BYTES = 400 * 1024;
 export type ServerName = keyof typeof RECIPES;
 
 /** PostgreSQL does not run as root. */
-function postgresUser(): { readonly uid: number; readonly gid: number } | null {
+export function postgresUser(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const [, , uid, gid] = (/^postgres:.*$/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[0] ?? '').split(':');
   return { uid: Number(uid), gid: Number(gid) };

@@ -42,7 +42,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   config: {
     what: 'files and variables in, a complete checked configuration out',
     imports: ['base', 'supervision'],
-    shapes: [...FEATURES, 'dashboard', 'history', 'kubernetes'],
+    shapes: [...FEATURES, 'dashboard', 'history', 'kubernetes', 'fleet'],
     kinds: ['probes', 'checks', 'incidents'],
   },
   drivers: {
@@ -109,8 +109,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     shapes: [...FEATURES, 'dashboard', 'history'],
   },
   fleet: {
-    what: 'other machines: the way to their daemons by ssh, and one question to all of them',
-    imports: ['base', 'config', 'api'],
+    what: 'other machines: the way to their daemons by ssh, one question to all of them, their page here, and the memory that hosts share',
+    imports: ['base', 'supervision', 'config', 'dashboard', 'api'],
+    shapes: ['history', 'incidents'],
   },
   daemon: {
     what: 'the root: puts everything together; main, guardian, launch, control',
@@ -135,6 +136,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'telemetry',
       'dashboard',
       'api',
+      'fleet',
     ],
   },
   library: {

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FAILPOINTS } from '../../src/base/failpoints.ts';
+import type { History } from '../../src/history/ports.ts';
 import { openHistory } from '../../src/history/sqlite/history.ts';
 import { ENTRY, kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -132,6 +133,7 @@ async function compare(project: TestProject, names: readonly string[], kills: nu
       else if (end !== null && end !== said(row.exit))
         books.wrong.push(`${run}: ledger ${end}, history ${said(row.exit)}`);
     });
+    compareCrashes(history, name, ledger, books);
     const begun = new Set(ledger.map(({ run }) => run));
     if (begun.size !== ledger.length) books.doubled.push(`${name}: one run id began twice`);
     const log = project.log(name);
@@ -148,6 +150,30 @@ async function compare(project: TestProject, names: readonly string[], kills: nu
   const adopted = (readFileSync(`${project.home}/daemon.log`, 'utf8').match(/"the daemon is up"/g) ?? []).length;
   history.close();
   return { kills, runs, adopted, revoked, ...books };
+}
+
+/** Every crash has one record, with what that run wrote and nobody else. */
+function compareCrashes(
+  history: History,
+  component: string,
+  ledger: readonly { readonly run: string; readonly end: string | null }[],
+  books: { readonly lost: string[]; readonly wrong: string[]; readonly doubled: string[] },
+): void {
+  const crashes = history.crashes({ component, limit: 1_000_000 });
+  const crashed = history
+    .runs({ component, limit: 1_000_000 })
+    .filter(
+      ({ run, good, planned }) => good === false && !planned && ledger.some((each) => each.run === run && each.end),
+    );
+  for (const { run } of crashed) {
+    const [crash, ...others] = crashes.filter(({ run_id }) => run_id === run);
+    const told = crash && history.why({ id: crash.id });
+    if (!told) books.lost.push(`${run}: it crashed, and there is no record of that crash`);
+    if (others.length > 0) books.doubled.push(`${run}: there are ${others.length + 1} records of its crash`);
+    const written = [`run ${run} says hello`, `run ${run} says bye`];
+    if (told && told.log_tail.join('\n') !== written.join('\n'))
+      books.wrong.push(`${run}: the record of its crash has the lines ${JSON.stringify(told.log_tail)}`);
+  }
 }
 
 const said = (exit: { readonly code: number | null; readonly signal: string | null }): string =>

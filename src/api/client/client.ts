@@ -7,12 +7,14 @@ import type { HealthQuery } from '../../checks/rules/plan.ts';
 import type { ChecksView } from '../../checks/rules/view.ts';
 import type { HealthReport } from '../../checks/spec.ts';
 import type { OverviewView, PageView } from '../../dashboard/rules/views.ts';
+import type { AlertsView, AlertTestView } from '../../incidents/alerts/rules/view.ts';
 import type { IncidentState } from '../../incidents/rules/incident.ts';
 import type { IncidentsView, OneIncidentView } from '../../incidents/rules/view.ts';
 import type { OneTicketView, TicketsView } from '../../incidents/tickets/rules/view.ts';
 import type { LogLineView, LogsQuery, LogsView } from '../../logs/ports.ts';
 import type { SessionQuery, SpawnRequest } from '../../sessions/ports.ts';
 import type { OneSessionView, SessionsView } from '../../sessions/rules/view.ts';
+import type { ConfigurationView } from '../../supervision/rules/configuration-view.ts';
 import type { SimulationRequest, SimulationView } from '../../supervision/rules/simulation.ts';
 import type {
   ComponentView,
@@ -99,11 +101,14 @@ export interface Client {
   incidents(query: IncidentListQuery): Promise<IncidentsView>;
   acknowledgeIncident(id: number): Promise<OneIncidentView>;
   silenceIncident(id: number, forMs: number): Promise<OneIncidentView>;
+  alerts(): Promise<AlertsView>;
+  testAlerts(): Promise<AlertTestView>;
   probes(component: string, limit: number): Promise<ProbesView>;
   samples(query: SamplesQuery): Promise<SamplesView>;
   runs(query: RunListQuery): Promise<RunsView>;
   checks(limit: number): Promise<ChecksView>;
   overview(): Promise<OverviewView>;
+  configuration(component: string): Promise<ConfigurationView>;
   listEvents(query: EventsQuery & { readonly limit: number }): Promise<EventsView>;
   /** Live, over crashes of the daemon, until `signal` aborts. */
   events(options: FollowOptions): AsyncGenerator<EventView, never, undefined>;
@@ -174,6 +179,8 @@ export function createClient(address: Address, signal?: AbortSignal): Client {
     handover: async () => void (await call('POST', '/v1/handover', {})),
     crashes: ({ sinceMs, ...rest }) => get(`/v1/crashes${query({ ...rest, since: sinceMs })}`),
     incidents: ({ state, limit }) => get(`/v1/incidents${query({ state, limit })}`),
+    alerts: () => call('GET', '/v1/alerts'),
+    testAlerts: () => call('POST', '/v1/alerts/test', {}),
     acknowledgeIncident: (id) => call('POST', `/v1/incidents/${id}/acknowledge`, {}),
     silenceIncident: (id, forMs) => call('POST', `/v1/incidents/${id}/silence`, { for_ms: forMs }),
     why: (which) => get('id' in which ? `/v1/crashes/${which.id}` : `/v1/why/${encodeURIComponent(which.component)}`),
@@ -182,6 +189,7 @@ export function createClient(address: Address, signal?: AbortSignal): Client {
     runs: ({ component, limit }) => get(`/v1/runs${query({ component, limit })}`),
     checks: (limit) => get(`/v1/checks${query({ limit })}`),
     overview: () => get('/v1/overview'),
+    configuration: (component) => get(`/v1/components/${encodeURIComponent(component)}/configuration`),
     listEvents: ({ after, component, limit }) => get(`/v1/events${query({ after, component, limit })}`),
     events: (options) => followEvents(address, options),
     logs: (wanted) => call('GET', `/v1/logs${logsQuery(wanted)}`, undefined, LOGS_TIMEOUT_MS),

@@ -52,6 +52,22 @@ export const statusRoutes: readonly Route[] = [
   }),
   route({
     method: 'GET',
+    path: '/v1/components/{name}/configuration',
+    id: 'getConfiguration',
+    access: 'read',
+    summary:
+      'The configuration of one component as it was applied, with all defaults and the schedule of its restarts; of variables only the names.',
+    answer: 'Configuration',
+    errors: ['NO_SUCH_COMPONENT'],
+    handler: ({ services: { control }, params }) => {
+      const { name } = findComponent(control, params['name']!);
+      const found = control.configuration(name);
+      if (found === null) throw new AppError('NO_SUCH_COMPONENT', { name, suggestion: '' }); // being removed
+      return found;
+    },
+  }),
+  route({
+    method: 'GET',
     path: '/v1/wait',
     id: 'waitForComponent',
     access: 'read',

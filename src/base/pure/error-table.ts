@@ -73,9 +73,33 @@ export const ERRORS = {
   },
   CONFIG_EXISTS: {
     message: '{file} already exists; nothing was written.',
-    hint: 'Replace it with "keepwell init --force", or see the new one first with "keepwell init --stdout".',
+    hint: 'Replace it with --force, or see the new one first with --stdout.',
     exitCode: 1,
     httpStatus: 409,
+  },
+  IMPORT_NOT_FOUND: {
+    message: 'There is nothing to import in {where}: no {looked}.',
+    hint: 'Name the file: "keepwell import {format} FILE".',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  IMPORT_NEEDS_RUN: {
+    message: '{file} is a program: it must be run to know what it says.',
+    hint: 'Look at it, then allow it with --run. Or import what PM2 runs now: pm2 jlist > apps.json, then "keepwell import pm2 apps.json".',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  IMPORT_RUN_FAILED: {
+    message: '{file} was run and did not say what it contains: {problem}.',
+    hint: 'Try it with "node {file}". Or import what PM2 runs now: pm2 jlist > apps.json, then "keepwell import pm2 apps.json".',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  NOTHING_TO_IMPORT: {
+    message: 'The {kind} {file} has nothing that Keepwell could keep running.{problem}',
+    hint: 'Check that it is the right file and format; "keepwell init" looks at the whole folder instead.',
+    exitCode: 2,
+    httpStatus: 400,
   },
   FILE_NOT_READ: {
     message: '{file} cannot be read: {problem}',

@@ -218,7 +218,7 @@ export const KUBERNETES_ERRORS = {
   },
   KUBERNETES_LOSSES: {
     message: 'Kubernetes does not do all that the configuration says ({count} lost):\n{listed}',
-    hint: 'Nothing was written. Change these lines, or render without --strict and live with it.',
+    hint: 'Nothing was written. Change these lines, or render without --strict to accept the losses.',
     exitCode: 1,
     httpStatus: 409,
   },
@@ -277,6 +277,12 @@ export const TICKET_ERRORS = {
   INCIDENT_RESOLVED: {
     message: 'Incident {incident} is resolved already.',
     hint: 'There is nothing left to do. If it comes back, it is reopened under the same number.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  NO_ALERT_CHANNELS: {
+    message: 'No alert channel is configured.',
+    hint: 'Add one under "alerts", for example: alerts: { channels: [{ ntfy: { topic: shop-x8k2p } }] }, then "keepwell reload".',
     exitCode: 2,
     httpStatus: 409,
   },
@@ -386,7 +392,7 @@ export const FLEET_ERRORS = {
     httpStatus: 500,
   },
   HOST_UNKNOWN: {
-    message: 'Nobody knows the machine of {host}: {problem}.',
+    message: 'The machine of {host} cannot be found: {problem}.',
     hint: 'Check how it is written; ssh must find it by DNS, /etc/hosts or ~/.ssh/config.',
     exitCode: 1,
     httpStatus: 503,
@@ -399,7 +405,7 @@ export const FLEET_ERRORS = {
   },
   HOST_LOGIN_REFUSED: {
     message: '{host} does not let you in: {problem}.',
-    hint: 'Log in there once with "ssh" by hand. Nobody is asked for a password here: it takes a key without one, or a key in the agent (ssh-add).',
+    hint: 'Log in there once with "ssh" by hand. Keepwell never asks for a password: use a key without a passphrase, or one in the agent (ssh-add).',
     exitCode: 1,
     httpStatus: 503,
   },
@@ -410,8 +416,9 @@ export const FLEET_ERRORS = {
     httpStatus: 503,
   },
   HOST_KEY_CHANGED: {
-    message: 'The machine of {host} has another key than before: it was set up anew, or somebody is in between.',
-    hint: 'Find out which. If it was set up anew, remove the old key with "ssh-keygen -R" and log in once with "ssh" by hand.',
+    message:
+      'The machine of {host} has another key than before: it was reinstalled, or somebody is intercepting the connection.',
+    hint: 'Find out which. If it was reinstalled, remove the old key with "ssh-keygen -R" and log in once with "ssh" by hand.',
     exitCode: 1,
     httpStatus: 503,
   },
@@ -434,7 +441,7 @@ export const FLEET_ERRORS = {
     httpStatus: 503,
   },
   HOST_NOT_FORWARDED: {
-    message: 'On {host}, the daemon (pid {pid}) is there, but the way to it is closed: {problem}.',
+    message: 'On {host}, the daemon (pid {pid}) is there, but ssh cannot forward a connection to it: {problem}.',
     hint: 'If "keepwell status" works there, its sshd forbids it: set "AllowStreamLocalForwarding yes" in its sshd_config.',
     exitCode: 1,
     httpStatus: 503,
@@ -450,6 +457,60 @@ export const FLEET_ERRORS = {
     hint: 'Install the same version on both; on {host}, "keepwell up" then replaces the daemon and stops nothing.',
     exitCode: 1,
     httpStatus: 502,
+  },
+  HOST_SILENT: {
+    message: '{host} has been silent since {since}.',
+    hint: 'Look at that machine: its daemon may be down, or it cannot reach the database. What it told last is in "keepwell crashes --fleet".',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_UNREACHABLE: {
+    message: 'The fleet store {store} does not answer: {problem}.',
+    hint: 'See whether the database runs and can be reached from here. Hosts go on without it, and tell it everything when it is back.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_LOGIN_REFUSED: {
+    message: 'The fleet store {store} does not let us in: {problem}.',
+    hint: 'Check user and password in "store.fleet" (a variable in it must be set where the daemon starts), and pg_hba.conf of the server.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_NO_DATABASE: {
+    message: 'The fleet store {store} has no such database: {problem}.',
+    hint: 'Create it once, as its administrator: createdb --owner USER DATABASE. Everything in it is made by Keepwell.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_FORBIDDEN: {
+    message: 'The fleet store {store} forbids what is needed: {problem}.',
+    hint: 'Let the user own the database, or make a schema for it: create schema keepwell authorization USER.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_TLS: {
+    message: 'No safe connection to the fleet store {store}: {problem}.',
+    hint: 'Give the certificate of its authority: ?sslmode=verify-full&sslrootcert=/path/ca.pem in "store.fleet"; or see whether the server has TLS switched on.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_OLD: {
+    message: 'The fleet store {store} is PostgreSQL {version}.',
+    hint: 'Use PostgreSQL {needed} or later.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_NEWER: {
+    message: 'The fleet store {store} was made by a newer Keepwell, which this one cannot share it with.',
+    hint: 'Install the newer version here, too. Until then this host works alone.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  FLEET_STORE_FAILED: {
+    message: 'The fleet store {store} refused what it was asked: {problem}.',
+    hint: 'The log of the database server says more. Hosts go on without it, and try again.',
+    exitCode: 1,
+    httpStatus: 503,
   },
 } as const satisfies Record<string, ErrorEntry>;
 

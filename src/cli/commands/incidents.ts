@@ -46,7 +46,10 @@ export const incidents: Definition<Options> = {
   options: [
     new Option('-a, --all', 'list: also resolved ones'),
     new Option('--resolved', 'list: only resolved ones').conflicts('all'),
-    new Option('--fleet', 'list: of all hosts in the list of hosts, side by side; exit 1 when one does not answer'),
+    new Option(
+      '--fleet',
+      'list: of all hosts (of store.fleet, otherwise of the list of hosts); exit 1 when one does not answer',
+    ),
     durationOption('--timeout <TIME>', 'with --fleet: how long each host may take (default: 10s)'),
     durationOption('--for <DURATION>', 'silence: for how long (default: 1h)'),
   ],

@@ -22,7 +22,7 @@ export const init: Definition<Options> = {
   group: 'Configure:',
   summary: 'write a first keepwell.yaml from what is in this folder',
   description:
-    'Looks for a Procfile, scripts in package.json, a Python project and a Compose file, and says what it made of them. An existing file is not overwritten without --force. Use -f FILE to write another file.',
+    'Looks for files of process-compose, PM2 and supervisord, a Procfile, scripts in package.json, a Python project and a Compose file, and says what it made of them. An existing file is not overwritten without --force. Use -f FILE to write another file.',
   options: [
     new Option('--force', 'replace an existing file'),
     new Option('--stdout', 'print the file instead of writing it'),
@@ -46,7 +46,7 @@ export const init: Definition<Options> = {
 };
 
 /** With --force only the file itself is replaced; one of another name is somebody's decision. */
-function refusal(file: string, { path }: Target): AppError {
+export function refusal(file: string, { path }: Target): AppError {
   if (file === path) return new AppError('CONFIG_EXISTS', { file });
   const problem = `${file} is there already, and ${basename(path)} would be read instead of it. Remove it first, or use it.`;
   return new AppError('USAGE', { problem });
@@ -97,9 +97,10 @@ export interface Target {
 const [DEFAULT_NAME] = CONFIG_NAMES;
 
 export function findTarget(cwd: string, files: readonly string[]): Target {
-  if (files.length > 1) throw usage('Give one -f FILE: init writes one file.');
+  if (files.length > 1) throw usage('Give one -f FILE: one file is written.');
   const path = files[0] === undefined ? join(cwd, DEFAULT_NAME) : resolve(cwd, files[0]);
-  if (/\.json$/i.test(path)) throw usage('init writes YAML, with comments. Give a file whose name ends in .yaml.');
+  if (/\.json$/i.test(path))
+    throw usage('What is written is YAML, with comments. Give a file whose name ends in .yaml.');
   const folder = dirname(path);
   if (!isFolder(folder)) throw usage(`There is no folder ${folder}.`);
   return { path, folder, above: configAbove(folder) };

@@ -91,7 +91,7 @@ export const logs: Definition<Options> = {
 
 type Filter = Span & { readonly grep: Pattern | undefined };
 
-function parseGrep(text: string): Pattern {
+export function parseGrep(text: string): Pattern {
   const pattern = parsePattern(text);
   if ('problem' in pattern) throw usage(`--grep: ${pattern.problem}. ${pattern.hint}`);
   return pattern;
@@ -142,7 +142,7 @@ async function showComponents(
 ): Promise<void> {
   const { follow, previous, timestamps = false } = options;
   const logged = loggedNames(homePaths(call.project.home).logs);
-  const names = patterns.length > 0 ? await named(call, patterns, logged) : [];
+  const names = patterns.length > 0 ? await namedLogs(call, patterns, logged) : [];
   // While following, others may begin to write at any time.
   const prefixed = (patterns.length > 0 ? names : logged).length > 1 || (follow === true && patterns.length === 0);
   const shown: ShownLogs = { ...filter, names, tail: tailOf(options), previous, prefixed, timestamps };
@@ -152,7 +152,7 @@ async function showComponents(
 }
 
 /** A component that has written nothing yet is known to the daemon or the records, though not to the directory. */
-async function named(
+export async function namedLogs(
   call: CliCall,
   patterns: readonly string[],
   logged: readonly string[],

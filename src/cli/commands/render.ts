@@ -22,9 +22,9 @@ export const render: Definition<Options> = {
   group: 'Configure:',
   summary: 'print the configuration as Kubernetes manifests, and what is lost there',
   description:
-    'Makes Deployments, Jobs, Services, ConfigMaps and references to Secrets from the components, in stages that follow depends_on. Contacts nobody and applies nothing: the head of the manifest has the kubectl commands. What the configuration says and Kubernetes does not do is listed on stderr with its line.',
+    'Makes Deployments, Jobs, Services, ConfigMaps and references to Secrets from the components, in stages that follow depends_on. Contacts nobody and applies nothing: the head of the manifest has the kubectl commands. Settings that Kubernetes has no counterpart for are listed on stderr, each with its line.',
   options: [
-    new Option('--engine <ENGINE>', 'for whom').choices(['kubernetes']).makeOptionMandatory(),
+    new Option('--engine <ENGINE>', 'what to render for').choices(['kubernetes']).default('kubernetes'),
     new Option('--to <PATH>', 'write to a file; to a folder (or PATH/): one file for each stage'),
     new Option('--namespace <NAME>', 'the namespace of all objects; overrides kubernetes.namespace').argParser(
       namespace,

@@ -48,9 +48,10 @@ export const status: Definition<Options> = {
       'verbose',
       'exitCode',
     ]),
-    new Option('--fleet', 'of all hosts in the list of hosts, side by side; exit 1 when one does not answer').conflicts(
-      ['watch', 'verbose', 'history'],
-    ),
+    new Option(
+      '--fleet',
+      'of all hosts (of store.fleet, otherwise of the list of hosts); exit 1 when one does not answer',
+    ).conflicts(['watch', 'verbose', 'history']),
     durationOption('--timeout <TIME>', 'with --fleet: how long each host may take (default: 10s)'),
     durationOption('--since <TIME>', 'with --history: the last 10m, 12h, 7d (default: 1h)'),
   ],

@@ -11,7 +11,8 @@ import {
   watchFrom,
   watchOn,
 } from '../../supervision/rules/goal.ts';
-import type { ComponentView } from '../../supervision/rules/views.ts';
+import type { ComponentView, StatusView } from '../../supervision/rules/views.ts';
+import type { CliCall } from '../call.ts';
 import { type Definition, durationOption } from '../define.ts';
 import { pause } from '../interrupt.ts';
 import { noteOf } from '../print/status.ts';
@@ -44,34 +45,50 @@ export const wait: Definition<Options> = {
     ['keepwell wait migrate --for completed', 'until a one-off job is done'],
   ],
   handler: async (call, patterns, options) => {
-    const { signal } = call;
-    const until = performance.now() + options.timeout;
-    const watched = new Map<string, Watch>();
-    for (;;) {
-      const { value: all, offline } = await readRecords(call, (records) => records.status());
-      const names = all.components.map(({ name }) => name);
-      const targets = resolveTargets(patterns, names);
-      const chosen = all.components.filter(({ name }) => targets.includes(name));
-      for (const view of chosen) {
-        const before = watched.get(view.name);
-        watched.set(view.name, before ? watchOn(before, view) : watchFrom(view));
-      }
-      const crashing = chosen.find((view) => judgeGoal(view, options.for, watched.get(view.name)!) === 'crashing');
-      const verdict = judge(chosen, options, performance.now() >= until);
-      if (verdict !== 'pending' || crashing) {
-        call.printJson({ ...all, components: chosen });
-        if (verdict === 'reached') return 0;
-        if (verdict !== 'pending') throw verdict;
-      }
-      if (crashing) {
-        const { name } = crashing;
-        const { value } = await readRecords(call, (records) => records.crashes({ component: name, limit: 1 }));
-        throw keepsCrashing(crashing, watched.get(name)!, value.crashes[0]);
-      }
-      await pause(offline === null ? POLL_MS : OFFLINE_POLL_MS, signal);
-    }
+    const { status, problem } = await untilGoal(call, patterns, options);
+    call.printJson(status);
+    if (problem !== null) throw problem;
+    return 0;
   },
 };
+
+export interface GoalOutcome {
+  /** Of those that were waited for. */
+  readonly status: StatusView;
+  /** Why the goal was not reached; null: it was. */
+  readonly problem: AppError | null;
+}
+
+/** Until all of them are there, one of them cannot get there, or the time is up. */
+export async function untilGoal(
+  call: CliCall,
+  patterns: readonly string[],
+  options: Options,
+  signal: AbortSignal = call.signal,
+): Promise<GoalOutcome> {
+  const until = performance.now() + options.timeout;
+  const watched = new Map<string, Watch>();
+  for (;;) {
+    const { value: all, offline } = await readRecords(call, (records) => records.status());
+    const names = all.components.map(({ name }) => name);
+    const targets = resolveTargets(patterns, names);
+    const chosen = all.components.filter(({ name }) => targets.includes(name));
+    for (const view of chosen) {
+      const before = watched.get(view.name);
+      watched.set(view.name, before ? watchOn(before, view) : watchFrom(view));
+    }
+    const status = { ...all, components: chosen };
+    const verdict = judge(chosen, options, performance.now() >= until);
+    if (verdict !== 'pending') return { status, problem: verdict === 'reached' ? null : verdict };
+    const crashing = chosen.find((view) => judgeGoal(view, options.for, watched.get(view.name)!) === 'crashing');
+    if (crashing) {
+      const { name } = crashing;
+      const { value } = await readRecords(call, (records) => records.crashes({ component: name, limit: 1 }));
+      return { status, problem: keepsCrashing(crashing, watched.get(name)!, value.crashes[0]) };
+    }
+    await pause(offline === null ? POLL_MS : OFFLINE_POLL_MS, signal);
+  }
+}
 
 function judge(chosen: readonly ComponentView[], options: Options, late: boolean): 'reached' | 'pending' | AppError {
   const missing = chosen.filter((view) => judgeGoal(view, options.for, watchFrom(view)) !== 'reached');

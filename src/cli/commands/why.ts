@@ -27,7 +27,7 @@ export const why: Definition<object> = {
   ],
   handler: async (here, [asked]) => {
     const { call, word } = await meant(here, asked);
-    const which = word ?? (await newest(call));
+    const which = word ?? (await newestDeath(call));
     if (which === null) {
       call.printJson(null);
       call.print('no crashes on record');
@@ -54,7 +54,7 @@ async function meant(call: CliCall, word: string | undefined): Promise<{ call: C
 }
 
 /** The number of the newest crash, or the name of what died after it and is not recorded yet; null: there is none. */
-async function newest(call: CliCall): Promise<string | null> {
+export async function newestDeath(call: CliCall): Promise<string | null> {
   const { value } = await readRecords(call, async (records) => ({
     ...(await records.crashes({ limit: 1 })),
     ...(await records.status()),

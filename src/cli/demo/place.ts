@@ -155,7 +155,7 @@ export interface Ports {
 }
 
 /** As an element of a command: quoted for YAML, and with no variable in it. */
-const quoted = (text: string): string => JSON.stringify(text.replaceAll('$', '$$$$'));
+export const quoted = (text: string): string => JSON.stringify(text.replaceAll('$', '$$$$'));
 
 /** Told once all of it works: those with a liveness probe have answered it, too. */
 export const ALL_WELL = [

@@ -5,7 +5,7 @@ import { createClient } from '../../api/client/client.ts';
 import { homePaths, readDaemonFile } from '../../base/home.ts';
 import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../base/pure/errors.ts';
 import type { ComponentView, StatusView } from '../../supervision/rules/views.ts';
-import { orInterrupted } from '../interrupt.ts';
+import { orInterrupted, pause } from '../interrupt.ts';
 import type { Place } from './place.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -18,6 +18,8 @@ export interface ProductOptions {
   /** Aborted when the demo has to end: calls are no longer waited for. */
   readonly signal: AbortSignal;
 }
+
+const LOOK_MS = 100;
 
 export class Product {
   readonly #options: ProductOptions;
@@ -84,6 +86,12 @@ export class Product {
 
   async component(name: string): Promise<ComponentView> {
     return (await this.status()).components.find((component) => component.name === name)!;
+  }
+
+  /** Looks again and again, like a person would. */
+  async untilGaveUp(name: string): Promise<void> {
+    const { signal } = this.#options;
+    while ((await this.component(name)).state !== 'gave-up') await pause(LOOK_MS, signal);
   }
 
   /** For the end, when nothing may be left to chance: blocks until the command has ended. */

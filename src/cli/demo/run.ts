@@ -2,16 +2,30 @@
  * `keepwell demo`: a small stack, broken before your eyes and put right again. Ends by itself and leaves nothing behind,
  * whichever way it ends.
  */
+import { once } from 'node:events';
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { homePaths, readDaemonFile } from '../../base/home.ts';
 import { AppError } from '../../base/pure/errors.ts';
 import { formatDuration } from '../../base/pure/format.ts';
+import type { PageView } from '../../dashboard/rules/views.ts';
 import type { Terminal } from '../call.ts';
+import { openBrowser } from '../open-browser.ts';
 import type { Paint } from '../print/colour.ts';
 import { displayWidth, table } from '../print/table.ts';
+import { addBroken, TASK } from './broken.ts';
 import { Narrator, wrap } from './narrator.ts';
-import { DIR_PREFIX, freePorts, furnish, makePlace, type Place, placeAt, temporaryFolder, written } from './place.ts';
+import {
+  DIR_PREFIX,
+  freePorts,
+  furnish,
+  makePlace,
+  type Place,
+  type Ports,
+  placeAt,
+  temporaryFolder,
+  written,
+} from './place.ts';
 import { type DemoProcess, isAlive, processesOf, startTimeOf } from './processes.ts';
 import { Product, type ProductOptions } from './product.ts';
 import type { SceneOutcome } from './scene.ts';
@@ -23,6 +37,8 @@ export interface DemoOptions {
   readonly entry: string;
   /** Leave the stack up at the end. */
   readonly keep: boolean;
+  /** Then break it for good, and show it on the page until somebody ends the demo. */
+  readonly dashboard: boolean;
   readonly out: Terminal;
   readonly paint: Paint;
 }
@@ -53,7 +69,7 @@ export async function runDemo(options: DemoOptions): Promise<number> {
   process.on('SIGHUP', () => narrator.hush()); // a terminal that hung up takes no more words
   const timer = setTimeout(() => ending.abort(tooLate(narrator)), LIMIT_MS);
   try {
-    await perform(options, narrator, ending.signal);
+    await perform(options, narrator, ending.signal, () => clearTimeout(timer));
     return 0;
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
@@ -64,8 +80,13 @@ export async function runDemo(options: DemoOptions): Promise<number> {
   }
 }
 
-async function perform(options: DemoOptions, narrator: Narrator, signal: AbortSignal): Promise<void> {
-  const { env, entry, keep } = options;
+async function perform(
+  options: DemoOptions,
+  narrator: Narrator,
+  signal: AbortSignal,
+  takeYourTime: () => void,
+): Promise<void> {
+  const { env, entry, keep, dashboard } = options;
   const began = performance.now();
   const place = makePlace();
   const product = new Product({ place, entry, env, signal });
@@ -80,6 +101,15 @@ async function perform(options: DemoOptions, narrator: Narrator, signal: AbortSi
     const ports = await freePorts();
     furnish(place, process.execPath, ports);
     const outcomes = await play({ place, ports, product, narrator, signal });
+    if (dashboard) {
+      await showPage({ place, ports, product, narrator, env });
+      takeYourTime();
+      await untilStopped(signal);
+      narrator.line();
+      narrator.line('Cleaning up');
+      clean();
+      return tellClean(narrator, place);
+    }
     narrator.heading(keep ? 'Everything stays up' : 'Everything is stopped');
     narrator.command(keep ? 'start indexer' : 'down');
     const last = keep ? 'indexer to start again' : 'everything to be stopped';
@@ -101,6 +131,33 @@ async function perform(options: DemoOptions, narrator: Narrator, signal: AbortSi
     tellClean(narrator, place);
     throw error;
   }
+}
+
+type Shown = Pick<DemoOptions, 'env'> & { place: Place; ports: Ports; product: Product; narrator: Narrator };
+
+/** The last step of --dashboard: more components, some of which cannot work, and where to look at them. */
+async function showPage({ place, ports, product, narrator, env }: Shown): Promise<void> {
+  narrator.heading('It stays broken, on the page');
+  narrator.say('A shop moves in: a database, an API, visitors, and a billing that lacks its list of prices.');
+  addBroken(place, process.execPath, ports);
+  narrator.command('reload');
+  await narrator.during('the shop to open', () => product.ask(['reload', '--no-wait']));
+  await narrator.during('billing to give up', () => product.untilGaveUp('billing'));
+  await narrator.during('an agent to begin', () => product.text(['spawn', 'reviewer', '--task', TASK]));
+  narrator.command('dashboard');
+  const { url } = await narrator.during('the page', () => product.ask<PageView>(['dashboard', '--no-open']));
+  narrator.line();
+  narrator.line(url);
+  narrator.line();
+  const isOpened = await openBrowser(url, join(place.home, 'page.html'), env).catch(() => false);
+  narrator.say(isOpened ? 'It opens in your browser.' : 'Open this address in a browser.');
+  narrator.say('It goes on for as long as you like. Ctrl-C here ends it and leaves nothing behind.');
+}
+
+/** Whoever ends this has seen enough: that is how it is meant to end. A terminal that hangs up is told like everywhere. */
+async function untilStopped(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+  if (!(signal.reason instanceof Stopped) || signal.reason.by === 'SIGHUP') throw signal.reason;
 }
 
 /** As if it had never been caught. An ordinary exit would make Node fall over the terminal that is gone, and dump core. */

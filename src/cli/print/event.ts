@@ -108,7 +108,7 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   'session.gave-up': (data) => `session given up: ${text(data['why'])}`,
   'session.expired': () => 'the lease of the session has expired',
   'session.stopped': (data) => `session stopped: ${text(data['why'])}`,
-  'session.extended': (data) => `session extended until ${text(data['expires_at'])}`,
+  'session.extended': (data) => `session extended until ${localTime(text(data['expires_at']))}`,
   'session.adopted': () => 'session found again by the labels of its container',
   'session.removed': (data) => `session removed (${text(data['reason'])})`,
   'ticket.opened': (data) => `ticket ${text(data['ticket'])} (${text(data['priority'])}): ${text(data['title'])}`,

@@ -94,6 +94,7 @@ export function daemonRemarks({ daemon }: StatusView, now: number = Date.now()):
     );
   }
   if (daemon.alerts) remarks.push(`alerts: ${sanitise(daemon.alerts)}`);
+  if (daemon.fleet != null && daemon.fleet !== 'ok') remarks.push(`fleet: ${sanitise(daemon.fleet)}`);
   if (daemon.page?.problem) remarks.push(`page: it cannot be served: ${sanitise(daemon.page.problem)}`);
   if (daemon.logs?.condition) remarks.push(`logs: ${sanitise(daemon.logs.condition)}`);
   return remarks;

@@ -130,6 +130,9 @@ function nowText({ current, nowMs }: WhyContext, { subject }: WhyView): string |
       return `waiting for ${current.waiting_for.join(', ')}`;
     case 'stopped':
       return current.desired === 'stopped' ? `stopped by hand; "keepwell start ${name}" starts it` : 'not running';
+    case 'starting':
+      // Of what others start it is told for how long it has been gone, and who waits for it.
+      return current.note ?? state;
     default:
       return state;
   }

@@ -6,7 +6,7 @@ import { eventSentence } from '../print/event.ts';
 import { clockTime } from '../print/json.ts';
 import { displayWidth, shorten } from '../print/table.ts';
 import { type Model, type Pane, shownRows } from './model.ts';
-import { columnsFor, headLine, rowLine } from './rows.ts';
+import { columnsFor, headLine, rowLine, spanOf } from './rows.ts';
 import { flat, lineOf, type Part } from './text.ts';
 
 /** Below these, what is not the list itself goes. */
@@ -117,7 +117,7 @@ function list(model: Model, paint: Paint, room: number): readonly string[] {
     const why = filter === '' ? 'no components; run "keepwell up"' : `nothing fits "${flat(filter)}"; Esc shows all`;
     return [lineOf([{ text: `  ${why}`, brush: paint.dim }], size.columns)];
   }
-  const columns = columnsFor(rows, size.columns);
+  const columns = columnsFor(rows, size.columns, spanOf(view));
   const height = room > 3 ? room - 1 : room;
   const at = Math.max(
     0,
@@ -232,7 +232,7 @@ const HELP: readonly (readonly [key: string, what: string])[] = [
   ['Esc', 'close, or show all again'],
   ['Ctrl L', 'draw everything again'],
   ['q  Ctrl C', 'quit; nothing is stopped by that'],
-  ['24 h', '█ up  ▄ trouble  ▁ down  · at rest'],
+  ['24 h or less', '█ up  ▄ trouble  ▁ down  · at rest'],
 ];
 
 function help({ size }: Model, paint: Paint): readonly string[] {

@@ -1,6 +1,6 @@
 /** One component in one line: as many columns as there is room for, the most important first. Pure. */
 import { formatBytes, formatUptime } from '../../base/pure/format.ts';
-import type { OverviewRow } from '../../dashboard/rules/views.ts';
+import type { OverviewRow, OverviewView } from '../../dashboard/rules/views.ts';
 import { type Brush, type Paint, stateBrush } from '../print/colour.ts';
 import { displayWidth } from '../print/table.ts';
 import { badness } from './model.ts';
@@ -36,7 +36,7 @@ const CURVE = 16;
 const DAYS = [48, 24];
 
 /** `width`: of the terminal. */
-export function columnsFor(rows: readonly OverviewRow[], width: number): readonly Column[] {
+export function columnsFor(rows: readonly OverviewRow[], width: number, span = '24 h'): readonly Column[] {
   const longest = rows.reduce((most, { name }) => Math.max(most, displayWidth(name)), NAME.least);
   const nameWidth = Math.max(NAME.least, Math.min(longest, NAME.most, Math.floor(width / 4)));
   const chosen: Column[] = [{ name: 'name', title: 'NAME', width: nameWidth }];
@@ -59,8 +59,15 @@ export function columnsFor(rows: readonly OverviewRow[], width: number): readonl
   };
   return ORDER.flatMap((name) => chosen.filter((column) => column.name === name)).map((column) => ({
     ...column,
+    ...(column.name === 'day' ? { title: span } : {}),
     width: wide(column),
   }));
+}
+
+/** How much time the letters of all rows are about: "24 h", of a younger project "10 min". */
+export function spanOf(view: Pick<OverviewView, 'timeline'> | null): string {
+  const minutes = Math.round(((view?.timeline.bucket_ms ?? 0) * (view?.timeline.buckets ?? 0)) / 60_000);
+  return minutes === 0 ? '24 h' : minutes < 60 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }
 
 export function headLine(columns: readonly Column[], width: number, told: string, paint: Paint): string {

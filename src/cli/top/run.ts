@@ -242,12 +242,13 @@ const overviewOf = ({ project, daemon, components }: StatusView): OverviewView =
   timeline: { from: new Date(0).toISOString(), bucket_ms: 1, buckets: 0 },
   attention: [],
   components: components.map((view): OverviewRow => {
-    const { name, kind, state, condition, health, ready, desired, pid, started_at, restarts } = view;
+    const { name, kind, state, condition, health, ready, desired, pid, started_at, restarts, restart_limit } = view;
     const { next_attempt_at, depends_on, waiting_for, note } = view;
     return {
       ...{ name, kind, state, condition, health, ready, desired, pid, started_at, restarts, next_attempt_at },
+      restart_limit: restart_limit ?? null,
       ...{ depends_on, waiting_for, note, cpu_percent: null, memory_bytes: null },
-      ...{ timeline: '', up_percent: null, cpu: [], memory: [] },
+      ...{ timeline: '', up_percent: null, up_percent_week: null, cpu: [], memory: [] },
     };
   }),
 });

@@ -1,5 +1,6 @@
 /** Readers of hosts, ports and addresses. What a variable held may be a secret, so messages show the text as it was written. */
 import { isIP } from 'node:net';
+import { ADDRESS_FORM, parseStoreAddress } from '../../fleet/rules/store-address.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { type Reader, type Reading, readNumber, readText, refuse, scalarReader } from '../readers.ts';
 import { printable, quoted, shorten } from '../text.ts';
@@ -139,6 +140,15 @@ export const readTarget: Reader<string> = (node) => {
     return refuse('must be a URL that begins with http:// or https://', TARGET_FORM);
   if (username !== '' || password !== '') return refuse('has a user or a password in it', HEADER);
   return { value: text };
+};
+
+/** What is wrong is said without any part of it: a password may stand anywhere. */
+export const readDatabaseAddress: Reader<string> = (node) => {
+  const read = readText(node);
+  if (!('value' in read)) return read;
+  const text = read.value.trim();
+  const address = parseStoreAddress(text);
+  return 'problem' in address ? refuse(address.problem, ADDRESS_FORM) : { value: text };
 };
 
 /** Without a slash at its end: paths are put behind it. */

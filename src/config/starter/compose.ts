@@ -7,7 +7,7 @@ import type { TreeNode } from '../tree.ts';
 import { flowText } from '../words/argv.ts';
 import type { Draft, Folder, Need, StarterFindings } from './draft.ts';
 
-const FILES = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'];
+export const COMPOSE_FILES = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'];
 const MAX_SHOWN = 30;
 /** What Compose accepts as the name of a service. */
 const SERVICE = /^[A-Za-z0-9._-]+$/;
@@ -24,24 +24,40 @@ export interface ComposeFound extends StarterFindings {
 }
 
 export function fromCompose(folder: Folder): ComposeFound | null {
-  const file = FILES.find((name) => folder.has(name));
+  const file = COMPOSE_FILES.find((name) => folder.has(name));
   if (file === undefined) return null;
-  const root = readDocument(file, folder.read(file) ?? '', new Problems());
-  const services = root ? child(root, 'services') : undefined;
-  const all = services?.kind === 'map' ? [...services.entries].map(([name, { value }]) => ({ name, value })) : [];
-  const kept = all.filter(({ name, value }) => SERVICE.test(name) && nameFrom(name) !== '' && !hasProfiles(value));
-  const names = kept.map(({ name }) => name);
+  const { drafts, all, left } = readCompose(file, folder.read(file) ?? '', new Problems());
+  const names = drafts.map(({ name }) => name);
   return {
     file,
-    drafts: drafted(file, kept),
-    remarks: leftOut(all.map(({ name }) => name).filter((name) => !names.includes(name))),
+    drafts,
+    remarks: leftOut(left.map(({ name }) => name)),
     mention: all.length === 0 ? [`${file} has no services that could be understood.`] : mention(file, all, names),
   };
 }
 
-interface Service {
+export interface ComposeRead {
+  readonly drafts: readonly Draft[];
+  readonly all: readonly Service[];
+  /** Services that only start when asked for, or whose names cannot be ours. */
+  readonly left: readonly Service[];
+}
+
+export function readCompose(file: string, text: string, problems: Problems): ComposeRead {
+  const root = readDocument(file, text, problems);
+  const services = root ? child(root, 'services') : undefined;
+  const all =
+    services?.kind === 'map'
+      ? [...services.entries].map(([name, { keyAt, value }]) => ({ name, value, line: keyAt.line }))
+      : [];
+  const isKept = ({ name, value }: Service) => SERVICE.test(name) && nameFrom(name) !== '' && !hasProfiles(value);
+  return { drafts: drafted(file, all.filter(isKept)), all, left: all.filter((one) => !isKept(one)) };
+}
+
+export interface Service {
   readonly name: string;
   readonly value: TreeNode;
+  readonly line: number;
 }
 
 function drafted(file: string, services: readonly Service[]): readonly Draft[] {

@@ -23,22 +23,41 @@ export function fromProcfile(folder: Folder): StarterFindings | null {
   if (file === undefined) return null;
   const text = folder.read(file);
   if (text === null) return { file, drafts: [], remarks: ['It cannot be read as text.'] };
-  const remarks: string[] = [];
+  const { drafts, leftOut, remarks } = readProcfile(file, text, folder);
+  const lines = leftOut.map(({ line, what, isInteractive }) =>
+    isInteractive ? `${what} was left out: ${INTERACTIVE_WHY}.` : `Line ${line} was not understood: ${what}.`,
+  );
+  return { file, drafts, remarks: [...remarks, ...lines] };
+}
+
+export const INTERACTIVE_WHY = 'it needs somebody at a keyboard';
+
+export interface ProcfileFindings {
+  readonly drafts: readonly Draft[];
+  /** `what`: the name or the line, quoted. */
+  readonly leftOut: readonly { readonly line: number; readonly what: string; readonly isInteractive: boolean }[];
+  /** Sentences about the whole. */
+  readonly remarks: readonly string[];
+}
+
+/** `folder`: for the `.env` beside it. */
+export function readProcfile(file: string, text: string, folder: Folder): ProcfileFindings {
   const environment = readDotenv(folder);
-  if (environment.problem !== null) remarks.push(environment.problem);
   const drafts: Draft[] = [];
-  for (const [index, line] of text
+  const leftOut: ProcfileFindings['leftOut'][number][] = [];
+  for (const [index, content] of text
     .replace(/^\ufeff/, '')
     .split(/\r?\n/)
     .entries()) {
-    if (COMMENT.test(line)) continue;
-    const [, name = '', command = ''] = LINE.exec(line) ?? [];
+    if (COMMENT.test(content)) continue;
+    const line = index + 1;
+    const [, name = '', command = ''] = LINE.exec(content) ?? [];
     const draft = readDraft(name, command, environment, drafts.length);
-    if (draft === null) remarks.push(`Line ${index + 1} was not understood: ${quoted(line.trim())}.`);
-    else if (INTERACTIVE.test(name)) remarks.push(`${quoted(name)} was left out: it needs somebody at a keyboard.`);
-    else drafts.push({ ...draft, why: [`${file}, line ${index + 1}: ${name}`, ...draft.why] });
+    if (draft === null) leftOut.push({ line, what: quoted(content.trim()), isInteractive: false });
+    else if (INTERACTIVE.test(name)) leftOut.push({ line, what: quoted(name), isInteractive: true });
+    else drafts.push({ ...draft, why: [`${file}, line ${line}: ${name}`, ...draft.why] });
   }
-  return { file, drafts, remarks };
+  return { drafts, leftOut, remarks: environment.problem === null ? [] : [environment.problem] };
 }
 
 /** `position`: how many stand before it. Null: not understood. */

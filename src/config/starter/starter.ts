@@ -3,7 +3,8 @@ import { nameFrom } from '../readers.ts';
 import { printable } from '../text.ts';
 import { flowList, flowText } from '../words/argv.ts';
 import { composeText, fromCompose } from './compose.ts';
-import type { Command, Draft, Folder, Need, StarterFindings } from './draft.ts';
+import { type Command, type Draft, type Folder, literal, type Need, type StarterFindings } from './draft.ts';
+import { fromPm2, fromProcessCompose, fromSupervisord } from './neighbours.ts';
 import { fromPackageJson } from './package-json.ts';
 import { fromProcfile } from './procfile.ts';
 import { fromPython } from './python.ts';
@@ -24,7 +25,14 @@ export interface Suggested {
 }
 
 /** Who says best what to run comes first; the others mostly say the same in other words. */
-const FINDERS: readonly ((folder: Folder) => StarterFindings | null)[] = [fromProcfile, fromPackageJson, fromPython];
+const FINDERS: readonly ((folder: Folder) => StarterFindings | null)[] = [
+  fromProcessCompose,
+  fromPm2,
+  fromSupervisord,
+  fromProcfile,
+  fromPackageJson,
+  fromPython,
+];
 
 /** Runs as it is, so that the first `keepwell up` works. */
 const EXAMPLE: Draft = {
@@ -59,14 +67,14 @@ export function suggest(folder: Folder): Suggested {
 }
 
 function discovery(
-  { file, drafts }: StarterFindings,
+  { file, drafts, why = 'nothing in it looks like a service.' }: StarterFindings,
   source: StarterFindings | null,
   components: readonly Named[],
 ): Discovery {
   if (file === source?.file) {
     return { file, used: true, what: `used for ${components.map(({ key }) => key).join(', ')}` };
   }
-  if (drafts.length === 0) return { file, used: false, what: 'nothing in it looks like a service.' };
+  if (drafts.length === 0) return { file, used: false, what: why };
   return { file, used: false, what: `not used, because ${source?.file} says what to run.` };
 }
 
@@ -91,9 +99,6 @@ export function named(drafts: readonly Draft[]): readonly Named[] {
     return { ...draft, key };
   });
 }
-
-/** A dollar sign is doubled: what was found is meant as it stands, and never a variable of the configuration. */
-const literal = (text: string): string => text.replaceAll('$', '$$$$');
 
 const comment = (line: string): string => `# ${printable(line)}`.trimEnd();
 
@@ -127,27 +132,50 @@ function needsOf({ needs, isJob }: Named, components: readonly Named[]): readonl
   return wanted.map(({ key, name }) => [key, needs[name]!]);
 }
 
-function componentLines({ key, isJob, why, ...draft }: Named, needs: readonly (readonly [string, Need])[]): string[] {
+function componentLines(one: Named, needs: readonly (readonly [string, Need])[]): string[] {
+  const { key, isJob, why, keys = [], ...draft } = one;
   const named = needs.map(([name, need]) => `${flowText(name)}: ${need}`);
   return [
     ...why.map((line) => `  ${comment(line)}`),
     `  ${flowText(key)}:`,
     ...commandLines(draft).map((line) => `    ${line}`),
     ...(isJob ? ['    restart: { policy: on-failure }'] : []),
+    ...keys.map((line) => `    ${line}`),
     ...(named.length > 0 ? [`    depends_on: { ${named.join(', ')} }`] : []),
   ];
 }
 
-function commandLines({ command, env = {}, envFile }: Pick<Draft, 'command' | 'env' | 'envFile'>): string[] {
+type Process = Omit<Draft, 'name' | 'isJob' | 'needs' | 'why' | 'keys' | 'at'>;
+
+function commandLines({ command, env = {}, envFile, cwd, user, group, umask, nice }: Process): string[] {
   if ('compose' in command) return [composeText(command.compose)];
   const variables = Object.entries(env).map(([name, value]) => `${name}: ${flowText(literal(value))}`);
+  const texts = Object.entries({ cwd, user, group }).flatMap(([key, text]) =>
+    text === undefined ? [] : [`${key}: ${flowText(literal(text))}`],
+  );
   return [
     'process:',
     ...processLines(command).map((line) => `  ${line}`),
-    ...(variables.length > 0 ? [`  env: { ${variables.join(', ')} }`] : []),
-    ...(envFile === undefined ? [] : [`  env_file: ${flowText(envFile)}`]),
+    ...texts.map((line) => `  ${line}`),
+    ...(umask === undefined ? [] : [`  umask: "${umask}"`]),
+    ...(nice === undefined ? [] : [`  nice: ${nice}`]),
+    ...(variables.length > 0 ? environmentLines(variables) : []),
+    ...(envFile === undefined ? [] : [`  env_file: ${filesText(envFile)}`]),
   ];
 }
+
+const MAX_INLINE_CHARS = 100;
+
+/** On one line where that can be read. */
+function environmentLines(variables: readonly string[]): readonly string[] {
+  const inline = `  env: { ${variables.join(', ')} }`;
+  return inline.length <= MAX_INLINE_CHARS || variables.length === 1
+    ? [inline]
+    : ['  env:', ...variables.map((line) => `    ${line}`)];
+}
+
+const filesText = (files: string | readonly string[]): string =>
+  typeof files === 'string' ? flowText(literal(files)) : flowList(files.map(literal));
 
 const processLines = (command: Exclude<Command, { compose: unknown }>): string[] =>
   'shell' in command

@@ -187,6 +187,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   store: {
     ...{ file: 'path', db: 'path', database: 'path', location: 'path', filename: 'path' },
+    ...{ shared: 'fleet', postgres: 'fleet', postgresql: 'fleet', cluster: 'fleet', central: 'fleet' },
     ...{ keep: 'retention', retain: 'retention', ttl: 'retention', maxage: 'retention', retentiondays: 'retention' },
   },
   tickets: {
@@ -318,6 +319,9 @@ export const FEATURE_FORMS: Readonly<Record<string, Form>> = {
       : null,
   store: (node) => {
     if (!isGiven(node)) return null;
+    // A password may stand in it.
+    if (/^postgres/.test(node.source))
+      return refuse('must be a map, not a single value', 'Write: store: { fleet: "postgres://…" }');
     const key = /^\d/.test(node.source) ? 'retention' : 'path';
     return refuse('must be a map, not a single value', `Write: store: { ${key}: ${flowText(shorten(node.source))} }`);
   },

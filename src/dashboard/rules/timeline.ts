@@ -1,4 +1,4 @@
-/** A day of one component in one line: how it was in each quarter of an hour, and what it used. Pure. */
+/** A day of one component in one line: how it was in each quarter of an hour, and what it used. What is younger than a day gets finer parts. Pure. */
 import type { WallMs } from '../../base/pure/ids.ts';
 
 /** A time in which something was so; null: it still is. */
@@ -19,23 +19,30 @@ export interface Use {
   readonly memoryBytes: number;
 }
 
-/** The quarters of an hour that a timeline is made of; the last one is the present. */
+/** The parts that a timeline is made of; the last one is the present. */
 export interface Frame {
   readonly from: WallMs;
   readonly bucketMs: number;
   readonly buckets: number;
 }
 
-const QUARTER_MS = 15 * 60_000;
-const DAY_BUCKETS = 96;
-/** Two quarters are one point of a curve. */
-const POINTS = DAY_BUCKETS / 2;
+export const DAY_MS = 24 * 3_600_000;
+export const WEEK_MS = 7 * DAY_MS;
 
-export const frameAt = (now: WallMs): Frame => ({
-  from: ((Math.floor(now / QUARTER_MS) - DAY_BUCKETS + 1) * QUARTER_MS) as WallMs,
-  bucketMs: QUARTER_MS,
-  buckets: DAY_BUCKETS,
-});
+/** Ten minutes, an hour, six hours, a day. */
+const FRAMES = [
+  { bucketMs: 10_000, buckets: 60 },
+  { bucketMs: 60_000, buckets: 60 },
+  { bucketMs: 5 * 60_000, buckets: 72 },
+  { bucketMs: 15 * 60_000, buckets: 96 },
+] as const;
+
+/** The shortest that shows all there is, a day at the most: of a project that began ten minutes ago, a day would be one dot. */
+export function frameAt(now: WallMs, oldest: WallMs | null): Frame {
+  const ageMs = oldest === null ? 0 : now - oldest;
+  const { bucketMs, buckets } = FRAMES.find((each) => each.bucketMs * (each.buckets - 1) >= ageMs) ?? FRAMES.at(-1)!;
+  return { from: ((Math.floor(now / bucketMs) - buckets + 1) * bucketMs) as WallMs, bucketMs, buckets };
+}
 
 /**
  * A letter for each bucket: `u` it ran all the time that it should, `t` trouble: it crashed or a probe failed, `d` it was down, `s` it was
@@ -56,18 +63,21 @@ const overlapMs = ({ from, to }: Span, a: number, b: number): number =>
 export function dayOf(runs: readonly RunSpan[], failed: readonly Span[], frame: Frame, now: WallMs): Day {
   const down = downSpans(runs, now);
   const beats: Beat[] = [];
-  let [upMs, downMs] = [0, 0];
   for (let at = 0; at < frame.buckets; at += 1) {
     const a = frame.from + at * frame.bucketMs;
     const b = Math.min(a + frame.bucketMs, now);
     const sum = (spans: readonly Span[]) => spans.reduce((total, span) => total + overlapMs(span, a, b), 0);
     const [up, gone] = [sum(runs), sum(down)];
-    upMs += up;
-    downMs += gone;
     beats.push(beatOf({ up, gone, isKnown: isKnown(runs, a), hasTrouble: hasTrouble(runs, failed, a, b) }));
   }
-  const wanted = upMs + downMs;
-  return { timeline: beats.join(''), upPercent: wanted === 0 ? null : Math.floor((upMs / wanted) * 1_000) / 10 };
+  return { timeline: beats.join(''), upPercent: upPercentSince(runs, frame.from, now) };
+}
+
+/** Of the time since then in which it should have run, in percent; null: it never should. `runs`: oldest first. */
+export function upPercentSince(runs: readonly RunSpan[], since: WallMs, now: WallMs): number | null {
+  const sum = (spans: readonly Span[]) => spans.reduce((total, span) => total + overlapMs(span, since, now), 0);
+  const [up, down] = [sum(runs), sum(downSpans(runs, now))];
+  return up + down === 0 ? null : Math.floor((up / (up + down)) * 1_000) / 10;
 }
 
 interface Bucket {
@@ -98,25 +108,26 @@ function downSpans(runs: readonly RunSpan[], now: WallMs): readonly Span[] {
   });
 }
 
-/** Two curves with a point for each half an hour: the CPU on average, the memory at its highest; null: nothing was measured. */
+/** Two curves with a point for two parts each: the CPU on average, the memory at its highest; null: nothing was measured. */
 export function curvesOf(
   uses: readonly Use[],
   frame: Frame,
 ): { readonly cpu: readonly (number | null)[]; readonly memory: readonly (number | null)[] } {
-  const step = (frame.bucketMs * frame.buckets) / POINTS;
+  const points = frame.buckets / 2;
+  const step = frame.bucketMs * 2;
   const within = (at: number) => {
     const a = frame.from + at * step;
     return uses.filter(({ from, to }) => from < a + step && to >= a);
   };
-  const points = Array.from({ length: POINTS }, (_, at) => within(at));
+  const measured = Array.from({ length: points }, (_, at) => within(at));
   return {
-    cpu: points.map((some) => {
+    cpu: measured.map((some) => {
       const known = some.flatMap(({ cpuPercent }) => cpuPercent ?? []);
       return known.length === 0
         ? null
         : Math.round((known.reduce((sum, cpu) => sum + cpu, 0) / known.length) * 10) / 10;
     }),
-    memory: points.map((some) =>
+    memory: measured.map((some) =>
       some.length === 0 ? null : some.reduce((most, { memoryBytes }) => Math.max(most, memoryBytes), 0),
     ),
   };

@@ -1,7 +1,7 @@
 /** Everything on one screen: what needs attention, and every component with its day. */
 
 import type { Amount, Count, IsoTime } from '../../base/pure/json.ts';
-import type { ComponentView, Condition, Health } from '../../supervision/rules/views.ts';
+import type { ComponentView, Condition, Health, RestartLimitView } from '../../supervision/rules/views.ts';
 
 /** What somebody should look at. */
 export interface AttentionView {
@@ -37,6 +37,8 @@ export interface OverviewRow {
   readonly started_at: IsoTime | null;
   /** Unplanned ones since the last start by hand. */
   readonly restarts: Count;
+  /** Null: nobody restarts it. */
+  readonly restart_limit: RestartLimitView | null;
   readonly next_attempt_at: IsoTime | null;
   readonly depends_on: Readonly<Record<string, string>>;
   readonly waiting_for: readonly string[];
@@ -48,6 +50,8 @@ export interface OverviewRow {
   readonly timeline: string;
   /** Of the time in the timeline in which it should have run; null: it never should. */
   readonly up_percent: Amount | null;
+  /** The same of the last 7 days. */
+  readonly up_percent_week: Amount | null;
   /** Over the timeline; null: nothing was measured then. */
   readonly cpu: readonly (Amount | null)[];
   readonly memory: readonly (Count | null)[];
@@ -62,7 +66,7 @@ export interface OverviewView {
     readonly started_at: IsoTime | null;
     readonly pid: Count | null;
   };
-  /** What the letters and curves of the components are about. */
+  /** What the letters and curves of the components are about: a day, or less where all that is known is younger. */
   readonly timeline: { readonly from: IsoTime; readonly bucket_ms: Count; readonly buckets: Count };
   readonly attention: readonly AttentionView[];
   readonly components: readonly OverviewRow[];

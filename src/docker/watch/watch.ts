@@ -188,7 +188,9 @@ function openWatchConnection(parts: WatchConnectionParts): WatchConnection {
 
   function hear(event: EngineEvent): void {
     if (event.of === 'image') {
-      alarm.ring(); // the list tells whose image it was
+      // The list tells whose image it was, but of those that an earlier list had shown.
+      for (const entry of entries) if (entry.row === null) inspections.want(entry);
+      alarm.ring();
       return;
     }
     const died = exitCodeIn(event);

@@ -1,9 +1,9 @@
 /** The driver of containers: begins, watches and ends runs as containers of the Docker Engine. It decides nothing about restarts. */
 import { setMaxListeners } from 'node:events';
-import { existsSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { ExitCause, SignalName } from '../../base/pure/exit.ts';
 import type { ComponentName, RunId } from '../../base/pure/ids.ts';
+import { isMissing } from '../../base/regular-file.ts';
 import type { Runtime } from '../../base/runtime.ts';
 import type { Composer } from '../../compose/ports.ts';
 import type { ContainerObservation, ContainerWatch } from '../../docker/container-watch.ts';
@@ -175,7 +175,7 @@ class WantedContainers implements ContainerDriver {
   tidy(isKnown: (component: ComponentName) => boolean, isCompose: (component: ComponentName) => boolean): void {
     this.#isKnown = isKnown;
     this.#isCompose = isCompose;
-    if (!existsSync(this.#options.dir)) return; // there never was a container
+    if (isMissing(this.#options.dir)) return; // there never was a container
     this.#housekeeping.tidy(isKnown);
     this.#policies.putBack((component) => !isKnown(component) && !isCompose(component));
   }

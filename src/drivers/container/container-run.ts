@@ -57,7 +57,8 @@ export class ContainerRun {
   #blind: string | null = null;
   #isOutdated = false;
   /** Under way: which image the name of its own stands for. */
-  #imageLook: Promise<void> | null = null;
+  /** How often its image was looked at, and the number of the look that is believed. */
+  #imageLooks = { begun: 0, believed: 0 };
   #signals: Signals | null = null;
   #pump: LogPump | null = null;
   #watching: Disposable | null = null;
@@ -280,7 +281,7 @@ export class ContainerRun {
     const { clock } = this.#world;
     this.#takePolicy(state.id, setup);
     this.#seen = { state, setup };
-    if (this.#imageLook === null) void this.#lookAtImage('never');
+    void this.#lookAtImage('never');
     this.#setHeld(state.paused ? PAUSED : null);
     const verdict = judgeHealth(state, setup.healthCheck, clock.wallNow());
     const isNews = verdict.status !== this.#verdict.status;
@@ -294,15 +295,18 @@ export class ContainerRun {
     if (!setup || this.#isOver) return;
     const { engine, clock } = this.#world;
     const parts = { engine, clock, signal: AbortSignal.any([this.#over.signal, this.#world.closing]), blind: () => {} };
-    const look = imageNow({ image: setup.image, pull }, parts).then(
+    const looks = this.#imageLooks;
+    const number = ++looks.begun;
+    await imageNow({ image: setup.image, pull }, parts).then(
       ({ id }) => {
+        // The name may have moved on since an earlier look began. What was fetched is looked at when it is here.
+        const mine = pull === 'never' ? number : ++looks.begun;
+        if (mine < looks.believed) return;
+        looks.believed = mine;
         this.#isOutdated = id !== null && id !== setup.imageId;
       },
       () => {}, // it is over
     );
-    if (pull === 'never') this.#imageLook = look;
-    await look;
-    if (this.#imageLook === look) this.#imageLook = null;
   }
 
   #takePolicy(id: string, setup: ContainerSetup): void {

@@ -1,9 +1,9 @@
 /** What is left in the Engine when everything was stopped: containers and networks with our own label. Volumes are never touched. */
 
-import { existsSync } from 'node:fs';
 import { systemClock } from '../../base/clock.ts';
 import { homePaths, type Project } from '../../base/home.ts';
 import type { Log } from '../../base/log.ts';
+import { isMissing } from '../../base/regular-file.ts';
 import { createEngine } from '../../docker/engine.ts';
 import { knownOwnerId } from '../../docker/owner-id.ts';
 import type { ContainerSummary, EngineClient } from '../../docker/ports.ts';
@@ -46,7 +46,12 @@ export async function removeLeft({ engine, owner }: LeftWorld, signal: AbortSign
   const removed: string[] = [];
   const removedNetworks: string[] = [];
   const problems: string[] = [];
-  for (const item of containers.items.filter((each) => !isLive(each))) {
+  for (const item of containers.items) {
+    if (isLive(item)) {
+      const name = nameOf(item);
+      problems.push(`the container ${name} runs, so it is not removed; "docker rm -f ${name}" does that`);
+      continue;
+    }
     const action = await engine.removeStopped(item.id, signal);
     const isGone = action.kind === 'done' || action.kind === 'missing';
     (isGone ? removed : kept).push(nameOf(item));
@@ -86,7 +91,7 @@ export async function leftContainers(
 ): Promise<LeftContainers> {
   const { containers: dir } = homePaths(home);
   const owner = knownOwnerId(home);
-  const hadContainers = existsSync(dir);
+  const hadContainers = !isMissing(dir);
   if (owner === null || !(remove || hadContainers)) return NOTHING_LEFT;
   const engine = createEngine({ env, clock: systemClock });
   const over = new AbortController();

@@ -79,7 +79,8 @@ type Kind = 'file' | 'directory' | 'other' | 'missing' | 'forbidden';
 
 function kindOf(path: string): Kind {
   try {
-    const found = statSync(path);
+    const found = statSync(path, { throwIfNoEntry: false }); // most places in PATH do not have it, and errors are slow
+    if (found === undefined) return 'missing';
     if (found.isDirectory()) return 'directory';
     return found.isFile() ? 'file' : 'other';
   } catch (error) {
@@ -95,6 +96,8 @@ const MAX_STRING_BYTES = 128 * 1024;
 /** All of it together may take a quarter of the stack limit, but never more than this (3/4 of _STK_LIM). */
 const MAX_TOTAL_BYTES = 6 * 1024 * 1024;
 const DEFAULT_STACK_BYTES = 8 * 1024 * 1024;
+/** ARG_MAX: so much is always allowed, whatever the limit of the stack. */
+const GRANTED_BYTES = 128 * 1024;
 const POINTER_BYTES = 8;
 /** The shim's own arguments, and what shells add to the environment. */
 const SPARE_BYTES = 16 * 1024;
@@ -114,6 +117,7 @@ export function tooLong({ command, env }: Strings): SpawnProblem | null {
   for (const [name, value] of Object.entries(env)) {
     if (oversized(`${name}=${value}`)) return problem(`the variable ${name} is longer than the 128 KiB Linux allows`);
   }
+  if (total <= GRANTED_BYTES) return null;
   const limit = Math.min(MAX_TOTAL_BYTES, stackBytes() / 4);
   if (total <= limit) return null;
   return problem(`the command and its environment take ${total} bytes; Linux allows ${limit} here`);

@@ -97,7 +97,7 @@ class WatchedProcesses implements ProcessDriver {
   readonly #releases: Releases;
   readonly #trash: Trash;
   readonly #watches = new Map<RunId, RunWatch>();
-  readonly #starts = new StartQueue();
+  readonly #starts = new StartQueue({ firstAtOnce: true });
   readonly #adoptions = new StartQueue();
   readonly #end = new AbortController();
   readonly #homes: readonly string[];

@@ -61,14 +61,15 @@ export class RunWatch {
     this.#tree = new Tree(run, null, world);
   }
 
+  /** Reports nothing before it returns: whoever starts a run is in the midst of a step. */
   begin(launch: ProcessLaunch): void {
     try {
       const plan = planRun(launch, this.#world);
-      if ('heals' in plan) this.#fail(plan);
+      if ('heals' in plan) setImmediate(() => this.#fail(plan));
       else this.#begin(plan);
     } catch (error) {
       this.#guard.complain(error);
-      if (this.#phase.kind === 'queued') this.#fail(problemOfError(error));
+      if (this.#phase.kind === 'queued') setImmediate(() => this.#fail(problemOfError(error)));
     }
   }
 

@@ -7,12 +7,20 @@ interface Job {
 }
 
 export class StartQueue {
+  readonly #isFirstAtOnce: boolean;
   #jobs: Job[] = [];
   #isTicking = false;
 
+  /** `firstAtOnce`: the first of a turn is not put off to the next one. */
+  constructor({ firstAtOnce = false } = {}) {
+    this.#isFirstAtOnce = firstAtOnce;
+  }
+
   push(run: RunId, work: () => void): void {
-    this.#jobs.push({ run, work });
+    const isAtOnce = this.#isFirstAtOnce && !this.#isTicking;
+    if (!isAtOnce) this.#jobs.push({ run, work });
     this.#tick();
+    if (isAtOnce) work();
   }
 
   /** True when the run was still waiting; its work will not be done then. */
@@ -27,13 +35,14 @@ export class StartQueue {
   }
 
   #tick(): void {
-    if (this.#isTicking || this.#jobs.length === 0) return;
+    if (this.#isTicking) return;
     this.#isTicking = true;
     setImmediate(() => {
       this.#isTicking = false;
       const job = this.#jobs.shift();
+      if (job === undefined) return;
       this.#tick();
-      job?.work();
+      job.work();
     });
   }
 }

@@ -12,6 +12,7 @@ export class Condition {
   #begunAnew: string | null = null;
   #refused = 0;
   #walBytes: number | null = null;
+  #syncProblem: string | null = null;
 
   /** True when this is news. */
   cannot(what: 'open' | 'write', words: string, at: WallMs): boolean {
@@ -39,6 +40,13 @@ export class Condition {
     return isNews;
   }
 
+  /** Null once what was written reaches the disk again. True when this is news. */
+  syncing(problem: string | null): boolean {
+    const isNews = this.#syncProblem !== problem;
+    this.#syncProblem = problem;
+    return isNews;
+  }
+
   /** How far the WAL has grown when that is too far; null: it has not. True when this is news. */
   wal(bytes: number | null): boolean {
     const isNews = (this.#walBytes === null) !== (bytes === null);
@@ -63,6 +71,8 @@ export class Condition {
     }
     for (const { words } of kept.dropped()) parts.push(words);
     if (this.#readProblem !== null) parts.push(`cannot read (${this.#readProblem})`);
+    if (this.#syncProblem !== null)
+      parts.push(`cannot sync (${this.#syncProblem}): a power cut would take what was written last`);
     if (this.#walBytes !== null)
       parts.push(
         `keepwell.db-wal has grown to ${formatBytes(this.#walBytes)}: another program keeps reading the database`,

@@ -1,5 +1,6 @@
 /** One open database, checked and brought to our schema. */
-import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, fdatasync, openSync, statSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { Database, Row, Sqlite } from '../../base/sqlite.ts';
 import { num, str } from '../cells.ts';
 import { COMPONENTS } from '../components.ts';
@@ -18,7 +19,7 @@ export const MAX_WAL_BYTES = 64 * 1024 * 1024;
 
 const MAX_FULL_CHECK_BYTES = 32 * 1024 * 1024;
 
-/** FULL: a crash that was acknowledged is still there after a power cut. */
+/** FULL: what was acknowledged is still there after a power cut. Who may wait for that is written with NORMAL, and synced by itself. */
 const SETTINGS = `
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
@@ -29,8 +30,10 @@ PRAGMA foreign_keys = ON;
 
 export interface Connection {
   readonly rows: Rows;
-  /** All of it or nothing of it; throws. */
-  write(batch: readonly Entry[]): void;
+  /** All of it or nothing of it, and on the disk when it returns; with `syncLater` it is there after the next `sync`. Throws. */
+  write(batch: readonly Entry[], syncLater: boolean): void;
+  /** What was written is on the disk once this resolves. */
+  sync(): Promise<void>;
   /** Deletes some of what is kept no longer; true when there is more of it. `oldBefore`: null for nothing is old. Throws. */
   prune(oldBefore: number | null): boolean;
   /** How long a write may wait for another process. */
@@ -55,7 +58,7 @@ export function openConnection(sqlite: Sqlite, path: string): Connection {
     const [rows, writer] = [new SqliteRows(db, LATEST), new Writer(db)];
     refuseImpossibleNumbers(rows);
     refuseReadOnlyByItself(db, path);
-    return connection({ db, path, rows, write: (batch) => writer.write(batch), prune: pruner(db) });
+    return connection({ db, path, rows, write: (batch, later) => writer.write(batch, later), prune: pruner(db) });
   } catch (error) {
     const isDamage = problemOf(error).kind === 'damaged' || isMisfit(error);
     const damage = isDamage ? new DamagedError(wordsFor(error), salvage(db)) : null;
@@ -100,12 +103,14 @@ function pruner(db: Database): Connection['prune'] {
 
 function connection({ db, path, rows, write, prune }: Parts): Connection {
   const inode = inodeOf(path);
+  const wal = new WalFile(path);
   const setBusyTimeout = (ms: number) => db.exec(`PRAGMA busy_timeout = ${ms}`);
   return {
     rows,
     write,
     prune,
     setBusyTimeout,
+    sync: () => wal.sync(),
     checkpoint: () => {
       setBusyTimeout(0);
       try {
@@ -115,8 +120,45 @@ function connection({ db, path, rows, write, prune }: Parts): Connection {
       }
     },
     isInPlace: () => inodeOf(path) === inode,
-    close: () => quietly(() => db.close()),
+    close: () => {
+      quietly(() => wal.close());
+      quietly(() => db.close());
+    },
   };
+}
+
+/**
+ * The WAL through a descriptor of ours, to be synced in another thread. SQLite has its locks on the other two files, so that closing this
+ * one takes none of them away.
+ */
+class WalFile {
+  readonly #path: string;
+  #fd: number | null = null;
+  #isSyncing = false;
+  #isClosed = false;
+
+  constructor(path: string) {
+    this.#path = `${path}-wal`;
+  }
+
+  async sync(): Promise<void> {
+    this.#fd ??= openSync(this.#path, 'r');
+    this.#isSyncing = true;
+    try {
+      await promisify(fdatasync)(this.#fd);
+    } finally {
+      this.#isSyncing = false;
+      if (this.#isClosed) this.close();
+    }
+  }
+
+  /** At the end of a sync that is under way: its number could mean another file by then. */
+  close(): void {
+    this.#isClosed = true;
+    if (this.#isSyncing || this.#fd === null) return;
+    closeSync(this.#fd);
+    this.#fd = null;
+  }
 }
 
 /** SQLite would create the file readable for everybody; the -wal and -shm files get the same mode as this one. */

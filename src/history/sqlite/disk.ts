@@ -91,11 +91,12 @@ export class Disk {
     }
   }
 
-  write(batch: readonly Entry[]): WriteOutcome {
+  /** 'written': it is on the disk; with `syncLater` after the next `sync`. */
+  write(batch: readonly Entry[], syncLater = false): WriteOutcome {
     if (this.#connection === null || !this.#isWritable) return 'later';
     try {
       this.#options.failpoints.hit('store.write');
-      this.#connection.write(batch);
+      this.#connection.write(batch, syncLater);
     } catch (error) {
       return this.#writeFailed(error);
     }
@@ -104,6 +105,18 @@ export class Disk {
       quietly(() => this.#connection?.setBusyTimeout(BUSY_TIMEOUT_MS));
     }
     return 'written';
+  }
+
+  /** Rejects when it cannot be known what is on the disk. Without a database there is nothing to sync: what it had is written again. */
+  async sync(): Promise<void> {
+    this.#options.failpoints.hit('store.sync');
+    await this.#connection?.sync();
+    this.#options.failpoints.hit('store.synced');
+  }
+
+  /** All that was written, in the database itself and synced; throws. */
+  checkpoint(): void {
+    this.#connection?.checkpoint();
   }
 
   #writeFailed(error: unknown): WriteOutcome {

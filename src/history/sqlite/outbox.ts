@@ -7,6 +7,7 @@ import type { Entry } from '../entry.ts';
 import type { Condition } from './condition.ts';
 import { quietly } from './connection.ts';
 import type { Disk } from './disk.ts';
+import { type Callback, GroupSync } from './group-sync.ts';
 import { type Dropped, saysSomething, Unwritten } from './unwritten.ts';
 
 const RETRY_MS = 1_000;
@@ -30,6 +31,7 @@ export interface OutboxOptions {
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly kept = new Unwritten();
+  readonly #syncs: GroupSync;
   #recent: readonly Entry[] = [];
   #timer: NodeJS.Timeout | null = null;
   #reopenMs = RETRY_MS;
@@ -38,6 +40,7 @@ export class Outbox {
 
   constructor(options: OutboxOptions) {
     this.#options = options;
+    this.#syncs = new GroupSync({ ...options, call: (callback) => this.#call(callback) });
   }
 
   /** Only queues. */
@@ -56,9 +59,10 @@ export class Outbox {
     for (let batches = 0; this.kept.size > 0 && batches < MAX_BATCHES; batches += 1) {
       // In trouble one entry is enough to find out; two hundred of them, at every commit, would be work for nothing.
       const batch = this.kept.peek(this.#options.condition.isFailing ? 1 : this.#batchSize);
-      const outcome = this.#options.disk.write(batch);
+      const syncLater = batch.every((entry) => entry.syncLater === true);
+      const outcome = this.#options.disk.write(batch, syncLater);
       if (outcome === 'later') break;
-      if (outcome === 'written') this.#written(batch.length);
+      if (outcome === 'written') this.#written(batch.length, syncLater);
       if (outcome === 'refused') this.#refused(batch);
     }
     if (this.kept.size > 0) this.kept.shrink();
@@ -77,9 +81,10 @@ export class Outbox {
       this.flush();
     }
     if (this.kept.size > 0) log.error('closed with unwritten history', { records: this.kept.size });
+    this.#syncs.close();
   }
 
-  #written(count: number): void {
+  #written(count: number, syncLater: boolean): void {
     this.#reopenMs = RETRY_MS;
     const dropped = this.kept.dropped();
     const written = this.kept.remove(count);
@@ -89,7 +94,12 @@ export class Outbox {
       this.#options.onDropped(dropped);
     }
     // Last, because whoever is called may commit again.
-    for (const { onDurable } of written) this.#call(onDurable);
+    const callbacks = written.map(({ onDurable }) => onDurable);
+    // What writes no row syncs nothing either.
+    const isSynced = !syncLater && written.some(({ writes }) => writes.size > 0);
+    if (isSynced) this.#syncs.done();
+    if (isSynced || (this.#syncs.isEmpty && !syncLater)) for (const callback of callbacks) this.#call(callback);
+    else this.#syncs.add(callbacks);
   }
 
   /** One entry that can never be written must not hold up the others: find it alone, put it in the log and go on. */
@@ -105,7 +115,7 @@ export class Outbox {
     this.#options.log.error('a record could not be stored', { record: json(record) });
   }
 
-  #call(callback: (() => void) | undefined): void {
+  #call(callback: Callback): void {
     try {
       callback?.();
     } catch (error) {

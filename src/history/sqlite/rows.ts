@@ -58,14 +58,19 @@ export class SqliteRows implements Rows {
 export class Writer {
   readonly #db: Database;
   readonly #statements: ReadonlyMap<Table, Statement>;
+  #syncsLater = false;
 
   constructor(db: Database) {
     this.#db = db;
     this.#statements = new Map(WRITTEN.map((table) => [table, db.prepare(upsertSql(table))]));
   }
 
-  /** One transaction. */
-  write(batch: readonly Entry[]): void {
+  /** One transaction. `syncLater`: not waited for until it is on the disk. */
+  write(batch: readonly Entry[], syncLater: boolean): void {
+    if (syncLater !== this.#syncsLater) {
+      this.#db.exec(`PRAGMA synchronous = ${syncLater ? 'NORMAL' : 'FULL'}`);
+      this.#syncsLater = syncLater;
+    }
     transaction(this.#db, () => {
       for (const { writes } of batch)
         for (const { into, row, isGone } of writes) {

@@ -22,6 +22,9 @@ import { NewerSchemaError, problemOf } from './problem.ts';
 
 const MAINTENANCE_MS = 60_000;
 const PROGRESS = 'retention_clock';
+const BOOT = 'boot_id';
+/** More events than are told between two syncs. */
+const TOLD_UNSYNCED = 1_000;
 /** Counted time that may be lost by a death of ours. */
 const PROGRESS_MS = 600_000;
 /** Between the parts of a maintenance that has more to do than may be done in one turn of the event loop. */
@@ -65,6 +68,8 @@ class SqliteStore {
   readonly #maintenance: NodeJS.Timeout;
   #restOfMaintenance: NodeJS.Timeout | undefined;
   #hasRead = false;
+  /** The boot in which numbers are given now is written down. */
+  #isBootKnown = true;
 
   constructor(sqlite: Sqlite, options: SqliteStoreOptions) {
     this.#options = options;
@@ -107,10 +112,20 @@ class SqliteStore {
   /** A commit that is not what its type says must not hold up the others. */
   #queue(commit: Commit, events: readonly NumberedEvent[]): void {
     try {
-      this.#push(entryOf(commit, events, this.#options.clock.wallNow()));
+      const entry = entryOf(commit, events, this.#options.clock.wallNow());
+      if (!this.#isBootKnown && events.length > 0) {
+        entry.writes.add(this.#boot());
+        this.#isBootKnown = true;
+      }
+      this.#push(entry);
     } catch (error) {
       this.#outbox.refuse({ ...commit, problem: String(error) });
     }
+  }
+
+  #boot(): RowWrite {
+    const { clock } = this.#options;
+    return writeOf(META, { key: BOOT, value: clock.bootId }, clock.wallNow());
   }
 
   #push(entry: Entry): void {
@@ -157,10 +172,18 @@ class SqliteStore {
   #skipUsedNumbers(): void {
     // Without the old numbers, the time is the only thing that is sure to be above them.
     if (!this.#hasRead) this.#sequence.raiseTo(this.#options.clock.wallNow());
+    this.#skipThoseOfThePowerCut();
     const { last } = this.#sequence;
     if (this.#mark.covered <= last) return;
     this.#sequence.raiseTo(this.#mark.covered);
     this.#tell('store.events-lost', { after: last, reason: 'the daemon ended before they could be written' });
+  }
+
+  /** What was told last before the machine went down may not have reached the disk: its numbers may be known elsewhere. */
+  #skipThoseOfThePowerCut(): void {
+    const before = metaOf(this.#open, BOOT);
+    this.#isBootKnown = before === this.#options.clock.bootId;
+    if (before !== null && !this.#isBootKnown) this.#sequence.raiseTo(this.#sequence.last + TOLD_UNSYNCED);
   }
 
   /** The database knows, and this process does not: all of it at the start, less when it could only be opened later. */

@@ -1,6 +1,7 @@
 /** Getting people's attention. Nothing here blocks, throws, or is told twice. */
 import type { Channel } from './kinds.ts';
 import type { AlertKind, RaisedAlert } from './rules/book.ts';
+import type { AlertsView, AlertTestView } from './rules/view.ts';
 
 /** `alerts:` of the configuration, complete. */
 export interface AlertsSpec {
@@ -25,6 +26,9 @@ export interface AlertService {
   handled(): void;
   /** Which channel did not take which messages, in a sentence; null: all were taken since. */
   lost(): string | null;
+  view(): AlertsView;
+  /** A message to every channel, once and at once. Rejects with NO_ALERT_CHANNELS. */
+  test(): Promise<AlertTestView>;
   /** From now on. */
   use(spec: AlertsSpec): void;
   /** Lets go of everything; what was not delivered is kept for the next daemon. */

@@ -3,6 +3,7 @@
  * restart of ours tells nothing twice; only a message whose fate is unknown is sent again, with the same id.
  */
 
+import { AppError } from '../../base/pure/errors.ts';
 import { shortHash } from '../../base/pure/hash.ts';
 import type { MonoMs } from '../../base/pure/ids.ts';
 import { type Backlog, DeliveryQueue, type DeliveryResult, type DeliveryWorld } from '../delivery-queue.ts';
@@ -20,8 +21,9 @@ import {
   telling,
   untilDueMs,
 } from './rules/book.ts';
-import { type AlertMessage, messageOf } from './rules/message.ts';
+import { type AlertMessage, clean, messageOf, testMessage } from './rules/message.ts';
 import { failed, type PendingMessage, type Queues, queued, untilNextMs } from './rules/queue.ts';
+import type { AlertsView, AlertTestView } from './rules/view.ts';
 
 export interface AlertServiceParts extends DeliveryWorld {
   /** What must outlive this process. */
@@ -47,6 +49,9 @@ interface Lost {
   readonly problem: string;
   readonly at: string;
 }
+
+/** Each kind of channel gives up sooner by itself. */
+const TEST_MS = 30_000;
 
 export function createAlertService(parts: AlertServiceParts, spec: AlertsSpec): AlertService {
   return new Alerts(parts, spec);
@@ -116,6 +121,36 @@ class Alerts implements AlertService {
       return [`${name} did not take ${messages}, last ${lost.at}: ${lost.problem}`];
     });
     return told.length === 0 ? null : told.join('; ');
+  }
+
+  view(): AlertsView {
+    const { book, queues, lost } = this.#kept;
+    return {
+      schema_version: 1,
+      on: this.#spec.on,
+      channels: [...this.#senders.values()].map(({ id, name }) => ({
+        channel: name,
+        waiting: queues[id]?.length ?? 0,
+        lost: lost?.[id]?.count ?? 0,
+        problem: lost?.[id]?.problem ?? null,
+      })),
+      open: book.open.map(({ alert: { kind, text, incident }, toldAt }) => ({
+        ...{ kind, text: clean(text), incident, told: toldAt !== null },
+      })),
+    };
+  }
+
+  async test(): Promise<AlertTestView> {
+    if (this.#senders.size === 0) throw new AppError('NO_ALERT_CHANNELS');
+    const { newId, project } = this.#parts;
+    const message = testMessage({ id: newId(), at: this.#now().wall, project: project() });
+    const results = await Promise.all(
+      [...this.#senders.values()].map(async ({ name, send }) => {
+        const sent = await send(message, AbortSignal.timeout(TEST_MS));
+        return { channel: name, ok: sent.ok, problem: sent.ok ? null : sent.problem };
+      }),
+    );
+    return { schema_version: 1, results };
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,8 @@
  */
 import { after, type MonoMs, type WallMs } from '../../base/pure/ids.ts';
 import type { Runtime } from '../../base/runtime.ts';
-import { type Backlog, type DeliveryFailure, type DeliveryResult, halt } from '../delivery-queue.ts';
+import { type Backlog, type DeliveryFailure, type DeliveryResult, halt, later } from '../delivery-queue.ts';
+import type { SharedTelling } from '../ports.ts';
 import type { AnyTrackerKind, Delivered, Delivery, TrackerParts } from './kind.ts';
 import { TRACKER_KINDS, type TrackerSpec } from './kinds.ts';
 import type { TicketBook } from './ports.ts';
@@ -18,6 +19,7 @@ const BREATH_MS = 50;
 
 export interface TrackerBacklogParts extends TrackerParts, Pick<Runtime, 'clock' | 'log'> {
   readonly book: TicketBook;
+  readonly shared: Pick<SharedTelling, 'mayTell'>;
 }
 
 export class TrackerBacklog implements Backlog<Delivery, Delivered> {
@@ -52,8 +54,17 @@ export class TrackerBacklog implements Backlog<Delivery, Delivered> {
     return null;
   }
 
-  send(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult<Delivered>> {
-    return this.#kind.deliver(this.#tracker, delivery, this.#parts, signal);
+  /** What another host tells the tracker about the same problem is not told by us. */
+  async send(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult<Delivered>> {
+    if (!this.#kind.isElsewhere) return await this.#kind.deliver(this.#tracker, delivery, this.#parts, signal);
+    const { ticket, update, id, address } = delivery;
+    const call = { fingerprint: ticket.fingerprint, target: this.#tracker.target, id, address };
+    const asked = { ...call, deed: update.deed, byHand: update.byHand === true };
+    const verdict = await this.#parts.shared.mayTell(asked, signal);
+    if (verdict === null) return later('we end');
+    const known = { id: verdict.id, address: verdict.address };
+    if (!verdict.isOurs) return { ok: true, ...known };
+    return await this.#kind.deliver(this.#tracker, { ...delivery, ...known }, this.#parts, signal);
   }
 
   settle({ ticket: { number }, update }: Delivery, result: DeliveryResult<Delivered>): void {

@@ -5,16 +5,15 @@ import { AppError } from '../../base/pure/errors.ts';
 import type { Recorder, Store } from '../../history/ports.ts';
 import { isSimulated } from '../../supervision/rules/simulation.ts';
 import { DeliveryQueue, type DeliveryWorld } from '../delivery-queue.ts';
-import { TrackerBacklog } from './backlog.ts';
-import type { Delivered, Delivery, TrackerParts } from './kind.ts';
+import { TrackerBacklog, type TrackerBacklogParts } from './backlog.ts';
+import type { Delivered, Delivery } from './kind.ts';
 import { TRACKER_KINDS } from './kinds.ts';
 import type { TicketBook, TicketService, TicketsSpec } from './ports.ts';
 import { closed, reopenedByHand } from './rules/notes.ts';
 import { bugNumber } from './rules/number.ts';
 import { hasPendingUpdates, type Ticket, type TicketChange, type TicketsQuery } from './rules/ticket.ts';
 
-export interface TicketServiceParts extends DeliveryWorld, TrackerParts {
-  readonly book: TicketBook;
+export interface TicketServiceParts extends DeliveryWorld, TrackerBacklogParts {
   readonly spec: TicketsSpec;
 }
 

@@ -7,6 +7,7 @@ import { accessSync, constants } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { errorCode, meansGone } from '../../base/pure/errno.ts';
 import { openFile, remove } from './files.ts';
 import { TEMPORARY } from './parts.ts';
 
@@ -87,10 +88,19 @@ export async function untilNoOrphan(path: string): Promise<void> {
 
 async function hasOrphan(path: string): Promise<boolean> {
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-    if (environment.split('\0').includes(`${MARK}=${path}`)) return true;
+    const environment = await environmentOf(pid);
+    if (environment === null || environment.split('\0').includes(`${MARK}=${path}`)) return true;
   }
   return false;
+}
+
+/** Empty: it is gone, or not ours. Null: that is not known just now. */
+async function environmentOf(pid: string): Promise<string | null> {
+  try {
+    return await readFile(`/proc/${pid}/environ`, 'utf8');
+  } catch (error) {
+    return meansGone(error) || ['EACCES', 'EPERM'].includes(errorCode(error)) ? '' : null;
+  }
 }
 
 function isExecutable(path: string): boolean {

@@ -94,7 +94,7 @@ const THEIR_FAULT: Readonly<Record<string, string>> = {
 
 const isShortage = (error: unknown): boolean => String((error as NodeJS.ErrnoException).code) in SHORTAGE;
 
-function socketFailure(error: unknown): Answer {
+export function socketFailure(error: unknown): Answer {
   if (error instanceof FinalAnswer) return error.answer;
   const { code = '', message } = error as NodeJS.ErrnoException;
   const ours = SHORTAGE[code] ?? NOT_FROM_HERE[code];

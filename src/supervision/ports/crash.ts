@@ -7,6 +7,26 @@ import type { Counters, Rule } from '../rules/lifecycle/state.ts';
 import type { Simulation } from '../rules/simulation.ts';
 import type { EarlierError, FreezeView, Subject, WhyView } from '../rules/views.ts';
 
+/** What is found out about a crash beyond its exit: from its output, mostly. */
+type Found =
+  | 'logTail'
+  | 'changedSinceGood'
+  | 'errorType'
+  | 'errorMessage'
+  | 'rootCause'
+  | 'fingerprint'
+  | 'stack'
+  | 'relatedFiles'
+  | 'earlier';
+
+export type Evidence = Pick<NewCrash, Found>;
+
+/** A crash that is still to be explained: all that could not be found out later, and where in the log to look. */
+export interface Unexplained extends Omit<NewCrash, Found> {
+  /** The position behind the last byte it wrote; what follows is of the next run. */
+  readonly logEnd: number;
+}
+
 export interface NewCrash {
   readonly subject: Subject;
   readonly run: RunId;

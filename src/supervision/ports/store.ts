@@ -5,9 +5,9 @@ import type { ProbeStretch } from '../rules/health/stretch.ts';
 import type { Component, Rule } from '../rules/lifecycle/state.ts';
 import type { SampleStretch } from '../rules/usage/stretch.ts';
 import type { EventView, Subject } from '../rules/views.ts';
-import type { NewCrash } from './crash.ts';
+import type { Evidence, NewCrash, Unexplained } from './crash.ts';
 
-export type { NewCrash };
+export type { Evidence, NewCrash, Unexplained };
 
 export type Desired = 'running' | 'stopped';
 
@@ -25,6 +25,8 @@ export interface ComponentRecord {
   readonly startedAt: WallMs | null;
   /** How its heartbeat stood a few seconds ago at most. */
   readonly pulse?: StoredPulse;
+  /** Its last crash, while its next run is already being begun and the evidence is not gathered yet. */
+  readonly unexplained?: Unexplained;
 }
 
 export interface NewEvent {
@@ -78,7 +80,9 @@ export interface ComponentCommit {
   readonly probed?: readonly ProbeStretch[];
   /** Written over the stretch with the same run and first time. */
   readonly sampled?: readonly SampleStretch[];
-  /** Called once the commit is safely on disk: at once normally, later when the disk was full. */
+  /** It is acted on before it is on the disk: what a power cut would take of it, it takes of what was done, too. */
+  readonly syncLater?: boolean;
+  /** Called once the commit is safely on disk: at once normally, later with `syncLater` and when the disk was full. */
   readonly onDurable?: () => void;
 }
 

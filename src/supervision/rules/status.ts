@@ -21,6 +21,7 @@ import type {
   HeartbeatView,
   ProbeView,
   ResourcesView,
+  RestartLimitView,
   ShimView,
 } from './views.ts';
 
@@ -85,6 +86,7 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     uptime_ms: live && !isBlind ? Math.max(0, Math.round(ended?.uptimeMs ?? instant.now - live.startedAt)) : null,
     trial_ms: trialMs(spec, state),
     restarts: counters.total,
+    restart_limit: limitOf(spec, counters, instant),
     last_restart: lastRestart && { at: isoTime(lastRestart.at), reason: lastRestart.reason },
     next_attempt_at: nextAttempt(state, instant),
     last_exit: lastExit && { ...lastExit.exit, at: isoTime(lastExit.at), crash: lastExit.crash ?? false },
@@ -102,6 +104,16 @@ export function componentView(facts: Facts, instant: Instant): ComponentView {
     container_details: facts.container ? containerDetails(facts.container) : null,
     resources: state.kind === 'running' && facts.sample ? resourcesView(facts.sample, spec) : null,
   };
+}
+
+function limitOf(
+  { driver, restart }: ComponentSpec,
+  { restarts }: Facts['component']['counters'],
+  { now }: Instant,
+): RestartLimitView | null {
+  if (restart.policy === 'never' || (driver.kind === 'external' && driver.recover === null)) return null;
+  const { max, withinMs } = restart.limit;
+  return { used: restarts.filter((at) => now - at < withinMs).length, max, within_ms: withinMs };
 }
 
 /** Whoever dies at once does so within this. */

@@ -39,6 +39,8 @@ export interface ComponentView {
   readonly trial_ms: Count | null;
   /** Unplanned ones since the last start by hand. */
   readonly restarts: Count;
+  /** How many restarts count for its limit now, and how many are too many. Absent or null: nobody restarts it. */
+  readonly restart_limit?: RestartLimitView | null | undefined;
   readonly last_restart: { readonly at: IsoTime; readonly reason: string } | null;
   /** When a component in backoff, or one that gave up, is tried again. */
   readonly next_attempt_at: IsoTime | null;
@@ -73,6 +75,13 @@ export interface ComponentView {
   readonly container_details: ContainerDetailsView | null;
   /** What its run used when it was last measured, every 15 s (every 5 s with soft_memory). */
   readonly resources: ResourcesView | null;
+}
+
+/** "4 of 10 in 10 min". */
+export interface RestartLimitView {
+  readonly used: Count;
+  readonly max: Count;
+  readonly within_ms: Count;
 }
 
 /** A container that Keepwell made, as it was last seen. */
@@ -270,6 +279,8 @@ export interface DaemonView {
   readonly sessions: SessionsSummary | null;
   /** Which channel did not take which messages, until it takes one again; null: nothing was lost. */
   readonly alerts: string | null;
+  /** "ok", or what is wrong with the memory that hosts share; absent or null: this one shares with nobody. */
+  readonly fleet?: string | null | undefined;
   /** The page over the network; absent or null: nobody asked for it. */
   readonly page?: PageStatus | null | undefined;
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
@@ -110,6 +111,44 @@ describe('webhooks', () => {
     });
   });
 
+  test('Discord, Teams and ntfy get it in their own form, and nothing in it is markup or a mention', async () => {
+    const got: { path: string; authorization: string | undefined; body: unknown }[] = [];
+    const url = await server(({ url: path = '', headers: { authorization } }, response, body) => {
+      got.push({ path, authorization, body: JSON.parse(body) });
+      response.end();
+    });
+    for (const channel of [
+      { kind: 'discord', url },
+      { kind: 'teams', url },
+      { kind: 'ntfy', url, topic: 'shop', token: 'tk_1' },
+    ] as const)
+      expect(await send(channel).sent).toEqual({ ok: true });
+    const [discord, teams, ntfy] = got;
+    expect(discord?.body).toEqual({
+      content: '**shop**\nNew: \\<@U1\\> db does not run \\(incident 1, BUG-001\\)',
+      allowed_mentions: { parse: [] },
+    });
+    expect(teams?.body).toMatchObject({
+      type: 'message',
+      attachments: [
+        {
+          contentType: 'application/vnd.microsoft.card.adaptive',
+          content: {
+            type: 'AdaptiveCard',
+            body: [
+              { type: 'TextBlock', text: 'shop' },
+              { type: 'TextBlock', text: 'New: <@U1> db does not run \\(incident 1, BUG\\-001\\)' },
+            ],
+          },
+        },
+      ],
+    });
+    expect(ntfy).toMatchObject({
+      authorization: 'Bearer tk_1',
+      body: { topic: 'shop', title: 'shop', priority: 4, message: 'New: <@U1> db does not run (incident 1, BUG-001)' },
+    });
+  });
+
   test.each([
     [500, true],
     [503, true],
@@ -165,6 +204,70 @@ describe('webhooks', () => {
   });
 });
 
+describe('email', () => {
+  async function mailServer(options: SMTPServerOptions): Promise<number> {
+    const smtp = new SMTPServer({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true, ...options });
+    smtp.on('error', () => {}); // of a client that leaves
+    const server = smtp.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    cleanUps.push(() => new Promise((resolve) => smtp.close(() => resolve())));
+    return (server.address() as AddressInfo).port;
+  }
+  const to = ['oncall@example.org', 'boss@example.org'];
+  const email = (port: number, login: { user?: string; password?: string } = {}): Channel => ({
+    ...{ kind: 'email', server: `smtp://127.0.0.1:${port}`, from: 'Keepwell <keepwell@example.org>', to },
+    ...login,
+  });
+
+  test('everybody gets it, with a subject that says what is wrong, and the same id each time', async () => {
+    const mails: { text: string; rcpt: string[]; user: unknown }[] = [];
+    const port = await mailServer({
+      onAuth: ({ username, password }, _, done) =>
+        done(password === 'pa/s@s' ? null : new Error('wrong'), { user: username }),
+      onData: (stream, { envelope: { rcptTo }, user }, done) => {
+        let text = '';
+        stream.on('data', (chunk) => (text += String(chunk)));
+        stream.on('end', () => {
+          mails.push({ text, rcpt: rcptTo.map(({ address }) => address), user });
+          done();
+        });
+      },
+    });
+    const { sender, sent } = send(email(port, { user: 'me', password: 'pa/s@s' }));
+    expect(sender.name).toBe(`email by 127.0.0.1:${port}`);
+    expect(await sent).toEqual({ ok: true });
+    expect(mails).toMatchObject([{ rcpt: to, user: 'me' }]);
+    expect(mails[0]?.text).toContain('Subject: [shop] <!channel> db & co do not run');
+    expect(mails[0]?.text).toContain('Message-ID: <abc@keepwell>');
+    expect(mails[0]?.text).toContain('New: <@U1> db does not run (incident 1, BUG-001)');
+  });
+
+  test('a wrong password and a refused address are final, a busy or absent server is not, and no secret is told', async () => {
+    const strict = await mailServer({
+      authOptional: true,
+      onAuth: (_auth, _session, done) => done(new Error('Invalid username or password')),
+      onRcptTo: ({ address }, _, done) => done(Object.assign(new Error(`no ${address}`), { responseCode: 550 })),
+    });
+    const busy = await mailServer({
+      authOptional: true,
+      onMailFrom: (_address, _session, done) => done(Object.assign(new Error('later'), { responseCode: 451 })),
+    });
+    const sent = [
+      await send(email(strict, { user: 'me', password: SECRETS[0]! })).sent,
+      await send(email(strict)).sent,
+      await send(email(busy)).sent,
+      await send(email(1)).sent,
+    ];
+    expect(sent).toMatchObject([
+      { ok: false, retry: false, problem: `127.0.0.1:${strict} does not accept user and password` },
+      { ok: false, retry: false, problem: `127.0.0.1:${strict} answered 550` },
+      { ok: false, retry: true, problem: `127.0.0.1:${busy} answered 451` },
+      { ok: false, retry: true, problem: '127.0.0.1:1 cannot be asked: no connection' },
+    ]);
+    expect(JSON.stringify(sent)).not.toContain(SECRETS[0]);
+  });
+});
+
 describe('commands', () => {
   test('the message is on its input, and nothing of it is read by a shell', async () => {
     const { dir, sent } = send({
@@ -181,7 +284,7 @@ describe('commands', () => {
     expect(await failing.sent).toMatchObject({
       ok: false,
       retry: true,
-      problem: expect.stringMatching(/^it ended with 3/) as string,
+      problem: expect.stringMatching(/^it ended with exit code 3/) as string,
     });
     expect(JSON.stringify(await failing.sent)).not.toContain('abcdefghijklmnop');
     const said = `${'x'.repeat(150)} zebra-4711-giraffe ${'x'.repeat(190)}`;

@@ -1,11 +1,12 @@
 /** Small files of the state directory: half written, left behind, and made for others by accident. */
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { Listener } from '../../../src/api/listener.ts';
 import { homePaths } from '../../../src/base/home.ts';
 import { clearDrafts, writeAtomically } from '../../../src/base/home-dir.ts';
 import { silentLog } from '../../../src/base/log.ts';
+import { isMissing } from '../../../src/base/regular-file.ts';
 import { exitFile, readLastEnd } from '../../../src/daemon/guardian.ts';
 import { openDesired } from '../../../src/supervision/desired-file.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -40,6 +41,18 @@ test('drafts of processes that were killed are cleared away, those of the living
   expect(existsSync(dir.at(`owner.${NOBODY}.tmp`))).toBe(false);
   expect(existsSync(dir.at(`x.json.${process.pid}.tmp`))).toBe(true);
   expect(existsSync(dir.at('a.tmp'))).toBe(true);
+});
+
+test('only what the kernel says is missing is missing: what cannot be looked at is there', () => {
+  using dir = tempDir();
+  writeFileSync(dir.at('file'), '');
+  symlinkSync('loop', dir.at('loop'));
+  expect(isMissing(dir.at('nothing'))).toBe(true);
+  expect(isMissing(dir.at('file/below'))).toBe(true);
+  expect(isMissing(dir.at('file'))).toBe(false);
+  // Any other error: here a loop of links, and a name that no file system has.
+  expect(isMissing(dir.at('loop'))).toBe(false);
+  expect(isMissing(dir.at('x'.repeat(300)))).toBe(false);
 });
 
 test('a write that fails leaves no draft', () => {

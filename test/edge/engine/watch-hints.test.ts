@@ -57,6 +57,16 @@ test('an image that was built or fetched anew has its containers looked at at on
   expect(a?.sights).toHaveLength(2);
 });
 
+test('so has one that was begun after the last list, which therefore does not know what its image was', async () => {
+  await watching('a');
+  const [b] = await watching('b');
+  expect(engine.lists).toHaveLength(1);
+  engine.image = 'sha256:0';
+  engine.tell({ ...engine.event('tag', 'x'), of: 'image' });
+  await settle();
+  expect(b?.sights).toHaveLength(2);
+});
+
 test('a container that was removed or made anew without an event is noticed, too', async () => {
   const [a, b] = await watching('a', 'b');
   engine.containers.delete('a');

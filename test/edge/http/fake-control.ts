@@ -18,11 +18,13 @@ import type { HealthQuery } from '../../../src/checks/rules/plan.ts';
 import type { HealthReport } from '../../../src/checks/spec.ts';
 import type { OverviewView } from '../../../src/dashboard/rules/views.ts';
 import type { History, WhyQuery } from '../../../src/history/ports.ts';
+import type { AlertsView } from '../../../src/incidents/alerts/rules/view.ts';
 import type { Incident, IncidentsQuery } from '../../../src/incidents/rules/incident.ts';
 import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
 import type { LogLineView, Logs, LogsQuery } from '../../../src/logs/ports.ts';
 import type { SessionRecord } from '../../../src/sessions/spec.ts';
 import type { SampleQuery } from '../../../src/supervision/ports/store.ts';
+import { configurationView } from '../../../src/supervision/rules/configuration-view.ts';
 import type { ProbeStretch } from '../../../src/supervision/rules/health/stretch.ts';
 import { appliedView, type PlanStep } from '../../../src/supervision/rules/plan.ts';
 import type { SampleStretch } from '../../../src/supervision/rules/usage/stretch.ts';
@@ -36,6 +38,7 @@ import type {
 } from '../../../src/supervision/rules/views.ts';
 import { view } from '../../pure/cli/views.ts';
 import { agentRecord, agentsSpec } from '../../support/agent-samples.ts';
+import { spec } from '../../support/builders.ts';
 import { sessionRecord } from '../../support/session-record.ts';
 import { START, ticketSample, wall } from '../../support/ticket-samples.ts';
 
@@ -167,6 +170,10 @@ export class FakeControl implements Control {
   readonly events: EventView[] = [];
   readonly crashList: WhyView[] = [];
   readonly incidentList: Incident[] = [];
+  readonly alerts = {
+    view: (): AlertsView => ({ schema_version: 1, on: ['gave-up'], channels: [], open: [] }),
+    test: () => Promise.resolve({ schema_version: 1, results: [] } as const),
+  };
   readonly incidents = {
     incidents: ({ limit }: IncidentsQuery) => this.incidentList.slice(0, limit),
     acknowledge: (id: number) => this.#incident('acknowledge', id),
@@ -176,6 +183,10 @@ export class FakeControl implements Control {
   readonly checks = (limit: number) => {
     this.#record('checks', limit);
     return { schema_version: 1, every_ms: null, checks: [] } as const;
+  };
+  readonly configuration = (name: string) => {
+    this.#record('configuration', name);
+    return configurationView(spec(name), (text) => text);
   };
   readonly overview = async () => {
     this.#record('overview');
@@ -202,6 +213,7 @@ export class FakeControl implements Control {
         .filter((one) => since === undefined || Date.parse(one.at) >= since)
         .toSorted((a, b) => b.id - a.id)
         .slice(0, limit),
+    crashesAfter: (id, limit) => this.crashList.filter((one) => one.id > id).slice(0, limit),
     why: (which) =>
       this.crashList.findLast((one) => ('id' in which ? one.id === which.id : one.subject.name === nameIn(which))) ??
       null,

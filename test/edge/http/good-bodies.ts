@@ -20,4 +20,5 @@ export const GOOD_BODIES: Readonly<Record<string, unknown>> = {
   '/v1/tickets/1/reopen': {},
   '/v1/incidents/1/acknowledge': {},
   '/v1/incidents/1/silence': { for_ms: 60_000 },
+  '/v1/alerts/test': {},
 };

@@ -53,6 +53,8 @@ test('the table is exactly this', () => {
     'GET /v1/incidents',
     'POST /v1/incidents/{id}/acknowledge',
     'POST /v1/incidents/{id}/silence',
+    'GET /v1/alerts',
+    'POST /v1/alerts/test',
     'GET /v1/tickets',
     'GET /v1/tickets/{number}',
     'POST /v1/tickets/{number}/close',

@@ -1,7 +1,7 @@
 import { truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { TimeEntry } from '../../../src/logs/format.ts';
-import { logTail } from '../../../src/logs/log-tail.ts';
+import { logTail, readTail } from '../../../src/logs/log-tail.ts';
 import { loggedNames } from '../../../src/logs/names.ts';
 import { listParts } from '../../../src/logs/read/space.ts';
 import { LogWorld } from './log-world.ts';
@@ -26,6 +26,23 @@ test('only those of the last run, also when the one before ended within a line',
   expect(tail(world)).toEqual([]);
   world.write('new\n');
   expect(tail(world)).toEqual(['new']);
+});
+
+test('those of a run that is over, although the next one writes already, and the log was cut since', () => {
+  using world = new LogWorld();
+  const of = (id: string, end: number) => readTail(world.dir.path, 'api', [], { output: { run: id, end } }).lines;
+  world.facts([{ kind: 'base', position: 0 }, run(0, 'r1'), run(4, 'r2'), run(13, 'r3')]);
+  world.write('one\ntwo\nthreefour\n');
+  world.facts([run(18, 'r4')]);
+  expect(of('r1', 4)).toEqual(['one']);
+  expect(of('r2', 13)).toEqual(['two', 'three']);
+  expect(of('r3', 18)).toEqual(['four']);
+  world.part(0, 'one\ntwo\nthreefo');
+  truncateSync(world.path(), 0);
+  world.write('ur\n');
+  world.facts([{ kind: 'base', position: 15 }]);
+  expect(of('r2', 13)).toEqual(['two', 'three']);
+  expect(of('r3', 18)).toEqual(['four']);
 });
 
 test.each(['plain', 'gz'] as const)('right after a rotation, the rest comes from the %s part', (form) => {

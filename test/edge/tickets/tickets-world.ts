@@ -3,6 +3,7 @@
 import type { CommandRunner } from '../../../src/base/command.ts';
 import { noFailpoints } from '../../../src/base/failpoints.ts';
 import type { Log } from '../../../src/base/log.ts';
+import { ALONE } from '../../../src/incidents/ports.ts';
 import type { TicketService, TicketsSpec } from '../../../src/incidents/tickets/ports.ts';
 import type { Ticket } from '../../../src/incidents/tickets/rules/ticket.ts';
 import { createTicketService } from '../../../src/incidents/tickets/service.ts';
@@ -33,7 +34,18 @@ export class TicketsWorld implements AsyncDisposable {
     const { book, clock } = this;
     const ask = createAsk(clock);
     const secrets = () => ['zebra-4711-giraffe'];
-    const parts = { book, clock, log, failpoints: noFailpoints, commands: this.#commands, env, secrets, ask, spec };
+    const parts = {
+      book,
+      clock,
+      log,
+      failpoints: noFailpoints,
+      commands: this.#commands,
+      env,
+      secrets,
+      ask,
+      spec,
+      shared: ALONE,
+    };
     return createTicketService(parts);
   }
 

@@ -239,6 +239,8 @@ describe('why', () => {
     [idle('worker', 'gave-up', { next_attempt_at: '2026-01-02T05:34:05.678Z' }), 'gave up; quiet retry in 15 min.'],
     [idle('worker', 'waiting', { waiting_for: ['api', 'db'] }), 'waiting for api, db'],
     [idle('worker', 'stopped', { desired: 'stopped' }), 'stopped by hand; "keepwell start worker" starts it'],
+    [idle('worker', 'starting', { note: 'gone for 3 s; watching for it to come back' }), 'gone for 3 s; watching'],
+    [idle('worker', 'starting'), 'starting'],
     [idle('worker', 'completed'), 'completed'],
     [null, 'no longer in the configuration'],
   ])('what happens next', (current, expected) => {
@@ -351,6 +353,7 @@ test.each([
   ],
   [event('agent.crashed', { task: null, why: 'process 5 is gone' }), 'api  crashed: process 5 is gone'],
   [event('agent.respawned', { task: 'SPEC-111', number: 1, of: 3 }), 'api  respawned for SPEC-111 (1 of 3)'],
+  [event('session.extended', { expires_at: GAP.to }), `api  session extended until ${localTime(GAP.to)}`],
   [
     event('agents.cleaned', { file: '/srv/agents.json', entries: ['5 (architect, A)', '6 (coder)'] }),
     'api  removed dead entries from /srv/agents.json: 5 (architect, A), 6 (coder)',

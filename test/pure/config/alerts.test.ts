@@ -79,14 +79,17 @@ remind: 4h`;
   });
 
   test.each([
-    ['{}', ': nothing says how people are told | Write one of: slack: { url: "${SLACK_URL}" }, webhook: …, command: …'],
+    [
+      '{}',
+      ': nothing says how people are told | Write one of: slack: { url: "${SLACK_URL}" }, webhook: …, discord: …, teams: …, ntfy: …, email: …, command: …',
+    ],
     [
       '{ slack: { url: "https://a.example" }, command: { command: [a] } }',
       ': a channel is one thing, not slack and command | Write them as a list: { slack: … }, { command: … }',
     ],
     [
-      '{ email: me, slack: { url: "https://a.example" } }',
-      '.email: unknown key "email" | Known here: webhook, slack, command.',
+      '{ pigeon: me, slack: { url: "https://a.example" } }',
+      '.pigeon: unknown key "pigeon" | Known here: webhook, slack, discord, teams, ntfy, email, command.',
     ],
     ['{ exec: { command: [a] } }', '.exec: unknown key "exec" | Keepwell\'s word for "exec" is command.'],
     [

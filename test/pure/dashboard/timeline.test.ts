@@ -1,7 +1,14 @@
 /** A day in one line: what each letter stands for. */
 import { describe, expect, test } from 'vitest';
 import type { WallMs } from '../../../src/base/pure/ids.ts';
-import { curvesOf, dayOf, type Frame, frameAt, type RunSpan } from '../../../src/dashboard/rules/timeline.ts';
+import {
+  curvesOf,
+  dayOf,
+  type Frame,
+  frameAt,
+  type RunSpan,
+  upPercentSince,
+} from '../../../src/dashboard/rules/timeline.ts';
 
 const at = (minutes: number) => (minutes * 60_000) as WallMs;
 /** Six quarters of an hour, the last of which is half over. */
@@ -41,16 +48,34 @@ describe('the letters', () => {
   });
 });
 
+test('the frame is the shortest that shows all there is', () => {
+  const now = Date.parse('2026-03-04T05:07:08Z') as WallMs;
+  const minutes = (age: number | null) => {
+    const { bucketMs, buckets } = frameAt(now, age === null ? null : ((now - age * 60_000) as WallMs));
+    return (bucketMs * buckets) / 60_000;
+  };
+  expect([null, 0, 9, 10, 59, 60, 350, 360, 1_430, 10_000].map(minutes)).toEqual([
+    ...[10, 10, 10, 60, 60, 360, 360, 1_440, 1_440, 1_440],
+  ]);
+});
+
+test('the share of the time up counts only when it should have run', () => {
+  const since = at(0);
+  expect(upPercentSince([], since, NOW)).toBe(null);
+  expect(upPercentSince([run(-60, 20)], since, NOW)).toBe(100);
+  expect(upPercentSince([run(-60, 20, true), run(50, null)], since, NOW)).toBe(63.4);
+});
+
 test('the frame is a day of whole quarters that ends with the present one', () => {
   const now = Date.parse('2026-03-04T05:07:08Z') as WallMs;
-  const { from, bucketMs, buckets } = frameAt(now);
+  const { from, bucketMs, buckets } = frameAt(now, at(0));
   expect(new Date(from).toISOString()).toBe('2026-03-03T05:15:00.000Z');
   expect(from + bucketMs * buckets).toBeGreaterThan(now);
   expect(from + bucketMs * (buckets - 1)).toBeLessThanOrEqual(now);
 });
 
 test('curves have the CPU on average and the memory at its highest, and gaps where nothing was measured', () => {
-  const frame: Frame = { from: at(0), bucketMs: 60_000, buckets: 48 };
+  const frame: Frame = { from: at(0), bucketMs: 30_000, buckets: 96 };
   const use = (from: number, to: number, cpuPercent: number | null, memoryBytes: number) => ({
     ...{ from: at(from), to: at(to), cpuPercent, memoryBytes },
   });

@@ -5,7 +5,7 @@ import { ansiSpans } from '../../../dashboard/lib/ansi.ts';
 import { consequenceOf, refusal } from '../../../dashboard/lib/consequences.ts';
 import { crashLine, dossierMarkdown, frameGroups, siblingsOf } from '../../../dashboard/lib/dossier.ts';
 import { matcher, ranked } from '../../../dashboard/lib/filter.ts';
-import { ago, countdown, limitIn, roughly, withoutName } from '../../../dashboard/lib/format.ts';
+import { ago, countdown, humanTimes, roughly, spanName, withoutName } from '../../../dashboard/lib/format.ts';
 import { belongsTo, withEvents } from '../../../dashboard/lib/happenings.ts';
 import { drawingOf } from '../../../dashboard/lib/layout.ts';
 import { boundary, LogBuffer, merged, positionsAfter } from '../../../dashboard/lib/log-buffer.ts';
@@ -291,7 +291,9 @@ test('times are as short as a table needs', () => {
   expect(ago('2026-01-01T00:00:09Z', Date.parse('2026-01-01T00:00:00Z'))).toBe('in 9 s');
   expect(countdown('2026-01-01T00:00:12Z', Date.parse('2026-01-01T00:00:00Z'))).toBe('12s');
   expect(roughly(200_000_000)).toBe('2 d');
-  expect(limitIn('restart in 7.7 s (4 of 10 in 10 min)')).toBe('4 of 10');
+  expect(spanName({ bucket_ms: 10_000, buckets: 60 })).toBe('10 min');
+  expect(spanName({ bucket_ms: 900_000, buckets: 96 })).toBe('24 h');
+  expect(humanTimes('last 2026-11-18T15:31:48.869Z.')).toMatch(/^last \d\d:31:48\.$/);
   expect(withoutName('api', 'api is not ready')).toBe('is not ready');
 });
 

@@ -1,9 +1,10 @@
 /** The bonds of one run: its cgroups, made with their limits, and what its shim has to do. */
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SpawnProblem } from '../../../base/pure/exit.ts';
 import type { RunId } from '../../../base/pure/ids.ts';
+import { isMissing } from '../../../base/regular-file.ts';
 import type { ProcessLaunch } from '../../../supervision/ports/driver.ts';
 import type { LimitView } from '../../../supervision/rules/views.ts';
 import type { Account } from '../account/account.ts';
@@ -113,7 +114,7 @@ function afterMemoryV1(path: string, max: number): void {
 }
 
 function writeIfThere(path: string, text: string): boolean {
-  if (!existsSync(path)) return false;
+  if (isMissing(path)) return false;
   writeFileSync(path, text);
   return true;
 }

@@ -61,7 +61,7 @@ export const command = {
     if (result.code === 0) return { ok: true };
     // Before it is cut: half of a secret would not be recognised.
     const said = redact(result.output, secrets()).trim().slice(-MAX_OUTPUT_CHARS);
-    const how = result.code === null ? `was killed by ${result.signal}` : `ended with ${result.code}`;
+    const how = result.code === null ? `was killed by ${result.signal}` : `ended with exit code ${result.code}`;
     return later(`it ${how}${said === '' ? '' : `: ${said}`}`);
   },
 } satisfies ChannelKind<typeof schema, CommandChannel>;

@@ -4,10 +4,9 @@ import { z } from 'zod';
 import { optional, target } from '../../../config/leaves.ts';
 import { refuse } from '../../../config/readers.ts';
 import { wrapped } from '../../../config/words/argv.ts';
-import { someOf } from '../../rules/words.ts';
 import { hostOf, post } from '../../web.ts';
 import type { ChannelKind } from '../kind.ts';
-import type { AlertItem, AlertMessage } from '../rules/message.ts';
+import { type AlertMessage, linesOf } from '../rules/message.ts';
 
 export interface SlackChannel {
   readonly kind: 'slack';
@@ -40,7 +39,6 @@ export const slack = {
 
 const MAX_BLOCK_CHARS = 2_900;
 const MAX_BLOCKS = 20;
-const MARK: Readonly<Record<AlertItem['state'], string>> = { raised: 'New', still: 'Still there', over: 'Recovered' };
 
 /** The short text is read as markup: these three are what begins a link or a mention. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -50,18 +48,7 @@ const block = (text: string) => ({
   text: { type: 'plain_text', text: text.slice(0, MAX_BLOCK_CHARS), emoji: false },
 });
 
-function slackBody({ text, alerts }: AlertMessage) {
-  const shown = alerts.slice(0, MAX_BLOCKS);
-  const rest = alerts.length - shown.length;
-  return {
-    text: escaped(text),
-    blocks: [
-      ...shown.map(({ state, text: what, joined, incident, ticket }) => {
-        const mark = joined.length === 0 ? MARK[state] : `Now also ${someOf(joined)}`;
-        const refs = [...(incident === null ? [] : [`incident ${incident}`]), ...(ticket === null ? [] : [ticket])];
-        return block(`${mark}: ${what}${refs.length > 0 ? ` (${refs.join(', ')})` : ''}`);
-      }),
-      ...(rest > 0 ? [block(`and ${rest} more`)] : []),
-    ],
-  };
-}
+const slackBody = (message: AlertMessage) => ({
+  text: escaped(message.text),
+  blocks: linesOf(message, MAX_BLOCKS).map(block),
+});

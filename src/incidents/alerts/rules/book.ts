@@ -62,7 +62,9 @@ const FIRST_FOLLOW_UP_MS = 60_000;
 const MAX_FOLLOW_UP_MS = 3_600_000;
 
 /** What people have to do about it: a later kind says more than an earlier one. */
-const WEIGHT: Readonly<Record<AlertKind, number>> = { 'crash-rate': 0, freeze: 1, 'gave-up': 1 };
+const WEIGHT: Readonly<Record<AlertKind, number>> = {
+  ...{ 'crash-rate': 0, freeze: 1, 'gave-up': 1, 'host-silent': 1 },
+};
 
 export const isOpen = (book: AlertBook, key: string): boolean => book.open.some(({ alert }) => alert.key === key);
 
@@ -196,5 +198,5 @@ export function untilDueMs(
 }
 
 /** What is worth people's attention. */
-export const ALERT_KINDS = ['gave-up', 'freeze', 'crash-rate'] as const;
+export const ALERT_KINDS = ['gave-up', 'freeze', 'crash-rate', 'host-silent'] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];

@@ -67,8 +67,11 @@ const itemOf =
   };
 
 /** What was said when it began reads as its opposite when it is over. */
-function overText({ who, subject, text }: RaisedAlert): string {
-  const names = subject.kind === 'daemon' ? 'there are fewer crashes again' : someOf(who ?? [subject.name]);
+function overText({ kind, who, subject, text }: RaisedAlert): string {
+  const names =
+    kind === 'crash-rate' && subject.kind === 'daemon'
+      ? 'there are fewer crashes again'
+      : someOf(who ?? [subject.name]);
   return `${names} (was: ${text})`;
 }
 
@@ -87,6 +90,30 @@ export function messageOf(telling: Telling, head: { id: string; at: number; proj
     text: `[${head.project}] ${sentence(all)}`,
     alerts: all.slice(0, MAX_ITEMS),
   };
+}
+
+/** What is sent when somebody wants to know whether a channel works. */
+export function testMessage(head: { id: string; at: number; project: string }): AlertMessage {
+  const text = 'This is a test: alerts arrive here';
+  const item: AlertItem = {
+    ...{ state: 'raised', kind: 'gave-up', key: 'test', subject: { kind: 'daemon', name: 'keepwell' }, text },
+    ...{ who: [], joined: [], incident: null, ticket: null, since: time(head.at) },
+  };
+  const { id, at, project } = head;
+  return { schema_version: 1, id, at: time(at), project, text: `[${project}] ${text}`, alerts: [item] };
+}
+
+const MARK: Readonly<Record<AlertItem['state'], string>> = { raised: 'New', still: 'Still there', over: 'Recovered' };
+
+/** A line of plain text for each, for channels that show several; `most` of them, and how many more there are. */
+export function linesOf({ alerts }: AlertMessage, most: number): string[] {
+  const lines = alerts.slice(0, most).map(({ state, text, joined, incident, ticket }) => {
+    const mark = joined.length === 0 ? MARK[state] : `Now also ${someOf(joined)}`;
+    const refs = [...(incident === null ? [] : [`incident ${incident}`]), ...(ticket === null ? [] : [ticket])];
+    return `${mark}: ${text}${refs.length > 0 ? ` (${refs.join(', ')})` : ''}`;
+  });
+  const rest = alerts.length - lines.length;
+  return rest > 0 ? [...lines, `and ${rest} more`] : lines;
 }
 
 function sentence(items: readonly AlertItem[]): string {

@@ -44,6 +44,7 @@ export type ProbeQuestion =
       readonly insecure: boolean;
     }
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'unix'; readonly path: string }
   | (RpcServer & {
       readonly kind: 'grpc';
       /** Empty: the server as a whole. */
@@ -110,6 +111,7 @@ export const QUESTION_KINDS = {
     noticesHang: false,
     asksOwnPort: true,
   },
+  unix: { describe: ({ path }) => `unix ${path}`, looksAt: null, noticesHang: false, asksOwnPort: false },
   grpc: {
     describe: (question) => `grpc ${address(question)}${question.service === '' ? '' : ` ${question.service}`}`,
     looksAt: null,

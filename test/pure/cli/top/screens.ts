@@ -9,7 +9,13 @@ export const rowOf = (given: Partial<OverviewRow> & { readonly name: string }): 
   ...{ kind: 'process', state: 'running', condition: null, health: 'healthy', ready: true, desired: 'running' },
   ...{ pid: 4711, started_at: ago(7_500), restarts: 0, next_attempt_at: null, depends_on: {}, waiting_for: [] },
   ...{ note: null, cpu_percent: 1.2, memory_bytes: 212 * 1024 * 1024, timeline: `${'u'.repeat(90)}tttddd` },
-  ...{ up_percent: 97, cpu: Array(48).fill(1), memory: Array.from({ length: 48 }, (_, at) => at) },
+  ...{
+    up_percent: 97,
+    up_percent_week: 99,
+    restart_limit: null,
+    cpu: Array(48).fill(1),
+    memory: Array.from({ length: 48 }, (_, at) => at),
+  },
   ...given,
 });
 
