@@ -151,7 +151,8 @@ function control(dir, bin) {
         ...[`--token-auth-file=${join(dir, 'tokens.csv')}`, '--authorization-mode=RBAC', '--allow-privileged=true'],
         ...['--service-cluster-ip-range=10.96.0.0/16', '--service-account-issuer=https://lab', `--cert-dir=${dir}`],
         ...[`--service-account-signing-key-file=${key}`, `--service-account-key-file=${key}`],
-        '--kubelet-preferred-address-types=InternalIP',
+        ...['--kubelet-preferred-address-types=InternalIP', '--default-unreachable-toleration-seconds=5'],
+        '--default-not-ready-toleration-seconds=5',
       ]),
     scheduler: () =>
       start(dir, 'scheduler', HUB, join(bin, 'kube-scheduler'), [

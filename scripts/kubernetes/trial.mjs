@@ -64,7 +64,7 @@ const thrice = 'restart: { limit: { max: 2, within: 30m, retry: never } }';
 /** Name → what every death of it must look like. */
 const DEATHS = {
   code7: { does: shell('sleep 1; echo fatal: no licence; exit 7'), isRight: ({ exit }) => exit.code === 7 },
-  segv: { does: shell('sleep 1; sh -c "kill -SEGV \\$\\$"'), isRight: ({ exit }) => exit.signal === 'SIGSEGV' },
+  segv: { does: shell("sleep 1; sh -c 'kill -SEGV $$'; exit $?"), isRight: ({ exit }) => exit.signal === 'SIGSEGV' },
   oom: {
     does: `limits: { memory: 24MiB }\n    ${shell('sleep 1; x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done')}`,
     isRight: ({ exit }) => exit.oom,

@@ -42,7 +42,7 @@ const AGAIN_MS = 2_000;
 const LOOK_AGAIN_MS = 700;
 const LOOKS = 4;
 const HEALTHY: HealthVerdict = { status: 'healthy', reason: '' };
-const UNREADY: HealthVerdict = { status: 'unknown', reason: 'its readiness probe fails' };
+const UNREADY: HealthVerdict = { status: 'unknown', reason: 'Kubernetes says that it is not ready any more' };
 const STARTING: HealthVerdict = { status: 'starting', reason: '' };
 const CANCELLED = { code: 'cancelled', message: 'it was stopped before it began', heals: true } as const;
 

@@ -110,6 +110,7 @@ export function podFacts({ metadata, spec, status }: RawPod, container: string):
   const own = status?.containerStatuses?.find(({ name }) => name === container);
   const { state = {}, lastState = {} } = own ?? {};
   const asked = time(metadata.deletionTimestamp);
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   const unscheduled = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
   return {
     uid: metadata.uid,
@@ -124,7 +125,8 @@ export function podFacts({ metadata, spec, status }: RawPod, container: string):
     image: spec?.containers?.find(({ name }) => name === container)?.image ?? '',
     container,
     restarts: own?.restartCount ?? 0,
-    isReady: own?.ready === true,
+    // Of a node that is lost the container still says that it is ready, but the pod does not.
+    isReady: own?.ready === true && ready?.status !== 'False',
     running: state.running ? { id: own?.containerID ?? '', since: time(state.running.startedAt) ?? 0 } : null,
     waiting: state.waiting ? { reason: state.waiting.reason ?? '', message: state.waiting.message ?? '' } : null,
     ended: terminatedOf(state.terminated),

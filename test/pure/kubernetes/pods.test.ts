@@ -207,6 +207,15 @@ test('of a pod only what is needed is kept, and its deletion is dated when it wa
   });
 });
 
+test('on a node that is lost a container is not ready, whatever it said last', () => {
+  const said = { name: 'api', ready: true, state: { running: {} } };
+  const raw = (is: string): RawPod => ({
+    metadata: { name: 'api-1', uid: 'u1' },
+    status: { conditions: [{ type: 'Ready', status: is }], containerStatuses: [said] },
+  });
+  expect([podFacts(raw('True'), 'api').isReady, podFacts(raw('False'), 'api').isReady]).toEqual([true, false]);
+});
+
 test('why nothing runs yet is said in the words of Kubernetes', () => {
   expect(whyNotYet([])).toBeNull();
   expect(whyNotYet([pod({ waiting: { reason: 'ContainerCreating', message: '' } })])).toBeNull();
