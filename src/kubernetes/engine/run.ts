@@ -17,7 +17,7 @@ import {
   nextLife,
   type PodFacts,
   type RawEvent,
-  sightOf,
+  observe,
   whyNotYet,
 } from '../rules/pods.ts';
 import type { PodBook } from './book.ts';
@@ -179,9 +179,9 @@ export class ClusterRun {
       } else if (!this.#isStopping) this.#hold(whyNotYet(pods));
       return;
     }
-    const sight = sightOf(life, pods);
-    if (sight.kind === 'running') this.#runs(sight.since, sight.isReady);
-    else if (sight.kind === 'ended') this.#ends(sight.how, pods);
+    const seen = observe(life, pods);
+    if (seen.kind === 'running') this.#runs(seen.since, seen.isReady);
+    else if (seen.kind === 'ended') this.#ends(seen.how, pods);
     else this.#hold(whyNotYet(pods));
   }
 

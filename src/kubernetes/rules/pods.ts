@@ -188,7 +188,7 @@ const isOver = ({ ended, running, waiting }: PodFacts): boolean => ended !== nul
 export const isAtRest = ({ running, ended }: PodFacts): boolean => running === null && ended !== null;
 
 /** How a life stands. */
-export type Sight =
+export type Observation =
   | { readonly kind: 'running'; readonly since: number; readonly isReady: boolean }
   /** Its container is being made. */
   | { readonly kind: 'pending' }
@@ -208,7 +208,7 @@ export interface Ended {
 }
 
 /** `life`: as it was found; `pods`: all of the component as they are now. */
-export function sightOf(life: Life, pods: readonly PodFacts[]): Sight {
+export function observe(life: Life, pods: readonly PodFacts[]): Observation {
   const pod = pods.find(({ uid }) => uid === life.uid);
   if (pod === undefined) return gone(`its pod ${life.pod} was deleted`);
   const { running, ended, lastEnded } = pod;
@@ -227,7 +227,7 @@ export function sightOf(life: Life, pods: readonly PodFacts[]): Sight {
   return isEngineReason(pod.reason) ? gone(engineWords(pod), pod) : { kind: 'pending' };
 }
 
-const gone = (why: string, pod?: PodFacts): Sight => ({
+const gone = (why: string, pod?: PodFacts): Observation => ({
   kind: 'ended',
   how: {
     cause: { kind: 'engine', why },

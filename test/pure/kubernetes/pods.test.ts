@@ -7,7 +7,7 @@ import {
   type PodFacts,
   podFacts,
   type RawPod,
-  sightOf,
+  observe,
   type Terminated,
   whyNotYet,
 } from '../../../src/kubernetes/rules/pods.ts';
@@ -116,15 +116,15 @@ describe('how a life stands', () => {
     ['its container is being made', life('', 0), [pod()], { kind: 'pending' }],
   ];
   test.each(ENDS)('%s', (_what, one, pods, expected) => {
-    const sight = sightOf(one, pods);
+    const seen = observe(one, pods);
     const { how, ...rest } = expected as { how?: { cause: Record<string, unknown>; log?: string } };
-    expect(sight).toMatchObject(rest);
+    expect(seen).toMatchObject(rest);
     if (!how) return;
-    if (sight.kind !== 'ended') throw new Error(`it is ${sight.kind}`);
-    if (how.log) expect(sight.how.log).toBe(how.log);
+    if (seen.kind !== 'ended') throw new Error(`it is ${seen.kind}`);
+    if (how.log) expect(seen.how.log).toBe(how.log);
     const { why, ...cause } = how.cause;
-    expect(sight.how.cause).toMatchObject(cause);
-    if (why) expect((sight.how.cause as { why: string }).why).toMatch(why as RegExp);
+    expect(seen.how.cause).toMatchObject(cause);
+    if (why) expect((seen.how.cause as { why: string }).why).toMatch(why as RegExp);
   });
 });
 
