@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Client } from '../api/client/client.ts';
+import { AppError } from '../base/pure/errors.ts';
 import type { FleetAnswer } from '../fleet/every-host.ts';
 import type { CrashFilter, FleetIncident, FleetReader } from '../fleet/store/read.ts';
 import type { IncidentState } from '../incidents/rules/incident.ts';
@@ -44,7 +45,7 @@ async function askAll<T>(
 /** Null: the project shares with nobody, or there is none here. */
 async function fleetStore(call: CliCall, timeoutMs: number | undefined) {
   if (call.host !== null) throw usage('Give --fleet or -H, not both (KEEPWELL_HOST is the same as -H).');
-  const { files } = call.project;
+  const files = filesHere(call);
   if (!files.some(mayName)) return null;
   const { env, cwd } = call.world;
   const { loadConfig } = await import('../config/load.ts');
@@ -52,6 +53,16 @@ async function fleetStore(call: CliCall, timeoutMs: number | undefined) {
   if (url === null) return null;
   const { readFleet } = await import('../fleet/store/read.ts');
   return <T>(ask: (reader: FleetReader) => Promise<T>) => readFleet({ url, timeoutMs: timeoutMs ?? TIMEOUT_MS }, ask);
+}
+
+/** None where there is no project. */
+function filesHere(call: CliCall): readonly string[] {
+  try {
+    return call.project.files;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'CONFIG_NOT_FOUND') return [];
+    throw error;
+  }
 }
 
 /** A configuration that has nothing to do with it need not be right, or there. */

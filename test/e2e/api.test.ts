@@ -12,6 +12,7 @@ import { answerSchema, problemsWith } from '../support/openapi.ts';
 import { TestProject } from '../support/project.ts';
 
 const CONFIG = `telemetry: { prometheus: true }
+alerts: { channels: [{ command: { command: ["true"] } }] }
 agents: { types: { sleeper: { command: [sh, -c, 'exec sleep 1000', sleeper, "{task}"] } } }
 components:
   api:

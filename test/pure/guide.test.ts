@@ -100,6 +100,7 @@ describe('a sample in YAML is a whole configuration, or says in its first line w
 /** What a file of an example is, by its name, and what is then done with it. */
 const EXAMPLE_FILES: Readonly<Record<string, (text: string) => void>> = {
   'keepwell.yaml': (text) => loads(text),
+  'cluster.yaml': (text) => loads(`${text}\ncomponents: { api: { container: { image: app:1 } } }\n`),
   'campaign.yaml': (text) => PLACES['# night.yaml']!(text, ''),
   'hosts.yaml': (text) => PLACES['# hosts.yaml']!(text, ''),
   // Files of other programs.

@@ -16,13 +16,13 @@ export const FLEET_ERRORS = {
   },
   NO_HOSTS: {
     message: 'There are no hosts: {problem}.',
-    hint: 'List them in {file}, under "hosts:", one a line: web: ssh://user@machine/path/to/project',
+    hint: 'List them in {file}, for example: hosts: { web: "ssh://user@machine/path/to/project" }.',
     exitCode: 2,
     httpStatus: 404,
   },
   ONLY_HERE: {
     message: '"keepwell {command}" works only on the machine where it is run, not on {host}.',
-    hint: '{instead}',
+    hint: '{instead} Without -H, it works on this machine.',
     exitCode: 2,
     httpStatus: 400,
   },

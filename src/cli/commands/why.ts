@@ -46,10 +46,10 @@ export const why: Definition<object> = {
   },
 };
 
-/** No component has a slash in its name: what is before it is a host. */
+/** No component has a slash in its name: what is before it is a host of the list, or else a campaign. */
 async function meant(call: CliCall, word: string | undefined): Promise<{ call: CliCall; word: string | undefined }> {
   if (word === undefined || call.host !== null || !word.includes('/')) return { call, word };
-  const there = (await import('../../fleet/open.ts')).hostAndName(word);
+  const there = (await import('../../fleet/open.ts')).listedHostAndName(word, call.world.env);
   return there === null ? { call, word } : { call: call.on(there.host), word: there.name };
 }
 

@@ -15,9 +15,9 @@ import {
   joinEvents,
   type Life,
   nextLife,
+  observe,
   type PodFacts,
   type RawEvent,
-  observe,
   whyNotYet,
 } from '../rules/pods.ts';
 import type { PodBook } from './book.ts';

@@ -24,6 +24,7 @@ test('the table is exactly this', () => {
   expect(ROUTES.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'GET /v1/status',
     'GET /v1/components/{name}',
+    'GET /v1/components/{name}/configuration',
     'GET /v1/wait',
     'GET /v1/overview',
     'GET /v1/access',

@@ -70,7 +70,10 @@ describe('the moment that a run must live', () => {
   const trialOf = (over: Parameters<typeof spec>[1]) =>
     componentView(
       {
-        ...{ spec: spec('a', over), component: { state: { kind: 'stopped' }, counters: { total: 0 } as never } },
+        ...{
+          spec: spec('a', over),
+          component: { state: { kind: 'stopped' }, counters: { total: 0, restarts: [] } as never },
+        },
         ...{ desired: 'running', adopted: false, startedAt: null, lastRestart: null, lastExit: null },
         ...{ unmet: [], survivors: [], treeMechanism: null, shim: null, probes: [], heartbeat: null, sample: null },
         ...{ limits: [], condition: null },

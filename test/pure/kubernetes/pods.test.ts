@@ -4,10 +4,10 @@ import {
   joinEvents,
   type Life,
   nextLife,
+  observe,
   type PodFacts,
   podFacts,
   type RawPod,
-  observe,
   type Terminated,
   whyNotYet,
 } from '../../../src/kubernetes/rules/pods.ts';
