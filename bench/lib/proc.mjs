@@ -36,11 +36,7 @@ export const rssKb = (pid) => field(`/proc/${pid}/status`, 'VmRSS');
 
 /** Its share of the memory it uses together with others, or all of it where the kernel does not tell. */
 export function pssKb(pid) {
-  try {
-    return field(`/proc/${pid}/smaps_rollup`, 'Pss');
-  } catch {
-    return rssKb(pid);
-  }
+  return field(`/proc/${pid}/smaps_rollup`, 'Pss') || rssKb(pid);
 }
 
 export const shareOfACore = (usedMs, tookMs) => ((usedMs / tookMs) * 100).toFixed(2);
@@ -74,7 +70,8 @@ function read(path) {
   }
 }
 
+/** 0 of one that is gone. */
 function field(path, name) {
-  const [, kb] = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(path, 'utf8')) ?? [];
+  const [, kb] = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(read(path)) ?? [];
   return Number(kb ?? 0);
 }

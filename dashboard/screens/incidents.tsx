@@ -63,6 +63,10 @@ function Incident({ one, done }: { one: IncidentView; done: () => void }) {
   const isOpen = one.state === 'open';
   const isSilent = one.silenced_until !== null && Date.parse(one.silenced_until) > now.value;
   const title = `incident ${one.id}`;
+  /** Everybody with the same cause but the one that it is named after; of agents, their tasks. */
+  const also = [
+    ...new Set([...one.subjects.slice(1).flatMap(({ kind, name }) => (kind === 'agent' ? [] : [name])), ...one.tasks]),
+  ];
   return (
     <li>
       <Mark tone={isOpen ? 'bad' : 'ok'} shape={isOpen ? 'cross' : 'check'} />
@@ -86,6 +90,7 @@ function Incident({ one, done }: { one: IncidentView; done: () => void }) {
             <span>{` · silenced for ${formatDuration(Date.parse(one.silenced_until!) - now.value)}`}</span>
           ) : null}
         </p>
+        {also.length === 0 ? null : <p class="dim">{plainText(`also ${also.join(', ')}`)}</p>}
         {one.affected.length === 0 ? null : (
           <p class="dim">
             affects{' '}
