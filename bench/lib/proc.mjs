@@ -50,6 +50,12 @@ export function pidsWith(name, value) {
     .map(Number);
 }
 
+/** Whether its environment can be read, and does not have it. That of one that is being replaced by another program is empty for a moment. */
+export function lacks(pid, name, value) {
+  const environment = read(`/proc/${pid}/environ`);
+  return environment !== '' && !`\0${environment}`.includes(`\0${name}=${value}\0`);
+}
+
 /** Every process that has the word somewhere among its arguments. */
 export function pidsNaming(word) {
   return readdirSync('/proc')

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Announcements } from './announcements.mjs';
 import { removeCgroup, removeCgroups } from './cgroups.mjs';
 import { openEngine } from './engine.mjs';
-import { isThere, pidsWith } from './proc.mjs';
+import { isThere, lacks, pidsWith } from './proc.mjs';
 
 /** Not KEEPWELL_…: Keepwell keeps its own variables from its components. */
 const MARK = 'BENCH_WORLD';
@@ -70,8 +70,9 @@ export class World {
 
   /** Without the mark they would not be found again when all is cleared away. */
   assertMarked(fleet) {
-    const marked = new Set(pidsWith(FLEET_MARK, fleet));
-    const lost = [...this.announcements.pids(fleet).values()].filter((pid) => isThere(pid) && !marked.has(pid));
+    const lost = [...this.announcements.pids(fleet).values()].filter(
+      (pid) => isThere(pid) && lacks(pid, FLEET_MARK, fleet),
+    );
     if (lost.length > 0) throw new Error(`processes of ${fleet} have lost their mark: ${lost.join(' ')}`);
   }
 
