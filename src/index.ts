@@ -89,8 +89,8 @@ export {
   type ImportLoss,
   importConfig,
 } from './library/import.ts';
-export type { DaemonAgents, DaemonSessions, SpawnSessionOptions } from './library/keepwell.ts';
 export { Keepwell } from './library/keepwell.ts';
+export type { DaemonAgents, DaemonSessions, DaemonTickets, SpawnSessionOptions } from './library/of-daemon.ts';
 export type {
   CheckOptions,
   ConnectOptions,
@@ -112,7 +112,6 @@ export { OrchestratorHealthMonitor } from './library/orchestrator-health-monitor
 export { type Rendering, type RenderLoss, type RenderOptions, type RenderStage, render } from './library/render.ts';
 export type { SessionEnd } from './library/session-manager.ts';
 export { type SessionInfo, SessionManager } from './library/session-manager.ts';
-export type { DaemonTickets } from './library/tickets.ts';
 export type { LogLineView as LogLine } from './logs/ports.ts';
 export type { SessionView as Session } from './sessions/rules/view.ts';
 export type { WaitGoal } from './supervision/rules/goal.ts';

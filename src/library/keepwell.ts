@@ -1,6 +1,6 @@
 /** The library's one class: the same questions and actions as the CLI has, as methods. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentsReportView, AgentView } from '../agents/rules/views.ts';
+import type { AgentView } from '../agents/rules/views.ts';
 import type { Address } from '../api/client/call.ts';
 import { type Client, createClient } from '../api/client/client.ts';
 import { isGone } from '../api/client/event-reader.ts';
@@ -13,7 +13,6 @@ import type { OverviewView, PageView } from '../dashboard/rules/views.ts';
 import type { AlertsView, ChannelTestView } from '../incidents/alerts/rules/view.ts';
 import type { IncidentView } from '../incidents/rules/view.ts';
 import type { LogLineView, LogsQuery } from '../logs/ports.ts';
-import type { SessionView } from '../sessions/rules/view.ts';
 import type { ConfigurationView } from '../supervision/rules/configuration-view.ts';
 import {
   GOALS,
@@ -41,6 +40,7 @@ import type {
 import { findAddress } from './address.ts';
 import type { KeepwellConfig } from './config-input.ts';
 import type { InProcess } from './in-process.ts';
+import { DaemonAgents, DaemonSessions, DaemonTickets } from './of-daemon.ts';
 import type {
   CheckOptions,
   ConnectOptions,
@@ -52,7 +52,6 @@ import type {
   SampleOptions,
   WaitOptions,
 } from './options.ts';
-import { DaemonTickets } from './tickets.ts';
 
 const POLL_MS = 100;
 const WAIT_MS = 120_000;
@@ -376,73 +375,6 @@ export class Keepwell implements AsyncDisposable {
       if (isGone(error) && goneMs < GAP_MS) return null;
       throw error;
     }
-  }
-}
-
-// The agents of a daemon, as methods of the library.
-
-export class DaemonAgents {
-  readonly #client: Client;
-
-  constructor(client: Client) {
-    this.#client = client;
-  }
-
-  /** Those that live, in the order in which they were spawned; those that others started, too. `all`: also those that have ended. */
-  async list(options: { readonly all?: boolean } = {}): Promise<readonly AgentView[]> {
-    return (await this.#client.agents(options)).agents;
-  }
-
-  /** How they, and the loop that spawns them, are. */
-  async report(): Promise<AgentsReportView> {
-    return await this.#client.reportAgents();
-  }
-
-  /** By pid or by task; resolves when their processes are gone. They are not respawned. Rejects with NO_SUCH_AGENT. */
-  async stop(which: number | string): Promise<readonly AgentView[]> {
-    return (await this.#client.stopAgents(String(which))).agents;
-  }
-}
-
-// The sessions of a daemon, as methods of the library.
-
-export interface SpawnSessionOptions {
-  /** Default: as the template says. */
-  readonly ttlMs?: number;
-  /** started (the default): its port is known. healthy: also its health check passes. */
-  readonly wait?: 'started' | 'healthy';
-}
-
-export class DaemonSessions {
-  readonly #client: Client;
-
-  constructor(client: Client) {
-    this.#client = client;
-  }
-
-  /** Oldest first, with their health. `all`: also those that have ended. */
-  async list(options: { readonly user?: string; readonly all?: boolean } = {}): Promise<readonly SessionView[]> {
-    return (await this.#client.sessions(options)).sessions;
-  }
-
-  /** By its id, or a beginning of it. Rejects with NO_SUCH_SESSION. */
-  async get(id: string): Promise<SessionView> {
-    return (await this.#client.session(id)).session;
-  }
-
-  /** Rejects with SESSION_QUOTA when the user has as many as allowed; what fails leaves nothing. */
-  async spawn(template: string, user: string, options: SpawnSessionOptions = {}): Promise<SessionView> {
-    return (await this.#client.spawnSession({ template, user, ...options })).session;
-  }
-
-  /** From any state, any number of times. */
-  async stop(id: string): Promise<SessionView> {
-    return (await this.#client.stopSession(id)).session;
-  }
-
-  /** As far as its template allows. Rejects with SESSION_LEASE_FULL when there is no room at all. */
-  async extend(id: string, byMs: number): Promise<SessionView> {
-    return (await this.#client.extendSession(id, byMs)).session;
   }
 }
 

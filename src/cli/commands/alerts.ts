@@ -17,7 +17,7 @@ export const alerts: Definition<object> = {
     list: { what: 'channels and alerts that are not over (the default)', act: list },
     test: { what: 'send a test message to every channel and say what came of it; exit 1 when one failed', act: test },
   }),
-  description: 'Channels are configured under "alerts": webhook, slack, discord, teams, ntfy, email, command.',
+  description: 'Channels are configured under "alerts".',
   examples: [
     ['keepwell alerts', 'where do alerts go, and did they arrive?'],
     ['keepwell alerts test', 'try every channel now'],
