@@ -1,4 +1,4 @@
-/** Events as rows: which of them are failures, which are the deeds of people, and the newest so many of them. */
+/** Events as rows: which of them are failures, which are what people did, and the newest so many of them. */
 import { eventSentence } from '../../src/cli/print/event.ts';
 import type { EventView } from '../../src/supervision/rules/views.ts';
 

@@ -7,7 +7,7 @@ import { plainText } from '../lib/ansi.ts';
 import { matcher } from '../lib/filter.ts';
 import { formatDuration, formatUptime, plural, roughly } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
-import { Deed } from '../ui/act.tsx';
+import { ActionButton } from '../ui/act.tsx';
 import { Ago, Countdown, Empty, Fact, Panel, Waiting, Word } from '../ui/parts.tsx';
 
 const concerns = (_: string, type: string): boolean => type.startsWith('agent');
@@ -106,7 +106,7 @@ function Agent({ one, done }: { one: AgentView; done: () => void }) {
           </a>
         )}
         {one.source === 'keepwell' && one.pid !== null ? (
-          <Deed
+          <ActionButton
             label="stop"
             consequence={{
               title: `Stop ${one.agent_type}`,

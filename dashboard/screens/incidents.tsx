@@ -9,7 +9,7 @@ import { plainText } from '../lib/ansi.ts';
 import { matcher } from '../lib/filter.ts';
 import { formatDuration, plural } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
-import { Deed } from '../ui/act.tsx';
+import { ActionButton } from '../ui/act.tsx';
 import { Ago, Choice, ComponentLink, Empty, Mark, Panel, Waiting, Word } from '../ui/parts.tsx';
 
 const HOUR_MS = 3_600_000;
@@ -105,7 +105,7 @@ function Incident({ one, done }: { one: IncidentView; done: () => void }) {
       {isOpen ? (
         <span class="actions">
           {one.acknowledged_at === null ? (
-            <Deed
+            <ActionButton
               label="acknowledge"
               consequence={{
                 title: `Acknowledge ${title}`,
@@ -119,7 +119,7 @@ function Incident({ one, done }: { one: IncidentView; done: () => void }) {
             />
           ) : null}
           {isSilent ? (
-            <Deed
+            <ActionButton
               label="alerts on"
               consequence={{
                 title: `Alerts about ${title}`,
@@ -129,7 +129,7 @@ function Incident({ one, done }: { one: IncidentView; done: () => void }) {
               done={done}
             />
           ) : (
-            <Deed
+            <ActionButton
               label="silence 1 h"
               consequence={{
                 title: `Silence ${title}`,
@@ -170,7 +170,7 @@ function Ticket({ one, done }: { one: TicketView; done: () => void }) {
         })}
       </div>
       <span class="actions">
-        <Deed
+        <ActionButton
           label={isOpen ? 'close' : 'reopen'}
           consequence={{
             title: `${isOpen ? 'Close' : 'Reopen'} ${one.number}`,

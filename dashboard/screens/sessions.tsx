@@ -6,7 +6,7 @@ import { filter } from '../io/live.ts';
 import { plainText } from '../lib/ansi.ts';
 import { matcher } from '../lib/filter.ts';
 import { plural } from '../lib/format.ts';
-import { Deed } from '../ui/act.tsx';
+import { ActionButton } from '../ui/act.tsx';
 import { Ago, Countdown, Empty, Panel, Waiting, Word } from '../ui/parts.tsx';
 
 const HALF_HOUR_MS = 1_800_000;
@@ -39,7 +39,7 @@ export function Sessions() {
                   {one.health_reason === null ? null : <p>{plainText(one.health_reason)}</p>}
                 </div>
                 <span class="actions">
-                  <Deed
+                  <ActionButton
                     label="extend 30 min"
                     consequence={{
                       title: `Extend the session of ${one.user_id}`,
@@ -48,7 +48,7 @@ export function Sessions() {
                     go={() => post(`/v1/sessions/${one.session_id}/extend`, { by_ms: HALF_HOUR_MS })}
                     done={again}
                   />
-                  <Deed
+                  <ActionButton
                     label="stop"
                     consequence={{
                       title: `Stop the session of ${one.user_id}`,

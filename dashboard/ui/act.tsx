@@ -59,7 +59,7 @@ export function Actions({ name }: { name: string }) {
 }
 
 /** Any other action, disabled with its reason where it may not be done. */
-export function Deed({
+export function ActionButton({
   label,
   consequence,
   go,
