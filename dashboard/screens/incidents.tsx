@@ -1,6 +1,6 @@
 /** Incidents and tickets: open ones first, and what people say about them. */
 import { useSignal } from '@preact/signals';
-import type { IncidentsView, IncidentView } from '../../src/incidents/rules/view.ts';
+import { type IncidentsView, type IncidentView, othersWith } from '../../src/incidents/rules/view.ts';
 import type { TicketsView, TicketView } from '../../src/incidents/tickets/rules/view.ts';
 import { post } from '../io/api.ts';
 import { useAsked } from '../io/asked.ts';
@@ -63,10 +63,7 @@ function Incident({ one, done }: { one: IncidentView; done: () => void }) {
   const isOpen = one.state === 'open';
   const isSilent = one.silenced_until !== null && Date.parse(one.silenced_until) > now.value;
   const title = `incident ${one.id}`;
-  /** Everybody with the same cause but the one that it is named after; of agents, their tasks. */
-  const also = [
-    ...new Set([...one.subjects.slice(1).flatMap(({ kind, name }) => (kind === 'agent' ? [] : [name])), ...one.tasks]),
-  ];
+  const also = othersWith(one);
   return (
     <li>
       <Mark tone={isOpen ? 'bad' : 'ok'} shape={isOpen ? 'cross' : 'check'} />

@@ -7,6 +7,7 @@ import type { Commit, Recorder } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import { type RunnerWorld, tellUnlimited } from '../supervision/component-runner.ts';
 import { HeartWatch, type HeartWorld } from '../supervision/heartbeat/heart-watch.ts';
+import type { Evidence } from '../supervision/ports/crash.ts';
 import type { ProcessDriver, ProcessLaunch, RunReport } from '../supervision/ports/driver.ts';
 import type { Sampler } from '../supervision/ports/sampler.ts';
 import type { NewCrash, NewEvent, RunBegun } from '../supervision/ports/store.ts';
@@ -32,20 +33,6 @@ import { type AgentRecord, type AgentsSpec, type AgentType, isOver } from './spe
 
 // What agents need from the world around them.
 
-/** What a crash tells beyond its exit. */
-type AgentEvidence = Pick<
-  NewCrash,
-  | 'logTail'
-  | 'changedSinceGood'
-  | 'errorType'
-  | 'errorMessage'
-  | 'rootCause'
-  | 'fingerprint'
-  | 'stack'
-  | 'relatedFiles'
-  | 'earlier'
->;
-
 export interface AgentSupervisorParts extends Runtime, HeartWorld, Pick<RunnerWorld, 'examine'> {
   readonly driver: ProcessDriver;
   readonly sampler: Sampler;
@@ -57,7 +44,7 @@ export interface AgentSupervisorParts extends Runtime, HeartWorld, Pick<RunnerWo
   launch(record: AgentRecord, type: AgentType, run: RunId): ProcessLaunch | SpawnProblem;
   /** What the run is made of, and where its output begins. */
   begun(record: AgentRecord, type: AgentType): Pick<RunBegun, 'specHash' | 'ingredients' | 'logOffset'>;
-  evidence(record: AgentRecord, type: AgentType | null, exit: ExitView, at: WallMs): AgentEvidence;
+  evidence(record: AgentRecord, type: AgentType | null, exit: ExitView, at: WallMs): Evidence;
   /** A step failed half-way: this process must end, agents go on, the next daemon finds the truth on disk. */
   fatal(error: unknown): void;
 }

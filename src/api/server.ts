@@ -8,7 +8,6 @@ import { AppError, errorView } from '../base/pure/errors.ts';
 import type { Asset, Door, TlsKeys } from '../dashboard/ports.ts';
 import { type Access, demand } from '../dashboard/rules/access.ts';
 import type { Control } from './control.ts';
-import { socketDoor } from './door.ts';
 import { sendError, sendJson } from './reply.ts';
 import { type Call, match, type Route, type Services, STREAMING, WithStatus } from './route.ts';
 import { STREAM_LIMITS, type StreamLimits, StreamSet } from './streams.ts';
@@ -339,3 +338,27 @@ export class Connections {
     response.once('close', () => this.#waiting.delete(response));
   }
 }
+
+const HOSTS: ReadonlySet<string> = new Set(['localhost', 'keepwell']);
+const SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
+
+const refuse = (problem: string): never => {
+  throw new AppError('REQUEST_REFUSED', { problem });
+};
+
+/** A foreign Host, any Origin, and a Sec-Fetch-Site that says "another site" are refused. Whoever gets in may do everything. */
+const socketDoor: Door = {
+  headers: {},
+  metrics: 'token',
+  asset: () => null,
+  accessOf: () => 'socket',
+  admit: (request) => {
+    const hosts = allOf(request, 'host');
+    if (hosts.length !== 1) refuse(`it needs exactly one Host header, not ${hosts.length}.`);
+    if (!HOSTS.has(hosts[0]!.toLowerCase())) refuse('its Host header is not "localhost" or "keepwell".');
+    if (allOf(request, 'origin').length > 0) refuse('it comes from a web page (it has an Origin header).');
+    if (allOf(request, 'sec-fetch-site').some((site) => !SITES.has(site))) refuse('it comes from another web site.');
+  },
+};
+
+const allOf = ({ headersDistinct }: IncomingMessage, name: string): readonly string[] => headersDistinct[name] ?? [];

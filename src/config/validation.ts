@@ -13,6 +13,7 @@ import { type Draft, isUnusable, isWritten, nodeAt, type Say } from './draft.ts'
 import { durationText } from './duration.ts';
 import { checkHeartbeat } from './heartbeat.ts';
 import type { AnyEntryKind } from './kind.ts';
+import type { KubernetesConfig } from './kubernetes.ts';
 import type { Problems } from './problem.ts';
 import { refuse } from './readers.ts';
 import type { SessionsConfig, TemplateConfig } from './sessions.ts';
@@ -23,7 +24,6 @@ import { locate, locateKey, type MapNode, type Mistake, type Path } from './tree
 import { checkCommand } from './validation/command.ts';
 import { checkCommands, checkContainersTogether, checkReachable } from './validation/container.ts';
 import { checkComposeTogether, checkKind } from './validation/kind.ts';
-import { checkKubernetes } from './validation/kubernetes.ts';
 import { checkAsked, checkProbes } from './validation/probes.ts';
 
 type Components = ReadonlyMap<string, Component>;
@@ -423,4 +423,23 @@ function follow(left: Dependencies, start: string): string[] {
     at = left.get(at)!.find((need) => left.has(need))!;
   }
   return [...walked.slice(walked.indexOf(at)), at];
+}
+
+/** An image for something that does not take one would be left out without a word. */
+function checkKubernetes(
+  kubernetes: Draft<KubernetesConfig> | undefined,
+  names: readonly string[],
+  components: Readonly<Record<string, Component | undefined>>,
+  say: Say,
+): void {
+  for (const name of Object.keys(kubernetes?.images ?? {})) {
+    const path = ['kubernetes', 'images', name];
+    const component = components[name];
+    if (!names.includes(name))
+      say(path, `there is no component ${quoted(name)}`, otherNames(name, names, 'components'));
+    else if (component?.container)
+      say(path, `${quoted(name)} is a container and has its own image`, 'Write it in container.image.');
+    else if (component && !component.process)
+      say(path, `${quoted(name)} is not a process, so it is not rendered`, 'Remove it, or make it a container.');
+  }
 }

@@ -1,13 +1,14 @@
 /** The way to the daemon of a project on another machine: one ssh connection for everything, made when it is needed and again when it broke. */
-import { rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { callJson, type Way } from '../api/client/call.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { formatDuration } from '../base/pure/format.ts';
 import { VERSION } from '../version.ts';
 import type { NamedHost } from './hosts-file.ts';
-import { type Around, endsOf } from './private-dir.ts';
 import { askArguments, daemonThere, type Ended, type Ends, type Found, forwardArguments } from './rules/ssh.ts';
-import { callSsh } from './ssh.ts';
 
 /** What is asked in the answers of every version that can be understood. */
 const PROTOCOL = 1;
@@ -164,3 +165,96 @@ class SshWay implements Way {
 const isBrokenHere = (error: unknown): boolean => error instanceof AppError && error.code === 'DAEMON_NOT_RUNNING';
 
 const plain = (problem: unknown): string => String(problem).replace(/\.$/, '');
+
+// The directory for the ends of our connections: whoever could write there could use them.
+
+/** Without a run-time directory of the user, or where that has so long a name that no socket can be made in it. */
+const FALLBACK = '/tmp';
+/** A socket path has 107 bytes at the most, and ssh makes it under a name that is 17 longer first. */
+const MAX_DIR = 107 - 17 - '/0123456789abcdef.control'.length;
+
+export interface Around {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly uid: number;
+}
+
+/** Makes it when it is not there. */
+function privateDir({ env, uid }: Around): string {
+  const own = join(env['XDG_RUNTIME_DIR'] || FALLBACK, `keepwell-ssh-${uid}`);
+  const dir = Buffer.byteLength(own) <= MAX_DIR ? own : join(FALLBACK, `keepwell-ssh-${uid}`);
+  try {
+    mkdirSync(dir, { mode: 0o700 });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw new AppError('SSH_DIR_UNUSABLE', { dir, problem: message });
+  }
+  const found = lstatSync(dir);
+  const problem = !found.isDirectory()
+    ? 'it is not a directory'
+    : found.uid !== uid
+      ? `it belongs to user ${found.uid}, you are ${uid}`
+      : (found.mode & 0o077) !== 0
+        ? 'others can look into it'
+        : null;
+  if (problem !== null) throw new AppError('SSH_DIR_UNUSABLE', { dir, problem });
+  return dir;
+}
+
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+/** All commands of one user that mean the same machine use the same connection; each project there has a socket of its own. */
+function endsOf({ machine, project }: { machine: string; project: string }, around: Around): Ends {
+  const dir = privateDir(around);
+  return {
+    control: join(dir, `${shortHash(machine)}.control`),
+    local: join(dir, `${shortHash(`${machine}\n${project}`)}.sock`),
+  };
+}
+
+// One short call of ssh, with a deadline; it cannot ask anybody anything.
+
+/** What is read of an answer at the most. */
+const MAX_CHARS = 200_000;
+
+interface SshCall {
+  readonly args: readonly string[];
+  readonly input: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Null: not within that time. Throws SSH_MISSING, and the reason of the signal. */
+async function callSsh({ args, input, env, timeoutMs, signal }: SshCall): Promise<Ended | null> {
+  signal?.throwIfAborted();
+  // In a session of its own: Ctrl-C is for us, and there is no terminal on which it could ask for a password.
+  const child = spawn('ssh', args, { env: { ...env, SSH_ASKPASS_REQUIRE: 'never' }, detached: true });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (stdout.length < MAX_CHARS) stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (stderr.length < MAX_CHARS) stderr += text;
+  });
+  child.stdin.on('error', () => {}); // it ended before it read: its exit code says more
+  child.stdin.end(input);
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort = () => {};
+  try {
+    return await new Promise<Ended | null>((resolve, reject) => {
+      child.once('error', (error: NodeJS.ErrnoException) =>
+        reject(error.code === 'ENOENT' ? new AppError('SSH_MISSING') : error),
+      );
+      child.once('close', (code) => resolve({ code, stdout, stderr }));
+      // The ssh that holds the connection may keep the pipes of one that was killed: neither end is waited for.
+      timer = setTimeout(() => resolve(null), timeoutMs);
+      onAbort = () => reject(signal?.reason);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+    child.kill('SIGKILL');
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+  }
+}

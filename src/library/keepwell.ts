@@ -1,10 +1,12 @@
 /** The library's one class: the same questions and actions as the CLI has, as methods. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentView } from '../agents/rules/views.ts';
 import type { Address } from '../api/client/call.ts';
 import { type Client, createClient } from '../api/client/client.ts';
 import { isGone } from '../api/client/event-reader.ts';
 import type { DownOptions, ReloadOptions, ReloadView, RestartOptions, ValidationView } from '../api/control.ts';
+import { daemonSocket, findProject } from '../base/home.ts';
 import { AppError } from '../base/pure/errors.ts';
 import type { CampaignSummary, CampaignView } from '../campaigns/rules/views.ts';
 import type { ChecksView } from '../checks/rules/view.ts';
@@ -37,7 +39,6 @@ import type {
   StatusView,
   WhyView,
 } from '../supervision/rules/views.ts';
-import { findAddress } from './address.ts';
 import type { KeepwellConfig } from './config-input.ts';
 import type { InProcess } from './in-process.ts';
 import { DaemonAgents, DaemonSessions, DaemonTickets } from './of-daemon.ts';
@@ -407,3 +408,13 @@ function patternOf(grep: string | RegExp): Pattern {
 
 const asText = (text: string): string =>
   /^\/.*\/[A-Za-z]*$/s.test(text) ? `/${text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}/` : text;
+
+async function findAddress({ cwd = process.cwd(), files = [], home, host }: ConnectOptions): Promise<Address> {
+  if (host !== undefined) {
+    const { openWay } = await import('../fleet/open.ts');
+    const way = openWay(host, { env: process.env, uid: process.getuid?.() ?? 0 });
+    return () => Promise.resolve(way);
+  }
+  const at = home ?? findProject({ cwd, files, env: process.env }).home;
+  return daemonSocket(at, process.env, process.getuid?.() ?? 0);
+}

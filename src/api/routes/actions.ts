@@ -1,4 +1,5 @@
 /** What can be asked of the daemon. It only ever acts on what the configuration names: no route takes a command to run. */
+
 import { z } from 'zod';
 import { type Route, route } from '../route.ts';
 import { NAMES, V1 } from '../schemas.ts';
@@ -132,3 +133,15 @@ export const actionRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** Answered from memory: programs call it in their loops. */
+export const beatRoute: Route = route({
+  method: 'POST',
+  path: '/v1/beat/{name}',
+  id: 'beat',
+  access: 'control',
+  summary: 'Sends a heartbeat by ping for a component, or for an agent by its `log`.',
+  answer: 'Beat',
+  errors: ['NO_SUCH_COMPONENT', 'HEARTBEAT_NOT_BY_PING', 'COMPONENT_NOT_RUNNING', 'AGENT_NOT_RUNNING'],
+  handler: ({ services, params }) => services.control.beat(params['name']!),
+});

@@ -1,5 +1,7 @@
-/** The daemon about itself: version, alive, ready. */
+/** The daemon about itself: version, alive, ready, metrics, and the description of its API. */
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { programFile } from '../../base/program-file.ts';
 import { AppError } from '../../base/pure/errors.ts';
 import { sendText } from '../reply.ts';
 import { type Route, route, STREAMING, WithStatus } from '../route.ts';
@@ -69,3 +71,14 @@ export const metricsRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** `npm run reference` writes it from the table of routes and the types of the answers. */
+export const documentRoute: Route = route({
+  method: 'GET',
+  path: '/openapi.json',
+  id: 'getOpenApi',
+  access: 'read',
+  summary: 'This document: OpenAPI 3.1.',
+  answer: 'Document',
+  handler: () => JSON.parse(readFileSync(programFile('openapi.json'), 'utf8')),
+});

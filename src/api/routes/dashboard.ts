@@ -1,6 +1,8 @@
-/** The page: what its token allows, and, for the unix socket only, where it is. */
+/** The page: what its token allows, where it is (for the unix socket only), and everything that one screen shows in one answer. */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Route, route } from '../route.ts';
+import { sendText } from '../reply.ts';
+import { type Route, route, STREAMING } from '../route.ts';
 import { V1 } from '../schemas.ts';
 
 const OPEN_BODY = z
@@ -37,3 +39,23 @@ export const dashboardRoutes: readonly Route[] = [
     handler: ({ services, body }) => services.control.dashboard(body.role ?? 'control'),
   }),
 ];
+
+const tagOf = (text: string): string => `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+
+export const overviewRoute: Route = route({
+  method: 'GET',
+  path: '/v1/overview',
+  id: 'getOverview',
+  access: 'read',
+  summary:
+    'What needs attention, and every component with its last 24 hours. With the ETag of the last answer in If-None-Match: 304 when nothing changed.',
+  answer: 'Overview',
+  handler: async ({ services, request, response }): Promise<typeof STREAMING> => {
+    const text = `${JSON.stringify(await services.control.overview())}\n`;
+    const tag = tagOf(text);
+    response.setHeader('ETag', tag);
+    if (request.headers['if-none-match'] === tag) response.writeHead(304).end();
+    else sendText(response, 'application/json; charset=utf-8', text);
+    return STREAMING;
+  },
+});

@@ -1,6 +1,6 @@
 /** keepwell incidents: problems with one cause each, also those that are too small for a ticket. */
 import { Option } from 'commander';
-import type { IncidentView, OneIncidentView } from '../../incidents/rules/view.ts';
+import { type IncidentView, type OneIncidentView, othersWith } from '../../incidents/rules/view.ts';
 import { awaitDaemon } from '../await-daemon.ts';
 import { type CliCall, usage } from '../call.ts';
 import { byAction, type Definition, durationOption } from '../define.ts';
@@ -113,12 +113,9 @@ export const INCIDENT_HEADER = ['NUMBER', 'STATE', 'COUNT', 'LAST', 'TICKET', 'A
 /** More are counted: the line is about the cause. */
 const MAX_NAMED = 3;
 
-/** Everybody but the one that it is named after: that one is in its title. */
-function othersOf({ subjects, tasks, affected }: IncidentView): readonly string[] {
-  const types = new Set(tasks.length > 0 ? ['agent'] : []);
-  const names = subjects.slice(1).flatMap(({ kind, name }) => (types.has(kind) ? [] : [name]));
-  return [...new Set([...names, ...tasks, ...affected])];
-}
+const othersOf = (incident: IncidentView): readonly string[] => [
+  ...new Set([...othersWith(incident), ...incident.affected]),
+];
 
 const affectedText = (incident: IncidentView): string => {
   const others = othersOf(incident);

@@ -9,9 +9,8 @@ import { whyText } from '../print/why.ts';
 import { readRecords } from '../records.ts';
 import { keysOf } from './keys.ts';
 import { type Effect, firstModel, type Model, type News, type PaneKind, step } from './model.ts';
-import { paintLines } from './paint-lines.ts';
 import { render } from './render.ts';
-import { Tty } from './tty.ts';
+import { paintLines, Tty } from './tty.ts';
 
 /** Times on the screen go on. */
 const TICK_MS = 1_000;

@@ -1,8 +1,13 @@
 /** A first configuration from what lies in a folder. Pure: the folder is handed in, the text is handed back. */
+import { type ImportFindings, type ImportFormat, lossText } from '../import/findings.ts';
+import { fromPm2 as importPm2 } from '../import/pm2.ts';
+import { fromProcessCompose as importProcessCompose } from '../import/process-compose.ts';
+import { sound, withoutCircles } from '../import/sound.ts';
+import { fromSupervisord as importSupervisord } from '../import/supervisord.ts';
+import { Problems } from '../problem.ts';
 import { nameFrom } from '../readers.ts';
 import { fromCompose } from './compose.ts';
 import type { Draft, Folder, StarterFindings } from './draft.ts';
-import { fromPm2, fromProcessCompose, fromSupervisord } from './neighbours.ts';
 import { fromPackageJson } from './package-json.ts';
 import { fromProcfile } from './procfile.ts';
 import { fromPython } from './python.ts';
@@ -22,6 +27,50 @@ export interface Suggested {
   readonly components: readonly string[];
   readonly found: readonly Discovery[];
 }
+
+// Files of other process managers that lie in the folder, read by the importers.
+
+const PM2_FILES = ['ecosystem.config.json', 'ecosystem.json', 'ecosystem.config.yaml', 'pm2.json'];
+const PM2_PROGRAMS = ['ecosystem.config.js', 'ecosystem.config.cjs', 'ecosystem.config.mjs'];
+
+type Read = (file: string, text: string, problems: Problems) => ImportFindings | null;
+
+function found(folder: Folder, names: readonly string[], format: ImportFormat, read: Read): StarterFindings | null {
+  const file = names.find((name) => folder.has(name));
+  if (file === undefined) return null;
+  const problems = new Problems();
+  const findings = read(file, folder.read(file) ?? '', problems);
+  const why = `it cannot be read: "keepwell import ${format} ${file}" says why.`;
+  if (findings === null || problems.count > 0) return { file, drafts: [], remarks: [], why };
+  const apart = withoutCircles(findings.drafts, file);
+  const { drafts, refused } = sound(apart.drafts, file, folder.name);
+  const lost = [...findings.lost, ...apart.lost, ...refused];
+  return {
+    file,
+    drafts,
+    remarks: lost.map((loss) => `not carried over: ${lossText({ ...loss, file: 'line' }).replace(/^line:/, 'line ')}`),
+  };
+}
+
+const fromProcessCompose = (folder: Folder): StarterFindings | null =>
+  found(folder, ['process-compose.yaml', 'process-compose.yml'], 'process-compose', (file, text, problems) =>
+    importProcessCompose({ file, text }, problems),
+  );
+
+/** A program is never run here: it is only said how to. */
+function fromPm2(folder: Folder): StarterFindings | null {
+  const program = PM2_PROGRAMS.find((name) => folder.has(name));
+  const listed = found(folder, PM2_FILES, 'pm2', (file, text, problems) => importPm2({ file, text }, problems));
+  if (listed !== null || program === undefined) return listed;
+  const why = `it is a program, which init does not run: "keepwell import pm2 ${program} --run" does.`;
+  return { file: program, drafts: [], remarks: [], why };
+}
+
+const fromSupervisord = (folder: Folder): StarterFindings | null =>
+  found(folder, ['supervisord.conf', 'supervisor.conf'], 'supervisord', (file, text) => {
+    const findings = importSupervisord([{ file, text, here: '.' }]);
+    return findings.problems.length > 0 ? null : findings;
+  });
 
 /** Who says best what to run comes first; the others mostly say the same in other words. */
 const FINDERS: readonly ((folder: Folder) => StarterFindings | null)[] = [

@@ -5,9 +5,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { meansGone } from '../../base/pure/errno.ts';
+import { writeDurably } from '../../base/record-files.ts';
 import { NotOursError, readRegularFile } from '../../base/regular-file.ts';
 import { isLater } from '../../docker/logs.ts';
-import { writeDurably } from './record.ts';
 
 export interface LogCursor {
   readonly container: string;

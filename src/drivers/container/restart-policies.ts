@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 import { meansGone } from '../../base/pure/errno.ts';
 import { after, type ComponentName } from '../../base/pure/ids.ts';
+import { writeDurably } from '../../base/record-files.ts';
 import type { Runtime } from '../../base/runtime.ts';
 import type { ActionResult, ContainerSetup, EngineClient, RestartPolicy } from '../../docker/ports.ts';
 import { LABELS } from '../../docker/rules/labels.ts';
-import { writeDurably } from './record.ts';
 
 export interface PoliciesWorld extends Pick<Runtime, 'clock' | 'log'> {
   /** Where what was taken is written down. */

@@ -11,11 +11,10 @@ import type { Incidents, SharedTelling } from '../../incidents/ports.ts';
 import type { TellingVerdict, TrackerCall } from '../../incidents/rules/shared.ts';
 import { DAEMON } from '../../supervision/event-bus.ts';
 import type { StatusView } from '../../supervision/rules/views.ts';
-import { fitting, statusKey } from '../rules/host-status.ts';
 import { type StoreAddress, shownAddress } from '../rules/store-address.ts';
 import { isRefusedRow, storeError } from '../rules/store-error.ts';
 import { ALONE_AFTER_MS, SILENT_AFTER_MS, tellingVerdict } from '../rules/telling.ts';
-import { withinBytes } from '../rules/wire.ts';
+import { fitting, statusKey, withinBytes } from '../rules/wire.ts';
 import { Forgotten, type HostIdentity, SharedBook } from './book.ts';
 import { type Database, openDatabase, prepareTables } from './database.ts';
 

@@ -1,14 +1,13 @@
 import type { Database } from '../../base/sqlite.ts';
-import { BUG_NUMBERS } from './migrations/0010-bug-numbers.ts';
-import { EARLIER_ERRORS } from './migrations/0011-earlier-errors.ts';
 import { DamagedError, NewerSchemaError } from './problem.ts';
+
+// None of these is edited after a release: a change is a new one at the end.
 
 /**
  * The first schema. People read these tables with plain `sqlite3`, so the columns use the words of the glossary. Times are epoch
  * milliseconds, except inside `component_json`: those count from the boot named by `boot_id`.
- * Never edited after a release: a change is a new file.
  */
-export const HISTORY = `
+const HISTORY = `
 CREATE TABLE components (
   name TEXT PRIMARY KEY,
   desired TEXT NOT NULL,
@@ -89,7 +88,6 @@ CREATE TABLE meta (
 /**
  * The probe timeline. A table with row ids, and an index without times that change: the open stretches of all components are then
  * neighbours, and extending them every few seconds writes a few pages instead of one per component.
- * Never edited after a release: a change is a new file.
  */
 export const PROBES = `
 ALTER TABLE runs ADD COLUMN log_offset INTEGER;
@@ -116,7 +114,6 @@ CREATE INDEX probe_results_by_component ON probe_results (component, first_at);
 /**
  * What runs used. As with the probe timeline, the table has row ids and its index no times that change: extending the open
  * stretches of all components then writes a few pages instead of one per component. Sizes are bytes; 100 % of CPU is one core.
- * Never edited after a release: a change is a new file.
  */
 export const SAMPLES = `
 CREATE TABLE samples (
@@ -136,10 +133,7 @@ CREATE TABLE samples (
 CREATE INDEX samples_by_component ON samples (component, first_at);
 `;
 
-/**
- * How a frozen run was dealt with, and what it was doing then: with its crash.
- * Never edited after a release: a change is a new file.
- */
+/** How a frozen run was dealt with, and what it was doing then: with its crash. */
 export const FREEZES = `
 ALTER TABLE crashes ADD COLUMN freeze_json TEXT;
 `;
@@ -147,7 +141,6 @@ ALTER TABLE crashes ADD COLUMN freeze_json TEXT;
 /**
  * What the checks that run on schedule came to: one row for each stretch of equal results, as with the probe timeline. Times are
  * epoch milliseconds.
- * Never edited after a release: a change is a new file.
  */
 export const CHECKS = `
 CREATE TABLE check_results (
@@ -166,7 +159,6 @@ CREATE TABLE check_results (
 /**
  * One row for each session, also after its end. What people ask for has columns; the whole record, as the daemon needs it to go on,
  * is in `record_json`. Times are epoch milliseconds.
- * Never edited after a release: a change is a new file.
  */
 export const SESSIONS = `
 CREATE TABLE sessions (
@@ -191,7 +183,6 @@ CREATE INDEX sessions_by_user ON sessions (user_id, created_at);
 /**
  * Campaigns, what each experiment came to, and every attempt: written down before it was begun, closed when its end was seen. Times
  * are epoch milliseconds.
- * Never edited after a release: a change is a new file.
  */
 export const CAMPAIGNS = `
 CREATE TABLE campaigns (
@@ -241,7 +232,6 @@ CREATE INDEX open_attempts ON experiment_attempts (campaign_id) WHERE ended_at I
 /**
  * Incidents and tickets: what people ask for has columns; the whole record, as the daemon needs it to go on, is in `record_json`.
  * Times are epoch milliseconds. Numbers are never used twice: the last ones are in `meta` (last_incident, last_ticket).
- * Never edited after a release: a change is a new file.
  */
 export const INCIDENTS = `
 CREATE TABLE incidents (
@@ -298,7 +288,6 @@ CREATE INDEX crashes_by_task ON crashes (task_id) WHERE task_id IS NOT NULL;
 /**
  * Agents, and what people ask about them with plain `sqlite3`: `health_checks` (one row for each pass) and `agent_crashes`. Their times
  * are text in UTC as SQLite writes it, so that they can be compared with datetime('now'); times of `agents` are epoch milliseconds.
- * Never edited after a release: a change is a new file.
  */
 export const AGENTS = `
 CREATE TABLE agents (
@@ -344,6 +333,38 @@ SELECT
   incidents.ticket AS bug_number
 FROM crashes LEFT JOIN incidents ON incidents.id = crashes.incident
 WHERE crashes.subject_kind = 'agent';
+`;
+
+/**
+ * `health_checks.bugs_reported` is the list of the tickets that were filed, as JSON. Until now it was their number: which ones they were
+ * is not known any more, so there is a null for each.
+ */
+const BUG_NUMBERS = `
+CREATE TABLE health_checks_10 (
+  check_id INTEGER PRIMARY KEY,
+  timestamp TEXT NOT NULL UNIQUE,
+  status TEXT NOT NULL,
+  active_agents INTEGER NOT NULL,
+  crashed_agents INTEGER NOT NULL,
+  zombie_processes INTEGER NOT NULL,
+  orchestrator_responsive INTEGER,
+  last_poll_age_seconds REAL,
+  actions_taken TEXT NOT NULL,
+  bugs_reported TEXT NOT NULL
+);
+INSERT INTO health_checks_10
+SELECT
+  check_id, timestamp, status, active_agents, crashed_agents, zombie_processes, orchestrator_responsive,
+  last_poll_age_seconds, actions_taken,
+  '[' || substr(replace(hex(zeroblob(bugs_reported)), '00', ',null'), 2) || ']'
+FROM health_checks;
+DROP TABLE health_checks;
+ALTER TABLE health_checks_10 RENAME TO health_checks;
+`;
+
+/** The error that a program had written before it died of something else: with its crash. */
+const EARLIER_ERRORS = `
+ALTER TABLE crashes ADD COLUMN earlier_json TEXT;
 `;
 
 /** In order: the first one makes version 1. Only ever added to. */

@@ -87,3 +87,10 @@ const incidentView = (incident: Incident): IncidentView => ({
   acknowledged_at: timeOrNull(incident.acknowledgedAt),
   silenced_until: timeOrNull(incident.silencedUntil),
 });
+
+/** Everybody with the same cause but the one that it is named after, which is in its title; of agents, their tasks. */
+export function othersWith({ subjects, tasks }: Pick<IncidentView, 'subjects' | 'tasks'>): readonly string[] {
+  const hasTasks = tasks.length > 0;
+  const names = subjects.slice(1).flatMap(({ kind, name }) => (hasTasks && kind === 'agent' ? [] : [name]));
+  return [...new Set([...names, ...tasks])];
+}

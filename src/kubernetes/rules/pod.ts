@@ -3,12 +3,11 @@
 import { ROLES } from '../../supervision/rules/health/probe.ts';
 import type { ComponentSpec, ContainerSpec, ProcessSpec } from '../../supervision/spec.ts';
 import type { Given, Notes } from './given.ts';
-import { isAnnotationKey } from './names.ts';
+import { isAnnotationKey, isVariableName } from './names.ts';
 import { ANNOTATIONS, compact, type Plain, unlessEmpty } from './object.ts';
 import { insidePort, openPorts } from './ports.ts';
 import { healthcheckProbes, probeObject } from './probe.ts';
-import { SecretArguments } from './secret.ts';
-import { type Variables, variablesOf } from './variables.ts';
+import { isSecretVariable, literally, SecretArguments } from './secret.ts';
 import { type Volumes, volumesOf } from './volumes.ts';
 
 export interface Pod {
@@ -155,3 +154,49 @@ const labelsOf = (driver: Runnable): Readonly<Record<string, string>> =>
 
 export const isRunnable = (spec: ComponentSpec): spec is ComponentSpec & { readonly driver: Runnable } =>
   spec.driver.kind === 'process' || spec.driver.kind === 'container';
+
+interface Variables {
+  readonly env: readonly { readonly [key: string]: Plain }[];
+  readonly envFrom: readonly { readonly [key: string]: Plain }[];
+  /** Values by the name of their Secret; null: they are only named, so nobody has read them. */
+  readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>> | null>;
+}
+
+const envSecret = (object: string): string => `${object}-env`;
+const envFileSecret = (object: string): string => `${object}-env-file`;
+
+function variablesOf(
+  { driver }: ComponentSpec,
+  object: string,
+  known: readonly string[],
+  inArguments: SecretArguments,
+  { envFiles }: Pick<Given, 'envFiles'>,
+  notes: Notes,
+): Variables {
+  const kept: Record<string, string> = {};
+  const env: { readonly [key: string]: Plain }[] = [];
+  const refer = (name: string, value: string): void => {
+    kept[name] = value;
+    env.push({ name, valueFrom: { secretKeyRef: { name: envSecret(object), key: name } } });
+  };
+  for (const [name, value] of Object.entries(driver.env)) {
+    if (!isVariableName(name))
+      notes.lose([driver.kind, 'env', name], 'Kubernetes takes no variable of this name: it is left out');
+    else if (isSecretVariable(name, value, known)) refer(name, value);
+    else env.push({ name, value: literally(value) });
+  }
+  for (const [name, value] of inArguments.values) refer(name, value);
+  const secrets = new Map<string, Readonly<Record<string, string>> | null>();
+  if (Object.keys(kept).length > 0) secrets.set(envSecret(object), kept);
+  if (driver.envFiles.length > 0) secrets.set(envFileSecret(object), fileVariables(driver.envFiles, envFiles));
+  const envFrom = driver.envFiles.length > 0 ? [{ secretRef: { name: envFileSecret(object) } }] : [];
+  return { env, envFrom, secrets };
+}
+
+/** Later files over earlier ones. A file of variables is taken for secret as a whole. */
+function fileVariables(paths: readonly string[], read: Given['envFiles']): Readonly<Record<string, string>> | null {
+  const texts = paths.map((path) => read.get(path));
+  if (texts.some((text) => text === undefined)) return null;
+  const merged = Object.assign({}, ...texts) as Readonly<Record<string, string>>;
+  return Object.fromEntries(Object.entries(merged).filter(([name]) => isVariableName(name)));
+}

@@ -2,8 +2,7 @@
 
 import { secretValues } from '../../base/pure/redact.ts';
 import type { ComponentSpec } from '../../supervision/spec.ts';
-import { noteAddresses } from './addresses.ts';
-import { type Given, type Loss, type MountedFile, Notes, type Refusal, type SecretMode } from './given.ts';
+import { type Given, type Loss, type MountedFile, Notes, type Path, type Refusal, type SecretMode } from './given.ts';
 import { noteLosses, SECTIONS } from './losses.ts';
 import { collisions, labelValue, objectName } from './names.ts';
 import { ANNOTATIONS, compact, type KubernetesObject, LABELS, MANAGER, type Plain, unlessEmpty } from './object.ts';
@@ -183,4 +182,42 @@ function jobObject(
 ): KubernetesObject {
   const backoffLimit = restart.policy === 'never' ? 0 : restart.limit.max;
   return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { backoffLimit, template } };
+}
+
+const LOCAL = /(?<![\w.-])(localhost|127\.0\.0\.1|\[::1\])(?::(\d{1,5})(?!\d))?(?![\w-])/g;
+
+function noteAddresses(spec: ComponentSpec, all: readonly ComponentSpec[], notes: Notes): void {
+  const own = new Set(openPorts(spec).flatMap(({ inside, outside }) => [inside, outside]));
+  for (const [path, text] of textsOf(spec)) {
+    for (const [written, , digits] of text.matchAll(LOCAL)) {
+      const port = digits === undefined ? null : Number(digits);
+      if (port !== null && own.has(port))
+        notes.lose(
+          path,
+          `"${written}" is only reached from inside its pod: listen on 0.0.0.0:${port}, or the kubelet's probes fail`,
+        );
+      else notes.lose(path, `"${written}" is the pod itself on Kubernetes${elsewhere(port, spec, all)}`);
+    }
+  }
+}
+
+function elsewhere(port: number | null, { name }: ComponentSpec, all: readonly ComponentSpec[]): string {
+  const owner = all.find((other) => other.name !== name && openPorts(other).some(({ outside }) => outside === port));
+  return owner ? `: ${owner.name} is found at "${objectName(owner.name)}:${port}"` : ', not this machine';
+}
+
+function textsOf({ driver }: ComponentSpec): readonly (readonly [path: Path, text: string])[] {
+  const listed = (key: string, words: readonly string[] | null) =>
+    (words ?? []).map((word, index) => [[driver.kind, key, index], word] as const);
+  const env = Object.entries(driver.env).map(([name, value]) => [[driver.kind, 'env', name], value] as const);
+  if (driver.kind === 'process')
+    return [
+      ...(driver.shell
+        ? [[['process', 'command'], driver.command.at(-1)!] as const]
+        : listed('command', driver.command)),
+      ...env,
+    ];
+  return driver.kind === 'container'
+    ? [...listed('entrypoint', driver.entrypoint), ...listed('command', driver.command), ...env]
+    : [];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { keysOf } from '../../../../src/cli/top/keys.ts';
 import { type Effect, type Model, step } from '../../../../src/cli/top/model.ts';
-import { paintLines } from '../../../../src/cli/top/paint-lines.ts';
+import { paintLines } from '../../../../src/cli/top/tty.ts';
 import { modelOf, NOW, rowOf } from './screens.ts';
 
 const ROWS = ['api', 'database', 'mailer', 'web'].map((name, at) =>
