@@ -19,9 +19,10 @@ export class Listener {
     const server = this.#serve();
     rmSync(this.#path, { force: true });
     const isListening = once(server, 'listening');
-    const before = process.umask(0o177);
+    // The mask is that of the whole process: a folder that a thread makes at this moment must stay one that its owner can enter.
+    const before = process.umask(0o077);
     try {
-      server.listen(this.#path); // binds at once, so nothing else is made with this mask
+      server.listen(this.#path); // binds at once
     } finally {
       process.umask(before);
     }

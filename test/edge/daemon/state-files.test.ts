@@ -1,5 +1,6 @@
 /** Small files of the state directory: half written, left behind, and made for others by accident. */
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { Listener } from '../../../src/api/listener.ts';
@@ -73,6 +74,21 @@ test('what is made while the socket is being opened has its usual mode', async (
   expect(statSync(dir.at('made')).mode & 0o777).toBe(0o700);
   expect(statSync(dir.at('s.sock')).mode & 0o777).toBe(0o600);
   await listener.close();
+});
+
+test('a folder that another thread makes while the socket is being opened can be entered by its owner', async () => {
+  using dir = tempDir();
+  const modes = new Set<number>();
+  for (let round = 0; round < 30; round += 1) {
+    const paths = Array.from({ length: 64 }, (_, n) => dir.at(`${round}-${n}`));
+    const listener = new Listener(dir.at('s.sock'), () => createServer());
+    const making = paths.map((path) => mkdir(path, { mode: 0o700 }));
+    await listener.open();
+    await Promise.all(making);
+    await listener.close();
+    for (const path of paths) modes.add(statSync(path).mode & 0o777);
+  }
+  expect([...modes]).toEqual([0o700]);
 });
 
 test('what is wanted and can be kept nowhere is said to be forgotten; beside a history that is not written, the file knows better', () => {
