@@ -32,24 +32,27 @@ export interface HomePaths {
   /** Records of runs that are containers. */
   readonly containers: string;
   readonly trash: string;
+  /** One file for each command that `keepwell run` keeps. */
+  readonly kept: string;
   /** Of the page. */
   readonly token: string;
 }
 
 export interface Where {
   readonly cwd: string;
-  /** The -f options. */
+  /** The -f options. Without any, those of KEEPWELL_FILE, with colons between them. */
   readonly files: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** The configuration files and the state directory, without reading either. */
-export function findProject({ cwd, files, env }: Where): Project {
+export function findProject({ cwd, files: asked, env }: Where): Project {
+  const files = asked.length > 0 ? asked : (env['KEEPWELL_FILE'] ?? '').split(':').filter(Boolean);
   const found = files.length > 0 ? files.map((file) => resolve(cwd, file)) : [findUpwards(cwd, env)];
-  const missing = found.find((file) => !existsSync(file));
-  if (missing !== undefined) throw new AppError('CONFIG_MISSING', { file: missing, suggestion: similarFile(missing) });
   const projectDir = dirname(found[0]!);
   const home = env['KEEPWELL_HOME'] ? resolve(cwd, env['KEEPWELL_HOME']) : ownHome(projectDir);
+  const missing = found.find((file) => !existsSync(file) && !isLeftOut(file, home));
+  if (missing !== undefined) throw new AppError('CONFIG_MISSING', { file: missing, suggestion: similarFile(missing) });
   refuseForbidden(home);
   refuseForeign(home, projectDir);
   const ignored =
@@ -57,6 +60,19 @@ export function findProject({ cwd, files, env }: Where): Project {
       ? []
       : CONFIG_NAMES.map((name) => join(projectDir, name)).filter((file) => file !== found[0] && existsSync(file));
   return { files: found, home, ignored };
+}
+
+/** Says that a project began with a kept command and may have no configuration. Any other one whose file is gone is a mistake. */
+export const aloneNote = (home: string): string => join(homePaths(home).kept, 'alone');
+
+/** The configuration is where one would be looked for, and empty. */
+export const isLeftOut = (file: string, home: string): boolean =>
+  basename(file) === CONFIG_NAMES[0] && existsSync(aloneNote(home));
+
+/** The project of a folder in which there is nothing yet: `keepwell run` makes it. */
+export function newProject(cwd: string, env: Where['env']): Project {
+  const home = env['KEEPWELL_HOME'] ? resolve(cwd, env['KEEPWELL_HOME']) : ownHome(cwd);
+  return { files: [join(projectOf(home) ?? cwd, CONFIG_NAMES[0])], home };
 }
 
 /** " Did you mean "prod.yaml"?", from what lies in the same folder. */
@@ -123,16 +139,26 @@ export function projectOf(home: string): string | null {
 
 /** A file that somebody else could have put there is not run unless it is named: the search goes on above nobody's but our own. */
 function findUpwards(cwd: string, env: Where['env']): string {
+  const trusted = (file: string): void => {
+    const problem = distrust(file, asker(env));
+    if (problem !== null) throw new AppError('CONFIG_UNTRUSTED', { file, problem });
+  };
   for (let dir = resolve(cwd); ; dir = dirname(dir)) {
-    for (const name of CONFIG_NAMES) {
-      const file = join(dir, name);
-      if (!existsSync(file)) continue;
-      const problem = distrust(file, asker(env));
-      if (problem !== null) throw new AppError('CONFIG_UNTRUSTED', { file, problem });
+    const file = CONFIG_NAMES.map((name) => join(dir, name)).find((path) => existsSync(path));
+    if (file !== undefined) {
+      trusted(file);
       return file;
     }
-    if (dir === dirname(dir)) throw new AppError('CONFIG_NOT_FOUND', { where: cwd });
+    const note = aloneNote(ownHome(dir));
+    if (existsSync(note)) {
+      trusted(note);
+      return join(dir, CONFIG_NAMES[0]);
+    }
+    if (dir === dirname(dir)) break;
   }
+  const elsewhere = newProject(cwd, env);
+  if (existsSync(aloneNote(elsewhere.home))) return elsewhere.files[0]!;
+  throw new AppError('CONFIG_NOT_FOUND', { where: cwd });
 }
 
 export const defaultDb = (home: string): string => join(home, 'keepwell.db');
@@ -164,6 +190,7 @@ export function homePaths(home: string): HomePaths {
     runs: at('runs'),
     containers: at('containers'),
     trash: at('trash'),
+    kept: at('kept'),
     token: at('token'),
   };
 }

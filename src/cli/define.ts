@@ -34,6 +34,8 @@ export interface Definition<Options> {
   readonly asksNobody?: boolean;
   /** It takes no words; its handler gets them all the same, and says what to write instead. */
   readonly answersWords?: boolean;
+  /** What comes after its first argument belongs to somebody else: options there are not read. */
+  readonly passesThrough?: boolean;
   /** For a command that scripts call: text only when asked for. */
   readonly jsonByDefault?: boolean;
   /** What -o takes beside text and json. */
@@ -62,6 +64,7 @@ export function addCommand(program: Command, definition: AnyDefinition, host: Ho
     .summary(definition.summary);
   command.description(describe(definition, host.world.out.columns ?? HELP_COLUMNS));
   for (const option of definition.options ?? []) command.addOption(option);
+  if (definition.passesThrough) command.passThroughOptions();
   if (definition.answersWords) command.allowExcessArguments();
   addGlobalOptions(command, definition.followTakesF ?? false, definition.moreForms ?? []);
   command.addHelpText('after', examplesText(definition.examples));

@@ -13,6 +13,7 @@ import { dashboard } from './commands/dashboard.ts';
 import { demo } from './commands/demo.ts';
 import { down } from './commands/down.ts';
 import { events } from './commands/events.ts';
+import { exec } from './commands/exec.ts';
 import { graph } from './commands/graph.ts';
 import { health } from './commands/health.ts';
 import { importFrom } from './commands/import.ts';
@@ -22,6 +23,8 @@ import { logs } from './commands/logs.ts';
 import { mcp } from './commands/mcp.ts';
 import { reload } from './commands/reload.ts';
 import { render } from './commands/render.ts';
+import { rm } from './commands/rm.ts';
+import { run } from './commands/run.ts';
 import { runs } from './commands/runs.ts';
 import { service } from './commands/service.ts';
 import { sessions } from './commands/sessions.ts';
@@ -40,35 +43,38 @@ import { programWith } from './program-frame.ts';
 /** Tests and the reference enumerate these. */
 export const COMMANDS: readonly AnyDefinition[] = [
   up,
+  status,
+  why,
+  logs,
   down,
   start,
   stop,
   restart,
   reload,
+  run,
+  rm,
+  exec,
+  wait,
   beat,
-  sessions,
-  spawn,
-  agents,
-  status,
   top,
   dashboard,
   health,
-  why,
   crashes,
   runs,
   incidents,
   tickets,
   alerts,
-  logs,
   events,
-  wait,
   graph,
   init,
   importFrom,
   validate,
   schema,
-  render,
   backoff,
+  render,
+  agents,
+  spawn,
+  sessions,
   campaign,
   demo,
   simulateCrash,

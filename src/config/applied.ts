@@ -7,11 +7,20 @@ import { machineFault } from '../base/pure/errno.ts';
 import { readRegularFile } from '../base/regular-file.ts';
 import { untilKnown } from '../base/until-known.ts';
 import type { ComponentSpec } from '../supervision/spec.ts';
-import { loadConfig, loadConfigFromTexts, type ResolvedConfig, saysTheSame, type Variables } from './load.ts';
+import {
+  loadConfig,
+  loadConfigFromTexts,
+  type ResolvedConfig,
+  type Source,
+  saysTheSame,
+  type Variables,
+} from './load.ts';
 import { readConfig } from './read-config.ts';
 
 interface Applied {
-  readonly files: readonly { readonly path: string; readonly text: string }[];
+  readonly files: readonly Source[];
+  /** Older versions had none. */
+  readonly kept?: readonly Source[];
   readonly dotenv: string | null;
 }
 
@@ -30,7 +39,7 @@ export async function configurationFor(
   const applied = respawned ? await untilKnown('which configuration was applied', read, log) : ifKnown(read);
   if (respawned && applied) return loadConfigFromTexts({ ...applied, env });
   try {
-    return loadConfig({ files: project.files, env, cwd: dirname(project.files[0]!) });
+    return loadConfig({ ...project, env, cwd: dirname(project.files[0]!) });
   } catch (error) {
     if (!applied) throw error;
     log.error('the configuration files cannot be used; going on with what was last applied', {
@@ -97,11 +106,12 @@ export class CurrentConfig {
   /** The files as they are now. Throws a ConfigError. */
   async read(): Promise<ResolvedConfig> {
     const { files } = this.#current;
-    const { isFixed, env } = this.#options;
+    const { isFixed, env, paths } = this.#options;
+    const { home } = paths;
     // The environment stays the same for as long as we live: the same texts give the same configuration.
-    const isSame = isFixed || saysTheSame(this.#current);
+    const isSame = isFixed || saysTheSame(this.#current, home);
     return this.#prepared(
-      isSame ? this.#plain.get(this.#current)! : await readConfig({ files, env, cwd: dirname(files[0]!) }),
+      isSame ? this.#plain.get(this.#current)! : await readConfig({ files, home, env, cwd: dirname(files[0]!) }),
     );
   }
 
@@ -123,9 +133,9 @@ export class CurrentConfig {
   /** Remembers what was applied, so that a daemon that comes back after a crash runs what ran before, whatever was edited meanwhile. */
   save(): void {
     const { paths, log } = this.#options;
-    const { sources: files, dotenv } = this.#current;
+    const { sources: files, kept, dotenv } = this.#current;
     try {
-      writeAtomically(paths.applied, JSON.stringify({ files, dotenv } satisfies Applied));
+      writeAtomically(paths.applied, JSON.stringify({ files, kept, dotenv } satisfies Applied));
     } catch (error) {
       log.warn('the applied configuration could not be kept; after a crash the files will be read', {
         error: String(error),

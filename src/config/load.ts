@@ -3,6 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { AgentsSpec } from '../agents/spec.ts';
+import { isLeftOut } from '../base/home.ts';
 import { AppError } from '../base/pure/errors.ts';
 import { secretValues } from '../base/pure/redact.ts';
 import type { CheckSpec, HealthSettings } from '../checks/spec.ts';
@@ -16,10 +17,11 @@ import type { ComponentSpec, LogBounds } from '../supervision/spec.ts';
 import type { TelemetrySpec } from '../telemetry/spec.ts';
 import { MAX_FILE_BYTES, readDocument, TOO_LARGE } from './document.ts';
 import { parseEnvFile } from './env-file.ts';
+import { keptFiles } from './kept.ts';
 import { interpolate, mergeTrees } from './merge.ts';
 import { ConfigError, Problems } from './problem.ts';
 import { resolveConfig } from './resolve.ts';
-import { emptyRecord } from './tree.ts';
+import { emptyRecord, type MapNode } from './tree.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -53,6 +55,8 @@ export interface ResolvedConfig {
   readonly engine: 'local' | 'kubernetes';
   /** The texts this was made of; with `dotenv` they are enough to make it again with `loadConfigFromTexts`. */
   readonly sources: readonly Source[];
+  /** The commands that `keepwell run` keeps, one file each. */
+  readonly kept: readonly Source[];
   /** The text of `.env` beside the first file; null: there is none. */
   readonly dotenv: string | null;
   /** Values of variables with telling names that stand in it: a probe may have one in its path, its command or a header. Never shown. */
@@ -62,6 +66,8 @@ export interface ResolvedConfig {
 export interface LoadOptions {
   /** Absolute; later files over earlier ones. */
   readonly files: readonly string[];
+  /** The state directory, for what `keepwell run` keeps in it; absent: nothing is kept. */
+  readonly home?: string;
   readonly env: Variables;
   /** Only to shorten file names in messages. */
   readonly cwd?: string | null;
@@ -69,27 +75,34 @@ export interface LoadOptions {
 
 export interface TextOptions {
   readonly files: readonly Source[];
+  readonly kept?: readonly Source[];
   readonly dotenv: string | null;
   readonly env: Variables;
   readonly cwd?: string | null;
 }
 
 /** Throws a ConfigError with every problem at once. */
-export function loadConfig({ files, env, cwd = workingDirectory() }: LoadOptions): ResolvedConfig {
+export function loadConfig({ files, home, env, cwd = workingDirectory() }: LoadOptions): ResolvedConfig {
   if (files.length === 0) throw new AppError('USAGE', { problem: 'No configuration file was given.' });
-  const { sources, dotenv, problems } = readTexts(files);
+  const { sources, kept, dotenv, problems } = readTexts(files, home);
   if (problems.count > 0) throw new ConfigError(problems.sorted(files), cwd);
-  return loadConfigFromTexts({ files: sources, dotenv, env, cwd });
+  return loadConfigFromTexts({ files: sources, kept, dotenv, env, cwd });
 }
 
 /** Whether the files still say what this was made of, to the letter. */
-export function saysTheSame(config: ResolvedConfig): boolean {
-  const { sources, dotenv, problems } = readTexts(config.files);
-  const isSame = sources.every(({ text }, index) => text === config.sources[index]?.text);
+export function saysTheSame(config: ResolvedConfig, home?: string): boolean {
+  const { sources, kept, dotenv, problems } = readTexts(config.files, home);
+  const lettersOf = (all: readonly Source[]) => JSON.stringify(all.map(({ path, text }) => [path, text]));
+  const isSame = lettersOf([...sources, ...kept]) === lettersOf([...config.sources, ...config.kept]);
   return problems.count === 0 && isSame && dotenv === config.dotenv;
 }
 
-function readTexts(files: readonly string[]): Pick<ResolvedConfig, 'sources' | 'dotenv'> & { problems: Problems } {
+type Texts = Pick<ResolvedConfig, 'sources' | 'kept' | 'dotenv'> & { readonly problems: Problems };
+
+/** What stands for a configuration that was left out. */
+const NOTHING = 'components: {}\n';
+
+function readTexts(files: readonly string[], home: string | undefined): Texts {
   const problems = new Problems();
   const read = (path: string, isOptional: boolean): string | null => {
     const result = readText(path);
@@ -98,12 +111,30 @@ function readTexts(files: readonly string[]): Pick<ResolvedConfig, 'sources' | '
     if (!isNone) problems.add({ file: path, line: 1, column: 1 }, [], result.problem);
     return null;
   };
-  const sources = files.map((path) => ({ path, text: read(path, false) ?? '' }));
-  return { sources, dotenv: read(join(dirname(files[0]!), '.env'), true), problems };
+  const sources = files.map((path) => {
+    const mayBeMissing = home !== undefined && isLeftOut(path, home);
+    return { path, text: read(path, mayBeMissing) ?? (mayBeMissing ? NOTHING : '') };
+  });
+  const kept = home === undefined ? [] : keptCommands(home, (path) => read(path, true));
+  return { sources, kept, dotenv: read(join(dirname(files[0]!), '.env'), true), problems };
+}
+
+/** One that is removed meanwhile is none. Throws what the file system says, but that there are none. */
+function keptCommands(home: string, read: (path: string) => string | null): readonly Source[] {
+  return keptFiles(home).flatMap((path) => {
+    const text = read(path);
+    return text === null ? [] : [{ path, text }];
+  });
 }
 
 /** The same without the disk: for a copy that was kept, and for tests. Throws a ConfigError with every problem at once. */
-export function loadConfigFromTexts({ files, dotenv, env, cwd = workingDirectory() }: TextOptions): ResolvedConfig {
+export function loadConfigFromTexts({
+  files,
+  kept = [],
+  dotenv,
+  env,
+  cwd = workingDirectory(),
+}: TextOptions): ResolvedConfig {
   if (files.length === 0) throw new AppError('USAGE', { problem: 'No configuration file was given.' });
   const paths = files.map(({ path }) => path);
   const baseDir = dirname(paths[0]!);
@@ -112,8 +143,12 @@ export function loadConfigFromTexts({ files, dotenv, env, cwd = workingDirectory
   const usable = later.filter((tree) => tree !== null);
   // With a file missing, everything else would be said about a configuration nobody has written.
   if (!first || usable.length < later.length) throw new ConfigError(problems.sorted(paths), cwd);
+  const written = mergeTrees(first, ...usable);
+  const own = kept.flatMap(({ path, text }) => readDocument(path, text, problems) ?? []);
+  for (const tree of own) refuseTwice(written, tree, problems);
+  if (problems.count > 0) throw new ConfigError(problems.sorted(paths), cwd);
   const variables = variablesFrom(env, dotenv ?? '');
-  const tree = interpolate(mergeTrees(first, ...usable), variables.lookup, problems);
+  const tree = interpolate(mergeTrees(written, ...own), variables.lookup, problems);
   for (const { line, column, message, hint } of variables.problems()) {
     problems.add({ file: join(baseDir, '.env'), line, column }, [], message, hint);
   }
@@ -122,7 +157,22 @@ export function loadConfigFromTexts({ files, dotenv, env, cwd = workingDirectory
   const base = { dir: baseDir, folder: basename(baseDir), absolute: (path: string) => resolve(baseDir, path) };
   const resolved = resolveConfig(tree, base, problems);
   if (!resolved) throw new ConfigError(problems.sorted(paths), cwd);
-  return { ...resolved, files: paths, baseDir, sources: files, dotenv, secrets: secretValues(variables.used()) };
+  return { ...resolved, files: paths, baseDir, sources: files, kept, dotenv, secrets: secretValues(variables.used()) };
+}
+
+/** A kept command and a component of the configuration are two things: neither may change the other. */
+function refuseTwice(written: MapNode, kept: MapNode, problems: Problems): void {
+  for (const name of namesOf(kept).keys()) {
+    const entry = namesOf(written).get(name);
+    if (entry === undefined) continue;
+    const hint = `Call this one something else, or remove the other: keepwell rm ${name}`;
+    problems.add(entry.keyAt, ['components', name], `"keepwell run" keeps a command with the name "${name}"`, hint);
+  }
+}
+
+function namesOf(tree: MapNode): MapNode['entries'] {
+  const components = tree.entries.get('components')?.value;
+  return components?.kind === 'map' ? components.entries : new Map();
 }
 
 /**

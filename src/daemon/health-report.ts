@@ -18,7 +18,7 @@ export interface LocalOptions extends Pick<LocalReportOptions, 'env' | 'query' |
 /** Throws a ConfigError, NO_SUCH_CHECK, or the signal's reason. Leaves nothing behind, also then. */
 export async function localHealth(options: LocalOptions): Promise<HealthReport> {
   const { project, env, hosted } = options;
-  const config = options.config ?? loadConfig({ files: project.files, env });
+  const config = options.config ?? loadConfig({ ...project, env });
   const telemetry = localTelemetry(config, { env, hosted, log: silentLog, instance: project.home });
   const components = async () => {
     const { openOffline } = await import('./offline.ts');

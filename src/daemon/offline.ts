@@ -91,7 +91,7 @@ async function openRecords(paths: HomePaths): Promise<Recorded> {
 /** The configuration is only needed for names and dependencies here: one with mistakes in it must not hide the truth. */
 function readSpecs(project: Project, env: Environment): Specs {
   try {
-    const { name, components, secrets, engine } = loadConfig({ files: project.files, env });
+    const { name, components, secrets, engine } = loadConfig({ ...project, env });
     return { name, specs: engine === 'local' ? components : components.map(elsewhere), secrets };
   } catch {
     return { name: project.home, specs: [], secrets: [] };

@@ -22,7 +22,8 @@ export function readConfigInput(input: ConfigInput, options: OpenOptions): ReadC
   const { env } = process;
   if (isFiles(input)) {
     const files = [input].flat().map((file) => resolve(base, file as string));
-    return { project: { files, home: homeBeside(files[0]!) }, config: loadConfig({ files, env }), isFixed: false };
+    const project = { files, home: homeBeside(files[0]!) };
+    return { project, config: loadConfig({ ...project, env }), isFixed: false };
   }
   const path = join(base, '(configuration object)');
   const config = loadConfigFromTexts({ files: [{ path, text: textOf(input) }], dotenv: null, env });

@@ -31,6 +31,12 @@ export const ERRORS = {
     exitCode: 3,
     httpStatus: 409,
   },
+  EXEC_IMPOSSIBLE: {
+    message: 'Nothing can be run for "{name}": {problem}.',
+    hint: '"keepwell status {name} --verbose" shows where it runs and as whom.',
+    exitCode: 1,
+    httpStatus: 409,
+  },
   HEARTBEAT_NOT_BY_PING: {
     message: '"{name}" does not expect heartbeats by ping.',
     hint: 'Add "heartbeat: { ping: true }" to the component or the type of the agent, then run "keepwell reload".',

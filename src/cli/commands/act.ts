@@ -31,7 +31,7 @@ const definition = (
   },
 ): Definition<Options> => ({
   usage: `${verb} [NAME...]`,
-  group: 'Run:',
+  group: 'Start, stop, run:',
   ...told,
   options: [
     new Option('-a, --all', 'all components'),

@@ -20,7 +20,7 @@ const EXIT_CRITICAL = 6;
 
 export const agents: Definition<Options> = {
   usage: 'agents [ACTION] [WHAT...]',
-  group: 'Look:',
+  group: 'Agents, users, experiments:',
   summary: 'workers spawned for a task: list, report, check, stop',
   ...byAction<Options>('agents', {
     list: {
@@ -94,7 +94,7 @@ interface SpawnOptions {
 
 export const spawn: Definition<SpawnOptions> = {
   usage: 'spawn TYPE',
-  group: 'Run:',
+  group: 'Agents, users, experiments:',
   summary: 'start an agent of a type for a task',
   description:
     'TYPE is a name under "agents.types". The task replaces {task} in the command and stays a single argument, whatever it contains. ' +

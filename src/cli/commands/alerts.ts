@@ -11,7 +11,7 @@ const EXIT_NOT_ARRIVED = 1;
 
 export const alerts: Definition<object> = {
   usage: 'alerts [ACTION]',
-  group: 'Look:',
+  group: 'See what happened:',
   summary: 'who is alerted, and does it arrive: list, test',
   ...byAction<object>('alerts', {
     list: { what: 'channels and alerts that are not over (the default)', act: list },

@@ -62,7 +62,7 @@ export const backoff: Definition<Options> = {
 
 async function policyOf({ project, world }: CliCall, name: string): Promise<LifecyclePolicy> {
   const { loadConfig } = await import('../../config/load.ts');
-  const { components } = loadConfig({ files: project.files, env: world.env, cwd: world.cwd });
+  const { components } = loadConfig({ ...project, env: world.env, cwd: world.cwd });
   const found = components.find((component) => component.name === name);
   if (found) return found;
   throw noSuch(

@@ -6,7 +6,7 @@ import type { Definition } from '../define.ts';
 
 export const beat: Definition<Record<never, never>> = {
   usage: 'beat [NAME]',
-  group: 'Run:',
+  group: 'Start, stop, run:',
   summary: 'send a heartbeat for a component or an agent (heartbeat: { ping: true })',
   description:
     'For components and agents with "heartbeat: { ping: true }". Inside such a component or agent the name can be left out, and the command works from any folder. It prints nothing. Exit codes: 0 received, 3 the daemon or the component is not running, 4 no such component.',

@@ -31,7 +31,7 @@ const GOES_WITH: Readonly<Record<'name' | 'only' | 'keep' | 'dryRun', readonly A
 export const campaign: Definition<Options> = {
   usage: 'campaign <ACTION> [FILE|CAMPAIGN]',
   onlyHere: 'Log in there (ssh) and run it in the folder of the project: campaigns run where their services are.',
-  group: 'Run:',
+  group: 'Agents, users, experiments:',
   summary: 'experiments inside compose services: run, resume, list, show, teardown',
   actions: [
     ['run FILE', 'start the services that the experiments need, run the experiments one by one, remove the services'],

@@ -26,7 +26,7 @@ interface Options {
 
 export const crashes: Definition<Options> = {
   usage: 'crashes [NAME]',
-  group: 'Look:',
+  group: 'See what happened:',
   summary: 'what died, newest first',
   options: [
     durationOption('--last <TIME>', 'only the last 30m, 24h, 7d, ...'),

@@ -16,7 +16,7 @@ interface Options {
 
 export const dashboard: Definition<Options> = {
   usage: 'dashboard',
-  group: 'Look:',
+  group: 'See what happened:',
   summary: 'open the page in the browser',
   description:
     'Prints the address of the page with its token, and opens it. Anyone with this address can use it: with --read-only only to view, otherwise also to start, stop and restart. Where the configuration has no "dashboard", the page is served on a free port of 127.0.0.1 for as long as the daemon runs. With -H, the page of the other machine is served here, over ssh and with tokens of its own, until Ctrl-C.',

@@ -26,7 +26,7 @@ export const down: Definition<Options> = {
   usage: 'down',
   onlyHere:
     'Log in there (ssh) and run it in the folder of the project: it ends the daemon, and nobody could start it from here. "keepwell -H HOST stop --all" stops every component.',
-  group: 'Run:',
+  group: 'Every day:',
   summary: 'stop everything, then the daemon',
   description:
     'Components are stopped in reverse order, each with its grace period, and stay stopped until "keepwell up". Agents are ended as well and are not respawned. ' +

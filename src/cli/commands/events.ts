@@ -19,7 +19,7 @@ interface Options {
 
 export const events: Definition<Options> = {
   usage: 'events [NAME]',
-  group: 'Look:',
+  group: 'See what happened:',
   summary: 'what happened: starts, exits, decisions',
   options: [
     new Option('-f, --follow', 'keep printing new events until Ctrl-C'),

@@ -17,7 +17,7 @@ export const graph: Definition<Options> = {
   usage: 'graph [NAME...]',
   onlyHere:
     'Log in there (ssh) and run it in the folder of the project: it reads the configuration. "keepwell -H HOST status --verbose" shows what each component needs.',
-  group: 'Look:',
+  group: 'See what happened:',
   summary: 'what depends on what, in start order',
   description:
     'Shows the named components and everything they depend on, or all components. Components with the same step can start at the same time; stopping goes in the opposite direction. In drawings an arrow points to what is needed.',
@@ -37,7 +37,7 @@ export const graph: Definition<Options> = {
     if (call.json && format !== 'text') throw usage(`Give --format ${format} or -o json, not both.`);
     const { project, world } = call;
     const { loadConfig } = await import('../../config/load.ts');
-    const config = loadConfig({ files: project.files, env: world.env, cwd: world.cwd });
+    const config = loadConfig({ ...project, env: world.env, cwd: world.cwd });
     const names = resolveTargets(
       patterns,
       config.components.map(({ name }) => name),

@@ -26,7 +26,7 @@ const EXIT_UNHEALTHY = 1;
 
 export const health: Definition<Options> = {
   usage: 'health [CHECK...]',
-  group: 'Look:',
+  group: 'See what happened:',
   summary: 'run the checks: is it healthy? JSON, exit 0 or 1',
   description:
     'Runs the "checks" of the configuration in dependency order and skips those whose dependencies failed. Without ' +

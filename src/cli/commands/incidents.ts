@@ -24,7 +24,7 @@ const HOUR_MS = 3_600_000;
 
 export const incidents: Definition<Options> = {
   usage: 'incidents [ACTION] [NUMBER...]',
-  group: 'Look:',
+  group: 'See what happened:',
   summary: 'what is wrong now and what it affects, one line for each cause; ack, silence',
   ...byAction<Options>('incidents', {
     list: { what: 'open incidents (the default)', takes: ['all', 'resolved', 'fleet', 'timeout'], act: list },

@@ -36,7 +36,7 @@ const MAX_LINES = 1_000_000;
 
 export const logs: Definition<Options> = {
   usage: 'logs [NAME...]',
-  group: 'Look:',
+  group: 'Every day:',
   summary: 'what components wrote to stdout and stderr',
   description:
     'The lines of several components are merged in order of time, each with the name in front. ' +

@@ -21,7 +21,7 @@ interface Options {
 
 export const reload: Definition<Options> = {
   usage: 'reload',
-  group: 'Run:',
+  group: 'Start, stop, run:',
   summary: 'apply an edited configuration to what changed, and to nothing else',
   description:
     'New components are started, removed ones stopped, and changed ones restarted if the change concerns their running process or container. ' +
@@ -65,7 +65,7 @@ function tell(call: CliCall, reloaded: ReloadView): void {
 }
 
 /** The restarted ones must have a new run, the others must only be ready; the removed ones must be gone. */
-async function untilDone(
+export async function untilDone(
   call: CliCall,
   { steps, restarted, removed }: ReloadView,
   before: readonly ComponentView[],

@@ -42,11 +42,11 @@ export const render: Definition<Options> = {
     ['keepwell render --engine kubernetes -o json | jq .losses', 'what is lost, for a script'],
   ],
   handler: async (call, _args, { to, namespace, secrets, strict = false }) => {
-    const { files } = call.project;
+    const { project } = call;
     const { cwd, env } = call.world;
     const { loadConfig } = await import('../../config/load.ts');
     const { refuseLosses, renderKubernetes } = await import('../../kubernetes/render.ts');
-    const config = loadConfig({ files, env, cwd });
+    const config = loadConfig({ ...project, env, cwd });
     const rendered = renderKubernetes(config, { namespace: namespace ?? null, secrets });
     if (strict) refuseLosses(rendered.losses, cwd);
     const { problemText } = await import('../../config/problem.ts');

@@ -15,7 +15,7 @@ interface Options {
 
 export const runs: Definition<Options> = {
   usage: 'runs [NAME]',
-  group: 'Look:',
+  group: 'See what happened:',
   summary: 'every start, how long it lived and how it ended, newest first',
   options: [countOption('--limit <N>', 'at most N (default: 100)', { min: 1, max: 1000 })],
   examples: [

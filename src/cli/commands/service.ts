@@ -14,7 +14,7 @@ const ACTIONS = ['install', 'uninstall', 'status'] as const;
 export const service: Definition<Options> = {
   usage: 'service <ACTION>',
   onlyHere: 'Log in there (ssh) and run it in the folder of the project: it is about the systemd of the machine.',
-  group: 'Run:',
+  group: 'More:',
   summary: 'run the daemon as a systemd service: install, uninstall, status',
   actions: [
     [

@@ -23,7 +23,7 @@ const EXTENSION_MS = 30 * 60_000;
 
 export const sessions: Definition<Options> = {
   usage: 'sessions [ACTION] [WHAT...]',
-  group: 'Run:',
+  group: 'Agents, users, experiments:',
   summary: 'one container per user, with a lease: list, spawn, stop, extend, show',
   ...byAction<Options>('sessions', {
     list: { what: 'all sessions with their health (the default)', takes: ['user', 'all'], act: list },

@@ -32,7 +32,7 @@ const WATCH_MS = 1_000;
 export const status: Definition<Options> = {
   usage: 'status [NAME...]',
   aliases: ['ps', 'ls'],
-  group: 'Look:',
+  group: 'Every day:',
   summary: 'show the state of every component',
   description:
     'Without a daemon it reads the records and /proc, and says so. ' +

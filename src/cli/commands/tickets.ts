@@ -25,7 +25,7 @@ const MAX_LISTED = 1_000;
 
 export const tickets: Definition<Options> = {
   usage: 'tickets [ACTION] [NUMBER...]',
-  group: 'Look:',
+  group: 'See what happened:',
   summary: 'problems to fix, one for each cause: list, show, close, reopen',
   ...byAction<Options>(
     'tickets',

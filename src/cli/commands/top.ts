@@ -4,7 +4,7 @@ import type { Definition } from '../define.ts';
 
 export const top: Definition<object> = {
   usage: 'top',
-  group: 'Look:',
+  group: 'See what happened:',
   summary: 'watch everything on one screen: what needs attention, logs, why, restart with one key',
   description:
     'Changes show at once. Keys: arrows or j and k choose a component, w why it died, l its log, r restart, s start, x stop (each asks first), ' +

@@ -27,7 +27,7 @@ export const up: Definition<Options> = {
   usage: 'up [NAME...]',
   onlyHere:
     'Log in there (ssh) and run it in the folder of the project. Once its daemon runs, "keepwell -H HOST reload" applies an edited configuration and "keepwell -H HOST start --all" starts everything.',
-  group: 'Run:',
+  group: 'Every day:',
   summary: 'apply the configuration and start everything',
   description:
     'Starts the named components (default: all) and what they depend on, and waits until they are ready. ' +
@@ -56,12 +56,12 @@ export const up: Definition<Options> = {
   },
 };
 
-async function bringUp(call: CliCall, patterns: readonly string[], options: Options): Promise<number> {
+export async function bringUp(call: CliCall, patterns: readonly string[], options: Options): Promise<number> {
   const began = performance.now();
   const { project, world } = call;
   const { loadConfig } = await import('../../config/load.ts');
   if (call.files.length === 0 && dirname(project.files[0]!) !== world.cwd) call.note(`using ${project.files[0]}`);
-  const config = loadConfig({ files: project.files, env: world.env }); // mistakes end it here, before anything is touched
+  const config = loadConfig({ ...project, env: world.env }); // mistakes end it here, before anything is touched
   const names = resolveTargets(
     patterns,
     config.components.map(({ name }) => name),

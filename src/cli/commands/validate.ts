@@ -15,10 +15,10 @@ export const validate: Definition<object> = {
     ['keepwell validate -o json | jq .problems', 'for editors and CI'],
   ],
   handler: async (call) => {
-    const { files } = call.project;
+    const { files, home } = call.project;
     const { envFileWarnings, loadConfig } = await import('../../config/load.ts');
     try {
-      const config = loadConfig({ files, env: call.world.env, cwd: call.world.cwd });
+      const config = loadConfig({ files, home, env: call.world.env, cwd: call.world.cwd });
       const { components, checks, sessions, agents } = config;
       const { startWarnings } = await import('../../drivers/launch-run.ts');
       const warnings = [...envFileWarnings(config), ...startWarnings(components, call.world.env)];

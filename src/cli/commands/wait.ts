@@ -31,7 +31,7 @@ const OFFLINE_POLL_MS = 1_000;
 
 export const wait: Definition<Options> = {
   usage: 'wait <NAME...>',
-  group: 'Look:',
+  group: 'Start, stop, run:',
   summary: 'wait until components are ready, running, stopped, completed or healthy',
   description:
     'The exit code is 0 when all components are in that state, 5 when the time is up, 1 when one gave up, or has no probe and crashed twice meanwhile, ' +

@@ -16,7 +16,7 @@ interface WhyAnswer {
 
 export const why: Definition<object> = {
   usage: 'why [NAME|CRASH-ID|HOST/NAME]',
-  group: 'Look:',
+  group: 'Every day:',
   summary: 'why something died: cause, last output, what was decided and by which rule',
   examples: [
     ['keepwell why worker', 'its last crash'],

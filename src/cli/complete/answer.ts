@@ -1,5 +1,5 @@
 /** The lines that the completion scripts read: `value`, a tab, a few words about it. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Command, Option } from 'commander';
 import { findProject } from '../../base/home.ts';
 import type { World } from '../call.ts';
@@ -25,7 +25,9 @@ async function named(
   { cwd, env }: World,
 ): Promise<readonly Candidate[]> {
   const project = findProject({ cwd, env, files });
-  const texts = project.files.map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+  const { keptFiles } = await import('../../config/kept.ts');
+  const paths = [...project.files.filter((file) => existsSync(file)), ...keptFiles(project.home)];
+  const texts = paths.map((path) => ({ path, text: readFileSync(path, 'utf8') }));
   const { checkNames, componentNames } = await import('../../config/names.ts');
   const [names, what] = from === 'checks' ? [checkNames(texts), 'check'] : [componentNames(texts), 'component'];
   return names.filter((name) => !taken.includes(name)).map((value) => ({ value, what }));

@@ -86,7 +86,7 @@ export class McpProject {
       const { loadConfig } = await import('../../config/load.ts');
       const { secretsOf } = await import('../../crashes/evidence.ts');
       const { baseEnvironment } = await import('../../drivers/launch-run.ts');
-      const config = loadConfig({ files: this.call.project.files, env, cwd });
+      const config = loadConfig({ ...this.call.project, env, cwd });
       const base = baseEnvironment(env);
       this.#secrets = [...new Set(config.components.flatMap((spec) => secretsOf(spec, base, config.secrets)))];
     } catch {

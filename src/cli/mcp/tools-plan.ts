@@ -25,10 +25,10 @@ export const validate = tool({
 
 async function validated({ call }: McpProject): Promise<Omit<ValidationView, 'schema_version'>> {
   if (call.host !== null) return await call.client.validate();
-  const { files } = call.project;
+  const { files, home } = call.project;
   const { loadConfig } = await import('../../config/load.ts');
   try {
-    const { components } = loadConfig({ files, env: call.world.env, cwd: call.world.cwd });
+    const { components } = loadConfig({ files, home, env: call.world.env, cwd: call.world.cwd });
     return { valid: true, files, components: components.map(({ name }) => name), problems: [] };
   } catch (error) {
     if (!(error instanceof Error && 'problems' in error && Array.isArray(error.problems))) throw error;

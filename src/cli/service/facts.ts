@@ -65,7 +65,7 @@ export async function environmentWarnings(call: CliCall, config: ResolvedConfig)
   const advice = 'Put what is missing into .env beside the configuration.';
   try {
     const { loadConfig } = await import('../../config/load.ts');
-    const alone = loadConfig({ files: call.project.files, env: kept, cwd: call.world.cwd });
+    const alone = loadConfig({ ...call.project, env: kept, cwd: call.world.cwd });
     const different = config.components.filter(
       (spec, at) => JSON.stringify(spec) !== JSON.stringify(alone.components[at]),
     );

@@ -28,7 +28,7 @@ export async function service(call: CliCall, { action, scope, printOnly }: Servi
   const { world, project } = call;
   if (world.platform !== 'linux') throw new AppError('PLATFORM_UNSUPPORTED', { platform: world.platform });
   const { loadConfig } = await import('../../config/load.ts');
-  const config = loadConfig({ files: project.files, env: world.env, cwd: world.cwd });
+  const config = loadConfig({ ...project, env: world.env, cwd: world.cwd });
   if (action === 'install') tellInstalled(call, await install(call, config, { scope, printOnly }));
   else if (action === 'uninstall') tellUninstalled(call, await uninstall(call, config.name, scope));
   else {

@@ -75,7 +75,7 @@ describe('in a real shell', () => {
 
   test('bash', (context) => {
     requireShell('bash', context);
-    expect(press('bash', 'keepwell sta')).toEqual(['start', 'status']);
+    expect(press('bash', 'keepwell sta')).toEqual(['status', 'start']);
     expect(press('bash', 'keepwell stop api w')).toEqual(['worker', 'web-1']);
     expect(press('bash', 'keepwell graph --format=m')).toEqual(['mermaid']);
     expect(press('bash', 'keepwell graph --format=')).toEqual(['text', 'mermaid', 'dot']);

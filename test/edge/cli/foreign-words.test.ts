@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { foreignCommand } from '../../../src/cli/foreign-words.ts';
 import { COMMANDS } from '../../../src/cli/program.ts';
-import { foreignCommand } from '../../../src/cli/run.ts';
 import { why } from '../http/fake-control.ts';
 import { CliWorld } from './cli-world.ts';
 
@@ -15,9 +15,23 @@ const ROWS: readonly [typed: string, says: RegExp][] = [
   ['kill', /"keepwell down".*"keepwell stop NAME"/],
   ['enable', /Use "keepwell service install"/],
   ['delete api', /Take the component out of the configuration, then "keepwell reload"/],
-  ['rm api', /Take the component out of the configuration/],
+  ['remove api', /what "keepwell run" keeps is removed by "keepwell rm NAME"/],
+  ['rm api', /"api" is in .*keepwell\.yaml: take it out there, then run "keepwell reload"/],
   ['save', /There is nothing to save/],
-  ['exec api sh', /"docker exec"/],
+  ['exec api', /Missing required argument 'CMD'/],
+  ['exec api --', /Say what to run: "keepwell exec api -- COMMAND"/],
+  ['run --name web', /Missing required argument/i],
+  ['run --name We!b -- true', /Use a-z, 0-9/],
+  ['run --name api -- true', /There is a component "api" already/],
+  ['run -- no-such-program', /Nothing is kept: no such command: "no-such-program"/],
+  ['run -e NOT_SET_HERE -- true', /NOT_SET_HERE is not set here/],
+  ['jlist', /Use "keepwell status -o json"/],
+  ['reread', /Use "keepwell reload --dry-run"/],
+  ['update', /Use "keepwell reload"/],
+  ['shell api', /Use "keepwell exec NAME -- sh"/],
+  ['rollout restart api', /Use "keepwell restart NAME"/],
+  ['up --build', /Keepwell builds no images/],
+  ['status --namespace shop', /A project is the folder of its configuration/],
   ['help stat', /There is no command "stat"\. Did you mean "status"\?/],
   ['stat', /There is no command "stat"\. Did you mean "status"\?\n {2}Run "keepwell --help"\.$/m],
   ['statsu', /There is no command "statsu"\. Did you mean "status"\?/],
@@ -46,8 +60,8 @@ test.each(ROWS)('keepwell %s is answered with what to type', async (typed, says)
 
 test('every command that an answer names is one', () => {
   const known = COMMANDS.flatMap(({ usage, aliases = [] }) => [usage.split(' ')[0]!, ...aliases]);
-  const words = ['list', 'get', 'monit', 'describe', 'tail', 'config', 'check', 'convert', 'create', 'apply', 'run'];
-  const more = ['kill', 'enable', 'disable', 'scale', 'delete', 'exec', 'attach', 'startup', 'resurrect', 'shutdown'];
+  const words = ['list', 'get', 'monit', 'describe', 'tail', 'config', 'check', 'convert', 'create', 'apply', 'stats'];
+  const more = ['kill', 'enable', 'disable', 'scale', 'delete', 'reread', 'attach', 'startup', 'resurrect', 'shutdown'];
   for (const word of [...words, ...more]) {
     const named = [...foreignCommand(word)!.matchAll(/"keepwell (\S+?)["\s]/g)].map(([, name]) => name!);
     expect([word, named.filter((name) => !known.includes(name))]).toEqual([word, []]);
@@ -99,6 +113,18 @@ describe('words that are taken as they are meant', () => {
 });
 
 describe('which configuration', () => {
+  test('KEEPWELL_FILE says it for all commands of a shell, and -f is stronger', async () => {
+    await using world = new CliWorld();
+    const component = (name: string) => `components:\n  ${name}: { process: { command: ["true"] } }\n`;
+    for (const name of ['a', 'b', 'c']) writeFileSync(world.dir.at(`${name}.yaml`), component(name));
+    world.env = { PATH: '/usr/bin:/bin', KEEPWELL_FILE: 'a.yaml:b.yaml' };
+    const names = async (...args: string[]) => JSON.parse((await world.run(...args, '-o', 'json')).out).components;
+    expect(await names('validate')).toEqual(['a', 'b']);
+    expect(await names('-f', 'c.yaml', 'validate')).toEqual(['c']);
+    world.env = { KEEPWELL_FILE: 'd.yaml' };
+    expect((await world.run('validate')).err).toContain('d.yaml');
+  });
+
   test('a file that is not there is answered with the nearest name', async () => {
     await using world = new CliWorld();
     writeFileSync(world.dir.at('prod.yaml'), '');

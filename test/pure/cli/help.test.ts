@@ -24,3 +24,9 @@ test('no text is broken by hand: a narrow terminal would break it once more', ()
       expect([usage, text.includes('\n')]).toEqual([usage, false]);
   }
 });
+
+test('the list begins with what somebody needs who is new here', () => {
+  expect(NAMES.slice(0, 5)).toEqual(['up', 'status', 'why', 'logs', 'down']);
+  const groups = COMMANDS.map(({ group }) => group);
+  expect(groups.filter((group, at) => group !== groups[at - 1])).toEqual([...new Set(groups)]); // each in one piece
+});
