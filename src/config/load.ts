@@ -154,7 +154,9 @@ export function loadConfigFromTexts({
   }
   // Which variables its bad lines would have set is unknown, so nothing is said about those that seem to be missing.
   if (variables.problems().length > 0) throw new ConfigError(problems.sorted(paths), cwd);
-  const base = { dir: baseDir, folder: basename(baseDir), absolute: (path: string) => resolve(baseDir, path) };
+  const mayBeEmpty = files.some(({ text }) => text === NOTHING);
+  const absolute = (path: string) => resolve(baseDir, path);
+  const base = { dir: baseDir, folder: basename(baseDir), absolute, mayBeEmpty };
   const resolved = resolveConfig(tree, base, problems);
   if (!resolved) throw new ConfigError(problems.sorted(paths), cwd);
   return { ...resolved, files: paths, baseDir, sources: files, kept, dotenv, secrets: secretValues(variables.used()) };

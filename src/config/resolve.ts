@@ -74,12 +74,14 @@ export interface Base {
   readonly folder: string;
   /** An absolute path from one relative to `dir`. */
   readonly absolute: (path: string) => string;
+  /** Nobody has written it: what is kept was all there was. */
+  readonly mayBeEmpty?: boolean;
 }
 
 /** Null when anything was wrong; then `problems` has all of it. */
 export function resolveConfig(root: MapNode, base: Base, problems: Problems): Resolved | null {
   const draft = walkConfig(root, problems);
-  checkConfig(draft, root, problems);
+  checkConfig(draft, root, problems, base.mayBeEmpty);
   if (problems.count > 0) return null;
   const config = draft as Config; // nothing was reported, so nothing is missing
   // The order comes from the tree: an object would put a component called `1` first.

@@ -32,7 +32,7 @@ type Components = ReadonlyMap<string, Component>;
 const MAX_COMPONENTS = 1_000;
 const EXAMPLE = '[./bin/server, --port, "7234"]';
 
-export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Problems): void {
+export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Problems, mayBeEmpty = false): void {
   const written = root.entries.get('components')?.value;
   const names = written?.kind === 'map' ? [...written.entries.keys()] : [];
   const say: Say = (path, message, hint) => problems.add(locate(root, path), path, message, hint);
@@ -43,7 +43,7 @@ export function checkConfig(draft: Draft<Config>, root: MapNode, problems: Probl
   if (draft.dashboard) checkDashboard(draft.dashboard, say);
   checkKubernetes(draft.kubernetes, names, draft.components ?? {}, say);
   if (written?.kind !== 'map' || !draft.components) return;
-  if (names.length === 0 && !['checks', 'sessions', 'agents'].some((key) => root.entries.has(key)))
+  if (!mayBeEmpty && names.length === 0 && !['checks', 'sessions', 'agents'].some((key) => root.entries.has(key)))
     say(['components'], 'there are no components', 'Name at least one.');
   if (written.entries.size > MAX_COMPONENTS) {
     say(['components'], `there are more than ${MAX_COMPONENTS} components`, 'Split them into several projects.');
