@@ -19,10 +19,13 @@ const STORED_KEYS = ['deed', 'errands'];
 
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
 const revision = process.argv[2];
-const list = revision ? git('ls-tree', '-r', '--name-only', revision, 'src') : git('ls-files', 'src');
-const files = list.split('\n').filter((file) => file.endsWith('.ts'));
+const within = (...folders) =>
+  (revision ? git('ls-tree', '-r', '--name-only', revision, ...folders) : git('ls-files', ...folders)).split('\n');
+const files = within('src').filter((file) => file.endsWith('.ts'));
+const page = within('dashboard').filter((file) => /\.tsx?$/.test(file));
+const tests = within('test').filter((file) => /\.(ts|mjs)$/.test(file));
 const read = (file) => (revision ? git('show', `${revision}:${file}`) : readFileSync(file, 'utf8'));
-const texts = new Map(files.map((file) => [file, read(file)]));
+const texts = new Map([...files, ...page].map((file) => [file, read(file)]));
 const linesOf = (file) => texts.get(file).split('\n').length - 1;
 const sum = (chosen) => chosen.reduce((total, file) => total + linesOf(file), 0);
 
@@ -38,13 +41,14 @@ function places(noun) {
   return [...found].sort();
 }
 
-/** Words of identifiers that are declared in a file, and of its name. */
+/** Words of identifiers that are declared in a file of the program or of the page, and of the names of all files. */
 function privateWords() {
   const found = new Map();
   const note = (name, file, words) => {
     for (const word of name.split(/(?=[A-Z][a-z])|[_-]/).map((part) => part.toLowerCase()))
       if (words.includes(word)) found.set(word, (found.get(word) ?? new Set()).add(file));
   };
+  for (const file of tests) note(posix.basename(file).split('.')[0], file, PRIVATE_WORDS);
   for (const [file, text] of texts) {
     note(posix.basename(file, '.ts'), file, [...PRIVATE_WORDS, ...PRIVATE_NOUNS]);
     for (const [, kind, name] of text.matchAll(/\b(const|let|function|class|interface|type|readonly)\s+#?(\w+)/g))
@@ -59,4 +63,6 @@ console.log(`lines\t${sum(files)}`);
 console.log(`lines in daemon/\t${sum(files.filter((file) => file.startsWith('src/daemon/')))}`);
 for (const noun of NOUNS) console.log(`places of "${noun}"\t${places(noun).length}\t${places(noun).join(' ')}`);
 const words = privateWords();
-console.log(`private words\t${words.size}\t${[...words].map(([word, where]) => `${word} (${where.size})`).join(' ')}`);
+console.log(
+  `private words\t${words.size}\t${[...words].map(([word, where]) => `${word} (${[...where].join(' ')})`).join(', ')}`,
+);

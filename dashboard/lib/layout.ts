@@ -23,7 +23,7 @@ export interface Drawing {
 export const NODE = { width: 168, height: 34, gapX: 72, gapY: 14 } as const;
 /** The room of a line that passes by a column. */
 const LANE = 6;
-const ROUNDS = 4;
+const SWEEPS = 4;
 const MARGIN = 8;
 
 type Links = Readonly<Record<string, readonly string[]>>;
@@ -61,7 +61,7 @@ export function drawingOf(
     }),
   );
   const dependents = reversed(links);
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     for (let at = 1; at < columns.length; at += 1) columns[at] = sorted(columns, at, links);
     for (let at = columns.length - 2; at >= 0; at -= 1) columns[at] = sorted(columns, at, dependents);
   }

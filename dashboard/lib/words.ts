@@ -4,7 +4,7 @@ import type { OverviewRow } from '../../src/dashboard/rules/views.ts';
 export type Tone = 'ok' | 'busy' | 'warn' | 'bad' | 'idle';
 export type Shape = 'full' | 'half' | 'ring' | 'dashed' | 'cross' | 'check';
 
-export interface Look {
+export interface Appearance {
   readonly tone: Tone;
   readonly shape: Shape;
   readonly word: string;
@@ -12,16 +12,16 @@ export interface Look {
 
 export type Seen = Pick<OverviewRow, 'state' | 'condition' | 'health' | 'ready'>;
 
-const look = (tone: Tone, shape: Shape, word: string): Look => ({ tone, shape, word });
+const look = (tone: Tone, shape: Shape, word: string): Appearance => ({ tone, shape, word });
 
-const CONDITIONS: Readonly<Record<string, Look>> = {
+const CONDITIONS: Readonly<Record<string, Appearance>> = {
   frozen: look('bad', 'half', 'frozen'),
   unkillable: look('bad', 'cross', 'cannot be ended'),
   'engine-unreachable': look('warn', 'dashed', 'engine unreachable'),
   'not-known': look('warn', 'dashed', 'not known'),
 };
 
-export function lookOf({ state, condition, health, ready }: Seen): Look {
+export function lookOf({ state, condition, health, ready }: Seen): Appearance {
   const odd = condition === null ? undefined : CONDITIONS[condition];
   if (odd) return odd;
   switch (state) {

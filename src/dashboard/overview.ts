@@ -1,5 +1,5 @@
 /**
- * Everything on one screen in one answer. The day of a component is read from the history when something happened to it, and kept: a page
+ * Everything on one screen in one answer. The day of a component is read from the history when something happened to it, and cached: a page
  * that stays open for weeks asks every few seconds, and most of the time nothing did.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -39,7 +39,7 @@ export interface OverviewParts {
 
 type History24h = Pick<OverviewRow, 'timeline' | 'up_percent' | 'up_percent_week' | 'cpu' | 'memory'>;
 
-interface Kept {
+interface CachedDay {
   readonly day: History24h;
   readonly frame: Frame;
   readonly readAt: number;
@@ -58,12 +58,12 @@ const SLICE_MS = 8;
 
 export class Overview {
   readonly #parts: OverviewParts;
-  readonly #kept = new Map<string, Kept>();
+  readonly #cached = new Map<string, CachedDay>();
   readonly #changed = new Set<string>();
 
   constructor(parts: OverviewParts) {
     this.#parts = parts;
-    parts.subscribe(({ subject }) => void (this.#kept.has(subject.name) && this.#changed.add(subject.name)));
+    parts.subscribe(({ subject }) => void (this.#cached.has(subject.name) && this.#changed.add(subject.name)));
   }
 
   async view(): Promise<OverviewView> {
@@ -80,14 +80,14 @@ export class Overview {
       daemon: { version, started_at, pid },
       timeline: { from: new Date(frame.from).toISOString(), bucket_ms: frame.bucketMs, buckets: frame.buckets },
       attention: attention({ daemon, components }, incidents, now),
-      components: components.map((view) => rowOf(view, this.#kept.get(view.name)!.day)),
+      components: components.map((view) => rowOf(view, this.#cached.get(view.name)!.day)),
     };
   }
 
   /** Once more where what was read turned out to be older than the frame that it was read for. */
   async #readDays(views: readonly ComponentView[], now: WallMs): Promise<Frame> {
     const names = new Set(views.map(({ name }) => name));
-    for (const name of this.#kept.keys()) if (!names.has(name)) this.#kept.delete(name);
+    for (const name of this.#cached.keys()) if (!names.has(name)) this.#cached.delete(name);
     for (;;) {
       const frame = frameAt(now, this.#oldest(views));
       await this.#readFor(views, frame);
@@ -96,7 +96,7 @@ export class Overview {
   }
 
   #oldest(views: readonly ComponentView[]): WallMs | null {
-    const known = views.flatMap(({ name }) => this.#kept.get(name)?.oldest ?? []);
+    const known = views.flatMap(({ name }) => this.#cached.get(name)?.oldest ?? []);
     return known.length === 0 ? null : (known.reduce((least, at) => Math.min(least, at), Infinity) as WallMs);
   }
 
@@ -106,7 +106,7 @@ export class Overview {
     for (const view of views) {
       if (!this.#isDue(view.name, frame)) continue;
       this.#changed.delete(view.name);
-      this.#kept.set(view.name, { ...this.#read(view, frame), frame, readAt: clock.now() });
+      this.#cached.set(view.name, { ...this.#read(view, frame), frame, readAt: clock.now() });
       if (clock.now() - since < SLICE_MS) continue;
       await nextTurn();
       since = clock.now();
@@ -114,13 +114,13 @@ export class Overview {
   }
 
   #isDue(name: string, frame: Frame): boolean {
-    const kept = this.#kept.get(name);
-    if (kept === undefined || kept.frame.from !== frame.from) return true;
-    const ageMs = this.#parts.clock.now() - kept.readAt;
+    const cached = this.#cached.get(name);
+    if (cached === undefined || cached.frame.from !== frame.from) return true;
+    const ageMs = this.#parts.clock.now() - cached.readAt;
     return ageMs >= (this.#changed.has(name) ? LEAST_MS : FRESH_MS);
   }
 
-  #read(view: ComponentView, frame: Frame): Pick<Kept, 'day' | 'oldest'> {
+  #read(view: ComponentView, frame: Frame): Pick<CachedDay, 'day' | 'oldest'> {
     const { history, samples, clock } = this.#parts;
     const component = view.name;
     const { from: since } = frame;

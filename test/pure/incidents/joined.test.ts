@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { NewCrash } from '../../../src/supervision/ports/store.ts';
 import { crashOf } from '../../support/history-samples.ts';
-import { LOOK_MS, lookWorld } from '../../support/look-world.ts';
+import { LOOK_MS, monitoredIncidents } from '../../support/monitored-incidents.ts';
 
 const MINUTE = 60_000;
 const gone = { state: 'gave-up', isWell: false, upMs: 0 } as const;
@@ -13,7 +13,7 @@ const missing = {
 };
 const giveUp = { ...missing, rule: 'limit' } as const;
 
-async function passes(world: ReturnType<typeof lookWorld>, ms: number): Promise<void> {
+async function passes(world: ReturnType<typeof monitoredIncidents>, ms: number): Promise<void> {
   for (let at = 0; at < ms; at += LOOK_MS) {
     world.looked();
     await world.clock.advance(LOOK_MS);
@@ -22,7 +22,7 @@ async function passes(world: ReturnType<typeof lookWorld>, ms: number): Promise<
 
 describe('components that share a cause', () => {
   test('are all told of when they are given up, those after the first in a second message', async () => {
-    const world = lookWorld();
+    const world = monitoredIncidents();
     world.crash(crashOf('api', 1, giveUp));
     world.stands('api', gone);
     expect(await world.told()).toEqual([
@@ -49,7 +49,7 @@ describe('components that share a cause', () => {
   });
 
   test('are all in the incident and in the ticket', async () => {
-    const world = lookWorld();
+    const world = monitoredIncidents();
     for (const [n, name] of ['api', 'billing', 'mail'].entries()) world.crash(crashOf(name, n + 1, giveUp));
     const subjects = ['api', 'billing', 'mail'].map((name) => ({ kind: 'component', name }));
     expect(world.store.incident(1)).toMatchObject({ subjects });
@@ -57,7 +57,7 @@ describe('components that share a cause', () => {
   });
 
   test('that crash are told of once more when they are given up', async () => {
-    const world = lookWorld();
+    const world = monitoredIncidents();
     world.crash(crashOf('billing', 1, missing));
     world.crash(crashOf('api', 2, giveUp));
     world.stands('billing', { isWell: false });
@@ -69,7 +69,7 @@ describe('components that share a cause', () => {
   });
 
   test('that join one after the other for hours are told of less and less often', async () => {
-    const world = lookWorld();
+    const world = monitoredIncidents();
     world.crash(crashOf('c0', 1, giveUp));
     world.stands('c0', gone);
     expect(await world.told()).toHaveLength(1);
@@ -85,7 +85,7 @@ describe('components that share a cause', () => {
   });
 
   test('a dependent that goes down later is told of, too', async () => {
-    const world = lookWorld({ db: [], api: ['db'], web: ['db'] });
+    const world = monitoredIncidents({ db: [], api: ['db'], web: ['db'] });
     world.crash(crashOf('db', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
     world.crash(crashOf('api', 2, { fingerprint: 'v1:api' }));
     world.stands('db', gone);
@@ -103,7 +103,7 @@ describe('thirty tasks with one broken import', () => {
     crashOf('a', n, { subject: agent, agentType: 'architect', taskId: task, ...missing, ...over });
 
   test('are one incident and one ticket that lists them, told in a handful of notes', async () => {
-    const world = lookWorld();
+    const world = monitoredIncidents();
     for (const [round, over] of ([{}, {}, { rule: 'limit' }] as const).entries())
       for (const [n, task] of tasks.entries()) world.crash(dies(task, round * tasks.length + n + 1, over));
     expect(world.store.incidents({ limit: 100 })).toMatchObject([{ tasks, count: 90, ticket: 1 }]);
@@ -115,7 +115,7 @@ describe('thirty tasks with one broken import', () => {
   });
 
   test('are named in the alert about too many crashes', async () => {
-    const world = lookWorld();
+    const world = monitoredIncidents();
     for (const [n, task] of tasks.slice(0, 12).entries()) world.crash(dies(task, n + 1));
     expect(await world.told()).toEqual([
       '[shop] 12 crashes within an hour: architect: ModuleNotFoundError (12: task T-1, task T-2, task T-3 and 9 more) (BUG-001)',
@@ -130,7 +130,7 @@ describe('a freeze that people know of', () => {
     crashOf('loop', n, { freeze, exit: { ...exit, unhealthy: freeze.reason }, rootCause: freeze.reason });
 
   test('is told once: neither its ends nor that it is given up are told again', async () => {
-    const world = lookWorld();
+    const world = monitoredIncidents();
     world.stands('loop', { isWell: false, upMs: 0 });
     world.crash(frozen(1));
     const about = { kind: 'freeze', key: 'freeze:loop', subject: { kind: 'component', name: 'loop' } } as const;

@@ -7,7 +7,7 @@ import type { ComponentSnapshot } from '../../../src/supervision/component-snaps
 import { UNWELL_AFTER_MS, unwellOf } from '../../../src/supervision/rules/unwell.ts';
 import type { ComponentView } from '../../../src/supervision/rules/views.ts';
 import { crashOf } from '../../support/history-samples.ts';
-import { LOOK_MS, lookWorld } from '../../support/look-world.ts';
+import { LOOK_MS, monitoredIncidents } from '../../support/monitored-incidents.ts';
 
 type Seen = Parameters<typeof unwellOf>[0];
 
@@ -94,7 +94,7 @@ const NOT_READY = { ready: false, note: 'readiness tcp :80: refused' } as const;
 const waitsFor = (...names: string[]) =>
   ({ state: 'waiting', health: 'unknown', ready: false, waiting_for: names }) as const;
 
-async function passes(world: ReturnType<typeof lookWorld>, ms: number): Promise<void> {
+async function passes(world: ReturnType<typeof monitoredIncidents>, ms: number): Promise<void> {
   for (let at = 0; at < ms; at += LOOK_MS) {
     world.looked();
     await world.clock.advance(LOOK_MS);
@@ -102,11 +102,11 @@ async function passes(world: ReturnType<typeof lookWorld>, ms: number): Promise<
   world.looked();
 }
 
-const open = (world: ReturnType<typeof lookWorld>) => world.store.incidents({ state: 'open', limit: 100 });
+const open = (world: ReturnType<typeof monitoredIncidents>) => world.store.incidents({ state: 'open', limit: 100 });
 
 describe('for longer than a minute', () => {
   test('what is not ready is an incident without a ticket, until it is ready; for less it is none', async () => {
-    const world = lookWorld({ api: [] });
+    const world = monitoredIncidents({ api: [] });
     world.stands('api', standing('api', NOT_READY));
     await passes(world, UNWELL_AFTER_MS - LOOK_MS);
     expect(open(world)).toEqual([]);
@@ -123,7 +123,7 @@ describe('for longer than a minute', () => {
   });
 
   test('what waits for something that is not well is named with that, and waited for', async () => {
-    const world = lookWorld({ db: [], api: ['db'], web: ['api'] });
+    const world = monitoredIncidents({ db: [], api: ['db'], web: ['api'] });
     world.stands('web', standing('web', waitsFor('api')));
     world.stands('api', standing('api', waitsFor('db')));
     world.stands('db', standing('db', NOT_READY));
@@ -139,7 +139,7 @@ describe('for longer than a minute', () => {
   });
 
   test('what waits for something that somebody stopped has an incident of its own', async () => {
-    const world = lookWorld({ db: [], api: ['db'] });
+    const world = monitoredIncidents({ db: [], api: ['db'] });
     world.stands('db', standing('db', { state: 'stopped', health: 'unknown', ready: false, desired: 'stopped' }));
     world.stands('api', standing('api', waitsFor('db')));
     await passes(world, UNWELL_AFTER_MS);
@@ -150,7 +150,7 @@ describe('for longer than a minute', () => {
   });
 
   test('an Engine that is away is one incident for all its containers', async () => {
-    const world = lookWorld({ a: [], b: ['a'], c: [] });
+    const world = monitoredIncidents({ a: [], b: ['a'], c: [] });
     for (const name of ['a', 'b', 'c'])
       world.stands(name, standing(name, { condition: 'engine-unreachable', ready: false }));
     await passes(world, UNWELL_AFTER_MS);
@@ -158,7 +158,7 @@ describe('for longer than a minute', () => {
   });
 
   test('one that went down with another and waits for a third afterwards keeps the first incident open', async () => {
-    const world = lookWorld({ redis: [], postgres: [], orders: ['redis', 'postgres'] });
+    const world = monitoredIncidents({ redis: [], postgres: [], orders: ['redis', 'postgres'] });
     world.crash(crashOf('redis', 1, { fingerprint: 'v1:redis' }));
     world.crash(crashOf('orders', 2, { fingerprint: 'v1:orders' }));
     world.stands('redis');
@@ -175,7 +175,7 @@ describe('for longer than a minute', () => {
   });
 
   test('what is not ready and then crashes is one incident, named by the crash', async () => {
-    const world = lookWorld({ api: [] });
+    const world = monitoredIncidents({ api: [] });
     world.stands('api', standing('api', NOT_READY));
     await passes(world, UNWELL_AFTER_MS);
     world.crash(crashOf('api', 1, { fingerprint: 'v1:api', errorType: 'KeyError' }));
@@ -184,7 +184,7 @@ describe('for longer than a minute', () => {
   });
 
   test('what freezes and is only watched has the incident of its freeze, also when it is ended in the end', async () => {
-    const world = lookWorld({ loop: [] });
+    const world = monitoredIncidents({ loop: [] });
     world.stands('loop', standing('loop', { condition: 'frozen', note: 'no heartbeat for 9 s' }));
     await passes(world, UNWELL_AFTER_MS);
     const freeze = { reason: 'frozen: no heartbeat for 9 s', silent_since: '', steps: [], evidence: [] };
@@ -220,7 +220,7 @@ test('whatever happens, what has been wrong for more than a minute is named by a
   );
   await fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 5, maxLength: 40 }), async (turns) => {
-      const world = lookWorld(GRAPH);
+      const world = monitoredIncidents(GRAPH);
       const views = new Map<string, Pick<ComponentView, 'name'> & Seen>();
       const wrongSince = new Map<string, number>();
       const see = (each: string, over: Partial<Seen>) => {

@@ -9,26 +9,26 @@ const TASK_MS = 5;
 function world() {
   let now = 0;
   const failures: unknown[] = [];
-  const turns = new EventQueue({ now: () => now as MonoMs } as Clock, (error) => failures.push(error));
+  const queue = new EventQueue({ now: () => now as MonoMs } as Clock, (error) => failures.push(error));
   const done: number[] = [];
   const task = (n: number) => () => {
     now += TASK_MS;
     done.push(n);
   };
-  return { turns, done, task, failures };
+  return { queue, done, task, failures };
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 test('a task is done at once when nothing else waits', () => {
-  const { turns, done, task } = world();
-  turns.post(task(1));
+  const { queue, done, task } = world();
+  queue.post(task(1));
   expect(done).toEqual([1]);
 });
 
 test('two hundred posted in one turn of the event loop share one budget, and are done in order over many turns', async () => {
-  const { turns, done, task } = world();
-  for (let n = 0; n < 200; n += 1) turns.post(task(n));
+  const { queue, done, task } = world();
+  for (let n = 0; n < 200; n += 1) queue.post(task(n));
   let most = done.length;
   while (done.length < 200) {
     const before = done.length;
@@ -40,20 +40,20 @@ test('two hundred posted in one turn of the event loop share one budget, and are
 });
 
 test('a task posted by a task waits for its turn', () => {
-  const { turns, done, task } = world();
-  turns.post(() => {
-    turns.post(task(2));
+  const { queue, done, task } = world();
+  queue.post(() => {
+    queue.post(task(2));
     task(1)();
   });
   expect(done).toEqual([1, 2]);
 });
 
 test('after a step that failed half-way nothing is done any more', async () => {
-  const { turns, done, task, failures } = world();
-  turns.post(() => {
+  const { queue, done, task, failures } = world();
+  queue.post(() => {
     throw new Error('half a step');
   });
-  turns.post(task(1));
+  queue.post(task(1));
   await nextTurn();
   expect(failures).toEqual([new Error('half a step')]);
   expect(done).toEqual([]);

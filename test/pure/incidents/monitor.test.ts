@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { NewCrash } from '../../../src/supervision/ports/store.ts';
 import { crashOf } from '../../support/history-samples.ts';
-import { lookWorld } from '../../support/look-world.ts';
+import { monitoredIncidents } from '../../support/monitored-incidents.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -22,7 +22,7 @@ describe('recovery', () => {
     ['it has done what it was there for', { state: 'completed', isWell: false, upMs: 0 }, 'resolved'],
     ['it is given up', { state: 'gave-up', isWell: false, upMs: 0 }, 'open'],
   ] as const)('%s', (_, standing, state) => {
-    const { crash, stands, looked, store } = lookWorld();
+    const { crash, stands, looked, store } = monitoredIncidents();
     crash(crashOf('api', 1, { fingerprint: 'v1:a' }));
     stands('api', standing);
     looked();
@@ -30,7 +30,7 @@ describe('recovery', () => {
   });
 
   test('what is gone from the configuration is over, and the others of its incident are waited for', () => {
-    const { crash, stands, isGone, looked, store } = lookWorld();
+    const { crash, stands, isGone, looked, store } = monitoredIncidents();
     for (const name of ['api', 'web']) {
       crash(crashOf(name, 1, { fingerprint: 'v1:a' }));
       stands(name, { isWell: false });
@@ -48,7 +48,7 @@ describe('given up', () => {
   const gone = { state: 'gave-up', isWell: false, upMs: 0 } as const;
 
   test('is told once, however often it is looked at, with its cause; and so is the recovery', async () => {
-    const { crash, stands, told, looked, clock } = lookWorld();
+    const { crash, stands, told, looked, clock } = monitoredIncidents();
     crash(crashOf('db', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
     stands('db', gone);
     expect(await told()).toEqual(['[shop] db is down and no longer restarted (no space left)']);
@@ -59,11 +59,11 @@ describe('given up', () => {
     expect(await told()).toEqual(['[shop] Recovered: db (was: db is down and no longer restarted (no space left))']);
   });
 
-  test.each<[string, (world: ReturnType<typeof lookWorld>) => void]>([
+  test.each<[string, (world: ReturnType<typeof monitoredIncidents>) => void]>([
     ['is well again', ({ stands }) => stands('db')],
     ['is gone from the configuration', ({ isGone }) => isGone('db')],
   ])('without an incident it is over as well when it %s', async (_, ends) => {
-    const world = lookWorld();
+    const world = monitoredIncidents();
     world.stands('db', gone);
     expect(await world.told()).toEqual(['[shop] db is down and no longer restarted']);
     expect(await world.told()).toEqual([]);
@@ -73,7 +73,7 @@ describe('given up', () => {
 
   test('a database that took five along is one alert that names it and them', async () => {
     const names = ['api', 'web', 'mail', 'cron', 'worker'];
-    const { crash, stands, messages } = lookWorld(withDatabase(names));
+    const { crash, stands, messages } = monitoredIncidents(withDatabase(names));
     crash(crashOf('db', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
     stands('db', gone);
     for (const [n, name] of names.entries()) {
@@ -90,7 +90,7 @@ describe('given up', () => {
 
   test('more than five that were taken along are counted', async () => {
     const names = Array.from({ length: 7 }, (_, n) => `c${n + 1}`);
-    const { crash, stands, told } = lookWorld(withDatabase(names));
+    const { crash, stands, told } = monitoredIncidents(withDatabase(names));
     crash(crashOf('db', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
     for (const [n, name] of names.entries()) crash(crashOf(name, n + 2, { fingerprint: `v1:${name}` }));
     stands('db', gone);
@@ -98,7 +98,7 @@ describe('given up', () => {
   });
 
   test('a dependent that is given up makes its cause known when people do not know it yet', async () => {
-    const { crash, stands, told } = lookWorld({ db: [], web: ['db'] });
+    const { crash, stands, told } = monitoredIncidents({ db: [], web: ['db'] });
     crash(crashOf('db', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
     crash(crashOf('web', 2, { fingerprint: 'v1:web' }));
     stands('db', { isWell: false });
@@ -109,7 +109,7 @@ describe('given up', () => {
   });
 
   test('a dependent that stays down when its cause is over is told by itself, until it is well', async () => {
-    const { crash, stands, told } = lookWorld({ db: [], web: ['db'] });
+    const { crash, stands, told } = monitoredIncidents({ db: [], web: ['db'] });
     crash(crashOf('db', 1, { fingerprint: 'v1:db' }));
     crash(crashOf('web', 2, { fingerprint: 'v1:web' }));
     stands('db');
@@ -132,7 +132,7 @@ describe('too many crashes', () => {
   const ofOne = (n: number) => ({ name: 'api', fingerprint: 'v1:a', errorType: `KeyError`, decision: `restart ${n}` });
 
   test('ten within an hour are not, eleven are, and the incident is named that has most of them', async () => {
-    const { crash, told, stands } = lookWorld();
+    const { crash, told, stands } = monitoredIncidents();
     const all = crashes(11, ofOne);
     stands('api', { isWell: false });
     for (const each of all.slice(0, 10)) crash(each);
@@ -144,7 +144,7 @@ describe('too many crashes', () => {
   });
 
   test('those of more than an hour ago do not count', async () => {
-    const { crash, told, clock } = lookWorld();
+    const { crash, told, clock } = monitoredIncidents();
     const all = crashes(20, ofOne);
     for (const each of all.slice(0, 10)) crash(each);
     await clock.advance(HOUR);
@@ -153,7 +153,7 @@ describe('too many crashes', () => {
   });
 
   test('of many incidents they are one alert about all, which is over when the hour is', async () => {
-    const { crash, told, clock, messages } = lookWorld();
+    const { crash, told, clock, messages } = monitoredIncidents();
     for (const each of crashes(12, (n) => ({ name: `c${n}`, fingerprint: `v1:${n}`, errorType: 'KeyError' })))
       crash(each);
     const [first] = await messages();
@@ -169,7 +169,7 @@ describe('too many crashes', () => {
   });
 
   test('crashes that people were told of as given up do not count', async () => {
-    const { crash, told, stands } = lookWorld();
+    const { crash, told, stands } = monitoredIncidents();
     const all = crashes(30, ofOne);
     crash(all[0]!);
     stands('api', { state: 'gave-up', isWell: false });
@@ -179,15 +179,15 @@ describe('too many crashes', () => {
   });
 
   test('a daemon that comes back knows those of the one before', async () => {
-    const first = lookWorld();
+    const first = monitoredIncidents();
     const now = first.clock.wallNow();
     const all = crashes(11, (n) => ({ ...ofOne(n), at: now }));
     for (const each of all.slice(0, 10)) first.crash(each);
     await first.clock.advance(30 * MINUTE);
-    const second = lookWorld({}, first.clock, first.store);
+    const second = monitoredIncidents({}, first.clock, first.store);
     second.crash(all[10]!);
     expect((await second.told()).join()).toContain('11 crashes within an hour');
-    const third = lookWorld({}, first.clock, first.store);
+    const third = monitoredIncidents({}, first.clock, first.store);
     await third.clock.advance(31 * MINUTE);
     expect(await third.told()).toEqual([]);
   });
@@ -206,7 +206,7 @@ describe('a freeze', () => {
   const unheard = { isWell: false, upMs: 0 };
 
   test('is not told the first time; the second time it is, once, however long it takes to notice', async () => {
-    const { crash, stands, told, clock } = lookWorld();
+    const { crash, stands, told, clock } = monitoredIncidents();
     crash(frozen(1));
     stands('loop', unheard);
     expect(await told()).toEqual([]);
@@ -220,7 +220,7 @@ describe('a freeze', () => {
   });
 
   test('that helped for a while is not told: it had been well', async () => {
-    const { crash, stands, told } = lookWorld();
+    const { crash, stands, told } = monitoredIncidents();
     crash(frozen(1));
     stands('loop');
     expect(await told()).toEqual([]);
@@ -230,7 +230,7 @@ describe('a freeze', () => {
   });
 
   test('is told also when the same happened and was over some time ago', async () => {
-    const { crash, stands, told, store } = lookWorld();
+    const { crash, stands, told, store } = monitoredIncidents();
     crash(frozen(1));
     stands('loop');
     await told();
@@ -243,7 +243,7 @@ describe('a freeze', () => {
   });
 
   test('that shows itself differently each time is told once', async () => {
-    const { crash, stands, told, store } = lookWorld();
+    const { crash, stands, told, store } = monitoredIncidents();
     stands('loop', unheard);
     for (const n of [1, 2, 3, 4]) crash(frozen(n, { fingerprint: `v1:${n}` }));
     expect(store.incidents({ state: 'open', limit: 10 })).toHaveLength(4);
@@ -253,7 +253,7 @@ describe('a freeze', () => {
   });
 
   test('after an end of another kind is the first one', async () => {
-    const { crash, stands, told } = lookWorld();
+    const { crash, stands, told } = monitoredIncidents();
     stands('loop', unheard);
     crash(crashOf('loop', 1, { fingerprint: 'v1:frozen' }));
     crash(frozen(2));
@@ -261,14 +261,14 @@ describe('a freeze', () => {
   });
 
   test('of another one with the same cause is not its own', async () => {
-    const { crash, told } = lookWorld();
+    const { crash, told } = monitoredIncidents();
     crash(frozen(1));
     crash(frozen(2, { subject: component('other') }));
     expect(await told()).toEqual([]);
   });
 
   test('of a dependent that was taken along is not told', async () => {
-    const { crash, stands, told } = lookWorld({ db: [], loop: ['db'] });
+    const { crash, stands, told } = monitoredIncidents({ db: [], loop: ['db'] });
     for (const n of [1, 2]) crash(crashOf('db', n, { fingerprint: 'v1:db' }));
     for (const n of [3, 4, 5]) crash(frozen(n));
     stands('db', unheard);
@@ -277,7 +277,7 @@ describe('a freeze', () => {
   });
 
   test('that the watch over the loop has told of is not told a second time', async () => {
-    const { crash, stands, told, alerts } = lookWorld();
+    const { crash, stands, told, alerts } = monitoredIncidents();
     stands('loop', unheard);
     crash(frozen(1));
     const own = {
@@ -294,9 +294,9 @@ describe('a freeze', () => {
   });
 
   test('is known to the next daemon', async () => {
-    const first = lookWorld();
+    const first = monitoredIncidents();
     first.crash(frozen(1));
-    const second = lookWorld({}, first.clock, first.store);
+    const second = monitoredIncidents({}, first.clock, first.store);
     second.stands('loop', unheard);
     second.crash(frozen(2));
     expect(await second.told()).toEqual([AGAIN]);
@@ -308,7 +308,7 @@ describe('what people said about an incident', () => {
   const told = '[shop] db is down and no longer restarted (no space left)';
 
   function givenUp() {
-    const world = lookWorld();
+    const world = monitoredIncidents();
     world.crash(crashOf('db', 1, { fingerprint: 'v1:db', rootCause: 'no space left' }));
     world.stands('db', gone);
     return world;

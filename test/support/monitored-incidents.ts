@@ -16,7 +16,7 @@ import { incidentsWorld } from './incidents-world.ts';
 export const LOOK_MS = 2_000;
 const HOUR_MS = 3_600_000;
 
-export function lookWorld(
+export function monitoredIncidents(
   dependsOn: Readonly<Record<string, readonly string[]>> = {},
   clock = new FakeClock(),
   store: Store = openMemoryStore({ clock }),
