@@ -515,9 +515,13 @@ export const EXAMPLES: Partial<Views> = {
   OneIncident: { schema_version: 1, incident },
   Alerts: {
     schema_version: 1,
-    on: ['gave-up', 'freeze', 'crash-rate', 'host-silent'],
-    channels: [{ channel: 'slack at hooks.slack.com', waiting: 0, lost: 0, problem: null }],
+    on: ['gave-up', 'freeze', 'crash-rate', 'host-silent', 'recovered'],
+    channels: [
+      { channel: 'slack at hooks.slack.com', on: ['gave-up', 'recovered'], waiting: 0, lost: 0, problem: null },
+    ],
     open: [{ kind: 'gave-up', text: 'db is down and no longer restarted', incident: 1, told: true }],
+    quiet_until: null,
+    next_digest: '2026-01-03T08:00:00.000Z',
   },
   AlertTest: {
     schema_version: 1,

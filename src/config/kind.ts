@@ -71,9 +71,14 @@ export type ResolvedBy<Kinds> = {
   [K in keyof Kinds]: Kinds[K] extends { resolve(...given: never): infer Spec } ? Spec : never;
 }[keyof Kinds];
 
-/** The schema of an entry: a map with exactly one of the kinds. */
-export const entrySchema = <Kinds extends Readonly<Record<string, { readonly schema: z.ZodType }>>>(kinds: Kinds) =>
-  exactlyOne(z.strictObject(schemasOf(kinds)), keysOf(kinds));
+/** The schema of an entry: a map with exactly one of the kinds, and what else is said beside it. */
+export const entrySchema = <
+  Kinds extends Readonly<Record<string, { readonly schema: z.ZodType }>>,
+  Beside extends z.ZodRawShape = Record<never, never>,
+>(
+  kinds: Kinds,
+  beside = {} as Beside,
+) => exactlyOne(z.strictObject({ ...schemasOf(kinds), ...beside }), keysOf(kinds));
 
 /** The kind of an entry, and what is written about it. Exactly one is there, or something would have been reported. */
 export function kindOfEntry<Kind>(

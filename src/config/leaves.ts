@@ -87,6 +87,12 @@ const orNever = (what: string) =>
   leaf(read.readDurationOrNever(what), 'duration or `never`', {
     ...orVariable({ pattern: `^never$|${DURATION_PATTERN.source}`, not: { pattern: '^[0dhms]+$' } }),
   });
+export const dayTime = leaf(
+  read.readDayTime,
+  'time of day',
+  orVariable({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' }),
+);
+export const timeZone = leaf(read.readTimeZone, 'time zone', { type: 'string', minLength: 1 });
 export const retry = orNever('retry');
 export const reminder = orNever('reminder');
 

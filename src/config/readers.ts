@@ -1,7 +1,9 @@
 /** One reader per kind of value: what it accepts, and what it says about everything else. */
+
 import type { SignalName } from '../base/pure/exit.ts';
 import { NAME_PATTERN } from '../base/pure/ids.ts';
 import { nearest } from '../base/pure/suggest.ts';
+import { isTimeZone } from '../base/pure/wall-time.ts';
 import { parsePattern } from '../supervision/rules/health/pattern.ts';
 import { durationHint, MAX_DURATION_MS, parseDuration } from './duration.ts';
 import { ALL_SIGNALS, FATAL_SIGNALS, SIGNAL_ALIASES, STOP_SIGNALS } from './signals.ts';
@@ -106,6 +108,22 @@ export const readOneOf = <const T extends string>(
     return refuse(`must be ${expected}, not ${quoted(source)}`, meant ? `Did you mean "${meant}"?` : null);
   });
 };
+
+/** Minutes since midnight. */
+export const readDayTime: Reader<number> = scalarReader('a time of day such as "08:00"', ({ value, source }) => {
+  const found = typeof value === 'string' ? /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) : null;
+  if (found !== null) return { value: Number(found[1]) * 60 + Number(found[2]) };
+  return refuse(
+    `must be a time of day, not ${quoted(source)}`,
+    'Write hours and minutes, in quotes: "08:00" or "22:30".',
+  );
+});
+
+export const readTimeZone: Reader<string> = scalarReader('the name of a time zone', ({ value, source }) =>
+  typeof value === 'string' && isTimeZone(value)
+    ? { value }
+    : refuse(`${quoted(source)} is not a time zone`, 'Write its name: Europe/Berlin, America/New_York or UTC.'),
+);
 
 interface DurationRange {
   readonly zero: boolean;

@@ -274,7 +274,20 @@ function checkDelivery({ alerts, tickets }: Draft<Config>, root: MapNode, say: S
   if (trackers.length > MAX_TRACKERS)
     say(['tickets', 'trackers'], `there are more than ${MAX_TRACKERS} trackers`, 'Keep the ones that are read.');
   checkEntries(TRACKER_KINDS, trackers, ['tickets', 'trackers'], root, say);
-  checkEntries(CHANNEL_KINDS, alerts?.channels ?? [], ['alerts', 'channels'], root, say);
+  checkEntries(CHANNEL_KINDS, (alerts?.channels ?? []) as readonly Entry[], ['alerts', 'channels'], root, say);
+  const { from, to } = alerts?.quiet_hours ?? {};
+  if (from !== undefined && from === to)
+    say(['alerts', 'quiet_hours'], 'ends when it begins', 'Write two different times: { from: "22:00", to: "07:00" }');
+  if (alerts === undefined || alerts.digest !== undefined) return;
+  alerts.channels?.forEach((channel, index) => {
+    const at = channel?.on?.indexOf('digest') ?? -1;
+    if (at >= 0)
+      say(
+        ['alerts', 'channels', index, 'on', at],
+        'there is no digest',
+        'Say when it is sent, under "alerts": digest: "08:00"',
+      );
+  });
 }
 
 type Entry = Readonly<Record<string, object | undefined>> | undefined;

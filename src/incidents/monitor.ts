@@ -55,6 +55,7 @@ export class IncidentMonitor {
       this.#parts.clock.now(),
     );
     const isOwn = isSubjectOf(incident, crash.subject);
+    if (isOwn && crash.subject.kind !== 'session') this.#ended(crash, incident);
     if (isOwn && this.#frozeAgain(crash) && !this.#isFreezeTold(crash.subject, incident))
       this.#raise(
         'freeze',
@@ -139,6 +140,21 @@ export class IncidentMonitor {
       return now - since >= UNWELL_AFTER_MS ? [unwell] : [];
     });
     if (lasting.length > 0) this.#parts.incidentService.unwell(lasting);
+    for (const incident of this.#parts.incidentService.open()) {
+      if (incident.unwell === true && !this.#isToldElsewhere(incident.id))
+        this.#raise('unhealthy', incident, incident.title);
+    }
+  }
+
+  /** Its first crash is news, and so is the first after it was well for a while. */
+  #ended({ subject, exit, simulated }: NewCrash, incident: Incident): void {
+    const mark = simulated ? SIMULATED_TITLE : '';
+    const again = incident.reopened > 0 ? ' again' : '';
+    const [kind, what] =
+      exit.unhealthy === null
+        ? (['crash', `${subject.name} crashed${again}`] as const)
+        : (['unhealthy', `${subject.name} is unhealthy${again}`] as const);
+    if (!this.#isToldElsewhere(incident.id)) this.#raise(kind, incident, `${mark}${what}`);
   }
 
   #gaveUp(snapshots: Snapshots): void {
@@ -173,10 +189,9 @@ export class IncidentMonitor {
   #rate(): void {
     const { alerts, clock, store, incidentService } = this.#parts;
     this.#seen = withinTheHour(this.#seen, clock.now());
-    const told = new Set(alerts.open().map(({ incident }) => incident));
     const found = crashRate(
       this.#seen,
-      (id) => told.has(id),
+      (id) => alerts.knows(id, 'crash-rate'),
       (id) => store.incident(id),
     );
     if (found === null) {
@@ -195,7 +210,7 @@ export class IncidentMonitor {
 
   #raise(kind: Alert['kind'], incident: Incident, what: string, givenUp: readonly string[] = []): void {
     const { id, subject, ticket, rootCause, title } = incident;
-    const cause = kind === 'crash-rate' ? '' : ` (${rootCause ?? title})`;
+    const cause = kind === 'crash-rate' || what === title ? '' : ` (${rootCause ?? title})`;
     const about = { kind, key: incidentKey(id), subject, what, who: whoOf(incident), givenUp, incident: id, ticket };
     this.#parts.alerts.raise({ ...about, text: `${what}${cause}${affectedText(incident)}` });
   }

@@ -54,6 +54,7 @@ const LOOK_MS = 2_000;
 const HELD_MS = { us: 0, unknown: 1_000, others: 30_000 } as const;
 const ID_BYTES = 8;
 const BOOK = 'alerts';
+const MAX_IN_DIGEST = 10_000;
 
 export function openIncidents(options: IncidentsOptions): OpenIncidents {
   const { store, log, failpoints, commands, base: env, config, write: commit, shared } = options;
@@ -79,6 +80,11 @@ export function openIncidents(options: IncidentsOptions): OpenIncidents {
       },
       senders: (spec) => sendersFor(spec, { ask, commands, env, secrets, cwd: config().baseDir }),
       tell: options.tell,
+      digest: (since) => ({
+        crashes: store.crashes({ since, limit: MAX_IN_DIGEST }),
+        incidents: store.incidents({ limit: MAX_IN_DIGEST }),
+        gaveUp: store.components().flatMap(({ name, component }) => (component.state.kind === 'gave-up' ? [name] : [])),
+      }),
     },
     config().alerts,
   );

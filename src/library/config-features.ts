@@ -182,12 +182,27 @@ export interface AgentTypeConfig {
 
 /** Who is told when something needs attention. */
 export interface AlertsConfig {
-  /** What is worth an alert: `gave-up` (restarting did not help), `freeze` (not even a restart helped), `crash-rate` (more than 10 crashes in an hour), `host-silent` (with `store.fleet`: a host was not heard of for 90 s). */
-  readonly on?: readonly ('gave-up' | 'freeze' | 'crash-rate' | 'host-silent')[];
-  /** Where alerts are sent: each channel gets all of them. */
+  /** What is worth an alert: `crash` (something crashed, also when its restart helped), `unhealthy` (restarted because a probe failed, or not well for a minute), `gave-up` (restarting did not help), `freeze` (not even a restart helped), `crash-rate` (more than 10 crashes in an hour), `host-silent` (with `store.fleet`: a host was not heard of for 90 s), `recovered` (what was told is over). */
+  readonly on?: readonly string[];
+  /** Where alerts are sent. */
   readonly channels: readonly AlertChannelConfig[];
   /** How often an alert is repeated while the problem lasts; `never`: only once. */
   readonly remind?: Duration | 'never';
+  /** At this time of each day one message tells what happened since the last one, and what is not over. */
+  readonly digest?: string;
+  /** Hours of each day in which alerts are held back. All of them are told in one message when they end. */
+  readonly quiet_hours?: {
+    /** When they begin. */
+    readonly from: string;
+    /** When they end. */
+    readonly to: string;
+    /** The time zone of both. */
+    readonly time_zone?: string;
+    /** What is told all the same, and that it is over. */
+    readonly except?: readonly ('crash' | 'unhealthy' | 'gave-up' | 'freeze' | 'crash-rate' | 'host-silent')[];
+  };
+  /** The time zone of `digest` and `quiet_hours`. */
+  readonly time_zone?: string;
 }
 
 export interface AlertChannelConfig {
@@ -240,6 +255,8 @@ export interface AlertChannelConfig {
     /** A program and its arguments, one list item each. It reads the alert as JSON from its input. */
     readonly command: readonly string[];
   };
+  /** What this channel is told of, instead of `alerts.on`; `digest` for the daily digest. */
+  readonly on?: readonly string[];
 }
 
 /** Where the history is kept, and for how long. */

@@ -177,6 +177,31 @@ describe.concurrent('a daemon that is killed', () => {
 });
 
 describe('alerts', () => {
+  test('tell of a crash whose restart helped, and of its end, who asks for that; also after a kill -9 in between', async () => {
+    await using shop = new Shop([]);
+    shop.configure(`
+name: shop
+components:
+  db: { process: { command: [sh, -c, "[ -e mended ] && exec sleep 1000; touch mended; exit 7"] } }
+alerts:
+  channels:
+    - command: { command: [sh, -c, "cat >>alerts.jsonl"] }
+      on: [crash, recovered]
+    - command: { command: [sh, -c, "cat >>pager.jsonl"] }
+      on: [gave-up, recovered]
+`);
+    await shop.ok('up');
+    await shop.untilTold('raised');
+    kill(shop.daemonPid()!, 'SIGKILL');
+    await shop.untilTold('over');
+    const items = shop.told().flatMap(({ alerts }) => alerts.map(({ state, kind }) => `${state} ${kind}`));
+    // What was on its way when the daemon died may be told twice, with the same id.
+    expect([...new Set(items)]).toEqual(['raised crash', 'over crash']);
+    expect(new Set(shop.told().map(({ id }) => id)).size).toBe(2);
+    expect(shop.told()[0]?.text).toMatch(/^\[shop\] db crashed \(/);
+    expect(shop.read('pager.jsonl')).toBe('');
+  });
+
   test('alerts test tries every channel at once and says which one failed; without channels it says what to write', async () => {
     await using project = new TestProject(`
 name: shop
@@ -200,7 +225,7 @@ alerts:
       text: '[shop] This is a test: alerts arrive here',
     });
     const listed = await project.cli('alerts');
-    expect(listed.stdout).toMatch(/^CHANNEL +LOST +STATE\ncommand sh +0 +ok\n/);
+    expect(listed.stdout).toMatch(/^CHANNEL +ON +LOST +STATE\ncommand sh +all +0 +ok\n/);
     expect(`${tried.stdout}${listed.stdout}`).not.toContain('hidden-word');
 
     await using keepwell = await Keepwell.connect({ cwd: project.dir });

@@ -4,7 +4,7 @@ import { noFailpoints } from '../../src/base/failpoints.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { openMemoryStore } from '../../src/history/memory.ts';
 import type { Store } from '../../src/history/ports.ts';
-import { ALERT_KINDS, FOLD_MS } from '../../src/incidents/alerts/rules/book.ts';
+import { type AlertTopic, DEFAULT_TOPICS, FOLD_MS } from '../../src/incidents/alerts/rules/book.ts';
 import type { AlertMessage } from '../../src/incidents/alerts/rules/message.ts';
 import { createAlertService } from '../../src/incidents/alerts/service.ts';
 import { IncidentMonitor } from '../../src/incidents/monitor.ts';
@@ -20,6 +20,7 @@ export function monitoredIncidents(
   dependsOn: Readonly<Record<string, readonly string[]>> = {},
   clock = new FakeClock(),
   store: Store = openMemoryStore({ clock }),
+  on: readonly AlertTopic[] = DEFAULT_TOPICS,
 ) {
   const messages: AlertMessage[] = [];
   const snapshots = new Map<string, ComponentSnapshot>();
@@ -35,9 +36,10 @@ export function monitoredIncidents(
       },
       handling: ({ incident }) => handlingOf(incident === null ? null : store.incident(incident), clock.wallNow()),
       newId: () => `id-${messages.length}`,
+      digest: () => ({ crashes: [], incidents: [], gaveUp: [] }),
       senders: () => [
         {
-          ...{ id: 'here', name: 'here' },
+          ...{ id: 'here', name: 'here', on },
           send: async (message) => {
             messages.push(message);
             return { ok: true };
@@ -45,7 +47,7 @@ export function monitoredIncidents(
         },
       ],
     },
-    { on: ALERT_KINDS, channels: [], remindMs: 24 * HOUR_MS },
+    { on, channels: [], remindMs: 24 * HOUR_MS, digest: null, quietHours: null },
   );
   const world = incidentsWorld(dependsOn, clock, store, {
     crashSeen: (crash, incident) => monitor.crashSeen(crash, incident),

@@ -33,20 +33,25 @@ async function list(call: CliCall, words: readonly string[]): Promise<number> {
   return 0;
 }
 
-function listed({ channels, open, on }: AlertsView, paint: Paint, columns: number | undefined): readonly string[] {
+function listed(view: AlertsView, paint: Paint, columns: number | undefined): readonly string[] {
+  const { channels, open, on, quiet_until, next_digest } = view;
   if (channels.length === 0) return ['no alert channel is configured: see "alerts" in the guide'];
   const state = (problem: string | null, waiting: number) =>
     problem !== null
       ? { text: oneLine(problem), brush: paint.red }
       : { text: waiting > 0 ? `${waiting} on the way` : 'ok', brush: waiting > 0 ? paint.yellow : paint.green };
-  const rows = channels.map(({ channel, waiting, lost, problem }) => [
+  const usual = [...on, 'digest'].join();
+  const rows = channels.map(({ channel, on: own, waiting, lost, problem }) => [
     { text: oneLine(channel), brush: paint.bold },
+    { text: own.join() === usual ? 'all' : own.join(', ') },
     { text: String(lost) },
     state(problem, waiting),
   ]);
   return [
-    ...table(['CHANNEL', 'LOST', 'STATE'], rows, columns),
+    ...table(['CHANNEL', 'ON', 'LOST', 'STATE'], rows, columns),
     `alerts on: ${on.join(', ')}`,
+    ...(quiet_until === null ? [] : [`quiet hours until ${quiet_until}: alerts are held back`]),
+    ...(next_digest === null ? [] : [`next digest: ${next_digest}`]),
     ...(open.length === 0 ? ['nothing to alert about now'] : []),
     ...open.map(({ kind, text, told }) => `${kind}: ${oneLine(text)}${told ? '' : ' (not told yet)'}`),
   ];

@@ -173,6 +173,13 @@ const WORDS: Readonly<Record<string, Words>> = {
     ...{ events: 'on', kinds: 'on', types: 'on', when: 'on', triggers: 'on' },
     ...{ channel: 'channels', receivers: 'channels', notifiers: 'channels', targets: 'channels', sinks: 'channels' },
     ...{ reminder: 'remind', reminders: 'remind', repeat: 'remind', repeatinterval: 'remind', renotify: 'remind' },
+    ...{ summary: 'digest', dailydigest: 'digest', report: 'digest' },
+    ...{ quiet: 'quiet_hours', silence: 'quiet_hours', mute: 'quiet_hours', donotdisturb: 'quiet_hours' },
+    ...{ timezone: 'time_zone', tz: 'time_zone' },
+  },
+  'alerts.quiet_hours': {
+    ...{ start: 'from', begin: 'from', end: 'to', until: 'to' },
+    ...{ timezone: 'time_zone', tz: 'time_zone', unless: 'except', allow: 'except' },
   },
   ...wordsOfKinds('alerts.channels.*', CHANNEL_KINDS),
   kubernetes: {
@@ -306,10 +313,20 @@ const listOf =
       ? refuse(`must be a list, not a ${node.kind === 'map' ? 'map' : 'single value'}`, hint)
       : null;
 
-export const FEATURE_FORMS: Readonly<Record<string, Form>> = {
-  'alerts.on': (node) =>
+const oneInList =
+  (key: string): Form =>
+  (node) =>
     isGiven(node)
-      ? refuse('must be a list, not a single value', `Write: on: [${flowText(shorten(node.source))}]`)
+      ? refuse('must be a list, not a single value', `Write: ${key}: [${flowText(shorten(node.source))}]`)
+      : null;
+
+export const FEATURE_FORMS: Readonly<Record<string, Form>> = {
+  'alerts.on': oneInList('on'),
+  'alerts.channels.*.on': oneInList('on'),
+  'alerts.quiet_hours.except': oneInList('except'),
+  'alerts.quiet_hours': (node) =>
+    isGiven(node)
+      ? refuse('must be a map, not a single value', 'Write: quiet_hours: { from: "22:00", to: "07:00" }')
       : null,
   'alerts.channels': listOf(CHANNELS),
   ...perKind<AnyEntryKind, Form>(CHANNEL_KINDS, 'alerts.channels.*', ({ forms }) => forms),

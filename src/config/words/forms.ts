@@ -238,6 +238,10 @@ const MISSING: Readonly<Record<string, Mistake>> = {
   ),
   'agents.state_file.path': refuse('the path is missing', 'Write: path: data/agent_state.json'),
   'alerts.channels': refuse('it is not said where alerts go', `Write: channels: [{ slack: { url: "\${SLACK_URL}" } }]`),
+  ...{
+    'alerts.quiet_hours.from': refuse('it is not said when they begin', 'Write: { from: "22:00", to: "07:00" }'),
+    'alerts.quiet_hours.to': refuse('it is not said when they end', 'Write: { from: "22:00", to: "07:00" }'),
+  },
   'sessions.templates.*.image': refuse('the image is missing', 'Write: image: name:tag'),
   'components.*.container.image': refuse('the image is missing', 'Write: image: name:tag'),
   'components.*.container.healthcheck.command': refuse(

@@ -5,13 +5,16 @@
 
 import { AppError } from '../../base/pure/errors.ts';
 import { shortHash } from '../../base/pure/hash.ts';
-import type { MonoMs } from '../../base/pure/ids.ts';
+import type { MonoMs, WallMs } from '../../base/pure/ids.ts';
+import { nextAt } from '../../base/pure/wall-time.ts';
 import { type Backlog, DeliveryQueue, type DeliveryResult, type DeliveryWorld } from '../delivery-queue.ts';
 import type { AnyChannelKind, ChannelParts } from './kind.ts';
 import { CHANNEL_KINDS } from './kinds.ts';
-import type { Alert, AlertService, AlertsSpec } from './ports.ts';
+import type { Alert, AlertService, AlertsSpec, ChannelSpec } from './ports.ts';
 import {
   type AlertBook,
+  type AlertKind,
+  type ChannelTopic,
   cleared,
   EMPTY_BOOK,
   type Handling,
@@ -21,8 +24,10 @@ import {
   telling,
   untilDueMs,
 } from './rules/book.ts';
+import { type DigestMark, type DigestSource, digestDue, digestMessage, digestOf } from './rules/digest.ts';
 import { type AlertMessage, clean, messageOf, testMessage } from './rules/message.ts';
 import { failed, type PendingMessage, type Queues, queued, untilNextMs } from './rules/queue.ts';
+import { quietMs, quietUntil } from './rules/quiet.ts';
 import type { AlertsView, AlertTestView } from './rules/view.ts';
 
 export interface AlertServiceParts extends DeliveryWorld {
@@ -33,13 +38,18 @@ export interface AlertServiceParts extends DeliveryWorld {
   /** How much people want to hear of this alert. */
   handling(alert: Alert): Handling;
   senders(spec: AlertsSpec): readonly ChannelSender[];
+  /** What happened since then. */
+  digest(since: WallMs): DigestSource;
   /** An event of the daemon. */
   tell(type: 'alert.sent' | 'alert.failed', data: Readonly<Record<string, unknown>>): void;
 }
 
 interface StoredAlerts {
-  readonly book: AlertBook;
+  /** By channel: what its people know. */
+  readonly books: Readonly<Record<string, AlertBook>>;
   readonly queues: Queues;
+  /** Absent: there was no digest yet. */
+  readonly digest?: DigestMark;
   /** By channel: messages that it did not take, until it takes one. Absent: none. */
   readonly lost?: Readonly<Record<string, Lost>>;
 }
@@ -52,6 +62,8 @@ interface Lost {
 
 /** Each kind of channel gives up sooner by itself. */
 const TEST_MS = 30_000;
+/** The clock of the day may be set: what is due at an hour is looked at again so often. */
+const MAX_SLEEP_MS = 600_000;
 
 export function createAlertService(parts: AlertServiceParts, spec: AlertsSpec): AlertService {
   return new Alerts(parts, spec);
@@ -72,26 +84,44 @@ class Alerts implements AlertService {
   constructor(parts: AlertServiceParts, spec: AlertsSpec) {
     this.#parts = parts;
     this.#spec = spec;
-    this.#kept = readKept(parts.memory.read());
+    this.#kept = readKept(
+      parts.memory.read(),
+      parts.senders(spec).map(({ id }) => id),
+    );
     this.#senders = this.#openChannels();
     this.#tellDue();
   }
 
   raise(alert: Alert): void {
-    if (this.#senders.size === 0 || !this.#spec.on.includes(alert.kind)) return;
-    this.#change((book, now) => raised(book, alert, now));
+    this.#change((book, now, { on }) => (on.includes(alert.kind) ? raised(book, alert, now) : book));
   }
 
   clear(key: string): void {
-    this.#change((book, now) => cleared(book, key, now));
+    this.#change((book, now, { on }) => {
+      const kind = book.open.find(({ alert }) => alert.key === key)?.alert.kind;
+      const isQuiet = kind !== undefined && quietMs(this.#spec.quietHours, kind, now.wall) > 0;
+      return cleared(book, key, now, { isEndTold: on.includes('recovered'), isQuiet });
+    });
   }
 
   isOpen(key: string): boolean {
-    return isOpen(this.#kept.book, key);
+    return this.#books().some((book) => isOpen(book, key));
+  }
+
+  knows(incident: number, kind: AlertKind): boolean {
+    const hearing = [...this.#senders.values()].filter(({ on }) => on.includes(kind));
+    return hearing.every(({ id }) => this.#kept.books[id]?.open.some(({ alert }) => alert.incident === incident));
   }
 
   open(): readonly Alert[] {
-    return this.#kept.book.open.map(({ alert }) => alert);
+    const byKey = new Map<string, Alert>();
+    for (const { open } of this.#books())
+      for (const { alert } of open) byKey.set(JSON.stringify([alert.key, alert.kind]), alert);
+    return [...byKey.values()];
+  }
+
+  #books(): readonly AlertBook[] {
+    return Object.values(this.#kept.books);
   }
 
   /** What was on its way to a channel that is gone goes nowhere. */
@@ -100,11 +130,12 @@ class Alerts implements AlertService {
     this.#senders = this.#openChannels();
     const ofSenders = <T>(by: Readonly<Record<string, T>> = {}) =>
       Object.fromEntries(Object.entries(by).filter(([id]) => this.#senders.has(id)));
-    const { book, queues, lost } = this.#kept;
+    const { books, queues, lost, digest } = this.#kept;
     this.#keep({
-      book: this.#senders.size > 0 ? book : EMPTY_BOOK,
+      books: ofSenders(books),
       queues: ofSenders(queues),
       lost: ofSenders(lost),
+      ...(digest === undefined || spec.digest === null ? {} : { digest }),
     });
     this.#tellDue();
   }
@@ -124,19 +155,28 @@ class Alerts implements AlertService {
   }
 
   view(): AlertsView {
-    const { book, queues, lost } = this.#kept;
+    const { queues, lost } = this.#kept;
+    const { on, quietHours, digest } = this.#spec;
+    const now = this.#now().wall;
+    const quiet = quietUntil(quietHours, now);
+    const told = new Set(
+      this.#books().flatMap(({ open }) => open.filter(({ toldAt }) => toldAt !== null).map(({ alert }) => alert.key)),
+    );
     return {
       schema_version: 1,
-      on: this.#spec.on,
-      channels: [...this.#senders.values()].map(({ id, name }) => ({
+      on,
+      channels: [...this.#senders.values()].map(({ id, name, on }) => ({
         channel: name,
+        on,
         waiting: queues[id]?.length ?? 0,
         lost: lost?.[id]?.count ?? 0,
         problem: lost?.[id]?.problem ?? null,
       })),
-      open: book.open.map(({ alert: { kind, text, incident }, toldAt }) => ({
-        ...{ kind, text: clean(text), incident, told: toldAt !== null },
+      open: this.open().map(({ kind, text, incident, key }) => ({
+        ...{ kind, text: clean(text), incident, told: told.has(key) },
       })),
+      quiet_until: quiet === null ? null : iso(quiet),
+      next_digest: digest === null || this.#senders.size === 0 ? null : iso(nextAt(digest, now)),
     };
   }
 
@@ -159,12 +199,23 @@ class Alerts implements AlertService {
     await Promise.all([this.#ending, ...[...this.#queues.values()].map((queue) => queue.close())]);
   }
 
-  #change(next: (book: AlertBook, now: Moment) => AlertBook): void {
+  /** Each channel has a book of its own: it may be told of other things than the others. */
+  #change(next: (book: AlertBook, now: Moment, channel: ChannelSender) => AlertBook): void {
     if (this.#isClosed) return;
-    const book = next(this.#kept.book, this.#now());
-    if (book === this.#kept.book) return;
-    this.#keep({ ...this.#kept, book });
+    const now = this.#now();
+    const books = { ...this.#kept.books };
+    for (const sender of this.#senders.values()) {
+      const before = this.#bookOf(sender.id);
+      const after = next(before, now, sender);
+      if (after !== before) books[sender.id] = after;
+    }
+    if (Object.keys(books).every((id) => books[id] === this.#kept.books[id])) return;
+    this.#keep({ ...this.#kept, books });
     this.#tellDue();
+  }
+
+  #bookOf(channel: string): AlertBook {
+    return this.#kept.books[channel] ?? EMPTY_BOOK;
   }
 
   /** A queue for each channel of the configuration. One that was there before goes on: its message may be on the way. */
@@ -200,24 +251,63 @@ class Alerts implements AlertService {
     this.#alarm = null;
     if (this.#senders.size === 0) return;
     const now = this.#now();
-    const { handling } = this.#parts;
-    const due = telling(this.#kept.book, this.#spec.remindMs, now, handling);
-    if (due !== null) {
-      const { newId, project } = this.#parts;
-      const message = messageOf(due.telling, { id: newId(), at: now.wall, project: project() });
-      const queues = { ...this.#kept.queues };
-      for (const id of this.#senders.keys()) queues[id] = queued(queues[id], message);
-      this.#keep({ ...this.#kept, book: due.book, queues });
-      for (const queue of this.#queues.values()) queue.wake();
+    const alerts = this.#withAlerts(this.#kept, now);
+    const { kept, waitMs } = this.#withDigest(alerts.kept, now);
+    if (kept !== this.#kept) {
+      const hasNews = kept.queues !== this.#kept.queues;
+      this.#keep(kept);
+      if (hasNews) for (const queue of this.#queues.values()) queue.wake();
     }
-    const waitMs = untilDueMs(this.#kept.book, this.#spec.remindMs, now, handling);
-    if (waitMs === null) return;
+    this.#wakeIn([...alerts.waits, ...(waitMs === null ? [] : [waitMs])], now);
+  }
+
+  #wakeIn(waits: readonly number[], { mono }: Moment): void {
+    if (waits.length === 0) return;
+    const { digest, quietHours } = this.#spec;
+    const waitMs = Math.min(...waits, ...(digest === null && quietHours === null ? [] : [MAX_SLEEP_MS]));
     const alarm = new AbortController();
     this.#alarm = alarm;
-    this.#parts.clock.sleepUntil((now.mono + waitMs) as MonoMs, alarm.signal).then(
+    this.#parts.clock.sleepUntil((mono + waitMs) as MonoMs, alarm.signal).then(
       () => this.#alarm === alarm && this.#tellDue(),
       () => {}, // a newer state has its own alarm
     );
+  }
+
+  #withAlerts(before: StoredAlerts, now: Moment): { readonly kept: StoredAlerts; readonly waits: readonly number[] } {
+    const { newId, project } = this.#parts;
+    const { remindMs } = this.#spec;
+    const handling = this.#handlingAt(now);
+    let kept = before;
+    const waits: number[] = [];
+    for (const { id } of this.#senders.values()) {
+      const due = telling(this.#bookOf(id), remindMs, now, handling);
+      if (due !== null) {
+        const message = messageOf(due.telling, { id: newId(), at: now.wall, project: project() });
+        kept = { ...withMessage(kept, id, message), books: { ...kept.books, [id]: due.book } };
+      }
+      const waitMs = untilDueMs(kept.books[id] ?? EMPTY_BOOK, remindMs, now, handling);
+      if (waitMs !== null) waits.push(waitMs);
+    }
+    return { kept, waits };
+  }
+
+  /** What was told is written together with the message: a death in between neither loses nor doubles it. */
+  #withDigest(before: StoredAlerts, { wall }: Moment): { readonly kept: StoredAlerts; readonly waitMs: number | null } {
+    const { digest } = this.#spec;
+    if (digest === null) return { kept: before, waitMs: null };
+    const { mark, since, waitMs } = digestDue(digest, before.digest ?? null, wall);
+    let kept = mark === before.digest ? before : { ...before, digest: mark };
+    if (since === null) return { kept, waitMs };
+    const { newId, project } = this.#parts;
+    const told = digestOf(this.#parts.digest(since), since, wall);
+    const message = digestMessage(told, { id: newId(), project: project() });
+    for (const { id, on } of this.#senders.values()) if (on.includes('digest')) kept = withMessage(kept, id, message);
+    return { kept, waitMs };
+  }
+
+  #handlingAt({ wall }: Moment): (alert: Alert) => Handling {
+    const { quietHours } = this.#spec;
+    return (alert) => ({ ...this.#parts.handling(alert), quietMs: quietMs(quietHours, alert.kind, wall) });
   }
 
   #settle(sender: ChannelSender | undefined, pending: PendingMessage, sent: DeliveryResult): void {
@@ -257,16 +347,27 @@ class Alerts implements AlertService {
   }
 }
 
+const withMessage = (kept: StoredAlerts, channel: string, message: AlertMessage): StoredAlerts => ({
+  ...kept,
+  queues: { ...kept.queues, [channel]: queued(kept.queues[channel], message) },
+});
+
+const iso = (at: WallMs): string => new Date(at).toISOString();
+
+const isBook = ({ open, over }: AlertBook): boolean => Array.isArray(open) && Array.isArray(over);
+
 /** What cannot be read is begun anew: at worst something is told again. */
-function readKept(text: string | null): StoredAlerts {
+function readKept(text: string | null, channels: readonly string[]): StoredAlerts {
   try {
-    const { book, queues, lost = {} } = JSON.parse(text ?? '') as StoredAlerts;
-    if (Array.isArray(book.open) && Array.isArray(book.over) && typeof queues === 'object')
-      return { book, queues, lost };
+    const { book, books, queues, ...rest } = JSON.parse(text ?? '') as StoredAlerts & { readonly book?: AlertBook };
+    // It was one for all channels once.
+    const all = books ?? (book && isBook(book) ? Object.fromEntries(channels.map((id) => [id, book])) : null);
+    if (all !== null && Object.values(all).every(isBook) && typeof queues === 'object')
+      return { ...rest, books: all, queues };
   } catch {
     // below
   }
-  return { book: EMPTY_BOOK, queues: {} };
+  return { books: {}, queues: {} };
 }
 
 // The channels of the configuration, ready to send.
@@ -276,16 +377,22 @@ export interface ChannelSender {
   readonly id: string;
   /** For people: "slack at hooks.slack.com". */
   readonly name: string;
+  readonly on: readonly ChannelTopic[];
   /** Never rejects, and gives up by itself. */
   send(message: AlertMessage, signal: AbortSignal): Promise<DeliveryResult>;
 }
 
-export const sendersFor = ({ channels }: AlertsSpec, parts: ChannelParts): readonly ChannelSender[] =>
-  channels.map((channel) => {
+/** Those that say nothing of their own are told what all are, and the digest. */
+export const topicsOf = ({ on }: Pick<AlertsSpec, 'on'>, channel: ChannelSpec): readonly ChannelTopic[] =>
+  channel.on ?? [...on, 'digest'];
+
+export const sendersFor = (spec: AlertsSpec, parts: ChannelParts): readonly ChannelSender[] =>
+  spec.channels.map((channel) => {
     const kind: AnyChannelKind = CHANNEL_KINDS[channel.kind];
     return {
       id: `${channel.kind}-${shortHash(kind.place(channel) ?? '')}`,
       name: kind.describe(channel),
+      on: topicsOf(spec, channel),
       send: (message, signal) => kind.send(channel, message, parts, signal),
     };
   });

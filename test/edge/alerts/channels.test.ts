@@ -73,7 +73,7 @@ const send = (channel: Channel) => {
   );
   const env = { PATH: process.env['PATH'] ?? '' };
   const sender = sendersFor(
-    { on: [], channels: [channel], remindMs: null },
+    { on: [], channels: [channel], remindMs: null, digest: null, quietHours: null },
     { ask, commands, cwd: dir.path, env, secrets: () => SECRETS },
   )[0]!;
   return { dir, sender, sent: sender.send(message, never) };

@@ -171,7 +171,10 @@ export class FakeControl implements Control {
   readonly crashList: WhyView[] = [];
   readonly incidentList: Incident[] = [];
   readonly alerts = {
-    view: (): AlertsView => ({ schema_version: 1, on: ['gave-up'], channels: [], open: [] }),
+    view: (): AlertsView => ({
+      ...{ schema_version: 1, on: ['gave-up'], channels: [], open: [] },
+      ...{ quiet_until: null, next_digest: null },
+    }),
     test: () => Promise.resolve({ schema_version: 1, results: [] } as const),
   };
   readonly incidents = {

@@ -13,7 +13,9 @@ const LIST = 'Write: channels: [{ slack: { url: "${SLACK_URL}" } }]';
 
 describe('alerts', () => {
   test('without a word about them nobody is told', () => {
-    expect(load(CHECK).alerts).toEqual({ on: [], channels: [], remindMs: null });
+    expect(load(CHECK).alerts).toEqual({
+      ...{ on: [], channels: [], remindMs: null, digest: null, quietHours: null },
+    });
   });
 
   test('are read as the design writes them', () => {
@@ -23,22 +25,30 @@ channels:
   - slack: { url: "\${SLACK_URL}" }
   - webhook: { url: "https://x.example/h/", headers: { Authorization: "Bearer \${TOKEN}" } }
   - command: { command: [./notify.sh, ops] }
-remind: 4h`;
+    on: [crash, recovered, digest]
+remind: 4h
+digest: "08:30"
+quiet_hours: { from: "22:00", to: "07:00", time_zone: UTC, except: [gave-up] }
+time_zone: Europe/Berlin`;
     const env = { SLACK_URL: 'https://hooks.example/x', TOKEN: 'abc' };
     expect(load(`${CHECK}\nalerts:${text.replaceAll('\n', '\n  ')}`, { env }).alerts).toEqual({
       on: ['gave-up', 'freeze'],
       channels: [
         { kind: 'slack', url: 'https://hooks.example/x' },
         { kind: 'webhook', url: 'https://x.example/h/', headers: { Authorization: 'Bearer abc' } },
-        { kind: 'command', command: ['./notify.sh', 'ops'] },
+        { kind: 'command', command: ['./notify.sh', 'ops'], on: ['crash', 'recovered', 'digest'] },
       ],
       remindMs: 4 * 3_600_000,
+      digest: { minutes: 510, timeZone: 'Europe/Berlin' },
+      quietHours: {
+        ...{ from: { minutes: 1_320, timeZone: 'UTC' }, to: { minutes: 420, timeZone: 'UTC' }, except: ['gave-up'] },
+      },
     });
   });
 
-  test('are about everything, and are told again after a day, unless something else is said', () => {
+  test('are about what restarting did not mend, and are told again after a day, unless something else is said', () => {
     expect(load(channels(SLACK)).alerts).toMatchObject({
-      on: ['gave-up', 'freeze', 'crash-rate', 'host-silent'],
+      on: ['gave-up', 'freeze', 'crash-rate', 'host-silent', 'recovered'],
       remindMs: 24 * 3_600_000,
     });
     expect(load(alerts(`{ remind: never, channels: [${SLACK}] }`)).alerts.remindMs).toBeNull();
@@ -51,11 +61,11 @@ remind: 4h`;
     [`{ on: freeze, channels: [${SLACK}] }`, 'alerts.on: must be a list, not a single value | Write: on: [freeze]'],
     [
       `{ on: [gave_up], channels: [${SLACK}] }`,
-      'alerts.on[0]: must be gave-up, freeze, crash-rate or host-silent, not "gave_up" | Did you mean "gave-up"?',
+      'alerts.on[0]: must be crash, unhealthy, gave-up, freeze, crash-rate, host-silent or recovered, not "gave_up" | Did you mean "gave-up"?',
     ],
     [
       `{ on: [oom], channels: [${SLACK}] }`,
-      'alerts.on[0]: must be gave-up, freeze, crash-rate or host-silent, not "oom"',
+      'alerts.on[0]: must be crash, unhealthy, gave-up, freeze, crash-rate, host-silent or recovered, not "oom"',
     ],
     [
       `{ remind: 24, channels: [${SLACK}] }`,
@@ -75,7 +85,39 @@ remind: 4h`;
     ],
     [
       `{ colour: red, channels: [${SLACK}] }`,
-      'alerts.colour: unknown key "colour" | Known here: on, channels, remind.',
+      'alerts.colour: unknown key "colour" | Known here: on, channels, remind, digest, quiet_hours, time_zone.',
+    ],
+    [
+      `{ digest: 8am, channels: [${SLACK}] }`,
+      'alerts.digest: must be a time of day, not "8am" | Write hours and minutes, in quotes: "08:00" or "22:30".',
+    ],
+    [
+      `{ time_zone: CEST5, channels: [${SLACK}] }`,
+      'alerts.time_zone: "CEST5" is not a time zone | Write its name: Europe/Berlin, America/New_York or UTC.',
+    ],
+    [
+      `{ quiet_hours: "22:00-07:00", channels: [${SLACK}] }`,
+      'alerts.quiet_hours: must be a map, not a single value | Write: quiet_hours: { from: "22:00", to: "07:00" }',
+    ],
+    [
+      `{ quiet_hours: { from: "22:00" }, channels: [${SLACK}] }`,
+      'alerts.quiet_hours: it is not said when they end | Write: { from: "22:00", to: "07:00" }',
+    ],
+    [
+      `{ quiet_hours: { from: "22:00", to: "22:00" }, channels: [${SLACK}] }`,
+      'alerts.quiet_hours: ends when it begins | Write two different times: { from: "22:00", to: "07:00" }',
+    ],
+    [
+      `{ quiet_hours: { start: "22:00", to: "07:00" }, channels: [${SLACK}] }`,
+      'alerts.quiet_hours.start: unknown key "start" | Keepwell\'s word for "start" is from.',
+    ],
+    [
+      `{ quiet_hours: { from: "22:00", to: "07:00", except: gave-up }, channels: [${SLACK}] }`,
+      'alerts.quiet_hours.except: must be a list, not a single value | Write: except: [gave-up]',
+    ],
+    [
+      '{ channels: [{ slack: { url: "https://a.example" }, on: [digest] }] }',
+      'alerts.channels[0].on[0]: there is no digest | Say when it is sent, under "alerts": digest: "08:00"',
     ],
   ])('%s is refused, with what to write', (text, said) => {
     expect(oneProblem(alerts(text))).toBe(said);
@@ -92,7 +134,7 @@ remind: 4h`;
     ],
     [
       '{ pigeon: me, slack: { url: "https://a.example" } }',
-      '.pigeon: unknown key "pigeon" | Known here: webhook, slack, discord, teams, ntfy, email, command.',
+      '.pigeon: unknown key "pigeon" | Known here: webhook, slack, discord, teams, ntfy, email, command, on.',
     ],
     ['{ exec: { command: [a] } }', '.exec: unknown key "exec" | Keepwell\'s word for "exec" is command.'],
     [
@@ -173,7 +215,7 @@ remind: 4h`;
 
   test('all problems are told at once, each at its place', () => {
     expect(linesOf(alerts('{ on: [x], remind: soon, channels: [{ slack: {} }, { webhook: { url: 5 } }] }'))).toEqual([
-      '2:16 alerts.on[0]: must be gave-up, freeze, crash-rate or host-silent, not "x"',
+      '2:16 alerts.on[0]: must be crash, unhealthy, gave-up, freeze, crash-rate, host-silent or recovered, not "x"',
       '2:28 alerts.remind: must be a duration, not "soon" | Write a whole number with its unit, largest unit first: 500ms, 10s, 1m30s, 1h, 7d.',
       '2:47 alerts.channels[0].slack: the address is missing | Write: url: "${SLACK_URL}"',
       '2:78 alerts.channels[1].webhook.url: must be text, not a number | Put it in quotes: "5".',
@@ -220,13 +262,16 @@ test('the type of a configuration object knows both, and what it allows is accep
   const config: KeepwellConfig = {
     checks: { a: { tcp: 80 } },
     alerts: {
-      on: ['freeze'],
+      on: ['freeze', 'recovered'],
       channels: [
-        { slack: { url: 'https://a.example' } },
+        { slack: { url: 'https://a.example' }, on: ['crash', 'digest'] },
         { webhook: { url: 'https://b.example', headers: { A: 'b' } } },
         { command: { command: ['notify-send', 'Keepwell'] } },
       ],
       remind: 'never',
+      digest: '08:00',
+      quiet_hours: { from: '22:00', to: '07:00', except: ['gave-up'] },
+      time_zone: 'Europe/Berlin',
     },
     store: { path: 'history.db', retention: '30d' },
   };

@@ -42,6 +42,15 @@ export interface AlertBook {
   readonly over: readonly OpenAlert[];
   /** When the first of what is untold came; null: nothing is untold. */
   readonly untoldSince: Moment | null;
+  /** Crashes that are over and may come back within minutes. Absent: none. */
+  readonly lately?: readonly ToldLately[];
+}
+
+interface ToldLately {
+  readonly key: string;
+  readonly toldAt: Moment;
+  /** How often it was told lately. */
+  readonly times: number;
 }
 
 export interface Telling {
@@ -61,16 +70,23 @@ const MAX_OPEN = 500;
 const FIRST_FOLLOW_UP_MS = 60_000;
 const MAX_FOLLOW_UP_MS = 3_600_000;
 
+/** What mends itself and breaks again is told after a pause, and each time after a longer one, until it was quiet for a day. */
+const FIRST_AGAIN_MS = 600_000;
+const MAX_AGAIN_MS = 6 * 3_600_000;
+const LATELY_MS = 24 * 3_600_000;
+
 /** What people have to do about it: a later kind says more than an earlier one. */
 const WEIGHT: Readonly<Record<AlertKind, number>> = {
-  ...{ 'crash-rate': 0, freeze: 1, 'gave-up': 1, 'host-silent': 1 },
+  ...{ crash: 0, unhealthy: 0, 'crash-rate': 0, freeze: 1, 'gave-up': 1, 'host-silent': 1 },
 };
+const mendsItself = ({ kind }: RaisedAlert): boolean => kind === 'crash' || kind === 'unhealthy';
 
 export const isOpen = (book: AlertBook, key: string): boolean => book.open.some(({ alert }) => alert.key === key);
 
 export function raised(book: AlertBook, alert: RaisedAlert, now: Moment): AlertBook {
   const known = book.open.find((each) => each.alert.key === alert.key);
-  if (known && WEIGHT[alert.kind] <= WEIGHT[known.alert.kind]) {
+  if (known && saysLess(alert, known.alert)) return book;
+  if (known && WEIGHT[alert.kind] === WEIGHT[known.alert.kind]) {
     // The words of a reminder are those of today.
     const isSame = known.alert.text === alert.text && known.alert.ticket === alert.ticket;
     if (isSame && namesIn(known.alert).join() === namesIn(alert).join()) return book;
@@ -81,10 +97,15 @@ export function raised(book: AlertBook, alert: RaisedAlert, now: Moment): AlertB
   const open = book.open.filter((each) => each !== known);
   const since = known?.since ?? now;
   return {
+    ...book,
     open: [...open, { alert, since, toldAt: null }],
     over: book.over.filter((each) => each.alert.key !== alert.key),
     untoldSince: book.untoldSince ?? now,
   };
+}
+
+function saysLess({ kind }: RaisedAlert, known: RaisedAlert): boolean {
+  return WEIGHT[kind] < WEIGHT[known.kind] || (WEIGHT[kind] === 0 && WEIGHT[known.kind] === 0 && kind !== known.kind);
 }
 
 const whoIn = ({ who, subject }: RaisedAlert): readonly string[] => who ?? [subject.name];
@@ -110,14 +131,44 @@ function untilFollowUpMs(open: OpenAlert, now: Moment): number | null {
   return Math.max(0, pauseMs - elapsedMs(toldAt, now));
 }
 
-/** Nobody is told of the end of what nobody was told of. */
-export function cleared(book: AlertBook, key: string, now: Moment): AlertBook {
+/** Nobody is told of the end of what nobody was told of, except after quiet hours. `isEndTold`: the ends of what was told are told. */
+export function cleared(
+  book: AlertBook,
+  key: string,
+  now: Moment,
+  { isEndTold, isQuiet }: { readonly isEndTold: boolean; readonly isQuiet: boolean } = {
+    isEndTold: true,
+    isQuiet: false,
+  },
+): AlertBook {
   const known = book.open.find(({ alert }) => alert.key === key);
   if (!known) return book;
   const open = book.open.filter((each) => each !== known);
-  const over = known.toldAt === null ? book.over : [...book.over, known];
+  const isTold = known.toldAt === null ? isQuiet : isEndTold;
+  const over = isTold ? [...book.over, known].slice(-MAX_OPEN) : book.over;
   const isUntold = over.length > 0 || open.some(({ toldAt }) => toldAt === null);
-  return { open, over, untoldSince: isUntold ? (book.untoldSince ?? now) : null };
+  const untoldSince = isUntold ? (book.untoldSince ?? now) : null;
+  return { open, over, untoldSince, ...latelyAfter(book, known, now) };
+}
+
+/** What was told and is over, without what has been quiet for a day. */
+function latelyAfter(book: AlertBook, { alert, toldAt }: OpenAlert, now: Moment): Pick<AlertBook, 'lately'> {
+  const { lately: before = [] } = book;
+  const times = (before.find(({ key }) => key === alert.key)?.times ?? 0) + 1;
+  const added = toldAt !== null && mendsItself(alert) ? [{ key: alert.key, toldAt, times }] : [];
+  const kept = before.filter(
+    (each) => elapsedMs(each.toldAt, now) < LATELY_MS && !(added.length > 0 && each.key === alert.key),
+  );
+  const lately = [...kept, ...added].slice(-MAX_OPEN);
+  return lately.length === 0 ? {} : { lately };
+}
+
+/** 0: it may be told. */
+function untilAgainMs({ lately = [] }: AlertBook, { alert, toldAt }: OpenAlert, now: Moment): number {
+  const last = toldAt === null && mendsItself(alert) ? lately.find(({ key }) => key === alert.key) : undefined;
+  if (last === undefined) return 0;
+  const pauseMs = Math.min(MAX_AGAIN_MS, FIRST_AGAIN_MS * 2 ** Math.min(last.times - 1, 20));
+  return Math.max(0, pauseMs - elapsedMs(last.toldAt, now));
 }
 
 /** Within one boot the clock that never jumps counts; over a reboot the other one, as long as it goes forward. */
@@ -130,11 +181,14 @@ export interface Handling {
   readonly isAcknowledged: boolean;
   /** For so long nothing about it is told, except that it is over; 0: everything is. */
   readonly silentMs: number;
+  /** For so long not even that is told, because of the hour. Absent: everything is. */
+  readonly quietMs?: number;
 }
 
 export type HandlingOf = (alert: RaisedAlert) => Handling;
 
 const NOT_HANDLED: Handling = { isAcknowledged: false, silentMs: 0 };
+const hushMs = ({ silentMs, quietMs = 0 }: Handling): number => Math.max(silentMs, quietMs);
 const everybodyIsTold: HandlingOf = () => NOT_HANDLED;
 
 /** What is to be told now; null: nothing yet. Told once it is in the book that comes with it. */
@@ -144,10 +198,11 @@ export function telling(
   now: Moment,
   handlingOf: HandlingOf = everybodyIsTold,
 ): { readonly book: AlertBook; readonly telling: Telling } | null {
-  const heard = book.open.filter(({ alert }) => handlingOf(alert).silentMs <= 0);
-  const untold = heard.filter(({ toldAt }) => toldAt === null);
+  const heard = book.open.filter(({ alert }) => hushMs(handlingOf(alert)) <= 0);
+  const untold = heard.filter((each) => each.toldAt === null && untilAgainMs(book, each, now) === 0);
+  const over = book.over.filter(({ alert }) => (handlingOf(alert).quietMs ?? 0) <= 0);
   const isDue =
-    book.untoldSince !== null && elapsedMs(book.untoldSince, now) >= FOLD_MS && untold.length + book.over.length > 0;
+    book.untoldSince !== null && elapsedMs(book.untoldSince, now) >= FOLD_MS && untold.length + over.length > 0;
   const still = heard.filter(
     ({ alert, toldAt }) =>
       remindMs !== null && toldAt !== null && elapsedMs(toldAt, now) >= remindMs && !handlingOf(alert).isAcknowledged,
@@ -155,6 +210,7 @@ export function telling(
   const joined = heard.filter((each) => untilFollowUpMs(each, now) === 0);
   if (!isDue && still.length === 0 && joined.length === 0) return null;
   const told = new Set([...untold, ...still, ...joined]);
+  const later = book.over.filter((each) => !over.includes(each));
   const known = (each: OpenAlert): OpenAlert => ({
     ...each,
     toldAt: now,
@@ -164,12 +220,14 @@ export function telling(
   });
   return {
     book: {
+      ...book,
       open: book.open.map((each) => (told.has(each) ? known(each) : each)),
-      over: [],
+      over: later,
       // Those that are silenced are told when they may be.
-      untoldSince: book.open.some((each) => each.toldAt === null && !told.has(each)) ? book.untoldSince : null,
+      untoldSince:
+        later.length > 0 || book.open.some((each) => each.toldAt === null && !told.has(each)) ? book.untoldSince : null,
     },
-    telling: { raised: untold, joined, still: still.filter((each) => !joined.includes(each)), over: book.over },
+    telling: { raised: untold, joined, still: still.filter((each) => !joined.includes(each)), over },
   };
 }
 
@@ -182,13 +240,15 @@ export function untilDueMs(
 ): number | null {
   const foldMs = book.untoldSince === null ? 0 : FOLD_MS - elapsedMs(book.untoldSince, now);
   const waits = book.open.flatMap((each) => {
-    const { isAcknowledged, silentMs } = handlingOf(each.alert);
-    if (each.toldAt === null) return [Math.max(foldMs, silentMs)];
+    const handling = handlingOf(each.alert);
+    const { isAcknowledged } = handling;
+    const silentMs = hushMs(handling);
+    if (each.toldAt === null) return [Math.max(foldMs, silentMs, untilAgainMs(book, each, now))];
     const remind = remindMs === null || isAcknowledged ? [] : [remindMs - elapsedMs(each.toldAt, now)];
     const followUp = untilFollowUpMs(each, now);
     return [...remind, ...(followUp === null ? [] : [followUp])].map((wait) => Math.max(wait, silentMs));
   });
-  if (book.over.length > 0) waits.push(foldMs);
+  for (const { alert } of book.over) waits.push(Math.max(foldMs, handlingOf(alert).quietMs ?? 0));
   return waits.length === 0
     ? null
     : Math.max(
@@ -198,5 +258,16 @@ export function untilDueMs(
 }
 
 /** What is worth people's attention. */
-export const ALERT_KINDS = ['gave-up', 'freeze', 'crash-rate', 'host-silent'] as const;
+export const ALERT_KINDS = ['crash', 'unhealthy', 'gave-up', 'freeze', 'crash-rate', 'host-silent'] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
+
+/** What people may ask to be told of: an alert, or that one is over. */
+export const ALERT_TOPICS = [...ALERT_KINDS, 'recovered'] as const;
+export type AlertTopic = (typeof ALERT_TOPICS)[number];
+
+/** Unless something else is said: what restarting did not mend. */
+export const DEFAULT_TOPICS: readonly AlertTopic[] = ['gave-up', 'freeze', 'crash-rate', 'host-silent', 'recovered'];
+
+/** One channel may also ask for the digest. */
+export const CHANNEL_TOPICS = [...ALERT_TOPICS, 'digest'] as const;
+export type ChannelTopic = (typeof CHANNEL_TOPICS)[number];

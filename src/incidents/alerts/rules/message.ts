@@ -5,6 +5,7 @@ import type { Subject } from '../../../supervision/rules/views.ts';
 import { someOf } from '../../rules/words.ts';
 import { bugNumber } from '../../tickets/rules/number.ts';
 import { type AlertKind, joinedSince, type OpenAlert, type RaisedAlert, type Telling } from './book.ts';
+import type { Digest } from './digest.ts';
 
 export interface AlertItem {
   /** raised: it is new, or others joined. still: it was told before, and is not over. over: it is. */
@@ -32,6 +33,8 @@ export interface AlertMessage {
   /** All of it in a sentence or two. */
   readonly text: string;
   readonly alerts: readonly AlertItem[];
+  /** The daily digest. Absent: it is about alerts. */
+  readonly digest?: Digest;
 }
 
 const MAX_ITEMS = 50;
@@ -106,7 +109,8 @@ export function testMessage(head: { id: string; at: number; project: string }): 
 const MARK: Readonly<Record<AlertItem['state'], string>> = { raised: 'New', still: 'Still there', over: 'Recovered' };
 
 /** A line of plain text for each, for channels that show several; `most` of them, and how many more there are. */
-export function linesOf({ alerts }: AlertMessage, most: number): string[] {
+export function linesOf({ alerts, digest }: AlertMessage, most: number): string[] {
+  if (digest !== undefined) return digest.lines.slice(0, most);
   const lines = alerts.slice(0, most).map(({ state, text, joined, incident, ticket }) => {
     const mark = joined.length === 0 ? MARK[state] : `Now also ${someOf(joined)}`;
     const refs = [...(incident === null ? [] : [`incident ${incident}`]), ...(ticket === null ? [] : [ticket])];
