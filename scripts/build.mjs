@@ -19,6 +19,7 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildNative, nativeSources } from './native.mjs';
 import { notices } from './notices.mjs';
+import { copySqlite, SQLITE } from './sqlite.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
@@ -50,7 +51,9 @@ function sources() {
   walk(join(root, 'src'));
   walk(join(root, 'dashboard'));
   walk(join(root, 'native/prebuilt'));
-  const others = ['build.mjs', 'bundle.mjs', 'native.mjs', 'notices.mjs', 'page.mjs'].map((name) => `scripts/${name}`);
+  const others = ['build.mjs', 'bundle.mjs', 'native.mjs', 'notices.mjs', 'page.mjs', 'sqlite.mjs'].map(
+    (name) => `scripts/${name}`,
+  );
   return [...files, ...nativeSources(), ...others, 'package.json', 'tsconfig.json', 'tsconfig.lib.json', OPENAPI]
     .map((file) => resolve(root, file))
     .sort();
@@ -79,8 +82,8 @@ async function toolsOrExplain() {
 }
 
 async function program({ bundle, buildPage }, out) {
-  const bundled = await bundle({ entries: ENTRIES, outdir: join(out, 'bin'), minify: true });
-  const inputs = [...bundled, ...(await buildPage(out))];
+  const bundled = await bundle({ entries: ENTRIES, outdir: join(out, 'bin'), minify: true, instead: SQLITE });
+  const inputs = [...bundled, ...(await buildPage(out)), ...copySqlite(root, join(out, 'sqlite'))];
   const packaged = inputs.filter((path) => isAbsolute(path)).map((path) => relative(root, path));
   writeFileSync(join(out, 'THIRD-PARTY.txt'), notices(root, packaged));
   const openapi = JSON.parse(readFileSync(join(root, OPENAPI), 'utf8'));
@@ -88,7 +91,10 @@ async function program({ bundle, buildPage }, out) {
   chmodSync(join(out, 'bin', 'keepwell.cjs'), 0o755);
 }
 
-/** The library is the same code as the program: an ES module with its names, and the types that these names need. */
+/**
+ * The library is the same code as the program, for `import` and for `require`: its declarations are those of CommonJS, and an ES module beside
+ * them hands out the same names.
+ */
 function library(tsc, out) {
   const dir = join(out, 'lib');
   const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.lib.json', '--outDir', dir], {
@@ -97,10 +103,13 @@ function library(tsc, out) {
   });
   if (status !== 0) process.exit(1);
   const names = Object.keys(require(join(out, 'bin', 'library.cjs'))).filter((name) => name !== '__esModule');
-  writeFileSync(
-    join(dir, 'index.js'),
-    `import library from '../bin/library.cjs';\n\nexport const { ${names.join(', ')} } = library;\n`,
-  );
+  const files = {
+    'package.json': '{ "type": "commonjs" }\n',
+    'index.js': "module.exports = require('../bin/library.cjs');\n",
+    'index.mjs': `import library from '../bin/library.cjs';\n\nexport const { ${names.join(', ')} } = library;\n`,
+    'index.d.mts': "export * from './index.js';\n",
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
   keepOnlyWhatIsNamed(dir);
 }
 

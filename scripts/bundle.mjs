@@ -37,17 +37,23 @@ const asciiOnly = {
   },
 };
 
+/** Packages that a build brings along in files of its own: name → where they are, seen from the bundles. */
+const elsewhere = (instead) => ({
+  name: 'elsewhere',
+  resolveId: (id) => (Object.hasOwn(instead, id) ? { id: instead[id], external: 'relative' } : null),
+});
+
 /** `entries`: name → source file. Writes NAME.cjs each, and what they share; returns the paths of all sources that went in. */
-export async function bundle({ entries, outdir, minify = false }) {
+export async function bundle({ entries, outdir, minify = false, instead = {} }) {
   const build = await rolldown({
     cwd: root,
     input: entries,
     platform: 'node',
-    external: EXTERNAL,
+    external: EXTERNAL.filter((name) => !Object.hasOwn(instead, name)),
     transform: { target: 'node20.19' },
     logLevel: 'warn',
     checks: { ineffectiveDynamicImport: false },
-    plugins: [lateChildProcess, asciiOnly],
+    plugins: [elsewhere(instead), lateChildProcess, asciiOnly],
   });
   const { output } = await build.write({
     dir: outdir,

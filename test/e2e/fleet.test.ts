@@ -235,7 +235,7 @@ describe.skipIf(withoutSshd !== null)('several machines', () => {
   });
 
   test('a program connects to another machine as the commands do', async () => {
-    const library = resolve('dist/lib/index.js');
+    const library = resolve('dist/lib/index.mjs');
     const script = `import { Keepwell } from ${JSON.stringify(library)};
       await using keepwell = await Keepwell.connect({ host: ${JSON.stringify(machine.url(project.dir))} });
       console.log((await keepwell.why('broken')).error_message ?? (await keepwell.why('broken')).root_cause);

@@ -173,7 +173,7 @@ test('on schedule the daemon keeps the results and tells of each change', async 
 test('the library asks the same, with and without a daemon', async () => {
   await using project = new TestProject(`${COMPONENT}${CHECKS}`);
   const { checkDependencies, checkOrder, getHealth, Keepwell } = (await import(
-    pathToFileURL(resolve('dist/lib/index.js')).href
+    pathToFileURL(resolve('dist/lib/index.mjs')).href
   )) as typeof import('../../src/index.ts');
   const file = project.path('keepwell.yaml');
   expect(checkOrder(file)).toEqual(['flag', 'after_flag', 'orchestrator']);

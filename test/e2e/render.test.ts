@@ -120,7 +120,7 @@ test('nobody loads it but those who render', async () => {
 
 test('a program gets the same from the library', async () => {
   await using project = new TestProject(CONFIG, ENV);
-  const script = `import { render } from ${JSON.stringify(resolve('dist/lib/index.js'))};
+  const script = `import { render } from ${JSON.stringify(resolve('dist/lib/index.mjs'))};
 const { objects, losses, yaml, secrets } = await render('keepwell.yaml');
 const strict = await render('keepwell.yaml', { strict: true }).catch(({ code }) => code);
 const given = await render({ components: { a: { container: { image: 'a:1' } } } }, { namespace: 'n' });
