@@ -14,6 +14,7 @@ import { configPage } from './reference/config-page.mjs';
 import { configTypes } from './reference/config-types.mjs';
 import { errorsPage } from './reference/errors-page.mjs';
 import { libraryPage } from './reference/library-page.mjs';
+import { manPage } from './reference/man-page.mjs';
 import { openApi } from './reference/openapi.mjs';
 import { importsPart, roomsPart, routesPart } from './reference/parts.mjs';
 
@@ -53,6 +54,7 @@ const PAGES = {
   'docs/reference/campaign.md': campaignPage,
   'docs/reference/config.md': configPage,
   'docs/reference/errors.md': errorsPage,
+  'docs/reference/keepwell.1': manPage,
   'docs/reference/library.md': () => libraryPage(root),
   'docs/reference/openapi.json': (source) => `${JSON.stringify(openApi(root, source), null, 2)}\n`,
   'docs/reference/keepwell.schema.json': ({ jsonSchema }) => `${JSON.stringify(jsonSchema(), null, 2)}\n`,

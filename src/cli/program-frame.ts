@@ -2,7 +2,8 @@
 import { Command } from 'commander';
 import { type AnyDefinition, addCommand, addGlobalOptions, HELP_COLUMNS, type Host } from './define.ts';
 
-const WHICH = `
+/** What stands below the list of commands, and in the manual page. */
+export const WHICH = `
 Which command answers what:
   Is everything up?              keepwell status
   What is going on, live?        keepwell top
@@ -42,7 +43,7 @@ const subcommandTerm = (command: Command): string =>
 export function programWith(definitions: readonly AnyDefinition[], host: Host): Command {
   const { world } = host;
   const program = new Command('keepwell')
-    .description('Keeps the things an orchestrator runs alive and well, and explains every death.')
+    .description('Keeps processes, containers and agents running, and explains every crash.')
     .version(world.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .addHelpCommand(
