@@ -277,7 +277,8 @@ export function check<Schema extends z.ZodType>(schema: Schema, value: unknown):
   throw invalid(problems.slice(0, 5).join('; '));
 }
 
-// Who is connected, and whose request is being answered. Whoever asks nothing gives way to who comes; those whose answer takes its time (they wait for a component, a session, a stream) never take all places, so that "stop" and "status" are always answered.
+// Who is connected, and whose request is being answered. Whoever asks nothing gives way to who comes; those whose answer takes its time
+// (they wait for a component, a session, a stream) never take all places, so that "stop" and "status" are always answered.
 
 export class Connections {
   /** Such as ask nothing; the one that has been silent for longest comes first. */

@@ -243,7 +243,8 @@ export function readDaemonFile(paths: HomePaths): DaemonFile | null {
   }
 }
 
-// Whether a configuration that was found, and not named, may be used: whoever can write it says what is run. So it must be ours or root's, and nobody else may be able to change it or to put another in its place; as with git and sudo.
+// Whether a configuration that was found, and not named, may be used: whoever can write it says what is run. So it must be ours or root's,
+// and nobody else may be able to change it or to put another in its place; as with git and sudo.
 
 export interface Asker {
   readonly uid: number;

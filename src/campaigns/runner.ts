@@ -334,7 +334,8 @@ async function copyOut(
   }
 }
 
-// The dossier of an attempt that failed, written together with its end by whoever runs the campaign. There are no incidents here, and there may be no daemon: it belongs to no incident.
+// The dossier of an attempt that failed, written together with its end by whoever runs the campaign. There are no incidents here, and there
+// may be no daemon: it belongs to no incident.
 
 type CrashedAttempt = Extract<Write, { kind: 'attempt-over' }>;
 

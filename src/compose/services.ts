@@ -208,7 +208,8 @@ function byDocker({ state, setup }: Inspected, now: WallMs): ServiceHealth {
   return unhealthy(unhealthyBecause(health), 'restart');
 }
 
-// Removes what belongs to a project: its containers, their anonymous volumes, its networks. Named volumes hold data and stay. Found by labels and not by what this process remembers, so it also clears away after a process that was killed, and after half a start.
+// Removes what belongs to a project: its containers, their anonymous volumes, its networks. Named volumes hold data and stay. Found by
+// labels and not by what this process remembers, so it also clears away after a process that was killed, and after half a start.
 
 /** What does not end by itself by then is killed: the time for all of it is bounded. */
 const MAX_GRACE_MS = 10_000;

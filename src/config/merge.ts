@@ -22,7 +22,8 @@ function mergeMaps(earlier: MapNode, later: MapNode): MapNode {
   return { ...earlier, entries };
 }
 
-// Variables in values: `${VAR}`, `${VAR:-default}`, `${VAR:?message}`, and `$$` for a dollar sign. Expanded once, inside one value: what comes out is text and is never looked at again, so no variable can add an argument, a key or another variable.
+// Variables in values: `${VAR}`, `${VAR:-default}`, `${VAR:?message}`, and `$$` for a dollar sign. Expanded once, inside one value: what
+// comes out is text and is never looked at again, so no variable can add an argument, a key or another variable.
 
 /** The value of a variable; undefined when it is not set. */
 export type Lookup = (name: string) => string | undefined;

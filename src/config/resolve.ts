@@ -33,6 +33,7 @@ import { dashboardSpec } from './dashboard.ts';
 import { DEFAULTS } from './defaults.ts';
 import { nodeAt } from './draft.ts';
 import { heartbeatSpec } from './heartbeat.ts';
+import { keysOf } from './kind.ts';
 import { kubernetesSpec } from './kubernetes.ts';
 import { probesSpec } from './probes.ts';
 import type { Problems } from './problem.ts';
@@ -77,6 +78,25 @@ export interface Base {
   /** Nobody has written it: what is kept was all there was. */
   readonly mayBeEmpty?: boolean;
 }
+
+/** What belongs to no component. The engine of a running daemon stays what it is, and what `kubernetes` says becomes a part of each component. */
+const SETTINGS: Readonly<Record<Exclude<keyof Resolved, 'components' | 'engine' | 'kubernetes'>, true>> = {
+  name: true,
+  logs: true,
+  checks: true,
+  health: true,
+  sessions: true,
+  agents: true,
+  tickets: true,
+  alerts: true,
+  store: true,
+  telemetry: true,
+  dashboard: true,
+};
+
+/** The sections that say something else now. */
+export const changedSettings = (before: Resolved, after: Resolved): readonly string[] =>
+  keysOf(SETTINGS).filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 
 /** Null when anything was wrong; then `problems` has all of it. */
 export function resolveConfig(root: MapNode, base: Base, problems: Problems): Resolved | null {

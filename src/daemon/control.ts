@@ -9,6 +9,7 @@ import type { HealthReports } from '../checks/service.ts';
 import type { CurrentConfig } from '../config/applied.ts';
 import type { ResolvedConfig } from '../config/load.ts';
 import { ConfigError } from '../config/problem.ts';
+import { changedSettings } from '../config/resolve.ts';
 import type { Store } from '../history/ports.ts';
 import type { Incidents } from '../incidents/ports.ts';
 import type { TicketService } from '../incidents/tickets/ports.ts';
@@ -131,24 +132,6 @@ async function reload(parts: ControlParts, { dryRun = false }: ReloadOptions): P
   parts.wanted();
   return { ...head, ...applied };
 }
-
-/** What belongs to no component. */
-const SETTINGS = [
-  'name',
-  'logs',
-  'checks',
-  'health',
-  'sessions',
-  'agents',
-  'tickets',
-  'alerts',
-  'store',
-  'telemetry',
-  'dashboard',
-] as const;
-
-const changedSettings = (before: ResolvedConfig, after: ResolvedConfig): readonly string[] =>
-  SETTINGS.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 
 /** Whole or not at all: it has been checked. */
 function apply(parts: ControlParts, config: ResolvedConfig, startAdded: boolean): AppliedView {

@@ -95,7 +95,8 @@ function openLog(path: string): number | 'ignore' {
   }
 }
 
-// The program of the guardian, for any POSIX sh. It starts as few processes as can be: reading /proc and counting are done by the shell itself, because a shell that cannot fork ends.
+// The program of the guardian, for any POSIX sh. It starts as few processes as can be: reading /proc and counting are done by the shell
+// itself, because a shell that cannot fork ends.
 
 /** How often the daemon is looked at, how long it may fail to answer, and how often it is asked although it seems to go on. */
 export interface Patience {

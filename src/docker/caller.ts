@@ -100,7 +100,8 @@ export function createCaller({ env, clock, places, answerWithinMs }: CallerOptio
   };
 }
 
-// One question to the Engine: a connection of its own, an answer of bounded size, a deadline over all of it. An answer that is cut off, or that stops in the middle, is no answer; Node alone would wait for its end for ever.
+// One question to the Engine: a connection of its own, an answer of bounded size, a deadline over all of it. An answer that is cut off, or
+// that stops in the middle, is no answer; Node alone would wait for its end for ever.
 
 interface Question {
   readonly address: Address;

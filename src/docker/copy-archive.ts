@@ -43,7 +43,8 @@ const passOn = (pipe: PassThrough, piece: Buffer): Promise<void> =>
     pipe.write(piece, (error) => (error ? reject(error) : resolve()));
   });
 
-// Reads a tar archive as it comes: regular files and folders. Whoever wrote it is not trusted: a path that leads out of the archive is refused, and links are told and left out, so that nothing is ever written through one.
+// Reads a tar archive as it comes: regular files and folders. Whoever wrote it is not trusted: a path that leads out of the archive is
+// refused, and links are told and left out, so that nothing is ever written through one.
 
 const BLOCK = 512;
 /** Of the text that names a file: longer than any path that Linux opens. */

@@ -142,7 +142,9 @@ function readStats(fields: Fields): { readonly kind: 'read'; readonly stats: Con
 
 const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-// Whether a file is there in a container, asked without running anything in it: HEAD on the archive of its path. That works in images without a shell and whatever user the container has, and it sees volumes and bind mounts. It sees neither memory that is mounted (tmpfs, /dev/shm) nor /proc, /sys and /dev: those exist only for the processes in the container.
+// Whether a file is there in a container, asked without running anything in it: HEAD on the archive of its path. That works in images
+// without a shell and whatever user the container has, and it sees volumes and bind mounts. It sees neither memory that is mounted (tmpfs,
+// /dev/shm) nor /proc, /sys and /dev: those exist only for the processes in the container.
 
 const STAT_HEADER = 'x-docker-container-path-stat';
 /** Docker follows all links itself; others that speak its language need not. */

@@ -65,7 +65,8 @@ function lineByLine(onOutput: (bytes: Buffer, isFirst: boolean, output: number) 
   };
 }
 
-// Takes the time off the beginning of each message, and leaves out what was told before: also what the Engine tells twice by itself, when it loses its place at the change of its file and begins that file again.
+// Takes the time off the beginning of each message, and leaves out what was told before: also what the Engine tells twice by itself, when
+// it loses its place at the change of its file and begins that file again.
 
 /** "2026-01-02T03:04:05.678901234Z " is 31 bytes; with another time zone some more. */
 const MAX_TIME_BYTES = 40;

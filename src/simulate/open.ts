@@ -61,7 +61,8 @@ export function openSimulations(parts: SimulateParts): Simulations {
   return simulations;
 }
 
-// SIGSTOP to everything that belongs to a run. A signal reaches the process group of a process, or the first process of a container: what runs beside these would go on, and an `init` in a container would hang in the place of the program.
+// SIGSTOP to everything that belongs to a run. A signal reaches the process group of a process, or the first process of a container: what
+// runs beside these would go on, and an `init` in a container would hang in the place of the program.
 
 /** Each time, what was begun by those that were not stopped yet. */
 const SWEEPS = 3;

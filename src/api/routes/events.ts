@@ -64,7 +64,8 @@ export const eventRoutes: readonly Route[] = [
   }),
 ];
 
-// Events as a stream: first what history holds after the given sequence number, then what happens, without a gap or a double. A reader that does not read is cut off, since it can come back with the last number it saw; nothing is queued for it without end.
+// Events as a stream: first what history holds after the given sequence number, then what happens, without a gap or a double. A reader that
+// does not read is cut off, since it can come back with the last number it saw; nothing is queued for it without end.
 
 export interface StreamQuery {
   readonly after: number;

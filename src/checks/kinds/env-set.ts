@@ -55,7 +55,9 @@ function envSet(
   return value === '' ? failed(`${name} is empty in the environment of ${whose}`) : ok(`${name} is set`);
 }
 
-// Passes when a variable is set and not empty in a container: in the environment it was given, its image's included. That is what every program gets that is started in it, by `docker exec` as well, and inspecting the container tells it, whatever the image has in it. What a program sets for itself later is its own affair: nobody else in the container sees it. The value is never shown.
+// Passes when a variable is set and not empty in a container: in the environment it was given, its image's included. That is what every
+// program gets that is started in it, by `docker exec` as well, and inspecting the container tells it, whatever the image has in it. What a
+// program sets for itself later is its own affair: nobody else in the container sees it. The value is never shown.
 
 export interface EnvSetIn {
   readonly in: string;

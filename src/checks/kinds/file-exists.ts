@@ -105,7 +105,9 @@ const isLink = (path: string): Promise<boolean> =>
     () => false,
   );
 
-// Passes when one of these paths is there in a container, links followed. The Engine is asked to look, so nothing runs in the container and its image needs no shell. The Engine does not see what is mounted in memory: only where that could be why it found nothing, a program in the container is asked.
+// Passes when one of these paths is there in a container, links followed. The Engine is asked to look, so nothing runs in the container and
+// its image needs no shell. The Engine does not see what is mounted in memory: only where that could be why it found nothing, a program in
+// the container is asked.
 
 export interface FileExistsIn {
   readonly in: string;
@@ -182,7 +184,9 @@ export async function lookFromWithin(
   }
 }
 
-// Looks at files of this machine, few at a time. A file on a drive that does not answer keeps one of Node's four threads until it does, and nothing can call that off: asked again every minute, such a file would soon hold up all that a daemon does with files. So a path that has not been answered for is not asked for again, and never more than half of the threads are used.
+// Looks at files of this machine, few at a time. A file on a drive that does not answer keeps one of Node's four threads until it does, and
+// nothing can call that off: asked again every minute, such a file would soon hold up all that a daemon does with files. So a path that has
+// not been answered for is not asked for again, and never more than half of the threads are used.
 
 const MAX_AT_ONCE = 2;
 

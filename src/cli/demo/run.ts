@@ -319,7 +319,8 @@ function readOwner(place: Place): Owner | null {
   }
 }
 
-// Leaves nothing behind, whatever happened before: no process, no socket, no directory. Blocks, so that it can also run while the process exits, and so that no second signal comes in between.
+// Leaves nothing behind, whatever happened before: no process, no socket, no directory. Blocks, so that it can also run while the process
+// exits, and so that no second signal comes in between.
 
 /** For calls that are under way: one of them may be starting a daemon just now. */
 const CALLS_MS = 1_500;

@@ -321,7 +321,8 @@ async function eitherAborts(one: AbortSignal, other: AbortSignal): Promise<void>
   done.abort();
 }
 
-// Reads an attempt's files through the Engine where nothing can be run in the container any more, because it has ended. Where something can, a command is as fast: the Engine starts a process to pack a file, too (60 to 160 ms against 60 to 140).
+// Reads an attempt's files through the Engine where nothing can be run in the container any more, because it has ended. Where something
+// can, a command is as fast: the Engine starts a process to pack a file, too (60 to 160 ms against 60 to 140).
 
 export interface AttemptFile {
   readonly attempt: string;

@@ -21,7 +21,9 @@ export type GpuReading =
   /** It was asked and the answer cannot be understood, or it could not be asked. That is no verdict. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-// GPUs as JSON: what a command of one's own prints, and what the few lines of Python below print. A list with one entry per GPU: `[{ "index": 0, "uuid": "GPU-…", "memory_used_bytes": 1073741824, "memory_total_bytes": 85899345920 }]`. `null`: there is none. `{ "error": CODE, "message": "…" }`: NVML failed with that code.
+// GPUs as JSON: what a command of one's own prints, and what the few lines of Python below print. A list with one entry per GPU: `[{
+// "index": 0, "uuid": "GPU-…", "memory_used_bytes": 1073741824, "memory_total_bytes": 85899345920 }]`. `null`: there is none. `{ "error":
+// CODE, "message": "…" }`: NVML failed with that code.
 
 /** For images that have NVIDIA's Python bindings and no nvidia-smi. */
 export const PYNVML: readonly string[] = [

@@ -66,7 +66,8 @@ const plainFunction = (name: string): string =>
     .replace(/(?:\.func\d+)+(?:\.\d+)*$/, '.func')
     .replace(/::\{\{closure\}\}/g, '');
 
-// The message of an error without what people, tools and models put into it, so that one bug is one crash whoever's name was in it. The line of code that raised it tells best what is fixed and what was filled in; where it is not shown, the quotes do.
+// The message of an error without what people, tools and models put into it, so that one bug is one crash whoever's name was in it. The
+// line of code that raised it tells best what is fixed and what was filled in; where it is not shown, the quotes do.
 
 /** Names in these are names of the code: another one is another bug. */
 const CODE_TYPES =

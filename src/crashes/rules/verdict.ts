@@ -209,7 +209,8 @@ export function lastOf(all: readonly FoundCrash[]): FoundCrash | null {
   return all.reduce<FoundCrash | null>((last, one) => (last === null || best(one, last) ? one : last), null);
 }
 
-// What may stand after the error that a program died of without telling anything new: the remarks of runtimes and runners, rulers, and the words with which programs end. Each expression is anchored or reads a bounded line once.
+// What may stand after the error that a program died of without telling anything new: the remarks of runtimes and runners, rulers, and the
+// words with which programs end. Each expression is anchored or reads a bounded line once.
 
 /** Runtimes, package managers, build tools and test runners about a command that failed. */
 const REMARKS: readonly RegExp[] = [

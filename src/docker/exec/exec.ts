@@ -194,7 +194,9 @@ async function clearAway(
   }
 }
 
-// Begins a command in a container that goes on without us, and listens to it for as long as that works. A connection that is cut while it prints turns the exit code in the Engine's record into another one, and the end of the stream proves nothing: what matters the command must write down itself.
+// Begins a command in a container that goes on without us, and listens to it for as long as that works. A connection that is cut while it
+// prints turns the exit code in the Engine's record into another one, and the end of the stream proves nothing: what matters the command
+// must write down itself.
 
 export async function launch(
   caller: Caller,
@@ -262,7 +264,11 @@ function listener(greeting: string, maxBytes: number) {
   };
 }
 
-// Ends what a command in a container has started, from outside: the Engine has no call for that. The processes are found by the mark that the command was given as a variable, which all its children inherit, and each is asked for the mark right before its signal. So nothing else is ever hit: not a successor of the same pid, and not a process of the container itself. It reaches only processes that this user may look into: as root all of them, else only those of the same user. Where the Engine runs elsewhere (a virtual machine, another pid namespace) there is nothing of it in /proc, and nothing is done.
+// Ends what a command in a container has started, from outside: the Engine has no call for that. The processes are found by the mark that
+// the command was given as a variable, which all its children inherit, and each is asked for the mark right before its signal. So nothing
+// else is ever hit: not a successor of the same pid, and not a process of the container itself. It reaches only processes that this user
+// may look into: as root all of them, else only those of the same user. Where the Engine runs elsewhere (a virtual machine, another pid
+// namespace) there is nothing of it in /proc, and nothing is done.
 
 /** Looking through thousands of processes must not hold up everybody else. */
 const PAUSE_AFTER_MS = 8;

@@ -229,7 +229,8 @@ class WantedContainers implements ContainerDriver {
   }
 }
 
-// The containers of components that have no run. They belong to us and do not run; should somebody start one by hand, that is said, and nothing else is done about it.
+// The containers of components that have no run. They belong to us and do not run; should somebody start one by hand, that is said, and
+// nothing else is done about it.
 
 interface IdleContainer {
   readonly id: string;

@@ -336,7 +336,8 @@ export class LogPump {
   }
 }
 
-// Finds out whether a stream of what a container writes has come to a standstill. Docker 20.10 loses its place when it begins a new file for the output while somebody follows: then nothing more is ever told, and nothing is said about that.
+// Finds out whether a stream of what a container writes has come to a standstill. Docker 20.10 loses its place when it begins a new file
+// for the output while somebody follows: then nothing more is ever told, and nothing is said about that.
 
 /** Who writes and is then silent for so long is asked whether that is all. */
 export const SILENT_MS = 5_000;

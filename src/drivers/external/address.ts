@@ -91,7 +91,8 @@ function failure(where: string, error: unknown): TargetObservation {
   return codes.every((code) => OURS.test(code)) ? unknown(why) : gone(why);
 }
 
-// From a host name to addresses. The system's resolver cannot be called off and holds one of the few threads that also serve files, so all who ask share one: name servers that do not answer cost one thread, and nobody a second question.
+// From a host name to addresses. The system's resolver cannot be called off and holds one of the few threads that also serve files, so all
+// who ask share one: name servers that do not answer cost one thread, and nobody a second question.
 
 export interface Names {
   /** Takes as long as the system's resolver takes. Rejects with its error. */

@@ -270,7 +270,8 @@ function oldRows(db: Database): (before: number) => boolean {
   };
 }
 
-// Deletes stretches of probe answers, of samples and of check results that nobody will ask for any more. Passes through the components (or checks) in turn, a few of them and a bounded number of rows each time, because the event loop waits meanwhile.
+// Deletes stretches of probe answers, of samples and of check results that nobody will ask for any more. Passes through the components (or
+// checks) in turn, a few of them and a bounded number of rows each time, because the event loop waits meanwhile.
 
 /**
  * Of each component, or check, and kind: months of steady answers, or half an hour of a probe that changes its mind every second;

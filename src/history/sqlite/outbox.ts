@@ -150,7 +150,9 @@ const historyIn = ({ writes }: Entry): Entry => ({
   writes: new Set([...writes].filter(({ into }) => into.per === undefined && into.over?.length !== 0)),
 });
 
-// Numbers that were handed out and are not in the database yet must not be handed out again by the next daemon: whoever follows the events by number would miss the new ones. So in trouble, and only then, they are covered by a mark beside the database: a symbolic link to a number, because making one needs no space on most disks and is all or nothing.
+// Numbers that were handed out and are not in the database yet must not be handed out again by the next daemon: whoever follows the events
+// by number would miss the new ones. So in trouble, and only then, they are covered by a mark beside the database: a symbolic link to a
+// number, because making one needs no space on most disks and is all or nothing.
 
 /** One mark covers that many numbers more, so that a long trouble does not mean one for every commit. */
 const AHEAD = 1_000;

@@ -300,7 +300,8 @@ function known({ parts: before, base }: ManagedLog, listed: readonly Part[]): re
   return listed.filter((part) => part.base < base).map((part) => byPath.get(part.path) ?? part);
 }
 
-// Which logs were written to, as the kernel tells: so that those that rest cost nothing. Only a hint: watching may fail, and where very much is written it is cheaper to look than to be told. Then it is not known, and all have to be looked at.
+// Which logs were written to, as the kernel tells: so that those that rest cost nothing. Only a hint: watching may fail, and where very
+// much is written it is cheaper to look than to be told. Then it is not known, and all have to be looked at.
 
 /** More in one round are not listened to. */
 const MAX_HINTS = 200;

@@ -70,7 +70,8 @@ function httpFailure(error: unknown): Answer {
   return code.startsWith('HPE_') ? fail('not an HTTP answer') : tlsFailure(error);
 }
 
-// One HTTP request of which only the status of the answer matters, as with most probes. A hundred of them a second cost a fifth less than with Node's request objects, which are built to do more.
+// One HTTP request of which only the status of the answer matters, as with most probes. A hundred of them a second cost a fifth less than
+// with Node's request objects, which are built to do more.
 
 export interface PlainRequest {
   readonly method: string;

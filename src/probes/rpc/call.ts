@@ -174,7 +174,8 @@ export class MessageReader {
   }
 }
 
-// Why a connection did not bring an answer. Node tells it in several places at once, in an order that differs from case to case: so all of them are heard first, and the one that says most is told.
+// Why a connection did not bring an answer. Node tells it in several places at once, in an order that differs from case to case: so all of
+// them are heard first, and the one that says most is told.
 
 const NOT_HTTP2 = 'not an HTTP/2 answer: is this the port of a gRPC server, and does it want TLS?';
 

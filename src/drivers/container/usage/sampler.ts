@@ -98,7 +98,8 @@ function read(counters: Counters, last: Usage | null): Usage | null {
   return { cpuMs, memoryBytes, fds: null, threads: counters.tasks() ?? processes, processes };
 }
 
-// Where the kernel counts what a container uses. To read three small files takes a moment, to ask the Engine, which reads the same ones, up to a second. Only when the process the Engine names is one of this machine: the path has the container's id in it.
+// Where the kernel counts what a container uses. To read three small files takes a moment, to ask the Engine, which reads the same ones, up
+// to a second. Only when the process the Engine names is one of this machine: the path has the container's id in it.
 
 export interface Counters {
   /** Since it was started; null: it is gone. */

@@ -99,7 +99,8 @@ const NO_SETPRIV = permanent(
   'running it as somebody else needs the program setpriv, which is not installed: install util-linux (on Alpine: setpriv)',
 );
 
-// Who is who on this machine. The two files are read first, because that costs nothing; others (LDAP and the like) are asked through getent(1), with a limit, since everything waits for the answer.
+// Who is who on this machine. The two files are read first, because that costs nothing; others (LDAP and the like) are asked through
+// getent(1), with a limit, since everything waits for the answer.
 
 export interface UserEntry {
   readonly name: string;

@@ -25,7 +25,8 @@ export function problemOfError(error: unknown): SpawnProblem {
 export const soundsPassing = (words: string): boolean =>
   /memory|resource|too many|no space|quota|input\/output|read-only|stale file/i.test(words);
 
-// dash and busybox sh drop variables whose names are not shell names (`discovery.type`), so these travel as arguments to env(1), which hands over to the next program without forking.
+// dash and busybox sh drop variables whose names are not shell names (`discovery.type`), so these travel as arguments to env(1), which
+// hands over to the next program without forking.
 
 export const isShellName = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name);
 

@@ -128,7 +128,9 @@ export class Tree {
   }
 }
 
-// Who belongs to a run where there is no cgroup to ask: its main process, members of its session or process group, carriers of its cookie, and children of any of these. A process that left all three behind (a new session, `env -i`, and its parent gone) cannot be found this way; a cgroup is the only complete answer.
+// Who belongs to a run where there is no cgroup to ask: its main process, members of its session or process group, carriers of its cookie,
+// and children of any of these. A process that left all three behind (a new session, `env -i`, and its parent gone) cannot be found this
+// way; a cgroup is the only complete answer.
 
 export class TreeSearch {
   readonly #run: RunId;

@@ -15,7 +15,8 @@ export function members(cgroup: string): readonly number[] {
   return isLeaf ? pids : [...pids, ...childCgroups(cgroup).flatMap(members)];
 }
 
-// The kernel's own count of the memory of one run: exact for a whole tree, with nothing counted twice. Pages of files that were only read are taken off: the kernel gives them up before anybody goes short, so no leak is among them.
+// The kernel's own count of the memory of one run: exact for a whole tree, with nothing counted twice. Pages of files that were only read
+// are taken off: the kernel gives them up before anybody goes short, so no leak is among them.
 
 export type MemoryCounter = () => number | null;
 

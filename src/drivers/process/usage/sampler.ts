@@ -208,7 +208,8 @@ async function countEntries(path: string, pace: Pace): Promise<number> {
   }
 }
 
-// Who is whose child, where there is no cgroup to ask: one list of all processes, shared by all runs. Only newcomers are looked at each time, which costs a fiftieth of looking at everybody; now and then everybody is, because numbers are used again.
+// Who is whose child, where there is no cgroup to ask: one list of all processes, shared by all runs. Only newcomers are looked at each
+// time, which costs a fiftieth of looking at everybody; now and then everybody is, because numbers are used again.
 
 type ParentIds = Pick<ProcStat, 'ppid' | 'pgrp' | 'session'>;
 

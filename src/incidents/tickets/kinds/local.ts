@@ -132,7 +132,8 @@ function problemOf(error: unknown, dir: string): DeliveryFailure {
   return LASTING.includes(code) ? halt(`${words}; give this tracker a directory that can be written to`) : later(words);
 }
 
-// A ticket as a file. Its first part is ours and written anew when something changes; a checksum tells whether somebody changed it. What stands below is never touched: notes are added at its end, and people may write there whatever they like.
+// A ticket as a file. Its first part is ours and written anew when something changes; a checksum tells whether somebody changed it. What
+// stands below is never touched: notes are added at its end, and people may write there whatever they like.
 
 const END = /^<!-- end of what Keepwell writes ([0-9a-f]{64})[^\n]*-->$/m;
 const NOTES = '## Notes';

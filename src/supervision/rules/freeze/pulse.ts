@@ -64,7 +64,9 @@ export function lookPeriodMs(spec: HeartbeatSpec, isAlarmed: boolean): number {
   return isAlarmed ? Math.min(usual, ALARMED_PERIOD_MS) : usual;
 }
 
-// Lines in a log that our own probes cause: many servers write one for each request. They are no progress, but nobody can tell them from the component's own by their text. So it goes by time. What is new while nothing was asked is its own. What is new only around our questions is an echo: it may be either, and to find out, nothing is asked for as long as a line of its own may take.
+// Lines in a log that our own probes cause: many servers write one for each request. They are no progress, but nobody can tell them from
+// the component's own by their text. So it goes by time. What is new while nothing was asked is its own. What is new only around our
+// questions is an echo: it may be either, and to find out, nothing is asked for as long as a line of its own may take.
 
 /** What comes this long after an answer may still be because of the question: a server writes when it is done. */
 export const ECHO_MS = 500;
