@@ -59,6 +59,8 @@ export interface ResolvedConfig {
   readonly kept: readonly Source[];
   /** The text of `.env` beside the first file; null: there is none. */
   readonly dotenv: string | null;
+  /** Variables that stand in it, with their values. Never shown. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Values of variables with telling names that stand in it: a probe may have one in its path, its command or a header. Never shown. */
   readonly secrets: readonly string[];
 }
@@ -159,7 +161,7 @@ export function loadConfigFromTexts({
   const base = { dir: baseDir, folder: basename(baseDir), absolute, mayBeEmpty };
   const resolved = resolveConfig(tree, base, problems);
   if (!resolved) throw new ConfigError(problems.sorted(paths), cwd);
-  return { ...resolved, files: paths, baseDir, sources: files, kept, dotenv, secrets: secretValues(variables.used()) };
+  return { ...resolved, files: paths, baseDir, sources: files, kept, dotenv, ...usedIn(variables.used()) };
 }
 
 /** A kept command and a component of the configuration are two things: neither may change the other. */
@@ -176,6 +178,8 @@ function namesOf(tree: MapNode): MapNode['entries'] {
   const components = tree.entries.get('components')?.value;
   return components?.kind === 'map' ? components.entries : new Map();
 }
+
+const usedIn = (used: Readonly<Record<string, string>>) => ({ variables: used, secrets: secretValues(used) });
 
 /**
  * The environment over `.env`. That file may be there for another program with rules of its own, so its mistakes only count when

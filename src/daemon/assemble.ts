@@ -2,6 +2,7 @@
  * The root: puts a daemon together, from top to bottom. Whoever needs something that comes later gets it then, by `begin` or as a
  * listener: of events (`subscribe`), or of another configuration (`onConfig`).
  */
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { agentCircumstances } from '../agents/agent-spec.ts';
 import { openAgentParts } from '../agents/open.ts';
@@ -21,6 +22,7 @@ import { ingredients, specHash } from '../config/fingerprint.ts';
 import { type ResolvedConfig, readEnvFileTexts } from '../config/load.ts';
 import { collectEvidence, createExaminer, secretsOf } from '../crashes/evidence.ts';
 import { Overview } from '../dashboard/overview.ts';
+import { ownerId } from '../docker/owner-id.ts';
 import { removeContainers } from '../drivers/container/left.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
 import { openDrivers } from '../drivers/open.ts';
@@ -238,6 +240,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     },
     ...{ subscribe: events.subscribe, daemon: options.daemon, end: options.end },
     check: async (wanted) => cluster?.dryRun(wanted),
+    refuse: () => cluster?.refuseStandby(),
   });
 
   fleet.begin({ incidents: incidentService, alerts, status: () => control.status() }, config());
@@ -286,7 +289,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
 async function openEngine({ config, env, paths }: AssembleOptions, runtime: Runtime): Promise<ClusterEngine | null> {
   if (config.engine === 'local') return null;
   const { openCluster } = await import('../kubernetes/open.ts');
-  return openCluster({ ...runtime, env, dir: join(paths.home, 'kubernetes'), config });
+  const me = `${hostname()}-${ownerId(paths.home)}`;
+  return openCluster({ ...runtime, env, dir: join(paths.home, 'kubernetes'), me, config });
 }
 
 function onlyHere(config: ResolvedConfig): ResolvedConfig {

@@ -37,6 +37,8 @@ export interface ControlParts {
   readonly subscribe: Control['subscribe'];
   /** What has to be asked before anything is done about a configuration. Rejects with an AppError. */
   check(config: ResolvedConfig): Promise<void>;
+  /** What has to be known before a component is started or stopped by hand. Throws an AppError. */
+  refuse(): void;
   daemon(): DaemonView;
   /** Somebody changed what is wanted. Null, or why the next daemon would not know of it. */
   wanted(): string | null;
@@ -70,14 +72,17 @@ export function createControl(parts: ControlParts): Control {
     reload: (options = {}) => oneAtATime(() => reload(parts, options)),
     validate: () => validate(parts),
     start: (names) => {
+      parts.refuse();
       supervisor.start(names);
       return acted('start', names);
     },
     stop: (names) => {
+      parts.refuse();
       supervisor.stop(names);
       return acted('stop', names);
     },
     restart: (names, { recreate = false } = {}) => {
+      parts.refuse();
       supervisor.restart(names, { anew: recreate });
       return acted('restart', names);
     },

@@ -23,6 +23,8 @@ export interface ClusterOptions extends Runtime {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where it is written down what runs follow. */
   readonly dir: string;
+  /** Who we are in the Lease of the project: the same for every daemon of this state directory on this machine. */
+  readonly me: string;
   /** The first one; which cluster and which namespace it is about stays. */
   readonly config: ResolvedConfig;
 }
@@ -34,6 +36,8 @@ export interface ClusterEngine {
   dryRun(config: ResolvedConfig): Promise<void>;
   /** Runs components on Kubernetes, and everything else with `local`. */
   driver(local: Driver, config: () => ResolvedConfig): Driver;
+  /** Throws an AppError when another Keepwell runs the project there: then nothing can be started or stopped from here. */
+  refuseStandby(): void;
   /** Removes everything that carries the labels of the project. */
   removeAll(): Promise<void>;
   close(): Promise<void>;
@@ -66,6 +70,10 @@ export function openCluster(options: ClusterOptions): ClusterEngine {
         secrets: () => config().secrets,
       });
       return driver.before(local);
+    },
+    refuseStandby: () => {
+      const holder = driver?.otherHolder ?? null;
+      if (holder !== null) throw new AppError('KUBERNETES_STANDBY', { holder });
     },
     removeAll: async () => {
       try {

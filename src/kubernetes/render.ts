@@ -119,7 +119,7 @@ function givenBy(config: ResolvedConfig, places: Places, secrets: SecretMode): G
     isWritten: places.isWritten,
     secrets: config.secrets,
     envFiles: secrets === 'refer' ? new Map() : variablesIn(components.flatMap(({ driver }) => driver.envFiles)),
-    mounts: new Map(paths.map((path) => [path, mounted(path)])),
+    mounts: new Map(paths.map((path) => [path, fileForCluster(path)])),
   };
 }
 
@@ -138,7 +138,7 @@ function variablesIn(paths: readonly string[]): Given['envFiles'] {
 /** A ConfigMap takes a mebibyte, and a file that is not text becomes a third longer in it. */
 const MAX_BYTES = 700_000;
 
-function mounted(path: string): Mounted {
+export function fileForCluster(path: string): Mounted {
   try {
     if (!existsSync(path)) return { kind: 'unreadable', problem: 'there is no such file or folder' };
     const stat = statSync(path);

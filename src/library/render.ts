@@ -1,5 +1,6 @@
 /** A configuration in the words of another engine, for programs. */
 
+import type { ResolvedConfig } from '../config/load.ts';
 import type { SecretMode } from '../kubernetes/rules/given.ts';
 import type { KubernetesObject } from '../kubernetes/rules/object.ts';
 import { type ConfigInput, readConfigInput } from './read-config.ts';
@@ -11,6 +12,8 @@ export interface RenderOptions {
   readonly namespace?: string;
   /** Whether Secrets are only named (`refer`, the default), rendered with their values, or nothing else is. */
   readonly secrets?: SecretMode;
+  /** Instead of the components: what runs Keepwell itself in the cluster, with this image; `claim`: a PersistentVolumeClaim for its history. */
+  readonly self?: { readonly image: string; readonly claim?: string };
   /** Reject with KUBERNETES_LOSSES when anything is lost. */
   readonly strict?: boolean;
   /** What relative paths are relative to. Default: the working directory. */
@@ -56,13 +59,23 @@ export async function render(config: ConfigInput, options: RenderOptions = {}): 
   const { namespace = null, secrets = 'refer', strict = false } = options;
   const rendered = renderKubernetes(resolved, { namespace, secrets });
   if (strict) refuseLosses(rendered.losses, resolved.baseDir);
+  const self = options.self && (await selfOf(resolved, options.self, { namespace, secrets }));
   return {
-    objects: rendered.objects.map(({ object }) => object),
-    stages: rendered.stages,
-    secrets: rendered.secrets,
+    objects: self?.objects ?? rendered.objects.map(({ object }) => object),
+    stages: self ? [] : rendered.stages,
+    secrets: self?.secrets ?? rendered.secrets,
     losses: rendered.losses.map(({ component, file, line, column, path, message }) => ({
       ...{ component, file, line, column, path, message },
     })),
-    yaml: rendered.text('FILE'),
+    yaml: (self ?? rendered).text('FILE'),
   };
+}
+
+async function selfOf(
+  config: ResolvedConfig,
+  { image, claim = null }: { readonly image: string; readonly claim?: string | null },
+  options: { readonly namespace: string | null; readonly secrets: SecretMode },
+) {
+  const { renderSelf } = await import('../kubernetes/render-self.ts');
+  return renderSelf(config, { ...options, image, claim });
 }

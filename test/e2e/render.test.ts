@@ -90,9 +90,9 @@ test('what cannot be rendered or was not meant is refused with 2', async () => {
   expect((await project.cli(...RENDER, '--namespace', 'No!')).code).toBe(2);
 });
 
-/** The parts of the build that know Kubernetes. */
+/** The parts of the build that make components into objects of Kubernetes. */
 const parts = readdirSync('dist/bin').filter((name) =>
-  readFileSync(join('dist/bin', name), 'utf8').includes('FallbackToLogsOnError'),
+  readFileSync(join('dist/bin', name), 'utf8').includes('What the configuration says and Kubernetes does not do'),
 );
 
 /** Which of them a program has loaded when it ends. */

@@ -41,6 +41,7 @@ const KINDS: Readonly<Record<string, string>> = {
   secrets: 'Secret',
   pods: 'Pod',
   events: 'Event',
+  leases: 'Lease',
 };
 
 export class FakeKubernetes implements AsyncDisposable {
@@ -138,7 +139,7 @@ export class FakeKubernetes implements AsyncDisposable {
     if (url.pathname === '/version') return send(200, { gitVersion: 'v0.0.0-fake' });
     if (url.pathname === '/readyz') return send(200, {});
     const [, prefix, plural, name, sub] =
-      /^(\/apis?\/(?:[a-z.]+\/)?v1\/namespaces\/[^/]+\/([a-z]+))(?:\/([^/]+))?(?:\/([a-z]+))?$/.exec(url.pathname) ??
+      /^(\/apis?\/(?:[a-z0-9.]+\/)?v1\/namespaces\/[^/]+\/([a-z]+))(?:\/([^/]+))?(?:\/([a-z]+))?$/.exec(url.pathname) ??
       [];
     const kind = KINDS[plural ?? ''];
     if (prefix === undefined || kind === undefined) return refuse(404, 'NotFound', `no such path ${url.pathname}`);
@@ -152,6 +153,8 @@ export class FakeKubernetes implements AsyncDisposable {
     if (known === undefined && (method === 'GET' || method === 'DELETE' || method === 'PUT'))
       return refuse(404, 'NotFound', `${plural} "${name}" not found`);
     if (method === 'GET') return send(200, known);
+    const problem = conflict(method, body, known);
+    if (problem !== null) return refuse(409, problem, `${plural} "${name}": ${problem}`);
     if (method === 'DELETE') return send(200, this.#commit('DELETED', path, known!));
     if (this.invalid.has(path.split('/').at(-1)!))
       return refuse(422, 'Invalid', `${kind} "${body!.metadata.name}" is invalid: spec: Invalid value: "x": not so`);
@@ -230,6 +233,13 @@ export class FakeKubernetes implements AsyncDisposable {
         .join(''),
     );
   }
+}
+
+/** Somebody has made it, or written it, since. */
+function conflict(method: string, body: FakeObject | null, known: FakeObject | undefined): string | null {
+  if (method === 'POST' && known !== undefined) return 'AlreadyExists';
+  const version = body?.metadata?.resourceVersion; // that of a deletion says nothing of the object
+  return method === 'PUT' && version !== undefined && version !== known?.metadata.resourceVersion ? 'Conflict' : null;
 }
 
 function isChosen(object: FakeObject, query: URLSearchParams): boolean {

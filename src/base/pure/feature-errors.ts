@@ -228,6 +228,12 @@ export const KUBERNETES_ERRORS = {
     exitCode: 1,
     httpStatus: 409,
   },
+  KUBERNETES_SELF: {
+    message: 'The daemon cannot run in the cluster with this configuration:\n{listed}',
+    hint: 'Everything that the configuration reads has to be in its folder, and readable: it becomes a ConfigMap or a Secret.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   KUBERNETES_NO_CLUSTER: {
     message: 'No Kubernetes cluster can be used: {problem}.',
     hint: 'Set KUBECONFIG to a kubeconfig, or "kubernetes.context" to one of its contexts. "kubectl config get-contexts" lists them.',
@@ -244,6 +250,12 @@ export const KUBERNETES_ERRORS = {
     message: 'Kubernetes does not take what the configuration says:\n{listed}',
     hint: 'Nothing was changed. "keepwell render --engine kubernetes" shows the objects.',
     exitCode: 2,
+    httpStatus: 409,
+  },
+  KUBERNETES_STANDBY: {
+    message: 'Another Keepwell, {holder}, runs this project on the cluster; nothing was changed.',
+    hint: 'Ask that one, or end it first: this one then takes over by itself, within 20 seconds.',
+    exitCode: 3,
     httpStatus: 409,
   },
   ENGINE_CHANGED: {

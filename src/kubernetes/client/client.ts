@@ -1,4 +1,4 @@
-/** The client of the API server: list, watch, apply, delete, logs, and nothing else. (docs/decisions/0045 says why it is our own.) */
+/** The client of the API server: list, watch, apply, put, delete, logs, and nothing else. (docs/decisions/0045 says why it is our own.) */
 
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../base/clock.ts';
@@ -53,9 +53,15 @@ export class Client {
   }
 
   /** Null: there is none. */
-  async get<T extends Stored>(kind: Kind, namespace: string, name: string, signal: AbortSignal): Promise<T | null> {
+  async get<T extends Stored>(
+    kind: Kind,
+    namespace: string,
+    name: string,
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<T | null> {
     try {
-      return await this.#json<T>({ path: pathOf(kind, namespace, name) }, signal);
+      return await this.#json<T>({ path: pathOf(kind, namespace, name), ...within(timeoutMs) }, signal);
     } catch (error) {
       if (isMissing(error)) return null;
       throw error;
@@ -154,6 +160,19 @@ export class Client {
     );
   }
 
+  /** Writes the whole object, new or over the version that it names: refused with status 409 when somebody else wrote it meanwhile. */
+  async put<T extends Stored>(
+    object: { readonly kind: Kind; readonly metadata: { readonly name: string; readonly namespace: string } },
+    { isNew }: { readonly isNew: boolean },
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<T> {
+    const { name, namespace } = object.metadata;
+    const path = pathOf(object.kind, namespace, isNew ? undefined : name);
+    const query = { fieldManager: FIELD_MANAGER };
+    return this.#json<T>({ method: isNew ? 'POST' : 'PUT', path, query, body: object, ...within(timeoutMs) }, signal);
+  }
+
   /** False: there was none. What belongs to it goes with it. */
   async remove(kind: Kind, namespace: string, name: string, signal: AbortSignal): Promise<boolean> {
     try {
@@ -192,6 +211,8 @@ export class Client {
     }
   }
 }
+
+const within = (timeoutMs: number | undefined) => (timeoutMs === undefined ? {} : { timeoutMs });
 
 /** Hundreds may wait with one and the same: that is no leak, and Node would warn of one. */
 function quiet(signal: AbortSignal): AbortSignal {

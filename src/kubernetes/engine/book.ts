@@ -8,7 +8,7 @@ import { type PodFacts, podFacts, type RawPod } from '../rules/pods.ts';
 export interface PodListener {
   /** Those of its component, as they are now. */
   seen(pods: readonly PodFacts[]): void;
-  /** Nothing can be seen, and why; null: it can again. */
+  /** Nothing can be seen, and why, as a whole sentence; null: it can again. */
   blind(why: string | null): void;
 }
 
@@ -69,6 +69,16 @@ export class PodBook implements Followed<RawPod> {
   blind(why: string | null): void {
     if (why !== null) this.#log.warn('Kubernetes cannot be asked; nothing is concluded until it can', { why });
     else this.#log.info('Kubernetes can be asked again');
+    this.#tellBlind(why === null ? null : `${why}; until it answers nothing is done`);
+  }
+
+  /** Nobody looks at all: that is somebody else's task for now. */
+  rest(why: string): void {
+    this.#log.info('nothing is done on Kubernetes for now', { why });
+    this.#tellBlind(why);
+  }
+
+  #tellBlind(why: string | null): void {
     this.#blindness = why;
     for (const listeners of this.#listeners.values()) for (const each of [...listeners]) each.blind(why);
   }

@@ -8,8 +8,10 @@ import type { ClusterLaunch, Driver, FoundRun, Reporter } from '../../supervisio
 import type { ClusterSpec } from '../../supervision/spec.ts';
 import type { Client } from '../client/client.ts';
 import { follow } from '../client/follow.ts';
+import { leaseName } from '../rules/lease.ts';
 import type { RawPod } from '../rules/pods.ts';
 import { PodBook } from './book.ts';
+import { Leadership, type Term } from './leadership.ts';
 import { type ComponentFile, ComponentFiles } from './records.ts';
 import { ClusterRun, type RunWorld } from './run.ts';
 import { selectorOf, Workloads } from './workload.ts';
@@ -19,6 +21,8 @@ export interface ClusterDriverOptions extends Runtime {
   readonly namespace: string;
   /** As a label. */
   readonly project: string;
+  /** Who we are in the Lease of the project. */
+  readonly me: string;
   /** Where it is written down what runs follow. */
   readonly dir: string;
   /** As it is configured now; null: it is not, or not on Kubernetes. */
@@ -40,18 +44,36 @@ export class ClusterDriver {
   /** Components whose workload may be up. */
   readonly #up = new Set<ComponentName>();
   readonly #chores = new Set<Promise<void>>();
-  readonly #following: Promise<void>;
+  readonly #lead: Leadership;
+  readonly #leading: Promise<void>;
+  /** Components that had a run since we took over from another Keepwell. */
+  readonly #taken = new Set<string>();
 
   constructor(options: ClusterDriverOptions) {
-    const { client, namespace, project, dir, clock, log, random } = options;
+    const { client, namespace, project, me, dir, clock, log } = options;
     const { signal } = this.#closing;
     setMaxListeners(0, signal);
     this.#options = options;
     this.#book = new PodBook(log);
     this.#files = new ComponentFiles(dir);
     this.#workloads = new Workloads({ client, namespace, project, signal });
+    this.#lead = new Leadership({ client, clock, log, namespace, name: leaseName(project), project, me });
+    const told = { began: (term: Term) => this.#watch(term), waits: (why: string) => this.#book.rest(why) };
+    this.#leading = this.#lead.run(told, signal);
+  }
+
+  /** Who runs the project on the cluster instead of us; null: we do, or it is not known who does. */
+  get otherHolder(): string | null {
+    return this.#lead.holder;
+  }
+
+  /** All pods, for as long as the Lease is ours. */
+  async #watch({ signal }: Term): Promise<void> {
+    const { client, namespace, project, clock, random } = this.#options;
+    this.#taken.clear();
     const labels = selectorOf(project);
-    this.#following = follow<RawPod>({ client, clock, kind: 'Pod', namespace, labels, random, signal }, this.#book);
+    await follow<RawPod>({ client, clock, kind: 'Pod', namespace, labels, random, signal }, this.#book);
+    if (!this.#closing.signal.aborted) this.#book.rest(this.#lead.why);
   }
 
   /** The driver of all: runs on Kubernetes come here, the others go to `local`. */
@@ -97,15 +119,18 @@ export class ClusterDriver {
     };
   }
 
-  /** Everything that carries our labels goes. */
+  /** Everything that carries our labels goes; nothing, where another Keepwell runs the project. */
   async removeAll(): Promise<readonly string[]> {
-    return await this.#workloads.remove(() => false);
+    if (this.#lead.holder !== null) return [];
+    const gone = await this.#workloads.remove(() => false);
+    await this.#lead.remove(this.#closing.signal);
+    return gone;
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([...this.#runs.values()].map((run) => run.close()));
-    await Promise.all([this.#following, ...this.#chores]);
+    await Promise.all([this.#leading, ...this.#chores]);
     this.#options.client.close();
   }
 
@@ -202,7 +227,12 @@ export class ClusterDriver {
     const { client, namespace, clock, log, failpoints, secrets } = this.#options;
     const world: RunWorld = {
       ...{ client, namespace, clock, log, failpoints, secrets, book: this.#book, files: this.#files },
-      ...{ workloads: this.#workloads, closing: this.#closing.signal },
+      ...{ workloads: this.#workloads, lead: this.#lead, closing: this.#closing.signal },
+      watchedUntil: (component) => {
+        if (this.#taken.has(component)) return null;
+        this.#taken.add(component);
+        return this.#lead.watchedUntil;
+      },
     };
     const run = new ClusterRun(file, world, report);
     this.#runs.set(file.run!, run);
@@ -225,6 +255,7 @@ export class ClusterDriver {
     const work = async () => {
       for (let waitMs = 2_000; !signal.aborted; waitMs = Math.min(30_000, waitMs * 2)) {
         try {
+          await this.#lead.untilHeld(signal);
           await action();
           return;
         } catch (error) {

@@ -21,6 +21,7 @@ import {
   whyNotYet,
 } from '../rules/pods.ts';
 import type { PodBook } from './book.ts';
+import type { Leadership } from './leadership.ts';
 import { LogPump } from './log-pump.ts';
 import type { ComponentFile, ComponentFiles } from './records.ts';
 import type { Workloads } from './workload.ts';
@@ -31,7 +32,11 @@ export interface RunWorld extends Pick<Runtime, 'clock' | 'log' | 'failpoints'> 
   readonly book: PodBook;
   readonly files: ComponentFiles;
   readonly workloads: Workloads;
+  /** Nothing is done on the cluster while it is not held. */
+  readonly lead: Pick<Leadership, 'isHeld' | 'holder' | 'why' | 'untilHeld'>;
   readonly closing: AbortSignal;
+  /** Until when another Keepwell watched this component, epoch milliseconds: said once, to the first run after that; null: none did. */
+  watchedUntil(component: string): number | null;
   /** Values that must never be shown. */
   secrets(): readonly string[];
 }
@@ -61,6 +66,8 @@ export class ClusterRun {
   #isStopping = false;
   #isOver = false;
   #catchUp = false;
+  /** Until when another Keepwell watched it; null: none did. */
+  #since: number | null = null;
   #earlier: ReadonlySet<string> = new Set();
   /** How it ended, as last seen while it is being stopped. */
   #end: Ended | null = null;
@@ -86,11 +93,20 @@ export class ClusterRun {
   async begin({ spec, attempt }: ClusterLaunch): Promise<void> {
     const { workloads } = this.#world;
     this.#catchUp = attempt === 'restart';
+    let resting: string | null = null;
     this.#making = this.#insist('made', async () => {
+      this.#since ??= attempt === 'restart' ? null : this.#world.watchedUntil(this.#file.component);
+      resting = this.#since === null ? null : await workloads.whyAtRest(spec);
+      if (resting !== null || (this.#since !== null && (await workloads.isThere(spec)))) return;
       if (attempt !== 'restart') this.#earlier = await workloads.podsOf(spec);
       if (attempt !== 'restart' || !(await workloads.isAtWork(spec))) await workloads.make(spec);
     });
     if (!(await this.#making) || this.#isOver) return;
+    // Whoever ran the project before took it down, and nobody here has said that it is to come back.
+    if (resting !== null)
+      return this.#hold(
+        `it was at rest when this Keepwell took over (${resting}); "keepwell restart ${this.#file.component}" brings it back`,
+      );
     this.#isMade = true;
     this.#listen();
   }
@@ -106,12 +122,22 @@ export class ClusterRun {
   async stop(spec: Pick<ClusterSpec, 'workload' | 'object' | 'objects'>): Promise<void> {
     if (this.isEnding) return;
     this.#isStopping = true;
+    const { workloads, book, lead } = this.#world;
+    if (lead.holder !== null || (!lead.isHeld && !this.#isMade)) return this.#leave(lead.why);
     await this.#making; // or what is just being made would come up after it
-    const { workloads, book } = this.#world;
+    if (this.#isOver) return;
     const done = await this.#insist('stopped', () => workloads.rest(spec, 'stopped by keepwell'));
     if (!done) return;
     this.#listen();
     if (book.blindness === null) this.#look(book.of(this.#file.object));
+  }
+
+  /** Nothing is done about it there: that is for whoever holds the Lease. */
+  #leave(why: string): void {
+    const wasStarted = this.#isStarted;
+    this.#finish();
+    if (!wasStarted) this.#report({ kind: 'spawn-failed', problem: CANCELLED });
+    else this.#report({ kind: 'exited', at: this.#world.clock.now(), cause: { kind: 'engine', why }, leftovers: [] });
   }
 
   /** Forgets it; what it followed is remembered as recorded. */
@@ -136,15 +162,20 @@ export class ClusterRun {
     this.#listening = this.#world.book.listen(this.#file.object, {
       seen: (pods) => this.#look(pods),
       blind: (why) => {
-        if (why !== null) this.#hold(`${why}; until it answers nothing is done`);
+        if (why !== null) this.#hold(why);
       },
     });
   }
 
   /** Does it until it is done, or until nobody wants it; false: it was not, and that was told. */
   async #insist(what: string, action: () => Promise<void>): Promise<boolean> {
-    const { clock, closing, log } = this.#world;
+    const { clock, closing, log, lead } = this.#world;
     while (!closing.aborted && !this.#isOver) {
+      if (!lead.isHeld) {
+        this.#hold(lead.why);
+        await lead.untilHeld(closing).catch(() => {});
+        continue;
+      }
       try {
         await action();
         return true;
@@ -187,7 +218,9 @@ export class ClusterRun {
 
   #find(pods: readonly PodFacts[]): void {
     if (!this.#isMade) return;
-    const life = nextLife(pods, { after: this.#file.last, catchUp: this.#catchUp, earlier: this.#earlier });
+    const life = nextLife(pods, {
+      ...{ after: this.#file.last, catchUp: this.#catchUp, earlier: this.#earlier, since: this.#since },
+    });
     if (life !== null) this.#write({ life, written: null });
   }
 

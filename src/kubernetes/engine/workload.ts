@@ -45,6 +45,16 @@ export class Workloads {
     return there !== null && (spec.workload === 'Job' ? !isOver(there) : (there.spec?.replicas ?? 1) > 0);
   }
 
+  async isThere(spec: ClusterSpec): Promise<boolean> {
+    return (await this.#read(spec)) !== null;
+  }
+
+  /** In whose words it was taken down; null: it was not, or somebody has scaled it up since. */
+  async whyAtRest(spec: ClusterSpec): Promise<string | null> {
+    const there = await this.#read(spec);
+    return there?.spec?.replicas === 0 ? (there.metadata.annotations?.[ANNOTATIONS.resting] ?? null) : null;
+  }
+
   /** The uids of its pods as they are now. */
   async podsOf({ object }: Pick<ClusterSpec, 'object'>): Promise<ReadonlySet<string>> {
     const { client, namespace, project, signal } = this.#options;

@@ -9,6 +9,7 @@ const KINDS = {
   Secret: { group: 'api/v1', plural: 'secrets' },
   Pod: { group: 'api/v1', plural: 'pods' },
   Event: { group: 'api/v1', plural: 'events' },
+  Lease: { group: 'apis/coordination.k8s.io/v1', plural: 'leases' },
 } as const;
 
 export type Kind = keyof typeof KINDS;

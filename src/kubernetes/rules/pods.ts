@@ -156,11 +156,14 @@ export interface NextOptions {
   readonly catchUp: boolean;
   /** Pods that were there before it was made: what has ended in them is not what was asked for. */
   readonly earlier: ReadonlySet<string>;
+  /** Until when another Keepwell watched, epoch milliseconds: what ended later is wanted, too. Null: none did. */
+  readonly since: number | null;
 }
 
 /** The life that a run is to follow; null: there is none yet. */
-export function nextLife(pods: readonly PodFacts[], { after, catchUp, earlier }: NextOptions): Life | null {
+export function nextLife(pods: readonly PodFacts[], { after, catchUp, earlier, since }: NextOptions): Life | null {
   const byAge = [...pods].sort((a, b) => a.madeAt - b.madeAt || (a.uid < b.uid ? -1 : 1));
+  if (after === null && since !== null) return lifeSince(byAge, since);
   if (after === null || !catchUp) {
     const newest = byAge.filter(({ deletedAt }) => deletedAt === null).at(-1);
     const current = newest && livesIn(newest).at(-1);
@@ -180,6 +183,18 @@ export function nextLife(pods: readonly PodFacts[], { after, catchUp, earlier }:
   }
   return null;
 }
+
+/** What another Keepwell, who watched until `since`, has not told of yet. */
+function lifeSince(byAge: readonly PodFacts[], since: number): Life | null {
+  const newest = byAge.filter(({ deletedAt }) => deletedAt === null).at(-1);
+  if (newest === undefined) return null;
+  const lives = livesIn(newest);
+  return isOver(newest) ? lives.at(-1)! : (lives.find((life) => !endedBefore(life, newest, since)) ?? null);
+}
+
+/** Whoever watched until then has told of its end. */
+const endedBefore = (life: Life, { lastEnded }: PodFacts, until: number): boolean =>
+  lastEnded !== null && life.id === lastEnded.id && (lastEnded.finishedAt ?? 0) <= until;
 
 /** Ended, and nobody will start it again in this pod. */
 const isOver = ({ ended, running, waiting }: PodFacts): boolean => ended !== null && !running && !waiting;

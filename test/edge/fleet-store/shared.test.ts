@@ -129,6 +129,47 @@ describe.skipIf(missing('PostgreSQL') !== null)('hosts that share their memory',
     expect(there.alerts('raised')).toHaveLength(1);
   });
 
+  test('what is older than the retention goes, on all hosts, and what is open or newer stays', async () => {
+    const shared = await database();
+    const one = await openDatabase({ address: addressOf(shared.url), timeoutMs: 60_000, name: 'before' });
+    await prepareTables(one).finally(() => one.close());
+    // Each twice: eight days old, and of an hour ago. The host keeps seven days.
+    for (const [name, at] of [
+      ['old', "now() - interval '8 days'"],
+      ['new', "now() - interval '1 hour'"],
+    ] as const) {
+      const n = name === 'old' ? 1 : 2;
+      await shared.sql(`
+        insert into keepwell.hosts (id, name, project, machine, home, version, state, seen_at)
+          values ('${name}', '${name}', 'shop', '${name}', '/', '1', 'down', ${at});
+        insert into keepwell.events values ('new', ${n}, ${at}, '${name}', 'daemon', 'd', null, '{}');
+        insert into keepwell.crashes values ('new', '${name}', 'component', 'api', ${n}, ${at}, null, null, null, '{}');
+        insert into keepwell.host_incidents values ('new', ${n}, '${name}', 'resolved', 1, ${at}, '{}');
+        insert into keepwell.host_incidents values ('${name}', 1${n}, '${name} open', 'open', 1, ${at}, '{}');
+        insert into keepwell.incidents (kind, fingerprint, state, title, opened_at, last_at, resolved_at)
+          values ('problem', '${name}', 'resolved', '${name}', ${at}, ${at}, ${at}),
+            ('problem', '${name} open', 'open', '${name} open', ${at}, ${at}, null);
+        insert into keepwell.tickets (fingerprint, state, host, number, title, links, closed_at)
+          values ('${name}', 'closed', 'new', ${n}, '${name}', '[]', ${at}),
+            ('${name} open', 'open', 'new', 1${n}, '${name} open', '[]', null)`);
+    }
+    await using there = await people();
+    await using _host = await openHost({
+      ...{ name: 'keeper', url: shared.url, people: there.url, times: { beatMs: 100, silentMs: 300 } },
+    });
+    await waitFor('the old incident to go', async () =>
+      (await shared.number(`select count(*) from keepwell.incidents where fingerprint = 'old'`)) === 0 ? true : null,
+    );
+    expect(await shared.sql("select id from keepwell.hosts where id <> 'keeper'")).toEqual(['new']);
+    expect(await shared.sql("select type from keepwell.events where host = 'new'")).toEqual(['new']);
+    expect(await shared.sql('select run_id from keepwell.crashes')).toEqual(['new']);
+    // That of a host that is gone is gone with it.
+    expect(await shared.sql('select fingerprint from keepwell.host_incidents order by 1')).toEqual(['new', 'new open']);
+    expect(await shared.sql('select fingerprint from keepwell.tickets order by 1')).toEqual([
+      ...['new', 'new open', 'old open'],
+    ]);
+  });
+
   test('while the database is away a host works alone and says so; afterwards it tells everything, and nothing twice', async () => {
     await using own = await startPostgres();
     await using there = await people();

@@ -183,7 +183,28 @@ describe('the life that a run follows', () => {
   ];
   test.each(NEXT)('%s', (_what, pods, after, catchUp, id) => {
     const earlier = new Set(['u1']);
-    expect(nextLife(pods, { after, catchUp, earlier })?.id ?? null).toBe(id);
+    expect(nextLife(pods, { after, catchUp, earlier, since: null })?.id ?? null).toBe(id);
+  });
+
+  const TAKEN_OVER: readonly (readonly [string, readonly PodFacts[], string | null])[] = [
+    ['what runs', [up('a', 0)], 'a'],
+    ['an end that the one before has seen is not told again', [up('b', 1, { lastEnded: ended('a', 1) })], 'b'],
+    [
+      'an end after the last word of the one before comes first',
+      [up('b', 1, { lastEnded: ended('a', 1, { finishedAt: NOW + 60 }) })],
+      'a',
+    ],
+    [
+      'while Kubernetes waits after an end that was seen',
+      [pod({ waiting: CRASH_LOOP, lastEnded: ended('a', 1) })],
+      null,
+    ],
+    ['a Job that was over is known to be', [pod({ ended: ended('a', 0) })], 'a'],
+    ['there is none', [], null],
+  ];
+  test.each(TAKEN_OVER)('after another Keepwell: %s', (_what, pods, id) => {
+    const options = { after: null, catchUp: false, earlier: new Set<string>(), since: NOW + 50 };
+    expect(nextLife(pods, options)?.id ?? null).toBe(id);
   });
 });
 
