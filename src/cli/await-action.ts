@@ -48,6 +48,13 @@ export async function awaitAction(call: CliCall, awaited: Awaited): Promise<Acti
     believed: elapsedMs > BELIEVE_MS,
   });
   const hasCrashed = (name: string): boolean => (watched.get(name)?.crashes ?? 0) > 0;
+  const tellCrashed = async (status: StatusView, except: ReadonlySet<string> = new Set()) => {
+    const crashed =
+      action === 'stop' ? [] : status.components.filter(({ name }) => asked.has(name) && hasCrashed(name));
+    const texts = await crashTexts(call, crashed, watched);
+    for (const [name, text] of texts) if (!except.has(name)) call.note(`${text}; "keepwell why ${name}" tells more`);
+    return texts;
+  };
   let last: StatusView | null = null;
   try {
     const { status, failed } = await followStatus(call, {
@@ -64,15 +71,12 @@ export async function awaitAction(call: CliCall, awaited: Awaited): Promise<Acti
       },
       pending: (status) => (status ? pendingText(names, situation(status, timeoutMs)) : 'the daemon does not answer'),
     });
-    const crashed =
-      action === 'stop' ? [] : status.components.filter(({ name }) => asked.has(name) && hasCrashed(name));
-    const texts = await crashTexts(call, crashed, watched);
-    const isFailed = new Set(failed.map(({ name }) => name));
-    for (const [name, text] of texts) if (!isFailed.has(name)) call.note(`${text}; "keepwell why ${name}" tells more`);
+    const texts = await tellCrashed(status, new Set(failed.map(({ name }) => name)));
     return { status, problem: failed.length === 0 ? null : problemOf(failed, texts) };
   } catch (error) {
-    if (last && error instanceof AppError && error.code === 'WAIT_TIMEOUT') return { status: last, problem: error };
-    throw error;
+    if (last === null || !(error instanceof AppError) || error.code !== 'WAIT_TIMEOUT') throw error;
+    await tellCrashed(last).catch(() => {}); // the daemon may not answer: that is what is told then
+    return { status: last, problem: error };
   } finally {
     progress.end();
   }

@@ -44,7 +44,8 @@ export class ComponentMemory {
         const exit = exitView(cause, unhealthy);
         this.lastExit = { at: wall(effect.end.at), exit, crash };
         this.survivors = [];
-        if (effect.end.rule !== 'planned-stop') this.startReason = unhealthy ?? describeExit(exit);
+        const isRestarted = effect.end.rule !== 'planned-stop' && effect.end.rule !== 'observed';
+        if (isRestarted) this.startReason = unhealthy ?? describeExit(exit);
       }
       if (effect.kind === 'spawn') {
         this.adopted = false;

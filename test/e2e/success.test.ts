@@ -28,6 +28,19 @@ describe('success means success', () => {
     expect(waited.stderr).toMatch(cause);
   });
 
+  test('what crashes before it is ever ready is told with its cause, also when the time is up', async () => {
+    await using project = new TestProject(`components:
+  a:
+    process: { command: [node, missing.js] }
+    readiness: { exec: { command: ["false"] }, period: 100ms }
+    restart: { backoff: { initial: 100ms } }
+`);
+    const { code, stderr } = await project.cli('up', '--timeout', '6s');
+    expect(stderr).toMatch(/a crashed .* during this command: exit code 1: .*Cannot find module .*missing\.js/);
+    expect(stderr).toContain('"keepwell why a" tells more');
+    expect(code).toBe(5);
+  });
+
   test('a crash that a restart mends is told, and up succeeds', async () => {
     await using project = new TestProject(`components:
   a:

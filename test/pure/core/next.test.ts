@@ -784,6 +784,8 @@ describe('next', () => {
     test('is watched on after its end, which is a crash but spends no budget and counts no restart', () => {
       const gone = next({ state: STATES.running, counters: FRESH }, EVENTS.crash, context);
       expect(gone.component).toMatchObject({ state: { kind: 'starting', run: R2 }, counters: FRESH });
+      const starting = gone.effects.find((effect) => effect.kind === 'tell' && effect.type === 'component.starting');
+      expect(starting).toMatchObject({ data: { attempt: 'again' } }); // nobody restarted it
     });
   });
 

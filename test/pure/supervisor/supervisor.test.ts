@@ -139,6 +139,20 @@ describe('restarting', () => {
     ]);
   });
 
+  test('what others started and ended is watched again, and was not restarted', async () => {
+    const target = { kind: 'pid-file', path: '/run/x.pid' } as const;
+    const { supervisor, driver, clock, state } = world([
+      spec('a', { driver: { kind: 'external', target, recover: null, cwd: '/', env: {}, envFiles: [] } }),
+    ]);
+    supervisor.up(['a']);
+    await clock.advance(0);
+    driver.die('a', exitCode(1));
+    await clock.advance(0);
+    expect(driver.of('a').length).toBe(2);
+    expect(state('a')).toBe('running');
+    expect(supervisor.views()[0]).toMatchObject({ restarts: 0, last_restart: null, last_exit: { code: 1 } });
+  });
+
   test('a crash loop gives up after its limit and retries quietly', async () => {
     const { supervisor, driver, clock, state } = world([
       spec('a', { restart: restartSpec({ backoff: { initialMs: 0 } }) }),

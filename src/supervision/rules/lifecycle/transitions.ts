@@ -115,7 +115,10 @@ export function begin(counters: Counters, attempt: Attempt, { now, newRun, unmet
   const isRestart = isUnasked(attempt) && !isObserved(policy);
   const counted = isRestart ? { ...counters, total: counters.total + 1 } : counters;
   const state: ComponentState = { kind: 'starting', run: newRun, since: now, attempt };
-  return step(state, counted, tell('component.starting', newRun, { attempt }), { kind: 'spawn', run: newRun, attempt });
+  // Nobody restarts what is only observed: it is watched again.
+  const told = isUnasked(attempt) && !isRestart ? 'again' : attempt;
+  const starting = tell('component.starting', newRun, { attempt: told });
+  return step(state, counted, starting, { kind: 'spawn', run: newRun, attempt });
 }
 
 export function stopping(
