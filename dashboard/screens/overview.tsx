@@ -130,19 +130,33 @@ const COMPARE: Readonly<Record<Order, (one: OverviewRow, other: OverviewRow) => 
   memory: (one, other) => (other.memory_bytes ?? 0) - (one.memory_bytes ?? 0),
 };
 
-/** More than any screen is high: these are painted first, and then all of them. */
-const FIRST_ROWS = 60;
+/** As many as fit on a large screen are painted first. The others are added in turns behind that paint, so that the page answers meanwhile. */
+const FIRST_ROWS = 30;
+const ROWS_PER_TURN = 100;
+
+/** How many of so many rows are drawn by now. */
+function useDrawn(count: number): number {
+  const drawn = useSignal(FIRST_ROWS);
+  const isWhole = drawn.value >= count;
+  useEffect(() => {
+    if (isWhole) return;
+    let turn: ReturnType<typeof setTimeout>;
+    // A timer alone may come before the frame that it is to come after.
+    const frame = requestAnimationFrame(() => {
+      turn = setTimeout(() => (drawn.value += ROWS_PER_TURN));
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(turn);
+    };
+  }, [drawn.value, isWhole]);
+  return drawn.value;
+}
 
 function Components({ view }: { view: OverviewView }) {
   const order = useSignal<Order>('as configured');
   const grouping = useSignal<Grouping>('none');
-  const isWhole = useSignal(view.components.length <= FIRST_ROWS);
-  useEffect(() => {
-    const rest = setTimeout(() => {
-      isWhole.value = true;
-    });
-    return () => clearTimeout(rest);
-  }, []);
+  const drawn = useDrawn(view.components.length);
   const fits = matcher(filter.value);
   const shown =
     fits === null
@@ -182,7 +196,7 @@ function Components({ view }: { view: OverviewView }) {
               ),
             )}
           </div>
-          {groupsOf(isWhole.value ? sorted : sorted.slice(0, FIRST_ROWS), grouping.value).map(({ title, rows }) => (
+          {groupsOf(sorted.slice(0, drawn), grouping.value).map(({ title, rows }) => (
             <Fragment key={title}>
               {title === '' ? null : <GroupHead title={title} rows={rows} />}
               {rows.map((row) => (

@@ -59,8 +59,9 @@ export interface Day {
 const overlapMs = ({ from, to }: Span, a: number, b: number): number =>
   Math.max(0, Math.min(to ?? Infinity, b) - Math.max(from, a));
 
-/** `runs`: oldest first, all of which any part is in the frame. `failed`: when probes failed. */
-export function dayOf(runs: readonly RunSpan[], failed: readonly Span[], frame: Frame, now: WallMs): Day {
+/** `runs`: oldest first. */
+export function dayOf({ runs: all, failed }: Pick<Known, 'runs' | 'failed'>, frame: Frame, now: WallMs): Day {
+  const runs = inFrame(all, frame);
   const down = downSpans(runs, now);
   const beats: Beat[] = [];
   for (let at = 0; at < frame.buckets; at += 1) {
@@ -68,10 +69,16 @@ export function dayOf(runs: readonly RunSpan[], failed: readonly Span[], frame: 
     const b = Math.min(a + frame.bucketMs, now);
     const sum = (spans: readonly Span[]) => spans.reduce((total, span) => total + overlapMs(span, a, b), 0);
     const [up, gone] = [sum(runs), sum(down)];
-    beats.push(beatOf({ up, gone, isKnown: isKnown(runs, a), hasTrouble: hasTrouble(runs, failed, a, b) }));
+    beats.push(beatOf({ up, gone, isKnown: isKnown(runs, a), hasTrouble: failed.has(a) || hasTrouble(runs, a, b) }));
   }
   return { timeline: beats.join(''), upPercent: upPercentSince(runs, frame.from, now) };
 }
+
+/** With the one before: what it led to may reach into the frame. */
+const inFrame = (runs: readonly RunSpan[], { from }: Frame): readonly RunSpan[] => {
+  const first = runs.findIndex(({ to }) => to === null || to >= from);
+  return runs.slice(Math.max(0, (first === -1 ? runs.length : first) - 1));
+};
 
 /** Of the time since then in which it should have run, in percent; null: it never should. `runs`: oldest first. */
 export function upPercentSince(runs: readonly RunSpan[], since: WallMs, now: WallMs): number | null {
@@ -96,8 +103,7 @@ function beatOf({ up, gone, isKnown: known, hasTrouble: trouble }: Bucket): Beat
 
 const isKnown = (runs: readonly RunSpan[], at: number): boolean => runs.some(({ from }) => from <= at);
 
-const hasTrouble = (runs: readonly RunSpan[], failed: readonly Span[], a: number, b: number): boolean =>
-  failed.some((span) => span.from < b && (span.to ?? Infinity) >= a) ||
+const hasTrouble = (runs: readonly RunSpan[], a: number, b: number): boolean =>
   runs.some(({ isBad, to }) => isBad && to !== null && to >= a && to < b);
 
 /** After a bad end it is down until it runs again. */
@@ -108,28 +114,83 @@ function downSpans(runs: readonly RunSpan[], now: WallMs): readonly Span[] {
   });
 }
 
-/** Two curves with a point for two parts each: the CPU on average, the memory at its highest; null: nothing was measured. */
+/** How much time a point of a curve is about: two parts. Points begin at round times, so that they stay what they are while the frame moves on. */
+const stepOf = (bucketMs: number): number => bucketMs * 2;
+
+const floorTo = (at: number, step: number): WallMs => (Math.floor(at / step) * step) as WallMs;
+
+interface Point {
+  readonly cpu: number | null;
+  readonly memory: number;
+}
+
+/** What was read of one component, in parts of one size. Parts that are over are read once; only what may still change is read again. */
+export interface Known {
+  readonly bucketMs: number;
+  /** Oldest first, with an open end for the one that goes on. */
+  readonly runs: readonly RunSpan[];
+  /** Beginnings of the parts in which a probe failed. */
+  readonly failed: ReadonlySet<number>;
+  /** By the beginning of their step. */
+  readonly points: ReadonlyMap<number, Point>;
+}
+
+/** What was read lately may be written over until so long after it. */
+const SETTLED_MS = 5 * 60_000;
+
+/** From when on it has to be read again, if all of it was read at `readAt`. */
+export const unsettledSince = (bucketMs: number, readAt: WallMs): WallMs =>
+  floorTo(readAt - SETTLED_MS, stepOf(bucketMs));
+
+/** `failed` and `uses`: all that went on at or after `since`; what is known of the time before that and after `from` stays. */
+export function learned(
+  before: Pick<Known, 'failed' | 'points'> | null,
+  fresh: { readonly runs: readonly RunSpan[]; readonly failed: readonly Span[]; readonly uses: readonly Use[] },
+  { from, bucketMs }: Frame,
+  since: WallMs,
+  now: WallMs,
+): Known {
+  const step = stepOf(bucketMs);
+  const oldest = floorTo(from, step);
+  const failed = new Set([...(before?.failed ?? [])].filter((at) => at >= oldest && at < since));
+  for (const span of fresh.failed) {
+    const end = Math.min(span.to ?? now, now);
+    for (let at = floorTo(Math.max(span.from, since, oldest), bucketMs) as number; at <= end; at += bucketMs)
+      failed.add(at);
+  }
+  const points = new Map([...(before?.points ?? [])].filter(([at]) => at >= oldest && at < since));
+  for (const [at, point] of pointsOf(fresh.uses, Math.max(since, oldest), step)) points.set(at, point);
+  return { bucketMs, runs: fresh.runs, failed, points };
+}
+
+/** The CPU on average, the memory at its highest, for each step from `since` on in which anything was measured. */
+function pointsOf(uses: readonly Use[], since: number, step: number): ReadonlyMap<number, Point> {
+  const sums = new Map<number, { cpu: number; count: number; memory: number }>();
+  for (const { from, to, cpuPercent, memoryBytes } of uses) {
+    for (let at = floorTo(Math.max(from, since), step) as number; at <= to; at += step) {
+      const sum = sums.get(at) ?? { cpu: 0, count: 0, memory: 0 };
+      if (cpuPercent !== null) [sum.cpu, sum.count] = [sum.cpu + cpuPercent, sum.count + 1];
+      sum.memory = Math.max(sum.memory, memoryBytes);
+      sums.set(at, sum);
+    }
+  }
+  return new Map(
+    [...sums].map(([at, { cpu, count, memory }]) => [
+      at,
+      { cpu: count === 0 ? null : Math.round((cpu / count) * 10) / 10, memory },
+    ]),
+  );
+}
+
+/** Two curves over the frame; null: nothing was measured then. Empty: nothing at all. */
 export function curvesOf(
-  uses: readonly Use[],
-  frame: Frame,
+  { points }: Pick<Known, 'points'>,
+  { from, bucketMs, buckets }: Frame,
 ): { readonly cpu: readonly (number | null)[]; readonly memory: readonly (number | null)[] } {
-  const points = frame.buckets / 2;
-  const step = frame.bucketMs * 2;
-  const within = (at: number) => {
-    const a = frame.from + at * step;
-    return uses.filter(({ from, to }) => from < a + step && to >= a);
-  };
-  if (uses.length === 0) return { cpu: [], memory: [] };
-  const measured = Array.from({ length: points }, (_, at) => within(at));
-  return {
-    cpu: measured.map((some) => {
-      const known = some.flatMap(({ cpuPercent }) => cpuPercent ?? []);
-      return known.length === 0
-        ? null
-        : Math.round((known.reduce((sum, cpu) => sum + cpu, 0) / known.length) * 10) / 10;
-    }),
-    memory: measured.map((some) =>
-      some.length === 0 ? null : some.reduce((most, { memoryBytes }) => Math.max(most, memoryBytes), 0),
-    ),
-  };
+  if (points.size === 0) return { cpu: [], memory: [] };
+  const step = stepOf(bucketMs);
+  const first = floorTo(from, step);
+  const steps = Math.ceil((from + bucketMs * buckets - first) / step);
+  const shown = Array.from({ length: steps }, (_, at) => points.get(first + at * step));
+  return { cpu: shown.map((point) => point?.cpu ?? null), memory: shown.map((point) => point?.memory ?? null) };
 }

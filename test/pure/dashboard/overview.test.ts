@@ -1,6 +1,6 @@
 /** All that one screen shows: what needs attention comes first, and nothing is read twice for nothing. */
 import { describe, expect, test } from 'vitest';
-import type { WallMs } from '../../../src/base/pure/ids.ts';
+import type { MonoMs, WallMs } from '../../../src/base/pure/ids.ts';
 import { Overview } from '../../../src/dashboard/overview.ts';
 import { attention } from '../../../src/dashboard/rules/attention.ts';
 import { incidentsView } from '../../../src/incidents/rules/view.ts';
@@ -60,7 +60,14 @@ describe('attention', () => {
 
 describe('the overview', () => {
   function world() {
-    const clock = new FakeClock();
+    const behaviour = { readingTakesMs: 0 };
+    let spent = 0;
+    const real = new FakeClock();
+    const clock = {
+      now: () => (real.now() + spent) as MonoMs,
+      wallNow: () => real.wallNow(),
+      advance: (ms: number) => real.advance(ms),
+    };
     const read: string[] = [];
     const listeners: ((event: EventView) => void)[] = [];
     const components = [component('api'), component('worker')];
@@ -69,6 +76,7 @@ describe('the overview', () => {
       history: {
         runs: ({ component: name }) => {
           read.push(String(name));
+          spent += behaviour.readingTakesMs;
           return [];
         },
         probes: () => [],
@@ -80,10 +88,10 @@ describe('the overview', () => {
       samples: () => [],
       subscribe: (listener) => void listeners.push(listener),
     });
-    const told = (name: string) => {
-      for (const listener of listeners) listener({ ...event(1), subject: { kind: 'component', name } });
+    const told = (name: string, type = 'exited') => {
+      for (const listener of listeners) listener({ ...event(1), type, subject: { kind: 'component', name } });
     };
-    return { clock, read, overview, told, components };
+    return { clock, read, overview, told, components, world: behaviour };
   }
 
   test('reads the day of each component once, and again only after something happened or a minute', async () => {
@@ -99,7 +107,28 @@ describe('the overview', () => {
     expect(read.slice(2)).toEqual(['api']);
     await clock.advance(60_000);
     await overview.view();
-    expect(read.slice(3)).toEqual(['api', 'worker']);
+    expect(read.slice(3)).toEqual(['worker', 'api']);
+  });
+
+  test('is read when the page is opened, before anybody asks', async () => {
+    const { read, told } = world();
+    told('shop', 'dashboard.opened');
+    expect(read).toEqual(['api', 'worker']);
+  });
+
+  test('of many, a few are read anew for each answer, those that were not for the longest time first', async () => {
+    const { overview, read, clock, components, world: behaviour } = world();
+    components.push(component('mail'));
+    await overview.view();
+    behaviour.readingTakesMs = 10;
+    await clock.advance(60_000);
+    read.length = 0;
+    for (const _ of components) await overview.view();
+    expect(read).toEqual(['api', 'worker', 'mail']);
+    await clock.advance(300_000);
+    read.length = 0;
+    await overview.view();
+    expect(read).toHaveLength(3);
   });
 
   test('is the same to the letter while nothing happens, so that it need not be sent again', async () => {

@@ -6,7 +6,11 @@ import {
   dayOf,
   type Frame,
   frameAt,
+  learned,
   type RunSpan,
+  type Span,
+  type Use,
+  unsettledSince,
   upPercentSince,
 } from '../../../src/dashboard/rules/timeline.ts';
 
@@ -21,6 +25,9 @@ const run = (from: number, to: number | null, isBad = false): RunSpan => ({
   isBad,
 });
 
+const known = (runs: readonly RunSpan[], failed: readonly Span[] = [], uses: readonly Use[] = []) =>
+  learned(null, { runs, failed, uses }, FRAME, FRAME.from, NOW);
+
 describe('the letters', () => {
   test.each<[string, readonly RunSpan[], string, number | null]>([
     ['nothing is known', [], '------', null],
@@ -34,17 +41,17 @@ describe('the letters', () => {
     ['it crashed again and again', [run(1, 2, true), run(16, 17, true), run(31, null)], 'ttuuuu', 65.4],
     ['a job was done and rests', [run(1, 2), run(46, 47)], 'ussuss', 100],
   ])('%s', (_, runs, timeline, upPercent) => {
-    expect(dayOf(runs, [], FRAME, NOW)).toEqual({ timeline, upPercent });
+    expect(dayOf(known(runs), FRAME, NOW)).toEqual({ timeline, upPercent });
   });
 
   test('a probe that failed is trouble for as long as it did', () => {
     const failed = [{ from: at(20), to: at(40) }];
-    expect(dayOf([run(-60, null)], failed, FRAME, NOW).timeline).toBe('uttuuu');
+    expect(dayOf(known([run(-60, null)], failed), FRAME, NOW).timeline).toBe('uttuuu');
   });
 
   test('what failed for a moment at the very beginning of a quarter is trouble in that one', () => {
     const failed = [{ from: at(30), to: at(30) }];
-    expect(dayOf([run(-60, null)], failed, FRAME, NOW).timeline).toBe('uutuuu');
+    expect(dayOf(known([run(-60, null)], failed), FRAME, NOW).timeline).toBe('uutuuu');
   });
 });
 
@@ -74,13 +81,46 @@ test('the frame is a day of whole quarters that ends with the present one', () =
   expect(from + bucketMs * (buckets - 1)).toBeLessThanOrEqual(now);
 });
 
+const use = (from: number, to: number, cpuPercent: number | null, memoryBytes: number): Use => ({
+  ...{ from: at(from), to: at(to), cpuPercent, memoryBytes },
+});
+
 test('curves have the CPU on average and the memory at its highest, and gaps where nothing was measured', () => {
   const frame: Frame = { from: at(0), bucketMs: 30_000, buckets: 96 };
-  const use = (from: number, to: number, cpuPercent: number | null, memoryBytes: number) => ({
-    ...{ from: at(from), to: at(to), cpuPercent, memoryBytes },
-  });
-  const { cpu, memory } = curvesOf([use(0, 0.4, 10, 5), use(0.5, 0.9, 21, 9), use(2, 3.5, null, 7)], frame);
+  const uses = [use(0, 0.4, 10, 5), use(0.5, 0.9, 21, 9), use(2, 3.5, null, 7)];
+  const { cpu, memory } = curvesOf(learned(null, { runs: [], failed: [], uses }, frame, frame.from, at(48)), frame);
   expect(cpu.slice(0, 5)).toEqual([15.5, null, null, null, null]);
   expect(memory.slice(0, 5)).toEqual([9, null, 7, 7, null]);
   expect(cpu).toHaveLength(48);
+});
+
+describe('what is known of a day', () => {
+  const FAILED = [{ from: at(20), to: at(40) }];
+  const USES = [use(0, 29, 10, 5), use(30, 70, 30, 7)];
+  const DAY = [run(-60, null)];
+
+  test('is the same when it was read in two parts, and the second part is read again only as far as it may have changed', () => {
+    const early = learned(
+      null,
+      { runs: DAY, failed: FAILED, uses: [USES[0]!, use(30, 50, 90, 99)] },
+      FRAME,
+      FRAME.from,
+      at(50),
+    );
+    const since = unsettledSince(FRAME.bucketMs, at(50));
+    expect(since).toBe(at(30));
+    const uses = USES.filter(({ to }) => to >= since);
+    expect(learned(early, { runs: DAY, failed: FAILED, uses }, FRAME, since, NOW)).toEqual(known(DAY, FAILED, USES));
+  });
+
+  test('moves on with the frame, which leaves the past as it was', () => {
+    const later: Frame = { ...FRAME, from: at(15) };
+    const day = known(DAY, FAILED, USES);
+    expect(dayOf(day, FRAME, NOW).timeline).toBe('uttuuu');
+    expect(dayOf(day, later, at(97)).timeline).toBe('ttuuuu');
+    expect(curvesOf(day, FRAME).cpu).toEqual([10, 30, 30]);
+    expect(curvesOf(day, later).cpu).toEqual([10, 30, 30, null]);
+    const forgotten = learned(day, { runs: DAY, failed: [], uses: [] }, { ...FRAME, from: at(45) }, at(90), at(97));
+    expect([[...forgotten.failed], [...forgotten.points.keys()]]).toEqual([[at(30)], [at(30), at(60)]]);
+  });
 });
