@@ -5,8 +5,9 @@ import { useEffect } from 'preact/hooks';
 import type { AttentionView, OverviewRow, OverviewView } from '../../src/dashboard/rules/views.ts';
 import { events, filter, isLive, overview } from '../io/live.ts';
 import { plainText } from '../lib/ansi.ts';
+import { headlineOf, shortNote } from '../lib/attention.ts';
 import { matcher } from '../lib/filter.ts';
-import { formatBytes, formatDuration, percent, spanName, withoutName } from '../lib/format.ts';
+import { formatBytes, formatDuration, percent, spanName } from '../lib/format.ts';
 import { GROUPINGS, type Grouping, groupsOf } from '../lib/groups.ts';
 import { belongsTo, type Which } from '../lib/happenings.ts';
 import { hrefOf } from '../lib/route.ts';
@@ -69,21 +70,20 @@ function Attention({ view }: { view: OverviewView }) {
   );
 }
 
-function AttentionRow({ one: { title, cause, affects, ...one } }: { one: AttentionView }) {
+function AttentionRow({ one: { affects, ...one } }: { one: AttentionView }) {
   const inHand = one.acknowledged || one.silenced_until !== null;
   const row = overview.value?.components.find(({ name }) => name === one.name);
+  const { headline, more } = headlineOf(row?.name ?? null, one);
   return (
     <li class={inHand ? 'inhand' : ''} {...(row ? { 'data-component': row.name } : {})}>
       {row ? <StateMark of={row} /> : <Mark tone="bad" shape="cross" />}
       <div>
         <p class="what">
           {row ? <ComponentLink name={row.name} /> : null}
-          <span>{plainText(cause ?? withoutName(row?.name ?? null, title))}</span>
+          <span>{plainText(headline)}</span>
         </p>
         <p class="dim">
-          {cause !== null && cause !== title ? (
-            <span>{plainText(withoutName(row?.name ?? null, title))} · </span>
-          ) : null}
+          {more === null ? null : <span>{plainText(more)} · </span>}
           {one.since === null ? null : (
             <span>
               since <Ago at={one.since} />
@@ -249,13 +249,10 @@ function Restarts({ row: { restarts, restart_limit: limit } }: { row: OverviewRo
   );
 }
 
-/** The word for the state stands before it already. */
-const shortNote = (note: string | null): string | null =>
-  note === null ? null : plainText(note.replace(/^gave up(?: \(\w+\))?: /, ''));
-
 function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
   const look = lookOf(row);
   const waits = row.waiting_for.length > 0 ? `for ${row.waiting_for.join(', ')}` : null;
+  const note = row.note === null ? null : plainText(shortNote(row.note));
   const isOver = row.state === 'gave-up';
   const isMeant = useSignal(false); // three buttons in each of 500 rows would be most of the page
   const means = (value: boolean) => (): void => {
@@ -282,10 +279,8 @@ function Row({ row, view }: { row: OverviewRow; view: OverviewView }) {
             <Countdown to={row.next_attempt_at} />
           </span>
         )}
-        <span class="note" title={shortNote(row.note) ?? ''}>
-          {waits ??
-            shortNote(row.note) ??
-            (row.state === 'running' && row.ready && row.health === 'healthy' ? 'ready' : '')}
+        <span class="note" title={note ?? ''}>
+          {waits ?? note ?? (row.state === 'running' && row.ready && row.health === 'healthy' ? 'ready' : '')}
         </span>
       </span>
       <span role="cell" class="num c-up">

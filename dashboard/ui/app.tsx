@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { keepToken } from '../io/api.ts';
 import { access, again, ageSeconds, filter, isLive, link, overview, place, said } from '../io/live.ts';
+import { openIncidents } from '../lib/attention.ts';
 import { hrefOf, type Screen } from '../lib/route.ts';
 import { Agents } from '../screens/agents.tsx';
 import { Campaigns } from '../screens/campaigns.tsx';
@@ -56,7 +57,7 @@ function Link() {
 }
 
 function Header() {
-  const attention = overview.value?.attention.length ?? 0;
+  const incidents = openIncidents(overview.value);
   const name = overview.value?.project ?? access.value?.project ?? '';
   return (
     <header class="top">
@@ -141,7 +142,7 @@ function Header() {
         {NAVIGATION.map(([screen, text]) => (
           <a key={screen} href={hrefOf(screen)} aria-current={place.value.screen === screen ? 'page' : undefined}>
             {text}
-            {screen === 'incidents' && attention > 0 ? <span class="count">{attention}</span> : null}
+            {screen === 'incidents' && incidents > 0 ? <span class="count">{incidents}</span> : null}
           </a>
         ))}
       </nav>

@@ -159,11 +159,13 @@ export function Strip({ stretches, label }: { stretches: readonly Stretch[]; lab
   );
 }
 
-export const Spark = ({ values, max, label }: { values: readonly (number | null)[]; max: number; label: string }) => (
-  <svg class="spark" viewBox="0 0 60 16" preserveAspectRatio="none" role="img" aria-label={label}>
-    <path d={sparkPath(values, max, 60, 16)} />
-  </svg>
-);
+/** A single point is no curve. */
+export const Spark = ({ values, max, label }: { values: readonly (number | null)[]; max: number; label: string }) =>
+  values.filter((value) => value !== null).length < 2 ? null : (
+    <svg class="spark" viewBox="0 0 60 16" preserveAspectRatio="none" role="img" aria-label={label}>
+      <path d={sparkPath(values, max, 60, 16)} />
+    </svg>
+  );
 
 export const Fact = ({ label, children }: { label: string; children: ComponentChildren }) =>
   children === null || children === '' || children === undefined ? null : (

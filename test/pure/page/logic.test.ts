@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ansiSpans } from '../../../dashboard/lib/ansi.ts';
+import { headlineOf, openIncidents, shortNote } from '../../../dashboard/lib/attention.ts';
 import { consequenceOf, refusal } from '../../../dashboard/lib/consequences.ts';
 import { crashLine, dossierMarkdown, frameGroups, siblingsOf } from '../../../dashboard/lib/dossier.ts';
 import { matcher, ranked } from '../../../dashboard/lib/filter.ts';
@@ -22,6 +23,7 @@ import {
   xOf,
 } from '../../../dashboard/lib/timeline.ts';
 import { lookOf } from '../../../dashboard/lib/words.ts';
+import type { AttentionView } from '../../../src/dashboard/rules/views.ts';
 import type { LogLineView } from '../../../src/logs/ports.ts';
 import type { CrashView, EventView, WhyView } from '../../../src/supervision/rules/views.ts';
 
@@ -296,6 +298,35 @@ test('times are as short as a table needs', () => {
   expect(spanName({ bucket_ms: 900_000, buckets: 96 })).toBe('24 h');
   expect(humanTimes('last 2026-11-18T15:31:48.869Z.')).toMatch(/^last \d\d:31:48\.$/);
   expect(withoutName('api', 'api is not ready')).toBe('is not ready');
+});
+
+describe('what needs attention', () => {
+  test('the cause comes first, and nothing is said twice', () => {
+    expect(headlineOf('api', { title: 'api: exit code 1', cause: 'the port is in use' })).toEqual({
+      headline: 'the port is in use',
+      more: 'exit code 1',
+    });
+    const title = 'api is not ready: readiness exec test -e ready: exit code 1';
+    expect(headlineOf('api', { title, cause: 'readiness exec test -e ready: exit code 1' })).toEqual({
+      headline: 'is not ready: readiness exec test -e ready: exit code 1',
+      more: null,
+    });
+    expect(headlineOf(null, { title: 'the disk is full', cause: null }).headline).toBe('the disk is full');
+  });
+
+  test('the number beside "Incidents" is of incidents alone', () => {
+    const of = (kind: 'incident' | 'component') => ({ kind }) as AttentionView;
+    expect(openIncidents({ attention: [of('incident'), of('component'), of('incident')] })).toBe(2);
+    expect(openIncidents(null)).toBe(0);
+  });
+
+  test.each([
+    ['gave up (policy-never): exit code 1', 'exit code 1'],
+    ['gave up: exit code 1', 'exit code 1'],
+    ['exit code 1', 'exit code 1'],
+  ])('a note does not repeat the state: %s', (note, short) => {
+    expect(shortNote(note)).toBe(short);
+  });
 });
 
 describe('the page', () => {
