@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import type { AlertTopic } from '../../../src/incidents/alerts/rules/book.ts';
 import { crashOf } from '../../support/history-samples.ts';
-import { LOOK_MS, lookWorld } from '../../support/look-world.ts';
+import { LOOK_MS, monitoredIncidents } from '../../support/monitored-incidents.ts';
 
 const EVERYTHING: readonly AlertTopic[] = ['crash', 'unhealthy', 'gave-up', 'freeze', 'crash-rate', 'recovered'];
 const worldOn = (on: readonly AlertTopic[], dependsOn: Readonly<Record<string, readonly string[]>> = {}) =>
-  lookWorld(dependsOn, undefined, undefined, on);
+  monitoredIncidents(dependsOn, undefined, undefined, on);
 const down = { state: 'backing-off', isWell: false, upMs: 0 } as const;
 
 describe('a crash', () => {
