@@ -3,25 +3,7 @@ import type { WallMs } from '../../../base/pure/ids.ts';
 import { type DayTime, lastAt, nextAt } from '../../../base/pure/wall-time.ts';
 import type { Incident } from '../../rules/incident.ts';
 import { someOf } from '../../rules/words.ts';
-import { type AlertMessage, clean } from './message.ts';
-
-export interface Digest {
-  /** After the last digest. */
-  readonly since: string;
-  readonly until: string;
-  readonly crashes: number;
-  /** Who crashed most comes first. */
-  readonly crashed: readonly { readonly name: string; readonly crashes: number }[];
-  /** Incidents that began, and those that ended. */
-  readonly opened: number;
-  readonly resolved: number;
-  /** Incidents that are not over. */
-  readonly open: readonly { readonly incident: number; readonly title: string; readonly since: string }[];
-  /** Components that are no longer restarted. */
-  readonly gave_up: readonly string[];
-  /** All of it as plain text. */
-  readonly lines: readonly string[];
-}
+import { type AlertMessage, clean, type Digest } from './message.ts';
 
 type Facts = Omit<Digest, 'lines'>;
 

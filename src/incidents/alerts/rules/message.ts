@@ -5,7 +5,6 @@ import type { Subject } from '../../../supervision/rules/views.ts';
 import { someOf } from '../../rules/words.ts';
 import { bugNumber } from '../../tickets/rules/number.ts';
 import { type AlertKind, joinedSince, type OpenAlert, type RaisedAlert, type Telling } from './book.ts';
-import type { Digest } from './digest.ts';
 
 export interface AlertItem {
   /** raised: it is new, or others joined. still: it was told before, and is not over. over: it is. */
@@ -35,6 +34,25 @@ export interface AlertMessage {
   readonly alerts: readonly AlertItem[];
   /** The daily digest. Absent: it is about alerts. */
   readonly digest?: Digest;
+}
+
+/** What happened since the last one, and what is not over. */
+export interface Digest {
+  /** After the last digest. */
+  readonly since: string;
+  readonly until: string;
+  readonly crashes: number;
+  /** Who crashed most comes first. */
+  readonly crashed: readonly { readonly name: string; readonly crashes: number }[];
+  /** Incidents that began, and those that ended. */
+  readonly opened: number;
+  readonly resolved: number;
+  /** Incidents that are not over. */
+  readonly open: readonly { readonly incident: number; readonly title: string; readonly since: string }[];
+  /** Components that are no longer restarted. */
+  readonly gave_up: readonly string[];
+  /** All of it as plain text. */
+  readonly lines: readonly string[];
 }
 
 const MAX_ITEMS = 50;
