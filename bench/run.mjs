@@ -1,8 +1,9 @@
 /**
  * Measures Keepwell against the floor and its peers in one run, in turn, prints the tables and writes docs/benchmarks.md, its charts and
- * bench/recorded.json: `npm run bench`. The other forms write nothing, except --short and --page:
+ * bench/recorded.json: `npm run bench`. The other forms write nothing, except --short, --targets and --page:
  *
  *   --short        all of it in about half of the time, with fewer rounds; writes the same files
+ *   --targets      what the targets are about, with the tools that they name: seven minutes; writes the same files
  *   --quick        whether all of it works, in half a minute: small numbers, Keepwell and the floor only
  *   --gate         fewer rounds; fails when a ratio is worse by a quarter than in the recorded run
  *   --only CASE    one case
@@ -33,7 +34,7 @@ import { getTools, TOOLS } from './tools/index.mjs';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const RECORDED = join(ROOT, 'bench/recorded.json');
 const CASES = { restart, 'start-stop': startStop, growth, log, probes, hung, death, containers };
-/** What the ratios of the gate are made of. */
+/** What the targets and the ratios of the gate are made of. */
 const GATE_CASES = ['restart', 'start-stop', 'growth', 'log'];
 const GATE_TOOLS = ['floor', 'keepwell', 'keepwell-sh', 'pm2', 'runit'];
 const QUICK_TOOLS = ['floor', 'keepwell'];
@@ -47,6 +48,7 @@ function options() {
     options: {
       ...{
         short: { type: 'boolean' },
+        targets: { type: 'boolean' },
         quick: { type: 'boolean' },
         gate: { type: 'boolean' },
         page: { type: 'boolean' },
@@ -60,11 +62,12 @@ function options() {
   };
   const usual = { cases: Object.keys(CASES), tools: TOOLS, sizes: FULL };
   if (values.short) Object.assign(usual, { sizes: SHORT });
+  if (values.targets) Object.assign(usual, { cases: GATE_CASES, tools: GATE_TOOLS, sizes: SHORT });
   if (values.quick) Object.assign(usual, { tools: QUICK_TOOLS, sizes: QUICK });
   if (values.gate) Object.assign(usual, { cases: GATE_CASES, tools: GATE_TOOLS, sizes: GATE });
   return {
     ...{ isGate: values.gate, isPage: values.page, sizes: usual.sizes },
-    isRecorded: Object.keys(values).every((name) => name === 'short'),
+    isRecorded: Object.keys(values).every((name) => ['short', 'targets'].includes(name)),
     cases: values.only === undefined ? usual.cases : [one('case', usual.cases, values.only)],
     tools: values.tools?.split(',').map((name) => one('tool', TOOLS, name)) ?? usual.tools,
   };

@@ -9,7 +9,13 @@ import { formatDuration } from '../base/pure/format.ts';
 import type { CliCall } from './call.ts';
 import { pause } from './interrupt.ts';
 
-const POLL_MS = 50;
+/** How often one that answers is asked whether it is still there. */
+const ASK_MS = 50;
+/** A look at its process costs next to nothing. */
+const LOOK_MS = 10;
+/** Each look at the whole state costs the daemon what it costs us, while it has to stop everything: it gets several times as long without one. */
+const PROGRESS_MS = 150;
+const REST_RATIO = 9;
 
 /** Read before asking the daemon to end: a clean end removes the file. Null: there is none, or it is on another machine. */
 export const daemonIdentity = (call: CliCall): DaemonFile | null =>
@@ -19,7 +25,7 @@ export interface EndWatch {
   readonly timeoutMs: number;
   /** What the daemon is still busy with, for the message when the time is up. */
   pending(): string;
-  /** Called again and again meanwhile. */
+  /** Called again and again meanwhile, and the more seldom the longer it takes. */
   look?(): Promise<void>;
 }
 
@@ -27,13 +33,18 @@ export async function untilGone(call: CliCall, daemon: DaemonFile | null, watch:
   const { signal } = call;
   const began = performance.now();
   const answers = () => hasListener(call);
-  const isThere = daemon && !daemon.hosted ? () => isAlive(daemon) : answers;
-  while (await isThere()) {
+  const [isThere, pollMs] = daemon && !daemon.hosted ? [() => isAlive(daemon), LOOK_MS] : ([answers, ASK_MS] as const);
+  for (let lookAt = began; await isThere(); ) {
     if (performance.now() - began > watch.timeoutMs) {
       throw new AppError('WAIT_TIMEOUT', { after: formatDuration(watch.timeoutMs), pending: watch.pending() });
     }
-    await watch.look?.();
-    await pause(POLL_MS, signal);
+    const asked = performance.now();
+    if (asked >= lookAt) {
+      await watch.look?.();
+      const now = performance.now();
+      lookAt = now + Math.max(PROGRESS_MS, (now - asked) * REST_RATIO);
+    }
+    await pause(pollMs, signal);
   }
 }
 

@@ -25,7 +25,7 @@ import { Overview } from '../dashboard/overview.ts';
 import { ownerId } from '../docker/owner-id.ts';
 import { removeContainers } from '../drivers/container/left.ts';
 import { baseEnvironment, type Environment, launchRun, withSocket } from '../drivers/launch-run.ts';
-import { openDrivers } from '../drivers/open.ts';
+import { openDrivers, prepareDrivers } from '../drivers/open.ts';
 import { straySpec } from '../drivers/stray-spec.ts';
 import { switchedFleetStore } from '../fleet/store/switched.ts';
 import { placeStore } from '../history/place.ts';
@@ -106,6 +106,7 @@ export interface Assembled {
 export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const { paths, env, log, failpoints, stalls, socket, softNofile, hosted, wantNew, fatal } = options;
   const runtime: Runtime = { clock: systemClock, log, random: Math.random, failpoints };
+  const prepared = prepareDrivers(options);
   const cluster = await openEngine(options, runtime);
   const configuration = new CurrentConfig({ ...options, first: options.config, prepare: cluster?.prepare ?? onlyHere });
   const config = configuration.current;
@@ -141,6 +142,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const knownSecrets = (spec: ComponentSpec) => secretsOf(spec, base, config().secrets);
   const baseSecrets = secretValues(base);
 
+  await prepared;
   const drivers = openDrivers({
     ...{ ...context, logEnd: (name) => keeper.end(name), logGap: (name, span) => keeper.gap(name, span) },
     project: () => config().name,

@@ -12,7 +12,8 @@ import type { Environment } from '../drivers/launch-run.ts';
 import { exitFile, readLastEnd, startGuardian } from './guardian.ts';
 
 const LAUNCH_LIMIT_MS = 30_000;
-const POLL_MS = 20;
+/** It reads one small file, and knocks at a socket once there is one. */
+const POLL_MS = 5;
 
 export interface LaunchOptions {
   readonly project: Project;

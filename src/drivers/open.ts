@@ -16,6 +16,8 @@ import { createExternalDriver } from './external/external-driver.ts';
 import type { Environment } from './launch-run.ts';
 import { createCommandRunner } from './process/command-runner.ts';
 import { createProcessDriver } from './process/process-driver.ts';
+import { findTools } from './process/shim/tools.ts';
+import { tryHomeCgroup } from './process/tree/cgroup.ts';
 import { createSampler } from './process/usage/sampler.ts';
 import { routeRuns } from './router.ts';
 
@@ -47,9 +49,16 @@ export interface Drivers {
   close(): Promise<void>;
 }
 
+const cgroupsFor = (env: Environment): 'auto' | 'off' => (env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto');
+
+/** What `openDrivers` would have to wait for, begun while there is other work. */
+export async function prepareDrivers({ paths, env }: Pick<DriversOptions, 'paths' | 'env'>): Promise<void> {
+  if (cgroupsFor(env) === 'auto') await tryHomeCgroup(paths.home, findTools().sh);
+}
+
 export function openDrivers(options: DriversOptions): Drivers {
   const { paths, env, base, clock, log, random, failpoints, softNofile, logEnd, logGap, project, secrets } = options;
-  const cgroup = env['KEEPWELL_CGROUP'] === 'off' ? 'off' : 'auto';
+  const cgroup = cgroupsFor(env);
   const commands = createCommandRunner({ home: paths.home, cgroup, clock, log, softNofile });
   const engine = createEngine({ env, clock, secrets });
   const watch = createContainerWatch({ engine, clock, log, random });

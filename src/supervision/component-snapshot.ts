@@ -20,21 +20,23 @@ export interface ComponentSnapshot {
 }
 
 export function snapshotOf(runner: ComponentRunner, now: MonoMs): ComponentSnapshot {
-  const { name, spec, component, beatAt } = runner;
-  const view = runner.view();
-  const unwell = unwellOf(view);
+  const { name, spec, component, beatAt, desired } = runner;
   const { state } = component;
   const { health, ready } = healthOf(state);
   const isFrozen = state.kind === 'running' && state.freeze !== undefined;
+  const isUsable = state.kind === 'running' && health === 'healthy' && ready && !isFrozen;
+  // All are looked at every two seconds, and nearly all are like this: nothing more has to be found out about a process of ours.
+  const isPlain = isUsable && spec.driver.kind === 'process' && !runner.isDoubted;
+  const unwell = isPlain ? null : unwellOf(runner.view());
   // What freezes is healthy until its silence has lasted: only a beat tells that it goes on.
   const knownUntil = spec.heartbeat === undefined ? now : beatAt;
   return {
     name,
     state: state.kind,
-    isWell: state.kind === 'running' && health === 'healthy' && ready && !isFrozen && knownUntil !== null,
+    isWell: isUsable && knownUntil !== null,
     upMs: state.kind === 'running' && knownUntil !== null ? Math.max(0, knownUntil - state.startedAt) : 0,
     minUptimeMs: spec.minUptimeMs,
-    isWanted: view.desired === 'running' || unwell !== null,
+    isWanted: desired === 'running' || unwell !== null,
     unwell,
   };
 }

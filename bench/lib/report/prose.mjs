@@ -108,6 +108,7 @@ export function method({ sizes }) {
 \`\`\`sh
 npm ci
 npm run bench                     # up to 20 minutes, on a machine with nothing else to do; root, for Docker and systemd
+npm run bench -- --targets        # what the targets are about, with the tools that they name: seven minutes
 npm run bench -- --quick          # whether it works: half a minute, small numbers, no downloads
 npm run bench -- --only restart   # one of restart, start-stop, growth, log, probes, hung, death, containers
 npm run bench -- --tools keepwell,pm2
@@ -115,7 +116,7 @@ npm run bench -- --gate           # fails when a ratio is worse by a quarter tha
 npm run bench -- --page           # this page and its charts again, from bench/recorded.json
 \`\`\`
 
-Only the first one and the last one write anything. PM2 is fetched into a temporary directory (which needs 4 GB of room) and the packages of the others are
+Only the first two and the last one write anything. PM2 is fetched into a temporary directory (which needs 4 GB of room) and the packages of the others are
 unpacked there unless they are installed; Docker is a private Engine. Everything that is started is ended, and the directory is removed, also after Ctrl-C. A peer
 that cannot be had is left out, and this page says so.`;
 }

@@ -382,7 +382,7 @@ export const MIGRATIONS: readonly string[] = [
   EARLIER_ERRORS,
 ];
 
-// Brings a database to the schema of this program. Each step is one transaction with its version in it: killed anywhere, it is as before or done.
+// Brings a database to the schema of this program. All steps are one transaction with the version in it: killed anywhere, it is as before or done, and it waits for the disk once.
 
 export const LATEST = MIGRATIONS.length;
 
@@ -395,14 +395,13 @@ export function schemaVersion(db: Database, known: number = LATEST): number {
 }
 
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
-  for (let version = schemaVersion(db, migrations.length) + 1; version <= migrations.length; version += 1) {
-    transaction(db, () => {
-      // Another process may have done it while we waited for our turn: a campaign and a daemon both bring it to the newest schema.
-      if (schemaVersion(db, migrations.length) >= version) return;
-      db.exec(migrations[version - 1]!);
-      db.exec(`PRAGMA user_version = ${version}`);
-    });
-  }
+  if (schemaVersion(db, migrations.length) === migrations.length) return;
+  transaction(db, () => {
+    // Another process may have done it while we waited for our turn: a campaign and a daemon both bring it to the newest schema.
+    const before = schemaVersion(db, migrations.length);
+    for (const migration of migrations.slice(before)) db.exec(migration);
+    db.exec(`PRAGMA user_version = ${migrations.length}`);
+  });
 }
 
 /** All of it or nothing of it. The error of the work wins over one of the rollback, which some errors have done already. */

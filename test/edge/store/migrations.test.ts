@@ -207,3 +207,20 @@ test('which tickets a pass has filed is a list; a database of version 9 only kne
   ]);
   expect(opened.store.healthChecks({ limit: 2 }).map(({ bugsReported }) => bugsReported)).toEqual([[], []]);
 });
+
+test('a new database is brought to the newest schema in one transaction, so that a start waits for the disk once', async () => {
+  using dir = tempDir();
+  const db = (await loadSqlite()).open(dir.at('keepwell.db'), 'read-write');
+  const statements: string[] = [];
+  migrate({
+    exec: (sql) => {
+      statements.push(sql);
+      db.exec(sql);
+    },
+    prepare: (sql) => db.prepare(sql),
+    close: () => db.close(),
+  });
+  expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
+  expect(schemaVersion(db)).toBe(LATEST);
+  db.close();
+});

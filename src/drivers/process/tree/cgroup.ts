@@ -2,8 +2,9 @@
  * One cgroup (v2) per run: the kernel itself keeps the list of everything a run has started, whatever session or parent it
  * has, and `cgroup.kill` ends all of it at once without a pid in sight. No controller is needed for that.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { errorCode, meansGone } from '../../../base/pure/errno.ts';
@@ -31,14 +32,38 @@ function isUsable(path: string, sh: string): boolean {
   return tryOut(path, sh, (probe) => existsSync(join(probe, 'cgroup.kill')));
 }
 
+/**
+ * Finds out ahead of `findHomeCgroup`, while there is other work: a move takes the kernel ten milliseconds. What does not work is tried
+ * once more by that one.
+ */
+export async function tryHomeCgroup(home: string, sh: string): Promise<void> {
+  const own = ownCgroup();
+  if (own === null) return;
+  const path = join(own, homeName(home));
+  const probe = probeBelow(path);
+  try {
+    mkdirSync(probe, { recursive: true });
+    if (!existsSync(join(probe, 'cgroup.kill'))) return;
+    const [code] = await once(spawn(sh, joinArgs(probe), QUIETLY), 'exit');
+    if (code === 0) USABLE.add(path);
+  } catch {
+    // no cgroup, or no shell: so it will be found
+  } finally {
+    removeCgroup(probe);
+  }
+}
+
+const probeBelow = (path: string): string => join(path, `.probe-${process.pid}`);
+const joinArgs = (probe: string): readonly string[] => ['-c', 'printf 0 >"$1/cgroup.procs"', 'sh', probe];
+const QUIETLY = { cwd: '/', stdio: 'ignore' } as const;
+
 /** Whether a process could be put into a cgroup made below `path`, after `prepare` has agreed to it. Leaves nothing behind. */
 export function tryOut(path: string, sh: string, prepare: (probe: string) => boolean): boolean {
-  const probe = join(path, `.probe-${process.pid}`);
+  const probe = probeBelow(path);
   try {
     mkdirSync(probe, { recursive: true });
     if (!prepare(probe)) return false;
-    const script = 'printf 0 >"$1/cgroup.procs"';
-    return spawnSync(sh, ['-c', script, 'sh', probe], { cwd: '/', stdio: 'ignore' }).status === 0;
+    return spawnSync(sh, joinArgs(probe), QUIETLY).status === 0;
   } catch {
     return false;
   } finally {
@@ -178,12 +203,25 @@ export function cgroupOf(pid: number | 'self', which: CgroupKind): string | null
   return inside.startsWith('..') ? null : join(mount.point, inside);
 }
 
-function findMount(which: CgroupKind): { readonly root: string; readonly point: string } | null {
+interface Mount {
+  readonly root: string;
+  readonly point: string;
+}
+
+/** Those that were found: a hierarchy is not mounted elsewhere while processes are in it. */
+const mounts = new Map<CgroupKind, Mount>();
+
+function findMount(which: CgroupKind): Mount | null {
+  const known = mounts.get(which);
+  if (known) return known;
   for (const line of read('/proc/self/mountinfo')) {
     const words = line.split(' ');
     const [type, , options = ''] = words.slice(words.indexOf('-') + 1);
     const fits = which === 2 ? type === 'cgroup2' : type === 'cgroup' && options.split(',').includes(which);
-    if (fits && words[3] && words[4]) return { root: words[3], point: words[4] };
+    if (!fits || !words[3] || !words[4]) continue;
+    const mount = { root: words[3], point: words[4] };
+    mounts.set(which, mount);
+    return mount;
   }
   return null;
 }
