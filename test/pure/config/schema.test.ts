@@ -171,6 +171,9 @@ describe('the rows of the reference page', () => {
         ...(path.startsWith('agents.') ? { agents: aroundAgents(path) } : {}),
         ...(path.startsWith('dashboard.') ? { dashboard: aroundDashboard(path) } : {}),
         ...(path.startsWith('alerts.') ? { alerts: structuredClone(aroundAlerts) } : {}),
+        ...(path.startsWith('alerts.quiet_hours.')
+          ? { alerts: { ...structuredClone(aroundAlerts), quiet_hours: { from: '22:00', to: '07:00' } } }
+          : {}),
         ...(path.startsWith('sessions.') ? { sessions: structuredClone(aroundSession) } : {}),
       };
       const steps = path.replace('NAME', 'api').split('.');
