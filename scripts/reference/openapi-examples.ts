@@ -463,6 +463,7 @@ export const EXAMPLES: Partial<Views> = {
     stop: { signal: 'SIGTERM', grace_ms: 10_000 },
     restart: {
       policy: 'always',
+      success_codes: [3],
       never_on: ['78'],
       backoff: { initial_ms: 1_000, factor: 2, max_ms: 60_000, jitter: 0.1, reset_after_ms: 300_000 },
       limit: { max: 10, within_ms: 600_000, retry_ms: 900_000 },

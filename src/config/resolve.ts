@@ -236,6 +236,7 @@ function restartSpec(config: ComponentConfig['restart'] = {}): RestartSpec {
     policy: config.policy ?? DEFAULTS.restart.policy,
     backoff: backoffSpec(config.backoff),
     limit: limitSpec(config.limit),
+    ...(config.success_codes?.length ? { successCodes: config.success_codes } : {}),
     neverOn: config.never_on ?? [],
     dependents: config.dependents ?? DEFAULTS.restart.dependents,
   };

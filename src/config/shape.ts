@@ -137,6 +137,12 @@ const restartSchema = z.strictObject({
     defaultNote: 'none',
     example: ['systemctl', 'restart', 'legacy'],
   }),
+  success_codes: optional(z.array(number({ min: 1, max: 255, whole: true })), {
+    description:
+      'Exit codes that are a success, beside 0. `never_on` is stronger, except that under another policy than `always` the component has completed.',
+    defaultsTo: [],
+    example: [3, 143],
+  }),
   never_on: optional(z.array(death), {
     description: 'Exit codes and signals after which it is not started again, whatever the policy.',
     defaultsTo: [],

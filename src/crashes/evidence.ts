@@ -100,7 +100,7 @@ const NOT_RECORDED = 0;
 export function unrecordedDeath({ record, runs, ...options }: DeathOptions): WhyView | null {
   const { history, spec } = options;
   const { component, startedAt, unexplained } = record;
-  const seen = unseenEnd(record, runs, history);
+  const seen = unseenEnd(record, runs, history, spec.restart.successCodes);
   if (seen !== null) {
     const at = seen.exitAt ?? (systemClock.wallNow() as WallMs);
     const exit = exitView(seen.exit ?? { kind: 'unknown', why: 'nobody saw it' });
@@ -114,13 +114,19 @@ export function unrecordedDeath({ record, runs, ...options }: DeathOptions): Why
 }
 
 /** The run that the record names, when it is over and nobody has recorded that. */
-function unseenEnd(record: ComponentRecord, runs: readonly SeenRun[], history: History): SeenRun | null {
+function unseenEnd(
+  record: ComponentRecord,
+  runs: readonly SeenRun[],
+  history: History,
+  successCodes: readonly number[] | undefined,
+): SeenRun | null {
   const { state } = record.component;
   const run = runOf(state);
   const seen = run === null ? undefined : runs.find((one) => one.run === run);
   if (run === null || seen === undefined || state.kind === 'stopping' || record.desired === 'stopped') return null;
   if (seen.alive || seen.leftovers.length > 0 || seen.unreachable) return null;
-  if ((seen.exit && isClean(seen.exit)) || history.why({ component: record.name })?.run_id === run) return null;
+  if ((seen.exit && isClean(seen.exit, successCodes)) || history.why({ component: record.name })?.run_id === run)
+    return null;
   return seen;
 }
 

@@ -95,7 +95,7 @@ const specIn = (spec: ComponentSpec | undefined): ClusterSpec | null =>
 
 /** What Keepwell does itself where it watches the cluster. */
 const KEPT =
-  /^(?:components\.[^.]+\.(?:restart\.(?:limit|never_on|dependents)|min_uptime|logs|cleanup|depends_on)|(?:alerts|tickets|telemetry|dashboard|store|checks|health|logs|sessions|agents)\b)/;
+  /^(?:components\.[^.]+\.(?:restart\.(?:limit|success_codes|never_on|dependents)|min_uptime|logs|cleanup|depends_on)|(?:alerts|tickets|telemetry|dashboard|store|checks|health|logs|sessions|agents)\b)/;
 
 /** Rounded up, and with time for the kubelet to tell of the end: it kills by itself what does not end in time. */
 const TOLD_WITHIN_MS = 20_000;

@@ -310,6 +310,8 @@ export interface RestartConfig {
   };
   /** Only with `external`: the command that brings it back, one list item each. Without it, something external is only watched. */
   readonly command?: readonly string[];
+  /** Exit codes that are a success, beside 0. `never_on` is stronger, except that under another policy than `always` the component has completed. */
+  readonly success_codes?: readonly number[];
   /** Exit codes and signals after which it is not started again, whatever the policy. */
   readonly never_on?: readonly (number | string)[];
   /** Restart the components that depend on this one after it has recovered. */

@@ -129,6 +129,8 @@ export interface RestartSpec {
   readonly policy: 'always' | 'on-failure' | 'never';
   readonly backoff: BackoffSpec;
   readonly limit: LimitSpec;
+  /** Exit codes that are a success, beside 0; absent: none. */
+  readonly successCodes?: readonly number[];
   /** Exit codes and signals that end it for good. */
   readonly neverOn: readonly (number | SignalName)[];
   /** Restart the components that depend on this one after it recovers. */

@@ -52,4 +52,25 @@ describe('success means success', () => {
     expect(stdout).toMatch(/1 component is up/);
     expect(code).toBe(0);
   });
+
+  test('an exit code that is listed as a success completes a job, and is no crash', async () => {
+    await using project = new TestProject(`components:
+  job:
+    process: { command: "echo nothing to do; exit 3", shell: true }
+    restart: { policy: on-failure, success_codes: [3, 143] }
+  after:
+    process: { command: [sleep, "1000"] }
+    depends_on: { job: completed }
+  other:
+    process: { command: "exit 3", shell: true }
+    restart: { policy: on-failure, success_codes: [4], backoff: { initial: 1m } }
+`);
+    await project.ok('up', '--no-wait');
+    await project.until('after', 'running', ({ state }) => state === 'running');
+    expect((await project.component('job')).state).toBe('completed');
+    await project.until('other', 'down', ({ state }) => state === 'backing-off');
+    expect((await project.crashes()).map(({ subject }) => subject.name)).toEqual(['other']);
+    await project.ok('down');
+    expect((await project.component('job')).last_exit).toMatchObject({ code: 3, crash: false });
+  });
 });

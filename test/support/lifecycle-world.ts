@@ -360,7 +360,7 @@ export class LifecycleWorld {
     at,
     decision,
   }: RunEnd): 'completed' | 'backing-off' | 'waiting' | 'starting' | 'gave-up' {
-    const { policy, limit, neverOn, backoff } = this.#spec.restart;
+    const { policy, limit, successCodes = [], neverOn, backoff } = this.#spec.restart;
     if (cause.kind === 'spawn-failed') {
       this.#failedStarts += 1;
       if (cause.problem.heals) return 'backing-off';
@@ -368,7 +368,8 @@ export class LifecycleWorld {
     }
     const sick = this.#last?.sick ?? false;
     const since = this.#last?.healthySince ?? null;
-    const good = !sick && cause.kind === 'code' && cause.code === 0 && uptimeMs >= this.#spec.minUptimeMs;
+    const good =
+      !sick && cause.kind === 'code' && [0, ...successCodes].includes(cause.code) && uptimeMs >= this.#spec.minUptimeMs;
     if (good && policy !== 'always') return 'completed';
     const word = cause.kind === 'code' ? cause.code : cause.kind === 'signal' ? cause.signal : 'nothing';
     if (policy === 'never' || (!sick && neverOn.includes(word as number))) return 'gave-up';

@@ -63,7 +63,9 @@ export type ExitCause =
   | { readonly kind: 'engine'; readonly why: string }
   | { readonly kind: 'unknown'; readonly why: string };
 
-export const isClean = (cause: ExitCause): boolean => cause.kind === 'code' && cause.code === 0;
+/** `successCodes`: beside 0. */
+export const isClean = (cause: ExitCause, successCodes: readonly number[] = []): boolean =>
+  cause.kind === 'code' && (cause.code === 0 || successCodes.includes(cause.code));
 
 /** How a run ended. */
 export interface ExitView {

@@ -41,7 +41,7 @@ const SERVICE_LOST: Readonly<Record<string, string>> = {
   PIDFile: 'the process is watched itself.',
   RuntimeMaxSec: 'there is no longest time for a component.',
   OOMScoreAdjust: NO_COUNTERPART,
-  SuccessExitStatus: 'only exit code 0 is a success.',
+  SuccessExitStatus: 'list its exit codes in "restart: { success_codes: […] }".',
 };
 
 const CARRIED = new Set([

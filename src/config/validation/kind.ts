@@ -56,7 +56,7 @@ function checkExternal(written: TreeNode | undefined, path: Path, say: Say): voi
   const isBroughtBack = has('restart', 'command');
   if (!isBroughtBack)
     refuse(['depends_on'], 'nothing is started here, so nothing can wait', `Remove it, or ${BRING_BACK}`);
-  for (const keys of [['min_uptime'], ['restart', 'never_on']]) {
+  for (const keys of [['min_uptime'], ['restart', 'success_codes'], ['restart', 'never_on']]) {
     if (!has('external', 'container'))
       refuse(keys, 'how it ended is only known of a container', 'Remove it: every end counts as a failure already.');
     else if (!isBroughtBack)

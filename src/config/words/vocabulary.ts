@@ -74,6 +74,7 @@ const WITHIN = row('restart.limit.within', '10m');
 const INITIAL = row('restart.backoff.initial', '*s', '1');
 const INITIAL_MS = row('restart.backoff.initial', '*ms', '100');
 const NEVER_ON = row('restart.never_on', '[78]');
+const SUCCESS = row('restart.success_codes', '[3]');
 const UPTIME = row('min_uptime', '10s');
 const COMPONENTS = row('components', '{ api: { process: { command: [./bin/server] } } }');
 const IMAGE = row('container.image', '*', 'name:tag');
@@ -142,6 +143,7 @@ export const FOREIGN_WORDS: Readonly<Record<string, Ours>> = {
   ...{ startlimitinterval: WITHIN, startlimitintervalsec: WITHIN, window: WITHIN },
   ...{ restartsec: INITIAL, backoffseconds: INITIAL, restartdelay: INITIAL_MS, expbackoffrestartdelay: INITIAL_MS },
   ...{ restartpreventexitstatus: NEVER_ON, stopexitcodes: NEVER_ON, exitcodes: NEVER_ON },
+  ...{ successexitstatus: SUCCESS, successexitcodes: SUCCESS, okexitcodes: SUCCESS },
   ...{ startsecs: row('min_uptime', '*s', '10'), minuptime: UPTIME },
   // is it well
   ...{ readinessprobe: READINESS, waitready: READINESS, healthcheck: READINESS, probe: READINESS, health: READINESS },

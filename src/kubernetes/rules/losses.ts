@@ -28,6 +28,7 @@ const KEYS: readonly (readonly [path: readonly string[], message: string])[] = [
   [['min_uptime'], 'Kubernetes does not tell a run that ends too soon from one that does not'],
   [['cleanup'], 'there is no giving up on Kubernetes, and so no cleaning up after it'],
   [['logs'], 'how much of its output is kept is decided by the kubelet'],
+  [['restart', 'success_codes'], 'these ends count as failures'],
   [['restart', 'never_on'], 'it is started again after these ends, too'],
   [['limits', 'pids'], 'how many processes a pod may have is set for whole nodes (kubelet: podPidsLimit)'],
   [['limits', 'nofile'], 'how many files may be open is set by the container runtime of the node'],

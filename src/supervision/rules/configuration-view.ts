@@ -35,6 +35,8 @@ export interface ConfigurationView {
   readonly stop: { readonly signal: string; readonly grace_ms: Count };
   readonly restart: {
     readonly policy: 'always' | 'on-failure' | 'never';
+    /** Beside 0. */
+    readonly success_codes: readonly Count[];
     readonly never_on: readonly string[];
     readonly backoff: {
       readonly initial_ms: Count;
@@ -83,6 +85,7 @@ export function configurationView(spec: ComponentSpec, hide: (text: string) => s
     stop: { signal: stop.signal, grace_ms: stop.graceMs },
     restart: {
       policy: restart.policy,
+      success_codes: restart.successCodes ?? [],
       never_on: restart.neverOn.map(String),
       backoff: {
         ...{ initial_ms: backoff.initialMs, factor: backoff.factor, max_ms: backoff.maxMs },

@@ -69,7 +69,7 @@ export function unsupervisedView(
   const isOurs = spec.driver.kind !== 'external' && spec.driver.kind !== 'kubernetes';
   const container = seen?.facts ?? null;
   const { component, note, lastExit } = isOurs
-    ? correct(stored, seen, { now, wall, bootId, hasDaemon })
+    ? correct(stored, seen, { now, wall, bootId, hasDaemon }, spec.restart)
     : unwatched(stored, hasDaemon);
   const facts = {
     spec,
@@ -127,6 +127,7 @@ function correct(
   stored: Component,
   seen: SeenRun | undefined,
   { now, wall, hasDaemon }: UnsupervisedInstant,
+  { successCodes }: ComponentSpec['restart'],
 ): Corrected {
   const { state, counters } = stored;
   const nobody = noDaemon(hasDaemon);
@@ -152,7 +153,7 @@ function correct(
   if (runOf(state) === null) return { component: stored, note: null, lastExit: null };
   const exit = seen?.exit ? exitView(seen.exit) : null;
   const how = exit ? describeExit(exit) : 'it is gone, its exit code is not known yet';
-  const crash = state.kind !== 'stopping' && seen?.exit != null && !isClean(seen.exit);
+  const crash = state.kind !== 'stopping' && seen?.exit != null && !isClean(seen.exit, successCodes);
   const lastExit = exit && { at: seen?.exitAt ?? wall, exit, crash };
   return { component: { state: { kind: 'stopped' }, counters }, note: `${how}; ${nobody}`, lastExit };
 }

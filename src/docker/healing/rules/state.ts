@@ -8,7 +8,7 @@ import type { RestartSpec } from '../../../supervision/spec.ts';
 
 export interface HealPolicy {
   /** `limit.retryMs` null: what gave up stays so. */
-  readonly restart: Pick<RestartSpec, 'policy' | 'backoff' | 'limit' | 'neverOn'>;
+  readonly restart: Pick<RestartSpec, 'policy' | 'backoff' | 'limit' | 'neverOn' | 'successCodes'>;
   /** An end sooner than this is a failure whatever its code. */
   readonly minUptimeMs: number;
   /** How long it has after its stop signal, before it is killed. */

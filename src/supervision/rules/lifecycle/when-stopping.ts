@@ -133,7 +133,8 @@ function gone(counters: Counters, state: In<'stopping'>, context: Context): Step
   if (goal === 'decide') return afterEnd(counters, { run, attempt, ...ended }, context);
   const decision = goal === 'start-again' ? 'restarted as asked' : 'stopped as asked';
   // It had died, or failed a probe, before anybody asked.
-  const crash = ended.unhealthy !== null || (!ended.asked && !isClean(ended.cause));
+  const crash =
+    ended.unhealthy !== null || (!ended.asked && !isClean(ended.cause, context.policy.restart.successCodes));
   const end: RunEnd = { ...ended, crash, rule: 'planned-stop', decision, counters };
   const ending: readonly Effect[] = [tellExited(run, end), { kind: 'end-run', run, end }];
   return andThen(ending, goal === 'start-again' ? begin(counters, 'again', context) : toStopped(counters));

@@ -16,7 +16,7 @@ export interface End {
 
 /** What of a component, or of a container that is none, is looked at here. */
 export interface RestartRules extends Pick<LifecyclePolicy, 'minUptimeMs'> {
-  readonly restart: Pick<LifecyclePolicy['restart'], 'policy' | 'backoff' | 'limit' | 'neverOn'>;
+  readonly restart: Pick<LifecyclePolicy['restart'], 'policy' | 'backoff' | 'limit' | 'neverOn' | 'successCodes'>;
   readonly driver?: LifecyclePolicy['driver'];
 }
 
@@ -55,7 +55,7 @@ export function decide(end: End, counters: Counters, policy: RestartRules, momen
   const { restart, minUptimeMs } = policy;
   if (end.cause.kind === 'engine' && end.unhealthy === null && restart.policy !== 'never')
     return policy.driver?.kind === 'kubernetes' ? elsewhere(counters) : bringBack(counters);
-  const clean = end.unhealthy === null && isClean(end.cause) && end.uptimeMs >= minUptimeMs;
+  const clean = end.unhealthy === null && isClean(end.cause, restart.successCodes) && end.uptimeMs >= minUptimeMs;
   const crash = !clean;
 
   if (clean && restart.policy !== 'always') return complete(counters);
