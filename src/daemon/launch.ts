@@ -14,6 +14,8 @@ import { exitFile, readLastEnd, startGuardian } from './guardian.ts';
 const LAUNCH_LIMIT_MS = 30_000;
 /** It reads one small file, and knocks at a socket once there is one. */
 const POLL_MS = 5;
+/** On a busy machine a look takes longer, and the daemon needs the processor more than we do. */
+const REST_RATIO = 9;
 
 export interface LaunchOptions {
   readonly project: Project;
@@ -30,13 +32,14 @@ export async function launchDaemon({ project, env, entry }: LaunchOptions): Prom
   const guardian = startGuardian({ project, paths, env: guardianEnv, entry });
   const until = performance.now() + LAUNCH_LIMIT_MS;
   while (performance.now() < until) {
+    const lookedAt = performance.now();
     if (await answers(readDaemonFile(paths)?.socket)) return;
     const end = readLastEnd(paths);
     if (end !== null && end.code !== 0) {
       endGuardian(guardian);
       throw new AppError('DAEMON_START_FAILED', { problem: lastWords(paths), log: paths.daemonLog });
     }
-    await sleep(POLL_MS);
+    await sleep(Math.max(POLL_MS, (performance.now() - lookedAt) * REST_RATIO));
   }
   throw new AppError('DAEMON_START_FAILED', {
     problem: `it did not answer within ${LAUNCH_LIMIT_MS / 1000} s`,
