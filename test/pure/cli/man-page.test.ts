@@ -24,3 +24,8 @@ test.skipIf(!hasMan)('man reads it without a warning', () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toContain('keepwell up');
 });
+
+test('npm links it: the manifest has a list, a plain text is ignored at a global installation', () => {
+  const { man } = JSON.parse(readFileSync('package.json', 'utf8')) as { man: unknown };
+  expect(man).toEqual(['./docs/reference/keepwell.1']);
+});
