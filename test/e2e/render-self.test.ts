@@ -129,6 +129,7 @@ test('the account may do exactly what the daemon asks for in its life', async (c
   await waitFor('the watch', () => fake.asked.some((each) => each.includes('watch=true')));
   expect((await up).code).toBe(0);
   await waitFor('the Job', () => fake.asked.some((each) => /^PATCH .*\/jobs\/once\?(?!.*dryRun)/.test(each)));
+  await waitFor('the Lease to be renewed', () => fake.asked.some((each) => /^PUT .*\/leases\//.test(each)));
   expect((await project.cli(...both, 'down')).code).toBe(0);
   const used = new Set(fake.asked.flatMap(rightsOf));
   expect([...used].filter((right) => !allowed.has(right))).toEqual([]);
