@@ -109,8 +109,8 @@ class Alerts implements AlertService {
   }
 
   knows(incident: number, kind: AlertKind): boolean {
-    const hearing = [...this.#senders.values()].filter(({ on }) => on.includes(kind));
-    return hearing.every(({ id }) => this.#kept.books[id]?.open.some(({ alert }) => alert.incident === incident));
+    const listening = [...this.#senders.values()].filter(({ on }) => on.includes(kind));
+    return listening.every(({ id }) => this.#kept.books[id]?.open.some(({ alert }) => alert.incident === incident));
   }
 
   open(): readonly Alert[] {
