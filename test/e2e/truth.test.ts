@@ -167,7 +167,7 @@ describe('mistakes on the command line', () => {
   const ONE = 'components:\n  api: { process: { command: [sleep, "1000"] } }\n';
   test.each([
     { args: ['status', '--nonsense'], code: 2, says: /nonsense/ },
-    { args: ['stats'], code: 2, says: /status/ },
+    { args: ['statsu'], code: 2, says: /status/ },
     { args: ['stop'], code: 2, says: /--all/ },
     { args: ['-f', 'missing.yaml', 'status'], code: 2, says: /missing\.yaml/ },
     { args: ['up', 'apj'], code: 4, says: /api/ },

@@ -33,6 +33,7 @@ export function writeVersion(dir: string, version: string, { shimLine }: Patch =
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(dir, 'package.json'), JSON.stringify({ ...own, version }));
   cpSync(join(ENTRY, '..'), bin, { recursive: true });
+  cpSync(join(ENTRY, '../../sqlite'), join(dir, 'dist/sqlite'), { recursive: true });
   if (shimLine === undefined) cpSync(join(ENTRY, '../../native'), join(dir, 'dist/native'), { recursive: true });
   for (const file of readdirSync(bin).filter((name) => name.endsWith('.cjs'))) {
     const text = readFileSync(join(bin, file), 'utf8');
