@@ -91,7 +91,7 @@ test('what up says is up is healthy at once, also before its liveness is asked f
   await using project = new TestProject(`components:
   api:
     process: { command: [node, -e, "require('node:http').createServer((_, r) => r.end()).listen(${port}, '127.0.0.1')"] }
-    startup: { tcp: ${port}, period: 100ms }
+    startup: { tcp: ${port}, period: 100ms, failure_threshold: 600 }
     liveness: { http: { port: ${port} }, initial_delay: 10m }
 `);
   await project.ok('up');
