@@ -237,7 +237,9 @@ describe.skipIf(!hasBrowser)('the page', () => {
       );
       expect(hidden, 'the focus can be seen').toBe(false);
     }
-    expect([...all]).toEqual([]);
+    // The page is live: what was over meanwhile, and left it, is nothing that could be reached.
+    const present = new Set((await page.evaluate(STAMPED)) as string[]);
+    expect([...all].filter((one) => present.has(one))).toEqual([]);
   });
 
   test('rows can be grouped by the beginning of their names and by kind', async () => {
