@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { builtVersion } from '../support/built-version.ts';
 import { canInject } from '../support/faulty-reads.ts';
 import { ENTRY, isAlive, kill, TestProject } from '../support/project.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -11,12 +11,6 @@ const isRoot = process.getuid?.() === 0;
 const closed = (child: ReturnType<typeof spawn>) =>
   new Promise<number | null>((resolve) => child.once('close', resolve));
 
-/** Inside node_modules, so that the copied program finds its packages. */
-function otherVersionDir(): { readonly path: string } & Disposable {
-  const path = mkdtempSync(join(process.cwd(), 'node_modules/.other-version-'));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
-}
-
 describe('an upgrade', () => {
   test('up with another version takes over without restarting anything, and exits are still seen', async () => {
     await using project = new TestProject(
@@ -24,16 +18,8 @@ describe('an upgrade', () => {
     );
     await project.ok('up');
     const before = await project.status();
-    using dir = otherVersionDir();
-    const other = dir.path;
-    cpSync(join(ENTRY, '..'), other, { recursive: true });
-    for (const file of readdirSync(other)) {
-      writeFileSync(
-        join(other, file),
-        readFileSync(join(other, file), 'utf8').replaceAll(before.daemon.version!, '9.9.9'),
-      );
-    }
-    const child = spawn(process.execPath, [join(other, 'keepwell.cjs'), 'up'], {
+    using other = builtVersion('9.9.9');
+    const child = spawn(process.execPath, [other.entry, 'up'], {
       cwd: project.dir,
       stdio: 'ignore',
     });
