@@ -5,6 +5,7 @@
 import { opendirSync, readdirSync, readlinkSync } from 'node:fs';
 import { errorCode, meansGone } from '../../base/pure/errno.ts';
 import { isListeningOn } from './examine/sockets.ts';
+import { readProcStat } from './proc.ts';
 import { readProcFile } from './proc-file.ts';
 
 /** Of our own time: the event loop waits meanwhile. Mostly it takes a few milliseconds, and a busy machine only makes them longer. */
@@ -18,18 +19,26 @@ export interface PortHolder {
 }
 
 export function portHolder(port: number): string | null {
-  const holder = findPortHolder(port);
-  return holder && `${holder.name} (pid ${holder.pid})`;
-}
-
-function findPortHolder(port: number): PortHolder | null {
   try {
     const found = searchPortHolder(port, new Set());
-    return found === 'not-yet' ? null : found;
+    if (found === null || found === 'not-yet') return null;
+    const { name, pid } = firstOf(found, listeners(port));
+    return `${name} (pid ${pid})`;
   } catch {
     return null;
   }
 }
+
+/** A worker has the sockets of its master, and a child those of its parent until it becomes another program: the first of them has the port. */
+function firstOf(holder: PortHolder, sockets: ReadonlySet<string>): PortHolder {
+  const parent = readProcStat(holder.pid)?.ppid;
+  return parent === undefined || !holds(String(parent), sockets) ? holder : firstOf(named(parent), sockets);
+}
+
+const named = (pid: number): PortHolder => ({
+  pid,
+  name: (readProcFile(`/proc/${pid}/comm`) ?? 'a process').trim(),
+});
 
 /**
  * Null: nobody, or nobody whom we may look into. 'not-yet': the time was up; called again with the same `looked`, which has the processes
@@ -69,8 +78,7 @@ function holderOf(sockets: ReadonlySet<string>, looked: Set<string>): PortHolder
     const { user, system } = process.cpuUsage(began);
     if (user + system > MAX_LOOK_MS * US_PER_MS) return 'not-yet';
     looked.add(pid);
-    if (holds(pid, sockets))
-      return { pid: Number(pid), name: (readProcFile(`/proc/${pid}/comm`) ?? 'a process').trim() };
+    if (holds(pid, sockets)) return named(Number(pid));
   }
   return null;
 }

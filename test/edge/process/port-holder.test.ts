@@ -1,4 +1,5 @@
 /** Who holds a port. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { expect, test } from 'vitest';
@@ -24,3 +25,13 @@ test.each(['127.0.0.1', '::'])(
     await new Promise((resolve) => server.close(resolve));
   },
 );
+
+test('of a master and the workers that have its sockets, the master is named', async () => {
+  const script =
+    "const s=require('net').createServer().listen(0,'127.0.0.1',()=>{const c=require('child_process').spawn(process.execPath,['-e','console.log(1);setInterval(()=>{},1e6)'],{stdio:['ignore','pipe','ignore',s._handle]});c.stdout.once('data',()=>console.log(s.address().port));process.on('SIGTERM',()=>{c.kill();process.exit()})})";
+  const master = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(master.stdout, 'data')) as [Buffer];
+  expect(portHolder(Number(String(line)))).toBe(`node (pid ${master.pid})`);
+  master.kill();
+  await once(master, 'exit');
+});
